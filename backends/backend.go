@@ -1,0 +1,161 @@
+// Package backends is the contract between the runner and the places where an
+// app can run: the Backend interface, its options, its errors and the registry.
+// Implementations live in sub-packages and never import one another.
+package backends
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"io"
+	"time"
+
+	"torchx/runtime/spec"
+)
+
+// Errors that callers tell apart with errors.Is.
+var (
+	ErrNotFound      = errors.New("not found")
+	ErrExists        = errors.New("already exists")
+	ErrUnavailable   = errors.New("backend unavailable")
+	ErrUnsupported   = errors.New("unsupported")
+	ErrInvalidOption = errors.New("invalid option")
+	ErrInvalidPlan   = errors.New("invalid request")
+)
+
+// Backend runs apps in one place. Methods may be called from several goroutines.
+type Backend interface {
+	// Name is the canonical name, the scheme of the app's handle.
+	Name() string
+	// Options lists the -cfg keys.
+	Options() []Option
+	// Plan works out what Submit would do and changes, reserves and contacts
+	// nothing. Errors: ErrInvalidOption, or a plain one that names what is wrong in the app.
+	Plan(ctx context.Context, in PlanInput) (*Plan, error)
+	// Load rebuilds a plan from the JSON forms of its parts, edited or not, and
+	// validates it. Errors: ErrInvalidPlan.
+	Load(ctx context.Context, in PlanInput, request json.RawMessage) (*Plan, error)
+	// Submit starts the plan and returns after the first start of all replicas.
+	// Errors: ErrExists if p.ID is taken, ErrUnavailable, *StartError.
+	Submit(ctx context.Context, p *Plan) error
+	// Describe reports the state of an app. Errors: ErrNotFound, ErrUnavailable.
+	Describe(ctx context.Context, id string) (*spec.Status, error)
+	// List reports every app the backend itself knows. Errors: ErrUnavailable.
+	List(ctx context.Context) ([]spec.Summary, error)
+	// Cancel asks for the end of an app and returns when the request is durable,
+	// before the end. An unknown or finished app, or a second call, does nothing.
+	Cancel(ctx context.Context, id string, o CancelOptions) error
+	// Delete removes everything of a finished app. Errors: ErrNotFound.
+	Delete(ctx context.Context, id string, o DeleteOptions) error
+	// Logs opens the log of one replica. Errors: ErrNotFound (app, role, replica or attempt).
+	Logs(ctx context.Context, id string, r spec.Replica, o LogOptions) (LogReader, error)
+	// Close releases what the client holds; apps go on. It may be called twice.
+	Close() error
+}
+
+// Waiter is a Backend that can wait without polling.
+type Waiter interface {
+	// Wait blocks until the app is terminal or ctx ends. Errors: ErrNotFound, ErrUnavailable.
+	Wait(ctx context.Context, id string) (*spec.Status, error)
+}
+
+// Prober is a Backend that can tell whether it is there; its error is
+// ErrUnavailable and says how to fix it.
+type Prober interface {
+	Probe(ctx context.Context) error
+}
+
+// PlanInput is what a plan is made from.
+type PlanInput struct {
+	ID           string    // app id within the backend
+	App          *spec.App // not changed
+	Cfg          Config    // resolved: every option has its value or nil
+	Cwd          string    // absolute folder the command runs in
+	DefaultImage string    // torchx.IMAGE: an image nobody chose
+}
+
+// Plan is what Submit would do.
+type Plan struct {
+	ID       string
+	App      *spec.App
+	Cfg      Config
+	Request  any      // the backend's own type; its JSON form is `run --dryrun --json`'s request
+	Warnings []string // one line each, for stderr
+
+	// Environ is the environment replicas start from, "K=V"; Submit takes the
+	// process's own when it is nil. It is not a part of the printed plan.
+	Environ []string
+}
+
+// CancelOptions changes how an app is cancelled.
+type CancelOptions struct {
+	Force bool // kill at once, without a grace period
+}
+
+// DeleteOptions changes what is deleted.
+type DeleteOptions struct {
+	KeepLogs bool
+}
+
+// StartError says that a planned app did not start: Code is what `torchx run`
+// exits with (127 not found, 126 not executable, 125 anything else).
+type StartError struct {
+	Code int
+	Err  error
+}
+
+func (e *StartError) Error() string { return e.Err.Error() }
+
+// Unwrap returns the cause.
+func (e *StartError) Unwrap() error { return e.Err }
+
+// Stream selects what of a replica's output is read.
+type Stream string
+
+// The streams: Combined is both in the order they were written.
+const (
+	Combined Stream = "combined"
+	Stdout   Stream = "stdout"
+	Stderr   Stream = "stderr"
+)
+
+// Streams lists the valid streams.
+var Streams = []Stream{Combined, Stdout, Stderr}
+
+// LogOptions selects lines of one replica's log.
+type LogOptions struct {
+	Stream Stream // "" is Combined
+	Follow bool   // go on until the app is terminal, across attempts
+	// Attempt is the attempt to read, from 0; nil is the last one. With Follow
+	// and nil, later attempts follow.
+	Attempt *int
+	// AllAttempts reads every attempt from the first on.
+	AllAttempts bool
+	Since       time.Time // inclusive; zero: no bound
+	Until       time.Time // exclusive; zero: no bound
+	FromLine    int64     // first line, from 1; 0: no bound
+	ToLine      int64     // last line, inclusive; 0: no bound
+	Tail        int64     // only the last Tail lines; < 0: no bound, 0 none
+	// Partial, with Follow, hands out the beginning of a line that rests for a
+	// moment (a progress bar, a prompt) instead of waiting for its end.
+	Partial bool
+}
+
+// Block is a run of bytes of one stream that arrived together: whole lines,
+// except that the last one lacks its newline if Partial is set, or at the end
+// of a stream that ends without one.
+type Block struct {
+	Time    time.Time // when the (last) line's end arrived
+	Stream  Stream    // Stdout or Stderr, Combined where the backend cannot tell
+	Attempt int
+	Data    []byte // valid until the next call of Next
+	Partial bool   // the last line goes on in a later block of the same stream
+	Notice  string // set instead of Data: what is missing here, such as "gap: rotated"
+}
+
+// LogReader hands out a replica's log in order.
+type LogReader interface {
+	// Next returns the next block; io.EOF after the last one. It waits only when following.
+	Next(ctx context.Context) (Block, error)
+	io.Closer
+}

@@ -1,0 +1,29 @@
+package spec
+
+import (
+	"fmt"
+	"regexp"
+)
+
+// Session is the session part of every handle that this program prints.
+const Session = "torchx"
+
+// Handle names an app: backend://session/app_id.
+type Handle struct {
+	Backend, Session, AppID string
+}
+
+// greedy, as in TorchX: the session may be empty and may contain slashes.
+var handlePattern = regexp.MustCompile(`(?s)^(.+)://(.*)/(.+)$`)
+
+// ParseHandle splits text into its parts.
+func ParseHandle(text string) (Handle, error) {
+	m := handlePattern.FindStringSubmatch(text)
+	if m == nil {
+		return Handle{}, fmt.Errorf("%s is not of the form: <scheduler_backend>://<session_name>/<app_id>", text)
+	}
+	return Handle{m[1], m[2], m[3]}, nil
+}
+
+// String returns the canonical text of the handle.
+func (h Handle) String() string { return h.Backend + "://" + h.Session + "/" + h.AppID }

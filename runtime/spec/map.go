@@ -1,0 +1,103 @@
+package spec
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+)
+
+// Entry is one key and its value in a Map.
+type Entry[V any] struct {
+	Key   string
+	Value V
+}
+
+// Map is a small map that keeps the order in which keys were first set. Order
+// reaches users: it is the order of env in a container and of ports in a pod.
+type Map[V any] []Entry[V]
+
+// Get returns the value of key and whether it is there.
+func (m Map[V]) Get(key string) (V, bool) {
+	for i := range m {
+		if m[i].Key == key {
+			return m[i].Value, true
+		}
+	}
+	var zero V
+	return zero, false
+}
+
+// Set gives key a value: in its old place if it is there, else at the end.
+func (m *Map[V]) Set(key string, value V) {
+	for i := range *m {
+		if (*m)[i].Key == key {
+			(*m)[i].Value = value
+			return
+		}
+	}
+	*m = append(*m, Entry[V]{key, value})
+}
+
+// SetDefault gives key a value only if it has none.
+func (m *Map[V]) SetDefault(key string, value V) {
+	if _, ok := m.Get(key); !ok {
+		m.Set(key, value)
+	}
+}
+
+// Clone returns a copy that shares nothing with m but the values.
+func (m Map[V]) Clone() Map[V] { return append(Map[V]{}, m...) }
+
+// MarshalJSON writes an object with the keys in their order.
+func (m Map[V]) MarshalJSON() ([]byte, error) {
+	var b bytes.Buffer
+	b.WriteByte('{')
+	for i, e := range m {
+		if i > 0 {
+			b.WriteByte(',')
+		}
+		k, err := json.Marshal(e.Key)
+		if err != nil {
+			return nil, err
+		}
+		v, err := json.Marshal(e.Value)
+		if err != nil {
+			return nil, fmt.Errorf("encode %q: %w", e.Key, err)
+		}
+		b.Write(k)
+		b.WriteByte(':')
+		b.Write(v)
+	}
+	b.WriteByte('}')
+	return b.Bytes(), nil
+}
+
+// UnmarshalJSON reads an object and keeps the order of its keys; null is empty.
+func (m *Map[V]) UnmarshalJSON(data []byte) error {
+	d := json.NewDecoder(bytes.NewReader(data))
+	t, err := d.Token()
+	if err != nil {
+		return err
+	}
+	*m = Map[V]{}
+	if t == nil {
+		return nil
+	}
+	if t != json.Delim('{') {
+		return fmt.Errorf("expected an object, got %v", t)
+	}
+	for d.More() {
+		k, err := d.Token()
+		if err != nil {
+			return err
+		}
+		key := k.(string) // object keys are always strings
+		var v V
+		if err := d.Decode(&v); err != nil {
+			return fmt.Errorf("decode %q: %w", key, err)
+		}
+		m.Set(key, v)
+	}
+	_, err = d.Token()
+	return err
+}

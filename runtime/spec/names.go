@@ -1,0 +1,49 @@
+package spec
+
+import "strings"
+
+const (
+	idFirst = "bcdfghjklmnpqrstvwxz" // no vowels: an id never spells a word
+	idRest  = idFirst + "012345679"
+)
+
+// RandomID renders v as TorchX does: base 20 for the first character, base 29
+// for the others, least significant first. maxLen < 0 means no limit.
+func RandomID(v uint64, maxLen int) string {
+	if maxLen == 0 || v == 0 {
+		return ""
+	}
+	var b strings.Builder
+	b.WriteByte(idFirst[v%uint64(len(idFirst))])
+	for v /= uint64(len(idFirst)); v > 0; v /= uint64(len(idRest)) {
+		b.WriteByte(idRest[v%uint64(len(idRest))])
+	}
+	id := b.String()
+	if maxLen > 0 && len(id) > maxLen {
+		id = id[:maxLen]
+	}
+	return id
+}
+
+// Normalize lowers s, drops every character outside [a-z0-9-] and leading '-'.
+func Normalize(s string) string {
+	s = strings.Map(func(r rune) rune {
+		if r >= 'a' && r <= 'z' || r >= '0' && r <= '9' || r == '-' {
+			return r
+		}
+		return -1
+	}, strings.ToLower(s))
+	return strings.TrimLeft(s, "-")
+}
+
+// JoinPath joins search-path lists with ':': empty ones are left out, colons at
+// both ends of each are cut.
+func JoinPath(paths ...string) string {
+	var parts []string
+	for _, p := range paths {
+		if p != "" {
+			parts = append(parts, strings.Trim(p, ":"))
+		}
+	}
+	return strings.Join(parts, ":")
+}

@@ -1,0 +1,30 @@
+package spec
+
+// Resource is what one replica asks for. A negative number means "not said".
+type Resource struct {
+	CPU          float64        `json:"cpu"`
+	GPU          int            `json:"gpu"`
+	MemMB        int            `json:"memMB"` // MiB, named as in TorchX
+	Capabilities map[string]any `json:"capabilities"`
+	Devices      Map[int]       `json:"devices"` // device name to count
+	Tags         map[string]any `json:"tags"`
+}
+
+// NullResource is the resource of a role that says nothing about what it needs.
+func NullResource() Resource {
+	return Resource{
+		CPU: -1, GPU: -1, MemMB: -1,
+		Capabilities: map[string]any{}, Devices: Map[int]{}, Tags: map[string]any{},
+	}
+}
+
+// IsNull reports whether r is the null resource.
+func (r Resource) IsNull() bool { return r.CPU == -1 && r.GPU == -1 && r.MemMB == -1 }
+
+// Clone returns a deep copy.
+func (r Resource) Clone() Resource {
+	r.Capabilities = cloneMap(r.Capabilities)
+	r.Devices = r.Devices.Clone()
+	r.Tags = cloneMap(r.Tags)
+	return r
+}

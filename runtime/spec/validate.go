@@ -1,0 +1,58 @@
+package spec
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+)
+
+// Validate checks what every backend needs of an app. Errors name the role and
+// what to change.
+func (a *App) Validate() error {
+	if a.Name == "" {
+		return fmt.Errorf("app has no name: set AppDef(name=...)")
+	}
+	if len(a.Roles) == 0 {
+		return fmt.Errorf("no roles for app: %s. Did you forget to add roles to AppDef?", a.Name)
+	}
+	seen := map[string]bool{}
+	for i := range a.Roles {
+		r := &a.Roles[i]
+		if seen[r.Name] {
+			return fmt.Errorf("role %q is given twice: names of roles must differ", r.Name)
+		}
+		seen[r.Name] = true
+		if err := r.validate(); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (r *Role) validate() error {
+	switch {
+	case r.Name == "":
+		return fmt.Errorf("a role has no name: set Role(name=...)")
+	case strings.ContainsAny(r.Name, "/\x00\n\r"):
+		return fmt.Errorf("invalid role name %q: '/' and control characters are not allowed", r.Name)
+	case r.Entrypoint == "" || r.Entrypoint == Missing:
+		return fmt.Errorf("no entrypoint for role: %s. Did you forget to set role.entrypoint?", r.Name)
+	case r.NumReplicas <= 0:
+		return fmt.Errorf("non-positive replicas for role: %s. Did you forget to set role.num_replicas?", r.Name)
+	case r.MaxRetries < 0:
+		return fmt.Errorf("negative max_retries for role: %s", r.Name)
+	case !slices.Contains(RetryPolicies, r.RetryPolicy):
+		return fmt.Errorf("unknown retry_policy %q of role %s, must be one of %v", r.RetryPolicy, r.Name, RetryPolicies)
+	}
+	for _, e := range r.Env {
+		if e.Key == "" || strings.ContainsAny(e.Key, "=\x00") || strings.Contains(e.Value, "\x00") {
+			return fmt.Errorf("invalid env entry %q of role %s: no name, or '=' or a NUL byte in it", e.Key, r.Name)
+		}
+	}
+	for _, arg := range append([]string{r.Entrypoint}, r.Args...) {
+		if strings.Contains(arg, "\x00") {
+			return fmt.Errorf("argument %q of role %s has a NUL byte", arg, r.Name)
+		}
+	}
+	return nil
+}
