@@ -47,3 +47,11 @@ func JoinPath(paths ...string) string {
 	}
 	return strings.Join(parts, ":")
 }
+
+// Environment variables that reach replicas on every backend.
+const (
+	JobIDVariable     = "TORCHX_JOB_ID" // the app's handle
+	SessionIDVariable = "TORCHX_INTERNAL_SESSION_ID"
+	Rank0HostVariable = "TORCHX_RANK0_HOST"       // the host of replica 0 of the first role
+	ErrorFileVariable = "TORCHELASTIC_ERROR_FILE" // where torchelastic writes a failure as JSON
+)

@@ -1,0 +1,74 @@
+# `make help` lists the targets; `make check` is what CI runs first.
+
+GO        ?= go
+BIN       := bin
+GOBIN     := $(shell $(GO) env GOPATH)/bin
+LINT      := $(GOBIN)/golangci-lint
+LINT_V    := v2.15.0
+FUMPT     := $(GOBIN)/gofumpt
+FUMPT_V   := v0.12.0
+BUILDIFY  := $(GOBIN)/buildifier
+BUILDIFY_V := v0.0.0-20260904073137-eaa4d125b423
+FUZZTIME  ?= 10s
+
+# Under -race a test binary's children would otherwise wait a second at exit.
+export GORACE := atexit_sleep_ms=0
+
+.DEFAULT_GOAL := build
+.PHONY: build install test race lint fmt fuzz cover bench check e2e cross tools clean help
+
+build: ## build bin/torchx
+	$(GO) build -trimpath -o $(BIN)/torchx ./cmd/torchx
+
+install: ## install torchx into GOBIN
+	$(GO) install -trimpath ./cmd/torchx
+
+test: ## run the tests that need nothing but Go
+	$(GO) test ./...
+
+race: ## run the same tests under the race detector
+	$(GO) test -race ./...
+
+e2e: ## run the end-to-end tests; TORCHX_REQUIRE=torch makes a missing part a failure
+	$(GO) test -count=1 -tags e2e ./test/e2e/...
+
+lint: tools ## check style, imports between packages, and formatting
+	$(LINT) run ./...
+	@out=$$($(FUMPT) -l .); test -z "$$out" || { echo "not gofumpt-ed:"; echo "$$out"; exit 1; }
+	$(BUILDIFY) -mode=check -lint=off $$(find components examples -name '*.star')
+
+fmt: tools ## format Go and Starlark files
+	$(FUMPT) -w .
+	$(BUILDIFY) -lint=off $$(find components examples -name '*.star')
+
+fuzz: ## run every fuzz target for FUZZTIME
+	@./test/fuzz.sh $(FUZZTIME)
+
+cover: ## write coverage to bin/cover.html
+	@mkdir -p $(BIN)
+	$(GO) test -coverprofile=$(BIN)/cover.out -coverpkg=./... ./...
+	$(GO) tool cover -html=$(BIN)/cover.out -o $(BIN)/cover.html
+	@$(GO) tool cover -func=$(BIN)/cover.out | tail -1
+
+bench: build ## measure torchx next to a floor in the same run
+	$(GO) run ./test/bench -torchx $(BIN)/torchx
+
+cross: ## build for the other systems
+	GOOS=darwin GOARCH=arm64 $(GO) build -o /dev/null ./cmd/torchx
+	GOOS=windows GOARCH=amd64 $(GO) build -o /dev/null ./cmd/torchx
+
+check: lint test cross ## lint, test and build for the other systems
+
+tools: $(LINT) $(FUMPT) $(BUILDIFY)
+$(LINT):
+	$(GO) install github.com/golangci/golangci-lint/v2/cmd/golangci-lint@$(LINT_V)
+$(FUMPT):
+	$(GO) install mvdan.cc/gofumpt@$(FUMPT_V)
+$(BUILDIFY):
+	$(GO) install github.com/bazelbuild/buildtools/buildifier@$(BUILDIFY_V)
+
+clean: ## remove what was built
+	rm -rf $(BIN)
+
+help: ## list the targets
+	@grep -hE '^[a-z0-9-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 12

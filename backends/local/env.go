@@ -1,0 +1,44 @@
+package local
+
+import (
+	"strings"
+
+	"torchx/runtime/spec"
+)
+
+// unbufferedVariable makes Python replicas write their output at once.
+const unbufferedVariable = "PYTHONUNBUFFERED"
+
+// childEnv joins a replica's environment to the one it inherits: its own values
+// win, its PATH comes before the inherited one.
+func childEnv(parent []string, own spec.Map[string]) []string {
+	env := spec.Map[string]{}
+	index := make(map[string]int, len(parent)+len(own))
+	set := func(k, v string) {
+		if i, ok := index[k]; ok {
+			env[i].Value = v
+			return
+		}
+		index[k] = len(env)
+		env = append(env, spec.Entry[string]{Key: k, Value: v})
+	}
+	for _, e := range parent {
+		if k, v, ok := strings.Cut(e, "="); ok {
+			set(k, v)
+		}
+	}
+	inherited, _ := env.Get(pathVariable)
+	for _, e := range own {
+		set(e.Key, e.Value)
+	}
+	path, _ := own.Get(pathVariable)
+	set(pathVariable, spec.JoinPath(path, inherited))
+	if v, _ := env.Get(unbufferedVariable); v == "" {
+		set(unbufferedVariable, "x")
+	}
+	all := make([]string, len(env))
+	for i, e := range env {
+		all[i] = e.Key + "=" + e.Value
+	}
+	return all
+}

@@ -1,0 +1,107 @@
+package local
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"torchx/backends"
+	"torchx/runtime/spec"
+)
+
+// Load rebuilds a plan from its JSON form. Where the logs go follows from the app
+// id and the log_dir option; those paths in the request are set anew.
+func (b *Backend) Load(_ context.Context, in backends.PlanInput, raw json.RawMessage) (*backends.Plan, error) {
+	o, err := readOptions(in)
+	if err != nil {
+		return nil, err
+	}
+	req := &Request{}
+	d := json.NewDecoder(bytes.NewReader(raw))
+	d.DisallowUnknownFields()
+	if err := d.Decode(req); err != nil {
+		return nil, fmt.Errorf("read request: %w: %w", err, backends.ErrInvalidPlan)
+	}
+	l := newLayout(b.config.Home, o.logDir, in.ID)
+	if err := req.check(in); err != nil {
+		return nil, fmt.Errorf("%w: %w", err, backends.ErrInvalidPlan)
+	}
+	req.place(in.ID, l)
+	return &backends.Plan{ID: in.ID, App: in.App.Clone(), Cfg: in.Cfg, Request: req, Warnings: unsupported(in, o)}, nil
+}
+
+// check refuses a request that does not fit its app.
+func (r *Request) check(in backends.PlanInput) error {
+	if r.AppID != in.ID {
+		return fmt.Errorf("request.app_id is %q, want %q", r.AppID, in.ID)
+	}
+	if len(r.RoleParams) != len(in.App.Roles) {
+		return fmt.Errorf("request.role_params has %d roles, the app %d", len(r.RoleParams), len(in.App.Roles))
+	}
+	for i := range in.App.Roles {
+		role := &in.App.Roles[i]
+		params, ok := r.RoleParams.Get(role.Name)
+		if !ok || len(params) != role.NumReplicas {
+			return fmt.Errorf("request.role_params.%s has %d replicas, the app's role %d", role.Name, len(params), role.NumReplicas)
+		}
+		for id, p := range params {
+			if err := p.check(); err != nil {
+				return fmt.Errorf("request.role_params.%s[%d]: %w", role.Name, id, err)
+			}
+		}
+	}
+	return nil
+}
+
+func (p *ReplicaParams) check() error {
+	if len(p.Args) == 0 || p.Args[0] == "" {
+		return fmt.Errorf("args is empty: its first entry is the program")
+	}
+	for _, a := range p.Args {
+		if strings.Contains(a, "\x00") {
+			return fmt.Errorf("args: %q has a NUL byte", a)
+		}
+	}
+	for _, e := range p.Env {
+		if e.Key == "" || strings.ContainsAny(e.Key, "=\x00") || strings.Contains(e.Value, "\x00") {
+			return fmt.Errorf("env: invalid entry %q", e.Key)
+		}
+	}
+	if info, err := os.Stat(p.Cwd); !filepath.IsAbs(p.Cwd) || err != nil || !info.IsDir() {
+		return fmt.Errorf("cwd %q is no existing absolute folder", p.Cwd)
+	}
+	return nil
+}
+
+// place sets the paths of logs.
+func (r *Request) place(id string, l layout) {
+	old := r.LogDir
+	r.AppID, r.LogDir = id, l.logDir
+	r.RoleLogDirs = spec.Map[[]string]{}
+	for _, e := range r.RoleParams {
+		dirs := make([]string, len(e.Value))
+		for n := range e.Value {
+			key := spec.Replica{Role: e.Key, ID: n}
+			dirs[n] = l.replicaDir(key, 0)
+			e.Value[n].place(dirs[n], old, l, key)
+		}
+		r.RoleLogDirs.Set(e.Key, dirs)
+	}
+}
+
+func (p *ReplicaParams) place(dir, oldLogDir string, l layout, key spec.Replica) {
+	p.Stdout, p.Stderr = filepath.Join(dir, "stdout.log"), filepath.Join(dir, "stderr.log")
+	p.Combined = filepath.Join(dir, "combined.log")
+	for name, path := range map[string]string{
+		spec.ErrorFileVariable: l.errorFile(key, 0), petLogVariable: l.elasticDir(key.Role),
+	} {
+		// Only what the plan itself had set: a role's own path stays.
+		if v, ok := p.Env.Get(name); !ok || oldLogDir != "" && strings.HasPrefix(v, oldLogDir+string(filepath.Separator)) {
+			p.Env.Set(name, path)
+		}
+	}
+}

@@ -1,0 +1,84 @@
+// Package local runs apps as processes of this machine. Each app has a detached
+// agent (runtime/agent) that outlives the command that submitted it; this package
+// plans, submits and reads, and tells the agent how its replicas are run.
+package local
+
+import (
+	"path/filepath"
+	"sync"
+	"time"
+
+	"torchx/backends"
+	"torchx/runtime/agent"
+)
+
+// Name is the backend's canonical name.
+const Name = "local"
+
+// Values of the image_type option.
+const (
+	imageCwd = "cwd" // the image is ignored, replicas run in the command's folder
+	imageDir = "dir" // the image is an absolute folder that replicas run in
+)
+
+const defaultGrace = 10.0 // seconds, as TorchX and docker stop
+
+// Config is what the backend needs of the program.
+type Config struct {
+	Home string // TORCHX_HOME, absolute
+	Exe  string // the program to run as `<exe> agent <bundle>`
+}
+
+// Backend is the local backend. It keeps no state but what it watches.
+type Backend struct {
+	config Config
+
+	mu      sync.Mutex
+	watches map[string]*watch // by bundle folder
+}
+
+var (
+	_ backends.Backend = (*Backend)(nil)
+	_ backends.Waiter  = (*Backend)(nil)
+	_ backends.Prober  = (*Backend)(nil)
+)
+
+// New returns the backend; it touches nothing.
+func New(c Config) (*Backend, error) {
+	home, err := filepath.Abs(c.Home)
+	if err != nil {
+		return nil, err
+	}
+	c.Home = home
+	return &Backend{config: c, watches: map[string]*watch{}}, nil
+}
+
+// Name is "local".
+func (b *Backend) Name() string { return Name }
+
+// Options lists the -cfg keys; the first three are those of TorchX.
+func (b *Backend) Options() []backends.Option {
+	return []backends.Option{
+		{Key: "log_dir", Type: backends.TypeStr, Help: "folder to write the log files of replicas to; kept on delete (default: inside TORCHX_HOME)"},
+		{Key: "prepend_cwd", Type: backends.TypeBool, Default: false, Help: "look programs up in the working folder before the role's PATH"},
+		{Key: "auto_set_cuda_visible_devices", Type: backends.TypeBool, Default: false, Help: "hand the GPUs of this machine out to replicas by CUDA_VISIBLE_DEVICES"},
+		{Key: "image_type", Type: backends.TypeStr, Default: imageCwd, Choices: []string{imageCwd, imageDir}, Help: "cwd: the image is ignored; dir: the image is the absolute folder that replicas run in"},
+		{Key: "grace_period", Type: backends.TypeFloat, Default: defaultGrace, Help: "seconds between SIGTERM and SIGKILL when replicas are stopped"},
+		{Key: "fail_fast", Type: backends.TypeBool, Default: true, Help: "stop the others when a replica has failed for good; false lets them run to their end, as TorchX does"},
+	}
+}
+
+// Close ends what the client watches; apps go on.
+func (b *Backend) Close() error {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	for dir, w := range b.watches {
+		w.close()
+		delete(b.watches, dir)
+	}
+	return nil
+}
+
+func (b *Backend) bundle(id string) agent.Bundle { return agent.BundleAt(b.config.Home, id) }
+
+func seconds(s float64) time.Duration { return time.Duration(s * float64(time.Second)) }

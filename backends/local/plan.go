@@ -1,0 +1,122 @@
+package local
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strconv"
+
+	"torchx/backends"
+	"torchx/runtime/spec"
+)
+
+// Variables of the environment that TorchX sets for a local replica.
+const (
+	pathVariable   = "PATH"
+	petLogVariable = "PET_LOG_DIR"
+	cudaVariable   = "CUDA_VISIBLE_DEVICES"
+)
+
+// Plan works out the processes of an app. The only thing it looks at outside its
+// input is the number of GPUs, and only when it is to hand them out.
+func (b *Backend) Plan(ctx context.Context, in backends.PlanInput) (*backends.Plan, error) {
+	o, err := readOptions(in)
+	if err != nil {
+		return nil, err
+	}
+	l := newLayout(b.config.Home, o.logDir, in.ID)
+	req := &Request{AppID: in.ID, LogDir: l.logDir}
+	for i := range in.App.Roles {
+		role := &in.App.Roles[i]
+		cwd, err := o.workingDir(role, in.Cwd)
+		if err != nil {
+			return nil, err
+		}
+		params := make([]ReplicaParams, role.NumReplicas)
+		dirs := make([]string, role.NumReplicas)
+		for id := range params {
+			params[id] = o.replica(in, l, role, id, cwd)
+			dirs[id] = l.replicaDir(spec.Replica{Role: role.Name, ID: id}, 0)
+		}
+		req.RoleParams.Set(role.Name, params)
+		req.RoleLogDirs.Set(role.Name, dirs)
+	}
+	p := &backends.Plan{ID: in.ID, App: in.App.Clone(), Cfg: in.Cfg, Request: req}
+	p.Warnings = append(unsupported(in, o), assignGPUs(ctx, in.App, o, req)...)
+	return p, nil
+}
+
+// options are the resolved -cfg values.
+type options struct {
+	logDir     string
+	prependCwd bool
+	autoCUDA   bool
+	imageType  string
+	grace      float64
+	failFast   bool
+}
+
+func readOptions(in backends.PlanInput) (options, error) {
+	o := options{imageType: imageCwd, grace: defaultGrace, failFast: true}
+	o.logDir, _ = in.Cfg["log_dir"].(string)
+	o.prependCwd, _ = in.Cfg["prepend_cwd"].(bool)
+	o.autoCUDA, _ = in.Cfg["auto_set_cuda_visible_devices"].(bool)
+	if v, ok := in.Cfg["image_type"].(string); ok {
+		o.imageType = v
+	}
+	if v, ok := in.Cfg["grace_period"].(float64); ok {
+		o.grace = v
+	}
+	if v, ok := in.Cfg["fail_fast"].(bool); ok {
+		o.failFast = v
+	}
+	if o.grace < 0 {
+		return o, fmt.Errorf("grace_period=%v: must not be negative: %w", o.grace, backends.ErrInvalidOption)
+	}
+	if o.imageType != imageCwd && o.imageType != imageDir {
+		return o, fmt.Errorf("image_type=%s: must be cwd or dir: %w", o.imageType, backends.ErrInvalidOption)
+	}
+	if o.logDir != "" && !filepath.IsAbs(o.logDir) {
+		o.logDir = filepath.Join(in.Cwd, o.logDir)
+	}
+	return o, nil
+}
+
+// workingDir is the folder a role's replicas run in.
+func (o options) workingDir(role *spec.Role, cwd string) (string, error) {
+	if o.imageType == imageCwd {
+		return cwd, nil
+	}
+	const advice = "with image_type=dir the image must be an absolute path of an existing folder"
+	if !filepath.IsAbs(role.Image) {
+		return "", fmt.Errorf("image %q of role %s is no absolute path: %s", role.Image, role.Name, advice)
+	}
+	info, err := os.Stat(role.Image)
+	if err != nil || !info.IsDir() {
+		return "", fmt.Errorf("image %q of role %s is no folder: %s", role.Image, role.Name, advice)
+	}
+	return filepath.Clean(role.Image), nil
+}
+
+func (o options) replica(in backends.PlanInput, l layout, role *spec.Role, id int, cwd string) ReplicaParams {
+	macros := spec.Macros{ImgRoot: cwd, AppID: in.ID, ReplicaID: strconv.Itoa(id), Rank0Env: spec.Rank0HostVariable}
+	r := macros.Apply(*role)
+	key := spec.Replica{Role: role.Name, ID: id}
+	path, _ := r.Env.Get(pathVariable)
+	if o.prependCwd {
+		path = spec.JoinPath(cwd, path)
+	} else {
+		path = spec.JoinPath(path, cwd)
+	}
+	r.Env.Set(pathVariable, path)
+	r.Env.Set(spec.Rank0HostVariable, "localhost")
+	r.Env.SetDefault(spec.ErrorFileVariable, l.errorFile(key, 0))
+	r.Env.SetDefault(petLogVariable, l.elasticDir(role.Name))
+	dir := l.replicaDir(key, 0)
+	return ReplicaParams{
+		Args: append([]string{role.Entrypoint}, r.Args...), Env: r.Env, Cwd: cwd,
+		Stdout: filepath.Join(dir, "stdout.log"), Stderr: filepath.Join(dir, "stderr.log"),
+		Combined: filepath.Join(dir, "combined.log"),
+	}
+}

@@ -1,0 +1,160 @@
+//go:build unix
+
+// Package proc runs replicas as processes of this machine: each in its own
+// session, its output drained into log files, all that it started ended with it.
+package proc
+
+import (
+	"log"
+	"sync"
+	"time"
+
+	"torchx/runtime/agent"
+	"torchx/runtime/spec"
+)
+
+// Command is how one attempt of a replica is run.
+type Command struct {
+	Argv      []string
+	Env       []string // the whole environment, "K=V"
+	Dir       string   // absolute working folder
+	ImageRoot string   // where a relative entry point is looked up first; "": nowhere
+	LogDir    string   // absolute folder of the attempt's log, made when needed
+	ErrorFile string   // absolute path that a failing program may write
+}
+
+// Launcher is the agent.Launcher for processes.
+type Launcher struct {
+	command  func(r spec.Replica, attempt int) Command
+	replicas []spec.Replica
+	log      *log.Logger
+
+	spawner *spawner
+	exits   chan agent.Exit
+
+	mu      sync.Mutex // held around fork and around wait, so that no exit is unknown
+	running map[int]*process
+	byKey   map[spec.Replica]*process
+
+	drains sync.WaitGroup // one per open stream
+	logs   []*attemptLog  // all that were opened
+}
+
+var _ agent.Launcher = (*Launcher)(nil)
+
+// process is a started attempt whose end has not been seen.
+type process struct {
+	replica spec.Replica
+	attempt int
+	pid     int
+}
+
+// New makes the calling process the reaper of everything its replicas start.
+// There can be one Launcher in a process.
+func New(replicas []spec.Replica, command func(spec.Replica, int) Command, l *log.Logger) (*Launcher, error) {
+	if err := becomeReaper(); err != nil {
+		return nil, err
+	}
+	p := &Launcher{
+		command: command, replicas: replicas, log: l,
+		spawner: newSpawner(), exits: make(chan agent.Exit, len(replicas)+1),
+		running: map[int]*process{}, byKey: map[spec.Replica]*process{},
+	}
+	go p.reap()
+	return p, nil
+}
+
+// Check looks every program up before any is started.
+func (p *Launcher) Check() error {
+	seen := map[string]bool{}
+	for _, r := range p.replicas {
+		c := p.command(r, 0)
+		key := c.Argv[0] + "\x00" + c.Dir + "\x00" + getenv(c.Env, "PATH")
+		if seen[key] {
+			continue
+		}
+		seen[key] = true
+		if _, err := resolve(c); err != nil {
+			return refuse(r, err)
+		}
+	}
+	return nil
+}
+
+// Start begins an attempt with its log.
+func (p *Launcher) Start(s agent.Start) (agent.Process, error) {
+	c := p.command(s.Replica, s.Attempt)
+	c.Env = mergeEnv(c.Env, s.Env)
+	path, err := resolve(c)
+	if err != nil {
+		return agent.Process{}, refuse(s.Replica, err)
+	}
+	logs, err := openLog(c.LogDir)
+	if err != nil {
+		return agent.Process{}, refuse(s.Replica, err)
+	}
+	started, err := p.fork(s, c, path, logs)
+	logs.closeWriters()
+	if err != nil {
+		logs.closeReaders()
+		logs.close(p.log)
+		return agent.Process{}, refuse(s.Replica, err)
+	}
+	p.logs = append(p.logs, logs)
+	logs.drain(&p.drains, p.log)
+	return started, nil
+}
+
+func (p *Launcher) fork(s agent.Start, c Command, path string, logs *attemptLog) (agent.Process, error) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	pid, err := p.spawner.spawn(path, c, logs.files())
+	if err != nil {
+		return agent.Process{}, err
+	}
+	started := &process{s.Replica, s.Attempt, pid}
+	p.running[pid] = started
+	p.byKey[s.Replica] = started
+	return agent.Process{PID: pid, StartTime: startTime(pid), Hostname: "localhost"}, nil
+}
+
+// Exits hands out the end of every attempt.
+func (p *Launcher) Exits() <-chan agent.Exit { return p.exits }
+
+// ErrorFile reads what a failing program reported of itself.
+func (p *Launcher) ErrorFile(r spec.Replica, attempt int) []byte {
+	return readErrorFile(p.command(r, attempt).ErrorFile)
+}
+
+// Finish ends what replicas left behind, then completes the logs.
+func (p *Launcher) Finish(grace time.Duration) {
+	endDescendants(grace)
+	drained := make(chan struct{})
+	go func() {
+		p.drains.Wait()
+		close(drained)
+	}()
+	select {
+	case <-drained:
+	case <-time.After(drainWait):
+		// A process that is not ours to end holds a pipe: what it wrote so far
+		// is read, the rest is its loss.
+		for _, l := range p.logs {
+			l.interrupt()
+		}
+		<-drained
+	}
+}
+
+// drainWait is how long the end of file of the pipes is awaited when no process
+// of ours is left.
+const drainWait = 500 * time.Millisecond
+
+func getenv(env []string, name string) string {
+	for i := len(env) - 1; i >= 0; i-- {
+		if k, v, ok := cutEnv(env[i]); ok && k == name {
+			return v
+		}
+	}
+	return ""
+}

@@ -1,0 +1,100 @@
+//go:build unix
+
+package proc
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"os/signal"
+	"syscall"
+	"time"
+
+	"golang.org/x/sys/unix"
+
+	"torchx/runtime/agent"
+	"torchx/runtime/spec"
+)
+
+// reap is the only place that waits for children: a second waiter would steal
+// statuses, since a reaper of orphans has to wait for any child.
+func (p *Launcher) reap() {
+	signals := make(chan os.Signal, 1)
+	signal.Notify(signals, unix.SIGCHLD)
+	for {
+		for p.reapOne() {
+		}
+		<-signals
+	}
+}
+
+// reapOne collects one ended child, if there is one.
+func (p *Launcher) reapOne() bool {
+	p.mu.Lock()
+	pid, status, ok := waitChild(p.endGroup)
+	started := p.running[pid]
+	if started != nil {
+		delete(p.running, pid)
+		delete(p.byKey, started.replica)
+	}
+	p.mu.Unlock()
+	if started != nil {
+		p.exits <- started.exit(status)
+	}
+	return ok
+}
+
+func (s *process) exit(status unix.WaitStatus) agent.Exit {
+	e := agent.Exit{Replica: s.replica, Attempt: s.attempt, Time: time.Now(), Code: status.ExitStatus()}
+	if status.Signaled() {
+		e.Code = 128 + int(status.Signal())
+		e.Signal = signalName(status.Signal())
+	}
+	return e
+}
+
+func signalName(s syscall.Signal) string {
+	if name := unix.SignalName(s); name != "" {
+		return name
+	}
+	return fmt.Sprintf("SIG%d", int(s)) // the real-time ones have no names
+}
+
+// endGroup asks what a replica left in its group to end. It is called before the
+// leader is waited for, while nobody else can have its number.
+func (p *Launcher) endGroup(pid int) {
+	if p.running[pid] != nil {
+		_ = unix.Kill(-pid, unix.SIGTERM) // an empty group is fine
+	}
+}
+
+// Terminate sends SIGTERM to the replica's process group.
+func (p *Launcher) Terminate(r spec.Replica) { p.signal(r, unix.SIGTERM) }
+
+// Kill ends the replica's group and whatever else descends from it.
+func (p *Launcher) Kill(r spec.Replica) {
+	p.mu.Lock()
+	started := p.byKey[r]
+	p.mu.Unlock()
+	if started == nil {
+		return
+	}
+	others := descendants(started.pid)
+	p.signal(r, unix.SIGKILL)
+	for _, pid := range others {
+		_ = unix.Kill(pid, unix.SIGKILL)
+	}
+}
+
+// signal reaches the group only while its leader has not been waited for.
+func (p *Launcher) signal(r spec.Replica, sig unix.Signal) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	started := p.byKey[r]
+	if started == nil {
+		return
+	}
+	if err := unix.Kill(-started.pid, sig); err != nil && !errors.Is(err, unix.ESRCH) {
+		p.log.Printf("signal %s/%d: %v", r.Role, r.ID, err)
+	}
+}

@@ -1,0 +1,154 @@
+//go:build unix
+
+package proc
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"syscall"
+
+	"torchx/runtime/agent"
+	"torchx/runtime/spec"
+)
+
+// resolve finds the program of a command as execvp(3) would with the command's
+// own PATH and folder, after the image's folder. Errors wrap fs.ErrNotExist or
+// fs.ErrPermission.
+func resolve(c Command) (string, error) {
+	name := c.Argv[0]
+	if c.ImageRoot != "" && !filepath.IsAbs(name) {
+		if path := filepath.Join(c.ImageRoot, name); executable(path) == nil {
+			return path, nil
+		}
+	}
+	if strings.Contains(name, "/") {
+		path := name
+		if !filepath.IsAbs(path) {
+			path = filepath.Join(c.Dir, path)
+		}
+		if err := executable(path); err != nil {
+			return "", fmt.Errorf("entry point %q %w", name, err)
+		}
+		return path, nil
+	}
+	return search(name, getenv(c.Env, "PATH"), c.Dir)
+}
+
+func search(name, list, dir string) (string, error) {
+	var found error
+	for _, d := range filepath.SplitList(list) {
+		if !filepath.IsAbs(d) { // an empty entry too is the working folder
+			d = filepath.Join(dir, d)
+		}
+		path := filepath.Join(d, name)
+		err := executable(path)
+		if err == nil {
+			return path, nil
+		}
+		if errors.Is(err, fs.ErrPermission) {
+			found = err
+		}
+	}
+	if found != nil {
+		return "", fmt.Errorf("entry point %q %w", name, found)
+	}
+	return "", fmt.Errorf("entry point %q %w in PATH (%s)", name, errMissing, list)
+}
+
+// The causes read as the end of a sentence and carry their class.
+var (
+	errMissing = &lookupError{"not found", fs.ErrNotExist}
+	errNotExec = &lookupError{"is not executable", fs.ErrPermission}
+	errIsDir   = &lookupError{"is a folder", fs.ErrPermission}
+)
+
+type lookupError struct {
+	text  string
+	class error
+}
+
+func (e *lookupError) Error() string { return e.text }
+func (e *lookupError) Unwrap() error { return e.class }
+
+func executable(path string) error {
+	info, err := os.Stat(path)
+	switch {
+	case errors.Is(err, fs.ErrPermission):
+		return errNotExec
+	case err != nil:
+		return errMissing
+	case info.IsDir():
+		return errIsDir
+	case info.Mode()&0o111 == 0:
+		return errNotExec
+	}
+	return nil
+}
+
+// refuse gives an error of a start the exit code of the shells' convention.
+func refuse(r spec.Replica, err error) *agent.Refused {
+	code := 125
+	switch {
+	case errors.Is(err, syscall.ENOEXEC), errors.Is(err, fs.ErrPermission):
+		code = 126
+	case errors.Is(err, fs.ErrNotExist):
+		code = 127
+	}
+	return &agent.Refused{Replica: r, Code: code, Err: err}
+}
+
+// maxErrorFile bounds what of an error file is taken into the status.
+const maxErrorFile = 1 << 20
+
+// readErrorFile returns the file's JSON, its text as a JSON string if it is not
+// JSON, or nil if there is none.
+func readErrorFile(path string) []byte {
+	if path == "" {
+		return nil
+	}
+	f, err := os.OpenFile(path, os.O_RDONLY|syscall.O_NONBLOCK, 0) // never hang on a FIFO
+	if err != nil {
+		return nil
+	}
+	defer f.Close()
+	info, err := f.Stat()
+	if err != nil || !info.Mode().IsRegular() {
+		return nil
+	}
+	data, err := io.ReadAll(io.LimitReader(f, maxErrorFile))
+	if err != nil || len(data) == 0 {
+		return nil
+	}
+	if !json.Valid(data) {
+		data, _ = json.Marshal(string(data)) // a string cannot fail
+	}
+	return data
+}
+
+func cutEnv(entry string) (key, value string, ok bool) { return strings.Cut(entry, "=") }
+
+// mergeEnv returns env with the entries of more in place of those of the same name.
+func mergeEnv(env, more []string) []string {
+	at := make(map[string]int, len(env))
+	merged := append([]string{}, env...)
+	for i, e := range merged {
+		k, _, _ := cutEnv(e)
+		at[k] = i
+	}
+	for _, e := range more {
+		k, _, _ := cutEnv(e)
+		if i, ok := at[k]; ok {
+			merged[i] = e
+			continue
+		}
+		at[k] = len(merged)
+		merged = append(merged, e)
+	}
+	return merged
+}

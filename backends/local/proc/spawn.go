@@ -1,0 +1,65 @@
+//go:build unix
+
+package proc
+
+import (
+	"os"
+	"runtime"
+	"syscall"
+)
+
+// spawner forks every replica from one thread that lives as long as the agent:
+// the parent-death signal follows the thread, not the process.
+type spawner struct {
+	requests chan spawnRequest
+	null     *os.File
+}
+
+type spawnRequest struct {
+	path  string
+	argv  []string
+	attr  *syscall.ProcAttr
+	reply chan spawnReply
+}
+
+type spawnReply struct {
+	pid int
+	err error
+}
+
+func newSpawner() *spawner {
+	s := &spawner{requests: make(chan spawnRequest)}
+	go s.loop()
+	return s
+}
+
+func (s *spawner) loop() {
+	runtime.LockOSThread() // for life: the thread ends with the process
+	for r := range s.requests {
+		pid, err := syscall.ForkExec(r.path, r.argv, r.attr)
+		r.reply <- spawnReply{pid, err}
+	}
+}
+
+// spawn starts a program with null input and the given output files.
+func (s *spawner) spawn(path string, c Command, output [2]uintptr) (int, error) {
+	if s.null == nil {
+		null, err := os.Open(os.DevNull)
+		if err != nil {
+			return 0, err
+		}
+		s.null = null
+	}
+	attr := &syscall.ProcAttr{
+		Dir: c.Dir, Env: c.Env,
+		Files: []uintptr{s.null.Fd(), output[0], output[1]},
+		Sys:   processAttributes(),
+	}
+	reply := make(chan spawnReply, 1)
+	s.requests <- spawnRequest{path, c.Argv, attr, reply}
+	r := <-reply
+	if r.err != nil {
+		return 0, &os.PathError{Op: "start", Path: path, Err: r.err}
+	}
+	return r.pid, nil
+}

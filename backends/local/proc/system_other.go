@@ -1,0 +1,39 @@
+//go:build unix && !linux
+
+package proc
+
+import (
+	"syscall"
+	"time"
+
+	"golang.org/x/sys/unix"
+)
+
+// becomeReaper: orphans go to process 1 on this system.
+func becomeReaper() error { return nil }
+
+func processAttributes() *syscall.SysProcAttr { return &syscall.SysProcAttr{Setsid: true} }
+
+func startTime(int) uint64 { return 0 }
+
+// waitChild collects one ended child. This system cannot look before it waits, so
+// the group is ended just after: the pid cannot be given away while a member is left.
+func waitChild(before func(pid int)) (pid int, status unix.WaitStatus, ok bool) {
+	for {
+		got, err := unix.Wait4(-1, &status, unix.WNOHANG, nil)
+		if err == unix.EINTR {
+			continue
+		}
+		if err != nil || got <= 0 {
+			return 0, 0, false
+		}
+		before(got)
+		return got, status, true
+	}
+}
+
+func descendants(int) []int { return nil }
+
+// endDescendants cannot find anybody on this system; groups were ended with
+// their leaders.
+func endDescendants(time.Duration) {}

@@ -1,0 +1,131 @@
+package local
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+
+	"torchx/backends"
+	"torchx/runtime/agent"
+	"torchx/runtime/logstore"
+	"torchx/runtime/spec"
+)
+
+// Describe returns the true status of an app, after repairing that of one whose
+// agent died.
+func (b *Backend) Describe(_ context.Context, id string) (*spec.Status, error) {
+	return b.inspect(id)
+}
+
+func (b *Backend) inspect(id string) (*spec.Status, error) {
+	s, err := b.bundle(id).Inspect()
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, fmt.Errorf("app %s: %w", id, backends.ErrNotFound)
+	}
+	return s, err
+}
+
+// List reports every bundle of this home.
+func (b *Backend) List(context.Context) ([]spec.Summary, error) {
+	bundles, err := agent.List(b.config.Home)
+	if err != nil {
+		return nil, err
+	}
+	var all []spec.Summary
+	for _, bundle := range bundles {
+		m, err := bundle.Manifest()
+		if err != nil || m.Backend != Name {
+			continue // being deleted, or another backend's
+		}
+		s, err := bundle.Inspect()
+		if err != nil {
+			continue
+		}
+		all = append(all, spec.Summary{ID: m.ID, Name: m.App.Name, State: s.State})
+	}
+	return all, nil
+}
+
+// Delete removes the bundle of an app that has ended; logs below log_dir stay.
+func (b *Backend) Delete(_ context.Context, id string, o backends.DeleteOptions) error {
+	s, err := b.inspect(id)
+	if err != nil {
+		return err
+	}
+	if !s.State.Terminal() {
+		return fmt.Errorf("app %s is still running: cancel it first", id)
+	}
+	bundle := b.bundle(id)
+	if o.KeepLogs {
+		if err := b.keepLogs(bundle); err != nil {
+			return err
+		}
+	}
+	b.unwatch(bundle)
+	return bundle.Remove()
+}
+
+// keepLogs moves the logs out of a bundle, to <home>/logs/<app>.
+func (b *Backend) keepLogs(bundle agent.Bundle) error {
+	from := filepath.Join(bundle.Dir, "replicas")
+	if _, err := os.Stat(from); errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	to := filepath.Join(b.config.Home, "logs", filepath.Base(bundle.Dir))
+	if err := os.MkdirAll(filepath.Dir(to), 0o700); err != nil {
+		return fmt.Errorf("keep logs: %w", err)
+	}
+	if err := os.Rename(from, to); err != nil {
+		return fmt.Errorf("keep logs: %w", err)
+	}
+	return nil
+}
+
+// Wait returns the terminal status of an app.
+func (b *Backend) Wait(ctx context.Context, id string) (*spec.Status, error) {
+	w := b.watch(b.bundle(id))
+	for {
+		changed := w.changed()
+		s, err := b.inspect(id)
+		if err != nil || s.State.Terminal() {
+			return s, err
+		}
+		select {
+		case <-ctx.Done():
+			return s, ctx.Err()
+		case <-changed:
+		}
+	}
+}
+
+// Logs opens the log of one replica.
+func (b *Backend) Logs(_ context.Context, id string, r spec.Replica, o backends.LogOptions) (backends.LogReader, error) {
+	s, err := b.inspect(id)
+	if err != nil {
+		return nil, err
+	}
+	if s.Replica(r) == nil {
+		return nil, fmt.Errorf("replica %s/%d of app %s: %w", r.Role, r.ID, id, backends.ErrNotFound)
+	}
+	bundle := b.bundle(id)
+	m, err := bundle.Manifest()
+	if err != nil {
+		return nil, fmt.Errorf("read app %s: %w", id, err)
+	}
+	req := struct {
+		LogDir string `json:"log_dir"`
+	}{}
+	if err := json.Unmarshal(m.Request, &req); err != nil {
+		return nil, fmt.Errorf("read request of app %s: %w", id, err)
+	}
+	l, w := layoutOf(m, req.LogDir), b.watch(bundle)
+	return logstore.Open(logstore.Source{
+		Dir:     func(attempt int) string { return l.replicaDir(r, attempt) },
+		State:   func() (int, bool, error) { return w.attempts(r) },
+		Changed: w.changed,
+	}, o)
+}

@@ -1,0 +1,80 @@
+//go:build unix
+
+package local
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"time"
+
+	"torchx/backends"
+	"torchx/runtime/agent"
+	"torchx/runtime/spec"
+)
+
+// Submit writes the bundle, starts its agent and returns when every replica has
+// started.
+func (b *Backend) Submit(_ context.Context, p *backends.Plan) error {
+	m, err := b.manifest(p)
+	if err != nil {
+		return err
+	}
+	bundle, lock, err := agent.Create(m)
+	if errors.Is(err, fs.ErrExist) {
+		return fmt.Errorf("app %s: %w", p.ID, backends.ErrExists)
+	}
+	if err != nil {
+		return &backends.StartError{Code: 125, Err: err}
+	}
+	defer lock.Close() // from here on only the agent holds it
+	err = agent.Spawn(b.config.Exe, bundle, lock)
+	var refused *agent.StartError
+	if errors.As(err, &refused) {
+		return &backends.StartError{Code: refused.Code, Err: refused}
+	}
+	if err != nil {
+		return &backends.StartError{Code: 125, Err: err}
+	}
+	return nil
+}
+
+func (b *Backend) manifest(p *backends.Plan) (*agent.Manifest, error) {
+	o, err := readOptions(backends.PlanInput{Cfg: p.Cfg})
+	if err != nil {
+		return nil, err
+	}
+	raw, err := json.Marshal(p.Request)
+	if err != nil {
+		return nil, fmt.Errorf("encode request: %w", err)
+	}
+	environ := p.Environ
+	if environ == nil {
+		environ = os.Environ()
+	}
+	return &agent.Manifest{
+		Version: 1, ID: p.ID, Backend: Name,
+		Handle: spec.Handle{Backend: Name, Session: spec.Session, AppID: p.ID}.String(),
+		App:    p.App, Cfg: p.Cfg, Request: raw, Environ: environ,
+		Home: b.config.Home, SubmittedAt: time.Now(), GracePeriod: seconds(o.grace), FailFast: o.failFast,
+	}, nil
+}
+
+// Probe always finds the local machine.
+func (b *Backend) Probe(context.Context) error { return nil }
+
+// Cancel writes the request and tells the app's agent.
+func (b *Backend) Cancel(_ context.Context, id string, o backends.CancelOptions) error {
+	bundle := b.bundle(id)
+	if !bundle.Exists() {
+		return nil
+	}
+	err := agent.Cancel(bundle, o.Force)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	return err
+}

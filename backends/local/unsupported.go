@@ -1,0 +1,25 @@
+//go:build !unix
+
+package local
+
+import (
+	"context"
+	"fmt"
+
+	"torchx/backends"
+	"torchx/runtime/agent"
+)
+
+var errNoProcesses = fmt.Errorf("the local backend needs Linux or macOS, use -b docker or -b kubernetes: %w", backends.ErrUnsupported)
+
+// Submit is not possible on this system.
+func (b *Backend) Submit(context.Context, *backends.Plan) error { return errNoProcesses }
+
+// Probe says that this system cannot run local apps.
+func (b *Backend) Probe(context.Context) error { return errNoProcesses }
+
+// Cancel finds nothing to cancel.
+func (b *Backend) Cancel(context.Context, string, backends.CancelOptions) error { return nil }
+
+// RunAgent is not possible on this system.
+func RunAgent(string, func(ctx context.Context, home string) (agent.Store, error)) int { return 1 }

@@ -1,0 +1,47 @@
+package local
+
+import (
+	"strings"
+
+	"torchx/backends"
+	"torchx/runtime/spec"
+)
+
+// unsupported names, in one line, what the app or user set and a process cannot
+// honour.
+func unsupported(in backends.PlanInput, o options) []string {
+	var all []string
+	seen := map[string]bool{}
+	for i := range in.App.Roles {
+		for _, what := range ignored(&in.App.Roles[i], in.DefaultImage, o) {
+			if !seen[what] {
+				seen[what] = true
+				all = append(all, what)
+			}
+		}
+	}
+	if len(all) == 0 {
+		return nil
+	}
+	return []string{"the local backend runs plain processes and ignores: " + strings.Join(all, ", ")}
+}
+
+func ignored(role *spec.Role, defaultImage string, o options) (what []string) {
+	chosen := role.Image != "" && role.Image != defaultImage && role.Image != spec.None && role.Image != spec.Missing
+	if o.imageType == imageCwd && chosen {
+		what = append(what, "image "+role.Image)
+	}
+	if len(role.Mounts) > 0 {
+		what = append(what, "mounts")
+	}
+	if len(role.Resource.Capabilities) > 0 {
+		what = append(what, "capabilities")
+	}
+	if len(role.Resource.Devices) > 0 {
+		what = append(what, "devices")
+	}
+	if role.Workspace != nil && len(role.Workspace.Projects) > 0 {
+		what = append(what, "workspace")
+	}
+	return what
+}

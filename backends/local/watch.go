@@ -1,0 +1,135 @@
+package local
+
+import (
+	"os"
+	"sync"
+	"time"
+
+	"github.com/fsnotify/fsnotify"
+
+	"torchx/runtime/agent"
+	"torchx/runtime/spec"
+)
+
+// lookInterval is how often a status is looked at when nothing tells of a change:
+// an agent that was killed writes nothing any more.
+const lookInterval = 500 * time.Millisecond
+
+// watch tells all readers of one bundle, together, when its status changes.
+type watch struct {
+	bundle agent.Bundle
+	stop   chan struct{}
+
+	mu     sync.Mutex
+	signal chan struct{} // closed at the next change
+	status *spec.Status
+	stamp  os.FileInfo // of the file that status was read from
+	looked time.Time   // when it was last made sure that the agent lives
+	closed bool
+}
+
+// watch returns the bundle's watch, made on first use.
+func (b *Backend) watch(bundle agent.Bundle) *watch {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	w := b.watches[bundle.Dir]
+	if w == nil {
+		w = &watch{bundle: bundle, stop: make(chan struct{}), signal: make(chan struct{})}
+		b.watches[bundle.Dir] = w
+		go w.loop()
+	}
+	return w
+}
+
+func (b *Backend) unwatch(bundle agent.Bundle) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if w := b.watches[bundle.Dir]; w != nil {
+		w.close()
+		delete(b.watches, bundle.Dir)
+	}
+}
+
+func (w *watch) close() {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if !w.closed {
+		w.closed = true
+		close(w.stop)
+	}
+}
+
+// changed returns a channel that is closed when the status may have changed.
+func (w *watch) changed() <-chan struct{} {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.signal
+}
+
+func (w *watch) wake() {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	close(w.signal)
+	w.signal = make(chan struct{})
+}
+
+// loop wakes the readers at each change of the bundle, or now and then where the
+// system cannot tell.
+func (w *watch) loop() {
+	var events <-chan fsnotify.Event
+	if n, err := fsnotify.NewWatcher(); err == nil {
+		defer n.Close()
+		if n.Add(w.bundle.Dir) == nil {
+			events = n.Events
+		}
+	}
+	w.wake() // what changed before the watch began
+	tick := time.NewTicker(lookInterval)
+	defer tick.Stop()
+	for {
+		select {
+		case <-w.stop:
+			return
+		case <-tick.C:
+			w.wake()
+		case e := <-events:
+			if e.Name == w.bundle.StatusPath() {
+				w.wake()
+			}
+		}
+	}
+}
+
+// attempts tells a log reader how many attempts of a replica have begun and
+// whether the app is over; all readers share one look at the file.
+func (w *watch) attempts(r spec.Replica) (begun int, done bool, err error) {
+	s, err := w.current()
+	if err != nil {
+		return 0, true, err
+	}
+	rs := s.Replica(r)
+	if rs == nil {
+		return 0, true, nil
+	}
+	begun = rs.Attempt
+	if rs.StartedAt != nil && rs.State != spec.Pending {
+		begun++
+	}
+	return begun, s.State.Terminal(), nil
+}
+
+func (w *watch) current() (*spec.Status, error) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	info, err := os.Stat(w.bundle.StatusPath())
+	fresh := err == nil && w.stamp != nil && os.SameFile(info, w.stamp) && info.ModTime().Equal(w.stamp.ModTime())
+	if fresh && (w.status.State.Terminal() || time.Since(w.looked) < lookInterval/2) {
+		return w.status, nil
+	}
+	s, err := w.bundle.Inspect()
+	if err != nil {
+		return nil, err
+	}
+	w.status, w.stamp, w.looked = s, info, time.Now()
+	return s, nil
+}

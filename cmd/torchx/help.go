@@ -1,0 +1,101 @@
+package main
+
+import (
+	"fmt"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/urfave/cli/v2"
+)
+
+// helpColumn is where explanations begin in help.
+const helpColumn = 26
+
+// programHelp is `torchx --help`.
+func programHelp(app *cli.App, width int) string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "usage: %s [options] COMMAND ...\n\n%s\n\ncommands:\n", app.Name, app.Usage)
+	for _, c := range app.Commands {
+		if !c.Hidden {
+			helpEntry(&b, strings.Join(c.Names(), ", "), c.Usage, width)
+		}
+	}
+	b.WriteString("\noptions:\n")
+	helpFlags(&b, app.Flags, width)
+	b.WriteString("\nexamples:\n" + indent(programExamples) + "\n`torchx COMMAND --help` tells more about a command.\n")
+	return b.String()
+}
+
+const programExamples = `torchx run utils.echo --msg hello
+torchx run components/dist.star:ddp --nnodes 2
+torchx list
+torchx log -t -
+`
+
+// commandHelp is `torchx COMMAND --help`. A command's Description is its
+// explanation; its UsageText holds the line of usage and then examples.
+func commandHelp(c *cli.Command, width int) string {
+	usage, examples, _ := strings.Cut(c.UsageText, "\n")
+	var b strings.Builder
+	fmt.Fprintf(&b, "usage: torchx %s %s\n\n", c.Name, usage)
+	for _, l := range wrapText(c.Description, width) {
+		b.WriteString(l + "\n")
+	}
+	if len(c.Aliases) > 0 {
+		fmt.Fprintf(&b, "\nalias: %s\n", strings.Join(c.Aliases, ", "))
+	}
+	b.WriteString("\noptions:\n")
+	helpFlags(&b, c.Flags, width)
+	helpEntry(&b, "--help", "print this help and exit", width)
+	if examples != "" {
+		b.WriteString("\nexamples:\n" + indent(examples))
+	}
+	return b.String()
+}
+
+func indent(text string) string {
+	return "  " + strings.ReplaceAll(strings.TrimSpace(text), "\n", "\n  ") + "\n"
+}
+
+func helpFlags(b *strings.Builder, flags []cli.Flag, width int) {
+	for _, f := range flags {
+		d, ok := f.(cli.DocGenerationFlag)
+		if v, hidden := f.(cli.VisibleFlag); !ok || hidden && !v.IsVisible() {
+			continue
+		}
+		placeholder, usage := unquoteUsage(d.GetUsage())
+		names := make([]string, len(f.Names()))
+		for i, n := range f.Names() {
+			names[i] = dashes(n)
+		}
+		label := strings.Join(names, ", ")
+		if d.TakesValue() {
+			label += " " + placeholder
+		}
+		helpEntry(b, label, usage, width)
+	}
+}
+
+// unquoteUsage takes the `PLACEHOLDER` out of a flag's explanation.
+func unquoteUsage(usage string) (placeholder, text string) {
+	before, rest, ok := strings.Cut(usage, "`")
+	if !ok {
+		return "VALUE", usage
+	}
+	placeholder, after, _ := strings.Cut(rest, "`")
+	return placeholder, before + placeholder + after
+}
+
+// helpEntry prints a label and, beside or below it, its explanation.
+func helpEntry(b *strings.Builder, label, text string, width int) {
+	lines := wrapText(text, width-helpColumn)
+	first := "  " + label
+	if n := utf8.RuneCountInString(first); n+2 <= helpColumn {
+		first += strings.Repeat(" ", helpColumn-n) + lines[0]
+		lines = lines[1:]
+	}
+	b.WriteString(first + "\n")
+	for _, l := range lines {
+		b.WriteString(strings.Repeat(" ", helpColumn) + l + "\n")
+	}
+}

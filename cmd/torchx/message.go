@@ -1,0 +1,131 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+)
+
+// Levels of messages, from --log_level.
+const (
+	levelDebug = iota
+	levelInfo
+	levelWarning
+	levelError
+)
+
+// levelOf knows Python's names too, which LOGLEVEL holds for TorchX users.
+func levelOf(name string) (int, bool) {
+	switch strings.ToLower(name) {
+	case "debug", "notset", "trace":
+		return levelDebug, true
+	case "info":
+		return levelInfo, true
+	case "warning", "warn":
+		return levelWarning, true
+	case "error", "critical", "fatal":
+		return levelError, true
+	}
+	return levelInfo, false
+}
+
+// setLevel takes the level from the flag, else from $LOGLEVEL.
+func (t *tool) setLevel(name string, given bool) error {
+	origin := "--log_level"
+	if !given {
+		if name = t.env.get("LOGLEVEL"); name == "" {
+			return nil
+		}
+		origin = "$LOGLEVEL"
+	}
+	level, ok := levelOf(name)
+	if !ok {
+		return usagef("", "unknown level %s in %s: it is one of debug, info, warning, error", quoteWord(name), origin)
+	}
+	t.level = level
+	return nil
+}
+
+// say prints a line for people on stderr.
+func (t *tool) say(format string, args ...any) {
+	if t.level <= levelInfo {
+		t.line("", fmt.Sprintf(format, args...))
+	}
+}
+
+// warn prints a warning on stderr.
+func (t *tool) warn(format string, args ...any) {
+	if t.level <= levelWarning {
+		t.line(t.errStyle.paint(ansiYellow, "warning: "), fmt.Sprintf(format, args...))
+	}
+}
+
+func (t *tool) sayError(text string) { t.line(t.errStyle.paint(ansiRed, "error: "), text) }
+
+// line prints one line on stderr; what it says cannot drive the terminal.
+func (t *tool) line(mark, text string) {
+	fmt.Fprintf(t.err, "torchx: %s%s\n", mark, oneLine(text)) // nowhere to report an error of stderr to
+}
+
+// print writes to stdout.
+func (t *tool) print(text string) error {
+	_, err := io.WriteString(t.out, text)
+	return err
+}
+
+func (t *tool) printf(format string, args ...any) error {
+	_, err := fmt.Fprintf(t.out, format, args...)
+	return err
+}
+
+// report prints the error that ended the program and returns its exit code.
+func (t *tool) report(ctx context.Context, err error) int {
+	var quiet quietExit
+	switch {
+	case err == nil || errors.As(err, &quiet):
+	case isBrokenPipe(err):
+		return exitOK // the reader has seen enough, as with `| head`
+	case errors.As(context.Cause(ctx), &quiet):
+		return quiet.code
+	case interrupted(ctx, err):
+		t.line("", "interrupted")
+	default:
+		t.explain(err)
+	}
+	return exitCode(ctx, err)
+}
+
+// explain prints an error: one line that says it all and, for errors of a
+// component file, the place in the source below it.
+func (t *tool) explain(err error) {
+	text := err.Error()
+	var usage *usageError
+	if errors.As(err, &usage) {
+		text += helpHint(usage.command)
+	}
+	t.sayError(text)
+	var detailed interface{ Detail() string }
+	if errors.As(err, &detailed) {
+		if detail := strings.TrimRight(detailed.Detail(), "\n"); detail != "" {
+			fmt.Fprintln(t.err, clean(detail, true)) // as for line
+		}
+	}
+}
+
+func helpHint(command string) string {
+	if command == "" {
+		return " (see torchx --help)"
+	}
+	return " (see torchx " + command + " --help)"
+}
+
+func errorsIsAny(err error, targets ...error) bool {
+	for _, target := range targets {
+		if errors.Is(err, target) {
+			return true
+		}
+	}
+	return false
+}

@@ -1,0 +1,134 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+
+	"torchx/backends"
+	"torchx/components"
+	"torchx/runtime/config"
+	"torchx/runtime/runner"
+	"torchx/starlark/component"
+	"torchx/state"
+)
+
+// defaultImage is torchx.IMAGE where neither $TORCHX_IMAGE nor [torchx] image
+// says otherwise: a public image that has torchrun.
+const defaultImage = "docker.io/pytorch/pytorch:2.1.0-cuda12.1-cudnn8-runtime"
+
+// historyFile is the history within TORCHX_HOME.
+const historyFile = "state.db"
+
+// registry returns the backends; none is opened or contacted yet.
+func (t *tool) registry() (*backends.Registry, error) {
+	if t.backends == nil {
+		home, err := t.env.home()
+		if err != nil {
+			return nil, err
+		}
+		t.backends = t.env.registry(home, t.env.exe)
+	}
+	return t.backends, nil
+}
+
+// config returns what the .torchxconfig files say.
+func (t *tool) config() (*config.Config, error) {
+	if t.conf == nil {
+		c, err := config.Load(config.Options{LookupEnv: t.env.lookup, Cwd: t.env.dir})
+		if err != nil {
+			return nil, err
+		}
+		t.conf = c
+	}
+	return t.conf, nil
+}
+
+// image is torchx.IMAGE: what components use unless they are told otherwise.
+func (t *tool) image() (string, error) {
+	if image := t.env.get("TORCHX_IMAGE"); image != "" {
+		return image, nil
+	}
+	c, err := t.config()
+	if err != nil {
+		return "", err
+	}
+	if v, ok := c.Image(); ok && v.Text != "" {
+		return v.Text, nil
+	}
+	return defaultImage, nil
+}
+
+func (t *tool) loader() (*component.Loader, error) {
+	image, err := t.image()
+	if err != nil {
+		return nil, err
+	}
+	return component.NewLoader(component.Config{
+		Dir: t.env.dir, Builtins: components.FS, Image: image, Version: version,
+		Getenv: t.env.lookup,
+		Print:  func(msg string) { t.line("", msg) },
+		Fatal:  func(err error) { os.Exit(t.report(context.Background(), err)) },
+	}), nil
+}
+
+// planner returns a runner without a history: planning opens and makes no file.
+func (t *tool) planner() (*runner.Runner, error) {
+	reg, err := t.registry()
+	if err != nil {
+		return nil, err
+	}
+	return &runner.Runner{Backends: reg}, nil
+}
+
+// runner returns the runner with its history open.
+func (t *tool) runner(ctx context.Context) (*runner.Runner, error) {
+	if t.runs != nil {
+		return t.runs, nil
+	}
+	r, err := t.planner()
+	if err != nil {
+		return nil, err
+	}
+	home, err := t.env.home()
+	if err != nil {
+		return nil, err
+	}
+	if err := os.MkdirAll(home, 0o700); err != nil {
+		return nil, fmt.Errorf("create %s: %w (set TORCHX_HOME to a folder that can be written)", home, pathCause(err))
+	}
+	t.db, err = state.Open(ctx, filepath.Join(home, historyFile), state.Options{SetAside: true})
+	if err != nil {
+		return nil, err
+	}
+	for _, n := range t.db.Notices() {
+		t.warn("%s", n)
+	}
+	r.DB = t.db
+	t.runs = r
+	return r, nil
+}
+
+// pathCause leaves the path out of an error that names it already.
+func pathCause(err error) error {
+	var p *fs.PathError
+	if errors.As(err, &p) {
+		return p.Err
+	}
+	return err
+}
+
+// close closes what was opened; apps go on.
+func (t *tool) close() error {
+	var errs []error
+	if t.backends != nil {
+		errs = append(errs, t.backends.Close())
+	}
+	if t.db != nil {
+		errs = append(errs, t.db.Close())
+	}
+	return errors.Join(errs...)
+}

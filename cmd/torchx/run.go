@@ -1,0 +1,148 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"os"
+	"runtime/debug"
+	"syscall"
+
+	"github.com/urfave/cli/v2"
+
+	"torchx/runtime/agent"
+)
+
+// streams are the three standard streams.
+type streams struct {
+	in       io.Reader
+	out, err io.Writer
+}
+
+// agentCommand is the hidden command by which this program starts itself again,
+// detached, to look after one app.
+const agentCommand = "agent"
+
+// run is the whole program: it does what args say and returns the exit code.
+func run(ctx context.Context, args []string, s streams, env environment) (code int) {
+	if len(args) > 2 && args[1] == agentCommand {
+		return agent.Run(args[2])
+	}
+	ctx, interrupts := watchSignals(ctx, env.signals)
+	defer interrupts.stop()
+	t := newTool(s, env, interrupts)
+	defer func() {
+		if r := recover(); r != nil {
+			code = t.crash(r)
+		}
+	}()
+	err := t.main(ctx, args[1:])
+	if closeErr := t.close(); err == nil {
+		err = closeErr
+	}
+	return t.report(ctx, err)
+}
+
+// crash reports a defect of this program in one line.
+func (t *tool) crash(reason any) int {
+	if t.env.get("TORCHX_DEBUG") != "" {
+		fmt.Fprintf(t.err, "%s\n%s", oneLine(fmt.Sprint(reason)), debug.Stack())
+	} else {
+		t.sayError(fmt.Sprintf("internal error: %v (set TORCHX_DEBUG=1 for a trace)", reason))
+	}
+	return exitError
+}
+
+// main parses the command line and runs the command it names.
+func (t *tool) main(ctx context.Context, args []string) error {
+	app := t.commandLine()
+	line, err := newGrammar(app.Flags, app.Commands, "run").normalise(args)
+	if err != nil {
+		return err
+	}
+	return app.RunContext(ctx, append([]string{app.Name}, line.args()...))
+}
+
+// commandLine defines the program: its flags and its commands.
+func (t *tool) commandLine() *cli.App {
+	app := &cli.App{
+		Name:                      "torchx",
+		Usage:                     "run apps described in Starlark on this machine, Docker or Kubernetes",
+		HideHelp:                  true,
+		HideHelpCommand:           true,
+		HideVersion:               true,
+		DisableSliceFlagSeparator: true,
+		Writer:                    t.out,
+		ErrWriter:                 t.err,
+		Reader:                    t.in,
+		ExitErrHandler:            func(*cli.Context, error) {}, // run decides how the program ends
+		OnUsageError:              func(_ *cli.Context, err error, _ bool) error { return usagef("", "%v", err) },
+		Flags:                     t.globalFlags(),
+		Commands:                  t.commands(),
+		Before:                    t.applyGlobalFlags,
+		Action:                    t.noCommand,
+	}
+	for _, c := range app.Commands {
+		t.wrap(c)
+	}
+	return app
+}
+
+func (t *tool) commands() []*cli.Command {
+	return []*cli.Command{
+		t.runCommand(), t.submitCommand(), t.statusCommand(), t.listCommand(), t.logCommand(),
+		t.describeCommand(), t.waitCommand(), t.cancelCommand(), t.deleteCommand(),
+		t.builtinsCommand(), t.runoptsCommand(), t.configureCommand(), t.versionCommand(),
+	}
+}
+
+func (t *tool) globalFlags() []cli.Flag {
+	return []cli.Flag{
+		&cli.StringFlag{Name: "log_level", Usage: "least `LEVEL` of messages: debug, info, warning or error (default: $LOGLEVEL, else info)"},
+		&cli.BoolFlag{Name: "no-color", Usage: "no colours, as with NO_COLOR set"},
+		&cli.BoolFlag{Name: "offline", Usage: "never use the network"},
+		&cli.BoolFlag{Name: "version", Usage: "print the version and exit"},
+		&cli.BoolFlag{Name: "help", Aliases: []string{"h"}, Usage: "print this help and exit"},
+	}
+}
+
+func (t *tool) applyGlobalFlags(c *cli.Context) error {
+	if c.Bool("no-color") {
+		t.plain()
+	}
+	t.offline = c.Bool("offline")
+	return t.setLevel(c.String("log_level"), c.IsSet("log_level"))
+}
+
+// noCommand is what happens without a command.
+func (t *tool) noCommand(c *cli.Context) error {
+	switch {
+	case c.Bool("version"):
+		return t.printf("%s\n", versionLine())
+	case c.Bool("help"):
+		return t.print(programHelp(c.App, terminalWidth(t.out)))
+	}
+	_ = t.print(programHelp(c.App, terminalWidth(t.out))) // the error below is what counts
+	t.sayError("no command is given: choose one of the above")
+	return quietExit{exitError}
+}
+
+// wrap completes a command: no flags or sub-commands of urfave's own, --help
+// before anything else, and usage errors of our form.
+func (t *tool) wrap(c *cli.Command) {
+	c.HideHelp, c.HideHelpCommand = true, true
+	name, action := c.Name, c.Action
+	c.OnUsageError = func(_ *cli.Context, err error, _ bool) error { return usagef(name, "%v", err) }
+	c.Action = func(ctx *cli.Context) error {
+		if ctx.Bool("help") {
+			return t.print(commandHelp(c, terminalWidth(t.out)))
+		}
+		if ctx.Bool("version") {
+			return t.printf("%s\n", versionLine())
+		}
+		return action(ctx)
+	}
+}
+
+// isBrokenPipe holds when the reader of our output has gone.
+func isBrokenPipe(err error) bool { return errorsIsAny(err, syscall.EPIPE, io.ErrClosedPipe, os.ErrClosed) }

@@ -1,0 +1,67 @@
+package main
+
+import (
+	"io"
+	"strings"
+	"unicode/utf8"
+)
+
+// cell is one field of a table; color is an ANSI code or "".
+type cell struct{ text, color string }
+
+// table prints rows in columns that line up.
+type table struct {
+	header []string
+	rows   [][]cell
+}
+
+func (t *table) add(cells ...cell) { t.rows = append(t.rows, cells) }
+
+// write prints the table; control characters in cells are escaped.
+func (t *table) write(w io.Writer, s style) error {
+	header := make([]cell, len(t.header))
+	for i, h := range t.header {
+		header[i] = cell{h, ansiBold}
+	}
+	rows := append([][]cell{header}, t.rows...)
+	for _, r := range rows {
+		for i := range r {
+			r[i].text = oneLine(r[i].text)
+		}
+	}
+	widths := columnWidths(rows)
+	var b strings.Builder
+	for _, r := range rows {
+		writeRow(&b, r, widths, s)
+	}
+	_, err := io.WriteString(w, b.String())
+	return err
+}
+
+func columnWidths(rows [][]cell) []int {
+	var widths []int
+	for _, r := range rows {
+		for i, c := range r {
+			if i == len(widths) {
+				widths = append(widths, 0)
+			}
+			widths[i] = max(widths[i], utf8.RuneCountInString(c.text))
+		}
+	}
+	return widths
+}
+
+// writeRow pads every cell but the last one, so that lines have no trailing space.
+func writeRow(b *strings.Builder, r []cell, widths []int, s style) {
+	last := len(r) - 1
+	for last >= 0 && r[last].text == "" {
+		last--
+	}
+	for i, c := range r[:last+1] {
+		b.WriteString(s.paint(c.color, c.text))
+		if i < last {
+			b.WriteString(strings.Repeat(" ", widths[i]-utf8.RuneCountInString(c.text)+2))
+		}
+	}
+	b.WriteByte('\n')
+}

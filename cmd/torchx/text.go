@@ -1,0 +1,86 @@
+package main
+
+import (
+	"fmt"
+	"sort"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+)
+
+// clean makes text from outside harmless for a terminal: control characters,
+// direction overrides and invalid UTF-8 are written as escapes. Newlines stay
+// if lines is set.
+func clean(s string, lines bool) string {
+	if !strings.ContainsFunc(s, needsEscape) && utf8.ValidString(s) {
+		return s
+	}
+	var b strings.Builder
+	for i := 0; i < len(s); {
+		r, n := utf8.DecodeRuneInString(s[i:])
+		switch {
+		case r == utf8.RuneError && n == 1:
+			fmt.Fprintf(&b, `\x%02x`, s[i])
+		case r == '\n' && lines, !needsEscape(r):
+			b.WriteString(s[i : i+n])
+		default:
+			b.WriteString(strings.Trim(fmt.Sprintf("%+q", r), "'"))
+		}
+		i += n
+	}
+	return b.String()
+}
+
+// needsEscape holds for what drives a terminal instead of showing up on it.
+func needsEscape(r rune) bool {
+	return r != '\t' && unicode.IsControl(r) || unicode.Is(unicode.Bidi_Control, r) ||
+		r == '\u2028' || r == '\u2029'
+}
+
+// oneLine is clean for a single line.
+func oneLine(s string) string { return clean(strings.TrimRight(s, "\n"), false) }
+
+// quoteWord quotes a word of the user's if it would not be seen as one.
+func quoteWord(s string) string {
+	if s == "" || strings.ContainsAny(s, " \t'") {
+		return "'" + s + "'"
+	}
+	return s
+}
+
+// keys returns the keys of a map in order.
+func keys[V any](m map[string]V) []string {
+	out := make([]string, 0, len(m))
+	for k := range m {
+		out = append(out, k)
+	}
+	sort.Strings(out)
+	return out
+}
+
+// wrapText breaks text at spaces so that no line is wider than width, where a
+// word allows it. Lines of the text stay apart.
+func wrapText(text string, width int) []string {
+	var out []string
+	for _, line := range strings.Split(text, "\n") {
+		out = append(out, wrapLine(line, width)...)
+	}
+	return out
+}
+
+func wrapLine(line string, width int) []string {
+	var out []string
+	current := ""
+	for _, word := range strings.Fields(line) {
+		switch {
+		case current == "":
+			current = word
+		case utf8.RuneCountInString(current)+1+utf8.RuneCountInString(word) <= width:
+			current += " " + word
+		default:
+			out = append(out, current)
+			current = word
+		}
+	}
+	return append(out, current)
+}

@@ -1,0 +1,109 @@
+package main
+
+import (
+	"bytes"
+	"strings"
+	"testing"
+	"time"
+)
+
+func TestClean(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct{ in, line, lines string }{
+		{"plain ünï ✓\ttab", "plain ünï ✓\ttab", "plain ünï ✓\ttab"},
+		{"a\nb", `a\nb`, "a\nb"},
+		{"\x1b[2Jx\r\a", `\x1b[2Jx\r\a`, `\x1b[2Jx\r\a`},
+		{"\u009b31m", `\u009b31m`, `\u009b31m`},
+		{"a\u202eb", `a\u202eb`, `a\u202eb`},
+		{"bad \xff", `bad \xff`, `bad \xff`},
+	} {
+		if got := clean(c.in, false); got != c.line {
+			t.Errorf("%q: got %q, want %q", c.in, got, c.line)
+		}
+		if got := clean(c.in, true); got != c.lines {
+			t.Errorf("%q: got %q, want %q", c.in, got, c.lines)
+		}
+	}
+}
+
+func TestParseTime(t *testing.T) {
+	t.Parallel()
+	now := time.Date(2026, 1, 31, 12, 0, 0, 0, time.UTC)
+	for _, c := range []struct {
+		in   string
+		want time.Time
+	}{
+		{"2026-01-31T11:00:00Z", now.Add(-time.Hour)},
+		{"2026-01-31T11:00:00.5+00:00", now.Add(-time.Hour + 500*time.Millisecond)},
+		{"0", time.Unix(0, 0)},
+		{"1700000000.25", time.Unix(1700000000, 250e6)},
+		{"10m", now.Add(-10 * time.Minute)},
+		{"1h30m", now.Add(-90 * time.Minute)},
+		{"3d", now.Add(-72 * time.Hour)},
+		{"0.5d", now.Add(-12 * time.Hour)},
+		{"1w", now.Add(-7 * 24 * time.Hour)},
+	} {
+		got, err := parseTime(c.in, now)
+		if err != nil || !got.Equal(c.want) {
+			t.Errorf("%s: got %v, %v, want %v", c.in, got, err, c.want)
+		}
+	}
+	for _, in := range []string{"", "yesterday", "-5m", "-5", "d", "NaN", "Inf", "1e300", "-1d", "2026-13-01T00:00:00Z"} {
+		if got, err := parseTime(in, now); err == nil {
+			t.Errorf("%q: got %v, want an error", in, got)
+		}
+	}
+}
+
+func TestAge(t *testing.T) {
+	t.Parallel()
+	for want, d := range map[string]time.Duration{
+		"0s": -time.Second, "59s": 59 * time.Second, "2m": 150 * time.Second,
+		"47h": 47*time.Hour + time.Minute, "3d": 80 * time.Hour,
+	} {
+		if got := age(d); got != want {
+			t.Errorf("%v: got %s, want %s", d, got, want)
+		}
+	}
+}
+
+func TestTable(t *testing.T) {
+	t.Parallel()
+	tab := table{header: []string{"NAME", "STATE", "EXIT"}}
+	tab.add(cell{"a", ""}, cell{"RUNNING", ansiGreen}, cell{})
+	tab.add(cell{"längër\x1b[0m", ""}, cell{"FAILED", ansiRed}, cell{"1", ""})
+	var b bytes.Buffer
+	must(t, tab.write(&b, style{}))
+	want := strings.Join([]string{
+		`NAME           STATE    EXIT`,
+		`a              RUNNING`,
+		`längër\x1b[0m  FAILED   1`, ""}, "\n")
+	if b.String() != want {
+		t.Errorf("got\n%s\nwant\n%s", b.String(), want)
+	}
+	b.Reset()
+	must(t, tab.write(&b, style{color: true}))
+	if !strings.Contains(b.String(), ansiRed+"FAILED"+ansiReset+"   1") {
+		t.Errorf("no colours: %q", b.String())
+	}
+}
+
+func TestWrapText(t *testing.T) {
+	t.Parallel()
+	got := strings.Join(wrapText("one two three\nfour veryverylong", 8), "|")
+	if got != "one two|three|four|veryverylong" {
+		t.Error(got)
+	}
+}
+
+func FuzzParseTime(f *testing.F) {
+	f.Add("10m")
+	f.Add("2026-01-31T11:00:00Z")
+	f.Add("99999999d")
+	f.Fuzz(func(t *testing.T, text string) {
+		now := time.Unix(1700000000, 0)
+		if got, err := parseTime(text, now); err == nil && got.UnixNano() == 0 && text[0] != '0' && !strings.Contains(text, "1970") && !strings.Contains(text, "1969") && !strings.ContainsAny(text, "+e.") {
+			t.Errorf("%q is the epoch", text)
+		}
+	})
+}

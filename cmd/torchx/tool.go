@@ -1,0 +1,83 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"path/filepath"
+	"strings"
+
+	"torchx/backends"
+	"torchx/runtime/config"
+	"torchx/runtime/runner"
+	"torchx/state"
+)
+
+// tool is one run of the program: its streams, what the global flags say, and
+// what commands share, opened on first use so that start-up costs nothing.
+type tool struct {
+	streams
+	env        environment
+	interrupts *interrupts
+	outStyle   style
+	errStyle   style
+	level      int
+	offline    bool
+
+	backends *backends.Registry
+	db       *state.DB
+	conf     *config.Config
+	runs     *runner.Runner
+}
+
+func newTool(s streams, env environment, i *interrupts) *tool {
+	t := &tool{streams: s, env: env, interrupts: i, level: levelInfo}
+	if env.get("NO_COLOR") == "" && env.get("TERM") != "dumb" {
+		t.outStyle.color = isTerminal(s.out)
+		t.errStyle.color = isTerminal(s.err)
+	}
+	return t
+}
+
+// plain turns colours off.
+func (t *tool) plain() { t.outStyle, t.errStyle = style{}, style{} }
+
+// lookup returns a variable of the environment.
+func (e environment) lookup(name string) (string, bool) {
+	for i := len(e.vars) - 1; i >= 0; i-- {
+		if k, v, ok := strings.Cut(e.vars[i], "="); ok && k == name {
+			return v, true
+		}
+	}
+	return "", false
+}
+
+func (e environment) get(name string) string {
+	v, _ := e.lookup(name)
+	return v
+}
+
+// home is the folder that holds everything: $TORCHX_HOME, else ~/.torchx.
+func (e environment) home() (string, error) {
+	home := e.get("TORCHX_HOME")
+	if home == "" {
+		user := e.get("HOME")
+		if user == "" {
+			user = e.get("USERPROFILE") // Windows
+		}
+		if user == "" {
+			return "", errors.New("no home folder is known: set TORCHX_HOME or HOME")
+		}
+		home = filepath.Join(user, ".torchx")
+	}
+	return e.absolute(home), nil
+}
+
+// absolute resolves a path of the user's against the working folder.
+func (e environment) absolute(path string) string {
+	if filepath.IsAbs(path) {
+		return filepath.Clean(path)
+	}
+	return filepath.Join(e.dir, path)
+}

@@ -1,0 +1,383 @@
+//go:build unix
+
+package components_test
+
+import (
+	"bufio"
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"syscall"
+	"testing"
+
+	"torchx/runtime/spec"
+)
+
+// shells are those whose sh is found on common images; the first is required.
+var shells = [][]string{{"sh"}, {"dash"}, {"bash", "--posix"}, {"bash"}, {"busybox", "sh"}}
+
+// eachShell runs a test with every shell that is installed.
+func eachShell(t *testing.T, test func(t *testing.T, shell []string)) {
+	t.Helper()
+	t.Parallel()
+	for i, shell := range shells {
+		t.Run(strings.Join(shell, " "), func(t *testing.T) {
+			t.Parallel()
+			if _, err := exec.LookPath(shell[0]); err != nil && i > 0 {
+				if slices.Contains(strings.Split(os.Getenv("TORCHX_REQUIRE"), ","), "shells") {
+					t.Fatal(err)
+				}
+				t.Skip(err)
+			}
+			test(t, shell)
+		})
+	}
+}
+
+// node is one node of a job that dist.ddp starts with the env launcher.
+type node struct {
+	cmd    *exec.Cmd
+	stdout *bufio.Reader
+	stderr bytes.Buffer
+	tmp    string // where it may keep temporary files
+}
+
+// start runs replica id of an app's role as a backend does, in a process group
+// of its own. Env holds what comes on top of the role's environment.
+func start(t *testing.T, shell []string, app *spec.App, id int, env ...string) *node {
+	t.Helper()
+	macros := spec.Macros{AppID: "app-1", ReplicaID: strconv.Itoa(id), Rank0Env: "TORCHX_RANK0_HOST"}
+	role := macros.Apply(app.Roles[0])
+	argv := append(slices.Clone(shell), role.Args...)
+	n := &node{cmd: exec.Command(argv[0], argv[1:]...), tmp: t.TempDir()}
+	n.cmd.Env = append(os.Environ(), "TMPDIR="+n.tmp, "TORCHX_RANK0_HOST=localhost")
+	for _, e := range role.Env {
+		n.cmd.Env = append(n.cmd.Env, e.Key+"="+e.Value)
+	}
+	n.cmd.Env = append(n.cmd.Env, env...)
+	n.cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
+	n.cmd.Stderr = &n.stderr
+	// A pipe of our own: Wait would close that of StdoutPipe under the reader.
+	reader, writer, err := os.Pipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	n.cmd.Stdout = writer
+	n.stdout = bufio.NewReader(reader)
+	err = n.cmd.Start()
+	writer.Close()
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		_ = syscall.Kill(-n.cmd.Process.Pid, syscall.SIGKILL)
+		reader.Close()
+	})
+	return n
+}
+
+// await returns the next line of stdout.
+func (n *node) await(t *testing.T) string {
+	t.Helper()
+	line, err := n.stdout.ReadString('\n')
+	if err != nil {
+		t.Fatalf("read stdout: %v; stderr: %s", err, &n.stderr)
+	}
+	return strings.TrimSuffix(line, "\n")
+}
+
+// wait returns the sorted lines left on stdout and the exit code, and fails the
+// test if a process or a temporary file is left.
+func (n *node) wait(t *testing.T) ([]string, int) {
+	t.Helper()
+	err := n.cmd.Wait()
+	var failed *exec.ExitError
+	if err != nil && !errors.As(err, &failed) {
+		t.Fatal(err)
+	}
+	if err := syscall.Kill(-n.cmd.Process.Pid, 0); !errors.Is(err, syscall.ESRCH) {
+		t.Errorf("processes are left: %v", err)
+	}
+	if left, err := os.ReadDir(n.tmp); err != nil || len(left) > 0 {
+		t.Errorf("left in the temporary folder: %v %v", left, err)
+	}
+	_ = syscall.Kill(-n.cmd.Process.Pid, syscall.SIGKILL) // else a leftover would hold the pipe
+	out, err := io.ReadAll(n.stdout)
+	if err != nil {
+		t.Fatal(err)
+	}
+	lines := strings.Split(strings.TrimSuffix(string(out), "\n"), "\n")
+	slices.Sort(lines)
+	return lines, n.cmd.ProcessState.ExitCode()
+}
+
+// job returns an app whose processes run a shell script with the arguments.
+func job(t *testing.T, shape, script string, args ...string) (*spec.App, string) {
+	t.Helper()
+	python := filepath.Join(t.TempDir(), "python")
+	// Stands for the interpreter: drops -u and the script's name, runs ours.
+	text := "#!/bin/sh\nshift 2\n" + script + "\n"
+	if err := os.WriteFile(python, []byte(text), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	options := []string{"-j", shape, "--launcher", "env", "--script", "x.py", "--"}
+	return mustBuild(t, "dist.ddp", append(options, args...)...), "PYTHON=" + python
+}
+
+func TestEnvLauncherRanks(t *testing.T) {
+	eachShell(t, func(t *testing.T, shell []string) {
+		app, python := job(t, "3x2",
+			`echo $RANK $LOCAL_RANK $WORLD_SIZE $LOCAL_WORLD_SIZE $GROUP_RANK $MASTER_ADDR $MASTER_PORT "$@"`,
+			"a b", "$HOME", "it's", "", "${app_id}")
+		for id := range 3 {
+			lines, code := start(t, shell, app, id, python, "TORCHX_RANK0_HOST=127.0.0.1", "TORCHX_PORT_C10D=30001").wait(t)
+			var want []string
+			for local := range 2 {
+				want = append(want, fmt.Sprintf("%d %d 6 2 %d 127.0.0.1 30001 a b $HOME it's  app-1", id*2+local, local, id))
+			}
+			if code != 0 || !slices.Equal(lines, want) {
+				t.Errorf("node %d: code %d, got %q, want %q", id, code, lines, want)
+			}
+		}
+	})
+}
+
+func TestEnvLauncherElasticWorldSize(t *testing.T) {
+	eachShell(t, func(t *testing.T, shell []string) {
+		app, python := job(t, "1:4x1", `echo $RANK/$WORLD_SIZE $MASTER_ADDR:$MASTER_PORT`)
+		lines, code := start(t, shell, app, 3, python).wait(t)
+		if want := []string{"3/4 localhost:29500"}; code != 0 || !slices.Equal(lines, want) {
+			t.Errorf("code %d, got %q, want %q", code, lines, want)
+		}
+	})
+}
+
+func TestSelfCheck(t *testing.T) {
+	eachShell(t, func(t *testing.T, shell []string) {
+		app := mustBuild(t, "dist.ddp", "-j", "2x2", "--rdzv_port", "4000")
+		lines, code := start(t, shell, app, 1).wait(t)
+		want := []string{
+			"rank 2/4 (node 1, local rank 0) rendezvous localhost:4000 ok",
+			"rank 3/4 (node 1, local rank 1) rendezvous localhost:4000 ok",
+		}
+		if code != 0 || !slices.Equal(lines, want) {
+			t.Errorf("code %d, got %q, want %q", code, lines, want)
+		}
+		lines, code = start(t, shell, app, 5, "TORCHX_PORT_C10D=none").wait(t)
+		if code != 1 || !strings.HasSuffix(lines[0], "bad port") {
+			t.Errorf("code %d of a bad port, got %q", code, lines)
+		}
+	})
+}
+
+// TestEnvLauncherFirstFailure lets one process fail when the others wait for
+// SIGTERM, on which they end with another code.
+func TestEnvLauncherFirstFailure(t *testing.T) {
+	eachShell(t, func(t *testing.T, shell []string) {
+		app, python := job(t, "1x3", `
+			if [ "$LOCAL_RANK" = 1 ]; then
+				until [ -e "$1/0" ] && [ -e "$1/2" ]; do sleep 0.01; done
+				exit 7
+			fi
+			trap 'echo stopped $LOCAL_RANK; exit 9' TERM
+			: >"$1/$LOCAL_RANK"
+			while :; do sleep 0.01; done`, t.TempDir())
+		n := start(t, shell, app, 0, python)
+		lines, code := n.wait(t)
+		if want := []string{"stopped 0", "stopped 2"}; code != 7 || !slices.Equal(lines, want) {
+			t.Errorf("code %d, got %q, want 7, %q", code, lines, want)
+		}
+		want := "torchx: node 0: rank 1 (local rank 1) ended with code 7, stopping the 2 others of this node\n"
+		if got := n.stderr.String(); got != want {
+			t.Errorf("stderr %q, want %q", got, want)
+		}
+	})
+}
+
+func TestEnvLauncherSignalledProcess(t *testing.T) {
+	eachShell(t, func(t *testing.T, shell []string) {
+		for name, want := range map[string]int{"KILL": 137, "ABRT": 134} {
+			app, python := job(t, "1x2", `[ "$LOCAL_RANK" = 0 ] || exec sleep 60; kill -s `+name+` $$`)
+			n := start(t, shell, app, 0, python)
+			if _, code := n.wait(t); code != want {
+				t.Errorf("code %d after SIG%s, want %d", code, name, want)
+			}
+			if got := n.stderr.String(); !strings.Contains(got, fmt.Sprintf("rank 0) ended with signal %d, ", want-128)) {
+				t.Errorf("stderr %q", got)
+			}
+		}
+	})
+}
+
+func TestEnvLauncherForwardsSignals(t *testing.T) {
+	const wait = `
+		trap 'echo got TERM; exit '$1 TERM
+		echo ready
+		while :; do sleep 0.01; done`
+	eachShell(t, func(t *testing.T, shell []string) {
+		for _, sent := range []syscall.Signal{syscall.SIGTERM, syscall.SIGINT, syscall.SIGHUP} {
+			for _, want := range []int{0, 5} {
+				app, python := job(t, "1x2", wait, strconv.Itoa(want))
+				n := start(t, shell, app, 0, python)
+				for range 2 {
+					if line := n.await(t); line != "ready" {
+						t.Fatalf("got line %q", line)
+					}
+				}
+				if err := n.cmd.Process.Signal(sent); err != nil { // to the launcher alone
+					t.Fatal(err)
+				}
+				lines, code := n.wait(t)
+				if code != want || !slices.Equal(lines, []string{"got TERM", "got TERM"}) || n.stderr.Len() > 0 {
+					t.Errorf("%v: code %d, got %q %s, want code %d", sent, code, lines, &n.stderr, want)
+				}
+			}
+		}
+	})
+}
+
+// TestEnvLauncherGroupStop stops the whole group, as backends do.
+func TestEnvLauncherGroupStop(t *testing.T) {
+	eachShell(t, func(t *testing.T, shell []string) {
+		app, python := job(t, "1x2", `echo ready; exec sleep 60`)
+		n := start(t, shell, app, 0, python)
+		n.await(t)
+		n.await(t)
+		if err := syscall.Kill(-n.cmd.Process.Pid, syscall.SIGTERM); err != nil {
+			t.Fatal(err)
+		}
+		if _, code := n.wait(t); code != 143 {
+			t.Errorf("code %d, want 143", code)
+		}
+	})
+}
+
+// TestEnvLauncherKillsStubborn sends the signal that the launcher's own timer
+// sends 30 seconds after a failure.
+func TestEnvLauncherKillsStubborn(t *testing.T) {
+	eachShell(t, func(t *testing.T, shell []string) {
+		app, python := job(t, "1x2", `
+			if [ "$LOCAL_RANK" = 1 ]; then
+				until [ -e "$1/0" ]; do sleep 0.01; done
+				exit 3
+			fi
+			trap 'echo still here' TERM
+			: >"$1/0"
+			while :; do sleep 0.01; done`, t.TempDir())
+		n := start(t, shell, app, 0, python)
+		if line := n.await(t); line != "still here" {
+			t.Fatalf("got line %q", line)
+		}
+		if err := n.cmd.Process.Signal(syscall.SIGALRM); err != nil {
+			t.Fatal(err)
+		}
+		if _, code := n.wait(t); code != 3 {
+			t.Errorf("code %d, want 3", code)
+		}
+	})
+}
+
+func TestEnvLauncherManyProcesses(t *testing.T) {
+	eachShell(t, func(t *testing.T, shell []string) {
+		app, python := job(t, "1x40", `exit $((LOCAL_RANK == 39 ? 4 : 0))`)
+		if _, code := start(t, shell, app, 0, python).wait(t); code != 4 {
+			t.Errorf("code %d, want 4", code)
+		}
+	})
+}
+
+func TestEnvLauncherInterpreter(t *testing.T) {
+	eachShell(t, func(t *testing.T, shell []string) {
+		app := mustBuild(t, "dist.ddp", "--launcher", "env", "-j", "1", "-m", "a.b", "x")
+		if _, err := exec.LookPath("python3"); err == nil {
+			missing := start(t, shell, app, 0, "PYTHON=/no/such/python")
+			if _, code := missing.wait(t); code != 127 {
+				t.Errorf("code %d without interpreter, want 127: %s", code, &missing.stderr)
+			}
+		}
+		bin := tools(t, "mkdir", "mkfifo", "rm", shell[0])
+		n := start(t, shell, app, 0, "PATH="+bin, "PYTHON=")
+		if _, code := n.wait(t); code != 127 || !strings.Contains(n.stderr.String(), "set PYTHON") {
+			t.Errorf("code %d without python, want 127: %s", code, &n.stderr)
+		}
+		fake := "#!/bin/sh\necho \"$@\"\n"
+		if err := os.WriteFile(filepath.Join(bin, "python3"), []byte(fake), 0o700); err != nil {
+			t.Fatal(err)
+		}
+		lines, code := start(t, shell, app, 0, "PATH="+bin, "PYTHON=").wait(t)
+		if code != 0 || !slices.Equal(lines, []string{"-u -m a.b x"}) {
+			t.Errorf("code %d, got %q", code, lines)
+		}
+	})
+}
+
+// tools returns a folder with nothing but links to some programs.
+func tools(t *testing.T, names ...string) string {
+	t.Helper()
+	bin := t.TempDir()
+	for _, name := range names {
+		path, err := exec.LookPath(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := os.Symlink(path, filepath.Join(bin, name)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return bin
+}
+
+func TestEnvLauncherWithoutTmp(t *testing.T) {
+	eachShell(t, func(t *testing.T, shell []string) {
+		app := mustBuild(t, "dist.ddp", "-j", "1x1")
+		if _, code := start(t, shell, app, 0, "TMPDIR=/no/such/folder").wait(t); code != 0 {
+			t.Errorf("code %d, want another folder to be used", code)
+		}
+	})
+}
+
+// TestEnvProgramKeepsItsDollars makes sure that macro replacement changes the
+// program only where it is meant to.
+func TestEnvProgramKeepsItsDollars(t *testing.T) {
+	t.Parallel()
+	program := mustBuild(t, "dist.ddp").Roles[0].Args[1]
+	first, rest, _ := strings.Cut(program, "\n")
+	macros := spec.Macros{AppID: "A", ImgRoot: "I", ReplicaID: "7", Rank0Env: "HOST_VAR"}
+	if got, want := macros.Substitute(first),
+		"node=7 nnodes=1 nproc=2 host=${HOST_VAR:=localhost} port=${TORCHX_PORT_C10D:=29500}"; got != want {
+		t.Errorf("got %q, want %q", got, want)
+	}
+	if got, want := macros.Substitute(rest), strings.ReplaceAll(rest, "$$$$", "$$"); got != want {
+		t.Error(diff(want, got))
+	}
+}
+
+// TestTorchrunLine runs the line of the torchrun launcher with a stand-in for torchrun.
+func TestTorchrunLine(t *testing.T) {
+	t.Parallel()
+	if _, err := exec.LookPath("bash"); err != nil {
+		t.Skip(err)
+	}
+	bin := t.TempDir()
+	fake := "#!/bin/sh\nfor a; do echo \"[$a]\"; done | tr -d '\\n'; echo\n"
+	if err := os.WriteFile(filepath.Join(bin, "torchrun"), []byte(fake), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	app := mustBuild(t, "dist.ddp", "-j", "2x1", "--script", "x.py", "--", "a b", "$HOME", "--flag")
+	path := "PATH=" + bin + ":" + os.Getenv("PATH")
+	for _, c := range []struct{ env, port string }{{"TORCHX_PORT_C10D=30002", "30002"}, {"A=b", "29500"}} {
+		lines, code := start(t, []string{"bash"}, app, 1, path, c.env).wait(t)
+		want := "[--rdzv_backend][c10d][--rdzv_endpoint][localhost:" + c.port + "][--rdzv_id][app-1][--nnodes][2]" +
+			"[--nproc_per_node][1][--tee][3][--role][][x.py][a b][$HOME][--flag]"
+		if code != 0 || !slices.Equal(lines, []string{want}) {
+			t.Errorf("code %d, got %q, want %q", code, lines, want)
+		}
+	}
+}

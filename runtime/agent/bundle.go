@@ -1,0 +1,190 @@
+// Package agent owns one app on this machine. A bundle is the app's folder on
+// disk and the truth about it; the agent is the detached process that holds the
+// bundle's lock, drives a Launcher by the app's policy (gang start, fail-fast,
+// retries, cancel) and records what happens. Whoever finds a bundle without a
+// holder and without a result reconciles it.
+package agent
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"time"
+
+	"torchx/runtime/spec"
+)
+
+// Names of the files in a bundle.
+const (
+	manifestFile = "app.json"
+	statusFile   = "status.json"
+	lockFile     = "agent.lock"
+	logFile      = "agent.log"
+	exitsFile    = "exits.jsonl"
+	startsFile   = "starts.jsonl"
+	cancelFile   = "cancel.json"
+)
+
+// Manifest is app.json: everything the agent needs to run the app.
+type Manifest struct {
+	Version     int             `json:"version"`
+	ID          string          `json:"id"`
+	Backend     string          `json:"backend"`
+	Handle      string          `json:"handle"`
+	App         *spec.App       `json:"app"`
+	Cfg         map[string]any  `json:"cfg"`
+	Request     json.RawMessage `json:"request"`
+	Environ     []string        `json:"environ"` // what replicas inherit, "K=V"
+	Home        string          `json:"home"`    // TORCHX_HOME
+	SubmittedAt time.Time       `json:"submitted_at"`
+
+	GracePeriod time.Duration `json:"grace_period"` // between SIGTERM and SIGKILL
+	FailFast    bool          `json:"fail_fast"`
+}
+
+// Bundle is an app's folder.
+type Bundle struct{ Dir string }
+
+func appsDir(home string) string { return filepath.Join(home, "apps") }
+
+// BundleAt returns the bundle of an app id, which need not exist.
+func BundleAt(home, id string) Bundle { return Bundle{filepath.Join(appsDir(home), Escape(id))} }
+
+func (b Bundle) path(name string) string { return filepath.Join(b.Dir, name) }
+
+// Exists reports whether the bundle is there.
+func (b Bundle) Exists() bool {
+	_, err := os.Stat(b.path(manifestFile))
+	return err == nil
+}
+
+// Create makes the bundle of m with its lock held, all at once: nobody ever sees
+// a bundle without a manifest or without a holder. The error wraps fs.ErrExist if
+// the id is taken. The caller passes the lock on to the agent, then closes it.
+func Create(m *Manifest) (Bundle, *Lock, error) {
+	final := BundleAt(m.Home, m.ID)
+	if err := makePrivate(appsDir(m.Home)); err != nil {
+		return final, nil, fmt.Errorf("create %s: %w", appsDir(m.Home), err)
+	}
+	tmp, err := os.MkdirTemp(appsDir(m.Home), ".new-")
+	if err != nil {
+		return final, nil, fmt.Errorf("create bundle: %w", err)
+	}
+	lock, err := fill(Bundle{tmp}, m)
+	if err == nil {
+		err = renameNew(tmp, final.Dir)
+	}
+	if err != nil {
+		if lock != nil {
+			lock.Close()
+		}
+		return final, nil, errors.Join(err, os.RemoveAll(tmp))
+	}
+	return final, lock, nil
+}
+
+func fill(b Bundle, m *Manifest) (*Lock, error) {
+	lock, err := acquire(b.path(lockFile))
+	if err != nil {
+		return nil, err
+	}
+	if err := writeJSON(b.path(manifestFile), m, true); err != nil {
+		return lock, fmt.Errorf("write %s: %w", manifestFile, err)
+	}
+	st := initialStatus(m)
+	return lock, b.writeStatus(&st, false)
+}
+
+// renameNew renames a folder to a name that must be free.
+func renameNew(from, to string) error {
+	if _, err := os.Lstat(to); err == nil {
+		return fmt.Errorf("app folder %s: %w", to, fs.ErrExist)
+	}
+	if err := os.Rename(from, to); err != nil {
+		if errors.Is(err, fs.ErrExist) || isNotEmpty(err) {
+			return fmt.Errorf("app folder %s: %w", to, fs.ErrExist)
+		}
+		return fmt.Errorf("create app folder: %w", err)
+	}
+	return nil
+}
+
+// Manifest reads app.json. The error wraps fs.ErrNotExist if there is no such app.
+func (b Bundle) Manifest() (*Manifest, error) {
+	m := &Manifest{}
+	return m, readJSON(b.path(manifestFile), m)
+}
+
+// Status reads status.json as it is, without asking whether the agent lives.
+func (b Bundle) Status() (*spec.Status, error) {
+	s := &spec.Status{}
+	return s, readJSON(b.path(statusFile), s)
+}
+
+// StatusPath is the file that Status reads; it is replaced, never written in place.
+func (b Bundle) StatusPath() string { return b.path(statusFile) }
+
+func (b Bundle) writeStatus(s *spec.Status, sync bool) error {
+	if err := writeJSON(b.path(statusFile), s, sync); err != nil {
+		return fmt.Errorf("write %s: %w", statusFile, err)
+	}
+	return nil
+}
+
+// List returns the bundles of a home, in no particular order.
+func List(home string) ([]Bundle, error) {
+	entries, err := os.ReadDir(appsDir(home))
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, fmt.Errorf("list apps: %w", err)
+	}
+	var bundles []Bundle
+	for _, e := range entries {
+		if e.IsDir() && e.Name()[0] != '.' {
+			bundles = append(bundles, Bundle{filepath.Join(appsDir(home), e.Name())})
+		}
+	}
+	return bundles, nil
+}
+
+// Remove deletes the bundle: it is gone at once for everybody else, even if the
+// removal of its files is cut short.
+func (b Bundle) Remove() error {
+	trash, err := os.MkdirTemp(filepath.Dir(b.Dir), ".old-")
+	if err != nil {
+		return fmt.Errorf("delete app folder: %w", err)
+	}
+	if err := os.Rename(b.Dir, filepath.Join(trash, "bundle")); err != nil {
+		return errors.Join(fmt.Errorf("delete app folder: %w", err), os.Remove(trash))
+	}
+	if err := os.RemoveAll(trash); err != nil {
+		return fmt.Errorf("delete app folder: %w", err)
+	}
+	return nil
+}
+
+// CleanUp removes what interrupted creations and deletions left in a home.
+func CleanUp(home string) {
+	entries, err := os.ReadDir(appsDir(home))
+	if err != nil {
+		return
+	}
+	for _, e := range entries {
+		b := Bundle{filepath.Join(appsDir(home), e.Name())}
+		if e.Name()[0] != '.' || recent(e) || b.held() {
+			continue
+		}
+		_ = os.RemoveAll(b.Dir) // tried again by the next clean-up
+	}
+}
+
+// recent spares folders that a live process may have just made.
+func recent(e fs.DirEntry) bool {
+	info, err := e.Info()
+	return err != nil || time.Since(info.ModTime()) < time.Minute
+}

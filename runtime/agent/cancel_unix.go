@@ -1,0 +1,58 @@
+//go:build unix
+
+package agent
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"time"
+
+	"golang.org/x/sys/unix"
+)
+
+// Cancel makes the request durable and tells the agent. An app that has ended,
+// or whose agent is gone, needs neither.
+func Cancel(b Bundle, force bool) error {
+	s, err := b.Status()
+	if err != nil {
+		return fmt.Errorf("cancel: %w", err)
+	}
+	if s.State.Terminal() || !b.held() {
+		return nil
+	}
+	req := cancelRequest{Time: time.Now(), Force: force}
+	if old, ok := b.cancelRequested(); !ok || force && !old.Force {
+		if err := writeJSON(b.path(cancelFile), req, true); err != nil {
+			return fmt.Errorf("write %s: %w", cancelFile, err)
+		}
+	}
+	return b.signal(unix.SIGTERM)
+}
+
+// signal reaches the agent, or nobody: a pid alone could be somebody else's by
+// now, a pid whose lock is still held after it was pinned is not. An agent that
+// has not written its pid yet will look at cancel.json before it starts anything.
+func (b Bundle) signal(sig unix.Signal) error {
+	var h holder
+	data, err := os.ReadFile(b.path(lockFile))
+	if err != nil {
+		return fmt.Errorf("read %s: %w", lockFile, err)
+	}
+	if json.Unmarshal(data, &h) != nil || h.PID <= 0 {
+		return nil
+	}
+	send, release, err := pinProcess(h.PID)
+	if err != nil {
+		return nil // it has just ended
+	}
+	defer release()
+	if !b.held() {
+		return nil
+	}
+	if err := send(sig); err != nil && !errors.Is(err, unix.ESRCH) {
+		return fmt.Errorf("signal agent %d: %w", h.PID, err)
+	}
+	return nil
+}

@@ -1,0 +1,91 @@
+package agent
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"time"
+
+	"torchx/runtime/spec"
+)
+
+// startRecord is a line of starts.jsonl: what reconcile needs to find a
+// replica's processes after the agent's death.
+type startRecord struct {
+	Time      time.Time `json:"time"`
+	Role      string    `json:"role"`
+	Replica   int       `json:"replica"`
+	Attempt   int       `json:"attempt"`
+	PID       int       `json:"pid"` // also its session and process group
+	StartTime uint64    `json:"start_time"`
+	BootID    string    `json:"boot_id"`
+}
+
+// exitRecord is a line of exits.jsonl.
+type exitRecord struct {
+	Time    time.Time `json:"time"`
+	Role    string    `json:"role"`
+	Replica int       `json:"replica"`
+	Attempt int       `json:"attempt"`
+	Code    int       `json:"code"` // 128+n for signal n
+	Signal  string    `json:"signal,omitempty"`
+	Msg     string    `json:"msg,omitempty"`     // why it did not start
+	Refused bool      `json:"refused,omitempty"` // it did not start
+	Stopped bool      `json:"stopped,omitempty"` // ended by the agent
+}
+
+func (r exitRecord) replica() spec.Replica { return spec.Replica{Role: r.Role, ID: r.Replica} }
+
+// journal appends JSON lines to a file.
+type journal struct {
+	file *os.File
+	sync bool // every append survives a power cut
+}
+
+func openJournal(path string, sync bool) (*journal, error) {
+	f, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_APPEND, 0o600)
+	if err != nil {
+		return nil, fmt.Errorf("open journal: %w", err)
+	}
+	return &journal{f, sync}, nil
+}
+
+// append writes all records with one write and, if asked for, one fsync.
+func (j *journal) append(records ...any) error {
+	var data []byte
+	for _, r := range records {
+		line, err := json.Marshal(r)
+		if err != nil {
+			return fmt.Errorf("encode record: %w", err)
+		}
+		data = append(append(data, line...), '\n')
+	}
+	if _, err := j.file.Write(data); err != nil {
+		return fmt.Errorf("write record: %w", err)
+	}
+	if j.sync {
+		if err := j.file.Sync(); err != nil {
+			return fmt.Errorf("sync records: %w", err)
+		}
+	}
+	return nil
+}
+
+func (j *journal) Close() error { return j.file.Close() }
+
+// cancelRequest is cancel.json.
+type cancelRequest struct {
+	Time  time.Time `json:"time"`
+	Force bool      `json:"force"`
+}
+
+// cancelRequested reads the request; ok is false if there is none.
+func (b Bundle) cancelRequested() (req cancelRequest, ok bool) {
+	err := readJSON(b.path(cancelFile), &req)
+	if err == nil {
+		return req, true
+	}
+	// A damaged request is still a request.
+	return req, !errors.Is(err, os.ErrNotExist)
+}

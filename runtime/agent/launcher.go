@@ -1,0 +1,63 @@
+package agent
+
+import (
+	"time"
+
+	"torchx/runtime/spec"
+)
+
+// Launcher starts and ends replicas in one place (processes, containers). The
+// agent's loop is its only caller; no method may block for long.
+type Launcher interface {
+	// Check tells whether every replica could start, before the first one does.
+	// Errors: *Refused.
+	Check() error
+	// Start begins an attempt. Errors: *Refused if it can never start.
+	Start(s Start) (Process, error)
+	// Terminate asks all of a running replica to end.
+	Terminate(r spec.Replica)
+	// Kill ends all of a running replica at once.
+	Kill(r spec.Replica)
+	// Exits hands out the end of every started attempt, once.
+	Exits() <-chan Exit
+	// ErrorFile returns the error file of an attempt as JSON, nil if it wrote none.
+	ErrorFile(r spec.Replica, attempt int) []byte
+	// Finish ends whatever replicas left behind, completes their logs and waits for both.
+	Finish(grace time.Duration)
+}
+
+// Start is what a Launcher needs beside its own request to start an attempt.
+type Start struct {
+	Replica spec.Replica
+	Attempt int
+	Env     []string // added to the replica's environment, "K=V"
+}
+
+// Process identifies a started replica across a restart of the agent.
+type Process struct {
+	PID       int
+	StartTime uint64 // in the unit of the system, only to be compared
+	Hostname  string
+}
+
+// Exit is the end of an attempt.
+type Exit struct {
+	Replica spec.Replica
+	Attempt int
+	Time    time.Time
+	Code    int    // 128+n for signal n
+	Signal  string // "SIGKILL"
+}
+
+// Refused says that a replica cannot start at all, and with which exit code of
+// the shell's convention: 127 not found, 126 not executable, 125 anything else.
+type Refused struct {
+	Replica spec.Replica
+	Code    int
+	Err     error
+}
+
+func (e *Refused) Error() string { return e.Err.Error() }
+
+// Unwrap returns the cause.
+func (e *Refused) Unwrap() error { return e.Err }

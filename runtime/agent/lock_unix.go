@@ -1,0 +1,52 @@
+//go:build unix
+
+package agent
+
+import (
+	"errors"
+	"fmt"
+	"os"
+
+	"golang.org/x/sys/unix"
+)
+
+// Lock is a held flock: it belongs to the open file, so it survives the process
+// that took it if the file was passed on, and ends with the last holder.
+type Lock struct{ File *os.File }
+
+// errHeld says that somebody else holds the lock.
+var errHeld = errors.New("lock is held")
+
+func acquire(path string) (*Lock, error) {
+	f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o600)
+	if err != nil {
+		return nil, fmt.Errorf("open lock: %w", err)
+	}
+	if err := unix.Flock(int(f.Fd()), unix.LOCK_EX|unix.LOCK_NB); err != nil {
+		f.Close()
+		if errors.Is(err, unix.EWOULDBLOCK) {
+			return nil, errHeld
+		}
+		return nil, fmt.Errorf("lock %s: %w", path, err)
+	}
+	return &Lock{f}, nil
+}
+
+// Close lets go of this process's hold.
+func (l *Lock) Close() error { return l.File.Close() }
+
+// held reports whether anybody holds the bundle's lock. When it cannot be told,
+// the answer is yes: a live app must never be reconciled.
+func (b Bundle) held() bool {
+	f, err := os.Open(b.path(lockFile))
+	if err != nil {
+		return !errors.Is(err, os.ErrNotExist)
+	}
+	defer f.Close()
+	err = unix.Flock(int(f.Fd()), unix.LOCK_SH|unix.LOCK_NB)
+	return err != nil
+}
+
+func isNotEmpty(err error) bool {
+	return errors.Is(err, unix.ENOTEMPTY) || errors.Is(err, unix.EEXIST)
+}

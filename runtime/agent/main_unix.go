@@ -1,0 +1,107 @@
+//go:build unix
+
+package agent
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"log"
+	"os"
+	"os/signal"
+
+	"golang.org/x/sys/unix"
+)
+
+// Descriptors that the submitter passes on.
+const (
+	lockFD  = 3
+	readyFD = 4
+)
+
+// Config is what the agent needs from its backend and from the program.
+type Config struct {
+	NewLauncher func(b Bundle, m *Manifest) (Launcher, error)
+	OpenStore   func(ctx context.Context, home string) (Store, error)
+}
+
+// readyAnswer is the one line the submitter waits for.
+type readyAnswer struct {
+	OK    bool   `json:"ok"`
+	Error string `json:"error,omitempty"`
+	Code  int    `json:"code,omitempty"` // what `torchx run` exits with
+}
+
+func (r readyAnswer) encode() []byte {
+	data, _ := json.Marshal(r) // plain fields cannot fail
+	return data
+}
+
+// holder is the content of agent.lock.
+type holder struct {
+	PID int `json:"pid"`
+}
+
+// Main is the agent process: it runs the app of a bundle to its end. It expects
+// the descriptors that Spawn passes and returns the process's exit code.
+func Main(dir string, c Config) int {
+	// First of all: a replica that inherited the lock would keep a dead app alive.
+	if err := closeOnExec(); err != nil {
+		fmt.Fprintln(os.Stderr, "torchx agent:", err)
+		return 1
+	}
+	l := log.New(os.Stderr, "", log.LstdFlags|log.Lmicroseconds)
+	ready := os.NewFile(readyFD, "ready")
+	if err := runBundle(Bundle{dir}, c, ready, l); err != nil {
+		l.Print(err)
+		fmt.Fprintf(ready, "%s\n", readyAnswer{Code: 125, Error: err.Error()}.encode())
+		return 1
+	}
+	return 0
+}
+
+func runBundle(b Bundle, c Config, ready *os.File, l *log.Logger) error {
+	signals := make(chan os.Signal, 16)
+	signal.Notify(signals, unix.SIGTERM, unix.SIGINT)
+	signal.Ignore(unix.SIGHUP, unix.SIGPIPE)
+	lock := os.NewFile(lockFD, lockFile)
+	if lock == nil {
+		return errors.New("start it by `torchx run`: the lock is missing")
+	}
+	defer lock.Close()
+	if err := json.NewEncoder(lock).Encode(holder{os.Getpid()}); err != nil {
+		return fmt.Errorf("write %s: %w", lockFile, err)
+	}
+	m, err := b.Manifest()
+	if err != nil {
+		return err
+	}
+	launcher, err := c.NewLauncher(b, m)
+	if err != nil {
+		return err
+	}
+	a, err := newAgent(b, m, launcher, ready, l)
+	if err != nil {
+		return err
+	}
+	a.recorder = newRecorder(func(ctx context.Context) (Store, error) { return c.OpenStore(ctx, m.Home) }, m.Backend, m.ID, l)
+	return a.run(signals)
+}
+
+func newAgent(b Bundle, m *Manifest, launcher Launcher, ready io.WriteCloser, l *log.Logger) (*agent, error) {
+	starts, err := openJournal(b.path(startsFile), false)
+	if err != nil {
+		return nil, err
+	}
+	exits, err := openJournal(b.path(exitsFile), true)
+	if err != nil {
+		return nil, errors.Join(err, starts.Close())
+	}
+	return &agent{
+		bundle: b, manifest: m, gang: newGang(m.App, m.FailFast), launcher: launcher,
+		starts: starts, exits: exits, ready: ready, log: l, ports: newPorts(), bootID: BootID(),
+		later: make(chan func(), 64), closed: make(chan struct{}), grace: m.GracePeriod,
+	}, nil
+}

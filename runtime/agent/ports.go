@@ -1,0 +1,91 @@
+package agent
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"net"
+	"strings"
+
+	"torchx/runtime/spec"
+)
+
+// Ports are picked below the range that Linux, macOS and IANA give to outgoing
+// connections (32768 and up), so that nobody takes one between pick and use.
+const (
+	portFirst = 10000
+	portLast  = 32767
+	portTries = 1000
+)
+
+// ports gives every port_map entry of a local app a free port: the same for all
+// replicas of a round, a new one when the app or role starts over.
+type ports struct {
+	picked map[portKey]int
+	rounds map[string]int // role → round its ports belong to
+	used   map[int]bool
+}
+
+type portKey struct {
+	role, name string
+}
+
+func newPorts() *ports {
+	return &ports{picked: map[portKey]int{}, rounds: map[string]int{}, used: map[int]bool{}}
+}
+
+// env returns TORCHX_PORT_<NAME>=port for each port of the member's role.
+func (p *ports) env(g *gang, m *member) []string {
+	round := g.appRestarts + g.roleRestarts[m.role.Name]
+	if p.rounds[m.role.Name] != round {
+		p.rounds[m.role.Name] = round
+		p.forget(m.role)
+	}
+	var env []string
+	for _, e := range m.role.PortMap {
+		env = append(env, fmt.Sprintf("%s=%d", PortVariable(e.Key), p.port(portKey{m.role.Name, e.Key}, e.Value)))
+	}
+	return env
+}
+
+func (p *ports) forget(role *spec.Role) {
+	for _, e := range role.PortMap {
+		delete(p.picked, portKey{role.Name, e.Key})
+	}
+}
+
+// port returns the port of a key, picking one at first; fallback is the role's
+// own number, used when no port is free.
+func (p *ports) port(key portKey, fallback int) int {
+	if n, ok := p.picked[key]; ok {
+		return n
+	}
+	n := fallback
+	for range portTries {
+		c := portFirst + rand.IntN(portLast-portFirst+1)
+		if !p.used[c] && portFree(c) {
+			n = c
+			break
+		}
+	}
+	p.used[n] = true
+	p.picked[key] = n
+	return n
+}
+
+func portFree(n int) bool {
+	l, err := net.Listen("tcp", fmt.Sprintf(":%d", n))
+	if err != nil {
+		return false
+	}
+	return l.Close() == nil
+}
+
+// PortVariable is the environment variable that holds the port of a port_map name.
+func PortVariable(name string) string {
+	return "TORCHX_PORT_" + strings.Map(func(r rune) rune {
+		if r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' {
+			return r
+		}
+		return '_'
+	}, strings.ToUpper(name))
+}

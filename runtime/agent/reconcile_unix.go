@@ -1,0 +1,195 @@
+//go:build unix
+
+package agent
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"time"
+
+	"golang.org/x/sys/unix"
+
+	"torchx/runtime/procs"
+	"torchx/runtime/spec"
+)
+
+const (
+	// lockTries and lockPause bound the wait for another process that only looks
+	// at the lock at this moment.
+	lockTries = 100
+	lockPause = 2 * time.Millisecond
+	// killWait bounds the wait for killed processes to be gone.
+	killWait = 5 * time.Second
+)
+
+// Inspect returns the true status of a bundle: that of its live agent, or the
+// result. If the agent died, whatever it left running is ended and the result is
+// worked out from the journal first; it is never taken for a success that is not
+// on record. Errors wrap fs.ErrNotExist if the bundle is gone.
+func (b Bundle) Inspect() (*spec.Status, error) {
+	s, err := b.Status()
+	if err == nil && s.State.Terminal() || err != nil && errors.Is(err, os.ErrNotExist) {
+		return s, err
+	}
+	if b.held() {
+		return s, err
+	}
+	lock, err := b.reacquire()
+	if errors.Is(err, errHeld) {
+		return b.Status()
+	}
+	if err != nil {
+		return nil, err
+	}
+	defer lock.Close()
+	return b.reconcile()
+}
+
+func (b Bundle) reacquire() (lock *Lock, err error) {
+	for range lockTries {
+		if lock, err = acquire(b.path(lockFile)); !errors.Is(err, errHeld) {
+			return lock, err
+		}
+		time.Sleep(lockPause)
+	}
+	return nil, err
+}
+
+// reconcile needs the lock.
+func (b Bundle) reconcile() (*spec.Status, error) {
+	if s, err := b.Status(); err == nil && s.State.Terminal() {
+		return s, nil // it ended, or somebody else reconciled, before we had the lock
+	}
+	m, err := b.Manifest()
+	if err != nil {
+		return nil, fmt.Errorf("reconcile: %w", err)
+	}
+	starts, err := readLines[startRecord](b.path(startsFile))
+	if err != nil {
+		return nil, fmt.Errorf("reconcile: %w", err)
+	}
+	exits, err := readLines[exitRecord](b.path(exitsFile))
+	if err != nil {
+		return nil, fmt.Errorf("reconcile: %w", err)
+	}
+	endRemains(m.Handle, starts)
+	_, cancelled := b.cancelRequested()
+	s := replay(m, starts, exits, cancelled)
+	return &s, b.writeStatus(&s, true)
+}
+
+// endRemains kills what a dead agent's replicas left: the members of the recorded
+// sessions, and whatever carries the app's handle in its environment.
+func endRemains(handle string, starts []startRecord) {
+	boot := BootID()
+	leaders := map[int]uint64{} // session → start time of its leader
+	for _, r := range starts {
+		if r.BootID == boot {
+			leaders[r.PID] = r.StartTime
+		}
+	}
+	deadline := time.Now().Add(killWait)
+	for {
+		alive := 0
+		for _, p := range procs.List() {
+			if p.Zombie || p.PID == os.Getpid() || !remains(p, leaders, handle) {
+				continue
+			}
+			alive++
+			_ = unix.Kill(p.PID, unix.SIGKILL) // gone already is as good
+		}
+		if alive == 0 || time.Now().After(deadline) {
+			return
+		}
+		time.Sleep(lockPause)
+	}
+}
+
+// remains tells whether a process belongs to the app. A session counts only if
+// its number has not been given to a new leader since.
+func remains(p procs.Process, leaders map[int]uint64, handle string) bool {
+	if procs.HasEnv(p.PID, spec.JobIDVariable+"="+handle) {
+		return true
+	}
+	start, ok := leaders[p.Session]
+	if !ok {
+		return false
+	}
+	leader, alive := procs.Get(p.Session)
+	return alive && leader.Start == start || !alive && p.Start >= start
+}
+
+// replay works out the result of an app from its journal.
+func replay(m *Manifest, starts []startRecord, exits []exitRecord, cancelled bool) spec.Status {
+	g := newGang(m.App, m.FailFast)
+	begun := map[spec.Replica]map[int]startRecord{}
+	for _, r := range starts {
+		k := spec.Replica{Role: r.Role, ID: r.Replica}
+		if begun[k] == nil {
+			begun[k] = map[int]startRecord{}
+		}
+		begun[k][r.Attempt] = r
+	}
+	restart := func(acts []action) {
+		for _, act := range acts {
+			if act.start != nil {
+				replayStart(g, act.start, begun[act.start.key])
+			}
+		}
+	}
+	restart(g.begin())
+	for _, e := range exits {
+		member := g.byKey[e.replica()]
+		switch {
+		case member == nil:
+		case e.Refused:
+			g.refused(member, e.Code, e.Msg, e.Time)
+		default:
+			if member.state == spec.Pending { // its start was not recorded
+				replayStart(g, member, map[int]startRecord{member.attempt: {Time: e.Time}})
+			}
+			member.stopping = member.stopping || e.Stopped
+			restart(g.exited(member, e.Code, e.Signal, e.Time))
+		}
+	}
+	return conclude(g, m, cancelled)
+}
+
+func replayStart(g *gang, m *member, begun map[int]startRecord) {
+	if r, ok := begun[m.attempt]; ok && g.canStart(m, m.attempt) {
+		g.running(m, Process{PID: r.PID, StartTime: r.StartTime}, r.Time)
+	}
+}
+
+// conclude is the end of a replay: what is not on record ended with the agent.
+func conclude(g *gang, m *Manifest, cancelled bool) spec.Status {
+	now := time.Now()
+	if g.done() {
+		g.cancelled = cancelled
+		return g.finalStatus(m, now)
+	}
+	for _, r := range g.replicas {
+		if !r.state.Terminal() {
+			r.state, r.finished = spec.Cancelled, &now
+			if !cancelled && r.begun {
+				r.state, r.msg = spec.Failed, "agent died"
+			}
+		}
+	}
+	g.scopes = nil
+	s := g.finalStatus(m, now)
+	code := 125
+	switch {
+	case cancelled:
+		code = 130
+		s.State, s.Msg = spec.Cancelled, "cancelled"
+	case g.doomed:
+		return s // the failure that decided is on record
+	default:
+		s.State = spec.Failed
+		s.Msg = "agent died: its process was killed or the machine went down; what it ran has been ended"
+	}
+	s.ExitCode = &code
+	return s
+}

@@ -1,0 +1,86 @@
+package agent
+
+import (
+	"context"
+	"log"
+	"sync"
+	"time"
+
+	"torchx/runtime/spec"
+)
+
+// recordTimeout bounds the last write to the history: when it does not succeed,
+// the bundle still has the result and the next command that looks repairs the row.
+const recordTimeout = 5 * time.Second
+
+// Store is where the agent copies what its bundle says; *state.DB is one.
+type Store interface {
+	SetStatus(ctx context.Context, backend, id string, s *spec.Status) error
+	Close() error
+}
+
+// recorder copies statuses to the history from its own goroutine, newest only:
+// a locked database never holds up the app.
+type recorder struct {
+	open        func(context.Context) (Store, error)
+	backend, id string
+	log         *log.Logger
+
+	mu   sync.Mutex
+	next *spec.Status
+	wake chan struct{}
+	done chan struct{}
+}
+
+func newRecorder(open func(context.Context) (Store, error), backend, id string, l *log.Logger) *recorder {
+	r := &recorder{open: open, backend: backend, id: id, log: l, wake: make(chan struct{}, 1), done: make(chan struct{})}
+	go r.loop()
+	return r
+}
+
+func (r *recorder) put(s *spec.Status) {
+	r.mu.Lock()
+	r.next = s
+	r.mu.Unlock()
+	select {
+	case r.wake <- struct{}{}:
+	default:
+	}
+}
+
+// close writes what is left, for at most recordTimeout.
+func (r *recorder) close() {
+	close(r.wake)
+	select {
+	case <-r.done:
+	case <-time.After(recordTimeout):
+		r.log.Print("history was not updated in time; the next command will")
+	}
+}
+
+func (r *recorder) loop() {
+	defer close(r.done)
+	ctx := context.Background()
+	var db Store
+	for more := true; more; {
+		_, more = <-r.wake
+		r.mu.Lock()
+		s := r.next
+		r.next = nil
+		r.mu.Unlock()
+		if s == nil {
+			continue
+		}
+		if db == nil {
+			var err error
+			if db, err = r.open(ctx); err != nil {
+				r.log.Printf("open history: %v", err)
+				continue
+			}
+			defer db.Close()
+		}
+		if err := db.SetStatus(ctx, r.backend, r.id, s); err != nil {
+			r.log.Printf("record status: %v", err)
+		}
+	}
+}

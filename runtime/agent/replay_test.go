@@ -1,0 +1,82 @@
+package agent
+
+import (
+	"testing"
+	"time"
+
+	"torchx/runtime/spec"
+)
+
+func at(sec int64) time.Time { return time.Unix(sec, 0) }
+
+func started(replica, attempt int) startRecord {
+	return startRecord{Time: at(1), Role: "a", Replica: replica, Attempt: attempt, PID: 10 + replica}
+}
+
+func ended(replica, attempt, code int) exitRecord {
+	return exitRecord{Time: at(2), Role: "a", Replica: replica, Attempt: attempt, Code: code}
+}
+
+func TestReplay(t *testing.T) {
+	t.Parallel()
+	stoppedExit := ended(1, 0, 143)
+	stoppedExit.Stopped = true
+	tests := []struct {
+		name      string
+		starts    []startRecord
+		exits     []exitRecord
+		cancelled bool
+		role      func(*spec.Role)
+		state     spec.State
+		code      int
+	}{
+		{"all ended well", []startRecord{started(0, 0), started(1, 0)}, []exitRecord{ended(0, 0, 0), ended(1, 0, 0)}, false, nil, spec.Succeeded, 0},
+		{"start not on record", nil, []exitRecord{ended(0, 0, 0), ended(1, 0, 0)}, false, nil, spec.Succeeded, 0},
+		{"one still ran", []startRecord{started(0, 0), started(1, 0)}, []exitRecord{ended(0, 0, 0)}, false, nil, spec.Failed, 125},
+		{"nothing on record", nil, nil, false, nil, spec.Failed, 125},
+		{"failure on record", []startRecord{started(0, 0), started(1, 0)}, []exitRecord{ended(0, 0, 3)}, false, nil, spec.Failed, 3},
+		{"failure and stop on record", []startRecord{started(0, 0), started(1, 0)}, []exitRecord{ended(0, 0, 3), stoppedExit}, false, nil, spec.Failed, 3},
+		{"cancelled while running", []startRecord{started(0, 0), started(1, 0)}, nil, true, nil, spec.Cancelled, 130},
+		{"cancelled after its end", nil, []exitRecord{ended(0, 0, 0), ended(1, 0, 0)}, true, nil, spec.Succeeded, 0},
+		{"died in the back-off", []startRecord{started(0, 0), started(1, 0)}, []exitRecord{ended(1, 0, 0), ended(0, 0, 1)}, false, retries(spec.RetryReplica, 1), spec.Failed, 125},
+		{"retried and well", []startRecord{started(0, 0), started(1, 0), started(0, 1)}, []exitRecord{ended(1, 0, 0), ended(0, 0, 1), ended(0, 1, 0)}, false, retries(spec.RetryReplica, 1), spec.Succeeded, 0},
+		{"elastic, one left running", []startRecord{started(0, 0), started(1, 0)}, []exitRecord{ended(0, 0, 0)}, false, elastic(1, nil), spec.Failed, 125},
+		{"refused", []startRecord{started(0, 0)}, []exitRecord{{Time: at(2), Role: "a", Replica: 1, Code: 127, Msg: "not found", Refused: true}}, false, nil, spec.Failed, 127},
+	}
+	for _, test := range tests {
+		t.Run(test.name, func(t *testing.T) {
+			t.Parallel()
+			m := &Manifest{ID: "x", App: &spec.App{Name: "x", Roles: []spec.Role{role("a", 2, test.role)}}, FailFast: true}
+			s := replay(m, test.starts, test.exits, test.cancelled)
+			if s.State != test.state || s.ExitCode == nil || *s.ExitCode != test.code {
+				t.Errorf("replay gives %v %v, want %v %d", s.State, s.ExitCode, test.state, test.code)
+			}
+			for _, r := range s.Roles[0].Replicas {
+				if !r.State.Terminal() {
+					t.Errorf("replica %d is left %v", r.ID, r.State)
+				}
+			}
+		})
+	}
+}
+
+func TestEscape(t *testing.T) {
+	t.Parallel()
+	long := make([]byte, 300)
+	for i := range long {
+		long[i] = 'x'
+	}
+	tests := map[string]string{
+		"My_App.v1-x": "My_App.v1-x", "": "%", "..": "%2E.", ".hidden": "%2Ehidden", "a b/c": "a%20b%2Fc",
+		"é": "%C3%A9", "100%": "100%25",
+	}
+	for in, want := range tests {
+		if got := Escape(in); got != want {
+			t.Errorf("Escape(%q) = %q, want %q", in, got, want)
+		}
+	}
+	a, b := Escape(string(long)), Escape(string(long)+"y")
+	if len(a) > maxName || a == b {
+		t.Errorf("long names give %q and %q", a, b)
+	}
+}

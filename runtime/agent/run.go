@@ -1,0 +1,257 @@
+package agent
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"log"
+	"os"
+	"time"
+
+	"torchx/runtime/spec"
+)
+
+const (
+	// statusInterval bounds how often status.json is replaced while replicas
+	// start and end by the hundred; the terminal status is always written at once.
+	statusInterval = 20 * time.Millisecond
+	// refusedGrace is the grace period when a replica cannot start: what has just
+	// begun has nothing to save.
+	refusedGrace = time.Second
+	// exitBatch is how many exits are recorded with one fsync at the most.
+	exitBatch = 1024
+)
+
+// agent is one run of the loop. Only the loop's goroutine touches it.
+type agent struct {
+	bundle   Bundle
+	manifest *Manifest
+	gang     *gang
+	launcher Launcher
+	recorder *recorder
+	starts   *journal
+	exits    *journal
+	ready    io.WriteCloser // the submitter waits on it; nil when it has its answer
+	log      *log.Logger
+
+	later   chan func()   // work that timers hand to the loop
+	closed  chan struct{} // the loop has ended
+	grace   time.Duration
+	ports   *ports
+	bootID  string
+	dirty   bool // the gang has changed since status.json was written
+	written time.Time
+	forced  bool // kill instead of terminate
+}
+
+// run drives the app to its end and writes its terminal status.
+func (a *agent) run(signals <-chan os.Signal) error {
+	defer close(a.closed)
+	a.begin()
+	a.publish(true)
+	if !a.gang.doomed {
+		a.answer(readyAnswer{OK: true})
+	}
+	for !a.gang.done() {
+		a.step(signals)
+	}
+	return a.finish()
+}
+
+// begin starts the gang, unless a cancel came before the agent could hear it.
+func (a *agent) begin() {
+	a.dirty = true
+	if _, ok := a.bundle.cancelRequested(); ok {
+		a.gang.cancel(time.Now())
+		return
+	}
+	if err := a.launcher.Check(); err != nil {
+		a.refuse(err)
+		return
+	}
+	a.perform(a.gang.begin())
+}
+
+// after has the loop do something later.
+func (a *agent) after(d time.Duration, f func()) {
+	time.AfterFunc(d, func() {
+		select {
+		case a.later <- f:
+		case <-a.closed:
+		}
+	})
+}
+
+// step waits for one thing to happen and acts on it.
+func (a *agent) step(signals <-chan os.Signal) {
+	var flush <-chan time.Time
+	if a.dirty {
+		flush = time.After(statusInterval)
+	}
+	select {
+	case e := <-a.launcher.Exits():
+		a.exited(e)
+	case f := <-a.later:
+		f()
+	case <-signals:
+		a.cancelled()
+	case <-flush:
+		a.publish(true)
+	}
+	a.publish(false)
+}
+
+// exited takes every exit that is there, records all with one fsync, then lets
+// the policy act: what is acted on is on disk.
+func (a *agent) exited(first Exit) {
+	batch := []Exit{first}
+	for len(batch) < exitBatch {
+		select {
+		case e := <-a.launcher.Exits():
+			batch = append(batch, e)
+			continue
+		default:
+		}
+		break
+	}
+	records := make([]any, len(batch))
+	for i, e := range batch {
+		m := a.gang.byKey[e.Replica]
+		records[i] = exitRecord{
+			Time: e.Time, Role: e.Replica.Role, Replica: e.Replica.ID, Attempt: e.Attempt,
+			Code: e.Code, Signal: e.Signal, Stopped: m.stopping,
+		}
+	}
+	a.note(a.exits.append(records...))
+	for _, e := range batch {
+		m := a.gang.byKey[e.Replica]
+		m.errFile = a.launcher.ErrorFile(e.Replica, e.Attempt)
+		a.perform(a.gang.exited(m, e.Code, e.Signal, e.Time))
+	}
+	a.dirty = true
+}
+
+// perform carries out what the policy wants.
+func (a *agent) perform(acts []action) {
+	for _, act := range acts {
+		switch {
+		case act.stop != nil:
+			a.stop(act.stop)
+		case act.delay > 0:
+			m, attempt := act.start, act.start.attempt
+			a.after(act.delay, func() { a.start(m, attempt) })
+		default:
+			a.start(act.start, act.start.attempt)
+		}
+	}
+}
+
+func (a *agent) start(m *member, attempt int) {
+	if !a.gang.canStart(m, attempt) {
+		return
+	}
+	p, err := a.launcher.Start(Start{Replica: m.key, Attempt: attempt, Env: a.ports.env(a.gang, m)})
+	if err != nil {
+		a.refuse(err)
+		return
+	}
+	now := time.Now()
+	a.note(a.starts.append(startRecord{
+		Time: now, Role: m.key.Role, Replica: m.key.ID, Attempt: attempt,
+		PID: p.PID, StartTime: p.StartTime, BootID: a.bootID,
+	}))
+	a.gang.running(m, p, now)
+	a.dirty = true
+}
+
+// refuse ends an app one of whose replicas cannot start.
+func (a *agent) refuse(err error) {
+	var r *Refused
+	if !errors.As(err, &r) {
+		r = &Refused{Replica: a.gang.replicas[0].key, Code: 125, Err: err}
+	}
+	m := a.gang.byKey[r.Replica]
+	now := time.Now()
+	a.note(a.exits.append(exitRecord{
+		Time: now, Role: m.key.Role, Replica: m.key.ID, Attempt: m.attempt,
+		Code: r.Code, Msg: r.Err.Error(), Refused: true,
+	}))
+	a.grace = min(a.grace, refusedGrace)
+	a.perform(a.gang.refused(m, r.Code, r.Err.Error(), now))
+	a.dirty = true
+}
+
+// stop asks a replica to end and makes sure that it does.
+func (a *agent) stop(m *member) {
+	if a.forced {
+		a.launcher.Kill(m.key)
+		return
+	}
+	attempt := m.attempt
+	a.launcher.Terminate(m.key)
+	a.after(a.grace, func() {
+		if m.state == spec.Running && m.attempt == attempt {
+			a.launcher.Kill(m.key)
+		}
+	})
+}
+
+// cancelled handles a signal: a request is in cancel.json, or somebody told the
+// agent itself to end, which means the same.
+func (a *agent) cancelled() {
+	req, _ := a.bundle.cancelRequested()
+	if req.Force && !a.forced {
+		a.forced = true
+		for _, m := range a.gang.replicas {
+			if m.state == spec.Running {
+				a.launcher.Kill(m.key)
+			}
+		}
+	}
+	a.perform(a.gang.cancel(time.Now()))
+	a.dirty = true
+}
+
+// publish writes status.json if something changed and enough time has passed.
+func (a *agent) publish(now bool) {
+	if !a.dirty || !now && time.Since(a.written) < statusInterval {
+		return
+	}
+	s := a.gang.status(a.manifest)
+	a.note(a.bundle.writeStatus(&s, false))
+	a.recorder.put(&s)
+	a.dirty, a.written = false, time.Now()
+}
+
+// finish ends what is left, then makes the result durable: exits.jsonl is,
+// status.json follows, SQLite last.
+func (a *agent) finish() error {
+	a.launcher.Finish(a.grace)
+	s := a.gang.finalStatus(a.manifest, time.Now())
+	err := a.bundle.writeStatus(&s, true)
+	a.note(err)
+	if s.FirstFailure != nil && s.FirstFailure.Msg != "" {
+		a.answer(readyAnswer{Code: *s.ExitCode, Error: s.FirstFailure.Msg})
+	}
+	a.answer(readyAnswer{OK: true}) // cancelled before it began
+	a.recorder.put(&s)
+	a.recorder.close()
+	return errors.Join(err, a.starts.Close(), a.exits.Close())
+}
+
+// note keeps trouble that must not end the app.
+func (a *agent) note(err error) {
+	if err != nil {
+		a.log.Print(err)
+	}
+}
+
+// answer tells the submitter, once.
+func (a *agent) answer(r readyAnswer) {
+	if a.ready == nil {
+		return
+	}
+	_, err := fmt.Fprintf(a.ready, "%s\n", r.encode())
+	a.note(errors.Join(err, a.ready.Close()))
+	a.ready = nil
+}

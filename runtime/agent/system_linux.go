@@ -1,0 +1,37 @@
+package agent
+
+import (
+	"os"
+	"strings"
+
+	"golang.org/x/sys/unix"
+)
+
+// closeOnExec marks every inherited descriptor but the standard ones.
+func closeOnExec() error {
+	err := unix.CloseRange(3, ^uint(0), unix.CLOSE_RANGE_CLOEXEC)
+	if err == nil {
+		return nil
+	}
+	// Kernels before 5.11 lack the call.
+	unix.CloseOnExec(lockFD)
+	unix.CloseOnExec(readyFD)
+	return nil
+}
+
+// BootID differs between two boots of the machine; "" if it cannot be told.
+func BootID() string {
+	data, _ := os.ReadFile("/proc/sys/kernel/random/boot_id")
+	return strings.TrimSpace(string(data))
+}
+
+// pinProcess returns a function that signals exactly the process that has the
+// pid now.
+func pinProcess(pid int) (send func(unix.Signal) error, release func(), err error) {
+	fd, err := unix.PidfdOpen(pid, 0)
+	if err != nil {
+		return nil, nil, err
+	}
+	send = func(sig unix.Signal) error { return unix.PidfdSendSignal(fd, sig, nil, 0) }
+	return send, func() { unix.Close(fd) }, nil
+}

@@ -1,0 +1,30 @@
+//go:build unix && !linux
+
+package agent
+
+import (
+	"strconv"
+
+	"golang.org/x/sys/unix"
+)
+
+// closeOnExec marks the descriptors that Spawn passes; it passes no others.
+func closeOnExec() error {
+	unix.CloseOnExec(lockFD)
+	unix.CloseOnExec(readyFD)
+	return nil
+}
+
+// BootID differs between two boots of the machine; "" if it cannot be told.
+func BootID() string {
+	t, err := unix.SysctlTimeval("kern.boottime")
+	if err != nil {
+		return ""
+	}
+	return strconv.FormatInt(int64(t.Sec), 10)
+}
+
+func pinProcess(pid int) (send func(unix.Signal) error, release func(), err error) {
+	send = func(sig unix.Signal) error { return unix.Kill(pid, sig) }
+	return send, func() {}, nil
+}

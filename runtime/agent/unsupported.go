@@ -1,0 +1,27 @@
+//go:build !unix
+
+package agent
+
+import (
+	"errors"
+	"os"
+
+	"torchx/runtime/spec"
+)
+
+// Lock cannot be held on this system.
+type Lock struct{ File *os.File }
+
+// Close does nothing.
+func (l *Lock) Close() error { return nil }
+
+var errNoLocks = errors.New("file locks that outlive a process are not supported on this system")
+
+func acquire(string) (*Lock, error) { return nil, errNoLocks }
+
+func (b Bundle) held() bool { return false }
+
+func isNotEmpty(error) bool { return false }
+
+// Inspect returns the status as it is on disk.
+func (b Bundle) Inspect() (*spec.Status, error) { return b.Status() }

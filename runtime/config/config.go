@@ -1,0 +1,248 @@
+// Package config reads .torchxconfig files: defaults of commands, components,
+// backends and trackers. Flags always win over them; who asks merges the two.
+// Every value knows the file and line it stands in.
+package config
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+)
+
+// FileName is what a configuration file is called.
+const FileName = ".torchxconfig"
+
+// None is the text of a value that means "no value".
+const None = "None"
+
+// maxSize of a file in bytes: far more than anybody writes by hand.
+const maxSize = 1 << 20
+
+// Value is one `key = value` of a file.
+type Value struct {
+	Key     string
+	Text    string // %% is already %; lines of a long value are joined by \n
+	File    string // absolute path
+	Line    int    // of the key, from 1
+	Section string // as written
+}
+
+// Origin is "file:line".
+func (v Value) Origin() string { return fmt.Sprintf("%s:%d", v.File, v.Line) }
+
+// IsNone reports whether the value says that there is none.
+func (v Value) IsNone() bool { return v.Text == None }
+
+// Tracker is one experiment tracker of [torchx:tracker].
+type Tracker struct {
+	Name   string
+	Config string // `config` of [tracker:NAME], "" if none
+}
+
+// Options say where to look.
+type Options struct {
+	// LookupEnv finds TORCHXCONFIG and HOME; nil is os.LookupEnv.
+	LookupEnv func(name string) (string, bool)
+	Cwd       string // absolute
+}
+
+// Config is what all files say. The zero value is empty.
+type Config struct {
+	files []*file // the first one wins
+}
+
+// Load reads the file named by TORCHXCONFIG alone if that is set (an empty text:
+// no file), else .torchxconfig of the home and of the working folder. Errors are
+// one line: FILE:LINE: what is wrong.
+func Load(o Options) (*Config, error) {
+	lookup := o.LookupEnv
+	if lookup == nil {
+		lookup = os.LookupEnv
+	}
+	if path, ok := lookup("TORCHXCONFIG"); ok {
+		return loadOnly(path, o.Cwd)
+	}
+	c := &Config{}
+	var paths []string
+	if home, ok := lookup("HOME"); ok && home != "" {
+		paths = append(paths, filepath.Join(home, FileName))
+	}
+	if path := filepath.Join(o.Cwd, FileName); !slices.Contains(paths, path) {
+		paths = append(paths, path)
+	}
+	for _, path := range paths {
+		switch err := c.add(path); {
+		case errors.Is(err, fs.ErrNotExist) || errors.Is(err, errNotFile):
+		case err != nil:
+			return nil, err
+		}
+	}
+	return c, nil
+}
+
+func loadOnly(path, cwd string) (*Config, error) {
+	c := &Config{}
+	if path == "" {
+		return c, nil
+	}
+	full := path
+	if !filepath.IsAbs(full) {
+		full = filepath.Join(cwd, path)
+	}
+	err := c.add(full)
+	if errors.Is(err, fs.ErrNotExist) || errors.Is(err, errNotFile) {
+		return nil, fmt.Errorf("TORCHXCONFIG=`%s` does not exist or is not a file", path)
+	}
+	if err != nil {
+		return nil, err
+	}
+	return c, nil
+}
+
+// errNotFile: a folder or a device is never read, it could block or not end.
+var errNotFile = errors.New("not a file")
+
+func (c *Config) add(path string) error {
+	info, err := os.Stat(path)
+	if err != nil {
+		return fmt.Errorf("read configuration: %w", err)
+	}
+	if !info.Mode().IsRegular() {
+		return errNotFile
+	}
+	f, err := os.Open(path)
+	if err != nil {
+		return fmt.Errorf("read configuration: %w", err)
+	}
+	defer f.Close()
+	data, err := io.ReadAll(io.LimitReader(f, maxSize+1))
+	if err != nil {
+		return fmt.Errorf("read configuration %s: %w", path, err)
+	}
+	if len(data) > maxSize {
+		return fmt.Errorf("%s: is over %d bytes: not a configuration file", path, maxSize)
+	}
+	return c.addText(path, string(data))
+}
+
+func (c *Config) addText(path, text string) error {
+	parsed, err := parse(path, text)
+	if err != nil {
+		return err
+	}
+	c.files = append(c.files, parsed)
+	return nil
+}
+
+// Files lists the paths that were read, the one that wins first.
+func (c *Config) Files() []string {
+	var paths []string
+	for _, f := range c.files {
+		paths = append(paths, f.path)
+	}
+	return paths
+}
+
+// Names lists all sections but DEFAULT, in order, each once.
+func (c *Config) Names() []string {
+	var names []string
+	seen := map[string]bool{defaultSection: true}
+	for _, f := range c.files {
+		for _, s := range f.sections {
+			if !seen[s.name] {
+				seen[s.name] = true
+				names = append(names, s.name)
+			}
+		}
+	}
+	return names
+}
+
+// Section returns the values of a section, merged over the files key by key: the
+// first file's come first and win. It is empty for an unknown section.
+func (c *Config) Section(name string) []Value { return c.sections([]string{name}) }
+
+// Backend returns the values for a backend: those of the section of its
+// canonical name, then those of its aliases. A key given by an earlier name or file wins.
+func (c *Config) Backend(names ...string) []Value { return c.sections(names) }
+
+func (c *Config) sections(names []string) []Value {
+	var all []Value
+	seen := map[string]bool{}
+	for _, f := range c.files {
+		for _, name := range names {
+			for _, v := range f.values(name) {
+				if !seen[v.Key] {
+					seen[v.Key] = true
+					all = append(all, v)
+				}
+			}
+		}
+	}
+	return all
+}
+
+// values of a section and then those of DEFAULT, which count in every section
+// that is there.
+func (f *file) values(name string) []Value {
+	s := f.byName[name]
+	if s == nil {
+		return nil
+	}
+	values := slices.Clone(s.values)
+	if d := f.byName[defaultSection]; d != nil && d != s {
+		for _, v := range d.values {
+			if _, ok := s.lineOf[v.Key]; !ok {
+				values = append(values, v)
+			}
+		}
+	}
+	return values
+}
+
+// Get returns one value and whether it is there and not None.
+func (c *Config) Get(section, key string) (Value, bool) {
+	for _, v := range c.Section(section) {
+		if v.Key == key {
+			return v, !v.IsNone()
+		}
+	}
+	return Value{}, false
+}
+
+// Component returns the arguments of [component:NAME]; those that are None are
+// left out, so that the component's own default counts.
+func (c *Config) Component(name string) map[string]string { return c.texts("component:" + name) }
+
+// Cli returns the defaults of a command, [cli:CMD], without those that are None.
+func (c *Config) Cli(cmd string) map[string]string { return c.texts("cli:" + cmd) }
+
+func (c *Config) texts(section string) map[string]string {
+	m := map[string]string{}
+	for _, v := range c.Section(section) {
+		if !v.IsNone() {
+			m[v.Key] = v.Text
+		}
+	}
+	return m
+}
+
+// Trackers lists the trackers of [torchx:tracker] in order, each with its config.
+func (c *Config) Trackers() []Tracker {
+	var trackers []Tracker
+	for _, v := range c.Section("torchx:tracker") {
+		t := Tracker{Name: v.Key}
+		if conf, ok := c.Get("tracker:"+v.Key, "config"); ok {
+			t.Config = conf.Text
+		}
+		trackers = append(trackers, t)
+	}
+	return trackers
+}
+
+// Image is torchx.IMAGE of the components: `image` of the section [torchx].
+func (c *Config) Image() (Value, bool) { return c.Get("torchx", "image") }

@@ -1,0 +1,141 @@
+package config
+
+import (
+	"fmt"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+)
+
+// This parser follows the rules of Python's configparser, as TorchX's users'
+// files do: `key = value` or `key: value`, whole-line comments only, deeper
+// indented lines continue a value, [DEFAULT] applies to every section. A general
+// INI library (gopkg.in/ini.v1) does not fit: it knows no line numbers (every
+// value here can tell where it came from), treats the dot of
+// [component:utils.echo] as inheritance, and strips quotes and inline comments.
+
+// defaultSection is the section whose keys count in every section of its file.
+const defaultSection = "DEFAULT"
+
+// file is one parsed file.
+type file struct {
+	path     string
+	sections []*section
+	byName   map[string]*section
+}
+
+type section struct {
+	name   string
+	line   int
+	values []Value
+	lineOf map[string]int // of a key
+}
+
+// parser holds where it is in a file.
+type parser struct {
+	file   *file
+	sect   *section
+	lines  []string // of the last value of sect, which an indented line goes on with; nil: there is none
+	indent int      // of the line that began that value
+	line   int
+}
+
+// parse reads the text of a file; path is only for errors and origins.
+func parse(path, text string) (*file, error) {
+	p := &parser{file: &file{path: path, byName: map[string]*section{}}}
+	text = strings.TrimPrefix(text, "\uFEFF")
+	for line := range strings.SplitSeq(text, "\n") {
+		p.line++
+		if err := p.next(strings.TrimSuffix(line, "\r")); err != nil {
+			return nil, fmt.Errorf("%s:%d: %w", path, p.line, err)
+		}
+	}
+	p.finish()
+	return p.file, nil
+}
+
+// finish ends the value that is being read.
+func (p *parser) finish() {
+	if p.lines != nil {
+		text := strings.TrimRightFunc(strings.Join(p.lines, "\n"), unicode.IsSpace)
+		p.sect.values[len(p.sect.values)-1].Text = unescape(text)
+		p.lines = nil
+	}
+}
+
+func (p *parser) next(line string) error {
+	if !utf8.ValidString(line) || strings.ContainsRune(line, 0) {
+		return fmt.Errorf("not a text file in UTF-8")
+	}
+	text := strings.TrimSpace(line)
+	indent := len(line) - len(strings.TrimLeftFunc(line, unicode.IsSpace))
+	switch {
+	case text == "":
+		if p.lines != nil {
+			p.lines = append(p.lines, "") // it belongs to a value that goes on below
+		}
+		return nil
+	case text[0] == '#' || text[0] == ';':
+		return nil // also between the lines of a value, as in configparser
+	case p.lines != nil && indent > p.indent:
+		p.lines = append(p.lines, text)
+		return nil
+	}
+	p.finish()
+	p.indent = indent
+	if text[0] == '[' {
+		return p.header(text)
+	}
+	return p.option(text)
+}
+
+func (p *parser) header(text string) error {
+	name, rest, ok := strings.Cut(text[1:], "]")
+	rest = strings.TrimSpace(rest)
+	if !ok || name == "" || rest != "" && rest[0] != '#' && rest[0] != ';' {
+		return fmt.Errorf("%s is not a section header: write [name] alone on its line", short(text))
+	}
+	if old := p.file.byName[name]; old != nil {
+		return fmt.Errorf("section [%s] is already in line %d: join the two", name, old.line)
+	}
+	p.sect = &section{name: name, line: p.line, lineOf: map[string]int{}}
+	p.file.sections = append(p.file.sections, p.sect)
+	p.file.byName[name] = p.sect
+	return nil
+}
+
+func (p *parser) option(text string) error {
+	at := strings.IndexAny(text, "=:")
+	if at < 0 {
+		return fmt.Errorf("%s is not `key = value`, a [section] or a # comment", short(text))
+	}
+	key := strings.TrimSpace(text[:at])
+	switch {
+	case key == "":
+		return fmt.Errorf("%s has no key before its %q", short(text), text[at])
+	case p.sect == nil:
+		return fmt.Errorf("%s stands before the first [section]", short(text))
+	}
+	if line, ok := p.sect.lineOf[key]; ok {
+		return fmt.Errorf("%s is already in line %d of section [%s]: remove one", key, line, p.sect.name)
+	}
+	p.sect.lineOf[key] = p.line
+	p.sect.values = append(p.sect.values, Value{Key: key, File: p.file.path, Line: p.line, Section: p.sect.name})
+	p.lines = []string{strings.TrimSpace(text[at+1:])}
+	return nil
+}
+
+// unescape turns the %% that configparser asks for into %. A lone % stays: it is
+// a crash in TorchX, and here there is nothing to interpolate.
+func unescape(text string) string { return strings.ReplaceAll(text, "%%", "%") }
+
+// escape is the opposite of unescape.
+func escape(text string) string { return strings.ReplaceAll(text, "%", "%%") }
+
+// short quotes a line for an error, cut to 40 characters.
+func short(text string) string {
+	if r := []rune(text); len(r) > 40 {
+		text = string(r[:40]) + "..."
+	}
+	return fmt.Sprintf("%q", text)
+}

@@ -1,0 +1,32 @@
+package config
+
+import (
+	"bufio"
+	"fmt"
+	"io"
+	"strings"
+)
+
+// Section is a section to write: its name and its keys with their values.
+type Section struct {
+	Name   string
+	Values [][2]string
+}
+
+// Write renders sections in the form that Load reads: `key = value`, with %
+// doubled and lines of a long value indented.
+func Write(w io.Writer, sections []Section) error {
+	b := bufio.NewWriter(w)
+	for _, s := range sections {
+		fmt.Fprintf(b, "[%s]\n", s.Name)
+		for _, kv := range s.Values {
+			text := strings.ReplaceAll(escape(kv[1]), "\n", "\n\t")
+			b.WriteString(strings.TrimRight(kv[0]+" = "+text, " \t\n") + "\n")
+		}
+		b.WriteByte('\n')
+	}
+	if err := b.Flush(); err != nil {
+		return fmt.Errorf("write configuration: %w", err)
+	}
+	return nil
+}

@@ -1,0 +1,200 @@
+// Package kv reads "KEY=VALUE,KEY2=VALUE2", the form in which TorchX users give
+// maps on a command line.
+//
+// The text is cut at each "=". A piece between two of them holds a value and the
+// next key, parted by the last "," or ";" in it, so values may contain both:
+// FOO=a,b,BAR=c is FOO=`a,b` and BAR=`c`. Nothing within single or double
+// quotes counts as "=", "," or ";". A value wholly in quotes loses them; a
+// backslash within quotes protects the next character and is kept. A quote
+// without its partner is an ordinary character.
+package kv
+
+import (
+	"errors"
+	"fmt"
+	"strconv"
+	"strings"
+	"unicode"
+)
+
+// Pair is one key and its value.
+type Pair struct {
+	Key, Value string
+	// Quoted says that the whole value was in quotes, hence is meant as it is.
+	Quoted bool
+}
+
+// Parse reads text into pairs in the order in which their keys first appear;
+// for a repeated key the last value counts, as in TorchX. An empty text has no
+// pairs. Errors are one line that quotes text and says how to write it right.
+func Parse(text string) ([]Pair, error) {
+	if strings.TrimSpace(text) == "" {
+		return nil, nil
+	}
+	pieces, err := split(text)
+	if err != nil {
+		return nil, fmt.Errorf("cannot read %s: %w", brief(text), err)
+	}
+	var pairs []Pair
+	key := pieces[0].text
+	for i, p := range pieces[1:] {
+		value, next := p.text, ""
+		if i+2 < len(pieces) { // not the last one
+			if value, next, err = p.cut(key, pieces[i+2]); err != nil {
+				return nil, fmt.Errorf("cannot read %s: %w", brief(text), err)
+			}
+		}
+		pairs = set(pairs, newPair(key, value))
+		key = next
+	}
+	return pairs, nil
+}
+
+// brief quotes text, cut to a length that keeps an error readable.
+func brief(text string) string {
+	const limit = 100
+	if runes := []rune(text); len(runes) > limit {
+		return strconv.Quote(string(runes[:limit])) + "…"
+	}
+	return strconv.Quote(text)
+}
+
+// set gives a key its value: in its old place if it is there, else at the end.
+func set(pairs []Pair, p Pair) []Pair {
+	for i := range pairs {
+		if pairs[i].Key == p.Key {
+			pairs[i] = p
+			return pairs
+		}
+	}
+	return append(pairs, p)
+}
+
+// newPair takes the quotes off a value that is one quoted stretch.
+func newPair(key, value string) Pair {
+	if n := len(value); n >= 2 && closing(value, 0) == n-1 {
+		return Pair{Key: key, Value: value[1 : n-1], Quoted: true}
+	}
+	return Pair{Key: key, Value: value}
+}
+
+// piece is what stands between two "=", white space trimmed.
+type piece struct {
+	text string
+	// last is the offset in text of the last "," or ";" outside quotes, or -1.
+	last int
+}
+
+// cut parts the value of key from the next key. following is the piece after
+// this one, which an error needs to show how the value should be quoted.
+func (p piece) cut(key string, following piece) (value, next string, err error) {
+	switch {
+	case p.last < 0:
+		rest := following.text
+		if following.last >= 0 {
+			rest = strings.TrimSpace(rest[:following.last])
+		}
+		return "", "", needsQuotes(key, p.text+"="+rest)
+	case p.last == 0:
+		return "", "", noValue(key)
+	}
+	value = strings.TrimSpace(p.text[:p.last])
+	next = strings.TrimSpace(p.text[p.last+1:])
+	if next == "" {
+		return "", "", fmt.Errorf("there is no key before the \"=\" that follows %s", brief(p.text))
+	}
+	return value, next, nil
+}
+
+func noValue(key string) error {
+	return fmt.Errorf("%s has no value (an empty one is written %s)", brief(key), brief(key+"=''"))
+}
+
+// needsQuotes tells to quote twice since a shell takes the outer quotes away.
+func needsQuotes(key, value string) error {
+	pair := fmt.Sprintf("%s='%s'", key, value)
+	if strings.Contains(value, "'") {
+		pair = fmt.Sprintf("%s=\"%s\"", key, value)
+	}
+	if len(pair) > 200 {
+		return fmt.Errorf("the value of %s has a \"=\" in it: put the value in quotes", brief(key))
+	}
+	for _, r := range pair {
+		if !unicode.IsPrint(r) {
+			return fmt.Errorf("the value of %s has a \"=\" in it: put the value in quotes", brief(key))
+		}
+	}
+	return fmt.Errorf("a value with \"=\" in it needs quotes that reach torchx: %s", shellQuote(pair))
+}
+
+// shellQuote puts s in the kind of quotes that it does not contain.
+func shellQuote(s string) string {
+	if strings.Contains(s, "'") {
+		return `"` + s + `"`
+	}
+	return "'" + s + "'"
+}
+
+var errNoPair = errors.New("expected KEY=VALUE pairs such as A=1,B=2")
+
+// split cuts text at each "=" outside quotes. It returns two pieces or more,
+// the first of which is the first key and the last the last value.
+func split(text string) ([]piece, error) {
+	var pieces []piece
+	start, last := 0, -1
+	end := func(stop int) {
+		s := text[start:stop]
+		lead := len(s) - len(strings.TrimLeftFunc(s, unicode.IsSpace))
+		if last >= 0 {
+			last -= start + lead
+		}
+		pieces = append(pieces, piece{strings.TrimSpace(s), last})
+		start, last = stop+1, -1
+	}
+	protected := quoted(text)
+	for i := 0; i < len(text); i++ {
+		switch {
+		case protected[i]:
+		case text[i] == '=':
+			end(i)
+		case text[i] == ',' || text[i] == ';':
+			last = i
+		}
+	}
+	end(len(text))
+	return check(pieces)
+}
+
+// check refuses a text without a pair, a first key or a last value, and drops
+// the empty pieces that a doubled "=" leaves: A==1 is A=1, as in TorchX.
+func check(pieces []piece) ([]piece, error) {
+	n := len(pieces)
+	if n < 2 || pieces[0].text == "" {
+		return nil, errNoPair
+	}
+	if pieces[n-1].text == "" {
+		before := pieces[n-2]
+		if n > 2 && before.last >= 0 {
+			return nil, noValue(strings.TrimSpace(before.text[before.last+1:]))
+		}
+		if n > 2 { // A=x= or A==: the value itself ends in "="
+			return nil, needsQuotes(pieces[0].text, strings.TrimPrefix(join(pieces[1:]), "="))
+		}
+		return nil, fmt.Errorf("%w; %w", noValue(pieces[0].text), errNoPair)
+	}
+	kept := pieces[:0]
+	for _, p := range pieces {
+		if p.text != "" {
+			kept = append(kept, p)
+		}
+	}
+	return kept, nil
+}
+
+func join(pieces []piece) string {
+	texts := make([]string, len(pieces))
+	for i, p := range pieces {
+		texts[i] = p.text
+	}
+	return strings.Join(texts, "=")
+}

@@ -1,0 +1,124 @@
+package logstore
+
+import (
+	"bytes"
+	"errors"
+	"io"
+	"os"
+)
+
+const (
+	// window is how much is read at once: large enough that system calls do
+	// not count, small enough to stay in a core's cache on the way to a pipe.
+	window = 128 << 10
+	// maxLine is the longest line that is handed out in one piece.
+	maxLine = 16 << 20
+)
+
+// data reads one stream's file through a window.
+type data struct {
+	name string // path
+	file *os.File
+	buf  []byte // the bytes from off on
+	off  int64
+}
+
+// size returns the file's size; a missing file is an error.
+func (d *data) size() (int64, error) {
+	fi, err := os.Stat(d.name)
+	if err != nil {
+		return 0, err
+	}
+	return fi.Size(), nil
+}
+
+// view returns the bytes [from,to), fewer if the file is shorter than that. It
+// may read ahead up to known, the end that the index knows: what is behind it
+// can still change. The result is valid until the next call.
+func (d *data) view(from, to, known int64) ([]byte, error) {
+	if from >= d.off && to <= d.off+int64(len(d.buf)) {
+		return d.buf[from-d.off : to-d.off], nil
+	}
+	if d.file == nil {
+		f, err := os.Open(d.name)
+		if err != nil {
+			return nil, err
+		}
+		d.file = f
+	}
+	want := max(to-from, min(window, known-from))
+	if int64(cap(d.buf)) < want {
+		d.buf = make([]byte, max(4096, want))
+	}
+	n, err := d.file.ReadAt(d.buf[:want], from)
+	d.buf, d.off = d.buf[:n], from
+	if err != nil && !errors.Is(err, io.EOF) {
+		return nil, err
+	}
+	return d.buf[:min(int64(n), to-from)], nil
+}
+
+// lastLineEnd returns the offset behind the last newline in [lo,hi), or -1.
+func (d *data) lastLineEnd(lo, hi int64) int64 {
+	for hi > lo {
+		from := max(lo, hi-window)
+		p, err := d.view(from, hi, hi)
+		if err != nil {
+			return -1
+		}
+		if i := bytes.LastIndexByte(p, '\n'); i >= 0 {
+			return from + int64(i) + 1
+		}
+		hi = from
+	}
+	return -1
+}
+
+// nthLineEnd returns the offset behind the n-th newline (from 1) in [lo,hi) and
+// n; or hi and how many newlines there are when there are fewer.
+func (d *data) nthLineEnd(lo, hi, n int64) (int64, int64) {
+	var seen int64
+	for lo < hi {
+		p, err := d.view(lo, min(hi, lo+window), hi)
+		if err != nil || len(p) == 0 {
+			break
+		}
+		i, c := nthLine(p, n-seen)
+		seen += c
+		if i >= 0 {
+			return lo + int64(i), seen
+		}
+		lo += int64(len(p))
+	}
+	return hi, seen
+}
+
+func (d *data) close() {
+	if d.file != nil {
+		d.file.Close()
+		d.file = nil
+	}
+	d.buf = nil
+}
+
+// nthLine returns the index behind the n-th newline of p and n; or -1 and how
+// many there are when there are fewer. Counting is much faster than searching,
+// so it searches only in the piece where the n-th newline is.
+func nthLine(p []byte, n int64) (int, int64) {
+	const piece = 4096
+	var seen int64
+	for at := 0; at < len(p); at += piece {
+		part := p[at:min(len(p), at+piece)]
+		c := int64(bytes.Count(part, newline))
+		if seen+c < n {
+			seen += c
+			continue
+		}
+		i := 0
+		for ; seen < n; seen++ {
+			i += bytes.IndexByte(part[i:], '\n') + 1
+		}
+		return at + i, n
+	}
+	return -1, seen
+}

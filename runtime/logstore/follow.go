@@ -1,0 +1,248 @@
+package logstore
+
+import (
+	"context"
+	"path/filepath"
+	"time"
+
+	"torchx/backends"
+)
+
+const (
+	// tick is how often a follower looks by itself, should a change go
+	// unnoticed; blindTick is the same where nothing can be watched.
+	tick      = 250 * time.Millisecond
+	blindTick = 50 * time.Millisecond
+
+	// An unfinished line is shown when nothing was added for partialRest, or
+	// when it waits for partialMax: a progress bar may never rest.
+	partialRest = 100 * time.Millisecond
+	partialMax  = 250 * time.Millisecond
+
+	// untilGrace lets output that arrived just before the end reach the files.
+	untilGrace = 30 * time.Millisecond
+)
+
+// follower waits for a reader. Its methods are called by Next only.
+type follower struct {
+	hub     *Hub
+	own     bool
+	files   chan struct{} // the log has changed
+	state   chan struct{} // the app may have changed
+	watched []watched
+	attempt int // whose log is watched, -1 none
+
+	ask      bool // State is to be asked
+	nextTick time.Time
+	until    time.Time
+	rests    [2]rest
+}
+
+type watched struct {
+	path string
+	c    chan struct{}
+}
+
+// rest is how long an unfinished line stands there.
+type rest struct {
+	pos, end    int64
+	first, last time.Time
+}
+
+func newFollower(src Source, o backends.LogOptions) *follower {
+	f := &follower{
+		hub: src.Hub, files: make(chan struct{}, 1), state: make(chan struct{}, 1),
+		attempt: -1, ask: true, until: o.Until,
+	}
+	if f.hub == nil {
+		f.hub, f.own = NewHub(), true
+	}
+	for _, path := range src.Watch {
+		f.watch(path, f.state)
+	}
+	return f
+}
+
+func (f *follower) watch(path string, c chan struct{}) bool {
+	path = filepath.Clean(path)
+	if !f.hub.watch(path, c) {
+		return false
+	}
+	f.watched = append(f.watched, watched{path, c})
+	return true
+}
+
+// watchAttempt watches an attempt's index, so that output wakes once and not
+// twice, or its folder while there is no index. True: it did not before.
+func (f *follower) watchAttempt(a *attempt) bool {
+	if f.attempt == a.number {
+		return false
+	}
+	f.unwatchFiles()
+	if a.index.file == nil || !f.watch(filepath.Join(a.dir, IndexFile), f.files) {
+		f.watch(a.dir, f.files)
+		return false // without an index it is looked for again
+	}
+	f.attempt = a.number
+	return true
+}
+
+func (f *follower) unwatchFiles() {
+	kept := f.watched[:0]
+	for _, w := range f.watched {
+		if w.c == f.files {
+			f.hub.unwatch(w.path, w.c)
+		} else {
+			kept = append(kept, w)
+		}
+	}
+	f.watched = kept
+	f.attempt = -1
+}
+
+// sleep waits for a change, at most until the next tick or for the time given.
+func (f *follower) sleep(ctx context.Context, closing <-chan struct{}, most time.Duration) error {
+	now := time.Now()
+	every := tick
+	if len(f.watched) == 0 {
+		every = blindTick
+	}
+	if f.nextTick.Before(now) {
+		f.nextTick = now.Add(every)
+	}
+	timer := time.NewTimer(min(most, f.nextTick.Sub(now)))
+	defer timer.Stop()
+	select {
+	case <-ctx.Done():
+		return ctx.Err()
+	case <-closing: // Next tells
+	case <-f.files:
+	case <-f.state:
+		f.ask = true
+	case <-timer.C:
+		f.ask = f.ask || !time.Now().Before(f.nextTick)
+	}
+	return nil
+}
+
+// untilDue returns when the time is up; ok is false if there is no such time.
+func (f *follower) untilDue() (left time.Duration, ok bool) {
+	if f.until.IsZero() {
+		return tick, false
+	}
+	return time.Until(f.until) + untilGrace, true
+}
+
+// restDue finds an unfinished line that is due to be shown, else how long to
+// wait for one.
+func (f *follower) restDue(a *attempt) (s Stream, due bool, wait time.Duration) {
+	wait = tick
+	now := time.Now()
+	totals := a.index.totals()
+	for i := range f.rests {
+		r, end := &f.rests[i], totals.end[i]
+		switch {
+		case !a.sel.streams[i] || a.pos[i] >= end:
+			*r = rest{pos: -1}
+			continue
+		case r.pos != a.pos[i]:
+			*r = rest{pos: a.pos[i], end: end, first: now, last: now}
+		case r.end != end:
+			r.end, r.last = end, now
+		}
+		left := min(partialRest-now.Sub(r.last), partialMax-now.Sub(r.first))
+		if left <= 0 {
+			return Stream(i), true, 0
+		}
+		wait = min(wait, left)
+	}
+	return 0, false, wait
+}
+
+func (f *follower) close() {
+	for _, w := range f.watched {
+		f.hub.unwatch(w.path, w.c)
+	}
+	f.watched = nil
+	if f.own {
+		f.hub.Close()
+	}
+}
+
+// wait waits for more of the current attempt, or finds that it is over.
+func (r *reader) wait(ctx context.Context) (backends.Block, bool, error) {
+	f, none := r.follow, backends.Block{}
+	if grew, err := r.cur.refresh(); grew || err != nil {
+		return none, false, err
+	}
+	if f.watchAttempt(r.cur) {
+		return none, false, nil // look again: it may have grown before the watch
+	}
+	if f.ask {
+		if err := r.askState(); err != nil {
+			return none, false, err
+		}
+	}
+	left, limited := f.untilDue()
+	if r.isComplete(r.number) || limited && left <= 0 {
+		r.cur.complete = r.isComplete(r.number)
+		r.cur.over = true
+		_, err := r.cur.refresh()
+		return none, false, err
+	}
+	if r.o.Partial {
+		s, due, wait := f.restDue(r.cur)
+		if due {
+			return r.cur.partial(s)
+		}
+		left = min(left, wait)
+	}
+	return none, false, f.sleep(ctx, r.closing, min(left, tick))
+}
+
+func (r *reader) askState() (err error) {
+	r.follow.ask = false
+	r.attempts, r.done, err = r.src.State()
+	return err
+}
+
+// advance opens the next attempt, waits for it, or finds that there is none.
+func (r *reader) advance(ctx context.Context) error {
+	if r.number < r.attempts {
+		return r.openNext()
+	}
+	if r.follow == nil || r.done || r.tooLate() {
+		r.end = true
+		return nil
+	}
+	if r.follow.ask {
+		return r.askState()
+	}
+	left, _ := r.follow.untilDue()
+	return r.follow.sleep(ctx, r.closing, min(left, tick))
+}
+
+// tooLate tells whether a follower has passed Until.
+func (r *reader) tooLate() bool {
+	if r.follow == nil {
+		return false
+	}
+	left, limited := r.follow.untilDue()
+	return limited && left <= 0
+}
+
+// Close implements io.Closer; a waiting Next returns. It may be called twice.
+func (r *reader) Close() error {
+	r.closeOnce.Do(func() {
+		close(r.closing)
+		r.mu.Lock()
+		defer r.mu.Unlock()
+		if r.cur != nil {
+			r.cur.close()
+		}
+		if r.follow != nil {
+			r.follow.close()
+		}
+	})
+	return nil
+}

@@ -1,0 +1,230 @@
+package logstore
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"sort"
+)
+
+// cached is how many records are read at once.
+const cached = 512
+
+// index gives the records of an attempt by number: those of log.idx and, where
+// data stand behind the last of them and nobody writes any more (or there is
+// no index), one more for each such stream, at its file's time.
+type index struct {
+	dir    string
+	data   *[2]data
+	file   *os.File // nil: no index
+	bad    string   // why the file there is of no use; "" is fine
+	head   header
+	n      int64    // records, extra ones not counted
+	last   record   // number n-1 when it was looked at
+	extra  []record // behind the n-th
+	cache  []record // from number cacheK on; never the last one, which may change
+	cacheK int64
+	counts [2]lineCount
+}
+
+// lineCount remembers the newlines of [from,upTo) of one stream.
+type lineCount struct{ from, upTo, lines int64 }
+
+// refresh looks at the files again and tells whether there is more. With
+// complete, nobody writes any more.
+func (x *index) refresh(complete bool) (bool, error) {
+	before, beforeN := x.totals(), x.len()
+	if x.file == nil && x.bad == "" {
+		if err := x.open(); err != nil {
+			return false, err
+		}
+	}
+	if err := x.readLast(complete); err != nil {
+		return false, err
+	}
+	x.extra = x.extra[:0]
+	if complete || x.file == nil || x.bad != "" {
+		x.addRest()
+	}
+	return x.totals() != before || x.len() != beforeN, nil
+}
+
+func (x *index) open() error {
+	name := filepath.Join(x.dir, IndexFile)
+	f, err := os.Open(name)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	if err != nil {
+		return fmt.Errorf("open log: %w", err)
+	}
+	var b [recordSize]byte
+	n, _ := f.ReadAt(b[:], 0)
+	if x.head, err = decodeHeader(b[:n]); err != nil {
+		f.Close()
+		if n > 0 { // an empty one is about to get its header
+			x.bad = fmt.Sprintf("%s is damaged (%v): all times are those of the log files", name, err)
+		}
+		return nil
+	}
+	x.file = f
+	return nil
+}
+
+// readLast finds the number of records and reads the last one. It is read
+// twice: the writer may be just changing it.
+func (x *index) readLast(complete bool) error {
+	if x.file == nil || x.bad != "" {
+		return nil
+	}
+	fi, err := x.file.Stat()
+	if err != nil {
+		return fmt.Errorf("read log index: %w", err)
+	}
+	n := max(0, fi.Size()/recordSize-1)
+	if n == 0 || n < x.n {
+		return nil
+	}
+	var a, b [recordSize]byte
+	for try := 0; try == 0 || (a != b && try < 10); try++ {
+		a = b
+		if _, err = x.file.ReadAt(b[:], n*recordSize); err != nil {
+			return fmt.Errorf("read log index %s: %w", x.file.Name(), err)
+		}
+		if try == 0 && complete {
+			break
+		}
+	}
+	r := decodeRecord(b[:])
+	if n == x.n && r.before(x.last) {
+		return nil // torn or damaged: keep what was good
+	}
+	x.n, x.last = n, r
+	if complete {
+		x.trim()
+	}
+	if _, err = x.file.ReadAt(b[:], 0); err == nil {
+		if h, err := decodeHeader(b[:]); err == nil {
+			x.head = h
+		}
+	}
+	return nil
+}
+
+// trim leaves out records at the end that cannot be: after a power cut a file
+// may end in zeroes.
+func (x *index) trim() {
+	for x.n > 0 {
+		prev := x.at(x.n - 2)
+		if !x.last.before(prev) && x.last != (record{}) {
+			return
+		}
+		x.n, x.last = x.n-1, prev
+		x.cache = nil // prev is the last now
+	}
+}
+
+// before tells whether a column of r is smaller than o's.
+func (r record) before(o record) bool {
+	return r.time < o.time || r.end[0] < o.end[0] || r.end[1] < o.end[1] || r.lines[0] < o.lines[0] || r.lines[1] < o.lines[1]
+}
+
+// addRest makes a record for each stream with data behind the last record, in
+// the order of the files' times.
+func (x *index) addRest() {
+	type rest struct {
+		s    Stream
+		size int64
+		time int64
+	}
+	var rests []rest
+	for s := range x.data {
+		fi, err := os.Stat(x.data[s].name)
+		if err == nil && fi.Size() > x.last.end[s] {
+			rests = append(rests, rest{Stream(s), fi.Size(), fi.ModTime().UnixNano()})
+		}
+	}
+	slices.SortStableFunc(rests, func(a, b rest) int { return cmp.Compare(a.time, b.time) })
+	r := x.last
+	for _, e := range rests {
+		r.time = max(r.time, e.time)
+		r.end[e.s] = e.size
+		r.lines[e.s] += x.countLines(e.s, x.last.end[e.s], e.size)
+		x.extra = append(x.extra, r)
+	}
+}
+
+func (x *index) countLines(s Stream, from, to int64) int64 {
+	c := &x.counts[s]
+	if c.from != from || c.upTo > to {
+		*c = lineCount{from: from, upTo: from}
+	}
+	_, n := x.data[s].nthLineEnd(c.upTo, to, to-c.upTo+1)
+	c.upTo, c.lines = to, c.lines+n
+	return c.lines
+}
+
+// len is the number of records.
+func (x *index) len() int64 { return x.n + int64(len(x.extra)) }
+
+// totals is the last record, or a zero one.
+func (x *index) totals() record { return x.at(x.len() - 1) }
+
+// at returns record k; before the first one all is zero.
+func (x *index) at(k int64) record {
+	switch {
+	case k < 0:
+		return record{}
+	case k >= x.n:
+		return x.extra[k-x.n]
+	case k == x.n-1:
+		return x.last
+	}
+	if k < x.cacheK || k >= x.cacheK+int64(len(x.cache)) {
+		x.load(k)
+	}
+	if i := k - x.cacheK; i < int64(len(x.cache)) {
+		return x.cache[i]
+	}
+	return record{} // the index was cut while we read it
+}
+
+func (x *index) load(k int64) {
+	b := make([]byte, min(cached, x.n-1-k)*recordSize)
+	n, _ := x.file.ReadAt(b, (k+1)*recordSize)
+	x.cacheK, x.cache = k, x.cache[:0]
+	for i := 0; i+recordSize <= n; i += recordSize {
+		x.cache = append(x.cache, decodeRecord(b[i:]))
+	}
+}
+
+// search returns the first record for which f is true, len() if none; f must
+// be false up to some record and true from there on.
+func (x *index) search(f func(record) bool) int64 {
+	return int64(sort.Search(int(x.len()), func(i int) bool { return f(x.at(int64(i))) }))
+}
+
+// lineStart returns where the line begins that is unfinished after record k-1.
+func (x *index) lineStart(s Stream, k int64) int64 {
+	lines := x.at(k - 1).lines[s]
+	if lines == 0 {
+		return 0
+	}
+	j := x.search(func(r record) bool { return r.lines[s] >= lines })
+	lo, hi := x.at(j - 1).end[s], x.at(j).end[s]
+	if end := x.data[s].lastLineEnd(lo, hi); end >= 0 {
+		return end
+	}
+	return lo // damaged: better twice than never
+}
+
+func (x *index) close() {
+	if x.file != nil {
+		x.file.Close()
+		x.file = nil
+	}
+}

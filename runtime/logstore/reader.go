@@ -1,0 +1,221 @@
+package logstore
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"io/fs"
+	"sync"
+
+	"torchx/backends"
+)
+
+// Source is where a replica's logs are.
+type Source struct {
+	// Dir is the folder of an attempt; it need not exist.
+	Dir func(attempt int) string
+	// State tells how many attempts have begun and whether all is over: the app
+	// is terminal and its logs are complete. It is asked often while following.
+	State func() (attempts int, done bool, err error)
+	// Watch lists folders and files whose changes may change State, so that the
+	// end is noticed at once; without it within 250 ms.
+	Watch []string
+	// Hub is shared by many readers; nil: the reader has its own.
+	Hub *Hub
+}
+
+// reader reads one replica's log; see Open.
+type reader struct {
+	src    Source
+	o      backends.LogOptions
+	sel    selection
+	tails  map[int]selection // by attempt, with Tail
+	follow *follower         // nil: not following
+
+	closeOnce sync.Once
+	closing   chan struct{}
+
+	mu       sync.Mutex // held by Next
+	cur      *attempt
+	number   int   // of cur, or the next one to open
+	passed   int64 // lines of the attempts before cur
+	attempts int
+	done     bool
+	end      bool
+}
+
+// Open reads the log of one replica. Readers are independent of one another and
+// of a writer at work; without Follow a reader sees what was there at the
+// moment an attempt's turn comes.
+//
+// Lines are numbered from 1 over all attempts that are read, over both streams
+// for combined; an unfinished last line counts. A line longer than 16 MiB comes
+// as several blocks with Partial set on all but the last.
+// Errors: backends.ErrNotFound for an attempt that has not begun,
+// backends.ErrInvalidOption.
+func Open(src Source, o backends.LogOptions) (backends.LogReader, error) {
+	sel, err := newSelection(o)
+	if err != nil {
+		return nil, err
+	}
+	r := &reader{src: src, o: o, sel: sel, closing: make(chan struct{})}
+	if r.attempts, r.done, err = src.State(); err != nil {
+		return nil, err
+	}
+	if err := r.first(); err != nil {
+		return nil, err
+	}
+	if o.Tail >= 0 {
+		if err := r.planTail(); err != nil {
+			return nil, err
+		}
+	}
+	if r.number < r.attempts { // now, so that readers see what was there at Open
+		if err := r.openNext(); err != nil {
+			return nil, err
+		}
+	}
+	if o.Follow {
+		r.follow = newFollower(src, o)
+	}
+	return r, nil
+}
+
+// first chooses the first attempt.
+func (r *reader) first() error {
+	switch {
+	case r.o.Attempt != nil:
+		r.number = *r.o.Attempt
+		waiting := r.o.Follow && !r.done && r.attempts == 0 && r.number == 0
+		if (r.number < 0 || r.number >= r.attempts) && !waiting {
+			return fmt.Errorf("attempt %d: %s: %w", r.number, known(r.attempts), backends.ErrNotFound)
+		}
+	case !r.o.AllAttempts:
+		r.number = max(0, r.attempts-1)
+	}
+	return nil
+}
+
+func known(attempts int) string {
+	switch attempts {
+	case 0:
+		return "none has begun"
+	case 1:
+		return "the only one is 0"
+	}
+	return fmt.Sprintf("known ones are 0 to %d", attempts-1)
+}
+
+// final is the last attempt to read.
+func (r *reader) final() int {
+	if r.o.Attempt != nil {
+		return *r.o.Attempt
+	}
+	return r.attempts - 1
+}
+
+// planTail works out which of the lines that are there are the last Tail ones.
+func (r *reader) planTail() error {
+	r.tails = map[int]selection{}
+	var open []*attempt
+	defer func() {
+		for _, a := range open {
+			a.close()
+		}
+	}()
+	passed := int64(0)
+	for n := r.number; n <= r.final() && n < r.attempts; n++ {
+		a, err := openAttempt(n, r.src.Dir(n), r.isComplete(n))
+		if err != nil {
+			return err
+		}
+		open = append(open, a)
+		a.sel = r.sel.after(passed)
+		passed += a.count()
+	}
+	left := r.o.Tail
+	for i := len(open) - 1; i >= 0; i-- {
+		a := open[i]
+		var sel selection
+		if sel, left = a.sel.drop(&a.index, left); r.o.Follow && !a.complete {
+			sel.dropOpen = 0 // they are not over yet
+		}
+		r.tails[a.number] = sel
+	}
+	return nil
+}
+
+// isComplete tells whether nobody writes an attempt any more.
+func (r *reader) isComplete(n int) bool { return r.done || n < r.attempts-1 }
+
+func (r *reader) openNext() error {
+	a, err := openAttempt(r.number, r.src.Dir(r.number), r.isComplete(r.number))
+	if err != nil {
+		return err
+	}
+	sel, ok := r.tails[r.number]
+	if !ok {
+		sel = r.sel.after(r.passed)
+	}
+	a.start(sel)
+	r.cur = a
+	return nil
+}
+
+// Next implements backends.LogReader. After Close its error is fs.ErrClosed.
+func (r *reader) Next(ctx context.Context) (backends.Block, error) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	for {
+		if err := r.stopped(ctx); err != nil {
+			return backends.Block{}, err
+		}
+		b, ok, err := r.step(ctx)
+		if ok || err != nil {
+			return b, err
+		}
+		if r.end {
+			return backends.Block{}, io.EOF
+		}
+	}
+}
+
+// stopped tells why the reader may not go on.
+func (r *reader) stopped(ctx context.Context) error {
+	select {
+	case <-r.closing:
+		return fmt.Errorf("read log: %w", fs.ErrClosed)
+	default:
+		return ctx.Err()
+	}
+}
+
+// step hands out a block or comes a step nearer to the next one.
+func (r *reader) step(ctx context.Context) (backends.Block, bool, error) {
+	if r.end {
+		return backends.Block{}, false, nil
+	}
+	if r.cur == nil {
+		return backends.Block{}, false, r.advance(ctx)
+	}
+	if b, ok, err := r.cur.next(); ok || err != nil {
+		return b, ok, err
+	}
+	if r.follow != nil && !r.cur.over && !r.cur.ended {
+		return r.wait(ctx)
+	}
+	if b, ok, err := r.cur.last(); ok || err != nil {
+		return b, ok, err
+	}
+	r.leave()
+	return backends.Block{}, false, nil
+}
+
+// leave ends the current attempt.
+func (r *reader) leave() {
+	r.end = r.cur.ended || r.o.Attempt != nil || r.tooLate()
+	r.passed += r.cur.count()
+	r.cur.close()
+	r.cur = nil
+	r.number++
+}

@@ -1,0 +1,317 @@
+package logstore
+
+import (
+	"bytes"
+	"cmp"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"sync"
+	"time"
+)
+
+var newline = []byte{'\n'}
+
+// Totals is what a Writer has taken so far. Lines are newlines.
+type Totals struct {
+	StdoutBytes, StderrBytes int64 // kept in the files
+	StdoutLines, StderrLines int64
+	LostBytes, LostLines     int64     // taken, but not written
+	LostSince                time.Time // zero: nothing was lost
+}
+
+// file is what the writer needs of an *os.File.
+type file interface {
+	io.WriterAt
+	io.Closer
+	Truncate(size int64) error
+	Sync() error
+}
+
+// Writer writes the log of one attempt. Append may be called by one goroutine
+// per stream at the same time.
+type Writer struct {
+	dir     string
+	streams [2]stream
+
+	mu        sync.Mutex // guards all below; taken after a stream's own
+	index     file
+	head      header
+	last      record
+	lastOf    Stream // the stream that the last record grows
+	records   int64
+	joinFrom  time.Time // when the last record's first chunk came
+	joinBytes int64     // its size
+	lost      file      // log.lost, made when it is first needed
+	lostEnd   int64
+}
+
+// stream is one data file; mu is held while a chunk is written to it.
+type stream struct {
+	mu      sync.Mutex
+	file    file
+	end     int64 // bytes that the index knows
+	cut     bool  // the file may be longer than end: a failed write could not be taken back
+	midLine bool
+	pending loss // not yet in log.lost
+	closed  bool
+}
+
+// Create makes the log files in dir, an existing folder, for their owner only.
+// Errors: one that wraps fs.ErrExist if there is a log already; nothing of it
+// is touched.
+func Create(dir string) (*Writer, error) {
+	w := &Writer{dir: dir}
+	var made []string
+	undo := func(err error) (*Writer, error) {
+		for _, f := range []file{w.streams[0].file, w.streams[1].file, w.index} {
+			if f != nil {
+				f.Close()
+			}
+		}
+		for _, name := range made {
+			os.Remove(name)
+		}
+		return nil, err
+	}
+	for i, target := range []*file{&w.streams[0].file, &w.streams[1].file, &w.index} {
+		name := filepath.Join(dir, []string{StdoutFile, StderrFile, IndexFile}[i])
+		f, err := os.OpenFile(name, os.O_CREATE|os.O_EXCL|os.O_RDWR, 0o600)
+		if errors.Is(err, fs.ErrExist) {
+			return undo(fmt.Errorf("log file %s is already there, choose another folder or move it away: %w", name, fs.ErrExist))
+		}
+		if err != nil {
+			return undo(fmt.Errorf("create log: %w", err))
+		}
+		made = append(made, name)
+		*target = f
+	}
+	if err := w.writeHeader(); err != nil {
+		return undo(fmt.Errorf("create log: %w", err))
+	}
+	return w, nil
+}
+
+// Append adds p, which arrived at now, to a stream. Output that cannot be
+// written (a full disk) is counted and dropped, and the place is marked for
+// readers when writing works again; the caller goes on appending. The error
+// tells that dropping begins, later drops return nil. It is fs.ErrClosed
+// after Close.
+func (w *Writer) Append(s Stream, p []byte, now time.Time) error {
+	if s > Stderr {
+		return fmt.Errorf("append to log in %s: no stream %d", w.dir, s)
+	}
+	st := &w.streams[s]
+	st.mu.Lock()
+	defer st.mu.Unlock()
+	if st.closed {
+		return fmt.Errorf("append to log in %s: %w", w.dir, fs.ErrClosed)
+	}
+	if len(p) == 0 {
+		return nil
+	}
+	if st.pending.Bytes > 0 {
+		if err := w.resume(s, now); err != nil {
+			w.drop(s, p, now, err)
+			return nil
+		}
+	}
+	n, err := w.write(s, p, now)
+	if err == nil {
+		return nil
+	}
+	w.drop(s, p[n:], now, err)
+	return fmt.Errorf("write log in %s: output is dropped until this works again: %w", w.dir, err)
+}
+
+// write puts p behind the stream's end, then its record, and returns how much
+// of p readers can see. What has no record is as good as not written: the next
+// chunk overwrites it.
+func (w *Writer) write(s Stream, p []byte, now time.Time) (int, error) {
+	st := &w.streams[s]
+	n, err := st.file.WriteAt(p, st.end)
+	if n > 0 {
+		if ierr := w.record(s, p[:n], now); ierr != nil {
+			n, err = 0, ierr
+		}
+	}
+	if n > 0 {
+		st.end += int64(n)
+		st.midLine = p[n-1] != '\n'
+	}
+	if err != nil {
+		st.cut = st.file.Truncate(st.end) != nil
+	}
+	return n, err
+}
+
+// record notes a chunk in the index.
+func (w *Writer) record(s Stream, p []byte, now time.Time) error {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	next := w.last
+	next.time = max(next.time, now.UnixNano()) // the clock may be set back, the log's may not
+	next.end[s] += int64(len(p))
+	next.lines[s] += int64(bytes.Count(p, newline))
+	at, size := w.records, int64(len(p))
+	since := now.Sub(w.joinFrom)
+	join := w.records > 0 && w.lastOf == s && since >= 0 && since <= joinWithin && w.joinBytes+size <= joinUpTo
+	if join {
+		at--
+		size += w.joinBytes
+	}
+	var b [recordSize]byte
+	next.encode(b[:])
+	if _, err := w.index.WriteAt(b[:], (at+1)*recordSize); err != nil {
+		return err
+	}
+	if !join {
+		w.joinFrom = now
+	}
+	w.last, w.lastOf, w.records, w.joinBytes = next, s, at+1, size
+	return nil
+}
+
+// drop counts what could not be written, also in the index's header, where it
+// needs no new space.
+func (w *Writer) drop(s Stream, p []byte, now time.Time, cause error) {
+	w.streams[s].pending.add(p, now, reason(cause))
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.head.lost[s] += int64(len(p))
+	w.head.lostLines += int64(bytes.Count(p, newline))
+	if w.head.lostSince == 0 {
+		w.head.lostSince = now.UnixNano()
+	}
+	// If even this fails, Totals and the marker still have it.
+	_ = w.writeHeader()
+}
+
+func (w *Writer) writeHeader() error {
+	var b [recordSize]byte
+	w.head.encode(b[:])
+	_, err := w.index.WriteAt(b[:], 0)
+	return err
+}
+
+// resume marks the gap before the stream goes on. The line that was cut by it
+// gets an end, so that the gap is at the start of a line.
+func (w *Writer) resume(s Stream, now time.Time) error {
+	st := &w.streams[s]
+	if st.midLine {
+		if _, err := w.write(s, newline, now); err != nil {
+			return err
+		}
+	}
+	if err := w.mark(s); err != nil {
+		return err
+	}
+	st.pending = loss{}
+	return nil
+}
+
+// mark writes the stream's pending loss to log.lost.
+func (w *Writer) mark(s Stream) error {
+	l := w.streams[s].pending
+	l.Stream, l.Offset = s.String(), w.streams[s].end
+	line, err := json.Marshal(l)
+	if err != nil {
+		return err
+	}
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.lost == nil {
+		f, err := os.OpenFile(filepath.Join(w.dir, LostFile), os.O_CREATE|os.O_RDWR|os.O_TRUNC, 0o600)
+		if err != nil {
+			return err
+		}
+		w.lost = f
+	}
+	n, err := w.lost.WriteAt(append(line, '\n'), w.lostEnd)
+	if err != nil {
+		_ = w.lost.Truncate(w.lostEnd) // readers skip a torn line as well
+		return err
+	}
+	w.lostEnd += int64(n)
+	return nil
+}
+
+// Totals returns what was taken so far.
+func (w *Writer) Totals() Totals {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	t := Totals{
+		StdoutBytes: w.last.end[Stdout], StderrBytes: w.last.end[Stderr],
+		StdoutLines: w.last.lines[Stdout], StderrLines: w.last.lines[Stderr],
+		LostBytes: w.head.lost[Stdout] + w.head.lost[Stderr], LostLines: w.head.lostLines,
+	}
+	if w.head.lostSince != 0 {
+		t.LostSince = time.Unix(0, w.head.lostSince)
+	}
+	return t
+}
+
+// Close ends the log; with sync it is on the disk afterwards. A loss that is
+// not marked yet is marked; the error says so if that does not work. A second
+// Close does nothing.
+func (w *Writer) Close(sync bool) error {
+	for i := range w.streams {
+		w.streams[i].mu.Lock()
+		defer w.streams[i].mu.Unlock()
+	}
+	if w.streams[0].closed {
+		return nil
+	}
+	var errs []error
+	for i := range w.streams {
+		errs = append(errs, w.closeStream(Stream(i), sync))
+	}
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	errs = append(errs, closeFile(w.index, sync))
+	if w.lost != nil {
+		errs = append(errs, closeFile(w.lost, sync))
+	}
+	if err := cmp.Or(errs...); err != nil {
+		return fmt.Errorf("close log in %s: %w", w.dir, err)
+	}
+	return nil
+}
+
+func (w *Writer) closeStream(s Stream, sync bool) error {
+	st := &w.streams[s]
+	st.closed = true
+	var errs []error
+	if st.pending.Bytes > 0 {
+		if err := w.mark(s); err != nil {
+			errs = append(errs, fmt.Errorf("%d bytes of %s were lost since %s: %w",
+				st.pending.Bytes, s, st.pending.Since.UTC().Format(time.RFC3339), err))
+		}
+	}
+	if st.cut {
+		// What has no record must not look like output that came last.
+		errs = append(errs, st.file.Truncate(st.end))
+	}
+	return cmp.Or(append(errs, closeFile(st.file, sync))...)
+}
+
+func closeFile(f file, sync bool) error {
+	var err error
+	if sync {
+		err = f.Sync()
+	}
+	return cmp.Or(err, f.Close())
+}
+
+// reason is the system's own words for a failed write, without the file's name.
+func reason(err error) string {
+	var pe *fs.PathError
+	if errors.As(err, &pe) {
+		return pe.Err.Error()
+	}
+	return err.Error()
+}

@@ -1,0 +1,114 @@
+package overlay
+
+import (
+	"fmt"
+	"maps"
+
+	"torchx/runtime/spec"
+)
+
+// Compose returns one overlay that does what first and then second would do:
+// several overlays may be set on one role. Neither is modified.
+func Compose(first, second map[string]any) (map[string]any, error) {
+	return compose(first, second, "", 0)
+}
+
+func compose(first, second map[string]any, path string, depth int) (map[string]any, error) {
+	if depth > maxDepth {
+		return nil, fmt.Errorf("overlay is nested more than %d deep at `%s`", maxDepth, path)
+	}
+	if _, err := sortedOps(first); err != nil {
+		return nil, err
+	}
+	ops, err := sortedOps(second)
+	if err != nil {
+		return nil, err
+	}
+	out := maps.Clone(first)
+	if out == nil {
+		out = map[string]any{}
+	}
+	for _, o := range ops {
+		if err := add(out, o, second[o.key()], path, depth); err != nil {
+			return nil, err
+		}
+	}
+	return out, nil
+}
+
+// add makes the overlay out do o as well, after all that it does already.
+func add(out map[string]any, o op, value any, path string, depth int) error {
+	if o.kind == opPut || o.kind == opDel {
+		forget(out, o.field)
+		out[o.key()] = value
+		return nil
+	}
+	if v, known := settled(out, o.field); known {
+		result, err := combine(v, o, value, child(path, o.field), depth)
+		if err != nil {
+			return err
+		}
+		forget(out, o.field)
+		out[Put(o.field)] = result
+		return nil
+	}
+	old, ok := out[o.key()]
+	if !ok {
+		out[o.key()] = value
+		return nil
+	}
+	var err error
+	if o.kind == opJoin {
+		out[o.key()], err = join(old, value, o)
+	} else {
+		out[o.key()], err = composeField(old, value, child(path, o.field), depth)
+	}
+	return err
+}
+
+// settled returns the value that out gives to field whatever the base is, if
+// it does: nil for a removed one.
+func settled(out map[string]any, field string) (any, bool) {
+	if v, ok := out[Put(field)]; ok {
+		return v, true
+	}
+	_, deleted := out[Del(field)]
+	return nil, deleted
+}
+
+// combine applies o to a settled value.
+func combine(v any, o op, value any, path string, depth int) (any, error) {
+	if o.kind == opJoin {
+		return join(v, value, o)
+	}
+	return merge(v, value, path, depth)
+}
+
+// forget removes all operations on field from the overlay.
+func forget(out map[string]any, field string) {
+	for key := range out {
+		if o, err := parseKey(key); err == nil && o.field == field {
+			delete(out, key)
+		}
+	}
+}
+
+// composeField joins two plain values of one field: operations in maps stay, a
+// tuple stays a tuple, since it still has to replace what the base holds.
+func composeField(old, value any, path string, depth int) (any, error) {
+	oldMap, wasMap := old.(map[string]any)
+	newMap, isMap := value.(map[string]any)
+	if wasMap && isMap {
+		return compose(oldMap, newMap, path, depth+1)
+	}
+	if old == nil {
+		return value, nil // kept as it is: it may hold operations
+	}
+	_, replaced := old.(spec.Tuple)
+	_, replaces := value.(spec.Tuple)
+	merged, err := merge(old, value, path, depth)
+	if list, ok := merged.([]any); ok && (replaced || replaces) {
+		return spec.Tuple(list), err
+	}
+	return merged, err
+}

@@ -1,0 +1,155 @@
+// Package overlay merges a user's partial Kubernetes object (an "overlay") into
+// a generated one. Objects are JSON-like: map[string]any, []any, spec.Tuple,
+// strings, numbers, booleans and nil.
+//
+// A plain field merges: maps field by field, lists by appending, everything
+// else by replacing. A spec.Tuple replaces a list instead of extending it. A key
+// made by Put, Join or Del asks for another treatment of its field. The key
+// texts are those of TorchX, so its overlay files work unchanged.
+package overlay
+
+import (
+	"fmt"
+	"strings"
+
+	"torchx/runtime/spec"
+)
+
+// Marker is the key that tells a map of overlays by object kind
+// ({Marker: true, "V1Pod": {...}}) from an overlay itself.
+const Marker = "__torchx_overlays__"
+
+const (
+	putPrefix  = "__put__:"
+	joinPrefix = "__join__:"
+	delPrefix  = "__del__:"
+)
+
+// Put returns the key under which a value replaces field, whatever was there.
+func Put(field string) string { return putPrefix + field }
+
+// Join returns the key under which a list of maps is merged into the list of
+// field: an item whose value of on is found there changes that item (its fields
+// replace the old ones), any other item is appended.
+func Join(field, on string) string { return joinPrefix + field + ":" + on }
+
+// Del returns the key that removes field; its value is ignored.
+func Del(field string) string { return delPrefix + field }
+
+// opKind is what a key asks for. Where one overlay names a field more than
+// once, operations run in the order of these constants: maps have no order, and
+// the result must not depend on luck.
+type opKind int
+
+const (
+	opMerge opKind = iota
+	opPut
+	opJoin
+	opDel
+	opCount
+)
+
+// op is a parsed key.
+type op struct {
+	kind  opKind
+	field string
+	on    string // join only
+}
+
+func (o op) key() string {
+	switch o.kind {
+	case opPut:
+		return Put(o.field)
+	case opJoin:
+		return Join(o.field, o.on)
+	case opDel:
+		return Del(o.field)
+	}
+	return o.field
+}
+
+func parseKey(key string) (op, error) {
+	if field, ok := strings.CutPrefix(key, putPrefix); ok {
+		return op{kind: opPut, field: field}, nil
+	}
+	if field, ok := strings.CutPrefix(key, delPrefix); ok {
+		return op{kind: opDel, field: field}, nil
+	}
+	rest, ok := strings.CutPrefix(key, joinPrefix)
+	if !ok {
+		return op{field: key}, nil
+	}
+	// The last colon: an object's field may contain one, a list's key never does.
+	i := strings.LastIndexByte(rest, ':')
+	if i <= 0 || i == len(rest)-1 {
+		return op{}, fmt.Errorf("malformed JOIN key: `%s`, expected format from JOIN(field, on=key)", key)
+	}
+	return op{opJoin, rest[:i], rest[i+1:]}, nil
+}
+
+// child returns the path of a field for error messages.
+func child(path, field string) string {
+	if path == "" {
+		return field
+	}
+	return path + "." + field
+}
+
+// clone returns a deep copy without tuples: what they ask for is done.
+func clone(v any) any {
+	switch v := v.(type) {
+	case map[string]any:
+		c := make(map[string]any, len(v))
+		for k, e := range v {
+			c[k] = clone(e)
+		}
+		return c
+	case []any:
+		return cloneList(v)
+	case spec.Tuple:
+		return cloneList(v)
+	}
+	return v
+}
+
+func cloneList(l []any) []any {
+	c := make([]any, len(l))
+	for i, v := range l {
+		c[i] = clone(v)
+	}
+	return c
+}
+
+// asList returns the items of a list or tuple.
+func asList(v any) ([]any, bool) {
+	switch v := v.(type) {
+	case []any:
+		return v, true
+	case spec.Tuple:
+		return v, true
+	}
+	return nil, false
+}
+
+// typeName names the type of a value as a component's author knows it.
+func typeName(v any) string {
+	switch v := v.(type) {
+	case nil:
+		return "None"
+	case bool:
+		return "bool"
+	case string:
+		return "string"
+	case map[string]any:
+		return "dict"
+	case []any:
+		return "list"
+	case spec.Tuple:
+		return "tuple"
+	case float64:
+		if v != float64(int64(v)) {
+			return "float"
+		}
+	}
+	return "int"
+}

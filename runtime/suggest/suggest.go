@@ -1,0 +1,49 @@
+// Package suggest finds the word that a user probably meant. Words are compared
+// character by character as Python's difflib.get_close_matches does, so that
+// the suggestions of TorchX users are the ones they know.
+package suggest
+
+import (
+	"strings"
+
+	"github.com/pmezard/go-difflib/difflib"
+)
+
+// cutoff is the least similarity of a suggestion: the default of
+// difflib.get_close_matches, which TorchX uses.
+const cutoff = 0.6
+
+// maxLength bounds the characters of a word that is compared: the comparison is
+// quadratic, and nobody mistypes a word of that length.
+const maxLength = 200
+
+// Closest returns the word of among that is most like word, and whether any is
+// like it at all. Among equally close words the last in the alphabet wins, as
+// in Python.
+func Closest(word string, among []string) (string, bool) {
+	if len(word) > maxLength {
+		return "", false
+	}
+	target := strings.Split(word, "")
+	best, found, score := "", false, cutoff
+	for _, candidate := range among {
+		if len(candidate) > maxLength {
+			continue
+		}
+		ratio := difflib.NewMatcher(strings.Split(candidate, ""), target).Ratio()
+		if ratio > score || ratio == score && (!found || candidate > best) {
+			best, found, score = candidate, true, ratio
+		}
+	}
+	return best, found
+}
+
+// Hint returns ` Did you mean X?`, to be put behind an error about word, or ""
+// if nothing in among is like it.
+func Hint(word string, among []string) string {
+	closest, ok := Closest(word, among)
+	if !ok {
+		return ""
+	}
+	return " Did you mean " + closest + "?"
+}

@@ -1,0 +1,59 @@
+package suggest
+
+import (
+	"strings"
+	"testing"
+)
+
+// Expected values are what Python's difflib.get_close_matches(word, among, 1) returns.
+func TestClosestIsPythons(t *testing.T) {
+	t.Parallel()
+	options := []string{"msg", "image", "num_replicas", "memMB", "max_retries", "nproc_per_node"}
+	tests := []struct {
+		word  string
+		among []string
+		want  string
+	}{
+		{"gpu.smal", []string{"gpu.small", "gpu.medium", "cpu.small"}, "gpu.small"},
+		{"imgae", options, "image"},
+		{"memmb", options, "memMB"},
+		{"zzz", options, ""},
+		{"num-replicas", options, "num_replicas"},
+		{"nprocs", options, ""},
+		{"", options, ""},
+		{"anything", nil, ""},
+		{"ab", []string{"abx", "abc"}, "abx"},
+		{"abc", []string{"ab", "bc"}, "bc"},
+		{"aaaa", []string{"aaab", "baaa"}, "baaa"},
+		{"utils.ehco", []string{"utils.echo", "utils.sh"}, "utils.echo"},
+		{"été", []string{"ete", "étés"}, "étés"},
+		{"spmd", []string{"dist.spmd"}, "dist.spmd"},
+	}
+	for _, test := range tests {
+		got, ok := Closest(test.word, test.among)
+		if got != test.want || ok != (test.want != "") {
+			t.Errorf("Closest(%q, %q) = %q, %v, want %q", test.word, test.among, got, ok, test.want)
+		}
+	}
+}
+
+func TestClosestIgnoresHugeWords(t *testing.T) {
+	t.Parallel()
+	huge := strings.Repeat("a", 1<<20)
+	if got, ok := Closest(huge, []string{huge}); ok {
+		t.Errorf("a word of 1 MiB got a suggestion of %d bytes", len(got))
+	}
+	if got, ok := Closest("word", []string{huge, "world"}); !ok || got != "world" {
+		t.Errorf("Closest = %q, %v, want world", got, ok)
+	}
+}
+
+func TestHint(t *testing.T) {
+	t.Parallel()
+	if got := Hint("mgs", []string{"msg", "image"}); got != " Did you mean msg?" {
+		t.Errorf("Hint = %q", got)
+	}
+	if got := Hint("zzz", []string{"msg", "image"}); got != "" {
+		t.Errorf("Hint of nothing like it = %q", got)
+	}
+}

@@ -1,0 +1,169 @@
+package component
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"unicode/utf8"
+
+	"torchx/runtime/suggest"
+)
+
+// commandLine is what the arguments of a component say, before any value is read.
+type commandLine struct {
+	given map[string]string // text by parameter name
+	rest  []string          // for *args
+}
+
+// parseArgs sorts arguments into parameters:
+//
+//   - --name value and --name=value, "-" and "_" in the name being the same;
+//     -x value and -x=value for parameters of one letter;
+//   - a bool may stand without its value, which is true then, before another
+//     option or at the end;
+//   - a value that starts with "-" needs "=", but for a negative number where a number is due;
+//   - the first argument that is no option, and all behind it, are for *args as
+//     they are; a "--" in front of them is dropped.
+//
+// The error is ErrHelp, or one line for a UsageError.
+func parseArgs(params []Param, args []string) (*commandLine, error) {
+	p := &argParser{params: params, args: args, out: &commandLine{given: map[string]string{}}}
+	for p.at < len(p.args) {
+		arg := p.args[p.at]
+		switch {
+		case arg == "--":
+			return p.out, p.positional(p.args[p.at+1:])
+		case isPositional(arg):
+			return p.out, p.positional(p.args[p.at:])
+		}
+		p.at++
+		if err := p.option(arg); err != nil {
+			return nil, err
+		}
+	}
+	return p.out, nil
+}
+
+type argParser struct {
+	params []Param
+	args   []string
+	at     int // the next argument
+	out    *commandLine
+}
+
+// isPositional: "-" alone and negative numbers are no options.
+func isPositional(arg string) bool {
+	return len(arg) < 2 || arg[0] != '-' || isNegative(arg)
+}
+
+func isNegative(arg string) bool {
+	if len(arg) < 2 || arg[0] != '-' || !strings.ContainsRune(".0123456789", rune(arg[1])) {
+		return false
+	}
+	_, ok := parseFloat(arg)
+	return ok
+}
+
+func (p *argParser) positional(rest []string) error {
+	if len(rest) == 0 {
+		return nil
+	}
+	if !slices.ContainsFunc(p.params, func(q Param) bool { return q.Variadic }) {
+		name, _, _ := strings.Cut(strings.TrimLeft(rest[0], "-"), "=")
+		hint := ""
+		if closest, ok := suggest.Closest(underscores(name), p.names()); ok {
+			hint = " Did you mean --" + closest + "?"
+		}
+		return fmt.Errorf("unexpected argument %s: all arguments are options.%s", brief(rest[0]), hint)
+	}
+	p.out.rest = slices.Clone(rest)
+	return nil
+}
+
+// names lists the parameters that options can be given for.
+func (p *argParser) names() []string {
+	var names []string
+	for i := range p.params {
+		if !p.params[i].Variadic {
+			names = append(names, p.params[i].Name)
+		}
+	}
+	return names
+}
+
+func underscores(name string) string { return strings.ReplaceAll(name, "-", "_") }
+
+// option reads one option and, if it is the next argument, its value.
+func (p *argParser) option(arg string) error {
+	name, value, hasValue := strings.Cut(arg, "=")
+	param, err := p.find(name)
+	if err != nil {
+		return err
+	}
+	if _, again := p.out.given[param.Name]; again {
+		return fmt.Errorf("repeated argument --%s", param.Name)
+	}
+	if !hasValue {
+		if value, err = p.value(param, name); err != nil {
+			return err
+		}
+	}
+	p.out.given[param.Name] = value
+	return nil
+}
+
+// find returns the parameter that an option, without "=" and what follows, is for.
+func (p *argParser) find(option string) (*Param, error) {
+	long := strings.HasPrefix(option, "--")
+	name := underscores(strings.TrimPrefix(strings.TrimPrefix(option, "-"), "-"))
+	for i := range p.params {
+		q := &p.params[i]
+		if q.Name == name && !q.Variadic && (long || q.Short()) {
+			return q, nil
+		}
+	}
+	if option == "--help" || option == "-h" {
+		return nil, ErrHelp
+	}
+	return nil, p.unknown(option, name)
+}
+
+func (p *argParser) unknown(option, name string) error {
+	for i := range p.params {
+		q := &p.params[i]
+		if q.Variadic && q.Name == name {
+			return fmt.Errorf("unknown option %s: the values of %s stand at the end, after --", brief(option), q.Name)
+		}
+	}
+	names := p.names()
+	if closest, ok := suggest.Closest(name, names); ok {
+		return fmt.Errorf("unknown option %s. Did you mean --%s?", brief(option), closest)
+	}
+	// -j2 for -j 2: nothing is guessed, but the way to write it is shown.
+	first, size := utf8.DecodeRuneInString(strings.TrimPrefix(option, "-"))
+	if !strings.HasPrefix(option, "--") && slices.Contains(names, string(first)) {
+		return fmt.Errorf("unknown option %s. Did you mean -%c %s?", brief(option), first, option[1+size:])
+	}
+	return fmt.Errorf("unknown option %s", brief(option))
+}
+
+// value takes the next argument as the value of an option.
+func (p *argParser) value(param *Param, option string) (string, error) {
+	more := p.at < len(p.args)
+	if more {
+		next := p.args[p.at]
+		number := param.Type.Kind == Int || param.Type.Kind == Float
+		if len(next) < 2 || next[0] != '-' || number && isNegative(next) {
+			p.at++
+			return next, nil
+		}
+	}
+	switch {
+	case param.Type.Kind == Bool:
+		return "true", nil
+	case more && p.args[p.at] != "--":
+		return "", fmt.Errorf("%s needs a value; one that starts with \"-\" is written %s=%s", option, option, p.args[p.at])
+	default:
+		return "", fmt.Errorf("%s needs a value", option)
+	}
+}

@@ -1,0 +1,196 @@
+package component
+
+import (
+	"regexp"
+	"strings"
+)
+
+// docstring is a google style docstring taken apart.
+type docstring struct {
+	// Text is what it says, without the sections on arguments and results.
+	Text string
+	// Args is what its Args section says, by parameter name without stars.
+	Args map[string]docArg
+}
+
+// docArg is one entry `name (type): text` of an Args section.
+type docArg struct {
+	Type string // as written, "" if there is none
+	Help string // one line
+	Line int    // of the entry, counted from 0 at the opening quotes
+}
+
+var (
+	argsHeaders  = map[string]bool{"args": true, "arguments": true, "parameters": true, "params": true}
+	otherHeaders = map[string]bool{"returns": true, "return": true, "yields": true, "raises": true}
+
+	entryName = regexp.MustCompile(`^\*{0,2}([\pL_][\pL\p{Nd}_]*)\s*`)
+)
+
+// parseDocstring takes a docstring apart. It never fails: what does not look
+// like a section or an entry is text.
+func parseDocstring(doc string) docstring {
+	p := docParser{result: docstring{Args: map[string]docArg{}}}
+	lines := dedent(doc)
+	for i, line := range lines {
+		p.line(i, line)
+	}
+	p.endEntry()
+	p.result.Text = strings.Trim(strings.Join(p.text, "\n"), "\n ")
+	return p.result
+}
+
+// dedent takes the indentation that all lines but the first share off, as
+// Python does for docstrings. Line numbers stay as they are.
+func dedent(doc string) []string {
+	lines := strings.Split(strings.ReplaceAll(doc, "\r\n", "\n"), "\n")
+	margin := -1
+	for i, line := range lines {
+		line = strings.TrimRight(expandTabs(line), " \t\r\f\v")
+		lines[i] = line
+		if i > 0 && line != "" {
+			if n := indentation(line); margin < 0 || n < margin {
+				margin = n
+			}
+		}
+	}
+	for i, line := range lines {
+		switch {
+		case i == 0:
+			lines[i] = strings.TrimLeft(line, " ")
+		case line != "":
+			lines[i] = line[margin:]
+		}
+	}
+	return lines
+}
+
+// expandTabs puts leading tabs on the stops of 8 columns that Python uses.
+func expandTabs(line string) string {
+	body := strings.TrimLeft(line, " \t")
+	width := 0
+	for _, c := range line[:len(line)-len(body)] {
+		if c == '\t' {
+			width += 8 - width%8
+		} else {
+			width++
+		}
+	}
+	return strings.Repeat(" ", width) + body
+}
+
+func indentation(line string) int { return len(line) - len(strings.TrimLeft(line, " ")) }
+
+// section is where in a docstring a line stands.
+type section int
+
+const (
+	inText section = iota
+	inArgs
+	inOther
+)
+
+type docParser struct {
+	result  docstring
+	text    []string
+	section section
+	// indent is that of the first entry of the Args section, -1 before it.
+	indent int
+	// loose: the header stands behind the opening quotes, so nothing is known
+	// about how far it is indented against its entries.
+	loose bool
+
+	name  string // of the entry being read, "" for none
+	entry docArg
+	help  []string
+}
+
+func (p *docParser) line(number int, line string) {
+	indent := indentation(line)
+	body := line[indent:]
+	if header, ok := headerName(line); ok && indent == 0 {
+		p.endEntry()
+		p.section, p.indent, p.loose = inOther, -1, number == 0
+		if argsHeaders[header] {
+			p.section = inArgs
+		}
+		return
+	}
+	if p.section != inText && indent == 0 && body != "" && !p.loose {
+		p.endEntry()
+		p.section = inText
+	}
+	switch p.section {
+	case inText:
+		p.text = append(p.text, line)
+	case inArgs:
+		p.argsLine(number, indent, body)
+	}
+}
+
+// headerName returns the lower-case name of a section header that we know.
+func headerName(line string) (string, bool) {
+	name, ok := strings.CutSuffix(line, ":")
+	name = strings.ToLower(name)
+	return name, ok && (argsHeaders[name] || otherHeaders[name])
+}
+
+// argsLine reads a line of an Args section: a new entry, or more of the last one.
+func (p *docParser) argsLine(number, indent int, body string) {
+	if body == "" {
+		return
+	}
+	if p.indent < 0 || indent < p.indent {
+		p.indent = indent
+	}
+	if indent == p.indent {
+		if name, kind, help, ok := parseEntry(body); ok {
+			p.endEntry()
+			p.name, p.entry, p.help = name, docArg{Type: kind, Line: number}, []string{help}
+			return
+		}
+	}
+	p.help = append(p.help, body)
+}
+
+func (p *docParser) endEntry() {
+	if p.name != "" {
+		p.entry.Help = strings.Join(strings.Fields(strings.Join(p.help, " ")), " ")
+		p.result.Args[p.name] = p.entry
+	}
+	p.name, p.help = "", nil
+}
+
+// parseEntry reads `name (type): help`. The type may have parentheses in it.
+func parseEntry(body string) (name, kind, help string, ok bool) {
+	match := entryName.FindStringSubmatch(body)
+	if match == nil {
+		return "", "", "", false
+	}
+	rest := body[len(match[0]):]
+	if strings.HasPrefix(rest, "(") {
+		stop := closingParenthesis(rest)
+		if stop < 0 {
+			return "", "", "", false
+		}
+		kind, rest = strings.TrimSpace(rest[1:stop]), strings.TrimLeft(rest[stop+1:], " \t")
+	}
+	help, ok = strings.CutPrefix(rest, ":")
+	return match[1], kind, strings.TrimSpace(help), ok
+}
+
+// closingParenthesis returns the offset of the partner of text[0], or -1.
+func closingParenthesis(text string) int {
+	depth := 0
+	for i := range len(text) {
+		switch text[i] {
+		case '(':
+			depth++
+		case ')':
+			if depth--; depth == 0 {
+				return i
+			}
+		}
+	}
+	return -1
+}

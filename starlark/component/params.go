@@ -1,0 +1,213 @@
+package component
+
+import (
+	"fmt"
+	"strings"
+	"unicode/utf8"
+
+	"go.starlark.net/starlark"
+	"go.starlark.net/syntax"
+)
+
+// Param is a parameter of a component.
+type Param struct {
+	Name string // as in the function, without stars
+	Type Type   // of the elements if Variadic
+	Help string // one line, may be empty
+	// Required: it has no default.
+	Required bool
+	// Default is how the default would be typed; "none" for None, "" if Required.
+	Default string
+	// Variadic: it takes all positional arguments.
+	Variadic bool
+
+	def starlark.Value // nil if Required or Variadic
+	// keyword: it can only be passed by name.
+	keyword bool
+}
+
+// Short reports whether the parameter has one letter, so that -x stands for it too.
+func (p *Param) Short() bool { return utf8.RuneCountInString(p.Name) == 1 }
+
+// nullable reports whether None is a value of the parameter.
+func (p *Param) nullable() bool {
+	return p.Type.Optional || p.def == starlark.None || p.Type.Kind == List || p.Type.Kind == Dict
+}
+
+// source is a function and where its docstring is.
+type source struct {
+	fn  *starlark.Function
+	doc docstring
+	// file and line (from 1) of the docstring's opening quotes.
+	file string
+	line int
+}
+
+// newSource reads fn's docstring. file is the syntax of the file fn is from, nil
+// if that is not known; it serves the line numbers of errors.
+func newSource(fn *starlark.Function, file *syntax.File) source {
+	pos := fn.Position()
+	s := source{fn: fn, doc: parseDocstring(fn.Doc()), file: pos.Filename(), line: int(pos.Line)}
+	if def := findDef(file, fn); def != nil {
+		if literal := docLiteral(def); literal != nil {
+			s.line = int(literal.TokenPos.Line)
+		}
+	}
+	return s
+}
+
+// findDef returns the definition of fn in file, or nil.
+func findDef(file *syntax.File, fn *starlark.Function) *syntax.DefStmt {
+	if file == nil || file.Path != fn.Position().Filename() {
+		return nil
+	}
+	for _, stmt := range file.Stmts {
+		if def, ok := stmt.(*syntax.DefStmt); ok && def.Name.Name == fn.Name() && int32(def.Def.Line) == fn.Position().Line {
+			return def
+		}
+	}
+	return nil
+}
+
+// docLiteral returns the docstring of a definition, or nil.
+func docLiteral(def *syntax.DefStmt) *syntax.Literal {
+	if len(def.Body) == 0 {
+		return nil
+	}
+	expr, ok := def.Body[0].(*syntax.ExprStmt)
+	if !ok {
+		return nil
+	}
+	literal, ok := expr.X.(*syntax.Literal)
+	if !ok || literal.Token != syntax.STRING {
+		return nil
+	}
+	return literal
+}
+
+// params lists the parameters in the order of the function's text but for
+// *args, which comes last. Errors are one line that names file, line and argument.
+func (s source) params() ([]Param, error) {
+	if s.fn.HasKwargs() {
+		return nil, s.fail(int(s.fn.Position().Line), "**kwargs cannot be given on a command line: name the parameters")
+	}
+	count := s.fn.NumParams()
+	named := count
+	if s.fn.HasVarargs() {
+		named--
+	}
+	positional := named - s.fn.NumKwonlyParams()
+	params := make([]Param, count)
+	for i := range params {
+		p, err := s.param(i, i == named)
+		if err != nil {
+			return nil, err
+		}
+		p.keyword = i >= positional
+		params[i] = p
+	}
+	return params, nil
+}
+
+// param describes the i-th parameter; variadic says that it is *args.
+func (s source) param(i int, variadic bool) (Param, error) {
+	name, pos := s.fn.Param(i)
+	doc := s.doc.Args[name]
+	p := Param{Name: name, Help: doc.Help, Variadic: variadic}
+	if name == "help" {
+		return p, s.fail(int(pos.Line), "no parameter can be called help: --help shows a component's help")
+	}
+	if !variadic {
+		p.def = s.fn.ParamDefault(i)
+		p.Required = p.def == nil
+	}
+	if !p.Required && !variadic {
+		p.Default = show(p.def)
+	}
+	if doc.Type != "" {
+		t, err := parseType(doc.Type)
+		if err != nil {
+			return p, s.fail(s.line+doc.Line, "argument %s: %v", name, err)
+		}
+		p.Type = t
+	}
+	return p, s.complete(&p, int(pos.Line))
+}
+
+// complete infers a type that the docstring does not give, and checks it.
+func (s source) complete(p *Param, line int) error {
+	if p.Type.Kind == Unset {
+		t, ok := typeOf(p.def)
+		if !ok {
+			return s.fail(line, "argument %s: its default is a %s, which has no form on a command line: give its type as `%s (str): …` in the docstring",
+				p.Name, p.def.Type(), p.Name)
+		}
+		t.Optional = t.Optional || p.Type.Optional
+		p.Type = t
+	}
+	if p.Variadic && (p.Type.Kind == List || p.Type.Kind == Dict) {
+		if p.Type.Kind == Dict {
+			return s.fail(line, "argument *%s: its type is that of one element, and cannot be a dict", p.Name)
+		}
+		p.Type = Type{Kind: p.Type.Elem}
+	}
+	return nil
+}
+
+// typeOf tells the type from a default; a required parameter is a str.
+func typeOf(def starlark.Value) (Type, bool) {
+	switch def := def.(type) {
+	case nil:
+		return Type{Kind: String}, true
+	case starlark.NoneType:
+		return Type{Kind: String, Optional: true}, true
+	case *starlark.List:
+		return Type{Kind: List, Elem: elementKind(def)}, true
+	case starlark.Tuple:
+		return Type{Kind: List, Elem: elementKind(def)}, true
+	case *starlark.Dict:
+		t := Type{Kind: Dict, Key: String, Elem: String}
+		for _, item := range def.Items() {
+			t.Key, t.Elem = primitiveOf(item[0]), primitiveOf(item[1])
+			break
+		}
+		return t, true
+	}
+	kind := primitiveOf(def)
+	return Type{Kind: kind}, kind != String || isString(def)
+}
+
+func elementKind(values starlark.Indexable) Kind {
+	if values.Len() == 0 {
+		return String
+	}
+	return primitiveOf(values.Index(0))
+}
+
+func primitiveOf(v starlark.Value) Kind {
+	switch v.(type) {
+	case starlark.Bool:
+		return Bool
+	case starlark.Int:
+		return Int
+	case starlark.Float:
+		return Float
+	default:
+		return String
+	}
+}
+
+func isString(v starlark.Value) bool {
+	_, ok := v.(starlark.String)
+	return ok
+}
+
+// fail makes an error about a line of the component's file.
+func (s source) fail(line int, format string, args ...any) error {
+	return fmt.Errorf("%s:%d: component %s: %s", s.file, line, s.fn.Name(), oneLine(fmt.Sprintf(format, args...)))
+}
+
+// oneLine keeps what a docstring or an argument holds from breaking an error into lines.
+func oneLine(text string) string {
+	return strings.Join(strings.FieldsFunc(text, func(r rune) bool { return r == '\n' || r == '\r' }), " ")
+}

@@ -1,0 +1,240 @@
+package specmodule
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+
+	"go.starlark.net/starlark"
+
+	"torchx/runtime/spec"
+)
+
+func wrongType(at string, v starlark.Value, want string) error {
+	hint := ""
+	switch v.(type) {
+	case starlark.Int, starlark.Float, starlark.Bool:
+		if want == "string" {
+			hint = ": write str(...)"
+		}
+	}
+	return fmt.Errorf("%s: got %s, want %s%s", at, v.Type(), want, hint)
+}
+
+func checkString(at string, v starlark.Value) (starlark.Value, error) {
+	if _, ok := v.(starlark.String); !ok {
+		return nil, wrongType(at, v, "string")
+	}
+	return v, nil
+}
+
+// checkPath wants a string that is not empty.
+func checkPath(at string, v starlark.Value) (starlark.Value, error) {
+	if v == starlark.String("") {
+		return nil, fmt.Errorf("%s: must not be empty", at)
+	}
+	return checkString(at, v)
+}
+
+func checkBool(at string, v starlark.Value) (starlark.Value, error) {
+	if _, ok := v.(starlark.Bool); !ok {
+		return nil, wrongType(at, v, "bool")
+	}
+	return v, nil
+}
+
+// checkInt wants an int of 32 bits: no count, and no memory in MB, needs more.
+func checkInt(at string, v starlark.Value) (starlark.Value, error) {
+	if _, ok := v.(starlark.Int); !ok {
+		return nil, wrongType(at, v, "int")
+	}
+	if _, err := starlark.AsInt32(v); err != nil {
+		return nil, fmt.Errorf("%s: %s is out of range", at, abbreviate(v))
+	}
+	return v, nil
+}
+
+// checkCount wants an int that is not negative.
+func checkCount(at string, v starlark.Value) (starlark.Value, error) {
+	if _, err := checkInt(at, v); err != nil {
+		return nil, err
+	}
+	if n, _ := starlark.AsInt32(v); n < 0 {
+		return nil, fmt.Errorf("%s: got %d, want 0 or more", at, n)
+	}
+	return v, nil
+}
+
+func checkPort(at string, v starlark.Value) (starlark.Value, error) {
+	if _, err := checkInt(at, v); err != nil {
+		return nil, err
+	}
+	if n, _ := starlark.AsInt32(v); n < 0 || n > math.MaxUint16 {
+		return nil, fmt.Errorf("%s: %d is not a port number (0 to 65535)", at, n)
+	}
+	return v, nil
+}
+
+func checkNumber(at string, v starlark.Value) (starlark.Value, error) {
+	switch n := v.(type) {
+	case starlark.Int:
+		return checkInt(at, v)
+	case starlark.Float:
+		if math.IsNaN(float64(n)) || math.IsInf(float64(n), 0) {
+			return nil, fmt.Errorf("%s: %s is not a finite number", at, n)
+		}
+		return v, nil
+	}
+	return nil, wrongType(at, v, "float or int")
+}
+
+func checkRetryPolicy(at string, v starlark.Value) (starlark.Value, error) {
+	s, ok := v.(starlark.String)
+	if !ok {
+		return nil, wrongType(at, v, "specs.RetryPolicy.REPLICA, ROLE or APPLICATION")
+	}
+	if !slices.Contains(spec.RetryPolicies, spec.RetryPolicy(s)) {
+		return nil, fmt.Errorf("%s: unknown policy %s, must be one of %v", at, abbreviate(s), spec.RetryPolicies)
+	}
+	return v, nil
+}
+
+func checkPermissions(at string, v starlark.Value) (starlark.Value, error) {
+	s, ok := v.(starlark.String)
+	if !ok {
+		return nil, wrongType(at, v, "string")
+	}
+	if err := validPermissions(string(s)); err != nil {
+		return nil, fmt.Errorf("%s: %w", at, err)
+	}
+	return v, nil
+}
+
+func checkCallable(at string, v starlark.Value) (starlark.Value, error) {
+	if _, ok := v.(starlark.Callable); !ok {
+		return nil, wrongType(at, v, "a function f(backend, request)")
+	}
+	return frozen(v), nil
+}
+
+// recordOf wants a value of that kind.
+func recordOf(k kind) func(string, starlark.Value) (starlark.Value, error) {
+	return func(at string, v starlark.Value) (starlark.Value, error) {
+		if r, ok := v.(*record); ok && r.kind == k {
+			return v, nil
+		}
+		return nil, wrongType(at, v, k.String())
+	}
+}
+
+// listOf wants a list or tuple of records of one of the kinds.
+func listOf(kinds ...kind) func(string, starlark.Value) (starlark.Value, error) {
+	names := make([]string, len(kinds))
+	for i, k := range kinds {
+		names[i] = k.String()
+	}
+	want := strings.Join(names, ", ")
+	return func(at string, v starlark.Value) (starlark.Value, error) {
+		return checkList(at, v, want, func(at string, v starlark.Value) (starlark.Value, error) {
+			if r, ok := v.(*record); ok && slices.Contains(kinds, r.kind) {
+				return v, nil
+			}
+			return nil, wrongType(at, v, want)
+		})
+	}
+}
+
+func checkStrings(at string, v starlark.Value) (starlark.Value, error) {
+	return checkList(at, v, "string", checkString)
+}
+
+// checkList copies a list or tuple whose items pass check.
+func checkList(at string, v starlark.Value, what string, check func(string, starlark.Value) (starlark.Value, error)) (starlark.Value, error) {
+	var seq starlark.Indexable
+	switch v := v.(type) { // no other sequence: a range may have any length
+	case *starlark.List:
+		seq = v
+	case starlark.Tuple:
+		seq = v
+	default:
+		return nil, wrongType(at, v, "list of "+what)
+	}
+	items := make([]starlark.Value, seq.Len())
+	for i := range items {
+		item, err := check(fmt.Sprintf("%s[%d]", at, i), seq.Index(i))
+		if err != nil {
+			return nil, err
+		}
+		items[i] = item
+	}
+	return frozen(starlark.NewList(items)), nil
+}
+
+func checkStringDict(at string, v starlark.Value) (starlark.Value, error) {
+	return checkDict(at, v, "dict of string to string", checkString)
+}
+
+func checkPorts(at string, v starlark.Value) (starlark.Value, error) {
+	return checkDict(at, v, "dict of string to int", checkPort)
+}
+
+func checkCounts(at string, v starlark.Value) (starlark.Value, error) {
+	return checkDict(at, v, "dict of string to int", checkCount)
+}
+
+// checkDict copies a dict with string keys whose values pass check, in its order.
+func checkDict(at string, v starlark.Value, want string, check func(string, starlark.Value) (starlark.Value, error)) (starlark.Value, error) {
+	d, ok := v.(*starlark.Dict)
+	if !ok {
+		return nil, wrongType(at, v, want)
+	}
+	out := starlark.NewDict(d.Len())
+	for _, kv := range d.Items() {
+		if _, ok := kv[0].(starlark.String); !ok {
+			return nil, fmt.Errorf("%s: got %s key %s, want string keys", at, kv[0].Type(), abbreviate(kv[0]))
+		}
+		value, err := check(fmt.Sprintf("%s[%s]", at, abbreviate(kv[0])), kv[1])
+		if err != nil {
+			return nil, err
+		}
+		if err := out.SetKey(kv[0], value); err != nil {
+			return nil, err
+		}
+	}
+	return frozen(out), nil
+}
+
+// checkWorkspace wants a specs.Workspace, or the path of a single project.
+func checkWorkspace(at string, v starlark.Value) (starlark.Value, error) {
+	if path, ok := v.(starlark.String); ok && path != "" {
+		projects := starlark.NewDict(1)
+		if err := projects.SetKey(path, starlark.String("")); err != nil {
+			return nil, err
+		}
+		return &record{kind: kindWorkspace, values: []starlark.Value{frozen(projects)}}, nil
+	}
+	return recordOf(kindWorkspace)(at, v)
+}
+
+// checkJSONDict wants a dict that has a JSON form, apart from its tuples.
+func checkJSONDict(at string, v starlark.Value) (starlark.Value, error) {
+	c := copier{budget: maxValues}
+	d, ok := v.(*starlark.Dict)
+	if !ok {
+		return nil, wrongType(at, v, "dict")
+	}
+	return c.dict(at, d, 0)
+}
+
+// abbreviate prints a value for a message, which stays one short line.
+func abbreviate(v starlark.Value) string {
+	const limit = 60
+	if s, ok := v.(starlark.String); ok && len(s) > limit {
+		return s[:limit].String() + "..."
+	}
+	if n, ok := v.(starlark.Int); ok && n.BigInt().BitLen() > 200 {
+		return "a huge int"
+	}
+	return v.String()
+}

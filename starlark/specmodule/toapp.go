@@ -1,0 +1,174 @@
+package specmodule
+
+import (
+	"fmt"
+
+	"go.starlark.net/starlark"
+
+	"torchx/runtime/spec"
+)
+
+// ToApp returns the app that a component's result describes. The error says
+// what the component returned if that is no specs.AppDef. The app shares
+// nothing with v, except that a role's PreProc calls its Starlark function
+// through Options.Call.
+func ToApp(v starlark.Value) (*spec.App, error) {
+	r, ok := v.(*record)
+	if !ok || r.kind != kindApp {
+		return nil, fmt.Errorf("component returned %s, want specs.AppDef", v.Type())
+	}
+	return r.toApp(), nil
+}
+
+// toSpec returns the value's counterpart in package spec.
+func (r *record) toSpec() any {
+	switch r.kind {
+	case kindApp:
+		return r.toApp()
+	case kindRole:
+		return r.toRole()
+	case kindResource:
+		return r.toResource()
+	case kindWorkspace:
+		return spec.Workspace{Projects: r.strings("projects")}
+	}
+	return r.toMount()
+}
+
+func (r *record) toApp() *spec.App {
+	app := &spec.App{
+		Name: r.str("name"), Roles: []spec.Role{}, Metadata: toGoMap(r.get("metadata").(*starlark.Dict)),
+	}
+	for v := range r.get("roles").(*starlark.List).Elements() {
+		app.Roles = append(app.Roles, v.(*record).toRole())
+	}
+	return app
+}
+
+func (r *record) toRole() spec.Role {
+	role := spec.NewRole(r.str("name"), r.str("image"))
+	if n, ok := r.get("min_replicas").(starlark.Int); ok {
+		least := toInt(n)
+		role.MinReplicas = &least
+	}
+	role.Entrypoint = r.str("entrypoint")
+	for v := range r.get("args").(*starlark.List).Elements() {
+		role.Args = append(role.Args, string(v.(starlark.String)))
+	}
+	role.Env = r.strings("env")
+	role.NumReplicas = toInt(r.get("num_replicas"))
+	role.MaxRetries = toInt(r.get("max_retries"))
+	role.RetryPolicy = spec.RetryPolicy(r.str("retry_policy"))
+	role.Resource = r.get("resource").(*record).toResource()
+	role.PortMap = r.ints("port_map")
+	role.Metadata = toGoMap(r.get("metadata").(*starlark.Dict))
+	for v := range r.get("mounts").(*starlark.List).Elements() {
+		role.Mounts = append(role.Mounts, v.(*record).toMount())
+	}
+	if w, ok := r.get("workspace").(*record); ok {
+		role.Workspace = &spec.Workspace{Projects: w.strings("projects")}
+	}
+	if fn, ok := r.get("pre_proc").(starlark.Callable); ok {
+		role.PreProc = preProc(role.Name, fn, r.call)
+	}
+	return role
+}
+
+func (r *record) toResource() spec.Resource {
+	res := spec.NullResource()
+	cpu, _ := starlark.AsFloat(r.get("cpu"))
+	res.CPU, res.GPU, res.MemMB = cpu, toInt(r.get("gpu")), toInt(r.get("memMB"))
+	res.Capabilities = toGoMap(r.get("capabilities").(*starlark.Dict))
+	res.Devices = r.ints("devices")
+	res.Tags = toGoMap(r.get("tags").(*starlark.Dict))
+	return res
+}
+
+func (r *record) toMount() spec.Mount {
+	switch r.kind {
+	case kindBind:
+		return spec.Mount{Type: spec.MountBind, Src: r.str("src_path"), Dst: r.str("dst_path"), ReadOnly: r.get("read_only") == starlark.True}
+	case kindVolume:
+		return spec.Mount{Type: spec.MountVolume, Src: r.str("src"), Dst: r.str("dst_path"), ReadOnly: r.get("read_only") == starlark.True}
+	}
+	return spec.Mount{Type: spec.MountDevice, Src: r.str("src_path"), Dst: r.str("dst_path"), Permissions: r.str("permissions")}
+}
+
+// The field accessors below rely on the checks of the schema.
+
+func (r *record) str(name string) string { return string(r.get(name).(starlark.String)) }
+
+func (r *record) strings(name string) spec.Map[string] {
+	d := r.get(name).(*starlark.Dict)
+	m := make(spec.Map[string], 0, d.Len())
+	for _, kv := range d.Items() {
+		m = append(m, spec.Entry[string]{Key: string(kv[0].(starlark.String)), Value: string(kv[1].(starlark.String))})
+	}
+	return m
+}
+
+func (r *record) ints(name string) spec.Map[int] {
+	d := r.get(name).(*starlark.Dict)
+	m := make(spec.Map[int], 0, d.Len())
+	for _, kv := range d.Items() {
+		m = append(m, spec.Entry[int]{Key: string(kv[0].(starlark.String)), Value: toInt(kv[1])})
+	}
+	return m
+}
+
+func toInt(v starlark.Value) int {
+	n, _ := starlark.AsInt32(v)
+	return n
+}
+
+// resourceRecord is the inverse of toResource.
+func resourceRecord(r spec.Resource) *record {
+	var cpu starlark.Value = starlark.Float(r.CPU)
+	if r.CPU == float64(int(r.CPU)) {
+		cpu = starlark.MakeInt(int(r.CPU))
+	}
+	devices := starlark.NewDict(len(r.Devices))
+	for _, e := range r.Devices {
+		_ = devices.SetKey(starlark.String(e.Key), starlark.MakeInt(e.Value)) // a new dict takes every string
+	}
+	return &record{kind: kindResource, values: []starlark.Value{
+		cpu, starlark.MakeInt(r.GPU), starlark.MakeInt(r.MemMB),
+		frozen(fromGo(r.Capabilities)), frozen(devices), frozen(fromGo(r.Tags)),
+	}}
+}
+
+// mountRecord is the inverse of toMount.
+func mountRecord(m spec.Mount) *record {
+	values := []starlark.Value{starlark.String(m.Src), starlark.String(m.Dst), starlark.Bool(m.ReadOnly)}
+	switch m.Type {
+	case spec.MountBind:
+		return &record{kind: kindBind, values: values}
+	case spec.MountVolume:
+		return &record{kind: kindVolume, values: values}
+	}
+	values[2] = starlark.String(m.Permissions)
+	return &record{kind: kindDevice, values: values}
+}
+
+// preProc adapts the Starlark function fn of a role to Go. It gets the backend's
+// name and the request as fresh, mutable dicts and lists, and returns the request.
+func preProc(role string, fn starlark.Callable, call callFunc) spec.PreProc {
+	return func(backend string, request []byte) ([]byte, error) {
+		in, err := FromJSON(request)
+		if err != nil {
+			return nil, fmt.Errorf("pre_proc of role %q: %w", role, err)
+		}
+		out, err := call(fn, starlark.Tuple{starlark.String(backend), in})
+		if err != nil {
+			return nil, fmt.Errorf("pre_proc of role %q: %w", role, err)
+		}
+		if out.Type() != in.Type() {
+			return nil, fmt.Errorf("pre_proc of role %q: %s returned %s, want the changed request (%s)", role, fn.Name(), out.Type(), in.Type())
+		}
+		data, err := ToJSON(out)
+		if err != nil {
+			return nil, fmt.Errorf("pre_proc of role %q: %w", role, err)
+		}
+		return data, nil
+	}
+}

@@ -1,0 +1,215 @@
+package state
+
+import (
+	"context"
+	"database/sql"
+	"encoding/json"
+	"fmt"
+	"time"
+
+	"torchx/runtime/spec"
+)
+
+// App is one submitted app. Nil JSON texts are stored as NULL and come back nil.
+type App struct {
+	ID        string // unique within its backend
+	Name      string
+	Backend   string   // canonical name
+	Component string   // as the user named it, "" for an edited request
+	Args      []string // the component's arguments as typed
+	App       json.RawMessage
+	Cfg       json.RawMessage
+	Request   json.RawMessage // what the backend planned
+	Cwd       string
+	Modules   json.RawMessage // Starlark modules that were loaded, with their hashes
+	Getenv    json.RawMessage // environment values the component read
+
+	State       spec.State
+	Msg         string
+	ExitCode    *int // nil: not known (yet)
+	NumRestarts int
+	SubmittedAt time.Time // required
+	StartedAt   *time.Time
+	FinishedAt  *time.Time
+	// Submitter is the process that submits, "pid:starttime:bootid": whoever
+	// finds the app never started can tell whether that process is still at it.
+	Submitter string
+}
+
+// Insert records a new app, before it is submitted. Errors: ErrExists if the
+// backend has an app of that id in this history.
+func (db *DB) Insert(ctx context.Context, a App) error {
+	args, err := json.Marshal(a.Args)
+	if err != nil {
+		return fmt.Errorf("encode arguments of app %s: %w", a.ID, err)
+	}
+	return db.write(ctx, "record app "+a.ID, func(tx *sql.Tx) error {
+		seq, err := insertApp(ctx, tx, &a)
+		if err != nil {
+			return err
+		}
+		_, err = tx.ExecContext(ctx,
+			`INSERT INTO app_details (app, args, cwd, def, cfg, request, modules, getenv) VALUES (?, ?, ?, ?, ?, ?, ?, ?)`,
+			seq, string(args), a.Cwd, text(a.App), text(a.Cfg), text(a.Request), text(a.Modules), text(a.Getenv))
+		if err != nil {
+			return err
+		}
+		return addEvents(ctx, tx, seq, []Event{{Time: a.SubmittedAt, Kind: EventRecorded, State: a.State, ExitCode: a.ExitCode, Msg: a.Msg}})
+	})
+}
+
+func insertApp(ctx context.Context, tx *sql.Tx, a *App) (seq int64, err error) {
+	r, err := tx.ExecContext(ctx,
+		`INSERT INTO apps (backend, id, name, component, state, msg, exit_code, num_restarts, submitted_at, started_at, finished_at, submitter)
+		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT (id, backend) DO NOTHING`,
+		a.Backend, a.ID, a.Name, a.Component, int(a.State), a.Msg, optional(a.ExitCode), a.NumRestarts,
+		a.SubmittedAt.UnixNano(), nanos(a.StartedAt), nanos(a.FinishedAt), a.Submitter)
+	if err != nil {
+		return 0, err
+	}
+	if n, err := r.RowsAffected(); err != nil || n == 0 {
+		return 0, firstOf(err, fmt.Errorf("app %s of backend %s: %w", a.ID, a.Backend, ErrExists))
+	}
+	return r.LastInsertId()
+}
+
+func firstOf(err, otherwise error) error {
+	if err != nil {
+		return err
+	}
+	return otherwise
+}
+
+// optional stores a number or NULL.
+func optional(n *int) any {
+	if n == nil {
+		return nil
+	}
+	return *n
+}
+
+// The columns of an App without and with its long texts, in the order scan reads them.
+const (
+	shortColumns = `backend, id, name, component, state, msg, exit_code, num_restarts, submitted_at, started_at, finished_at, submitter`
+	longColumns  = shortColumns + `, args, cwd, def, cfg, request, modules, getenv`
+	longTables   = `apps JOIN app_details ON app = seq`
+)
+
+type scanner interface{ Scan(dest ...any) error }
+
+func scanApp(row scanner, long bool) (App, error) {
+	var a App
+	var state, submitted int64
+	var exit, started, finished *int64
+	var args, def, cfg, request, modules, getenv *string
+	dest := []any{&a.Backend, &a.ID, &a.Name, &a.Component, &state, &a.Msg, &exit, &a.NumRestarts, &submitted, &started, &finished, &a.Submitter}
+	if long {
+		dest = append(dest, &args, &a.Cwd, &def, &cfg, &request, &modules, &getenv)
+	}
+	if err := row.Scan(dest...); err != nil {
+		return App{}, err
+	}
+	a.State, a.ExitCode = stateOf(state), number(exit)
+	a.SubmittedAt, a.StartedAt, a.FinishedAt = time.Unix(0, submitted).UTC(), timeOf(started), timeOf(finished)
+	a.App, a.Cfg, a.Request, a.Modules, a.Getenv = raw(def), raw(cfg), raw(request), raw(modules), raw(getenv)
+	if args != nil {
+		if err := json.Unmarshal([]byte(*args), &a.Args); err != nil {
+			return App{}, fmt.Errorf("decode arguments of app %s: %w", a.ID, err)
+		}
+	}
+	return a, nil
+}
+
+// Get returns one app. Errors: ErrNotFound.
+func (db *DB) Get(ctx context.Context, backend, id string) (App, error) {
+	var a App
+	err := db.read(ctx, "read app "+id, func() (err error) {
+		row := db.sql.QueryRowContext(ctx, `SELECT `+longColumns+` FROM `+longTables+` WHERE id = ? AND backend = ?`, id, backend)
+		a, err = scanApp(row, true)
+		return notFound(err, backend, id)
+	})
+	return a, err
+}
+
+// Last returns the app that was submitted last. It is the last one recorded: a
+// clock that was set back does not matter. Errors: ErrNotFound if there is none.
+func (db *DB) Last(ctx context.Context) (App, error) {
+	var a App
+	err := db.read(ctx, "read last app", func() (err error) {
+		row := db.sql.QueryRowContext(ctx, `SELECT `+longColumns+` FROM `+longTables+` WHERE seq = (SELECT max(seq) FROM apps)`)
+		a, err = scanApp(row, true)
+		if notFound(err, "", "") != err {
+			return fmt.Errorf("no app was submitted from %s yet: %w", db.path, ErrNotFound)
+		}
+		return err
+	})
+	return a, err
+}
+
+// MaxMatches is how many apps FindPrefix returns at most: enough to show a user
+// that a prefix is ambiguous.
+const MaxMatches = 20
+
+// FindPrefix returns the apps of all backends whose id begins with prefix, up to
+// MaxMatches, newest first; those of exactly that id alone if there are any.
+func (db *DB) FindPrefix(ctx context.Context, prefix string) ([]App, error) {
+	var found []App
+	err := db.read(ctx, "find app "+prefix, func() (err error) {
+		found, err = queryApps(ctx, db.sql, true,
+			`SELECT `+longColumns+` FROM `+longTables+` WHERE id = ? ORDER BY seq DESC LIMIT ?`, prefix, MaxMatches)
+		if err != nil || len(found) > 0 {
+			return err
+		}
+		where, args := prefixRange(prefix)
+		found, err = queryApps(ctx, db.sql, true,
+			`SELECT `+longColumns+` FROM `+longTables+` WHERE seq IN (SELECT seq FROM apps WHERE `+where+` LIMIT ?) ORDER BY seq DESC`,
+			append(args, MaxMatches)...)
+		return err
+	})
+	return found, err
+}
+
+// prefixRange says "id begins with prefix" as a range, so that the index serves
+// it and no character of the prefix is special.
+func prefixRange(prefix string) (where string, args []any) {
+	for i := len(prefix) - 1; i >= 0; i-- {
+		if prefix[i] < 0xff {
+			after := prefix[:i] + string([]byte{prefix[i] + 1})
+			return `id >= ? AND id < ?`, []any{prefix, after}
+		}
+	}
+	return `id >= ?`, []any{prefix}
+}
+
+func queryApps(ctx context.Context, q querier, long bool, query string, args ...any) ([]App, error) {
+	rows, err := q.QueryContext(ctx, query, args...)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	var apps []App
+	for rows.Next() {
+		a, err := scanApp(rows, long)
+		if err != nil {
+			return nil, err
+		}
+		apps = append(apps, a)
+	}
+	return apps, rows.Err()
+}
+
+// Delete forgets an app with its attempts, events, checkpoints and positions.
+// Errors: ErrNotFound.
+func (db *DB) Delete(ctx context.Context, backend, id string) error {
+	return db.write(ctx, "delete app "+id, func(tx *sql.Tx) error {
+		seq, err := seqOf(ctx, tx, backend, id)
+		if err != nil {
+			return err
+		}
+		if _, err := tx.ExecContext(ctx, `DELETE FROM positions WHERE backend = ? AND id = ?`, backend, id); err != nil {
+			return err
+		}
+		_, err = tx.ExecContext(ctx, `DELETE FROM apps WHERE seq = ?`, seq) // the rest follows by its reference
+		return err
+	})
+}

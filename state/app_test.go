@@ -1,0 +1,270 @@
+package state
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"reflect"
+	"strings"
+	"testing"
+	"time"
+
+	"torchx/runtime/spec"
+)
+
+func fullApp(id string) App {
+	return App{
+		ID: id, Name: "name", Backend: "local", Component: "dist.ddp", Args: []string{"--j", "1x2", "", "a b\n\x01é"},
+		App: []byte(`{"name":"x"}`), Cfg: []byte(`{"a":null}`), Request: []byte(`{"r":[1,2]}`), Cwd: "/w d",
+		Modules: []byte(`[]`), Getenv: []byte(`{}`), State: spec.Submitted, Msg: "m", ExitCode: pointer(3), NumRestarts: 2,
+		SubmittedAt: clock, StartedAt: pointer(clock.Add(time.Second)), FinishedAt: pointer(clock.Add(time.Minute)), Submitter: "1:2:b",
+	}
+}
+
+func ids(apps []App) string {
+	var names []string
+	for _, a := range apps {
+		names = append(names, a.ID)
+	}
+	return strings.Join(names, " ")
+}
+
+func TestInsertGet(t *testing.T) {
+	t.Parallel()
+	db := openTest(t, Options{})
+	for name, want := range map[string]App{
+		"full":  fullApp("full"),
+		"empty": {ID: "empty", Backend: "local", SubmittedAt: clock},
+	} {
+		mustInsert(t, db, want)
+		got, err := db.Get(t.Context(), "local", name)
+		if err != nil || !reflect.DeepEqual(got, want) {
+			t.Errorf("%s: got %+v, %v\nwant %+v", name, got, err, want)
+		}
+	}
+	events, err := db.Events(t.Context(), "local", "full")
+	if err != nil || len(events) != 1 || events[0].Kind != EventRecorded || !events[0].Time.Equal(clock) {
+		t.Errorf("events %+v, %v", events, err)
+	}
+}
+
+func TestInsertTwice(t *testing.T) {
+	t.Parallel()
+	db := openTest(t, Options{})
+	mustInsert(t, db, fullApp("a"))
+	second := fullApp("a")
+	second.Name = "other"
+	oneLine(t, db.Insert(t.Context(), second), ErrExists, "a", "local")
+	if a, err := db.Get(t.Context(), "local", "a"); err != nil || a.Name != "name" {
+		t.Errorf("after the second insert: %+v, %v", a, err)
+	}
+	if events, _ := db.Events(t.Context(), "local", "a"); len(events) != 1 {
+		t.Errorf("%d events", len(events))
+	}
+	second.Backend = "docker"
+	mustInsert(t, db, second)
+}
+
+func TestUnknownApp(t *testing.T) {
+	t.Parallel()
+	db := openTest(t, Options{})
+	mustInsert(t, db, fullApp("a"))
+	ctx := t.Context()
+	for name, call := range map[string]func() error{
+		"Get":            func() error { _, err := db.Get(ctx, "docker", "a"); return err },
+		"Delete":         func() error { return db.Delete(ctx, "docker", "a") },
+		"SetStatus":      func() error { return db.SetStatus(ctx, "docker", "a", &spec.Status{}) },
+		"Status":         func() error { _, err := db.Status(ctx, "docker", "a"); return err },
+		"Events":         func() error { _, err := db.Events(ctx, "docker", "a"); return err },
+		"AddEvents":      func() error { return db.AddEvents(ctx, "docker", "a", nil) },
+		"Attempts":       func() error { _, err := db.Attempts(ctx, "docker", "a"); return err },
+		"PutAttempts":    func() error { return db.PutAttempts(ctx, "docker", "a", nil) },
+		"Checkpoints":    func() error { _, err := db.Checkpoints(ctx, "docker", "a"); return err },
+		"PutCheckpoints": func() error { return db.PutCheckpoints(ctx, "docker", "a", nil) },
+	} {
+		t.Run(name, func(t *testing.T) { oneLine(t, call(), ErrNotFound, "app a of backend docker") })
+	}
+}
+
+func TestCancelledContext(t *testing.T) {
+	t.Parallel()
+	db := openTest(t, Options{})
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	if err := db.Insert(ctx, fullApp("a")); !errors.Is(err, context.Canceled) {
+		t.Errorf("insert: %v", err)
+	}
+	mustInsert(t, db, fullApp("a"))
+}
+
+func TestLast(t *testing.T) {
+	t.Parallel()
+	db := openTest(t, Options{})
+	_, err := db.Last(t.Context())
+	oneLine(t, err, ErrNotFound, "no app", db.Path())
+	mustInsert(t, db, App{ID: "a", SubmittedAt: clock}, App{ID: "b", SubmittedAt: clock.Add(-time.Hour)})
+	if a, err := db.Last(t.Context()); err != nil || a.ID != "b" {
+		t.Errorf("last is %s, %v: it must be the one recorded last, whatever the clock said", a.ID, err)
+	}
+	if err := db.Delete(t.Context(), "", "b"); err != nil {
+		t.Fatal(err)
+	}
+	if a, err := db.Last(t.Context()); err != nil || a.ID != "a" {
+		t.Errorf("last is %s, %v", a.ID, err)
+	}
+}
+
+func TestFindPrefix(t *testing.T) {
+	t.Parallel()
+	db := openTest(t, Options{})
+	for _, id := range []string{"abc", "abd", "ab", "b%c", "bxc", "b_d", "é1", "é2", "z\xff\xff1", "Abc", "ns:pod-1"} {
+		mustInsert(t, db, App{Backend: "local", ID: id})
+	}
+	mustInsert(t, db, App{Backend: "docker", ID: "abc"})
+	for prefix, want := range map[string]string{
+		"abc": "abc abc", "ab": "ab", "a": "abc ab abd abc", "b%": "b%c", "b_": "b_d", "b": "b_d bxc b%c",
+		"é": "é2 é1", "z\xff": "z\xff\xff1", "ns:": "ns:pod-1", "x": "", "A": "Abc", "abcd": "",
+	} {
+		got, err := db.FindPrefix(t.Context(), prefix)
+		if err != nil || ids(got) != want {
+			t.Errorf("%q: %q, %v, want %q", prefix, ids(got), err, want)
+		}
+	}
+	if all, err := db.FindPrefix(t.Context(), ""); err != nil || len(all) != 12 {
+		t.Errorf("empty prefix: %d apps, %v", len(all), err)
+	}
+}
+
+func TestFindPrefixIsBounded(t *testing.T) {
+	t.Parallel()
+	db := openTest(t, Options{})
+	for i := range MaxMatches + 5 {
+		mustInsert(t, db, App{Backend: "local", ID: fmt.Sprintf("a%d", i)})
+	}
+	if got, err := db.FindPrefix(t.Context(), "a"); err != nil || len(got) != MaxMatches {
+		t.Errorf("%d apps, %v", len(got), err)
+	}
+}
+
+func TestList(t *testing.T) {
+	t.Parallel()
+	db := openTest(t, Options{})
+	at := func(m int) time.Time { return clock.Add(time.Duration(m) * time.Minute) }
+	mustInsert(t, db,
+		App{Backend: "local", ID: "a", SubmittedAt: at(1), State: spec.Succeeded},
+		App{Backend: "docker", ID: "b", SubmittedAt: at(3), State: spec.Running},
+		App{Backend: "local", ID: "c", SubmittedAt: at(2), State: spec.Failed},
+		App{Backend: "local", ID: "d", SubmittedAt: at(3), State: spec.Running},
+	)
+	for name, test := range map[string]struct {
+		filter Filter
+		want   string
+	}{
+		"all":             {Filter{}, "d b c a"},
+		"limit":           {Filter{Limit: 2}, "d b"},
+		"backend":         {Filter{Backend: "local"}, "d c a"},
+		"state":           {Filter{States: []spec.State{spec.Running}}, "d b"},
+		"states":          {Filter{States: []spec.State{spec.Failed, spec.Running, spec.Failed}}, "d b c"},
+		"states, limit":   {Filter{States: []spec.State{spec.Succeeded, spec.Failed, spec.Running}, Limit: 3}, "d b c"},
+		"live":            {Filter{States: LiveStates()}, "d b"},
+		"since":           {Filter{Since: at(2)}, "d b c"},
+		"since, later":    {Filter{Since: at(2).Add(1)}, "d b"},
+		"everything":      {Filter{Backend: "local", States: []spec.State{spec.Running, spec.Failed}, Since: at(2), Limit: 1}, "d"},
+		"nothing":         {Filter{Backend: "none"}, ""},
+		"limit, too high": {Filter{Limit: 100}, "d b c a"},
+	} {
+		for _, details := range []bool{false, true} {
+			test.filter.Details = details
+			got, err := db.List(t.Context(), test.filter)
+			if err != nil || ids(got) != test.want {
+				t.Errorf("%s, details %v: %q, %v, want %q", name, details, ids(got), err, test.want)
+			}
+		}
+	}
+}
+
+func TestListDetails(t *testing.T) {
+	t.Parallel()
+	db := openTest(t, Options{})
+	want := fullApp("a")
+	mustInsert(t, db, want)
+	if got, err := db.List(t.Context(), Filter{Details: true}); err != nil || !reflect.DeepEqual(got, []App{want}) {
+		t.Errorf("with details: %+v, %v", got, err)
+	}
+	want.Args, want.Cwd, want.App, want.Cfg, want.Request, want.Modules, want.Getenv = nil, "", nil, nil, nil, nil, nil
+	if got, err := db.List(t.Context(), Filter{}); err != nil || !reflect.DeepEqual(got, []App{want}) {
+		t.Errorf("without details: %+v, %v", got, err)
+	}
+}
+
+func TestDeleteForgetsEverything(t *testing.T) {
+	t.Parallel()
+	db, ctx := openTest(t, Options{}), t.Context()
+	mustInsert(t, db, fullApp("a"), fullApp("b"))
+	for _, id := range []string{"a", "b"} {
+		err := errors.Join(
+			db.SetStatus(ctx, "local", id, &spec.Status{State: spec.Running, Roles: oneReplica(spec.ReplicaStatus{State: spec.Running})}),
+			db.PutCheckpoints(ctx, "local", id, []Checkpoint{{Role: "r", Stream: "stdout", Time: clock}}),
+			db.SetPosition(ctx, "local", id, "me", "1"))
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := db.Delete(ctx, "local", "a"); err != nil {
+		t.Fatal(err)
+	}
+	for _, table := range []string{"apps", "app_details", "attempts", "checkpoints", "positions"} {
+		var n int
+		if err := db.sql.QueryRow("SELECT count(*) FROM " + table).Scan(&n); err != nil || n != 1 {
+			t.Errorf("%s has %d rows, %v", table, n, err)
+		}
+	}
+	if events, err := db.Events(ctx, "local", "b"); err != nil || len(events) != 3 {
+		t.Errorf("events of b: %+v, %v", events, err)
+	}
+	mustInsert(t, db, fullApp("a"))
+	if events, err := db.Events(ctx, "local", "a"); err != nil || len(events) != 1 {
+		t.Errorf("events of the new a: %+v, %v", events, err)
+	}
+}
+
+func TestCheckpoints(t *testing.T) {
+	t.Parallel()
+	db, ctx := openTest(t, Options{}), t.Context()
+	mustInsert(t, db, fullApp("a"))
+	want := []Checkpoint{
+		{Role: "r", Stream: "stderr", Time: clock, Line: 1, Offset: 10},
+		{Role: "r", Stream: "stdout", Time: clock, Line: 1, Offset: 5},
+		{Role: "r", Stream: "stdout", Time: clock.Add(1), Line: 1 << 40, Offset: 1 << 50},
+		{Role: "r", Replica: 1, Attempt: 2, Stream: "stdout", Time: clock},
+	}
+	old := want[1]
+	old.Line = 77
+	if err := db.PutCheckpoints(ctx, "local", "a", []Checkpoint{want[3], old, want[0]}); err != nil {
+		t.Fatal(err)
+	}
+	if err := db.PutCheckpoints(ctx, "local", "a", []Checkpoint{want[2], want[1]}); err != nil {
+		t.Fatal(err)
+	}
+	if got, err := db.Checkpoints(ctx, "local", "a"); err != nil || !reflect.DeepEqual(got, want) {
+		t.Errorf("got %+v, %v", got, err)
+	}
+}
+
+func TestPositions(t *testing.T) {
+	t.Parallel()
+	db, ctx := openTest(t, Options{}), t.Context()
+	if got, ok, err := db.GetPosition(ctx, "local", "unknown app", "me"); got != "" || ok || err != nil {
+		t.Errorf("before: %q, %v, %v", got, ok, err)
+	}
+	for _, p := range []struct{ reader, position string }{{"me", "1"}, {"you", "x"}, {"me", ""}} {
+		if err := db.SetPosition(ctx, "local", "unknown app", p.reader, p.position); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for reader, want := range map[string]string{"me": "", "you": "x"} {
+		if got, ok, err := db.GetPosition(ctx, "local", "unknown app", reader); got != want || !ok || err != nil {
+			t.Errorf("%s: %q, %v, %v", reader, got, ok, err)
+		}
+	}
+}

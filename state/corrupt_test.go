@@ -1,0 +1,133 @@
+package state
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+)
+
+// damaged makes a history and damages it.
+func damaged(t *testing.T, damage func(path string) error) (path string, content []byte) {
+	t.Helper()
+	path = filepath.Join(t.TempDir(), "state.db")
+	db := openAt(t, path, Options{})
+	for i := range 50 {
+		mustInsert(t, db, App{Backend: "local", ID: fmt.Sprintf("app-%d", i), App: []byte(`"` + strings.Repeat("x", 500) + `"`)})
+	}
+	if err := db.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if err := damage(path); err != nil {
+		t.Fatal(err)
+	}
+	content, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return path, content
+}
+
+func garbage(path string) error {
+	return os.WriteFile(path, bytes.Repeat([]byte("no database "), 1000), 0o600)
+}
+
+func wreck(from, to int64) func(path string) error {
+	return func(path string) error {
+		f, err := os.OpenFile(path, os.O_WRONLY, 0)
+		if err != nil {
+			return err
+		}
+		_, err = f.WriteAt(bytes.Repeat([]byte{0xa5}, int(to-from)), from)
+		return errors.Join(err, f.Close())
+	}
+}
+
+func TestCorruptIsSetAside(t *testing.T) {
+	t.Parallel()
+	for name, damage := range map[string]func(string) error{
+		"garbage": garbage,
+		"header":  wreck(0, 100),
+		"schema":  wreck(100, 4096),
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			path, content := damaged(t, damage)
+			_, err := Open(t.Context(), path, Options{})
+			oneLine(t, err, ErrCorrupt, path)
+			db := openAt(t, path, Options{SetAside: true})
+			if kept, err := os.ReadFile(db.KeptAside()); err != nil || !bytes.Equal(kept, content) {
+				t.Errorf("kept as %q: same bytes %v, %v", db.KeptAside(), bytes.Equal(kept, content), err)
+			}
+			if want := path + ".corrupt-20260102T030405"; !strings.HasPrefix(db.KeptAside(), want) {
+				t.Errorf("kept as %q, want %s…", db.KeptAside(), want)
+			}
+			if n := db.Notices(); !db.Created() || len(n) != 1 || !strings.Contains(n[0], db.KeptAside()) {
+				t.Errorf("created %v, notices %q", db.Created(), n)
+			}
+			mustInsert(t, db, App{ID: "a"})
+		})
+	}
+}
+
+func TestCorruptPageInQuery(t *testing.T) {
+	t.Parallel()
+	path, _ := damaged(t, wreck(8192, 65536))
+	db, err := Open(t.Context(), path, Options{})
+	if err != nil {
+		oneLine(t, err, ErrCorrupt, path)
+		return
+	}
+	defer db.Close()
+	_, err = db.List(t.Context(), Filter{Details: true})
+	oneLine(t, err, ErrCorrupt, path, "damaged")
+}
+
+func TestTruncatedIsSetAside(t *testing.T) {
+	t.Parallel()
+	path, _ := damaged(t, func(path string) error { return os.Truncate(path, 4096) })
+	if aside, err := SetAside(t.Context(), path, clock); err != nil || !strings.HasPrefix(aside, path+".corrupt-2026") {
+		t.Errorf("kept as %q, %v", aside, err)
+	}
+	if !openAt(t, path, Options{}).Created() {
+		t.Error("no new history was begun")
+	}
+}
+
+func TestSetAsideLeavesGoodFile(t *testing.T) {
+	t.Parallel()
+	db := openTest(t, Options{})
+	mustInsert(t, db, App{Backend: "local", ID: "a"})
+	if aside, err := SetAside(t.Context(), db.Path(), clock); aside != "" || err != nil {
+		t.Errorf("set aside as %q, %v", aside, err)
+	}
+	if _, err := db.Get(t.Context(), "local", "a"); err != nil {
+		t.Error(err)
+	}
+}
+
+func TestCorruptIsSetAsideOnce(t *testing.T) {
+	t.Parallel()
+	path, _ := damaged(t, garbage)
+	const processes = 6
+	var all sync.WaitGroup
+	for i := range processes {
+		all.Go(func() {
+			if out, err := helper(t, "aside", path, fmt.Sprint(i)).CombinedOutput(); err != nil {
+				t.Errorf("process %d: %v\n%s", i, err, out)
+			}
+		})
+	}
+	all.Wait()
+	if kept, err := filepath.Glob(path + ".corrupt-*"); err != nil || len(kept) != 1 {
+		t.Errorf("kept aside: %v, %v", kept, err)
+	}
+	apps, err := openAt(t, path, Options{}).List(t.Context(), Filter{})
+	if err != nil || len(apps) != processes {
+		t.Errorf("%d apps of %d, %v", len(apps), processes, err)
+	}
+}

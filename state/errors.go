@@ -1,0 +1,124 @@
+package state
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"strings"
+
+	"modernc.org/sqlite"
+	sqlite3 "modernc.org/sqlite/lib"
+)
+
+// Errors that callers tell apart with errors.Is. Every error of this package is
+// one line that says what failed, in which file, and what to do about it.
+var (
+	ErrNotFound    = errors.New("not found")
+	ErrExists      = errors.New("already exists")
+	ErrNewerSchema = errors.New("newer schema")     // written by a later major version
+	ErrCorrupt     = errors.New("corrupt")          // SetAside puts the file out of the way
+	ErrLocked      = errors.New("locked")           // another process held it for all of BusyTimeout
+	ErrReadOnly    = errors.New("read-only")        // file or folder cannot be written
+	ErrFull        = errors.New("no space left")    // on the database's file system
+	ErrMoved       = errors.New("moved or deleted") // while it was open: Open it again
+	ErrUnavailable = errors.New("cannot be opened") // everything else about file and folder
+)
+
+// advice is what a user can do about each kind of failure.
+var advice = map[error]string{
+	ErrLocked:      "another process holds it: wait for that one, or find it with `fuser` or `lsof`",
+	ErrCorrupt:     "the file is damaged: torchx keeps it aside and rebuilds the history from the apps' bundles",
+	ErrReadOnly:    "allow writing, or set TORCHX_HOME to a folder that can be written",
+	ErrFull:        "free some space, for example with `torchx delete` of old apps",
+	ErrUnavailable: "check the folder, or set TORCHX_HOME to one on a local disk",
+	ErrMoved:       "the file at this path is not the one that was opened",
+}
+
+// dbError is a failure of the database file.
+type dbError struct {
+	op, path string
+	kind     error // one of the sentinels, nil for an unexpected failure
+	err      error
+}
+
+// Error says it in one line.
+func (e *dbError) Error() string {
+	cause := strings.ReplaceAll(e.err.Error(), "\n", " ")
+	if e.kind == nil {
+		return fmt.Sprintf("%s in %s: %s", e.op, e.path, cause)
+	}
+	if e.err == e.kind {
+		return fmt.Sprintf("%s: %s is %v: %s", e.op, e.path, e.kind, advice[e.kind])
+	}
+	return fmt.Sprintf("%s: %s is %v: %s (%s)", e.op, e.path, e.kind, advice[e.kind], cause)
+}
+
+// Unwrap makes both the sentinel and the driver's error visible to errors.Is.
+func (e *dbError) Unwrap() []error {
+	if e.kind == nil {
+		return []error{e.err}
+	}
+	return []error{e.kind, e.err}
+}
+
+// wrap adds operation and file to an error of the driver. Errors that already
+// say enough (ours, and those of a context) are left as they are.
+func (db *DB) wrap(op string, err error) error { return wrapPath(op, db.path, err) }
+
+func wrapPath(op, path string, err error) error {
+	var done *dbError
+	switch {
+	case err == nil:
+		return nil
+	case errors.As(err, &done), errors.Is(err, ErrNotFound), errors.Is(err, ErrExists), errors.Is(err, ErrNewerSchema):
+		return err
+	case errors.Is(err, context.Canceled), errors.Is(err, context.DeadlineExceeded):
+		return fmt.Errorf("%s: %w", op, err)
+	}
+	return &dbError{op: op, path: path, kind: kindOf(err), err: err}
+}
+
+// kindOf maps SQLite's result codes (https://www.sqlite.org/rescode.html) to sentinels.
+func kindOf(err error) error {
+	for kind := range advice {
+		if errors.Is(err, kind) {
+			return kind
+		}
+	}
+	switch code := codeOf(err); code & 0xff {
+	case sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED, sqlite3.SQLITE_PROTOCOL:
+		return ErrLocked
+	case sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB:
+		return ErrCorrupt
+	case sqlite3.SQLITE_READONLY, sqlite3.SQLITE_PERM:
+		return ErrReadOnly
+	case sqlite3.SQLITE_FULL:
+		return ErrFull
+	case sqlite3.SQLITE_CANTOPEN:
+		return ErrUnavailable
+	case sqlite3.SQLITE_IOERR:
+		if code == sqlite3.SQLITE_IOERR_SHMSIZE { // the shared index could not be extended
+			return ErrFull
+		}
+		return ErrUnavailable
+	}
+	return nil
+}
+
+// codeOf returns SQLite's extended result code, 0 if err is not one of SQLite's.
+func codeOf(err error) int {
+	var e *sqlite.Error
+	if errors.As(err, &e) {
+		return e.Code()
+	}
+	return 0
+}
+
+// notFound names the app that is not there; it turns sql.ErrNoRows into ErrNotFound.
+func notFound(err error, backend, id string) error {
+	if errors.Is(err, sql.ErrNoRows) {
+		return fmt.Errorf("app %s of backend %s: %w", id, backend, ErrNotFound)
+	}
+	return err
+}

@@ -1,0 +1,168 @@
+package state
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"io/fs"
+	"net/url"
+	"os"
+	"path/filepath"
+	"time"
+
+	"modernc.org/sqlite"
+)
+
+const (
+	folderMode fs.FileMode = 0o700
+	fileMode   fs.FileMode = 0o600
+)
+
+// prepareFile makes folder and file with their permissions, whatever the umask:
+// SQLite gives its -wal and -shm files those of the database.
+func prepareFile(path string) error {
+	info, err := os.Stat(path)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		if err := makeFolder(filepath.Dir(path)); err != nil {
+			return fileError(err)
+		}
+		return fileError(createFile(path))
+	case err != nil:
+		return fileError(err)
+	case !info.Mode().IsRegular():
+		return &kinded{ErrUnavailable, errors.New("it is not a regular file")}
+	case info.Mode().Perm()&0o077 != 0:
+		_ = os.Chmod(path, fileMode) // not ours, or a file system without modes: go on
+	}
+	return nil
+}
+
+func makeFolder(dir string) error {
+	if _, err := os.Stat(dir); err == nil {
+		return nil // an existing folder is its owner's business
+	}
+	if parent := filepath.Dir(dir); parent != dir {
+		if err := makeFolder(parent); err != nil {
+			return err
+		}
+	}
+	if err := os.Mkdir(dir, folderMode); err != nil {
+		if errors.Is(err, fs.ErrExist) {
+			return nil
+		}
+		return err
+	}
+	return os.Chmod(dir, folderMode)
+}
+
+// createFile makes an empty file that appears at path with its mode set. It is
+// made under another name: closing a descriptor of a file drops all of this
+// process's locks on it, so the real one must never be opened beside SQLite.
+func createFile(path string) error {
+	f, err := os.CreateTemp(filepath.Dir(path), ".state-*")
+	if err != nil {
+		return err
+	}
+	defer os.Remove(f.Name())
+	if err := errors.Join(f.Chmod(fileMode), f.Close()); err != nil {
+		return err
+	}
+	err = os.Link(f.Name(), path)
+	if err == nil || errors.Is(err, fs.ErrExist) {
+		return nil
+	}
+	// A file system without hard links.
+	g, err := os.OpenFile(path, os.O_CREATE|os.O_EXCL|os.O_RDWR, fileMode)
+	if errors.Is(err, fs.ErrExist) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	return g.Close()
+}
+
+// kinded is an error of the operating system with its sentinel.
+type kinded struct{ kind, err error }
+
+func (k *kinded) Error() string   { return k.err.Error() }
+func (k *kinded) Unwrap() []error { return []error{k.kind, k.err} }
+
+func fileError(err error) error {
+	switch {
+	case err == nil:
+		return nil
+	case errors.Is(err, fs.ErrPermission), isReadOnlyFS(err):
+		return &kinded{ErrReadOnly, err}
+	case isNoSpace(err):
+		return &kinded{ErrFull, err}
+	}
+	return &kinded{ErrUnavailable, err}
+}
+
+// SetAside renames a corrupt history (and its journal) to
+// path.corrupt-<UTC time>, so that the next Open begins a new one, and returns
+// the new name; "" if it is not (or no longer) corrupt. Processes that find the
+// damage at the same time rename it once.
+func SetAside(ctx context.Context, path string, now time.Time) (string, error) {
+	const op = "set history aside"
+	unlock, err := lockFile(path + ".lock")
+	if err != nil {
+		return "", wrapPath(op, path, fileError(err))
+	}
+	defer unlock()
+	if err := check(ctx, path); kindOf(err) != ErrCorrupt {
+		return "", wrapPath(op, path, err)
+	}
+	aside, err := freeName(path + ".corrupt-" + now.UTC().Format("20060102T150405.000000000Z"))
+	if err != nil {
+		return "", wrapPath(op, path, fileError(err))
+	}
+	// The journals go first: left beside a new file they could be taken for its own.
+	for _, suffix := range []string{"-wal", "-journal", ""} {
+		if err := os.Rename(path+suffix, aside+suffix); err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return "", wrapPath(op, path, fileError(err))
+		}
+	}
+	_ = os.Remove(path + "-shm") // only an index over the WAL
+	return aside, nil
+}
+
+func freeName(name string) (string, error) {
+	for i := 0; ; i++ {
+		free := name
+		if i > 0 {
+			free = fmt.Sprintf("%s.%d", name, i)
+		}
+		_, err := os.Lstat(free)
+		if errors.Is(err, fs.ErrNotExist) {
+			return free, nil
+		}
+		if err != nil {
+			return "", err
+		}
+	}
+}
+
+// check returns SQLite's error if it finds the file damaged. A missing file is fine.
+func check(ctx context.Context, path string) error {
+	if _, err := os.Stat(path); errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	c, err := sqlite.NewConnector("file:" + (&url.URL{Path: filepath.ToSlash(path)}).EscapedPath() + "?_error_rc=1&_busy_timeout=2000")
+	if err != nil {
+		return err
+	}
+	s := sql.OpenDB(c)
+	defer s.Close()
+	var found string
+	if err := s.QueryRowContext(ctx, `PRAGMA quick_check(1)`).Scan(&found); err != nil {
+		return err
+	}
+	if found != "ok" {
+		return fmt.Errorf("%s: %w", found, ErrCorrupt)
+	}
+	return nil
+}

@@ -1,0 +1,235 @@
+package state
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"torchx/runtime/spec"
+)
+
+// helperEnv makes the test binary play another process: "name argument…".
+const helperEnv = "TORCHX_STATE_TEST_HELPER"
+
+var helpers = map[string]func(args []string) error{
+	"insert":   helperInsert,
+	"umask":    helperUmask,
+	"migrate":  helperMigrate,
+	"readonly": helperReadOnly,
+	"aside":    helperAside,
+}
+
+func TestMain(m *testing.M) {
+	if words := strings.Split(os.Getenv(helperEnv), "\n"); words[0] != "" {
+		if err := helpers[words[0]](words[1:]); err != nil {
+			fmt.Fprintln(os.Stderr, err)
+			os.Exit(1)
+		}
+		os.Exit(0)
+	}
+	os.Exit(m.Run())
+}
+
+// helper returns a command that runs one of the helpers in another process.
+func helper(t *testing.T, words ...string) *exec.Cmd {
+	t.Helper()
+	exe, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	c := exec.Command(exe)
+	c.Env = append(os.Environ(), helperEnv+"="+strings.Join(words, "\n"))
+	return c
+}
+
+func runHelper(t *testing.T, words ...string) {
+	t.Helper()
+	if out, err := helper(t, words...).CombinedOutput(); err != nil {
+		t.Fatalf("%v: %v\n%s", words, err, out)
+	}
+}
+
+// helperInsert records count apps, called <prefix>-<n>, one by one.
+func helperInsert(args []string) error {
+	count, err := strconv.Atoi(args[2])
+	if err != nil {
+		return err
+	}
+	db, err := Open(context.Background(), args[0], Options{NoWAL: args[3] == "nowal"})
+	if err != nil {
+		return err
+	}
+	for i := range count {
+		a := App{Backend: "local", ID: fmt.Sprintf("%s-%d", args[1], i), SubmittedAt: time.Now(), State: spec.Submitted}
+		if err := db.Insert(context.Background(), a); err != nil {
+			return err
+		}
+	}
+	return db.Close()
+}
+
+// helperUmask records an app under a umask and keeps the file open until its
+// input ends, so that -wal and -shm are there to look at.
+func helperUmask(args []string) error {
+	mask, err := strconv.ParseInt(args[1], 8, 32)
+	if err != nil {
+		return err
+	}
+	syscall.Umask(int(mask))
+	db, err := Open(context.Background(), args[0], Options{})
+	if err != nil {
+		return err
+	}
+	if err := db.Insert(context.Background(), App{ID: "a", SubmittedAt: time.Now()}); err != nil {
+		return err
+	}
+	fmt.Println("ready")
+	_, err = io.Copy(io.Discard, os.Stdin)
+	return errors.Join(err, db.Close())
+}
+
+// helperMigrate stops in the middle of the first migration, until it is killed.
+func helperMigrate(args []string) error {
+	if err := prepareFile(args[0]); err != nil {
+		return err
+	}
+	s, err := pool(dsn(args[0], Options{BusyTimeout: time.Second}))
+	if err != nil {
+		return err
+	}
+	tx, err := s.Begin()
+	if err != nil {
+		return err
+	}
+	if err := apply(context.Background(), tx, migrationNames()); err != nil {
+		return err
+	}
+	fmt.Println("ready")
+	_, err = io.Copy(io.Discard, os.Stdin)
+	return err
+}
+
+// helperReadOnly reads a history as a user who cannot write it.
+func helperReadOnly(args []string) error {
+	if os.Getuid() == 0 { // permissions do not hold for root
+		if err := errors.Join(syscall.Setgid(65534), syscall.Setuid(65534)); err != nil {
+			return err
+		}
+	}
+	ctx := context.Background()
+	db, err := Open(ctx, args[0], Options{BusyTimeout: 100 * time.Millisecond})
+	if err != nil {
+		return err
+	}
+	if a, err := db.Get(ctx, "local", "a"); err != nil || a.ID != "a" {
+		return fmt.Errorf("get: %v, %w", a, err)
+	}
+	if len(db.Notices()) != 1 || !db.ReadOnly() {
+		return fmt.Errorf("notices %q, read-only %v", db.Notices(), db.ReadOnly())
+	}
+	if err := db.Insert(ctx, App{ID: "b", SubmittedAt: time.Now()}); !errors.Is(err, ErrReadOnly) || strings.Contains(err.Error(), "\n") {
+		return fmt.Errorf("insert: %w", err)
+	}
+	if _, err := Open(ctx, filepath.Join(filepath.Dir(args[0]), "new", "state.db"), Options{}); !errors.Is(err, ErrReadOnly) {
+		return fmt.Errorf("open new: %w", err)
+	}
+	return db.Close()
+}
+
+func helperAside(args []string) error {
+	db, err := Open(context.Background(), args[0], Options{SetAside: true})
+	if err != nil {
+		return err
+	}
+	if err := db.Insert(context.Background(), App{ID: args[1], SubmittedAt: time.Now()}); err != nil {
+		return err
+	}
+	return db.Close()
+}
+
+// startUntilReady starts a helper and returns after its line "ready".
+func startUntilReady(t *testing.T, words ...string) (c *exec.Cmd, end func()) {
+	t.Helper()
+	c = helper(t, words...)
+	in, err := c.StdinPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	out, err := c.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := c.Start(); err != nil {
+		t.Fatal(err)
+	}
+	if line, err := bufio.NewReader(out).ReadString('\n'); line != "ready\n" {
+		t.Fatalf("helper said %q, %v", line, err)
+	}
+	return c, func() { in.Close(); c.Wait() }
+}
+
+// clock is a fixed time with a fraction, to see that nothing is cut.
+var clock = time.Date(2026, 1, 2, 3, 4, 5, 678901234, time.UTC)
+
+func openTest(t *testing.T, o Options) *DB {
+	t.Helper()
+	return openAt(t, filepath.Join(t.TempDir(), "state.db"), o)
+}
+
+func openAt(t *testing.T, path string, o Options) *DB {
+	t.Helper()
+	if o.Now == nil {
+		o.Now = func() time.Time { return clock }
+	}
+	db, err := Open(t.Context(), path, o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := db.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	return db
+}
+
+func mustInsert(t *testing.T, db *DB, apps ...App) {
+	t.Helper()
+	for _, a := range apps {
+		if a.SubmittedAt.IsZero() {
+			a.SubmittedAt = clock
+		}
+		if err := db.Insert(t.Context(), a); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+// oneLine checks what every error must be: its kind, one line, naming the file.
+func oneLine(t *testing.T, err, kind error, words ...string) {
+	t.Helper()
+	if !errors.Is(err, kind) {
+		t.Fatalf("error %v, want %v", err, kind)
+	}
+	text := err.Error()
+	if strings.Contains(text, "\n") {
+		t.Errorf("error has several lines: %q", text)
+	}
+	for _, w := range words {
+		if !strings.Contains(text, w) {
+			t.Errorf("error %q does not say %q", text, w)
+		}
+	}
+}
+
+func pointer[T any](v T) *T { return &v }

@@ -1,0 +1,33 @@
+package state
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+)
+
+// GetPosition returns how far a reader has come in an app's logs, as
+// SetPosition was given it; ok is false if it never read. reader names who reads
+// what, such as "log-new/trainer/0/stdout". The app need not be in the history.
+func (db *DB) GetPosition(ctx context.Context, backend, id, reader string) (position string, ok bool, err error) {
+	err = db.read(ctx, "read log position of app "+id, func() error {
+		err := db.sql.QueryRowContext(ctx,
+			`SELECT position FROM positions WHERE backend = ? AND id = ? AND reader = ?`, backend, id, reader).Scan(&position)
+		if errors.Is(err, sql.ErrNoRows) {
+			return nil
+		}
+		ok = err == nil
+		return err
+	})
+	return position, ok, err
+}
+
+// SetPosition records how far a reader has come; the text is the caller's.
+func (db *DB) SetPosition(ctx context.Context, backend, id, reader, position string) error {
+	return db.write(ctx, "record log position of app "+id, func(tx *sql.Tx) error {
+		_, err := tx.ExecContext(ctx,
+			`INSERT OR REPLACE INTO positions (backend, id, reader, position, updated_at) VALUES (?, ?, ?, ?, ?)`,
+			backend, id, reader, position, db.now().UnixNano())
+		return err
+	})
+}

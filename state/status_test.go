@@ -1,0 +1,226 @@
+package state
+
+import (
+	"reflect"
+	"strings"
+	"testing"
+	"time"
+
+	"torchx/runtime/spec"
+)
+
+func oneReplica(r spec.ReplicaStatus) []spec.RoleStatus {
+	return []spec.RoleStatus{{Role: "r", Replicas: []spec.ReplicaStatus{r}}}
+}
+
+func mustSet(t *testing.T, db *DB, s spec.Status) {
+	t.Helper()
+	if err := db.SetStatus(t.Context(), "local", "a", &s); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// story tells events in short: kind:role/replica#attempt=STATE.
+func story(t *testing.T, db *DB) string {
+	t.Helper()
+	events, err := db.Events(t.Context(), "local", "a")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var words []string
+	for _, e := range events {
+		where := ""
+		if e.Role != "" {
+			where = e.Role + "/" + string(rune('0'+e.Replica)) + "#" + string(rune('0'+e.Attempt))
+		}
+		words = append(words, string(e.Kind)+":"+where+"="+e.State.String())
+	}
+	return strings.Join(words, " ")
+}
+
+func TestSetStatusLife(t *testing.T) {
+	t.Parallel()
+	db := openTest(t, Options{})
+	app := fullApp("a")
+	app.ExitCode, app.StartedAt, app.FinishedAt, app.Msg = nil, nil, nil, ""
+	app.App = []byte(`{"name":"x","roles":[{"name":"z"},{"name":"b"}]}`)
+	mustInsert(t, db, app)
+	start, end := clock.Add(time.Second), clock.Add(time.Minute)
+	running := func(role string) spec.RoleStatus {
+		return spec.RoleStatus{Role: role, Replicas: []spec.ReplicaStatus{{Role: role, State: spec.Running, Hostname: "h", PID: 7, StartedAt: &start}}}
+	}
+	mustSet(t, db, spec.Status{State: spec.Running, StartedAt: &start, Roles: []spec.RoleStatus{running("z"), running("b")}})
+
+	want := spec.Status{
+		Handle: "local://torchx/a", State: spec.Failed, NumRestarts: 2, Msg: "b/0 failed", StructuredErrorMsg: []byte(`{"message":"boom"}`),
+		UIURL: pointer("file:///x"), ExitCode: pointer(137), SubmittedAt: &app.SubmittedAt, StartedAt: &start, FinishedAt: &end,
+		Roles: []spec.RoleStatus{running("z"), running("b")},
+	}
+	want.Roles[0].Replicas[0].State, want.Roles[0].Replicas[0].ExitCode, want.Roles[0].Replicas[0].FinishedAt = spec.Cancelled, pointer(130), &end
+	failed := spec.ReplicaStatus{
+		Role: "b", State: spec.Failed, ExitCode: pointer(137), Signal: "SIGKILL", Hostname: "h", PID: 7,
+		StartedAt: &start, FinishedAt: &end, Msg: "killed", StructuredErrorMsg: []byte(`{"message":"boom"}`),
+	}
+	want.Roles[1].Replicas[0], want.FirstFailure = failed, &failed
+	mustSet(t, db, want)
+
+	got, err := db.Status(t.Context(), "local", "a")
+	if err != nil || !reflect.DeepEqual(*got, want) {
+		t.Errorf("status %+v, %v\nwant %+v", got, err, want)
+	}
+	if got, want := story(t, db), "recorded:=SUBMITTED replica:z/0#0=RUNNING replica:b/0#0=RUNNING app:=RUNNING "+
+		"replica:z/0#0=CANCELLED replica:b/0#0=FAILED app:=FAILED"; got != want {
+		t.Errorf("events %s\nwant   %s", got, want)
+	}
+	events, _ := db.Events(t.Context(), "local", "a")
+	if e := events[5]; !e.Time.Equal(end) || *e.ExitCode != 137 || e.Signal != "SIGKILL" || e.Msg != "killed" {
+		t.Errorf("event of the failure: %+v", e)
+	}
+	a, err := db.Get(t.Context(), "local", "a")
+	if err != nil || a.State != spec.Failed || *a.ExitCode != 137 || !a.FinishedAt.Equal(end) || !a.StartedAt.Equal(start) || a.NumRestarts != 2 {
+		t.Errorf("app %+v, %v", a, err)
+	}
+}
+
+func TestSetStatusSameWritesNothing(t *testing.T) {
+	t.Parallel()
+	db := openTest(t, Options{})
+	mustInsert(t, db, fullApp("a"))
+	s := spec.Status{State: spec.Running, Roles: oneReplica(spec.ReplicaStatus{State: spec.Running, StartedAt: &clock})}
+	mustSet(t, db, s)
+	var before, after int
+	version := func(n *int) {
+		if err := db.sql.QueryRow("SELECT total_changes()").Scan(n); err != nil {
+			t.Fatal(err)
+		}
+	}
+	version(&before)
+	mustSet(t, db, s)
+	local := clock.Local() // the same instant
+	s.Roles[0].Replicas[0].StartedAt = &local
+	mustSet(t, db, s)
+	if version(&after); after != before {
+		t.Errorf("%d rows were written", after-before)
+	}
+}
+
+func TestTerminalStays(t *testing.T) {
+	t.Parallel()
+	end := clock.Add(time.Minute)
+	for _, first := range []spec.State{spec.Succeeded, spec.Failed, spec.Cancelled} {
+		for _, second := range []spec.State{spec.Running, spec.Succeeded, spec.Failed, spec.Cancelled, spec.Unknown} {
+			if first == second {
+				continue
+			}
+			t.Run(first.String()+" then "+second.String(), func(t *testing.T) {
+				t.Parallel()
+				db := openTest(t, Options{})
+				mustInsert(t, db, App{Backend: "local", ID: "a"})
+				mustSet(t, db, spec.Status{State: first, Roles: oneReplica(spec.ReplicaStatus{State: first})})
+				told := story(t, db)
+				mustSet(t, db, spec.Status{
+					State: second, ExitCode: pointer(9), Msg: "late", FinishedAt: &end, NumRestarts: 5,
+					Roles: oneReplica(spec.ReplicaStatus{State: second, ExitCode: pointer(9)}),
+				})
+				got, err := db.Status(t.Context(), "local", "a")
+				if err != nil || got.State != first || got.ExitCode != nil || got.Msg != "" || got.FinishedAt != nil || got.NumRestarts != 0 {
+					t.Errorf("status %+v, %v", got, err)
+				}
+				if r := got.Roles[0].Replicas[0]; r.State != first || r.ExitCode != nil {
+					t.Errorf("replica %+v", r)
+				}
+				if now := story(t, db); now != told {
+					t.Errorf("events %s, before %s", now, told)
+				}
+			})
+		}
+	}
+}
+
+func TestTerminalIsFilledIn(t *testing.T) {
+	t.Parallel()
+	db := openTest(t, Options{})
+	mustInsert(t, db, App{Backend: "local", ID: "a"})
+	end, later := clock.Add(time.Minute), clock.Add(time.Hour)
+	mustSet(t, db, spec.Status{State: spec.Failed, Msg: "first", Roles: oneReplica(spec.ReplicaStatus{State: spec.Failed})})
+	told := story(t, db)
+	mustSet(t, db, spec.Status{
+		State: spec.Failed, Msg: "second", ExitCode: pointer(3), FinishedAt: &end,
+		Roles: oneReplica(spec.ReplicaStatus{State: spec.Failed, ExitCode: pointer(3)}),
+	})
+	mustSet(t, db, spec.Status{State: spec.Failed, ExitCode: pointer(4), FinishedAt: &later})
+	got, err := db.Status(t.Context(), "local", "a")
+	if err != nil || got.Msg != "first" || *got.ExitCode != 3 || !got.FinishedAt.Equal(end) || *got.Roles[0].Replicas[0].ExitCode != 3 {
+		t.Errorf("status %+v, %v", got, err)
+	}
+	if now := story(t, db); now != told {
+		t.Errorf("events %s, before %s", now, told)
+	}
+}
+
+func TestAttempts(t *testing.T) {
+	t.Parallel()
+	db := openTest(t, Options{})
+	mustInsert(t, db, App{Backend: "local", ID: "a"})
+	replica := func(attempt int, s spec.State) spec.Status {
+		return spec.Status{State: spec.Running, NumRestarts: attempt, Roles: oneReplica(spec.ReplicaStatus{Attempt: attempt, State: s})}
+	}
+	mustSet(t, db, replica(0, spec.Running))
+	mustSet(t, db, replica(0, spec.Failed))
+	mustSet(t, db, replica(1, spec.Running))
+	mustSet(t, db, replica(2, spec.Running)) // the end of attempt 1 was not seen
+	mustSet(t, db, replica(2, spec.Succeeded))
+	attempts, err := db.Attempts(t.Context(), "local", "a")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var got []spec.State
+	for i, a := range attempts {
+		if a.Attempt != i || a.Role != "r" {
+			t.Errorf("attempt %d is %+v", i, a)
+		}
+		got = append(got, a.State)
+	}
+	if want := []spec.State{spec.Failed, spec.Unknown, spec.Succeeded}; !reflect.DeepEqual(got, want) {
+		t.Errorf("attempts %v, want %v", got, want)
+	}
+	if s, err := db.Status(t.Context(), "local", "a"); err != nil || len(s.Roles[0].Replicas) != 1 || s.Roles[0].Replicas[0].Attempt != 2 {
+		t.Errorf("status %+v, %v", s, err)
+	}
+}
+
+func TestPutAttempts(t *testing.T) {
+	t.Parallel()
+	db, ctx := openTest(t, Options{}), t.Context()
+	mustInsert(t, db, App{Backend: "local", ID: "a"})
+	want := []Attempt{
+		{Role: "r", Attempt: 0, State: spec.Failed, ExitCode: pointer(1), Signal: "SIGTERM", Hostname: "h", PID: 3, StartedAt: &clock, FinishedAt: &clock, Msg: "m", StructuredErrorMsg: []byte(`1`)},
+		{Role: "r", Attempt: 1, State: spec.Succeeded},
+	}
+	if err := db.PutAttempts(ctx, "local", "a", want); err != nil {
+		t.Fatal(err)
+	}
+	if err := db.PutAttempts(ctx, "local", "a", []Attempt{{Role: "r", Attempt: 1, State: spec.Running}}); err != nil {
+		t.Fatal(err)
+	}
+	if got, err := db.Attempts(ctx, "local", "a"); err != nil || !reflect.DeepEqual(got, want) {
+		t.Errorf("attempts %+v, %v", got, err)
+	}
+}
+
+func TestEvents(t *testing.T) {
+	t.Parallel()
+	db, ctx := openTest(t, Options{}), t.Context()
+	mustInsert(t, db, App{Backend: "local", ID: "a"})
+	want := []Event{
+		{Time: clock, Kind: "cancel", State: spec.Running, Msg: "by user"},
+		{Time: clock.Add(-time.Hour), Kind: "oom", State: spec.Failed, Role: "r", Replica: 3, Attempt: 1, ExitCode: pointer(137), Signal: "SIGKILL"},
+	}
+	if err := db.AddEvents(ctx, "local", "a", want); err != nil {
+		t.Fatal(err)
+	}
+	got, err := db.Events(ctx, "local", "a")
+	if err != nil || len(got) != 3 || !reflect.DeepEqual(got[1:], want) {
+		t.Errorf("events %+v, %v", got, err)
+	}
+}

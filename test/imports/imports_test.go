@@ -1,0 +1,108 @@
+// Package imports checks that imports between the packages of this module go
+// one way. It reads the whole picture from `go list`, tests included where a rule
+// says so.
+package imports
+
+import (
+	"encoding/json"
+	"os/exec"
+	"strings"
+	"testing"
+)
+
+type pkg struct {
+	ImportPath string
+	Imports    []string
+}
+
+// allowed lists, for each package of ours, the packages of ours it may import; a
+// name that ends in "/..." stands for all below it. cmd may import everything.
+var allowed = map[string][]string{
+	"runtime/spec":         {},
+	"runtime/kv":           {},
+	"runtime/suggest":      {},
+	"runtime/overlay":      {"runtime/spec"},
+	"runtime/procs":        {},
+	"runtime/config":       {"runtime/suggest", "runtime/spec", "runtime/kv"},
+	"runtime/logstore":     {"backends"},
+	"runtime/logmux":       {"backends", "runtime/spec"},
+	"runtime/agent":        {"runtime/spec", "runtime/procs", "runtime/logstore", "state"},
+	"runtime/runner":       {"backends", "state", "runtime/spec", "runtime/config", "runtime/suggest", "runtime/procs"},
+	"starlark/interp":      {},
+	"starlark/specmodule":  {"runtime/spec", "runtime/suggest", "runtime/overlay", "runtime/kv"},
+	"starlark/component":   {"starlark/interp", "starlark/specmodule", "runtime/spec", "runtime/suggest", "runtime/kv"},
+	"components":           {},
+	"state":                {"runtime/spec"},
+	"backends":             {"runtime/spec", "runtime/kv", "runtime/suggest"},
+	"backends/mem":         {"backends", "runtime/spec"},
+	"backends/local":       {"backends", "runtime/spec", "runtime/agent", "runtime/logstore", "backends/local/proc"},
+	"backends/local/proc":  {"runtime/spec", "runtime/agent", "runtime/logstore", "runtime/procs"},
+	"backends/all":         {"backends/...", "runtime/agent"},
+	"backends/backendtest": {"backends", "runtime/spec"},
+}
+
+// external lists the packages of ours that may import a module, by its prefix.
+var external = map[string][]string{
+	"go.starlark.net/":       {"starlark/"},
+	"modernc.org/sqlite":     {"state"},
+	"github.com/urfave/cli/": {"cmd/torchx"},
+}
+
+func TestImportsGoDown(t *testing.T) {
+	t.Parallel()
+	out, err := exec.Command("go", "list", "-json=ImportPath,Imports", "torchx/...").Output()
+	if err != nil {
+		t.Fatalf("go list: %v", err)
+	}
+	seen := 0
+	for d := json.NewDecoder(strings.NewReader(string(out))); d.More(); {
+		var p pkg
+		if err := d.Decode(&p); err != nil {
+			t.Fatal(err)
+		}
+		seen++
+		check(t, strings.TrimPrefix(p.ImportPath, "torchx/"), p.Imports)
+	}
+	if seen < len(allowed) {
+		t.Errorf("go list shows %d packages, the rules name %d", seen, len(allowed))
+	}
+}
+
+func check(t *testing.T, name string, imports []string) {
+	t.Helper()
+	for _, i := range imports {
+		ours, isOurs := strings.CutPrefix(i, "torchx/")
+		if isOurs && !mayImport(name, ours) {
+			t.Errorf("%s may not import %s", name, ours)
+		}
+		for module, users := range external {
+			if strings.HasPrefix(i, module) && !under(name, users) {
+				t.Errorf("%s may not import %s", name, i)
+			}
+		}
+	}
+	if _, ok := allowed[name]; !ok && !under(name, []string{"cmd/", "test/"}) {
+		t.Errorf("package %s has no rule: say in this file what it may import", name)
+	}
+}
+
+func mayImport(name, other string) bool {
+	if under(name, []string{"cmd/", "test/"}) {
+		return true
+	}
+	for _, a := range allowed[name] {
+		if tree, ok := strings.CutSuffix(a, "..."); a == other || ok && strings.HasPrefix(other, tree) {
+			return true
+		}
+	}
+	return false
+}
+
+func under(name string, prefixes []string) bool {
+	for _, p := range prefixes {
+		if strings.HasPrefix(name, p) {
+			return true
+		}
+	}
+	return false
+}
