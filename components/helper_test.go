@@ -113,3 +113,14 @@ func (r row) program(script, module int) []string {
 	}
 	return args
 }
+
+// find returns a built-in component.
+func find(t *testing.T, name string) *component.Component {
+	t.Helper()
+	loader := component.NewLoader(component.Config{Dir: t.TempDir(), Builtins: components.FS})
+	c, err := loader.Find(context.Background(), name)
+	if err != nil {
+		t.Fatalf("find %s: %v", name, err)
+	}
+	return c
+}

@@ -268,9 +268,9 @@ func TestEnvLauncherKillsStubborn(t *testing.T) {
 				until [ -e "$1/0" ]; do sleep 0.01; done
 				exit 3
 			fi
-			trap 'echo still here' TERM
+			trap 'echo still here; trap "" TERM; exec sleep 60' TERM
 			: >"$1/0"
-			while :; do sleep 0.01; done`, t.TempDir())
+			while :; do :; done`, t.TempDir())
 		n := start(t, shell, app, 0, python)
 		if line := n.await(t); line != "still here" {
 			t.Fatalf("got line %q", line)

@@ -124,8 +124,7 @@ func (b *Backend) Logs(_ context.Context, id string, r spec.Replica, o backends.
 	}
 	l, w := layoutOf(m, req.LogDir), b.watch(bundle)
 	return logstore.Open(logstore.Source{
-		Dir:     func(attempt int) string { return l.replicaDir(r, attempt) },
-		State:   func() (int, bool, error) { return w.attempts(r) },
-		Changed: w.changed,
+		Dir:   func(attempt int) string { return l.replicaDir(r, attempt) },
+		State: func() (int, bool, error) { return w.attempts(r) },
 	}, o)
 }

@@ -42,7 +42,9 @@ func processEnv() environment {
 	}
 }
 
-func openBackends(home, exe string) *backends.Registry { return all.New(home) }
+func openBackends(home, exe string) *backends.Registry {
+	return all.New(all.Config{Home: home, Exe: exe})
+}
 
 // listen asks for the signals that end a command. SIGPIPE is asked for so that
 // a closed pipe is an error to handle rather than a silent death; it is not

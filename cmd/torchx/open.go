@@ -81,7 +81,9 @@ func (t *tool) planner() (*runner.Runner, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &runner.Runner{Backends: reg}, nil
+	return &runner.Runner{
+		Backends: reg, LookupEnv: t.env.lookup, Warn: func(line string) { t.warn("%s", line) },
+	}, nil
 }
 
 // runner returns the runner with its history open.
@@ -100,16 +102,31 @@ func (t *tool) runner(ctx context.Context) (*runner.Runner, error) {
 	if err := os.MkdirAll(home, 0o700); err != nil {
 		return nil, fmt.Errorf("create %s: %w (set TORCHX_HOME to a folder that can be written)", home, pathCause(err))
 	}
-	t.db, err = state.Open(ctx, filepath.Join(home, historyFile), state.Options{SetAside: true})
-	if err != nil {
+	if err := t.openHistory(ctx, home); err != nil {
 		return nil, err
-	}
-	for _, n := range t.db.Notices() {
-		t.warn("%s", n)
 	}
 	r.DB = t.db
 	t.runs = r
 	return r, nil
+}
+
+// openHistory opens the history. Without it everything but the history itself
+// works, so a file that cannot be used is only a warning; one that a later
+// version wrote is an error, since its apps may mean something else.
+func (t *tool) openHistory(ctx context.Context, home string) error {
+	db, err := state.Open(ctx, filepath.Join(home, historyFile), state.Options{SetAside: true})
+	switch {
+	case errors.Is(err, state.ErrNewerSchema), ctx.Err() != nil:
+		return err
+	case err != nil:
+		t.warn("going on without the history: %v", err)
+		return nil
+	}
+	t.db = db
+	for _, n := range db.Notices() {
+		t.warn("%s", n)
+	}
+	return nil
 }
 
 // pathCause leaves the path out of an error that names it already.

@@ -5,12 +5,15 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"path/filepath"
 	"runtime/debug"
 	"syscall"
 
 	"github.com/urfave/cli/v2"
 
+	"torchx/backends/all"
 	"torchx/runtime/agent"
+	"torchx/state"
 )
 
 // streams are the three standard streams.
@@ -26,7 +29,7 @@ const agentCommand = "agent"
 // run is the whole program: it does what args say and returns the exit code.
 func run(ctx context.Context, args []string, s streams, env environment) (code int) {
 	if len(args) > 2 && args[1] == agentCommand {
-		return agent.Run(args[2])
+		return all.RunAgent(args[2], openStore)
 	}
 	ctx, interrupts := watchSignals(ctx, env.signals)
 	defer interrupts.stop()
@@ -41,6 +44,11 @@ func run(ctx context.Context, args []string, s streams, env environment) (code i
 		err = closeErr
 	}
 	return t.report(ctx, err)
+}
+
+// openStore opens the history for an agent, which never refuses to work with it.
+func openStore(ctx context.Context, home string) (agent.Store, error) {
+	return state.Open(ctx, filepath.Join(home, historyFile), state.Options{Agent: true})
 }
 
 // crash reports a defect of this program in one line.
@@ -145,4 +153,6 @@ func (t *tool) wrap(c *cli.Command) {
 }
 
 // isBrokenPipe holds when the reader of our output has gone.
-func isBrokenPipe(err error) bool { return errorsIsAny(err, syscall.EPIPE, io.ErrClosedPipe, os.ErrClosed) }
+func isBrokenPipe(err error) bool {
+	return errorsIsAny(err, syscall.EPIPE, io.ErrClosedPipe, os.ErrClosed)
+}

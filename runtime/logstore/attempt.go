@@ -51,10 +51,18 @@ func openAttempt(number int, dir string, complete bool) (*attempt, error) {
 	if a.index.bad != "" {
 		a.notices = append(a.notices, a.index.bad)
 	}
-	if complete && a.gone() {
-		a.notices = append(a.notices, a.goneNotice())
+	if complete {
+		a.finish()
 	}
 	return a, nil
+}
+
+// finish notes that nothing more comes.
+func (a *attempt) finish() {
+	a.complete, a.over = true, true
+	if a.gone() {
+		a.notices = append(a.notices, a.goneNotice())
+	}
 }
 
 // gone tells whether there is no log at all.

@@ -107,7 +107,8 @@ func (f *follower) sleep(ctx context.Context, closing <-chan struct{}, most time
 	if len(f.watched) == 0 {
 		every = blindTick
 	}
-	if f.nextTick.Before(now) {
+	if !now.Before(f.nextTick) {
+		f.ask = f.ask || !f.nextTick.IsZero()
 		f.nextTick = now.Add(every)
 	}
 	timer := time.NewTimer(min(most, f.nextTick.Sub(now)))
@@ -184,9 +185,10 @@ func (r *reader) wait(ctx context.Context) (backends.Block, bool, error) {
 		}
 	}
 	left, limited := f.untilDue()
-	if r.isComplete(r.number) || limited && left <= 0 {
-		r.cur.complete = r.isComplete(r.number)
-		r.cur.over = true
+	if r.isComplete(r.number) {
+		r.cur.finish()
+	}
+	if r.cur.over = r.cur.complete || limited && left <= 0; r.cur.over {
 		_, err := r.cur.refresh()
 		return none, false, err
 	}

@@ -70,11 +70,7 @@ func (p *argParser) positional(rest []string) error {
 	}
 	if !slices.ContainsFunc(p.params, func(q Param) bool { return q.Variadic }) {
 		name, _, _ := strings.Cut(strings.TrimLeft(rest[0], "-"), "=")
-		hint := ""
-		if closest, ok := suggest.Closest(underscores(name), p.names()); ok {
-			hint = " Did you mean --" + closest + "?"
-		}
-		return fmt.Errorf("unexpected argument %s: all arguments are options.%s", brief(rest[0]), hint)
+		return fmt.Errorf("unexpected argument %s: all arguments are options%s", brief(rest[0]), p.hint(name))
 	}
 	p.out.rest = slices.Clone(rest)
 	return nil
@@ -101,7 +97,7 @@ func (p *argParser) option(arg string) error {
 		return err
 	}
 	if _, again := p.out.given[param.Name]; again {
-		return fmt.Errorf("repeated argument --%s", param.Name)
+		return fmt.Errorf("repeated argument %s", param.flag())
 	}
 	if !hasValue {
 		if value, err = p.value(param, name); err != nil {
@@ -135,16 +131,25 @@ func (p *argParser) unknown(option, name string) error {
 			return fmt.Errorf("unknown option %s: the values of %s stand at the end, after --", brief(option), q.Name)
 		}
 	}
-	names := p.names()
-	if closest, ok := suggest.Closest(name, names); ok {
-		return fmt.Errorf("unknown option %s. Did you mean --%s?", brief(option), closest)
+	if hint := p.hint(name); hint != "" {
+		return fmt.Errorf("unknown option %s%s", brief(option), hint)
 	}
 	// -j2 for -j 2: nothing is guessed, but the way to write it is shown.
 	first, size := utf8.DecodeRuneInString(strings.TrimPrefix(option, "-"))
-	if !strings.HasPrefix(option, "--") && slices.Contains(names, string(first)) {
+	if !strings.HasPrefix(option, "--") && slices.Contains(p.names(), string(first)) {
 		return fmt.Errorf("unknown option %s. Did you mean -%c %s?", brief(option), first, option[1+size:])
 	}
 	return fmt.Errorf("unknown option %s", brief(option))
+}
+
+// hint returns `. Did you mean --x?` if a parameter is called much like name.
+func (p *argParser) hint(name string) string {
+	closest, ok := suggest.Closest(underscores(name), p.names())
+	if !ok {
+		return ""
+	}
+	i := slices.IndexFunc(p.params, func(q Param) bool { return q.Name == closest })
+	return ". Did you mean " + p.params[i].flag() + "?"
 }
 
 // value takes the next argument as the value of an option.

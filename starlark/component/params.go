@@ -29,6 +29,18 @@ type Param struct {
 // Short reports whether the parameter has one letter, so that -x stands for it too.
 func (p *Param) Short() bool { return utf8.RuneCountInString(p.Name) == 1 }
 
+// flag returns the parameter as it is typed: "--name", "-x".
+func (p *Param) flag() string {
+	switch {
+	case p.Variadic:
+		return p.Name
+	case p.Short():
+		return "-" + p.Name
+	default:
+		return "--" + p.Name
+	}
+}
+
 // nullable reports whether None is a value of the parameter.
 func (p *Param) nullable() bool {
 	return p.Type.Optional || p.def == starlark.None || p.Type.Kind == List || p.Type.Kind == Dict

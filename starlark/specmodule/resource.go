@@ -2,6 +2,7 @@ package specmodule
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"go.starlark.net/starlark"
@@ -37,9 +38,11 @@ func resourceFunc(_ *starlark.Thread, b *starlark.Builtin, args starlark.Tuple, 
 
 // orDefault replaces None and 0; anything else is checked by the constructor.
 func orDefault(v starlark.Value, fallback int) starlark.Value {
-	_, isBool := v.(starlark.Bool)
-	if v == starlark.None || !bool(v.Truth()) && !isBool {
-		return starlark.MakeInt(fallback)
+	switch v.(type) {
+	case starlark.NoneType, starlark.Int, starlark.Float:
+		if !v.Truth() {
+			return starlark.MakeInt(fallback)
+		}
 	}
 	return v
 }
@@ -115,11 +118,12 @@ func NamedResourceNames() []string {
 
 // namedResources is specs.named_resources: a read-only mapping whose error for
 // an unknown name helps.
-type namedResources struct{ *starlark.Dict }
+type namedResources struct{ dict *starlark.Dict }
 
 var (
-	_ starlark.IterableMapping = namedResources{}
-	_ starlark.HasAttrs        = namedResources{}
+	_ starlark.IterableMapping = (*namedResources)(nil)
+	_ starlark.Sequence        = (*namedResources)(nil)
+	_ starlark.HasAttrs        = (*namedResources)(nil)
 )
 
 func newNamedResources() starlark.Value {
@@ -127,35 +131,53 @@ func newNamedResources() starlark.Value {
 	for i := range namedTable {
 		_ = d.SetKey(starlark.String(namedTable[i].name), resourceRecord(namedTable[i].resource())) // a new dict takes every string
 	}
-	return namedResources{frozen(d).(*starlark.Dict)}
+	d.Freeze()
+	return &namedResources{d}
 }
 
 // Get implements named_resources[name] and `in`, which ignores the error.
-func (n namedResources) Get(key starlark.Value) (starlark.Value, bool, error) {
+func (n *namedResources) Get(key starlark.Value) (starlark.Value, bool, error) {
 	name, ok := key.(starlark.String)
 	if !ok {
 		return nil, false, wrongType("specs.named_resources", key, "string")
 	}
-	if v, found, err := n.Dict.Get(name); found || err != nil {
+	if v, found, err := n.dict.Get(name); found || err != nil {
 		return v, found, err
 	}
 	_, err := namedResource(string(name))
 	return nil, false, err
 }
 
-// Attr offers what reads a dict.
-func (n namedResources) Attr(name string) (starlark.Value, error) {
-	switch name {
-	case "get", "items", "keys", "values":
-		return n.Dict.Attr(name)
+// Attr offers the methods that read a dict.
+func (n *namedResources) Attr(name string) (starlark.Value, error) {
+	if slices.Contains(n.AttrNames(), name) {
+		return n.dict.Attr(name)
 	}
 	return nil, nil
 }
 
 // AttrNames lists the methods.
-func (n namedResources) AttrNames() []string { return []string{"get", "items", "keys", "values"} }
+func (n *namedResources) AttrNames() []string { return []string{"get", "items", "keys", "values"} }
 
-func (n namedResources) String() string { return "specs.named_resources" }
+// Items returns name and resource of all.
+func (n *namedResources) Items() []starlark.Tuple { return n.dict.Items() }
+
+// Iterate goes over the names.
+func (n *namedResources) Iterate() starlark.Iterator { return n.dict.Iterate() }
+
+// Len returns how many names there are.
+func (n *namedResources) Len() int { return n.dict.Len() }
+
+// Freeze has nothing to do.
+func (n *namedResources) Freeze() {}
+
+// Hash refuses, as for a dict.
+func (n *namedResources) Hash() (uint32, error) { return 0, fmt.Errorf("unhashable: %s", n.Type()) }
+
+// Truth is always true.
+func (n *namedResources) Truth() starlark.Bool { return true }
+
+func (n *namedResources) String() string { return n.Type() }
 
 // Type names the type in messages.
-func (n namedResources) Type() string { return "specs.named_resources" }
+func (n *namedResources) Type() string { return "specs.named_resources" }

@@ -10,11 +10,14 @@ import (
 	"torchx/runtime/spec"
 )
 
-// Limits of one metadata value or JSON text. Shared parts are counted as often
-// as they occur: a list that holds another twice, and so on, grows exponentially.
+// Limits of one call. Shared parts are counted as often as they occur: a list
+// that holds another twice, and so on, grows exponentially.
 const (
-	maxDepth  = 200
-	maxValues = 1_000_000
+	maxDepth  = 200       // levels of nesting
+	maxValues = 200_000   // parts of metadata: each may cost half a KB
+	maxParts  = 2_000_000 // parts of a value written as JSON
+	maxText   = 64 << 20  // bytes of a string that a call returns
+	maxParsed = 4 << 20   // bytes of a text whose parts cost up to 200 times as much
 )
 
 // copier makes frozen deep copies of JSON-like values.

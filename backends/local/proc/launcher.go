@@ -30,14 +30,12 @@ type Launcher struct {
 	log      *log.Logger
 
 	spawner *spawner
+	drainer *drainer
 	exits   chan agent.Exit
 
 	mu      sync.Mutex // held around fork and around wait, so that no exit is unknown
 	running map[int]*process
 	byKey   map[spec.Replica]*process
-
-	drains sync.WaitGroup // one per open stream
-	logs   []*attemptLog  // all that were opened
 }
 
 var _ agent.Launcher = (*Launcher)(nil)
@@ -47,6 +45,7 @@ type process struct {
 	replica spec.Replica
 	attempt int
 	pid     int
+	log     *attemptLog
 }
 
 // New makes the calling process the reaper of everything its replicas start.
@@ -55,9 +54,13 @@ func New(replicas []spec.Replica, command func(spec.Replica, int) Command, l *lo
 	if err := becomeReaper(); err != nil {
 		return nil, err
 	}
+	drainer, err := newDrainer(l)
+	if err != nil {
+		return nil, err
+	}
 	p := &Launcher{
 		command: command, replicas: replicas, log: l,
-		spawner: newSpawner(), exits: make(chan agent.Exit, len(replicas)+1),
+		spawner: newSpawner(), drainer: drainer, exits: make(chan agent.Exit, len(replicas)+1),
 		running: map[int]*process{}, byKey: map[spec.Replica]*process{},
 	}
 	go p.reap()
@@ -93,15 +96,16 @@ func (p *Launcher) Start(s agent.Start) (agent.Process, error) {
 	if err != nil {
 		return agent.Process{}, refuse(s.Replica, err)
 	}
-	started, err := p.fork(s, c, path, logs)
-	logs.closeWriters()
-	if err != nil {
-		logs.closeReaders()
+	p.drainer.prepare(logs)
+	if err := p.drainer.add(logs); err != nil {
 		logs.close(p.log)
 		return agent.Process{}, refuse(s.Replica, err)
 	}
-	p.logs = append(p.logs, logs)
-	logs.drain(&p.drains, p.log)
+	started, err := p.fork(s, c, path, logs)
+	if err != nil {
+		p.drainer.release(logs)
+		return agent.Process{}, refuse(s.Replica, err)
+	}
 	return started, nil
 }
 
@@ -112,7 +116,7 @@ func (p *Launcher) fork(s agent.Start, c Command, path string, logs *attemptLog)
 	if err != nil {
 		return agent.Process{}, err
 	}
-	started := &process{s.Replica, s.Attempt, pid}
+	started := &process{s.Replica, s.Attempt, pid, logs}
 	p.running[pid] = started
 	p.byKey[s.Replica] = started
 	return agent.Process{PID: pid, StartTime: startTime(pid), Hostname: "localhost"}, nil
@@ -129,21 +133,7 @@ func (p *Launcher) ErrorFile(r spec.Replica, attempt int) []byte {
 // Finish ends what replicas left behind, then completes the logs.
 func (p *Launcher) Finish(grace time.Duration) {
 	endDescendants(grace)
-	drained := make(chan struct{})
-	go func() {
-		p.drains.Wait()
-		close(drained)
-	}()
-	select {
-	case <-drained:
-	case <-time.After(drainWait):
-		// A process that is not ours to end holds a pipe: what it wrote so far
-		// is read, the rest is its loss.
-		for _, l := range p.logs {
-			l.interrupt()
-		}
-		<-drained
-	}
+	p.drainer.finish(drainWait)
 }
 
 // drainWait is how long the end of file of the pipes is awaited when no process

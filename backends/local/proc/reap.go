@@ -39,6 +39,7 @@ func (p *Launcher) reapOne() bool {
 	}
 	p.mu.Unlock()
 	if started != nil {
+		p.drainer.release(started.log)
 		p.exits <- started.exit(status)
 	}
 	return ok

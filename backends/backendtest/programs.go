@@ -1,0 +1,78 @@
+package backendtest
+
+import (
+	"fmt"
+	"strconv"
+	"time"
+)
+
+// Programs are what the suite starts: each method returns an entry point and its
+// arguments, in which macros are replaced.
+type Programs interface {
+	// Echo prints the text and a newline.
+	Echo(text string) (string, []string)
+	// Print prints the text without a newline.
+	Print(text string) (string, []string)
+	// Env prints the value of a variable and a newline.
+	Env(name string) (string, []string)
+	// Exit ends with a code.
+	Exit(code int) (string, []string)
+	// Sleep ends with 0 after a while, and soon after it is asked to stop.
+	Sleep(d time.Duration) (string, []string)
+	// Lines prints "line 1" … "line n", odd ones to stdout, even ones to stderr,
+	// and pauses after each.
+	Lines(n int, pause time.Duration) (string, []string)
+	// IgnoreTerm prints "ready" when it does, and then goes on until it is killed.
+	IgnoreTerm() (string, []string)
+	// Die ends by SIGKILL.
+	Die() (string, []string)
+}
+
+// Shell is Programs for every place with a POSIX shell and the usual commands,
+// be it this machine or a small container image. A script is process 1 there,
+// to which a signal without a trap does nothing.
+type Shell struct{}
+
+var _ Programs = Shell{}
+
+// Dollars are written once where a macro leaves them alone, and twice for $$.
+
+// Echo is echo.
+func (Shell) Echo(text string) (string, []string) { return "echo", []string{text} }
+
+// Print is printf.
+func (Shell) Print(text string) (string, []string) { return "printf", []string{"%s", text} }
+
+// Env is printenv.
+func (Shell) Env(name string) (string, []string) { return "printenv", []string{name} }
+
+// Exit is a shell's exit.
+func (Shell) Exit(code int) (string, []string) { return script("exit " + strconv.Itoa(code)) }
+
+// Sleep waits in a way that a signal interrupts.
+func (Shell) Sleep(d time.Duration) (string, []string) {
+	return script(fmt.Sprintf(`trap 'kill $pid; exit 143' TERM; sleep %v & pid=$!; wait $pid`, d.Seconds()))
+}
+
+// Lines is a loop.
+func (Shell) Lines(n int, pause time.Duration) (string, []string) {
+	wait := ""
+	if pause > 0 {
+		wait = fmt.Sprintf("sleep %v; ", pause.Seconds())
+	}
+	return script(fmt.Sprintf(
+		`i=0; while [ $i -lt %d ]; do i=$((i+1)); if [ $((i%%2)) = 1 ]; then echo "line $i"; else echo "line $i" >&2; fi; %sdone`, n, wait))
+}
+
+// IgnoreTerm has children that ignore it, too.
+func (Shell) IgnoreTerm() (string, []string) {
+	return script(`trap '' TERM; echo ready; while :; do sleep 1; done`)
+}
+
+// Die kills a shell of its own, as process 1 cannot kill itself, and ends alike
+// where it can.
+func (Shell) Die() (string, []string) {
+	return script(`kill -KILL $$$$; sh -c 'kill -KILL $$$$'`)
+}
+
+func script(text string) (string, []string) { return "sh", []string{"-c", text} }

@@ -1,0 +1,474 @@
+//go:build unix
+
+package local
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"io"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"golang.org/x/sys/unix"
+
+	"torchx/backends"
+	"torchx/runtime/agent"
+	"torchx/runtime/procs"
+	"torchx/runtime/spec"
+	"torchx/state"
+)
+
+// TestMain lets the test binary be the agent, as torchx itself is.
+func TestMain(m *testing.M) {
+	if len(os.Args) > 2 && os.Args[1] == "agent" {
+		os.Exit(RunAgent(os.Args[2], openStore))
+	}
+	if len(os.Args) > 1 && os.Args[1] == "nonblocking" {
+		os.Exit(writeNonBlocking())
+	}
+	os.Exit(m.Run())
+}
+
+func openStore(ctx context.Context, home string) (agent.Store, error) {
+	return state.Open(ctx, filepath.Join(home, "state.db"), state.Options{Agent: true})
+}
+
+const testTimeout = 60 * time.Second
+
+// fixture is a backend in a home of its own.
+type fixture struct {
+	*testing.T
+	b    *Backend
+	home string
+	ctx  context.Context
+	next int
+}
+
+func newFixture(t *testing.T) *fixture {
+	t.Helper()
+	home := t.TempDir()
+	b, err := New(Config{Home: home, Exe: os.Args[0]})
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), testTimeout)
+	f := &fixture{T: t, b: b, home: home, ctx: ctx}
+	t.Cleanup(func() {
+		f.endAll()
+		cancel()
+		b.Close()
+	})
+	return f
+}
+
+// endAll leaves no process behind, whatever a test did.
+func (f *fixture) endAll() {
+	ctx, cancel := context.WithTimeout(context.Background(), testTimeout)
+	defer cancel()
+	all, _ := f.b.List(ctx)
+	for _, s := range all {
+		if !s.State.Terminal() {
+			f.b.Cancel(ctx, s.ID, backends.CancelOptions{Force: true})
+			f.b.Wait(ctx, s.ID)
+		}
+	}
+}
+
+// sh is a role that runs a shell script, in which $$ is the shell's pid.
+func sh(name string, replicas int, script string) spec.Role {
+	r := spec.NewRole(name, spec.None)
+	script = strings.ReplaceAll(script, "$$", "$$$$") // the macro for one dollar sign
+	r.Entrypoint, r.Args, r.NumReplicas = "sh", []string{"-c", script}, replicas
+	return r
+}
+
+func (f *fixture) plan(cfg backends.Config, roles ...spec.Role) *backends.Plan {
+	f.Helper()
+	f.next++
+	id := "app-" + strconv.Itoa(f.next)
+	p, err := f.b.Plan(f.ctx, backends.PlanInput{ID: id, App: &spec.App{Name: "app", Roles: roles}, Cfg: cfg, Cwd: f.TempDir()})
+	if err != nil {
+		f.Fatal(err)
+	}
+	return p
+}
+
+func (f *fixture) submit(cfg backends.Config, roles ...spec.Role) string {
+	f.Helper()
+	p := f.plan(cfg, roles...)
+	if err := f.b.Submit(f.ctx, p); err != nil {
+		f.Fatal(err)
+	}
+	return p.ID
+}
+
+func (f *fixture) wait(id string) *spec.Status {
+	f.Helper()
+	s, err := f.b.Wait(f.ctx, id)
+	if err != nil {
+		f.Fatal(err)
+	}
+	return s
+}
+
+func (f *fixture) run(cfg backends.Config, roles ...spec.Role) (string, *spec.Status) {
+	f.Helper()
+	id := f.submit(cfg, roles...)
+	return id, f.wait(id)
+}
+
+func (f *fixture) log(id string, r spec.Replica, o backends.LogOptions) string {
+	f.Helper()
+	o.Tail = -1
+	reader, err := f.b.Logs(f.ctx, id, r, o)
+	if err != nil {
+		f.Fatal(err)
+	}
+	defer reader.Close()
+	var all strings.Builder
+	for {
+		block, err := reader.Next(f.ctx)
+		if errors.Is(err, io.EOF) {
+			return all.String()
+		}
+		if err != nil {
+			f.Fatal(err)
+		}
+		all.Write(block.Data)
+	}
+}
+
+// waitFile waits for a file that a replica writes and returns its content.
+func (f *fixture) waitFile(path string) string {
+	f.Helper()
+	var data []byte
+	f.eventually(path, func() bool {
+		var err error
+		data, err = os.ReadFile(path)
+		return err == nil && strings.HasSuffix(string(data), "\n")
+	})
+	return strings.TrimSpace(string(data))
+}
+
+func (f *fixture) eventually(what string, ok func() bool) {
+	f.Helper()
+	for !ok() {
+		select {
+		case <-f.ctx.Done():
+			f.Fatalf("timed out waiting for %s", what)
+		case <-time.After(5 * time.Millisecond):
+		}
+	}
+}
+
+func (f *fixture) expect(s *spec.Status, state spec.State, code int) {
+	f.Helper()
+	if s.State != state || s.ExitCode == nil || *s.ExitCode != code {
+		text, _ := json.Marshal(s)
+		f.Errorf("got %s, want %v with exit code %d", text, state, code)
+	}
+}
+
+func alive(pid int) bool {
+	p, ok := procs.Get(pid)
+	return ok && !p.Zombie
+}
+
+func (f *fixture) pid(path string) int {
+	f.Helper()
+	n, err := strconv.Atoi(f.waitFile(path))
+	if err != nil {
+		f.Fatal(err)
+	}
+	return n
+}
+
+func TestRunToTheEnd(t *testing.T) {
+	t.Parallel()
+	f := newFixture(t)
+	id, s := f.run(nil, sh("a", 2, "echo out; echo err >&2; printf tail"))
+	f.expect(s, spec.Succeeded, 0)
+	for n := range 2 {
+		r := spec.Replica{Role: "a", ID: n}
+		if got := f.log(id, r, backends.LogOptions{Stream: backends.Stdout}); got != "out\ntail" {
+			t.Errorf("stdout of %v is %q", r, got)
+		}
+		if got := f.log(id, r, backends.LogOptions{Stream: backends.Stderr}); got != "err\n" {
+			t.Errorf("stderr of %v is %q", r, got)
+		}
+	}
+}
+
+func TestEnvironment(t *testing.T) {
+	t.Parallel()
+	f := newFixture(t)
+	r := sh("a", 1, "env")
+	r.Env.Set("PATH", "/custom/bin")
+	r.Env.Set("MINE", "x=${replica_id}")
+	r.PortMap.Set("c10d", 29500)
+	p := f.plan(nil, r)
+	p.Environ = []string{"PATH=/usr/bin:/bin", "PARENT=yes", "MINE=parent"}
+	if err := f.b.Submit(f.ctx, p); err != nil {
+		t.Fatal(err)
+	}
+	f.expect(f.wait(p.ID), spec.Succeeded, 0)
+	cwd := p.Request.(*Request).RoleParams[0].Value[0].Cwd
+	got := map[string]string{}
+	for line := range strings.Lines(f.log(p.ID, spec.Replica{Role: "a"}, backends.LogOptions{})) {
+		k, v, _ := strings.Cut(strings.TrimSuffix(line, "\n"), "=")
+		got[k] = v
+	}
+	dir := filepath.Join(f.home, "apps", p.ID)
+	want := map[string]string{
+		"PATH": "/custom/bin:" + cwd + ":/usr/bin:/bin", "MINE": "x=0", "PARENT": "yes",
+		"PYTHONUNBUFFERED": "x", "TORCHX_RANK0_HOST": "localhost",
+		"TORCHELASTIC_ERROR_FILE": dir + "/replicas/a/0/0/error.json", "PET_LOG_DIR": dir + "/torchelastic/a",
+	}
+	for k, v := range want {
+		if got[k] != v {
+			t.Errorf("%s=%q, want %q", k, got[k], v)
+		}
+	}
+	if port, err := strconv.Atoi(got["TORCHX_PORT_C10D"]); err != nil || port < 1024 {
+		t.Errorf("TORCHX_PORT_C10D=%q is no port", got["TORCHX_PORT_C10D"])
+	}
+}
+
+func TestPortsAreSharedWithinAnAppOnly(t *testing.T) {
+	t.Parallel()
+	f := newFixture(t)
+	r := sh("a", 2, "echo $TORCHX_PORT_C10D; sleep 60")
+	r.PortMap.Set("c10d", 29500)
+	var ports []string
+	for range 2 {
+		id := f.submit(nil, r)
+		for n := range 2 {
+			reader, err := f.b.Logs(f.ctx, id, spec.Replica{Role: "a", ID: n}, backends.LogOptions{Follow: true, Tail: -1})
+			if err != nil {
+				t.Fatal(err)
+			}
+			block, err := reader.Next(f.ctx)
+			if err != nil {
+				t.Fatal(err)
+			}
+			ports = append(ports, string(block.Data))
+			reader.Close()
+		}
+	}
+	if ports[0] != ports[1] || ports[2] != ports[3] || ports[0] == ports[2] {
+		t.Errorf("ports of two apps with two replicas each are %q", ports)
+	}
+}
+
+func TestFailFastStopsTheOthers(t *testing.T) {
+	t.Parallel()
+	f := newFixture(t)
+	id, s := f.run(nil, sh("good", 1, "sleep 60"), sh("bad", 1, "exit 7"))
+	f.expect(s, spec.Failed, 7)
+	if s.FirstFailure == nil || s.FirstFailure.Role != "bad" {
+		t.Errorf("first failure is %+v", s.FirstFailure)
+	}
+	if r := s.Replica(spec.Replica{Role: "good"}); r.State != spec.Cancelled || r.Signal != "SIGTERM" {
+		t.Errorf("the other replica of %s is %+v", id, r)
+	}
+}
+
+func TestWithoutFailFastTheOthersGoOn(t *testing.T) {
+	t.Parallel()
+	f := newFixture(t)
+	_, s := f.run(backends.Config{"fail_fast": false}, sh("good", 1, "sleep 0.3; exit 0"), sh("bad", 1, "exit 7"))
+	f.expect(s, spec.Failed, 7)
+	if r := s.Replica(spec.Replica{Role: "good"}); r.State != spec.Succeeded {
+		t.Errorf("the other replica is %+v", r)
+	}
+}
+
+func TestSignalOfAReplica(t *testing.T) {
+	t.Parallel()
+	f := newFixture(t)
+	_, s := f.run(nil, sh("a", 1, "kill -SEGV $$; sleep 9"))
+	f.expect(s, spec.Failed, 139)
+	if s.FirstFailure.Signal != "SIGSEGV" {
+		t.Errorf("signal is %q", s.FirstFailure.Signal)
+	}
+}
+
+func TestRetriesKeepEveryAttemptsLog(t *testing.T) {
+	t.Parallel()
+	f := newFixture(t)
+	r := sh("a", 1, "echo attempt; echo '{\"message\": \"boom\"}' > $TORCHELASTIC_ERROR_FILE; exit 3")
+	r.MaxRetries, r.RetryPolicy = 2, spec.RetryReplica
+	id, s := f.run(nil, r)
+	f.expect(s, spec.Failed, 3)
+	if s.NumRestarts != 2 || s.Roles[0].Replicas[0].Attempt != 2 {
+		t.Errorf("restarts %d, attempt %d; want 2 and 2", s.NumRestarts, s.Roles[0].Replicas[0].Attempt)
+	}
+	if got := string(s.StructuredErrorMsg); got != `{"message":"boom"}` {
+		t.Errorf("structured error is %s", got)
+	}
+	for k := range 3 {
+		if got := f.log(id, spec.Replica{Role: "a"}, backends.LogOptions{Attempt: &k}); got != "attempt\n" {
+			t.Errorf("log of attempt %d is %q", k, got)
+		}
+	}
+}
+
+func TestMissingProgramStartsNothing(t *testing.T) {
+	t.Parallel()
+	f := newFixture(t)
+	dir := t.TempDir()
+	plain := filepath.Join(dir, "plain")
+	if err := os.WriteFile(plain, []byte("x"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for entry, code := range map[string]int{"/no/such/program": 127, "no-such-program": 127, plain: 126, dir: 126} {
+		r := spec.NewRole("bad", spec.None)
+		r.Entrypoint = entry
+		p := f.plan(nil, sh("good", 1, "echo > "+filepath.Join(dir, "ran")), r)
+		err := f.b.Submit(f.ctx, p)
+		var start *backends.StartError
+		if !errors.As(err, &start) || start.Code != code {
+			t.Errorf("submit of %s: %v, want code %d", entry, err, code)
+		}
+		f.expect(f.wait(p.ID), spec.Failed, code)
+	}
+	if _, err := os.Stat(filepath.Join(dir, "ran")); err == nil {
+		t.Error("a replica ran although another could not start")
+	}
+}
+
+func TestCancelKillsWhatIgnoresTheRequest(t *testing.T) {
+	t.Parallel()
+	f := newFixture(t)
+	mark := filepath.Join(t.TempDir(), "pids")
+	id := f.submit(backends.Config{"grace_period": 0.2},
+		sh("a", 1, "trap '' TERM; setsid sleep 300 & sleep 300 & echo $! $$ > "+mark+"; while :; do sleep 1; done"))
+	f.waitFile(mark)
+	if err := f.b.Cancel(f.ctx, id, backends.CancelOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	f.expect(f.wait(id), spec.Cancelled, 130)
+	for _, pid := range strings.Fields(f.waitFile(mark)) {
+		if n, _ := strconv.Atoi(pid); alive(n) {
+			t.Errorf("process %s is left", pid)
+		}
+	}
+}
+
+func TestKilledAgentIsNeverASuccess(t *testing.T) {
+	t.Parallel()
+	f := newFixture(t)
+	dir := t.TempDir()
+	r := sh("a", 1, "setsid sh -c 'echo $$ > "+dir+"/daemon; exec sleep 300' & echo $$ > "+dir+"/leader; sleep 300")
+	r.Env.Set(spec.JobIDVariable, "local://torchx/app-1") // as the runner sets it
+	id := f.submit(nil, r)
+	leader, daemon := f.pid(dir+"/leader"), f.pid(dir+"/daemon")
+	f.killAgent(id)
+	s, err := f.b.Describe(f.ctx, id)
+	if err != nil {
+		t.Fatal(err)
+	}
+	f.expect(s, spec.Failed, 125)
+	if !strings.Contains(s.Msg, "agent died") {
+		t.Errorf("message is %q", s.Msg)
+	}
+	if alive(leader) || alive(daemon) {
+		t.Errorf("leader alive: %v, daemon alive: %v", alive(leader), alive(daemon))
+	}
+}
+
+func (f *fixture) killAgent(id string) {
+	f.Helper()
+	var holder struct {
+		PID int `json:"pid"`
+	}
+	data, err := os.ReadFile(filepath.Join(f.b.bundle(id).Dir, "agent.lock"))
+	if err != nil || json.Unmarshal(data, &holder) != nil {
+		f.Fatalf("agent.lock: %v %s", err, data)
+	}
+	if err := unix.Kill(holder.PID, unix.SIGKILL); err != nil {
+		f.Fatal(err)
+	}
+	f.eventually("the agent's end", func() bool { return !alive(holder.PID) })
+}
+
+// A process that a replica leaves behind ends with it, and does not hold it up.
+func TestBackgroundProcessesEndWithTheApp(t *testing.T) {
+	t.Parallel()
+	f := newFixture(t)
+	mark := filepath.Join(t.TempDir(), "pid")
+	_, s := f.run(nil, sh("a", 1, "sleep 300 & echo $! > "+mark+"; (setsid sleep 300 &); echo done"))
+	f.expect(s, spec.Succeeded, 0)
+	if pid := f.pid(mark); alive(pid) {
+		t.Errorf("background process %d is alive after the app's end", pid)
+	}
+}
+
+func TestImageTypeDir(t *testing.T) {
+	t.Parallel()
+	f := newFixture(t)
+	image := t.TempDir()
+	if err := os.WriteFile(filepath.Join(image, "prog"), []byte("#!/bin/sh\npwd\necho $1\n"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	r := spec.NewRole("a", image)
+	r.Entrypoint, r.Args = "prog", []string{"${img_root}/x"}
+	id, s := f.run(backends.Config{"image_type": "dir"}, r)
+	f.expect(s, spec.Succeeded, 0)
+	if got := f.log(id, spec.Replica{Role: "a"}, backends.LogOptions{}); got != image+"\n"+image+"/x\n" {
+		t.Errorf("log is %q", got)
+	}
+	for _, bad := range []string{"relative", "/no/such/folder", filepath.Join(image, "prog")} {
+		r.Image = bad
+		_, err := f.b.Plan(f.ctx, backends.PlanInput{ID: "x", App: &spec.App{Name: "x", Roles: []spec.Role{r}}, Cfg: backends.Config{"image_type": "dir"}, Cwd: image})
+		if err == nil || !strings.Contains(err.Error(), bad) {
+			t.Errorf("plan with image %s: %v", bad, err)
+		}
+	}
+}
+
+func TestLogDirLayout(t *testing.T) {
+	t.Parallel()
+	f := newFixture(t)
+	logs := t.TempDir()
+	r := sh("a b", 1, "echo hi; exit 1")
+	r.MaxRetries = 1
+	id, s := f.run(backends.Config{"log_dir": logs}, r)
+	f.expect(s, spec.Failed, 1)
+	base := filepath.Join(logs, "torchx", id, "a%20b", "0")
+	for _, path := range []string{base + "/stdout.log", base + "/attempt-1/stdout.log"} {
+		if data, err := os.ReadFile(path); err != nil || string(data) != "hi\n" {
+			t.Errorf("%s: %q %v", path, data, err)
+		}
+	}
+	if err := f.b.Delete(f.ctx, id, backends.DeleteOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := os.Stat(base + "/stdout.log"); err != nil {
+		t.Errorf("delete took the user's logs: %v", err)
+	}
+}
+
+func TestFilesArePrivate(t *testing.T) {
+	t.Parallel()
+	f := newFixture(t)
+	id, _ := f.run(nil, sh("a", 1, "umask 0; echo hi"))
+	err := filepath.WalkDir(f.b.bundle(id).Dir, func(path string, d os.DirEntry, err error) error {
+		if err != nil {
+			return err
+		}
+		info, err := d.Info()
+		if err == nil && info.Mode().Perm()&0o077 != 0 {
+			t.Errorf("%s has mode %v", path, info.Mode())
+		}
+		return err
+	})
+	if err != nil {
+		t.Error(err)
+	}
+}

@@ -1,0 +1,193 @@
+package proc
+
+import (
+	"errors"
+	"fmt"
+	"log"
+	"sync"
+	"time"
+
+	"golang.org/x/sys/unix"
+)
+
+const (
+	// drainBuffer is the most that is taken from a pipe at once.
+	drainBuffer = 256 << 10
+	// drainTurns bounds the reads of one flooding pipe before the others' turn.
+	drainTurns = 4
+	// wakeKey marks the descriptor that interrupts the wait.
+	wakeKey = -1
+)
+
+// drainer empties the pipes of all replicas from one goroutine with one buffer,
+// in the order in which they became readable.
+type drainer struct {
+	epoll, wake int
+	trouble     *log.Logger
+	buf         []byte
+
+	mu      sync.Mutex
+	streams map[int32]*stream // by read end
+	open    sync.WaitGroup    // one for each attempt that is being read
+	giveUp  bool
+}
+
+// stream is one pipe.
+type stream struct {
+	log   *attemptLog
+	index int
+	left  *int // streams of the attempt that are open
+}
+
+func newDrainer(trouble *log.Logger) (*drainer, error) {
+	epoll, err := unix.EpollCreate1(unix.EPOLL_CLOEXEC)
+	if err != nil {
+		return nil, fmt.Errorf("create epoll: %w", err)
+	}
+	wake, err := unix.Eventfd(0, unix.EFD_CLOEXEC|unix.EFD_NONBLOCK)
+	if err != nil {
+		return nil, fmt.Errorf("create eventfd: %w", err)
+	}
+	d := &drainer{epoll: epoll, wake: wake, trouble: trouble, buf: make([]byte, drainBuffer), streams: map[int32]*stream{}}
+	if err := unix.EpollCtl(epoll, unix.EPOLL_CTL_ADD, wake, &unix.EpollEvent{Events: unix.EPOLLIN, Fd: wakeKey}); err != nil {
+		return nil, fmt.Errorf("watch eventfd: %w", err)
+	}
+	go d.loop()
+	return d, nil
+}
+
+// prepare readies a log's pipes before the replica has them.
+func (d *drainer) prepare(l *attemptLog) { l.step() }
+
+// add reads both streams of a log until they end, then completes it.
+func (d *drainer) add(l *attemptLog) error {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	left := len(l.reads)
+	for i, fd := range l.reads {
+		d.streams[int32(fd)] = &stream{l, i, &left}
+		if err := d.watch(unix.EPOLL_CTL_ADD, fd); err != nil {
+			return err
+		}
+	}
+	d.open.Add(1)
+	return nil
+}
+
+// watch has the pipe reported once each time it becomes readable, now included.
+func (d *drainer) watch(op, fd int) error {
+	e := unix.EpollEvent{Events: unix.EPOLLIN | unix.EPOLLET, Fd: int32(fd)}
+	if err := unix.EpollCtl(d.epoll, op, fd, &e); err != nil {
+		return fmt.Errorf("watch output: %w", err)
+	}
+	return nil
+}
+
+func (d *drainer) loop() {
+	events := make([]unix.EpollEvent, 128)
+	for {
+		n, err := ignoringEINTR(func() (int, error) { return unix.EpollWait(d.epoll, events, -1) })
+		if err != nil {
+			d.trouble.Printf("wait for output: %v", err)
+			return
+		}
+		d.mu.Lock()
+		for _, e := range events[:n] {
+			if e.Fd == wakeKey {
+				d.endAll()
+			} else if s := d.streams[e.Fd]; s != nil {
+				d.read(s, e.Events&(unix.EPOLLHUP|unix.EPOLLERR) != 0)
+			}
+		}
+		d.mu.Unlock()
+	}
+}
+
+// read takes one write of a replica in step, so that the other stream gets its
+// turn, and more of one that floods or has ended.
+func (d *drainer) read(s *stream, ended bool) {
+	for turn := 0; ; turn++ {
+		n, err := s.log.take(s.index, d.buf)
+		switch {
+		case errors.Is(err, unix.EAGAIN):
+			return
+		case err != nil || n == 0:
+			d.end(s, err)
+			return
+		}
+		changed := s.log.wrote(s.index, n, time.Now())
+		switch {
+		case changed:
+			d.again(s.log) // what came in between was reported to the old pace
+			return
+		case ended:
+		case !s.log.pace.flooding:
+			return
+		case turn == drainTurns:
+			d.again(s.log)
+			return
+		}
+	}
+}
+
+// again has the pipes of a log reported if there is something in them.
+func (d *drainer) again(l *attemptLog) {
+	for _, fd := range l.reads {
+		if d.streams[int32(fd)] != nil {
+			if err := d.watch(unix.EPOLL_CTL_MOD, fd); err != nil {
+				d.trouble.Print(err)
+			}
+		}
+	}
+}
+
+// end stops reading a stream; with the last one the log is complete.
+func (d *drainer) end(s *stream, err error) {
+	if err != nil {
+		d.trouble.Printf("read output: %v", err)
+	}
+	fd := s.log.reads[s.index]
+	delete(d.streams, int32(fd))
+	unix.Close(fd) // takes it off the epoll, too
+	s.log.reads[s.index] = -1
+	if *s.left--; *s.left == 0 {
+		s.log.close(d.trouble)
+		d.open.Done()
+	}
+}
+
+// endAll reads what is there and gives up on the rest.
+func (d *drainer) endAll() {
+	for _, s := range d.streams {
+		for {
+			n, err := s.log.take(s.index, d.buf)
+			if err != nil || n <= 0 {
+				break
+			}
+		}
+		d.end(s, nil)
+	}
+}
+
+// release lets the end of a stream be seen once its replica has closed it.
+func (d *drainer) release(l *attemptLog) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	l.closeWriters()
+}
+
+// finish waits until every stream has ended; those that a stranger keeps open
+// are given up after the patience.
+func (d *drainer) finish(patience time.Duration) {
+	done := make(chan struct{})
+	go func() {
+		d.open.Wait()
+		close(done)
+	}()
+	select {
+	case <-done:
+	case <-time.After(patience):
+		_, _ = unix.Write(d.wake, []byte{1, 0, 0, 0, 0, 0, 0, 0}) // an eventfd takes 8 bytes
+		<-done
+	}
+}

@@ -1,0 +1,90 @@
+//go:build unix && !linux
+
+package proc
+
+import (
+	"errors"
+	"log"
+	"os"
+	"sync"
+	"time"
+
+	"golang.org/x/sys/unix"
+)
+
+const drainBuffer = 64 << 10
+
+// pace has nothing to decide on this system: the order across the two streams is
+// that of their arrival.
+type pace struct{}
+
+// drainer empties pipes, each from a goroutine of its own.
+type drainer struct {
+	trouble *log.Logger
+	open    sync.WaitGroup
+
+	mu    sync.Mutex
+	files []*os.File
+}
+
+func newDrainer(trouble *log.Logger) (*drainer, error) { return &drainer{trouble: trouble}, nil }
+
+func (d *drainer) prepare(*attemptLog) {}
+
+// add reads both streams of a log until they end, then completes it.
+func (d *drainer) add(l *attemptLog) error {
+	var streams sync.WaitGroup
+	for i, fd := range l.reads {
+		f := os.NewFile(uintptr(fd), "replica output")
+		d.mu.Lock()
+		d.files = append(d.files, f)
+		d.mu.Unlock()
+		streams.Go(func() { d.copy(l, i, f) })
+	}
+	d.open.Go(func() {
+		streams.Wait()
+		l.reads = [2]int{-1, -1} // their files have closed them
+		l.close(d.trouble)
+	})
+	return nil
+}
+
+func (d *drainer) copy(l *attemptLog, index int, f *os.File) {
+	defer f.Close()
+	conn, err := f.SyscallConn()
+	buf := make([]byte, drainBuffer)
+	for err == nil {
+		var n int
+		var failed error
+		err = conn.Read(func(uintptr) bool {
+			n, failed = l.take(index, buf)
+			return !errors.Is(failed, unix.EAGAIN)
+		})
+		if failed != nil || n == 0 {
+			return
+		}
+	}
+}
+
+func (d *drainer) release(l *attemptLog) { l.closeWriters() }
+
+// finish waits until every stream has ended; those that a stranger keeps open
+// are given up after the patience.
+func (d *drainer) finish(patience time.Duration) {
+	done := make(chan struct{})
+	go func() {
+		d.open.Wait()
+		close(done)
+	}()
+	select {
+	case <-done:
+		return
+	case <-time.After(patience):
+	}
+	d.mu.Lock()
+	for _, f := range d.files {
+		_ = f.SetReadDeadline(time.Now()) // closed already is as good
+	}
+	d.mu.Unlock()
+	<-done
+}

@@ -1,0 +1,125 @@
+//go:build unix
+
+package proc
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"log"
+	"os"
+	"syscall"
+	"time"
+
+	"golang.org/x/sys/unix"
+
+	"torchx/runtime/logstore"
+)
+
+// attemptLog is the output of one attempt: two pipes and the log they go to. The
+// pipes are always emptied, so that a replica never waits for its log for long.
+type attemptLog struct {
+	writer *logstore.Writer
+	reads  [2]int // what the agent reads from
+	writes [2]int // what the replica writes to; -1 when closed
+	pace   pace
+}
+
+var bothStreams = [2]logstore.Stream{logstore.Stdout, logstore.Stderr}
+
+func openLog(dir string) (*attemptLog, error) {
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		return nil, fmt.Errorf("create log folder: %w", plain(err))
+	}
+	w, err := logstore.Create(dir)
+	if err != nil {
+		return nil, plain(err)
+	}
+	l := &attemptLog{writer: w, reads: [2]int{-1, -1}, writes: [2]int{-1, -1}}
+	for i := range l.reads {
+		if l.reads[i], l.writes[i], err = pipe(); err != nil {
+			l.closePipes()
+			return nil, errors.Join(err, w.Close(false))
+		}
+	}
+	return l, nil
+}
+
+// plain keeps the text of a file error but not its class: a missing log folder is
+// not a missing entry point.
+func plain(err error) error {
+	if errors.Is(err, fs.ErrNotExist) || errors.Is(err, fs.ErrPermission) {
+		return errors.New(err.Error())
+	}
+	return err
+}
+
+// pipe returns a read end that does not block and a write end that does.
+func pipe() (r, w int, err error) {
+	var fds [2]int
+	syscall.ForkLock.RLock()
+	err = unix.Pipe(fds[:])
+	if err == nil {
+		unix.CloseOnExec(fds[0])
+		unix.CloseOnExec(fds[1])
+	}
+	syscall.ForkLock.RUnlock()
+	if err != nil {
+		return -1, -1, fmt.Errorf("create pipe: %w", err)
+	}
+	if err := unix.SetNonblock(fds[0], true); err != nil {
+		return -1, -1, errors.Join(fmt.Errorf("create pipe: %w", err), unix.Close(fds[0]), unix.Close(fds[1]))
+	}
+	return fds[0], fds[1], nil
+}
+
+func (l *attemptLog) files() [2]uintptr {
+	return [2]uintptr{uintptr(l.writes[0]), uintptr(l.writes[1])}
+}
+
+// closeWriters leaves the replica as the only writer.
+func (l *attemptLog) closeWriters() { closeAll(&l.writes) }
+
+func (l *attemptLog) closePipes() {
+	closeAll(&l.writes)
+	closeAll(&l.reads)
+}
+
+func closeAll(fds *[2]int) {
+	for i, fd := range fds {
+		if fd >= 0 {
+			unix.Close(fd)
+			fds[i] = -1
+		}
+	}
+}
+
+// take reads from a stream once. The error of a log that cannot be written is no
+// error here: the writer keeps count of what is lost.
+func (l *attemptLog) take(stream int, buf []byte) (int, error) {
+	n, err := ignoringEINTR(func() (int, error) { return unix.Read(l.reads[stream], buf) })
+	if n > 0 {
+		_ = l.writer.Append(bothStreams[stream], buf[:n], time.Now())
+	}
+	return n, err
+}
+
+func ignoringEINTR(f func() (int, error)) (int, error) {
+	for {
+		n, err := f()
+		if !errors.Is(err, unix.EINTR) {
+			return n, err
+		}
+	}
+}
+
+// close completes the log.
+func (l *attemptLog) close(trouble *log.Logger) {
+	l.closePipes()
+	if err := l.writer.Close(false); err != nil {
+		trouble.Printf("close log: %v", err)
+	}
+	if t := l.writer.Totals(); t.LostBytes > 0 {
+		trouble.Printf("log: %d bytes were lost since %s", t.LostBytes, t.LostSince.Format(time.RFC3339))
+	}
+}

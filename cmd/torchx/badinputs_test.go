@@ -1,0 +1,116 @@
+package main
+
+import (
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// badInput is one command line that must end in one clear line.
+type badInput struct {
+	Name  string            `json:"name"`
+	Argv  []string          `json:"argv"`
+	Code  int               `json:"torchx_exit_code"`
+	Stdin string            `json:"stdin"`
+	Env   map[string]string `json:"env"`
+}
+
+// differentCodes are the cases that end with another exit code than in TorchX.
+var differentCodes = map[string]int{
+	// Right with us.
+	"list_local":            exitOK, // a history
+	"mount_permissions_key": exitOK, // documented by TorchX, refused by its parser
+	// Arguments of a component that cannot be read are usage errors here.
+	"bad_dict_equals_in_value": exitUsage,
+	"bad_list_int":             exitUsage,
+	"missing_required_arg":     exitUsage,
+	// A flag given twice is a usage error, and so is an unknown command.
+	"repeated_run_flag": exitUsage,
+	"tracker_none":      exitUsage,
+	// The code of the shell for a program that is not there.
+	"local_run_cmd_not_found": exitNotFound,
+}
+
+// elsewhere are the backends that these tests do without: naming one that is
+// not there is a usage error in a flag and an unknown app in a handle.
+var elsewhere = []string{"kubernetes", "local_docker", "slurm"}
+
+func (b badInput) want(t *testing.T) (code int, known bool) {
+	t.Helper()
+	for i, arg := range b.Argv {
+		if slices.Contains(elsewhere, arg) && i > 0 && b.Argv[i-1] == "-s" {
+			return exitUsage, false
+		}
+		if strings.HasPrefix(arg, "local_docker://") {
+			return exitError, false
+		}
+	}
+	if code, ok := differentCodes[b.Name]; ok {
+		return code, true
+	}
+	return b.Code, true
+}
+
+func TestBadInputs(t *testing.T) {
+	t.Parallel()
+	data, err := os.ReadFile("testdata/bad-inputs.json")
+	must(t, err)
+	var cases []badInput
+	must(t, json.Unmarshal(data, &cases))
+	if len(cases) < 50 {
+		t.Fatalf("only %d cases", len(cases))
+	}
+	for _, c := range cases {
+		t.Run(c.Name, func(t *testing.T) {
+			t.Parallel()
+			c.check(t)
+		})
+	}
+}
+
+func (b badInput) check(t *testing.T) {
+	dir := caseDir(t)
+	var args, vars []string
+	for _, a := range b.Argv {
+		a = strings.Replace(a, ".py:", ".star:", 1)
+		if a == "comps.py" {
+			a = "comps.star"
+		}
+		args = append(args, strings.ReplaceAll(a, "$LOGS", filepath.Join(dir, "logs")))
+	}
+	for k, v := range b.Env {
+		vars = append(vars, k+"="+strings.ReplaceAll(v, "$CASEROOT", dir))
+	}
+	code, _ := b.want(t)
+	got := torchx(t, dir, vars, b.Stdin, args...)
+	if got.code != code {
+		t.Errorf("exit code %d, want %d", got.code, code)
+	}
+	if code != exitOK {
+		oneClearLine(t, got)
+	}
+	t.Logf("%s", got.err)
+}
+
+// oneClearLine checks that an error was said in one line, before which warnings
+// may stand and after which the place in a component's source.
+func oneClearLine(t *testing.T, r result) {
+	t.Helper()
+	n := 0
+	for line := range strings.Lines(r.err) {
+		if strings.HasPrefix(line, "torchx: error: ") {
+			n++
+		}
+	}
+	if n != 1 {
+		t.Errorf("%d lines say what is wrong:\n%s", n, r.err)
+	}
+	for _, trace := range []string{"goroutine ", "panic", ".go:", "%!"} {
+		if strings.Contains(r.err, trace) {
+			t.Errorf("%q in\n%s", trace, r.err)
+		}
+	}
+}

@@ -1,0 +1,64 @@
+package main
+
+import (
+	"context"
+
+	"github.com/urfave/cli/v2"
+
+	"torchx/backends"
+)
+
+func (t *tool) cancelCommand() *cli.Command {
+	var wait, force bool
+	return &cli.Command{
+		Name:      "cancel",
+		Aliases:   []string{"stop"},
+		Usage:     "end an app",
+		UsageText: "HANDLE [--wait] [--force]\ntorchx cancel -",
+		Description: "Ask an app to end: its replicas get SIGTERM and, after the grace period, SIGKILL. " +
+			"Of an app that has ended it does nothing. " + handleHelp,
+		Flags: []cli.Flag{
+			&cli.BoolFlag{Name: "wait", Usage: "return after the end, not after the request", Destination: &wait},
+			&cli.BoolFlag{Name: "force", Usage: "kill at once", Destination: &force},
+		},
+		Action: func(c *cli.Context) error {
+			handle, err := oneArgument(c, "HANDLE")
+			if err != nil {
+				return err
+			}
+			return t.cancel(c.Context, handle, wait, force)
+		},
+	}
+}
+
+func (t *tool) cancel(ctx context.Context, text string, wait, force bool) error {
+	r, err := t.runner(ctx)
+	if err != nil {
+		return err
+	}
+	ref, err := r.Resolve(ctx, text)
+	if err != nil {
+		return err
+	}
+	before, err := r.Status(ctx, ref)
+	if err != nil {
+		return err
+	}
+	if before.State.Terminal() {
+		t.say("%s has ended already: %s", ref.Handle(), before.State)
+		return nil
+	}
+	if err := r.Cancel(ctx, ref, backends.CancelOptions{Force: force}); err != nil {
+		return err
+	}
+	if !wait {
+		t.say("%s is being cancelled", ref.Handle())
+		return nil
+	}
+	s, err := r.Wait(ctx, ref)
+	if err != nil {
+		return err
+	}
+	t.say("%s: %s", ref.Handle(), s.State)
+	return nil
+}

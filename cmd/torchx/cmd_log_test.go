@@ -1,0 +1,40 @@
+package main
+
+import (
+	"testing"
+	"time"
+)
+
+func TestLogQuery(t *testing.T) {
+	t.Parallel()
+	now := time.Unix(1700000000, 0)
+	o := logOptions{regex: "a|b", stream: "stderr", since: "10m", until: "1700000000", last: "0", setLast: true, line: "3:7", attempt: "2", setAttempt: true}
+	q, err := o.query(now)
+	must(t, err)
+	if q.read.Tail != 0 || *q.read.Attempt != 2 || q.read.FromLine != 3 || q.read.ToLine != 7 ||
+		!q.read.Since.Equal(now.Add(-10*time.Minute)) || !q.read.Until.Equal(now) || !q.regex.MatchString("xb") {
+		t.Errorf("got %+v", q)
+	}
+	q, err = logOptions{}.query(now)
+	must(t, err)
+	if q.read.Tail != -1 || q.read.Attempt != nil || q.regex != nil {
+		t.Errorf("defaults: %+v", q)
+	}
+	for _, bad := range []logOptions{
+		{regex: "("},
+		{stream: "stdin"},
+		{since: "soon"},
+		{until: "x"},
+		{last: "-1", setLast: true},
+		{last: "", setLast: true},
+		{attempt: "one", setAttempt: true},
+		{line: "0"},
+		{line: "5:4"},
+		{line: ":4"},
+		{line: "x"},
+	} {
+		if _, err := bad.query(now); exitCode(t.Context(), err) != exitUsage {
+			t.Errorf("%+v: got %v, want a usage error", bad, err)
+		}
+	}
+}

@@ -1,0 +1,172 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"sync"
+	"syscall"
+
+	"github.com/urfave/cli/v2"
+
+	"torchx/backends"
+	"torchx/runtime/runner"
+	"torchx/runtime/spec"
+)
+
+// followOptions say how long `run` and `submit` stay with the app.
+type followOptions struct{ wait, log, detach bool }
+
+func followFlags(o *followOptions) []cli.Flag {
+	return []cli.Flag{
+		&cli.BoolFlag{Name: "wait", Usage: "return after the end of the app (local and docker do anyway)", Destination: &o.wait},
+		&cli.BoolFlag{Name: "log", Usage: "show the output of the replicas, and wait (local and docker do anyway)", Destination: &o.log},
+		&cli.BoolFlag{Name: "detach", Aliases: []string{"d"}, Usage: "return once all replicas have started", Destination: &o.detach},
+	}
+}
+
+func (o followOptions) check(command string) error {
+	if o.detach && (o.wait || o.log) {
+		return usagef(command, "--detach cannot be used with --wait or --log")
+	}
+	return nil
+}
+
+// staysBy reports whether `run` by itself stays with an app of the backend and
+// shows its output: it does where the app lives on this machine.
+func staysBy(backend string) bool { return backend != "kubernetes" }
+
+// submitPlanned starts the app, prints its handle and stays with it as o says.
+func (t *tool) submitPlanned(ctx context.Context, p *runner.Planned, o followOptions) error {
+	r, err := t.runner(ctx)
+	if err != nil {
+		return err
+	}
+	stays := !o.detach && staysBy(p.Backend)
+	f := &follower{tool: t, runner: r, ref: p.Ref(), log: o.log || stays, quits: !stays && !o.wait && !o.log}
+	return f.run(ctx, p)
+}
+
+// follower stays with an app in the foreground: it shows output, passes Ctrl-C
+// on and says how the app ended.
+type follower struct {
+	*tool
+	runner *runner.Runner
+	ref    runner.Ref
+	log    bool // show the output
+	quits  bool // return after the start
+
+	leave context.CancelCauseFunc // ends the following, not the app
+
+	mu        sync.Mutex
+	submitted bool
+	asked     int // how often the user asked for the end
+}
+
+func (f *follower) run(ctx context.Context, p *runner.Planned) error {
+	ctx, f.leave = context.WithCancelCause(ctx)
+	defer f.leave(nil)
+	f.interrupts.take(f.signal)
+	if _, err := f.runner.Submit(context.WithoutCancel(ctx), p); err != nil {
+		return err
+	}
+	// The app runs: a closed stdout is no reason to lose it from sight.
+	_ = f.printf("%s\n", f.ref.Handle())
+	f.started()
+	if f.quits && !f.interrupted() {
+		return nil
+	}
+	err := f.follow(ctx)
+	if cause := context.Cause(ctx); cause != nil && err != nil {
+		return cause
+	}
+	return err
+}
+
+// started passes on what the user asked for while the app was being submitted.
+func (f *follower) started() {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.submitted = true
+	if f.asked > 0 {
+		f.end(f.asked > 1)
+	}
+}
+
+func (f *follower) interrupted() bool {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return f.asked > 0
+}
+
+// signal is called for each signal: Ctrl-C cancels the app, a second one kills
+// it, a third leaves it; a hang-up leaves it running.
+func (f *follower) signal(s os.Signal) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if s == syscall.SIGHUP {
+		f.say("the terminal is gone, %s goes on: torchx log -t %s", f.ref.Handle(), f.ref.Handle())
+		f.leave(quietExit{exitHangup})
+		return
+	}
+	f.asked++
+	if f.asked > 2 {
+		f.leave(quietExit{exitInterrupted})
+		return
+	}
+	if f.asked == 1 {
+		f.line("", fmt.Sprintf("cancelling %s (Ctrl-C again kills it at once)", f.ref.Handle()))
+	} else {
+		f.line("", "killing "+f.ref.Handle())
+	}
+	if f.submitted {
+		f.end(f.asked > 1)
+	}
+}
+
+// end asks for the end of the app, beside what else goes on.
+func (f *follower) end(force bool) {
+	go func() {
+		if err := f.runner.Cancel(context.Background(), f.ref, backends.CancelOptions{Force: force}); err != nil {
+			f.explain(err)
+			f.leave(quietExit{exitInterrupted})
+		}
+	}()
+}
+
+// follow shows the output to the end, says how the app ended and returns its exit code.
+func (f *follower) follow(ctx context.Context) error {
+	if f.log {
+		if err := f.show(ctx); err != nil {
+			return err
+		}
+	}
+	s, err := f.runner.Wait(ctx, f.ref)
+	if err != nil {
+		return err
+	}
+	if s.State == spec.Failed {
+		f.explainFailure(ctx, f.runner, f.ref, s)
+	} else {
+		f.say("%s: %s%s", f.ref.Handle(), s.State, after(s))
+	}
+	if f.interrupted() && s.State != spec.Succeeded {
+		return quietExit{exitInterrupted}
+	}
+	return appExit(s)
+}
+
+// show copies the output of all replicas to stderr until the app has ended. A
+// log that cannot be read is no reason to lose sight of the app.
+func (f *follower) show(ctx context.Context) error {
+	q := logQuery{read: backends.LogOptions{Follow: true, Tail: -1, Partial: true}}
+	_, err := f.copyLogs(ctx, f.err, f.errStyle, f.runner, logTarget{ref: f.ref}, q, logStyle{prefix: true})
+	switch {
+	case err == nil || ctx.Err() != nil:
+		return ctx.Err()
+	case isBrokenPipe(err):
+		return quietExit{exitPipe}
+	}
+	f.warn("the output cannot be shown: %v", err)
+	return nil
+}

@@ -1,0 +1,68 @@
+package main
+
+import (
+	"context"
+	"io"
+	"time"
+
+	"torchx/runtime/logmux"
+	"torchx/runtime/runner"
+)
+
+// logTarget is whose logs are read.
+type logTarget struct {
+	ref  runner.Ref
+	role string // "" is all
+	ids  []int  // none is all
+}
+
+// logStyle is how lines are shown.
+type logStyle struct{ prefix, timestamps, json bool }
+
+// copyLogs writes the selected lines of the target to w.
+func (t *tool) copyLogs(ctx context.Context, w io.Writer, s style, r *runner.Runner, target logTarget, q logQuery, ls logStyle) (logmux.Stats, error) {
+	open, err := r.Logs(ctx, target.ref, target.role, target.ids, q.read)
+	if err != nil {
+		return logmux.Stats{}, err
+	}
+	defer runner.CloseLogs(open)
+	inputs := make([]logmux.Input, len(open))
+	for i, in := range open {
+		inputs[i] = logmux.Input{Role: in.Role, ID: in.ID, Reader: in.Reader}
+	}
+	return logmux.Copy(ctx, w, inputs, logmux.Options{
+		Prefix: ls.prefix, Color: s.color, Timestamps: ls.timestamps, JSON: ls.json,
+		Regex: q.regex, Follow: q.read.Follow,
+	})
+}
+
+// log is the command `log`.
+func (t *tool) log(ctx context.Context, o logOptions) error {
+	q, err := o.query(time.Now())
+	if err != nil {
+		return err
+	}
+	r, err := t.runner(ctx)
+	if err != nil {
+		return err
+	}
+	target := logTarget{}
+	if target.ref, target.role, target.ids, err = r.ResolveLog(ctx, o.target); err != nil {
+		return err
+	}
+	// A single replica's lines need no name, and what it writes without a newline
+	// (a progress bar, a prompt) is shown as it comes.
+	single := len(target.ids) == 1
+	q.read.Partial = q.read.Follow && single && q.regex == nil
+	stats, err := t.copyLogs(ctx, t.out, t.outStyle, r, target, q, logStyle{!single, o.timestamps, o.json})
+	if err != nil {
+		return err
+	}
+	for _, n := range stats.Notices {
+		t.warn("%s", n)
+	}
+	if stats.Lines == 0 && len(stats.Notices) > 0 {
+		return quietExit{exitError}
+	}
+	return nil
+}

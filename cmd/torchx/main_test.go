@@ -1,0 +1,100 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/rogpeppe/go-internal/testscript"
+)
+
+func TestMain(m *testing.M) {
+	testscript.Main(m, map[string]func(){"torchx": main})
+}
+
+func TestScripts(t *testing.T) {
+	t.Parallel()
+	testscript.Run(t, testscript.Params{
+		Dir:                 "testdata/script",
+		RequireExplicitExec: true,
+		RequireUniqueNames:  true,
+		Setup: func(e *testscript.Env) error {
+			e.Setenv("TORCHX_HOME", filepath.Join(e.WorkDir, "home"))
+			e.Setenv("HOME", filepath.Join(e.WorkDir, "user"))
+			e.Setenv("GORACE", "atexit_sleep_ms=0")
+			comps, err := os.ReadFile("testdata/comps.star")
+			if err != nil {
+				return err
+			}
+			return os.WriteFile(filepath.Join(e.WorkDir, "comps.star"), comps, 0o600)
+		},
+		Cmds: map[string]func(*testscript.TestScript, bool, []string){"code": codeCommand},
+	})
+}
+
+// codeCommand is the script command `code N program args...`: the program must
+// end with that exit code. Its output is there for stdout and stderr.
+func codeCommand(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) < 2 {
+		ts.Fatalf("usage: code N program args...")
+	}
+	want, err := strconv.Atoi(args[0])
+	ts.Check(err)
+	got := 0
+	var exit *exec.ExitError
+	if err := ts.Exec(args[1], args[2:]...); errors.As(err, &exit) {
+		got = exit.ExitCode()
+	} else if err != nil {
+		ts.Fatalf("%v", err)
+	}
+	if got != want {
+		ts.Fatalf("exit code %d, want %d", got, want)
+	}
+}
+
+// result is what a command line printed and how it ended.
+type result struct {
+	code     int
+	out, err string
+}
+
+// torchx runs a command line in this process, as if in the folder dir.
+func torchx(t *testing.T, dir string, vars []string, stdin string, args ...string) result {
+	t.Helper()
+	exe, err := exec.LookPath("torchx")
+	must(t, err)
+	var out, errs bytes.Buffer
+	env := environment{
+		vars: append([]string{
+			"TORCHX_HOME=" + filepath.Join(dir, "home"), "HOME=" + dir, "PATH=" + os.Getenv("PATH"),
+		}, vars...),
+		dir: dir, exe: exe, signals: make(chan os.Signal), registry: openBackends,
+	}
+	code := run(context.Background(), append([]string{"torchx"}, args...), streams{strings.NewReader(stdin), &out, &errs}, env)
+	return result{code, out.String(), errs.String()}
+}
+
+// caseDir is a folder with the component files that the cases name.
+func caseDir(t *testing.T) string {
+	t.Helper()
+	dir := t.TempDir()
+	comps, err := os.ReadFile("testdata/comps.star")
+	must(t, err)
+	for name, text := range map[string]string{
+		"comps.star":     string(comps),
+		"broken.star":    "def comp(:\n    pass\n",
+		"importerr.star": "load(\"./nothing.star\", \"x\")\n\ndef comp():\n    return x\n",
+		"badcfg":         "[local]\nprepend_cwd=maybe\n",
+		"notini":         "this is no configuration\n",
+		"x.py":           "",
+	} {
+		must(t, os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600))
+	}
+	return dir
+}

@@ -1,0 +1,104 @@
+package main
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"regexp"
+	"strconv"
+	"strings"
+)
+
+// yamlText shows a value as YAML made from its JSON form, keys in their order:
+// what people read in a dry run. Control characters are escaped.
+func yamlText(v any) (string, error) {
+	var data bytes.Buffer
+	e := json.NewEncoder(&data)
+	e.SetEscapeHTML(false)
+	if err := e.Encode(v); err != nil {
+		return "", fmt.Errorf("encode: %w", err)
+	}
+	d := json.NewDecoder(&data)
+	d.UseNumber()
+	w := yamlWriter{dec: d}
+	if err := w.value(""); err != nil {
+		return "", fmt.Errorf("decode: %w", err)
+	}
+	return strings.TrimPrefix(strings.TrimPrefix(w.b.String(), "\n"), " "), nil
+}
+
+type yamlWriter struct {
+	dec *json.Decoder
+	b   strings.Builder
+}
+
+// value writes the next value behind its key or dash: a scalar on the same
+// line, the items of a map or list below it, each after indent.
+func (w *yamlWriter) value(indent string) error {
+	token, err := w.dec.Token()
+	if err != nil {
+		return err
+	}
+	switch token {
+	case json.Delim('{'):
+		return w.items(indent, "{}", w.key)
+	case json.Delim('['):
+		return w.items(indent, "[]", func() (string, error) { return "-", nil })
+	}
+	w.b.WriteString(" " + yamlScalar(token) + "\n")
+	return nil
+}
+
+func (w *yamlWriter) key() (string, error) {
+	token, err := w.dec.Token()
+	if err != nil {
+		return "", err
+	}
+	return yamlScalar(token) + ":", nil
+}
+
+func (w *yamlWriter) items(indent, empty string, label func() (string, error)) error {
+	if !w.dec.More() {
+		w.b.WriteString(" " + empty + "\n")
+		_, err := w.dec.Token()
+		return err
+	}
+	w.b.WriteByte('\n')
+	for w.dec.More() {
+		l, err := label()
+		if err != nil {
+			return err
+		}
+		w.b.WriteString(indent + l)
+		if err := w.value(indent + "  "); err != nil {
+			return err
+		}
+	}
+	_, err := w.dec.Token()
+	return err
+}
+
+// yamlPlain matches texts that YAML reads as themselves without quotes.
+var yamlPlain = regexp.MustCompile(`^[A-Za-z_/][A-Za-z0-9_./@+=-]*$`)
+
+func yamlScalar(token json.Token) string {
+	switch v := token.(type) {
+	case nil:
+		return "null"
+	case string:
+		if yamlPlain.MatchString(v) && !yamlWord(v) {
+			return v
+		}
+		return strconv.Quote(v) // Go's escapes are YAML's as well
+	}
+	return fmt.Sprint(token)
+}
+
+// yamlWord holds for words that YAML takes for something else than a text.
+func yamlWord(s string) bool {
+	switch strings.ToLower(s) {
+	case "true", "false", "null", "yes", "no", "on", "off", "y", "n":
+		return true
+	}
+	return false
+}

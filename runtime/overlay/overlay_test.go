@@ -1,0 +1,241 @@
+package overlay
+
+import (
+	"encoding/json"
+	"os"
+	"reflect"
+	"strings"
+	"testing"
+
+	"torchx/runtime/spec"
+)
+
+type object = map[string]any
+
+func TestApplyVectors(t *testing.T) {
+	t.Parallel()
+	data, err := os.ReadFile("testdata/overlay_apply.json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var table struct {
+		Rows []struct {
+			In    [2]object
+			Out   object
+			Error string
+		}
+	}
+	if err := json.Unmarshal(data, &table); err != nil || len(table.Rows) == 0 {
+		t.Fatalf("%d rows, %v", len(table.Rows), err)
+	}
+	for _, row := range table.Rows {
+		got, err := Apply(row.In[0], row.In[1])
+		if row.Error != "" {
+			if err == nil || err.Error() != row.Error {
+				t.Errorf("Apply%v: got error %v, want %s", row.In, err, row.Error)
+			}
+			continue
+		}
+		if err != nil || !reflect.DeepEqual(got, row.Out) {
+			t.Errorf("Apply%v = %v, %v, want %v", row.In, got, err, row.Out)
+		}
+	}
+}
+
+func TestApply(t *testing.T) {
+	t.Parallel()
+	tests := []struct {
+		name          string
+		base, overlay object
+		want          object
+	}{
+		{"a tuple replaces a list", object{"l": []any{1, 2}}, object{"l": spec.Tuple{3}}, object{"l": []any{3}}},
+		{"a tuple in nothing", object{}, object{"l": spec.Tuple{3}}, object{"l": []any{3}}},
+		{"a tuple deep in a new value", object{}, object{"a": object{"l": spec.Tuple{spec.Tuple{3}}}}, object{"a": object{"l": []any{[]any{3}}}}},
+		{"operations below a new field", object{}, object{"a": object{Put("b"): 1, Del("c"): nil}}, object{"a": object{"b": 1}}},
+		{"null counts as absent", object{"a": nil}, object{"a": object{"b": 1}}, object{"a": object{"b": 1}}},
+		{"a scalar becomes null", object{"a": 1}, object{"a": nil}, object{"a": nil}},
+		{"delete what is not there", object{"a": 1}, object{Del("b"): nil}, object{"a": 1}},
+		{"put another kind", object{"a": object{"b": 1}}, object{Put("a"): []any{1}}, object{"a": []any{1}}},
+		{
+			"a field with colons joins by the last part",
+			object{"a:b": []any{object{"n": "x"}}},
+			object{Join("a:b", "n"): []any{object{"n": "x", "v": 1}}},
+			object{"a:b": []any{object{"n": "x", "v": 1}}},
+		},
+		{
+			"join changes the first match only",
+			object{"c": []any{"text", object{"n": 1}, object{"n": 1}}},
+			object{Join("c", "n"): []any{object{"n": 1, "v": 2}}},
+			object{"c": []any{"text", object{"n": 1, "v": 2}, object{"n": 1}}},
+		},
+		{
+			"merge, then put, then join, then delete",
+			object{"a": []any{0}},
+			object{"a": []any{1}, Put("a"): []any{object{"n": 1}}, Join("a", "n"): []any{object{"n": 1, "v": 2}}},
+			object{"a": []any{object{"n": 1, "v": 2}}},
+		},
+	}
+	for _, test := range tests {
+		t.Run(test.name, func(t *testing.T) {
+			t.Parallel()
+			got, err := Apply(test.base, test.overlay)
+			if err != nil || !reflect.DeepEqual(got, test.want) {
+				t.Errorf("got %v, %v, want %v", got, err, test.want)
+			}
+		})
+	}
+}
+
+func TestApplyErrors(t *testing.T) {
+	t.Parallel()
+	deep := object{}
+	for range maxDepth + 2 {
+		deep = object{"x": deep}
+	}
+	tests := []struct {
+		name          string
+		base, overlay object
+		want          string
+	}{
+		{"map over list", object{"a": object{"b": []any{1}}}, object{"a": object{"b": object{}}}, "cannot merge a dict into the list at `a.b`"},
+		{"list over map", object{"a": object{}}, object{"a": []any{}}, "cannot merge a list into the dict at `a`"},
+		{"tuple over map", object{"a": object{}}, object{"a": spec.Tuple{}}, "cannot merge a tuple into the dict at `a`"},
+		{"scalar over list", object{"a": []any{}}, object{"a": "x"}, "cannot merge a string into the list"},
+		{"list over scalar", object{"a": 1.5}, object{"a": []any{}}, "cannot merge a list into the float"},
+		{"null over map", object{"a": object{}}, object{"a": nil}, "cannot merge a None into the dict"},
+		{"join into map", object{"a": object{}}, object{Join("a", "n"): []any{}}, "field `a` is a dict"},
+		{"join of scalars", object{}, object{Join("a", "n"): []any{1}}, "got int for item 0 of field `a`"},
+		{"join without key", object{}, object{Join("a", "n"): []any{object{"n": 1}, object{"m": 1}}}, "item 1 of field `a` has no `n`"},
+		{"join key empty", object{}, object{Join("a", ""): []any{}}, "malformed JOIN key"},
+		{"join field empty", object{}, object{Join("", "n"): []any{}}, "malformed JOIN key"},
+		{"too deep", object{}, deep, "nested more than"},
+	}
+	for _, test := range tests {
+		t.Run(test.name, func(t *testing.T) {
+			t.Parallel()
+			if got, err := Apply(test.base, test.overlay); err == nil || !strings.Contains(err.Error(), test.want) {
+				t.Errorf("got %v, %v, want error %q", got, err, test.want)
+			}
+		})
+	}
+}
+
+func TestApplyIsPure(t *testing.T) {
+	t.Parallel()
+	base := object{"a": []any{object{"n": 1, "l": []any{1}}}, "m": object{"k": "v"}}
+	over := object{Join("a", "n"): []any{object{"n": 1, "x": object{"y": 1}}}, "m": object{"j": []any{1}}}
+	before := [2]any{clone(base), clone(over)}
+	got, err := Apply(base, over)
+	if err != nil {
+		t.Fatal(err)
+	}
+	got["a"].([]any)[0].(object)["x"].(object)["y"] = "changed"
+	got["a"].([]any)[0].(object)["l"].([]any)[0] = "changed"
+	got["m"].(object)["j"].([]any)[0] = "changed"
+	if !reflect.DeepEqual(before, [2]any{base, over}) {
+		t.Errorf("arguments changed: %v, %v", base, over)
+	}
+}
+
+// TestCompose checks that one composed overlay does what the two do in turn.
+func TestCompose(t *testing.T) {
+	t.Parallel()
+	base := object{"l": []any{object{"n": "a", "v": 0}}, "m": object{"k": 1, "l": []any{0}}, "s": "x"}
+	overlays := map[string]object{
+		"append":      {"l": []any{object{"n": "b"}}},
+		"replace":     {"l": spec.Tuple{object{"n": "c"}}},
+		"put":         {Put("l"): []any{object{"n": "d"}}},
+		"delete":      {Del("l"): nil},
+		"join":        {Join("l", "n"): []any{object{"n": "a", "v": 1}, object{"n": "d", "v": 2}}},
+		"map":         {"m": object{"k": 2, "l": []any{1}, "new": object{Put("z"): 1}}},
+		"map put":     {"m": object{Put("l"): []any{3}}},
+		"map replace": {Put("m"): object{"other": 1}},
+		"map delete":  {Del("m"): nil},
+		"scalar":      {"s": "y", "t": nil},
+		"scalar del":  {Del("s"): nil},
+		"nothing":     {},
+	}
+	for firstName, first := range overlays {
+		for secondName, second := range overlays {
+			if firstName == "join" && (secondName == "append" || secondName == "replace") {
+				continue // a plain field comes before a join, see opKind
+			}
+			t.Run(firstName+", "+secondName, func(t *testing.T) {
+				t.Parallel()
+				checkCompose(t, base, first, second)
+			})
+		}
+	}
+}
+
+func checkCompose(t *testing.T, base, first, second object) {
+	t.Helper()
+	step, err := Apply(base, first)
+	if err != nil {
+		t.Fatal(err)
+	}
+	want, err := Apply(step, second)
+	if err != nil {
+		t.Fatal(err)
+	}
+	both, err := Compose(first, second)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got, err := Apply(base, both); err != nil || !reflect.DeepEqual(got, want) {
+		t.Errorf("%v applied: %v, %v, want %v", both, got, err, want)
+	}
+}
+
+// The overlays of the golden dry run custom_overlay_ops, which sets two.
+func TestComposeGolden(t *testing.T) {
+	t.Parallel()
+	first := object{"spec": object{
+		Put("volumes"):             []any{object{"name": "only"}},
+		Join("containers", "name"): []any{object{"name": "w-0"}},
+		Del("nodeSelector"):        nil,
+		"tolerations":              []any{object{"key": "a"}},
+	}}
+	second := object{"spec": object{"tolerations": []any{object{"key": "b"}}}}
+	want := object{"spec": object{
+		"__put__:volumes":          []any{object{"name": "only"}},
+		"__join__:containers:name": []any{object{"name": "w-0"}},
+		"__del__:nodeSelector":     nil,
+		"tolerations":              []any{object{"key": "a"}, object{"key": "b"}},
+	}}
+	got, err := Compose(first, second)
+	if err != nil || !reflect.DeepEqual(got, want) {
+		t.Errorf("got %v, %v, want %v", got, err, want)
+	}
+	if n := len(first["spec"].(object)["tolerations"].([]any)); n != 1 {
+		t.Errorf("the first overlay grew to %d tolerations", n)
+	}
+}
+
+// FuzzApply checks that any two JSON objects merge without a panic, purely, and
+// that the result has no operations left on the way down through maps.
+func FuzzApply(f *testing.F) {
+	f.Add(`{"a":[1]}`, `{"a":[2],"__put__:b":{"c":1}}`)
+	f.Add(`{"c":[{"n":1}]}`, `{"__join__:c:n":[{"n":1,"x":2}],"__del__:d":null}`)
+	f.Add(`{}`, `{"__join__:c":[]}`)
+	f.Add(`{"a":{"b":{"c":1}}}`, `{"a":{"b":{"__del__:c":0}}}`)
+	f.Fuzz(func(t *testing.T, baseText, overText string) {
+		var base, over object
+		if json.Unmarshal([]byte(baseText), &base) != nil || json.Unmarshal([]byte(overText), &over) != nil {
+			return
+		}
+		before := [2]any{clone(base), clone(over)}
+		got, err := Apply(base, over)
+		again, errAgain := Apply(base, over)
+		if !reflect.DeepEqual(got, again) || (err == nil) != (errAgain == nil) {
+			t.Errorf("two results: %v, %v and %v, %v", got, err, again, errAgain)
+		}
+		if _, err := Compose(base, over); err != nil && err.Error() == "" {
+			t.Error("empty error")
+		}
+		if base != nil && over != nil && !reflect.DeepEqual(before, [2]any{base, over}) {
+			t.Errorf("arguments changed: %v, %v", base, over)
+		}
+	})
+}

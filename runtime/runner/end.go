@@ -1,0 +1,93 @@
+package runner
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"torchx/backends"
+	"torchx/runtime/spec"
+	"torchx/state"
+)
+
+// Wait returns the status of an app that has ended, as soon as it has. Errors:
+// those of Status, or the context's.
+func (r *Runner) Wait(ctx context.Context, ref Ref) (*spec.Status, error) {
+	b, err := r.knownBackend(ref)
+	if err != nil {
+		return nil, err
+	}
+	waiter, _ := b.(backends.Waiter)
+	for p := poller(); ; {
+		if waiter != nil {
+			s, err := waiter.Wait(ctx, ref.ID)
+			if err == nil {
+				return r.seen(ctx, ref, r.row(ctx, ref), s), nil
+			}
+			// Not found: it is just being submitted, or only remembered.
+			if !errors.Is(err, backends.ErrNotFound) {
+				return nil, fmt.Errorf("wait for app %s: %w", ref.Handle(), err)
+			}
+		}
+		s, err := r.Status(ctx, ref)
+		if err != nil || s.State.Terminal() {
+			return s, err
+		}
+		if err := p.wait(ctx); err != nil {
+			return nil, err
+		}
+	}
+}
+
+// Cancel asks for the end of an app and returns when the request is durable; an
+// unknown or finished app is left alone. Errors: backends.ErrUnavailable.
+func (r *Runner) Cancel(ctx context.Context, ref Ref, o backends.CancelOptions) error {
+	b, err := r.knownBackend(ref)
+	if err != nil {
+		return err
+	}
+	if err := b.Cancel(ctx, ref.ID, o); err != nil && !errors.Is(err, backends.ErrNotFound) {
+		return fmt.Errorf("cancel app %s: %w", ref.Handle(), err)
+	}
+	return nil
+}
+
+// Delete forgets an app and everything of it; a live one is cancelled first.
+// Errors: those of Status.
+func (r *Runner) Delete(ctx context.Context, ref Ref, o backends.DeleteOptions) error {
+	b, err := r.knownBackend(ref)
+	if err != nil {
+		return err
+	}
+	s, err := r.Status(ctx, ref)
+	if err != nil {
+		return err
+	}
+	if !s.State.Terminal() {
+		if err := r.end(ctx, b, ref); err != nil {
+			return err
+		}
+	}
+	if err := b.Delete(ctx, ref.ID, o); err != nil && !errors.Is(err, backends.ErrNotFound) {
+		return fmt.Errorf("delete app %s: %w", ref.Handle(), err)
+	}
+	if r.DB == nil {
+		return nil
+	}
+	if err := r.DB.Delete(ctx, ref.Backend, ref.ID); err != nil && !errors.Is(err, state.ErrNotFound) {
+		return fmt.Errorf("app %s is deleted, but not from the history: %w", ref.Handle(), err)
+	}
+	return nil
+}
+
+// end cancels an app and waits for its end.
+func (r *Runner) end(ctx context.Context, b backends.Backend, ref Ref) error {
+	if _, err := b.Describe(ctx, ref.ID); errors.Is(err, backends.ErrNotFound) {
+		return fmt.Errorf("app %s is just being submitted by another torchx: try again when it runs", ref.Handle())
+	}
+	if err := r.Cancel(ctx, ref, backends.CancelOptions{}); err != nil {
+		return err
+	}
+	_, err := r.Wait(ctx, ref)
+	return err
+}

@@ -1,0 +1,117 @@
+package runner
+
+import (
+	"encoding/binary"
+	"encoding/hex"
+	"fmt"
+	"strings"
+
+	"torchx/runtime/config"
+	"torchx/runtime/spec"
+)
+
+// Variables that every replica gets, or that a caller's environment may set.
+const (
+	envJobID     = "TORCHX_JOB_ID"
+	envSessionID = "TORCHX_INTERNAL_SESSION_ID"
+	envParentRun = "TORCHX_PARENT_RUN_ID"
+	envTrackers  = "TORCHX_TRACKERS"
+)
+
+// trackerEnv is the variable that holds the config of a tracker.
+func trackerEnv(name string) string { return "TORCHX_TRACKER_" + strings.ToUpper(name) + "_CONFIG" }
+
+// ParseEnv reads the values of --env.
+func ParseEnv(args []string) (spec.Map[string], error) {
+	var env spec.Map[string]
+	for _, arg := range args {
+		key, value, ok := strings.Cut(arg, "=")
+		if !ok || key == "" {
+			return nil, fmt.Errorf("invalid --env %q: expected NAME=VALUE", arg)
+		}
+		env.Set(key, value)
+	}
+	return env, nil
+}
+
+// inject gives every role the variables of --env and then those by which a
+// replica knows its app. They overwrite the role's own.
+func (r *Runner) inject(app *spec.App, backend string, q *PlanRequest) {
+	forced := r.forced(backend, q)
+	for i := range app.Roles {
+		for _, vars := range []spec.Map[string]{q.Env, forced} {
+			for _, e := range vars {
+				app.Roles[i].Env.Set(e.Key, e.Value)
+			}
+		}
+	}
+}
+
+func (r *Runner) forced(backend string, q *PlanRequest) spec.Map[string] {
+	var env spec.Map[string]
+	env.Set(envJobID, Ref{Backend: backend, ID: "${app_id}"}.Handle())
+	env.Set(envSessionID, r.sessionID())
+	if parent := r.envOr(envParentRun, q.ParentRunID); parent != "" {
+		env.Set(envParentRun, parent)
+	}
+	trackers := r.trackers(q.Trackers)
+	var names []string
+	for _, t := range trackers {
+		names = append(names, t.Name)
+	}
+	if len(names) > 0 {
+		env.Set(envTrackers, strings.Join(names, ","))
+	}
+	for _, t := range trackers {
+		if conf := r.envOr(trackerEnv(t.Name), t.Config); conf != "" {
+			env.Set(trackerEnv(t.Name), conf)
+		}
+	}
+	return env
+}
+
+// trackers are those that the environment names, else the configured ones.
+func (r *Runner) trackers(configured []config.Tracker) []config.Tracker {
+	text, ok := r.env(envTrackers)
+	if !ok {
+		return configured
+	}
+	var list []config.Tracker
+	for name := range strings.SplitSeq(text, ",") {
+		if name = strings.TrimSpace(name); name == "" {
+			continue
+		}
+		t := config.Tracker{Name: name}
+		for _, c := range configured {
+			if c.Name == name {
+				t.Config = c.Config
+			}
+		}
+		list = append(list, t)
+	}
+	return list
+}
+
+// envOr returns the variable of the caller's environment, or other if that is
+// not set or empty.
+func (r *Runner) envOr(name, other string) string {
+	if v, ok := r.env(name); ok && v != "" {
+		return v
+	}
+	return other
+}
+
+// sessionID is the caller's, so that apps of one session can be told, or a fresh
+// random UUID (RFC 9562, version 4).
+func (r *Runner) sessionID() string {
+	if id := r.envOr(envSessionID, ""); id != "" {
+		return id
+	}
+	var b [16]byte
+	binary.BigEndian.PutUint64(b[:8], r.random())
+	binary.BigEndian.PutUint64(b[8:], r.random())
+	b[6] = b[6]&0x0f | 0x40
+	b[8] = b[8]&0x3f | 0x80
+	x := hex.EncodeToString(b[:])
+	return strings.Join([]string{x[:8], x[8:12], x[12:16], x[16:20], x[20:]}, "-")
+}

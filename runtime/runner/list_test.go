@@ -1,0 +1,132 @@
+package runner
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"reflect"
+	"strings"
+	"testing"
+	"time"
+
+	"torchx/backends"
+	"torchx/runtime/spec"
+)
+
+func (w *world) list(t *testing.T, f Filter) []string {
+	t.Helper()
+	rows, err := w.List(t.Context(), f)
+	if err != nil {
+		t.Fatal(err)
+	}
+	names := []string{}
+	for _, r := range rows {
+		name := r.Name
+		if name == "" {
+			name = r.AppID
+		}
+		names = append(names, name+":"+r.State.String())
+	}
+	return names
+}
+
+func TestList(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	if rows, err := w.List(t.Context(), Filter{}); err != nil || rows == nil || len(rows) != 0 {
+		t.Errorf("empty: %v, %v", rows, err)
+	}
+	a := w.run(t, "local", "a")
+	b := w.run(t, "docker", "b")
+	w.run(t, "local", "c")
+	w.local.finish(a.ID, spec.Failed, 3) // the history does not know yet
+	w.other.remove(b.ID)
+	w.local.set("only-local", &spec.Status{State: spec.Succeeded})
+	since := w.rowOf(t, b).SubmittedAt
+	for _, tt := range []struct {
+		f    Filter
+		want []string
+	}{
+		{Filter{}, []string{"c:RUNNING", "b:FAILED", "a:FAILED"}},
+		{Filter{Limit: 2}, []string{"c:RUNNING", "b:FAILED"}},
+		{Filter{Since: since}, []string{"c:RUNNING", "b:FAILED"}},
+		{Filter{States: []spec.State{spec.Failed}}, []string{"b:FAILED", "a:FAILED"}},
+		{Filter{States: []spec.State{spec.Failed}, Limit: 1}, []string{"b:FAILED"}},
+		{Filter{Backend: "local_cwd"}, []string{"c:RUNNING", "a:FAILED", "only-local:SUCCEEDED"}},
+		{Filter{Backend: "local", Limit: 1}, []string{"c:RUNNING"}},
+		{Filter{Backend: "local", Since: since}, []string{"c:RUNNING"}},
+		{Filter{Backend: "local", States: []spec.State{spec.Succeeded}}, []string{"only-local:SUCCEEDED"}},
+		{Filter{Backend: "docker"}, []string{"b:FAILED"}},
+	} {
+		if got := w.list(t, tt.f); !reflect.DeepEqual(got, tt.want) {
+			t.Errorf("%+v: %v, want %v", tt.f, got, tt.want)
+		}
+	}
+	if got := w.rowOf(t, a); got.State != spec.Failed || *got.ExitCode != 3 {
+		t.Errorf("the history has %v", got.State)
+	}
+}
+
+// TestListStateNotYetSeen: an app counts by its state now, not as last seen.
+func TestListStateNotYetSeen(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	a := w.run(t, "local", "a")
+	w.local.finish(a.ID, spec.Succeeded, 0)
+	if got := w.list(t, Filter{States: []spec.State{spec.Running}}); len(got) != 0 {
+		t.Errorf("running: %v", got)
+	}
+	if got := w.list(t, Filter{States: []spec.State{spec.Succeeded}}); len(got) != 1 {
+		t.Errorf("succeeded: %v", got)
+	}
+}
+
+func TestListLimits(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	for i := range DefaultLimit + 2 {
+		w.run(t, "local", fmt.Sprint("app", i))
+	}
+	if got := w.list(t, Filter{}); len(got) != DefaultLimit || !strings.HasPrefix(got[0], "app51:") {
+		t.Errorf("%d, %v", len(got), got)
+	}
+	for _, f := range []Filter{{All: true}, {Backend: "local", All: true}, {Limit: 100}} {
+		if got := w.list(t, f); len(got) != DefaultLimit+2 {
+			t.Errorf("%+v: %d", f, len(got))
+		}
+	}
+	if got := w.list(t, Filter{Backend: "local"}); len(got) != DefaultLimit {
+		t.Errorf("%d", len(got))
+	}
+}
+
+func TestListUnavailable(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.run(t, "docker", "a")
+	w.run(t, "docker", "b")
+	w.other.describe = func(string) error { return fmt.Errorf("engine is off: %w", backends.ErrUnavailable) }
+	if got := w.list(t, Filter{}); !reflect.DeepEqual(got, []string{"b:SUBMITTED", "a:SUBMITTED"}) {
+		t.Errorf("%v", got)
+	}
+	if len(w.warnings) != 1 {
+		t.Errorf("warnings = %q", w.warnings)
+	}
+	w.warned(t, "states of docker apps are as last seen")
+	if _, err := w.List(t.Context(), Filter{Backend: "nope"}); !errors.Is(err, backends.ErrNotFound) {
+		t.Errorf("unknown: %v", err)
+	}
+}
+
+func TestRowJSON(t *testing.T) {
+	t.Parallel()
+	at := time.Date(2026, 1, 2, 3, 4, 5, 6000, time.UTC)
+	for want, row := range map[string]Row{
+		`{"handle":"h","app_id":"i","name":null,"backend":"b","state":"RUNNING","component":null,"submitted_at":null,"finished_at":null,"exit_code":null}`:                     {Handle: "h", AppID: "i", Backend: "b", State: spec.Running},
+		`{"handle":"h","app_id":"i","name":"n","backend":"b","state":"FAILED","component":"c","submitted_at":"2026-01-02T03:04:05.000006Z","finished_at":null,"exit_code":0}`: {Handle: "h", AppID: "i", Name: "n", Backend: "b", State: spec.Failed, Component: "c", SubmittedAt: &at, ExitCode: new(int)},
+	} {
+		if got, err := json.Marshal(row); err != nil || string(got) != want {
+			t.Errorf("%v\n%s\n%s", err, got, want)
+		}
+	}
+}

@@ -1,0 +1,149 @@
+package runner
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+
+	"torchx/backends"
+	"torchx/runtime/spec"
+)
+
+// LoadOptions says what the JSON form of a plan does not.
+type LoadOptions struct {
+	// Backend is a name or alias; "" takes the one for which the app was planned,
+	// which the roles' TORCHX_JOB_ID names.
+	Backend string
+	Cwd     string   // absolute folder the command runs in
+	Environ []string // what replicas start from; nil: this process's own
+}
+
+// loaded mirrors planned with the parts still undecoded.
+type loaded struct {
+	App     *spec.App       `json:"app"`
+	Cfg     map[string]any  `json:"cfg"`
+	Request json.RawMessage `json:"request"`
+}
+
+// Load reads what `run --dryrun --json` printed, edited or not, and validates
+// it. Errors: backends.ErrInvalidPlan, backends.ErrInvalidOption,
+// backends.ErrExists if the app id is taken, backends.ErrNotFound (backend).
+func (r *Runner) Load(ctx context.Context, raw []byte, o LoadOptions) (*Planned, error) {
+	in, err := decode(raw)
+	if err != nil {
+		return nil, fmt.Errorf("read request: %w: %w", err, backends.ErrInvalidPlan)
+	}
+	name := o.Backend
+	if name == "" {
+		if name = plannedFor(in.App); name == "" {
+			return nil, fmt.Errorf("read request: no role's env has %s, so the backend is not known: choose it with -b: %w",
+				envJobID, backends.ErrInvalidPlan)
+		}
+	}
+	alias, err := r.Backends.Canonical(name)
+	if err != nil {
+		return nil, err
+	}
+	b, err := r.Backends.Get(alias.Backend)
+	if err != nil {
+		return nil, err
+	}
+	plan, err := load(ctx, b, in, o.Cwd)
+	if err != nil {
+		return nil, err
+	}
+	if err := r.free(ctx, b, Ref{alias.Backend, plan.ID}); err != nil {
+		return nil, err
+	}
+	plan.Environ = o.Environ
+	return &Planned{Backend: alias.Backend, Plan: plan, Warnings: plan.Warnings, Cwd: o.Cwd}, nil
+}
+
+func decode(raw []byte) (*loaded, error) {
+	d := json.NewDecoder(bytes.NewReader(raw))
+	d.DisallowUnknownFields()
+	d.UseNumber()
+	var in loaded
+	if err := d.Decode(&in); err != nil {
+		return nil, fmt.Errorf("not the JSON of `run --dryrun --json`: %s", oneLine(err, raw, d.InputOffset()))
+	}
+	if _, err := d.Token(); !errors.Is(err, io.EOF) {
+		return nil, errors.New("there is more than one JSON value")
+	}
+	if in.App == nil || len(in.Request) == 0 || string(in.Request) == "null" {
+		return nil, errors.New(`"app" or "request" is missing: give what ` + "`run --dryrun --json` printed")
+	}
+	return &in, nil
+}
+
+// oneLine adds the line to a syntax error and says what an empty input is.
+func oneLine(err error, raw []byte, offset int64) string {
+	if errors.Is(err, io.EOF) {
+		return "it is empty"
+	}
+	var syntax *json.SyntaxError
+	if errors.As(err, &syntax) {
+		offset = syntax.Offset
+	}
+	line := 1 + bytes.Count(raw[:min(int(offset), len(raw))], []byte("\n"))
+	return fmt.Sprintf("line %d: %s", line, strings.TrimPrefix(err.Error(), "json: "))
+}
+
+// plannedFor is the backend in the TORCHX_JOB_ID that Plan gave the roles.
+func plannedFor(app *spec.App) string {
+	for i := range app.Roles {
+		if id, ok := app.Roles[i].Env.Get(envJobID); ok {
+			if name, _, found := strings.Cut(id, "://"); found {
+				return name
+			}
+		}
+	}
+	return ""
+}
+
+// load checks app and options as Plan does and has the backend read the request.
+func load(ctx context.Context, b backends.Backend, in *loaded, cwd string) (*backends.Plan, error) {
+	if err := in.App.Validate(); err != nil {
+		return nil, fmt.Errorf("read request: %w: %w", err, backends.ErrInvalidPlan)
+	}
+	cfg, unknown, err := backends.Resolve(b.Options(), backends.JSONLayer(in.Cfg, "cfg"))
+	if err != nil {
+		return nil, fmt.Errorf("read request: %w", err)
+	}
+	if len(unknown) > 0 {
+		return nil, fmt.Errorf("read request: %s: %w", strings.TrimSuffix(unknown[0], "."), backends.ErrInvalidPlan)
+	}
+	var named struct {
+		AppID string `json:"app_id"`
+	}
+	_ = json.Unmarshal(in.Request, &named) // a backend without app_id finds the id in its objects
+	plan, err := b.Load(ctx, backends.PlanInput{ID: named.AppID, App: in.App, Cfg: cfg, Cwd: cwd}, in.Request)
+	if err != nil {
+		return nil, err
+	}
+	switch {
+	case plan.ID == "" || strings.ContainsAny(plan.ID, "/\n\r\x00"):
+		return nil, fmt.Errorf("read request: app id %q is empty or has '/' or a control character: %w", plan.ID, backends.ErrInvalidPlan)
+	case plan.App == nil:
+		plan.App = in.App
+	}
+	if plan.Cfg == nil {
+		plan.Cfg = cfg
+	}
+	return plan, nil
+}
+
+// free returns ErrExists if the app is known; a backend that cannot be asked now
+// answers for itself at Submit.
+func (r *Runner) free(ctx context.Context, b backends.Backend, ref Ref) error {
+	if r.row(ctx, ref) == nil {
+		if _, err := b.Describe(ctx, ref.ID); err != nil {
+			return nil //nolint:nilerr // not found is what we want
+		}
+	}
+	return fmt.Errorf("app %s: change app_id in the request: %w", ref.Handle(), backends.ErrExists)
+}

@@ -1,0 +1,162 @@
+package runner
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"torchx/backends"
+	"torchx/runtime/spec"
+)
+
+// LogInput is the open log of one replica.
+type LogInput struct {
+	Role   string
+	ID     int
+	Reader backends.LogReader
+}
+
+// Logs opens the logs of the replicas that role and ids select; "" and none mean
+// all. Unless replicas are named it waits until the app has started. The caller
+// closes the readers. Errors: backends.ErrNotFound (app, role, replica), those of Status.
+func (r *Runner) Logs(ctx context.Context, ref Ref, role string, ids []int, o backends.LogOptions) ([]LogInput, error) {
+	b, err := r.knownBackend(ref)
+	if err != nil {
+		return nil, err
+	}
+	s, err := r.Status(ctx, ref)
+	for p := poller(); err == nil && len(ids) == 0 && !s.State.Started(); s, err = r.Status(ctx, ref) {
+		if err := p.wait(ctx); err != nil {
+			return nil, err
+		}
+	}
+	if err != nil {
+		return nil, err
+	}
+	targets, err := selected(ref, r.replicas(ctx, ref, s), role, ids)
+	if err != nil {
+		return nil, err
+	}
+	if len(targets) == 0 {
+		return nil, notFound("app %s has no log, no replica was started: %s", ref.Handle(), firstNonEmpty(s.Msg, s.State.String()))
+	}
+	return r.open(ctx, b, ref, targets, o, len(ids) > 0)
+}
+
+func firstNonEmpty(a, b string) string {
+	if a != "" {
+		return a
+	}
+	return b
+}
+
+// CloseLogs closes all readers.
+func CloseLogs(inputs []LogInput) {
+	for _, in := range inputs {
+		_ = in.Reader.Close() // only read from
+	}
+}
+
+// replicas of an app by role, in order: those its backend reports, else, before
+// it reports any, those of the recorded app.
+func (r *Runner) replicas(ctx context.Context, ref Ref, s *spec.Status) []spec.RoleStatus {
+	if len(s.Roles) > 0 {
+		return s.Roles
+	}
+	row := r.row(ctx, ref)
+	var app spec.App
+	if row == nil || json.Unmarshal(row.App, &app) != nil {
+		return nil
+	}
+	var roles []spec.RoleStatus
+	for _, role := range app.Roles {
+		rs := spec.RoleStatus{Role: role.Name}
+		for id := range role.NumReplicas {
+			rs.Replicas = append(rs.Replicas, spec.ReplicaStatus{ID: id})
+		}
+		roles = append(roles, rs)
+	}
+	return roles
+}
+
+// selected picks the replicas that role and ids name. Where no role is known
+// at all, named replicas are believed.
+func selected(ref Ref, known []spec.RoleStatus, role string, ids []int) ([]spec.Replica, error) {
+	var names []string
+	var targets []spec.Replica
+	var of *spec.RoleStatus
+	for i := range known {
+		names = append(names, known[i].Role)
+		if known[i].Role == role {
+			of = &known[i]
+		}
+		for _, replica := range known[i].Replicas {
+			if role == "" || known[i].Role == role {
+				targets = append(targets, spec.Replica{Role: known[i].Role, ID: replica.ID})
+			}
+		}
+	}
+	if role != "" && of == nil && len(known) > 0 {
+		return nil, notFound("no role %q in app %s: it has %s", role, ref.Handle(), strings.Join(names, ", "))
+	}
+	if len(ids) == 0 {
+		return targets, nil
+	}
+	var named []spec.Replica
+	for _, id := range ids {
+		replica := spec.Replica{Role: role, ID: id}
+		if of != nil && !slices.Contains(targets, replica) {
+			return nil, notFound("no replica %d in role %s of app %s: %s", id, role, ref.Handle(), span(of.Replicas))
+		}
+		named = append(named, replica)
+	}
+	return named, nil
+}
+
+// span says which replicas a role has.
+func span(replicas []spec.ReplicaStatus) string {
+	if len(replicas) == 0 {
+		return "it has none"
+	}
+	first, last := replicas[0].ID, replicas[0].ID
+	for _, r := range replicas {
+		first, last = min(first, r.ID), max(last, r.ID)
+	}
+	return fmt.Sprintf("it has %d to %d", first, last)
+}
+
+// open opens each replica's log. Of replicas that were not named, those without
+// a log (never started, or purged) are left out with a warning, as long as there
+// is one.
+func (r *Runner) open(ctx context.Context, b backends.Backend, ref Ref, targets []spec.Replica, o backends.LogOptions, named bool) ([]LogInput, error) {
+	var inputs []LogInput
+	var missing error
+	for _, t := range targets {
+		reader, err := b.Logs(ctx, ref.ID, t, o)
+		switch {
+		case err == nil:
+			inputs = append(inputs, LogInput{t.Role, t.ID, reader})
+		case !named && errors.Is(err, backends.ErrNotFound):
+			missing = errors.Join(missing, fmt.Errorf("no log of %s/%d: %w", t.Role, t.ID, err))
+		default:
+			CloseLogs(inputs)
+			return nil, fmt.Errorf("open log of %s/%d of app %s: %w", t.Role, t.ID, ref.Handle(), err)
+		}
+	}
+	if missing == nil {
+		return inputs, nil
+	}
+	lines := strings.Split(missing.Error(), "\n")
+	more := ""
+	if len(lines) > 1 {
+		more = fmt.Sprintf(" (and %d more)", len(lines)-1)
+	}
+	if len(inputs) == 0 {
+		return nil, notFound("app %s: %s%s", ref.Handle(), lines[0], more)
+	}
+	r.warn("app %s: %s%s", ref.Handle(), lines[0], more)
+	return inputs, nil
+}

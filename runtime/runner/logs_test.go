@@ -1,0 +1,105 @@
+package runner
+
+import (
+	"errors"
+	"strings"
+	"sync/atomic"
+	"testing"
+
+	"torchx/backends"
+	"torchx/runtime/spec"
+)
+
+func names(inputs []LogInput) string {
+	var s []string
+	for _, in := range inputs {
+		s = append(s, in.Role+"/"+string(rune('0'+in.ID)))
+	}
+	return strings.Join(s, " ")
+}
+
+func roles(state spec.State, counts ...any) *spec.Status {
+	s := &spec.Status{State: state}
+	for i := 0; i < len(counts); i += 2 {
+		rs := spec.RoleStatus{Role: counts[i].(string)}
+		for id := range counts[i+1].(int) {
+			rs.Replicas = append(rs.Replicas, spec.ReplicaStatus{ID: id, Role: rs.Role})
+		}
+		s.Roles = append(s.Roles, rs)
+	}
+	return s
+}
+
+func TestLogs(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	ref := Ref{"local", "app"}
+	w.local.set("app", roles(spec.Running, "a", 2, "purged", 1, "b", 1))
+	for _, tt := range []struct {
+		role      string
+		ids       []int
+		want, err string
+	}{
+		{"", nil, "a/0 a/1 b/0", ""},
+		{"a", nil, "a/0 a/1", ""},
+		{"a", []int{1}, "a/1", ""},
+		{"a", []int{1, 0}, "a/1 a/0", ""},
+		{"c", nil, "", `no role "c" in app local://torchx/app: it has a, purged, b`},
+		{"c", []int{0}, "", `no role "c"`},
+		{"a", []int{2}, "", "no replica 2 in role a of app local://torchx/app: it has 0 to 1"},
+		{"purged", nil, "", "no log of purged/0: purged since noon"},
+		{"purged", []int{0}, "", "purged since noon"},
+	} {
+		inputs, err := w.Logs(t.Context(), ref, tt.role, tt.ids, backends.LogOptions{})
+		if tt.err != "" {
+			if !errors.Is(err, backends.ErrNotFound) || !strings.Contains(err.Error(), tt.err) || strings.Contains(err.Error(), "\n") {
+				t.Errorf("%s %v: %v, want %q", tt.role, tt.ids, err, tt.err)
+			}
+			continue
+		}
+		if err != nil || names(inputs) != tt.want {
+			t.Errorf("%s %v: %s, %v", tt.role, tt.ids, names(inputs), err)
+		}
+		CloseLogs(inputs)
+	}
+	w.warned(t, "no log of purged/0: purged since noon")
+	if _, err := w.Logs(t.Context(), Ref{"local", "nope"}, "", nil, backends.LogOptions{}); !errors.Is(err, backends.ErrNotFound) {
+		t.Errorf("unknown app: %v", err)
+	}
+}
+
+func TestLogsWaitForStart(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	ref := Ref{"local", "app"}
+	w.local.set("app", roles(spec.Pending, "a", 1))
+	var looks atomic.Int32
+	w.local.describe = func(string) error {
+		if looks.Add(1) == 3 {
+			go w.local.set("app", roles(spec.Running, "a", 2))
+		}
+		return nil
+	}
+	if inputs, err := w.Logs(t.Context(), ref, "a", []int{0}, backends.LogOptions{}); err != nil || looks.Load() >= 3 {
+		t.Errorf("named: %v, %v after %d looks", names(inputs), err, looks.Load())
+	}
+	if inputs, err := w.Logs(t.Context(), ref, "", nil, backends.LogOptions{}); err != nil || names(inputs) != "a/0 a/1" {
+		t.Errorf("all: %v, %v", names(inputs), err)
+	}
+}
+
+func TestLogsOfAppThatNeverStarted(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	ref := w.crashed(t)
+	w.gone = true
+	_, err := w.Logs(t.Context(), ref, "", nil, backends.LogOptions{})
+	if !errors.Is(err, backends.ErrNotFound) || !strings.Contains(err.Error(), "echo/0") {
+		t.Errorf("got %v", err)
+	}
+	w.local.set("empty", &spec.Status{State: spec.Failed, Msg: "no such program"})
+	_, err = w.Logs(t.Context(), Ref{"local", "empty"}, "", nil, backends.LogOptions{})
+	if !errors.Is(err, backends.ErrNotFound) || !strings.Contains(err.Error(), "no such program") {
+		t.Errorf("got %v", err)
+	}
+}

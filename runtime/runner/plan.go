@@ -1,0 +1,227 @@
+package runner
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"torchx/backends"
+	"torchx/runtime/config"
+	"torchx/runtime/spec"
+)
+
+// PlanRequest says what to run, where and how.
+type PlanRequest struct {
+	Backend string    // canonical name or alias
+	App     *spec.App // not changed
+	// Cfg are the options as given, the strongest first: the command line, then
+	// ConfigLayer. What an alias implies and the defaults come after them.
+	Cfg          []backends.Layer
+	Env          spec.Map[string] // --env: added to every role
+	Strict       bool             // refuse roles that do not say what they need
+	Cwd          string           // absolute folder the command runs in
+	DefaultImage string           // torchx.IMAGE
+	ParentRunID  string           // TORCHX_PARENT_RUN_ID of the environment wins
+	Trackers     []config.Tracker // TORCHX_TRACKERS of the environment wins
+	Environ      []string         // what replicas start from, "K=V"; nil: this process's own
+
+	// What the record remembers beside the plan.
+	Component string
+	Args      []string
+	Modules   json.RawMessage
+	Getenv    json.RawMessage
+}
+
+// Planned is an app that is ready to be submitted. Its JSON form, {app, cfg,
+// request}, is what `run --dryrun --json` prints and Load reads.
+type Planned struct {
+	Backend string // canonical name
+	Plan    *backends.Plan
+	// Warnings of option parsing and of the backend, one line each.
+	Warnings []string
+
+	Component       string
+	Args            []string
+	Cwd             string
+	Modules, Getenv json.RawMessage
+}
+
+// Ref names the app that Submit will start.
+func (p *Planned) Ref() Ref { return Ref{p.Backend, p.Plan.ID} }
+
+// App is the app as planned, with the variables that were added.
+func (p *Planned) App() *spec.App { return p.Plan.App }
+
+// planned is the JSON form of a Planned.
+type planned struct {
+	App     *spec.App       `json:"app"`
+	Cfg     backends.Config `json:"cfg"`
+	Request any             `json:"request"`
+}
+
+// MarshalJSON writes {app, cfg, request}.
+func (p *Planned) MarshalJSON() ([]byte, error) {
+	return marshal(planned{p.Plan.App, p.Plan.Cfg, p.Plan.Request})
+}
+
+// marshal is json.Marshal, but leaves <, > and & in commands as they are.
+func marshal(v any) ([]byte, error) {
+	var b bytes.Buffer
+	e := json.NewEncoder(&b)
+	e.SetEscapeHTML(false)
+	if err := e.Encode(v); err != nil {
+		return nil, err
+	}
+	return bytes.TrimRight(b.Bytes(), "\n"), nil
+}
+
+// ConfigLayer returns the options of a backend that .torchxconfig files give: in
+// the section of the name that the user chose, of the canonical name, and of
+// other aliases. Errors: backends.ErrNotFound for an unknown backend.
+func (r *Runner) ConfigLayer(c *config.Config, backend string) (backends.Layer, error) {
+	alias, err := r.Backends.Canonical(backend)
+	if err != nil {
+		return nil, err
+	}
+	names := r.Backends.AliasesOf(alias.Backend)
+	slices.Sort(names)
+	names = append([]string{backend, alias.Backend}, names...)
+	var layer backends.Layer
+	for _, v := range c.Backend(names...) {
+		layer = append(layer, backends.Value{Key: v.Key, Text: v.Text, Origin: v.Origin()})
+	}
+	return layer, nil
+}
+
+// Plan works out what Submit would do; it changes and contacts nothing. Errors:
+// backends.ErrNotFound (backend), backends.ErrInvalidOption, or a plain one that
+// says what is wrong with the app.
+func (r *Runner) Plan(ctx context.Context, q PlanRequest) (*Planned, error) {
+	alias, err := r.Backends.Canonical(q.Backend)
+	if err != nil {
+		return nil, err
+	}
+	b, err := r.Backends.Get(alias.Backend)
+	if err != nil {
+		return nil, err
+	}
+	layers := append(slices.Clone(q.Cfg), backends.DefaultsLayer(alias.Defaults, q.Backend))
+	cfg, warnings, err := backends.Resolve(b.Options(), layers...)
+	if err != nil {
+		return nil, fmt.Errorf("backend %s: %w (see `torchx runopts %s`)", alias.Backend, err, alias.Backend)
+	}
+	number := r.nonZero() // drawn first: a fixed source gives the same id whatever else needs one
+	app, err := r.prepare(alias.Backend, &q)
+	if err != nil {
+		return nil, err
+	}
+	plan, err := plan(ctx, b, backends.PlanInput{
+		ID: AppID(app.Name, number), App: app, Cfg: cfg, Cwd: q.Cwd, DefaultImage: q.DefaultImage,
+	})
+	if err != nil {
+		return nil, err
+	}
+	plan.Environ = q.Environ
+	return &Planned{
+		Backend: alias.Backend, Plan: plan, Warnings: append(warnings, plan.Warnings...),
+		Component: q.Component, Args: q.Args, Cwd: q.Cwd, Modules: q.Modules, Getenv: q.Getenv,
+	}, nil
+}
+
+// prepare returns the app to plan: a checked copy with its variables.
+func (r *Runner) prepare(backend string, q *PlanRequest) (*spec.App, error) {
+	if q.App == nil {
+		return nil, errors.New("there is no app to plan")
+	}
+	app := q.App.Clone()
+	r.inject(app, backend, q)
+	if err := app.Validate(); err != nil {
+		return nil, err
+	}
+	if q.Strict {
+		for i := range app.Roles {
+			if app.Roles[i].Resource.IsNull() {
+				return nil, fmt.Errorf("role %s does not say what it needs, which --strict refuses: set Role(resource=...)", app.Roles[i].Name)
+			}
+		}
+	}
+	return app, nil
+}
+
+// plan asks the backend, then lets each role's pre_proc change the request.
+func plan(ctx context.Context, b backends.Backend, in backends.PlanInput) (*backends.Plan, error) {
+	p, err := b.Plan(ctx, in)
+	if err != nil {
+		return nil, err
+	}
+	if p.App == nil {
+		p.App = in.App
+	}
+	if p.Cfg == nil {
+		p.Cfg = in.Cfg
+	}
+	raw, err := preProc(b.Name(), in.App, p.Request)
+	if raw == nil || err != nil {
+		return p, err
+	}
+	in.ID = p.ID
+	changed, err := b.Load(ctx, in, raw)
+	if err != nil {
+		return nil, fmt.Errorf("after pre_proc: %w", err)
+	}
+	p.ID, p.Request = changed.ID, changed.Request
+	for _, w := range changed.Warnings {
+		if !slices.Contains(p.Warnings, w) {
+			p.Warnings = append(p.Warnings, w)
+		}
+	}
+	return p, nil
+}
+
+// preProc returns the request as the roles' functions made it, nil if no role has one.
+func preProc(backend string, app *spec.App, request any) ([]byte, error) {
+	var raw []byte
+	for i := range app.Roles {
+		role := &app.Roles[i]
+		if role.PreProc == nil {
+			continue
+		}
+		var err error
+		if raw == nil {
+			if raw, err = marshal(request); err != nil {
+				return nil, fmt.Errorf("encode the request for pre_proc of role %s: %w", role.Name, err)
+			}
+		}
+		if raw, err = role.PreProc(backend, raw); err != nil {
+			return nil, fmt.Errorf("pre_proc of role %s: %w", role.Name, err)
+		}
+	}
+	return raw, nil
+}
+
+// nonZero: an id made of 0 would have no random part.
+func (r *Runner) nonZero() uint64 {
+	for {
+		if v := r.random(); v != 0 {
+			return v
+		}
+	}
+}
+
+// AppID makes the id of a new app: its name, with what cannot stand in a handle
+// or would break a line replaced by '-', and a random part.
+func AppID(name string, v uint64) string {
+	name = strings.Map(func(c rune) rune {
+		if c == '/' || c == utf8.RuneError || unicode.IsSpace(c) || !unicode.IsPrint(c) {
+			return '-'
+		}
+		return c
+	}, name)
+	return name + "-" + spec.RandomID(v, -1)
+}

@@ -1,0 +1,167 @@
+package runner
+
+import (
+	"encoding/json"
+	"errors"
+	"os"
+	"reflect"
+	"strings"
+	"testing"
+
+	"torchx/backends"
+	"torchx/runtime/spec"
+)
+
+func TestResolveHandles(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	for text, want := range map[string]Ref{
+		"local://torchx/a":       {"local", "a"},
+		"local:///a":             {"local", "a"},
+		"local_cwd://x/y/a":      {"local", "a"},
+		"local_dir://torchx/a":   {"local", "a"},
+		"local_docker://s/ns:a":  {"docker", "ns:a"},
+		"docker://torchx/a b://": {"", ""},
+		"local://foo":            {"", ""},
+		"://a/b":                 {"", ""},
+		"nope://s/a":             {"", ""},
+	} {
+		got, err := w.Resolve(t.Context(), text)
+		if got != want || (err != nil) != (want.ID == "") {
+			t.Errorf("%q: %v, %v", text, got, err)
+		}
+	}
+	_, err := w.Resolve(t.Context(), "local_cwd://foo")
+	if want := "local_cwd://foo is not of the form: <scheduler_backend>://<session_name>/<app_id>"; err == nil || err.Error() != want {
+		t.Errorf("malformed: %v", err)
+	}
+	_, err = w.Resolve(t.Context(), "nope://s/a")
+	if !errors.Is(err, backends.ErrNotFound) || !strings.Contains(err.Error(), "local, docker") {
+		t.Errorf("unknown backend: %v", err)
+	}
+}
+
+func TestResolvePrefix(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	if _, err := w.Resolve(t.Context(), "-"); !errors.Is(err, backends.ErrNotFound) || !strings.Contains(err.Error(), "torchx list") {
+		t.Errorf("-: %v", err)
+	}
+	alpha := w.run(t, "local", "alpha")
+	beta := w.run(t, "docker", "beta")
+	beta2 := w.run(t, "local", "beta")
+	w.local.set("unrecorded-x", &spec.Status{State: spec.Running})
+	for text, want := range map[string]Ref{
+		"a": alpha, alpha.ID: alpha, "-": beta2, beta.ID: beta, "unrec": {"local", "unrecorded-x"},
+	} {
+		if got, err := w.Resolve(t.Context(), text); err != nil || got != want {
+			t.Errorf("%q: %v, %v, want %v", text, got, err, want)
+		}
+	}
+	_, err := w.Resolve(t.Context(), "b")
+	if err == nil || !strings.Contains(err.Error(), beta.Handle()) || !strings.Contains(err.Error(), beta2.Handle()) {
+		t.Errorf("ambiguous: %v", err)
+	}
+	for _, text := range []string{"foo", "", "%", "_lpha"} {
+		_, err := w.Resolve(t.Context(), text)
+		var lookup *LookupError
+		if !errors.Is(err, backends.ErrNotFound) || !errors.As(err, &lookup) {
+			t.Errorf("%q: %v", text, err)
+		}
+	}
+	for range 5 {
+		w.run(t, "local", "beta")
+	}
+	if _, err := w.Resolve(t.Context(), "b"); err == nil || strings.Count(err.Error(), "://") != maxCandidates || !strings.HasSuffix(err.Error(), "...") {
+		t.Errorf("many: %v", err)
+	}
+}
+
+// TestResolveExactWins: an id that is the beginning of another one means itself.
+func TestResolveExactWins(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.local.set("x", &spec.Status{})
+	w.local.set("xy", &spec.Status{})
+	if got, err := w.Resolve(t.Context(), "x"); err != nil || got.ID != "x" {
+		t.Errorf("%v, %v", got, err)
+	}
+}
+
+func TestLogVectors(t *testing.T) {
+	t.Parallel()
+	data, err := os.ReadFile("testdata/log_identifier_valid.json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var file struct {
+		Rows []struct {
+			In  []string
+			Out bool
+		}
+	}
+	if err := json.Unmarshal(data, &file); err != nil || len(file.Rows) == 0 {
+		t.Fatal(err)
+	}
+	for _, r := range file.Rows {
+		want := r.Out
+		if r.In[0] == "app" {
+			want = true // an app id, or the beginning of one, will do here
+		}
+		_, _, _, err := parseLog(r.In[0])
+		if (err == nil) != want {
+			t.Errorf("%q: %v, want %v", r.In[0], err, want)
+		}
+		if err != nil && err.Error() != "`"+r.In[0]+"` is not of the form SCHEDULER://[SESSION_NAME]/APP_ID/[ROLE_NAME/[REPLICA_IDS,...]]" {
+			t.Errorf("%q: %v", r.In[0], err)
+		}
+	}
+}
+
+func TestResolveLog(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	ref := w.run(t, "local", "alpha")
+	for _, tt := range []struct {
+		text, role string
+		ids        []int
+		ok         bool
+	}{
+		{"-", "", nil, true},
+		{"-/echo", "echo", nil, true},
+		{"-/echo/1", "echo", []int{1}, true},
+		{"alp/echo/0,1,0,", "echo", []int{0, 1}, true},
+		{ref.Handle() + "/echo/12", "echo", []int{12}, true},
+		{"local_cwd:///" + ref.ID + "/echo", "echo", nil, true},
+		{"-/", "", nil, false},
+		{"-/echo/", "", nil, false},
+		{"-/echo/a", "", nil, false},
+		{"-/echo/99999999999999999999", "", nil, false},
+		{"nope/echo", "echo", nil, false},
+		{"", "", nil, false},
+	} {
+		got, role, ids, err := w.ResolveLog(t.Context(), tt.text)
+		if (err == nil) != tt.ok {
+			t.Errorf("%q: %v", tt.text, err)
+			continue
+		}
+		if tt.ok && (got != ref || role != tt.role || !reflect.DeepEqual(ids, tt.ids)) {
+			t.Errorf("%q: %v %q %v", tt.text, got, role, ids)
+		}
+	}
+}
+
+func FuzzParseLog(f *testing.F) {
+	for _, s := range []string{"local://s/app/role/0,1,", "-/r/0", "a://b", "x/y/z"} {
+		f.Add(s)
+	}
+	f.Fuzz(func(t *testing.T, text string) {
+		app, role, ids, err := parseLog(text)
+		if err != nil {
+			return
+		}
+		if app == "" || strings.Contains(role, "/") || len(ids) > 0 && role == "" || !strings.HasPrefix(text, app) {
+			t.Fatalf("%q: %q %q %v", text, app, role, ids)
+		}
+	})
+}

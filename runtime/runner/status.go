@@ -1,0 +1,136 @@
+package runner
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+
+	"torchx/backends"
+	"torchx/runtime/spec"
+	"torchx/state"
+)
+
+// Status reports an app as its backend sees it, or as it was last seen when the
+// backend no longer knows it, and writes what it saw into the history. Errors:
+// backends.ErrNotFound, backends.ErrUnavailable.
+func (r *Runner) Status(ctx context.Context, ref Ref) (*spec.Status, error) {
+	return r.look(ctx, ref, r.row(ctx, ref))
+}
+
+// look is Status with the app's row, nil if it has none.
+func (r *Runner) look(ctx context.Context, ref Ref, row *state.App) (*spec.Status, error) {
+	b, err := r.knownBackend(ref)
+	if err != nil {
+		return nil, err
+	}
+	s, err := b.Describe(ctx, ref.ID)
+	if errors.Is(err, backends.ErrNotFound) {
+		if row == nil {
+			return nil, unknownApp(ref)
+		}
+		return r.remembered(ctx, b, ref, row)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("look at app %s: %w", ref.Handle(), err)
+	}
+	return r.seen(ctx, ref, row, s), nil
+}
+
+// seen completes what a backend said and records it.
+func (r *Runner) seen(ctx context.Context, ref Ref, row *state.App, s *spec.Status) *spec.Status {
+	s.Handle = ref.Handle()
+	if row == nil {
+		return s
+	}
+	if s.SubmittedAt == nil {
+		s.SubmittedAt = &row.SubmittedAt
+	}
+	if err := r.DB.SetStatus(ctx, ref.Backend, ref.ID, s); err != nil && !errors.Is(err, state.ErrNotFound) {
+		r.warn("%v", err)
+	}
+	return s
+}
+
+// remembered is the status of an app that its backend does not know: what the
+// history says if the app has ended or is just being submitted, else FAILED.
+func (r *Runner) remembered(ctx context.Context, b backends.Backend, ref Ref, row *state.App) (*spec.Status, error) {
+	s, err := r.DB.Status(ctx, ref.Backend, ref.ID)
+	if err != nil {
+		if errors.Is(err, state.ErrNotFound) {
+			return nil, unknownApp(ref)
+		}
+		return nil, err
+	}
+	s.Handle = ref.Handle()
+	submitting := s.State == spec.Submitted || s.State == spec.Unsubmitted
+	if s.State.Terminal() || submitting && r.submitterAlive(row.Submitter) {
+		return s, nil
+	}
+	// It may have come to life, and its submitter gone, since the backend was asked.
+	if again, err := b.Describe(ctx, ref.ID); err == nil {
+		return r.seen(ctx, ref, row, again), nil
+	}
+	return r.seen(ctx, ref, row, r.vanished(s, submitting)), nil
+}
+
+// vanished ends an app of which nobody knows how it ended.
+func (r *Runner) vanished(s *spec.Status, submitting bool) *spec.Status {
+	s.Msg = fmt.Sprintf("its backend no longer knows the app, which was %s when last seen: how it ended is not known", s.State)
+	if submitting {
+		s.Msg = "torchx ended before the app was started"
+	}
+	code, now := exitNotStarted, r.now()
+	s.State, s.ExitCode, s.FinishedAt = spec.Failed, &code, &now
+	for i := range s.Roles {
+		for j := range s.Roles[i].Replicas {
+			if replica := &s.Roles[i].Replicas[j]; !replica.State.Terminal() {
+				replica.State = spec.Unknown
+			}
+		}
+	}
+	return s
+}
+
+// Description is an app as it was submitted; its JSON form is `describe --json`.
+type Description struct {
+	Handle    string          `json:"handle"`
+	App       json.RawMessage `json:"app"`
+	Cfg       json.RawMessage `json:"cfg"`       // null when not known
+	Component *string         `json:"component"` // nil when not known
+	Args      []string        `json:"args"`
+	// Partial: the app is not in the history, App holds what its backend tells.
+	Partial bool `json:"partial"`
+}
+
+// Describe returns what was submitted. Errors: backends.ErrNotFound, backends.ErrUnavailable.
+func (r *Runner) Describe(ctx context.Context, ref Ref) (*Description, error) {
+	row := r.row(ctx, ref)
+	if row == nil || row.App == nil {
+		return r.partial(ctx, ref)
+	}
+	d := &Description{Handle: ref.Handle(), App: row.App, Cfg: row.Cfg, Args: row.Args}
+	if row.Component != "" {
+		d.Component = &row.Component
+	}
+	return d, nil
+}
+
+// partial makes an app of the roles and replicas that the backend reports.
+func (r *Runner) partial(ctx context.Context, ref Ref) (*Description, error) {
+	s, err := r.Status(ctx, ref)
+	if err != nil {
+		return nil, err
+	}
+	app := spec.App{Name: ref.ID, Roles: []spec.Role{}, Metadata: map[string]any{}}
+	for _, role := range s.Roles {
+		known := spec.NewRole(role.Role, spec.None)
+		known.NumReplicas = len(role.Replicas)
+		app.Roles = append(app.Roles, known)
+	}
+	raw, err := marshal(app)
+	if err != nil {
+		return nil, fmt.Errorf("describe app %s: %w", ref.Handle(), err)
+	}
+	return &Description{Handle: ref.Handle(), App: raw, Partial: true}, nil
+}

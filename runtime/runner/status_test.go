@@ -1,0 +1,204 @@
+package runner
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"torchx/backends"
+	"torchx/runtime/spec"
+)
+
+func TestStatus(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	ref := w.run(t, "local_cwd", "echo")
+	s, err := w.Status(t.Context(), ref)
+	if err != nil || s.State != spec.Running || s.Handle != ref.Handle() || s.SubmittedAt == nil || len(s.Roles) != 1 {
+		t.Fatalf("%+v, %v", s, err)
+	}
+	w.local.finish(ref.ID, spec.Failed, 7)
+	if s, err = w.Status(t.Context(), ref); err != nil || s.State != spec.Failed {
+		t.Fatalf("%+v, %v", s, err)
+	}
+	if a := w.rowOf(t, ref); a.State != spec.Failed || *a.ExitCode != 7 {
+		t.Errorf("the history has %v", a.State)
+	}
+	w.local.remove(ref.ID)
+	if s, err = w.Status(t.Context(), ref); err != nil || s.State != spec.Failed || *s.ExitCode != 7 || s.Handle != ref.Handle() || len(s.Roles) != 1 {
+		t.Errorf("remembered: %+v, %v", s, err)
+	}
+}
+
+func TestStatusUnknown(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	ref := Ref{"local", "nope"}
+	_, err := w.Status(t.Context(), ref)
+	if want := "app local://torchx/nope does not exist or was deleted: see `torchx list`"; err == nil || err.Error() != want || !errors.Is(err, backends.ErrNotFound) {
+		t.Errorf("got %v", err)
+	}
+	if _, err := w.Describe(t.Context(), ref); !errors.Is(err, backends.ErrNotFound) {
+		t.Errorf("describe: %v", err)
+	}
+	if err := w.Delete(t.Context(), ref, backends.DeleteOptions{}); !errors.Is(err, backends.ErrNotFound) {
+		t.Errorf("delete: %v", err)
+	}
+	if err := w.Cancel(t.Context(), ref, backends.CancelOptions{}); err != nil {
+		t.Errorf("cancel: %v", err)
+	}
+	if _, err := w.Wait(t.Context(), ref); !errors.Is(err, backends.ErrNotFound) {
+		t.Errorf("wait: %v", err)
+	}
+	w.local.describe = func(string) error { return fmt.Errorf("engine is off: %w", backends.ErrUnavailable) }
+	if _, err := w.Status(t.Context(), ref); !errors.Is(err, backends.ErrUnavailable) {
+		t.Errorf("unavailable: %v", err)
+	}
+}
+
+// crashed records an app that no backend knows.
+func (w *world) crashed(t *testing.T) Ref {
+	t.Helper()
+	p := w.plan(t)
+	if _, err := w.record(t.Context(), p); err != nil {
+		t.Fatal(err)
+	}
+	return p.Ref()
+}
+
+func TestStatusOfInterruptedSubmit(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	ref := w.crashed(t)
+	if s, err := w.Status(t.Context(), ref); err != nil || s.State != spec.Submitted {
+		t.Fatalf("while the submitter lives: %+v, %v", s, err)
+	}
+	err := w.Delete(t.Context(), ref, backends.DeleteOptions{})
+	if err == nil || !strings.Contains(err.Error(), "just being submitted") {
+		t.Errorf("delete: %v", err)
+	}
+	w.gone = true
+	s, err := w.Status(t.Context(), ref)
+	if err != nil || s.State != spec.Failed || *s.ExitCode != 125 || s.Msg != "torchx ended before the app was started" || s.FinishedAt == nil {
+		t.Fatalf("%+v, %v", s, err)
+	}
+	if a := w.rowOf(t, ref); a.State != spec.Failed || *a.ExitCode != 125 {
+		t.Errorf("the history has %v", a)
+	}
+	if err := w.Delete(t.Context(), ref, backends.DeleteOptions{}); err != nil {
+		t.Errorf("delete: %v", err)
+	}
+}
+
+// TestStatusOfLateStart: the app came to life, and its submitter went, right
+// after the backend was asked.
+func TestStatusOfLateStart(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	ref := w.crashed(t)
+	w.Alive = func(string) bool {
+		w.local.set(ref.ID, &spec.Status{State: spec.Running})
+		return false
+	}
+	if s, err := w.Status(t.Context(), ref); err != nil || s.State != spec.Running {
+		t.Errorf("%+v, %v", s, err)
+	}
+}
+
+func TestStatusOfVanished(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	ref := w.run(t, "local", "echo")
+	if _, err := w.Status(t.Context(), ref); err != nil {
+		t.Fatal(err)
+	}
+	w.local.remove(ref.ID)
+	s, err := w.Wait(t.Context(), ref)
+	if err != nil || s.State != spec.Failed || *s.ExitCode != 125 || !strings.Contains(s.Msg, "was RUNNING when last seen") {
+		t.Fatalf("%+v, %v", s, err)
+	}
+	if r := s.Roles[0].Replicas[0]; r.State != spec.Unknown {
+		t.Errorf("replica is %v", r.State)
+	}
+}
+
+func TestDescribe(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	ref := w.run(t, "local", "echo")
+	d, err := w.Describe(t.Context(), ref)
+	if err != nil || d.Partial || *d.Component != "utils.echo" || len(d.Args) != 2 || !strings.Contains(string(d.Cfg), "image_type") || !strings.Contains(string(d.App), `"entrypoint":"echo"`) {
+		t.Errorf("%+v, %v", d, err)
+	}
+	w.local.set("other", &spec.Status{State: spec.Running})
+	if d, err = w.Describe(t.Context(), Ref{"local", "other"}); err != nil || !d.Partial || d.Component != nil {
+		t.Errorf("%+v, %v", d, err)
+	}
+}
+
+func TestWait(t *testing.T) {
+	t.Parallel()
+	for _, backend := range []string{"local", "docker"} { // by looking, and by a Waiter
+		t.Run(backend, func(t *testing.T) {
+			t.Parallel()
+			w := newWorld(t)
+			f := map[string]*fake{"local": w.local, "docker": w.other}[backend]
+			ref := w.run(t, backend, "echo")
+			var looks atomic.Int32
+			f.describe = func(string) error {
+				if looks.Add(1) == 3 {
+					go f.finish(ref.ID, spec.Succeeded, 0)
+				}
+				return nil
+			}
+			s, err := w.Wait(t.Context(), ref)
+			if err != nil || s.State != spec.Succeeded || looks.Load() < 3 {
+				t.Fatalf("%+v, %v", s, err)
+			}
+			if a := w.rowOf(t, ref); a.State != spec.Succeeded {
+				t.Errorf("the history has %v", a.State)
+			}
+		})
+	}
+}
+
+func TestWaitEndsWithContext(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	ref := w.run(t, "local", "echo")
+	ctx, cancel := context.WithTimeout(t.Context(), 30*time.Millisecond)
+	defer cancel()
+	if _, err := w.Wait(ctx, ref); !errors.Is(err, context.DeadlineExceeded) {
+		t.Errorf("got %v", err)
+	}
+}
+
+func TestCancelAndDelete(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	ref := w.run(t, "local", "echo")
+	for range 2 {
+		if err := w.Cancel(t.Context(), ref, backends.CancelOptions{}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if len(w.local.cancelled) != 1 {
+		t.Errorf("cancelled %v", w.local.cancelled)
+	}
+	live := w.run(t, "local", "live")
+	for _, f := range []Ref{ref, live} {
+		if err := w.Delete(t.Context(), f, backends.DeleteOptions{}); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := w.Status(t.Context(), f); !errors.Is(err, backends.ErrNotFound) {
+			t.Errorf("deleted: %v", err)
+		}
+	}
+	if len(w.local.cancelled) != 2 || len(w.local.deleted) != 2 {
+		t.Errorf("cancelled %v, deleted %v", w.local.cancelled, w.local.deleted)
+	}
+}

@@ -1,0 +1,111 @@
+package runner
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"torchx/backends"
+	"torchx/runtime/spec"
+	"torchx/state"
+)
+
+// Exit codes of an app that did not come to run.
+const (
+	exitNotStarted = 125 // torchx could not start or supervise it
+	exitCancelled  = 130
+)
+
+// Submit records the app and then starts it, so that a crash in between leaves a
+// trace. It returns after the first start of all replicas. If that fails the
+// record says so. An app runs even if it cannot be recorded: that is a warning.
+// Errors: backends.ErrExists, backends.ErrUnavailable, *backends.StartError.
+func (r *Runner) Submit(ctx context.Context, p *Planned) (spec.Handle, error) {
+	ref := p.Ref()
+	b, err := r.Backends.Get(p.Backend)
+	if err != nil {
+		return spec.Handle{}, err
+	}
+	recorded, err := r.record(ctx, p)
+	if err != nil {
+		return spec.Handle{}, err
+	}
+	if err := b.Submit(ctx, p.Plan); err != nil {
+		if recorded {
+			r.failed(context.WithoutCancel(ctx), b, ref, err)
+		}
+		return spec.Handle{}, fmt.Errorf("start app %s: %w", ref.Handle(), err)
+	}
+	return spec.Handle{Backend: ref.Backend, Session: spec.Session, AppID: ref.ID}, nil
+}
+
+// record writes the app's row; false means that there is none, but that the app
+// may run all the same. Errors: backends.ErrExists.
+func (r *Runner) record(ctx context.Context, p *Planned) (bool, error) {
+	if r.DB == nil {
+		return false, nil
+	}
+	row, err := r.newRow(p)
+	if err == nil {
+		err = r.DB.Insert(ctx, row)
+	}
+	switch {
+	case err == nil:
+		return true, nil
+	case errors.Is(err, state.ErrExists):
+		return false, fmt.Errorf("app %s is in the history: choose another app id: %w", p.Ref().Handle(), backends.ErrExists)
+	case ctx.Err() != nil:
+		return false, ctx.Err()
+	}
+	r.warn("app %s is not in the history, it runs without: %v", p.Ref().Handle(), err)
+	return false, nil
+}
+
+func (r *Runner) newRow(p *Planned) (state.App, error) {
+	app, err := marshal(p.Plan.App)
+	if err != nil {
+		return state.App{}, fmt.Errorf("encode app: %w", err)
+	}
+	cfg, err := marshal(p.Plan.Cfg)
+	if err != nil {
+		return state.App{}, fmt.Errorf("encode options: %w", err)
+	}
+	return state.App{
+		ID: p.Plan.ID, Name: p.Plan.App.Name, Backend: p.Backend, Component: p.Component, Args: p.Args,
+		App: app, Cfg: cfg, Cwd: p.Cwd, Modules: p.Modules, Getenv: p.Getenv,
+		State: spec.Submitted, SubmittedAt: r.now(), Submitter: submitter(),
+	}, nil
+}
+
+// failed corrects the record of an app whose start failed. What the backend
+// itself says of the app is better than the error; an app that was there before
+// keeps no record of this try.
+func (r *Runner) failed(ctx context.Context, b backends.Backend, ref Ref, cause error) {
+	var err error
+	if errors.Is(cause, backends.ErrExists) {
+		err = r.DB.Delete(ctx, ref.Backend, ref.ID)
+	} else {
+		err = r.DB.SetStatus(ctx, ref.Backend, ref.ID, r.failure(ctx, b, ref, cause))
+	}
+	if err != nil && !errors.Is(err, state.ErrNotFound) {
+		r.warn("the history does not know that app %s did not start: %v", ref.Handle(), err)
+	}
+}
+
+func (r *Runner) failure(ctx context.Context, b backends.Backend, ref Ref, cause error) *spec.Status {
+	var start *backends.StartError
+	isStart := errors.As(cause, &start)
+	if seen, err := b.Describe(ctx, ref.ID); err == nil && (seen.State.Terminal() || !isStart) {
+		return seen
+	}
+	code, now := exitNotStarted, r.now()
+	s := &spec.Status{State: spec.Failed, Msg: cause.Error(), FinishedAt: &now}
+	switch {
+	case isStart:
+		code = start.Code
+	case errors.Is(cause, context.Canceled):
+		code, s.State = exitCancelled, spec.Cancelled
+	}
+	s.ExitCode = &code
+	return s
+}

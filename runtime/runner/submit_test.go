@@ -1,0 +1,255 @@
+package runner
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"strings"
+	"testing"
+
+	"torchx/backends"
+	"torchx/runtime/spec"
+	"torchx/state"
+)
+
+func (w *world) plan(t *testing.T) *Planned {
+	t.Helper()
+	p, err := w.Plan(t.Context(), PlanRequest{
+		Backend: "local", App: echo(2), Component: "utils.echo", Args: []string{"--msg", "x"}, Cwd: "/w",
+		Modules: json.RawMessage(`[1]`), Getenv: json.RawMessage(`{}`),
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return p
+}
+
+func TestSubmitRecordsFirst(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	p := w.plan(t)
+	w.local.submit = func(plan *backends.Plan) error {
+		a := w.rowOf(t, p.Ref())
+		if a.State != spec.Submitted || a.Component != "utils.echo" || len(a.Args) != 2 || a.Cwd != "/w" || a.Name != "echo" || string(a.Modules) != "[1]" {
+			t.Errorf("row = %+v", a)
+		}
+		if !strings.HasPrefix(a.Submitter, fmt.Sprint(os.Getpid(), ":")) || !alive(a.Submitter) {
+			t.Errorf("submitter %q is not this process", a.Submitter)
+		}
+		w.local.set(plan.ID, &spec.Status{State: spec.Running})
+		return nil
+	}
+	h, err := w.Submit(t.Context(), p)
+	if err != nil || h.String() != p.Ref().Handle() {
+		t.Fatalf("%v, %v", h, err)
+	}
+	var app spec.App
+	if err := json.Unmarshal(w.rowOf(t, p.Ref()).App, &app); err != nil || app.Roles[0].NumReplicas != 2 {
+		t.Errorf("app = %+v, %v", app, err)
+	}
+}
+
+func TestSubmitFailures(t *testing.T) {
+	t.Parallel()
+	tests := []struct {
+		name  string
+		err   error
+		known *spec.Status // what the backend says afterwards
+		state spec.State
+		code  int
+		msg   string
+	}{
+		{"not found", &backends.StartError{Code: 127, Err: errors.New("no such program")}, nil, spec.Failed, 127, "no such program"},
+		{"unavailable", fmt.Errorf("no engine: %w", backends.ErrUnavailable), nil, spec.Failed, 125, "no engine: backend unavailable"},
+		{"interrupted", context.Canceled, nil, spec.Cancelled, 130, "context canceled"},
+		{
+			"backend knows better", &backends.StartError{Code: 126, Err: errors.New("x")},
+			&spec.Status{State: spec.Failed, ExitCode: new(126), Msg: "from the backend"}, spec.Failed, 126, "from the backend",
+		},
+		{"still runs", errors.New("lost touch"), &spec.Status{State: spec.Running}, spec.Running, -1, ""},
+		{"started in part", &backends.StartError{Code: 125, Err: errors.New("y")}, &spec.Status{State: spec.Running}, spec.Failed, 125, "y"},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+			w := newWorld(t)
+			w.local.submit = func(p *backends.Plan) error {
+				if tt.known != nil {
+					w.local.set(p.ID, tt.known)
+				}
+				return tt.err
+			}
+			p := w.plan(t)
+			_, err := w.Submit(t.Context(), p)
+			if !errors.Is(err, tt.err) {
+				t.Fatalf("got %v", err)
+			}
+			a := w.rowOf(t, p.Ref())
+			code := -1
+			if a.ExitCode != nil {
+				code = *a.ExitCode
+			}
+			if a.State != tt.state || code != tt.code || a.Msg != tt.msg {
+				t.Errorf("row is %v, %d, %q", a.State, code, a.Msg)
+			}
+		})
+	}
+}
+
+func TestSubmitTakenID(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	p := w.plan(t)
+	w.local.submit = func(*backends.Plan) error { return fmt.Errorf("taken: %w", backends.ErrExists) }
+	if _, err := w.Submit(t.Context(), p); !errors.Is(err, backends.ErrExists) {
+		t.Fatal(err)
+	}
+	if _, err := w.DB.Get(t.Context(), "local", p.Plan.ID); !errors.Is(err, state.ErrNotFound) {
+		t.Errorf("the other app's record: %v", err)
+	}
+	w.local.submit = nil
+	if _, err := w.Submit(t.Context(), p); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := w.Submit(t.Context(), p); !errors.Is(err, backends.ErrExists) {
+		t.Errorf("second: %v", err)
+	}
+	if a := w.rowOf(t, p.Ref()); a.State == spec.Failed {
+		t.Errorf("the first record is %v", a.State)
+	}
+}
+
+func TestSubmitWithoutHistory(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	if err := w.DB.Close(); err != nil {
+		t.Fatal(err)
+	}
+	p := w.plan(t)
+	if _, err := w.Submit(t.Context(), p); err != nil {
+		t.Fatal(err)
+	}
+	w.warned(t, "app "+p.Ref().Handle()+" is not in the history")
+	w.DB = nil
+	p = w.plan(t)
+	if _, err := w.Submit(t.Context(), p); err != nil {
+		t.Fatal(err)
+	}
+	if s, err := w.Status(t.Context(), p.Ref()); err != nil || s.State != spec.Running {
+		t.Errorf("%v, %v", s, err)
+	}
+	if rows, err := w.List(t.Context(), Filter{}); err != nil || len(rows) != 2 {
+		t.Errorf("%v, %v", rows, err)
+	}
+	if d, err := w.Describe(t.Context(), p.Ref()); err != nil || !d.Partial || !strings.Contains(string(d.App), `"num_replicas":2`) {
+		t.Errorf("%+v, %v", d, err)
+	}
+	if ref, err := w.Resolve(t.Context(), p.Plan.ID[:len(p.Plan.ID)-1]); err != nil || ref.Backend != "local" {
+		t.Errorf("%v, %v", ref, err)
+	}
+	if err := w.Delete(t.Context(), p.Ref(), backends.DeleteOptions{}); err != nil {
+		t.Error(err)
+	}
+}
+
+func TestLoad(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	p, err := w.Plan(t.Context(), PlanRequest{
+		Backend: "local", App: echo(1),
+		Cfg: []backends.Layer{backends.JSONLayer(map[string]any{"log_dir": "/l"}, "")},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	raw, err := json.MarshalIndent(p, "", " ")
+	if err != nil {
+		t.Fatal(err)
+	}
+	got, err := w.Load(t.Context(), raw, LoadOptions{Cwd: "/c"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	again, err := json.MarshalIndent(got, "", " ")
+	if err != nil || string(again) != string(raw) || got.Ref() != p.Ref() {
+		t.Errorf("%v\n%s\nwant\n%s", err, again, raw)
+	}
+	edited := strings.Replace(string(raw), `"app_id": "echo-`, `"app_id": "mine-`, 1)
+	if got, err = w.Load(t.Context(), []byte(edited), LoadOptions{Backend: "local_docker"}); err != nil || got.Backend != "docker" || !strings.HasPrefix(got.Plan.ID, "mine-") {
+		t.Errorf("edited: %+v, %v", got, err)
+	}
+	if _, err := w.Submit(t.Context(), p); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := w.Load(t.Context(), raw, LoadOptions{}); !errors.Is(err, backends.ErrExists) {
+		t.Errorf("in history: %v", err)
+	}
+	if err := w.DB.Delete(t.Context(), "local", p.Plan.ID); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := w.Load(t.Context(), raw, LoadOptions{}); !errors.Is(err, backends.ErrExists) {
+		t.Errorf("in backend: %v", err)
+	}
+}
+
+func TestLoadErrors(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	raw, err := w.plan(t).MarshalJSON()
+	if err != nil {
+		t.Fatal(err)
+	}
+	edit := func(old, new string) string {
+		t.Helper()
+		if !strings.Contains(string(raw), old) {
+			t.Fatalf("%s lacks %s", raw, old)
+		}
+		return strings.Replace(string(raw), old, new, 1)
+	}
+	tests := []struct {
+		name, text, want string
+		is               error
+	}{
+		{"empty", "", "it is empty", backends.ErrInvalidPlan},
+		{"no json", "\n\nfoo", "line 3: invalid character", backends.ErrInvalidPlan},
+		{"array", "[]", "line 1: ", backends.ErrInvalidPlan},
+		{"unknown field", edit(`{"app":`, `{"apps":`), `unknown field "apps"`, backends.ErrInvalidPlan},
+		{"unknown field of a role", edit(`"entrypoint":`, `"entry":`), `unknown field "entry"`, backends.ErrInvalidPlan},
+		{"nothing in it", "{}", `"app" or "request" is missing`, backends.ErrInvalidPlan},
+		{"two values", string(raw) + "{}", "more than one", backends.ErrInvalidPlan},
+		{"replicas", edit(`"num_replicas":2`, `"num_replicas":0`), "non-positive replicas", backends.ErrInvalidPlan},
+		{"option", edit(`"image_type":"cwd"`, `"image_type":"cwf"`), "one of cwd, dir", backends.ErrInvalidOption},
+		{"unknown option", edit(`"image_type":`, `"image_typ":`), "Did you mean image_type?", backends.ErrInvalidPlan},
+		{"bad id", edit(`"app_id":"`, `"app_id":"a/`), "app id", backends.ErrInvalidPlan},
+		{"no backend", edit(`"TORCHX_JOB_ID"`, `"JOB_ID"`), "choose it with -b", backends.ErrInvalidPlan},
+		{"unknown backend", edit(`local://torchx`, `nope://torchx`), `unknown backend "nope"`, backends.ErrNotFound},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+			_, err := w.Load(t.Context(), []byte(tt.text), LoadOptions{})
+			if !errors.Is(err, tt.is) || !strings.Contains(err.Error(), tt.want) || strings.Contains(err.Error(), "\n") {
+				t.Errorf("got %v, want %q", err, tt.want)
+			}
+		})
+	}
+}
+
+func TestAlive(t *testing.T) {
+	t.Parallel()
+	own := submitter()
+	f := strings.Split(own, ":")
+	if !alive(own) {
+		t.Errorf("%s is not alive", own)
+	}
+	for _, text := range []string{"", "x", "0::", "-1:2:3", "1:2", f[0] + ":1:" + f[2], f[0] + ":" + f[1] + ":another-boot", "4194305:5:" + f[2]} {
+		if alive(text) {
+			t.Errorf("%q is alive", text)
+		}
+	}
+	if !alive(f[0] + "::") {
+		t.Error("this process does not answer")
+	}
+}

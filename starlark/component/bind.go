@@ -1,0 +1,247 @@
+package component
+
+import (
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"go.starlark.net/starlark"
+
+	"torchx/runtime/suggest"
+)
+
+// Inputs are the values for a component's parameters. Args come before JSON,
+// JSON before Config, Config before the function's defaults.
+type Inputs struct {
+	// Args are typed behind the component's name.
+	Args []string
+	// JSON holds decoded values by parameter name: of the parameter's type, or
+	// strings as they would be typed. null is None.
+	JSON map[string]any
+	// Config is a [component:NAME] section of .torchxconfig; "None" is None.
+	Config map[string]string
+}
+
+// bound is a call's arguments and what is to be told about how they came about.
+type bound struct {
+	args     starlark.Tuple
+	kwargs   []starlark.Tuple
+	warnings []string
+}
+
+// configError is one about a config file. All other errors of a binder are about
+// what was typed or came as JSON, hence exit code 2.
+type configError struct{ error }
+
+// bind reads all values. Errors: ErrHelp; *UsageError for what was typed or came
+// as JSON; others for what a config file says.
+func (c *Component) bind(in Inputs) (*bound, error) {
+	line, err := parseArgs(c.Params, in.Args)
+	if err != nil {
+		return nil, c.usage(err)
+	}
+	b := &binder{params: c.Params, line: line, section: "config section [component:" + c.Name + "]"}
+	out, err := b.read(in)
+	var config configError
+	switch {
+	case errors.As(err, &config):
+		return nil, config.error
+	case err != nil:
+		return nil, c.usage(err)
+	}
+	for _, name := range b.unknownConfig() {
+		out.warnings = append(out.warnings, fmt.Sprintf("%s: %s is no parameter, ignored.%s",
+			b.section, name, suggest.Hint(name, b.names())))
+	}
+	return out, nil
+}
+
+// usage turns an error about arguments into a *UsageError, but for ErrHelp.
+func (c *Component) usage(err error) error {
+	if errors.Is(err, ErrHelp) {
+		return err
+	}
+	return &UsageError{Component: c.Ref, Text: oneLine(err.Error())}
+}
+
+// byParam spells the keys as parameters are: with "_" for "-".
+func byParam[V any](m map[string]V) (map[string]V, error) {
+	out := make(map[string]V, len(m))
+	for _, key := range slices.Sorted(maps.Keys(m)) {
+		name := underscores(key)
+		if _, again := out[name]; again {
+			return nil, fmt.Errorf("repeated argument %s", name)
+		}
+		out[name] = m[key]
+	}
+	return out, nil
+}
+
+type binder struct {
+	params  []Param
+	line    *commandLine
+	json    map[string]any
+	config  map[string]string
+	section string // where config comes from, for messages
+}
+
+// read puts the values together.
+func (b *binder) read(in Inputs) (*bound, error) {
+	var err error
+	if b.json, err = byParam(in.JSON); err != nil {
+		return nil, err
+	}
+	if b.config, err = byParam(in.Config); err != nil {
+		return nil, configError{fmt.Errorf("%s: %w", b.section, err)}
+	}
+	if err := b.checkNames(); err != nil {
+		return nil, err
+	}
+	return b.bind()
+}
+
+func (b *binder) names() []string {
+	names := make([]string, len(b.params))
+	for i := range b.params {
+		names[i] = b.params[i].Name
+	}
+	return names
+}
+
+// checkNames refuses JSON values for parameters that are not there.
+func (b *binder) checkNames() error {
+	names := b.names()
+	for _, name := range slices.Sorted(maps.Keys(b.json)) {
+		if !slices.Contains(names, name) {
+			return fmt.Errorf("unknown argument %s in JSON.%s", brief(name), suggest.Hint(name, names))
+		}
+	}
+	return nil
+}
+
+// unknownConfig lists the keys of the config section that name no parameter.
+func (b *binder) unknownConfig() []string {
+	names := b.names()
+	var unknown []string
+	for _, name := range slices.Sorted(maps.Keys(b.config)) {
+		if !slices.Contains(names, name) {
+			unknown = append(unknown, name)
+		}
+	}
+	return unknown
+}
+
+func (b *binder) bind() (*bound, error) {
+	out := &bound{}
+	var missing []string
+	for i := range b.params {
+		p := &b.params[i]
+		if p.Variadic {
+			if err := b.bindRest(p, out); err != nil {
+				return nil, err
+			}
+			continue
+		}
+		v, err := b.value(p)
+		switch {
+		case err != nil:
+			return nil, err
+		case v != nil && p.keyword:
+			out.kwargs = append(out.kwargs, starlark.Tuple{starlark.String(p.Name), v})
+		case v != nil:
+			out.args = append(out.args, v)
+		case p.Required:
+			missing = append(missing, p.flag())
+		case !p.keyword:
+			// By position, or else what *args takes would land here.
+			out.args = append(out.args, p.def)
+		}
+	}
+	if len(missing) > 0 {
+		return nil, fmt.Errorf("missing required %s %s", plural("argument", len(missing)), strings.Join(missing, ", "))
+	}
+	return out, nil
+}
+
+func plural(word string, n int) string {
+	if n == 1 {
+		return word
+	}
+	return word + "s"
+}
+
+// value finds what is said of a parameter; nil if nothing is.
+func (b *binder) value(p *Param) (starlark.Value, error) {
+	if text, ok := b.line.given[p.Name]; ok {
+		v, err := p.Type.parseText(text)
+		return v, about(p, err)
+	}
+	if decoded, ok := b.json[p.Name]; ok {
+		v, err := fromJSON(p, decoded)
+		return v, about(p, err)
+	}
+	if text, ok := b.config[p.Name]; ok {
+		v, err := fromConfig(p, text)
+		if err != nil {
+			return nil, configError{fmt.Errorf("%s: %s: %w", b.section, p.Name, err)}
+		}
+		return v, nil
+	}
+	return nil, nil
+}
+
+func fromJSON(p *Param, decoded any) (starlark.Value, error) {
+	if decoded == nil {
+		return none(p)
+	}
+	return p.Type.fromJSON(decoded)
+}
+
+func fromConfig(p *Param, text string) (starlark.Value, error) {
+	if text == "None" {
+		return none(p)
+	}
+	return p.Type.parseText(text)
+}
+
+// bindRest gives *args its values; it is the last parameter.
+func (b *binder) bindRest(p *Param, out *bound) error {
+	for _, text := range b.line.rest {
+		v, err := p.Type.parseText(text)
+		if err != nil {
+			return about(p, err)
+		}
+		out.args = append(out.args, v)
+	}
+	if len(b.line.rest) > 0 {
+		return nil
+	}
+	// A list elsewhere stands for the arguments one by one.
+	list := *p
+	list.Type = Type{Kind: List, Elem: p.Type.Kind}
+	v, err := b.value(&list)
+	if values, ok := v.(*starlark.List); ok {
+		for e := range values.Elements() {
+			out.args = append(out.args, e)
+		}
+	}
+	return err
+}
+
+// none gives a parameter None where that is one of its values.
+func none(p *Param) (starlark.Value, error) {
+	if !p.nullable() {
+		return nil, fmt.Errorf("it cannot be None (type %s)", p.Type)
+	}
+	return starlark.None, nil
+}
+
+// about names the parameter in an error about its value.
+func about(p *Param, err error) error {
+	if err == nil {
+		return nil
+	}
+	return fmt.Errorf("%s: %w", p.flag(), err)
+}

@@ -1,0 +1,277 @@
+package component
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"syscall"
+
+	"go.starlark.net/starlark"
+
+	"torchx/runtime/suggest"
+	"torchx/starlark/interp"
+)
+
+// Config connects components to their host.
+type Config struct {
+	// Dir is the folder that relative files and the project's components are
+	// found from; "" is the current one.
+	Dir string
+	// Builtins is the built-in library, its files at the root.
+	Builtins fs.FS
+	// Library opens the library NAME of @NAME//…; nil: there are none.
+	Library func(name string) (fs.FS, error)
+	// Image and Version are torchx.IMAGE and torchx.version.
+	Image, Version string
+	// Getenv serves torchx.getenv; nil: nothing is set.
+	Getenv func(name string) (string, bool)
+	// Print is told what components print(); nil: nobody is.
+	Print func(msg string)
+	// Fatal must print err and end the process: a component could not be stopped.
+	Fatal func(err error)
+}
+
+// Loader finds components. It keeps nothing between calls.
+type Loader struct{ config Config }
+
+// NewLoader returns a loader.
+func NewLoader(c Config) *Loader { return &Loader{config: c} }
+
+// dir is the absolute folder that references start from.
+func (l *Loader) dir() string {
+	dir, err := filepath.Abs(l.config.Dir)
+	if err != nil { // the current folder is gone: relative paths fail later, with a reason
+		return l.config.Dir
+	}
+	return dir
+}
+
+// root is the workspace root of the folder that references start from.
+func (l *Loader) root() string { return interp.WorkspaceRoot(filepath.Join(l.dir(), "_")) }
+
+// place is where a component's file is: on disk, or built in, or in a library.
+type place struct {
+	path    string // absolute, "" if not on disk
+	builtin string // name in the built-in library
+	label   string // @NAME//FILE of a library
+}
+
+// Find returns the component that ref names:
+//
+//   - MODULE.FUNCTION: of components/MODULE.star in the workspace root, else built in;
+//   - FILE.star:FUNCTION: a file, relative to the folder; components/FILE.star
+//     is also found from below the workspace root, and built in;
+//   - @NAME//FILE.star:FUNCTION: of a library.
+//
+// Finding executes the file, but calls nothing. Errors name what is missing and
+// what was probably meant; those of the file itself are interp's.
+func (l *Loader) Find(ctx context.Context, ref string) (*Component, error) {
+	r, err := parseRef(ref)
+	if err != nil {
+		return nil, err
+	}
+	places, err := l.places(r)
+	if err != nil {
+		return nil, err
+	}
+	var missing error
+	for _, p := range places {
+		s := l.newSession()
+		m, err := s.load(ctx, p)
+		if err != nil {
+			return nil, err
+		}
+		fn, err := l.function(r, m)
+		if fn != nil {
+			return l.component(r, p, m, s, fn)
+		}
+		missing = err
+	}
+	return nil, missing
+}
+
+// places lists where to look, all of which exist; there is at least one.
+func (l *Loader) places(r reference) ([]place, error) {
+	switch {
+	case r.library == "torchx":
+		if slices.Contains(starFiles(l.config.Builtins), r.file) {
+			return []place{{builtin: r.file}}, nil
+		}
+		return nil, fmt.Errorf("component file @torchx//%s does not exist.%s", r.file, suggest.Hint(r.file, starFiles(l.config.Builtins)))
+	case r.library != "":
+		return []place{{label: "@" + r.library + "//" + r.file}}, nil
+	case r.module != "" || r.file == "":
+		return l.modulePlaces(r)
+	case strings.HasSuffix(r.file, ".py"):
+		return nil, l.python(r)
+	default:
+		p, err := l.filePlace(r)
+		return []place{p}, err
+	}
+}
+
+func (l *Loader) modulePlaces(r reference) ([]place, error) {
+	var found []place
+	if identifier.MatchString(r.module) {
+		path := filepath.Join(l.root(), "components", r.module+".star")
+		ok, err := isFile(path)
+		if err != nil {
+			return nil, err
+		}
+		if ok {
+			found = append(found, place{path: path})
+		}
+		if name := r.module + ".star"; slices.Contains(starFiles(l.config.Builtins), name) {
+			found = append(found, place{builtin: name})
+		}
+	}
+	if len(found) == 0 {
+		return nil, fmt.Errorf("unknown component %s: it is neither in %s nor built in.%s `torchx builtins` lists the built-in ones",
+			brief(r.text), filepath.Join(l.root(), "components"), closeTo(r.text, l.known()))
+	}
+	return found, nil
+}
+
+// filePlace finds a file on disk, else in the workspace root's components
+// folder, else in the built-in library.
+func (l *Loader) filePlace(r reference) (place, error) {
+	candidates := []string{r.file}
+	if !filepath.IsAbs(r.file) {
+		candidates = []string{filepath.Join(l.dir(), r.file)}
+	}
+	name, inComponents := strings.CutPrefix(filepath.ToSlash(filepath.Clean(r.file)), "components/")
+	if inComponents {
+		candidates = append(candidates, filepath.Join(l.root(), "components", filepath.FromSlash(name)))
+	}
+	for _, path := range candidates {
+		ok, err := isFile(path)
+		if err != nil {
+			return place{}, err
+		}
+		if ok {
+			return place{path: path}, nil
+		}
+	}
+	if slices.Contains(starFiles(l.config.Builtins), name) {
+		return place{builtin: name}, nil
+	}
+	return place{}, fmt.Errorf("component file %s does not exist.%s", brief(candidates[0]), l.similarFile(r.file, candidates[0]))
+}
+
+// similarFile suggests a file of the same folder, or a built-in one.
+func (l *Loader) similarFile(file, path string) string {
+	var among []string
+	for _, name := range starFiles(os.DirFS(filepath.Dir(path))) {
+		among = append(among, filepath.Join(filepath.Dir(file), name))
+	}
+	for _, name := range starFiles(l.config.Builtins) {
+		among = append(among, "components/"+name)
+	}
+	return suggest.Hint(file, among)
+}
+
+// python explains that Python files are not components, and points to a port.
+func (l *Loader) python(r reference) error {
+	star := strings.TrimSuffix(r.file, ".py") + ".star"
+	path := star
+	if !filepath.IsAbs(path) {
+		path = filepath.Join(l.dir(), star)
+	}
+	if ok, err := isFile(path); ok && err == nil {
+		if r.function != "" {
+			star += ":" + r.function
+		}
+		return fmt.Errorf("%s is a Python file, and components are Starlark files now. Did you mean %s?", brief(r.file), star)
+	}
+	return fmt.Errorf("%s is a Python file, and components are Starlark files now: port it to %s (the names in specs are the same, annotations go)",
+		brief(r.file), star)
+}
+
+// isFile reports whether there is a file to read at path.
+func isFile(path string) (bool, error) {
+	info, err := os.Stat(path)
+	switch {
+	case errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ENOTDIR):
+		return false, nil
+	case err != nil:
+		var detail *fs.PathError
+		if errors.As(err, &detail) {
+			err = detail.Err
+		}
+		return false, fmt.Errorf("cannot read component file %s: %w", brief(path), err)
+	case info.IsDir():
+		return false, fmt.Errorf("component file %s is a folder", brief(path))
+	}
+	return true, nil
+}
+
+// function picks the function out of a loaded file. Errors list what is there.
+func (l *Loader) function(r reference, m *interp.Module) (*starlark.Function, error) {
+	public := publicFunctions(m)
+	list := "it has " + strings.Join(public, ", ")
+	if len(public) == 0 {
+		list = "it has no public function"
+	}
+	name := m.Path
+	if name == "" {
+		name = m.Label
+	}
+	if r.function == "" {
+		return nil, fmt.Errorf("component %s names no function, write %s:FUNCTION: %s", brief(r.text), strings.TrimSuffix(r.text, ":"), list)
+	}
+	switch v := m.Globals[r.function].(type) {
+	case *starlark.Function:
+		return v, nil
+	case nil:
+		return nil, fmt.Errorf("no function %s in %s: %s.%s", brief(r.function), name, list, suggest.Hint(r.function, public))
+	default:
+		return nil, fmt.Errorf("%s in %s is no function but a %s: %s", r.function, name, v.Type(), list)
+	}
+}
+
+// publicFunctions lists the functions of a module that can be components, in
+// the order of the file.
+func publicFunctions(m *interp.Module) []string {
+	var out []string
+	for name, v := range m.Globals {
+		if _, ok := v.(*starlark.Function); ok && !strings.HasPrefix(name, "_") {
+			out = append(out, name)
+		}
+	}
+	slices.SortFunc(out, func(a, b string) int {
+		return int(m.Globals[a].(*starlark.Function).Position().Line) - int(m.Globals[b].(*starlark.Function).Position().Line)
+	})
+	return out
+}
+
+// component describes a function that was found.
+func (l *Loader) component(r reference, p place, m *interp.Module, s *session, fn *starlark.Function) (*Component, error) {
+	src := newSource(fn, m.File)
+	params, err := src.params()
+	if err != nil {
+		return nil, err
+	}
+	s.fn = fn
+	c := &Component{Name: l.canonical(r, p), Ref: r.text, File: m.Path, Doc: src.doc.Text, Params: params, run: s}
+	if c.File == "" {
+		c.File = m.Label
+	}
+	return c, nil
+}
+
+// canonical names what is in the components folder, or built in, MODULE.FUNCTION.
+func (l *Loader) canonical(r reference, p place) string {
+	switch {
+	case p.builtin != "":
+		return componentName(p.builtin, r.function)
+	case p.path != "" && filepath.Dir(p.path) == filepath.Join(l.root(), "components"):
+		return componentName(filepath.Base(p.path), r.function)
+	default:
+		return r.text
+	}
+}

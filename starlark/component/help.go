@@ -1,0 +1,194 @@
+package component
+
+import (
+	"fmt"
+	"strings"
+	"unicode/utf8"
+)
+
+// The column at which the help of arguments begins, and the least width that
+// text is wrapped to however narrow the terminal is.
+const (
+	helpColumn = 26
+	leastWidth = 50
+)
+
+// Help returns the text that --help prints: usage, description, then each
+// argument with its type and whether it is required or what its default is.
+// width is the columns of the terminal, 0 for 80; no line of prose is longer
+// unless a word is. With color, headings and options stand out (ANSI).
+func (c *Component) Help(color bool, width int) string {
+	if width <= 0 {
+		width = 80
+	}
+	h := &helpWriter{width: max(width, leastWidth), color: color}
+	h.usage(c)
+	h.description(c.Doc)
+	var required, options []Param
+	for _, p := range c.Params {
+		switch {
+		case p.Variadic:
+			h.section("Arguments", []Param{p})
+		case p.Required:
+			required = append(required, p)
+		default:
+			options = append(options, p)
+		}
+	}
+	h.section("Required options", required)
+	h.section("Options", options)
+	h.entry("--help", "show this help")
+	return h.text.String()
+}
+
+type helpWriter struct {
+	text  strings.Builder
+	width int
+	color bool
+}
+
+func (h *helpWriter) style(code, text string) string {
+	if !h.color {
+		return text
+	}
+	return "\x1b[" + code + "m" + text + "\x1b[0m"
+}
+
+func (h *helpWriter) usage(c *Component) {
+	words := []string{"torchx run", c.Ref}
+	rest := ""
+	for i := range c.Params {
+		p := &c.Params[i]
+		switch {
+		case p.Variadic:
+			rest = "[--] [" + strings.ToUpper(p.Name) + " ...]"
+		case p.Required:
+			words = append(words, p.flag()+" "+placeholder(p))
+		}
+	}
+	words = append(words, "[options]")
+	if rest != "" {
+		words = append(words, rest)
+	}
+	label := "Usage: "
+	lines := wrap(words, h.width-len(label)-2)
+	h.text.WriteString(h.style("1", "Usage:") + " " + strings.Join(lines, "\n"+strings.Repeat(" ", len(label)+2)) + "\n")
+}
+
+// description wraps paragraphs; indented lines are kept as they are.
+func (h *helpWriter) description(doc string) {
+	var paragraph []string
+	flush := func() {
+		for _, line := range wrap(paragraph, h.width) {
+			h.text.WriteString(line + "\n")
+		}
+		paragraph = nil
+	}
+	if doc != "" {
+		h.text.WriteString("\n")
+	}
+	for line := range strings.Lines(doc) {
+		line = strings.TrimRight(line, "\n")
+		switch {
+		case line == "":
+			flush()
+			h.text.WriteString("\n")
+		case indentation(line) > 0 || strings.HasPrefix(line, "- ") || strings.HasPrefix(line, "* "):
+			flush()
+			h.text.WriteString(line + "\n")
+		default:
+			paragraph = append(paragraph, strings.Fields(line)...)
+		}
+	}
+	flush()
+}
+
+func (h *helpWriter) section(title string, params []Param) {
+	if len(params) > 0 || title == "Options" {
+		h.text.WriteString("\n" + h.style("1", title+":") + "\n")
+	}
+	for i := range params {
+		p := &params[i]
+		h.entry(p.synopsis(), strings.TrimSpace(p.Help+" "+p.remark()))
+	}
+}
+
+// entry writes an option and its help, side by side where the option is short.
+func (h *helpWriter) entry(name, help string) {
+	lines := wrap(strings.Fields(help), h.width-helpColumn)
+	line := "  " + h.style("32", name)
+	gap := helpColumn - 2 - utf8.RuneCountInString(name)
+	if gap < 2 {
+		h.text.WriteString(line + "\n")
+		line, gap = "", helpColumn
+	}
+	for i, text := range lines {
+		if i > 0 {
+			line, gap = "", helpColumn
+		}
+		h.text.WriteString(line + strings.Repeat(" ", gap) + text + "\n")
+	}
+	if len(lines) == 0 && line != "" {
+		h.text.WriteString(line + "\n")
+	}
+}
+
+// synopsis writes how a parameter is given: "-j str", "--env K=V,...".
+func (p *Param) synopsis() string {
+	if p.Variadic {
+		return strings.ToUpper(p.Name) + " ..."
+	}
+	return p.flag() + " " + placeholder(p)
+}
+
+// placeholder shows what kind of value is expected.
+func placeholder(p *Param) string {
+	switch p.Type.Kind {
+	case List:
+		return p.Type.Elem.String() + ",..."
+	case Dict:
+		return "K=V,..."
+	case Bool:
+		return "[bool]"
+	default:
+		return p.Type.Kind.String()
+	}
+}
+
+// remark says whether the parameter is required or what its default is, unless
+// its help tells the default in its own words.
+func (p *Param) remark() string {
+	switch {
+	case p.Required:
+		return "(required)"
+	case p.Variadic || strings.Contains(p.Help, "(default"):
+		return ""
+	case p.Default == "":
+		return `(default: "")`
+	default:
+		return fmt.Sprintf("(default: %s)", oneLine(p.Default))
+	}
+}
+
+// wrap fills lines of at most width columns; a longer word has its own line.
+func wrap(words []string, width int) []string {
+	var lines []string
+	line, columns := "", 0
+	for _, word := range words {
+		n := utf8.RuneCountInString(word)
+		if line != "" && columns+1+n > width {
+			lines = append(lines, line)
+			line, columns = "", 0
+		}
+		if line != "" {
+			line += " "
+			columns++
+		}
+		line += word
+		columns += n
+	}
+	if line != "" {
+		lines = append(lines, line)
+	}
+	return lines
+}

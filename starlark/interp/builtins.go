@@ -1,0 +1,121 @@
+package interp
+
+import (
+	"fmt"
+
+	"go.starlark.net/starlark"
+)
+
+// A check refuses a call before it begins.
+type check = func(t *starlark.Thread, name string, args starlark.Tuple, kwargs []starlark.Tuple) error
+
+// guardedUniverse returns the functions of the universe that walk, print or
+// build in one step, each behind its check.
+func guardedUniverse() starlark.StringDict {
+	env := starlark.StringDict{}
+	for name, c := range map[string]check{
+		"any": walks(itemBytes), "all": walks(itemBytes), "min": checkMinMax, "max": checkMinMax,
+		"list": walks(itemBytes), "tuple": walks(itemBytes), "reversed": walks(itemBytes), "bytes": walks(itemBytes),
+		"sorted": walks(32), "enumerate": walks(64), "set": walks(128), "dict": walks(128),
+		"zip": checkZip,
+		"str": prints, "repr": prints, "print": prints, "fail": prints,
+		"int": checkInt,
+	} {
+		env[name] = guardedBuiltin(starlark.Universe[name].(*starlark.Builtin), c)
+	}
+	env["getattr"] = guardedGetattr(starlark.Universe["getattr"].(*starlark.Builtin))
+	return env
+}
+
+// guardedBuiltin returns b behind c, with the name and receiver of b.
+func guardedBuiltin(b *starlark.Builtin, c check) *starlark.Builtin {
+	guarded := starlark.NewBuiltin(b.Name(), func(t *starlark.Thread, _ *starlark.Builtin, args starlark.Tuple, kwargs []starlark.Tuple) (starlark.Value, error) {
+		if err := c(t, b.Name(), args, kwargs); err != nil {
+			return nil, err
+		}
+		return b.CallInternal(t, args, kwargs)
+	})
+	if recv := b.Receiver(); recv != nil {
+		return guarded.BindReceiver(recv)
+	}
+	return guarded
+}
+
+// guardedGetattr returns methods that are guarded like those of x.name.
+func guardedGetattr(b *starlark.Builtin) *starlark.Builtin {
+	return starlark.NewBuiltin(b.Name(), func(t *starlark.Thread, _ *starlark.Builtin, args starlark.Tuple, kwargs []starlark.Tuple) (starlark.Value, error) {
+		v, err := b.CallInternal(t, args, kwargs)
+		if err != nil {
+			return nil, err
+		}
+		return guardMethod(v), nil
+	})
+}
+
+// walks bounds every argument that can be iterated; each is the memory that the
+// function takes for an item.
+func walks(each uint64) check {
+	return func(t *starlark.Thread, name string, args starlark.Tuple, kwargs []starlark.Tuple) error {
+		for _, v := range args {
+			if err := checkItems(t, name, v, each); err != nil {
+				return err
+			}
+		}
+		for _, kv := range kwargs {
+			if err := checkItems(t, name, kv[1], each); err != nil {
+				return err
+			}
+		}
+		return nil
+	}
+}
+
+func checkMinMax(t *starlark.Thread, name string, args starlark.Tuple, _ []starlark.Tuple) error {
+	if len(args) != 1 {
+		return nil
+	}
+	return checkItems(t, name, args[0], itemBytes)
+}
+
+// checkZip bounds rows times columns; the shortest argument counts the rows.
+func checkZip(t *starlark.Thread, name string, args starlark.Tuple, _ []starlark.Tuple) error {
+	if len(args) == 0 {
+		return nil
+	}
+	each := itemBytes * uint64(len(args)+2)
+	limit := maxValue / each
+	rows, shortest := uint64(0), starlark.Value(nil)
+	for _, v := range args {
+		if n := countItems(v, limit); shortest == nil || n < rows {
+			rows, shortest = n, v
+		}
+	}
+	if rows > limit {
+		return tooManyItems(name, shortest, rows, limit)
+	}
+	return charge(t, name, rows*each)
+}
+
+func prints(t *starlark.Thread, name string, args starlark.Tuple, kwargs []starlark.Tuple) error {
+	values := args
+	for _, kv := range kwargs { // sep comes between any two arguments
+		for range args {
+			values = append(values[:len(values):len(values)], kv[1])
+		}
+	}
+	return checkPrinted(t, name, values...)
+}
+
+// checkInt bounds int(text): reading n digits takes n² time.
+func checkInt(_ *starlark.Thread, name string, args starlark.Tuple, kwargs []starlark.Tuple) error {
+	values := append(starlark.Tuple{}, args...)
+	for _, kv := range kwargs {
+		values = append(values, kv[1])
+	}
+	for _, v := range values {
+		if s, ok := v.(starlark.String); ok && len(s) > maxDigits {
+			return &LimitError{Limit: "size", Msg: fmt.Sprintf("%s would read %d digits, and a number may have at most %d", name, len(s), maxDigits)}
+		}
+	}
+	return nil
+}

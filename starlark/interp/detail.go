@@ -1,0 +1,121 @@
+package interp
+
+import (
+	"fmt"
+	"strings"
+	"unicode/utf8"
+
+	"go.starlark.net/syntax"
+)
+
+// An excerpt is a source line and where in it to point; it is made when the
+// error is, so that an Error needs nothing of its Interp.
+type excerpt struct {
+	line  string
+	caret int // characters before the one to point at; -1: nothing to show
+}
+
+const (
+	maxFrames  = 20  // frames that Detail shows
+	maxExcerpt = 120 // characters of a source line that Detail shows
+)
+
+// Detail returns several lines for a user who looks for the cause: the whole
+// message when it has more than one line, then the backtrace, innermost call
+// first, each with its source line and a caret. "" when there is nothing to add.
+func (e *Error) Detail() string {
+	var b strings.Builder
+	if strings.Contains(strings.TrimRight(e.Msg, "\n"), "\n") {
+		for line := range strings.Lines(e.Msg) {
+			b.WriteString("  " + oneLine(line) + "\n")
+		}
+	}
+	for n, f := range e.frames {
+		if n == maxFrames {
+			fmt.Fprintf(&b, "  … %d more calls\n", len(e.frames)-n)
+			break
+		}
+		f.write(&b, "in "+functionName(f.Name))
+	}
+	for _, f := range e.others {
+		f.write(&b, f.Name)
+	}
+	return b.String()
+}
+
+func (f frame) write(b *strings.Builder, what string) {
+	if f.Name == "" {
+		what = ""
+	} else {
+		what = ": " + oneLine(what)
+	}
+	fmt.Fprintf(b, "  %s%s\n", oneLine(f.Pos.String()), what)
+	if f.excerpt.caret < 0 {
+		return
+	}
+	fmt.Fprintf(b, "    %s\n    %s^\n", f.excerpt.line, strings.Repeat(" ", f.excerpt.caret))
+}
+
+func functionName(name string) string {
+	if name == "<toplevel>" {
+		return "the file itself"
+	}
+	return name
+}
+
+// excerptAt returns the source line at pos without its indentation.
+func (i *Interp) excerptAt(pos syntax.Position) excerpt {
+	none := excerpt{caret: -1}
+	source := i.source(pos.Filename())
+	line, ok := lineOf(string(source), int(pos.Line))
+	if !ok || pos.Col < 1 {
+		return none
+	}
+	line = strings.Map(func(r rune) rune {
+		if r == '\t' {
+			return ' '
+		}
+		return r
+	}, line)
+	runes := []rune(oneLineAll(line))
+	caret := min(int(pos.Col)-1, len(runes))
+	from := 0
+	for from < caret && runes[from] == ' ' {
+		from++
+	}
+	if caret-from > maxExcerpt*2/3 {
+		from = caret - maxExcerpt*2/3
+	}
+	end := min(len(runes), from+maxExcerpt)
+	return excerpt{line: strings.TrimRight(string(runes[from:end]), " "), caret: caret - from}
+}
+
+// oneLineAll is oneLine for a line of any length, keeping every column.
+func oneLineAll(line string) string {
+	return strings.Map(func(r rune) rune {
+		if r < ' ' || r == 0x7f || r >= 0x80 && r < 0xa0 {
+			return utf8.RuneError
+		}
+		return r
+	}, line)
+}
+
+// lineOf returns the 1-based line n; like the parser it takes \n, \r\n and \r
+// as ends of a line.
+func lineOf(source string, n int) (string, bool) {
+	source = strings.TrimPrefix(source, string(byteOrderMark))
+	for ; n > 0; n-- {
+		end := strings.IndexAny(source, "\r\n")
+		if end < 0 {
+			return source, n == 1
+		}
+		if n == 1 {
+			return source[:end], true
+		}
+		if strings.HasPrefix(source[end:], "\r\n") {
+			end++
+		}
+		source = source[end+1:]
+	}
+	return "", false
+}

@@ -1,0 +1,251 @@
+package interp
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"unicode"
+
+	"go.starlark.net/resolve"
+	"go.starlark.net/starlark"
+	"go.starlark.net/syntax"
+)
+
+// Error is any failure of a load or a call.
+type Error struct {
+	File string // as shown to the user; "" when no file is concerned
+	Line int    // 1-based; 0: not known
+	Col  int    // 1-based, in characters; 0: not known
+	Msg  string // may have several lines
+
+	frames []frame // innermost first
+	others []frame // further problems of the same file, Name is the message
+	cause  error
+}
+
+// A frame is a place in a file, and the function it is in.
+type frame struct {
+	Name    string
+	Pos     syntax.Position
+	excerpt excerpt
+}
+
+// Error returns one line: "file:line:col: message".
+func (e *Error) Error() string {
+	msg := oneLine(e.Msg)
+	if n := len(e.others); n > 0 {
+		msg = fmt.Sprintf("%s (and %d more)", msg, n)
+	}
+	if at := e.position(); at != "" {
+		return oneLine(at) + ": " + msg
+	}
+	return msg
+}
+
+func (e *Error) position() string {
+	switch {
+	case e.File == "" || e.Line == 0:
+		return e.File
+	case e.Col == 0:
+		return fmt.Sprintf("%s:%d", e.File, e.Line)
+	}
+	return fmt.Sprintf("%s:%d:%d", e.File, e.Line, e.Col)
+}
+
+// Unwrap returns the cause: a *LimitError, a context error, fs.ErrNotExist …
+func (e *Error) Unwrap() error { return e.cause }
+
+// LimitError says which limit an evaluation exceeded, in one line.
+type LimitError struct {
+	Limit string // "steps", "time", "memory" or "size"
+	Msg   string
+	At    string // "file:line:col", or the file; "": not known
+}
+
+func (e *LimitError) Error() string {
+	if e.At == "" {
+		return oneLine(e.Msg)
+	}
+	return oneLine(e.At + ": " + e.Msg)
+}
+
+func (r *run) tooManySteps() *LimitError {
+	return &LimitError{Limit: "steps", Msg: fmt.Sprintf(
+		"the evaluation took more than %d steps and was stopped; is there a loop that does not end?", r.interp.cfg.MaxSteps)}
+}
+
+func (r *run) tooLong() *LimitError {
+	return &LimitError{Limit: "time", Msg: fmt.Sprintf(
+		"the evaluation took longer than %s and was stopped; is there a loop that does not end?", r.interp.cfg.Timeout)}
+}
+
+func (r *run) tooMuchMemory() *LimitError {
+	return &LimitError{Limit: "memory", Msg: fmt.Sprintf(
+		"the evaluation needs more than %s of memory and was stopped; does a value grow without end?", size(r.interp.cfg.MaxHeap))}
+}
+
+// report makes the *Error of a failed run.
+func (r *run) report(err error) error {
+	e := r.interp.describe(err)
+	limit := r.limit.Load()
+	if limit == nil || !cancelled(err) {
+		errors.As(err, &limit)
+	}
+	switch {
+	case limit != nil:
+		e.setLimit(limit)
+	case r.ctx.Err() != nil && (cancelled(err) || errors.Is(err, r.ctx.Err())):
+		e.Msg, e.cause = "the evaluation was interrupted", context.Cause(r.ctx)
+		if e.File == "" {
+			e.File = r.subject
+		}
+	}
+	return e
+}
+
+// setLimit makes limit the reason of e and gives it the position of e.
+func (e *Error) setLimit(limit *LimitError) {
+	l := *limit
+	e.Msg = l.Msg
+	if e.File == "" && l.At != "" {
+		e.File = l.At
+	}
+	l.At = e.position()
+	e.cause = &l
+}
+
+// cancelled reports whether err comes from Thread.Cancel.
+func cancelled(err error) bool {
+	return err != nil && strings.Contains(err.Error(), "Starlark computation cancelled: ")
+}
+
+// describe finds the innermost place where err arose.
+func (i *Interp) describe(err error) *Error {
+	inner := innermost(err)
+	var known *Error
+	if errors.As(err, &known) {
+		e := *known
+		if inner != nil { // it arose before any code of its file ran
+			e.frames = append(e.frames[:len(e.frames):len(e.frames)], i.frames(inner.CallStack)...)
+		}
+		return &e
+	}
+	e := &Error{Msg: err.Error(), cause: err}
+	if inner == nil {
+		return e
+	}
+	e.Msg = named(inner)
+	e.frames = i.frames(inner.CallStack)
+	if len(e.frames) > 0 {
+		e.at(e.frames[0].Pos)
+	}
+	return e
+}
+
+func (e *Error) at(pos syntax.Position) {
+	e.File, e.Line, e.Col = pos.Filename(), int(pos.Line), int(pos.Col)
+}
+
+// innermost returns the deepest evaluation error of the chain: load() wraps
+// the error of the loaded file, which has the longer stack.
+func innermost(err error) *starlark.EvalError {
+	var inner *starlark.EvalError
+	for {
+		var next *starlark.EvalError
+		if !errors.As(err, &next) {
+			return inner
+		}
+		inner, err = next, next.Unwrap()
+	}
+}
+
+// named puts the name of the built-in function that failed before its message,
+// unless the message has it.
+func named(err *starlark.EvalError) string {
+	if len(err.CallStack) == 0 || cancelled(err) {
+		return err.Msg
+	}
+	top := err.CallStack.At(0)
+	if top.Pos.Filename() != builtinFile || isInternal(top.Name) {
+		return err.Msg
+	}
+	name := top.Name[strings.LastIndexByte(top.Name, '.')+1:]
+	if strings.Contains(err.Msg, name) {
+		return err.Msg
+	}
+	return name + ": " + err.Msg
+}
+
+// builtinFile is what the engine calls the file of functions written in Go.
+const builtinFile = "<builtin>"
+
+// framesOf returns the frames of stack that are in Starlark files, innermost first.
+func framesOf(stack starlark.CallStack) []frame {
+	var list []frame
+	for n := len(stack) - 1; n >= 0; n-- {
+		if fr := stack[n]; fr.Pos.Filename() != builtinFile {
+			list = append(list, frame{Name: fr.Name, Pos: fr.Pos})
+		}
+	}
+	return list
+}
+
+func (i *Interp) frames(stack starlark.CallStack) []frame {
+	list := framesOf(stack)
+	for n := range list {
+		list[n].excerpt = i.excerptAt(list[n].Pos)
+	}
+	return list
+}
+
+// maxProblems bounds how many problems of one file Detail shows.
+const maxProblems = 5
+
+// sourceProblem makes the *Error of a file that cannot be compiled.
+func (i *Interp) sourceProblem(err error) error {
+	var syn syntax.Error
+	var res resolve.ErrorList
+	var limit *placedLimit
+	switch {
+	case errors.As(err, &syn):
+		return i.problem(syn.Pos, syn.Msg, err)
+	case errors.As(err, &res):
+		e := i.problem(res[0].Pos, res[0].Msg, err)
+		for _, more := range res[1:min(len(res), maxProblems)] {
+			e.others = append(e.others, frame{more.Msg, more.Pos, i.excerptAt(more.Pos)})
+		}
+		return e
+	case errors.As(err, &limit):
+		return i.problem(limit.pos, limit.err.Msg, limit.err)
+	}
+	return err
+}
+
+func (i *Interp) problem(pos syntax.Position, msg string, cause error) *Error {
+	e := &Error{Msg: msg, cause: cause, frames: []frame{{"", pos, i.excerptAt(pos)}}}
+	e.at(pos)
+	return e
+}
+
+// maxLine bounds a message; fail() could be given megabytes.
+const maxLine = 4096 // bytes
+
+// oneLine makes text safe to print as one line of a terminal.
+func oneLine(text string) string {
+	if len(text) > maxLine {
+		text = strings.ToValidUTF8(text[:maxLine], "") + "…"
+	}
+	if strings.IndexFunc(text, unicode.IsControl) < 0 {
+		return text
+	}
+	return strings.TrimRight(strings.Map(func(r rune) rune {
+		switch {
+		case r == '\n' || r == '\t' || r == '\r':
+			return ' '
+		case unicode.IsControl(r):
+			return unicode.ReplacementChar
+		}
+		return r
+	}, text), " ")
+}

@@ -1,0 +1,227 @@
+// Package interp loads and runs Starlark files safely inside this process.
+//
+// Loading: a file is evaluated once per Interp, its values are frozen, and
+// load() reaches nothing outside three kinds of roots: the workspace of the
+// component file, the built-in library and locked libraries (see Config).
+//
+// Limits: an evaluation is stopped after a number of steps, after a time, and
+// when the process holds too much memory. The Starlark engine can be stopped
+// between its steps only, and some single steps can run for hours or take all
+// memory (list(range(1 << 40)), "x" * (1 << 30)). Three layers stop those:
+//
+//   - the syntax tree is rewritten before it is compiled, so that operators and
+//     methods that can grow a value call a guard first (rewrite.go, ops.go);
+//   - predeclared functions that iterate or build are replaced by guarded ones
+//     of the same name (builtins.go, methods.go);
+//   - a watchdog looks at the clock and the heap while an evaluation runs
+//     (run.go). When the engine does not react, Config.Fatal ends the process,
+//     which is harmless because evaluation precedes any side effect.
+//
+// Every failure is an *Error of one line, "file:line:col: message", with the
+// backtrace in its Detail.
+package interp
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
+	"io/fs"
+	"os"
+	"sort"
+	"sync"
+	"time"
+
+	"go.starlark.net/starlark"
+	"go.starlark.net/syntax"
+)
+
+// Defaults of Config. The time is below half of the 10 s within which a command
+// must answer, since a component is loaded and then called. A step is one
+// instruction of the engine; an ordinary component takes some thousands, and no
+// value can be nested deeper than there are steps, which keeps the engine's own
+// recursion (at most 600 bytes of stack a level) inside Go's stack limit. The
+// heap leaves room for the collector below 2 GiB of resident memory.
+const (
+	DefaultMaxSteps = 1_000_000
+	DefaultTimeout  = 4 * time.Second
+	DefaultMaxHeap  = 768 << 20 // bytes
+)
+
+// Config says where files come from and what an evaluation may use.
+type Config struct {
+	// Dir is the folder that relative paths start at, and that paths in messages
+	// are shown relative to; "": the working folder.
+	Dir string
+	// Builtins holds the built-in files: "@torchx//dist.star" is its "dist.star".
+	Builtins fs.FS
+	// Library returns the files of "@name//…"; nil: there are no libraries. It
+	// must return a file system that cannot be left, such as os.Root.FS.
+	Library func(name string) (fs.FS, error)
+	// Predeclared are the names that every file sees. The values must be frozen,
+	// and functions that iterate must bound themselves.
+	Predeclared starlark.StringDict
+	// MaxSteps bounds each LoadFile, LoadBuiltin or Call; 0: DefaultMaxSteps.
+	MaxSteps uint64
+	// Timeout bounds each LoadFile, LoadBuiltin or Call; 0: DefaultTimeout.
+	Timeout time.Duration
+	// MaxHeap bounds the heap of the whole process while something is evaluated,
+	// in bytes, garbage that is not collected yet included; 0: DefaultMaxHeap.
+	MaxHeap uint64
+	// Print gets the text of each print(); nil: it is dropped.
+	Print func(msg string)
+	// Fatal is the last resort when the engine does not react to a limit within
+	// 200 ms. It must print the error and end the process. nil: the evaluation
+	// goes on until the engine reacts.
+	Fatal func(err error)
+}
+
+// Interp evaluates Starlark files. It is safe for concurrent use: one file is
+// loaded at a time, calls run side by side.
+type Interp struct {
+	cfg         Config
+	dir         string // absolute folder of Config.Dir
+	predeclared starlark.StringDict
+	builtins    *tree
+
+	loading sync.Mutex // held while a file is loaded, with what it loads
+	mu      sync.Mutex // guards the maps
+	modules map[string]*loaded
+	sources map[string][]byte // by the name shown in positions
+}
+
+// Module is an evaluated file. Nothing in it may be changed.
+type Module struct {
+	Label   string              // "//dir/x.star", "@torchx//dist.star", "@lib//x.star"
+	Path    string              // absolute path; "" for a built-in or library file
+	Globals starlark.StringDict // frozen
+	File    *syntax.File        // as written, with comments, not resolved
+	Source  []byte
+}
+
+// ModuleHash names one evaluated file and its content.
+type ModuleHash struct {
+	Label, Path string
+	SHA256      string // hex
+}
+
+// New returns an Interp that has loaded nothing.
+func New(c Config) *Interp {
+	if c.MaxSteps == 0 {
+		c.MaxSteps = DefaultMaxSteps
+	}
+	if c.Timeout == 0 {
+		c.Timeout = DefaultTimeout
+	}
+	if c.MaxHeap == 0 {
+		c.MaxHeap = DefaultMaxHeap
+	}
+	i := &Interp{
+		cfg: c, dir: absDir(c.Dir), predeclared: environment(c.Predeclared),
+		modules: map[string]*loaded{}, sources: map[string][]byte{},
+	}
+	if c.Builtins != nil {
+		i.builtins = &tree{prefix: builtinPrefix, fsys: c.Builtins}
+	}
+	return i
+}
+
+func absDir(dir string) string {
+	if dir == "" {
+		dir = "."
+	}
+	return absFrom("", dir)
+}
+
+// LoadFile evaluates the file at path, which may be relative to Config.Dir, or
+// returns what an earlier load made of it.
+func (i *Interp) LoadFile(ctx context.Context, path string) (*Module, error) {
+	if path == "" {
+		return nil, &Error{Msg: "no Starlark file is named; give the path of a .star file"}
+	}
+	abs := absFrom(i.dir, path)
+	root := WorkspaceRoot(abs)
+	name, err := nameUnder(root, abs)
+	if err != nil {
+		return nil, &Error{File: path, Msg: err.Error(), cause: err}
+	}
+	return i.load(ctx, location{&tree{dir: root, shown: i.dir}, name})
+}
+
+// LoadBuiltin evaluates a file of Config.Builtins, for example "dist.star".
+func (i *Interp) LoadBuiltin(ctx context.Context, name string) (*Module, error) {
+	if i.builtins == nil || !fs.ValidPath(name) {
+		err := fmt.Errorf("no built-in file: %w", fs.ErrNotExist)
+		return nil, &Error{File: builtinPrefix + "//" + name, Msg: err.Error(), cause: err}
+	}
+	return i.load(ctx, location{i.builtins, name})
+}
+
+func (i *Interp) load(ctx context.Context, at location) (*Module, error) {
+	i.loading.Lock()
+	defer i.loading.Unlock()
+	var m *Module
+	err := i.run(ctx, at.display(), func(r *run) (err error) {
+		m, err = r.load(at)
+		return err
+	})
+	return m, err
+}
+
+// Call calls fn, a function of a loaded module, under the limits of i.
+func (i *Interp) Call(ctx context.Context, fn starlark.Callable, args starlark.Tuple, kwargs []starlark.Tuple) (starlark.Value, error) {
+	var result starlark.Value
+	err := i.run(ctx, fn.Name(), func(r *run) (err error) {
+		result, err = starlark.Call(r.thread, fn, args, kwargs)
+		if err != nil {
+			return err
+		}
+		return r.bounded(fn, result)
+	})
+	if err != nil {
+		return nil, err
+	}
+	return result, nil
+}
+
+// bounded refuses a result that its reader could not walk.
+func (r *run) bounded(fn starlark.Callable, v starlark.Value) error {
+	err := checkShape(v)
+	if limit, ok := err.(*LimitError); ok {
+		limit.Msg = "the result of " + fn.Name() + " " + limit.Msg
+		if f, ok := fn.(*starlark.Function); ok {
+			limit.At = f.Position().String()
+		}
+	}
+	return err
+}
+
+// Modules lists every file evaluated so far, sorted by label, then path.
+func (i *Interp) Modules() []ModuleHash {
+	i.mu.Lock()
+	defer i.mu.Unlock()
+	list := make([]ModuleHash, 0, len(i.modules))
+	for _, l := range i.modules {
+		list = append(list, ModuleHash{l.module.Label, l.module.Path, l.hash})
+	}
+	sort.Slice(list, func(a, b int) bool {
+		if list[a].Label != list[b].Label {
+			return list[a].Label < list[b].Label
+		}
+		return list[a].Path < list[b].Path
+	})
+	return list
+}
+
+func hashOf(data []byte) string {
+	sum := sha256.Sum256(data)
+	return hex.EncodeToString(sum[:])
+}
+
+func workingFolder() string {
+	dir, err := os.Getwd()
+	if err != nil {
+		return string(os.PathSeparator) // a removed folder: absolute paths still work
+	}
+	return dir
+}

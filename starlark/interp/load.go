@@ -1,0 +1,143 @@
+package interp
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"strings"
+
+	"go.starlark.net/starlark"
+	"go.starlark.net/syntax"
+)
+
+// dialect of every file: sets, and if and for at the top level; no recursion,
+// no while, and a global is assigned once.
+func dialect() *syntax.FileOptions {
+	return &syntax.FileOptions{Set: true, TopLevelControl: true}
+}
+
+// loaded is a module in the cache.
+type loaded struct {
+	module *Module
+	hash   string
+}
+
+// load evaluates the file at l, or returns the cached module.
+func (r *run) load(l location) (*Module, error) {
+	i := r.interp
+	i.mu.Lock()
+	known := i.modules[l.key()]
+	i.mu.Unlock()
+	if known != nil {
+		return known.module, nil
+	}
+	if err := r.enter(l); err != nil {
+		return nil, err
+	}
+	defer func() { r.loading = r.loading[:len(r.loading)-1] }()
+	m, err := r.evaluate(l)
+	if err != nil {
+		return nil, err
+	}
+	i.mu.Lock()
+	i.modules[l.key()] = &loaded{m, hashOf(m.Source)}
+	i.mu.Unlock()
+	return m, nil
+}
+
+// enter notes that l is being loaded, unless it is already.
+func (r *run) enter(l location) error {
+	for n, open := range r.loading {
+		if open.key() != l.key() {
+			continue
+		}
+		chain := make([]string, 0, len(r.loading)-n+1)
+		for _, c := range r.loading[n:] {
+			chain = append(chain, c.label())
+		}
+		return fmt.Errorf("load cycle: %s; move what both need to a file of its own",
+			strings.Join(append(chain, l.label()), " -> "))
+	}
+	r.loading = append(r.loading, l)
+	return nil
+}
+
+func (r *run) evaluate(l location) (*Module, error) {
+	source, err := l.read()
+	if err != nil {
+		if len(r.loading) == 1 {
+			return nil, &Error{File: l.display(), Msg: err.Error(), cause: err}
+		}
+		return nil, err // the load statement is where it went wrong
+	}
+	name := l.display()
+	r.interp.keepSource(name, source)
+	file, prog, err := r.interp.compile(name, source)
+	if err != nil {
+		return nil, err
+	}
+	globals, err := prog.Init(r.thread, r.interp.predeclared)
+	if err != nil {
+		return nil, err
+	}
+	if err := checkGlobals(name, globals); err != nil {
+		return nil, err
+	}
+	globals.Freeze()
+	return &Module{Label: l.label(), Path: l.path(), Globals: globals, File: file, Source: source}, nil
+}
+
+// loadStatement implements load() for the file that is being evaluated.
+func (r *run) loadStatement(_ *starlark.Thread, label string) (starlark.StringDict, error) {
+	if err := r.ctx.Err(); err != nil {
+		return nil, err
+	}
+	if len(r.loading) == 0 {
+		return nil, errors.New("load works only while a file is loaded")
+	}
+	l, err := r.interp.resolve(r.loading[len(r.loading)-1], label)
+	if err != nil {
+		return nil, err
+	}
+	m, err := r.load(l)
+	if err != nil {
+		return nil, err
+	}
+	return m.Globals, nil
+}
+
+var byteOrderMark = []byte("\uFEFF")
+
+// compile parses source twice: one tree is rewritten and resolved, the other
+// is handed out as it was written.
+func (i *Interp) compile(name string, source []byte) (*syntax.File, *starlark.Program, error) {
+	text := bytes.TrimPrefix(source, byteOrderMark)
+	guarded, err := dialect().Parse(name, text, 0)
+	if err != nil {
+		return nil, nil, i.sourceProblem(err)
+	}
+	if err := rewrite(guarded); err != nil {
+		return nil, nil, i.sourceProblem(err)
+	}
+	file, err := dialect().Parse(name, text, syntax.RetainComments)
+	if err != nil {
+		return nil, nil, i.sourceProblem(err)
+	}
+	prog, err := starlark.FileProgram(guarded, i.predeclared.Has)
+	if err != nil {
+		return nil, nil, i.sourceProblem(err)
+	}
+	return file, prog, nil
+}
+
+func (i *Interp) keepSource(name string, source []byte) {
+	i.mu.Lock()
+	defer i.mu.Unlock()
+	i.sources[name] = source
+}
+
+func (i *Interp) source(name string) []byte {
+	i.mu.Lock()
+	defer i.mu.Unlock()
+	return i.sources[name]
+}

@@ -1,0 +1,193 @@
+package interp
+
+import (
+	"strings"
+	"unicode"
+
+	"go.starlark.net/starlark"
+)
+
+// A methodCheck refuses a call of a method of recv before it begins.
+type methodCheck = func(t *starlark.Thread, name string, recv starlark.Value, args starlark.Tuple, kwargs []starlark.Tuple) error
+
+// guardedMethods are the methods of built-in types that walk or build in one
+// step. Types of other packages with such a method check themselves.
+var guardedMethods = map[string]methodCheck{
+	"replace": checkReplace, "join": checkJoin, "format": checkFormat,
+	"split": checkSplit, "rsplit": checkSplit, "splitlines": checkSplitLines,
+	"upper": copies, "lower": copies, "title": copies, "capitalize": copies,
+	"extend": checkListExtend,
+	"update": checkHashed, "union": checkHashed, "intersection": checkHashed, "difference": checkHashed,
+	"symmetric_difference": checkHashed, "issubset": checkHashed, "issuperset": checkHashed,
+	"items": checkHashed, "keys": checkHashed, "values": checkHashed,
+}
+
+// methodGuard is x.name for a guarded name, given its value.
+func methodGuard(_ *starlark.Thread, args starlark.Tuple) (starlark.Value, error) {
+	return guardMethod(args[0]), nil
+}
+
+// guardMethod puts a bound method of a built-in type behind its check.
+func guardMethod(v starlark.Value) starlark.Value {
+	b, ok := v.(*starlark.Builtin)
+	if !ok {
+		return v
+	}
+	recv := b.Receiver()
+	switch recv.(type) {
+	case starlark.String, *starlark.List, *starlark.Dict, *starlark.Set:
+	default:
+		return v
+	}
+	c := guardedMethods[b.Name()]
+	if c == nil {
+		return v
+	}
+	return guardedBuiltin(b, func(t *starlark.Thread, name string, args starlark.Tuple, kwargs []starlark.Tuple) error {
+		return c(t, name, recv, args, kwargs)
+	})
+}
+
+func copies(t *starlark.Thread, name string, recv starlark.Value, _ starlark.Tuple, _ []starlark.Tuple) error {
+	return charge(t, name, contentBytes(recv))
+}
+
+func checkListExtend(t *starlark.Thread, name string, recv starlark.Value, args starlark.Tuple, _ []starlark.Tuple) error {
+	if list, ok := recv.(*starlark.List); ok && len(args) == 1 {
+		return checkExtend(t, name, list, args[0])
+	}
+	return nil
+}
+
+// checkHashed bounds the methods of dicts and sets: all of them copy the
+// receiver at most, and walk their arguments.
+func checkHashed(t *starlark.Thread, name string, recv starlark.Value, args starlark.Tuple, kwargs []starlark.Tuple) error {
+	if name != "update" && name != "issubset" && name != "issuperset" {
+		if err := charge(t, name, 64*uint64(max(starlark.Len(recv), 0))); err != nil {
+			return err
+		}
+	}
+	return walks(128)(t, name, args, kwargs)
+}
+
+// checkReplace computes the size of the result, since a short call can ask for
+// petabytes.
+func checkReplace(t *starlark.Thread, name string, recv starlark.Value, args starlark.Tuple, _ []starlark.Tuple) error {
+	if len(args) < 2 {
+		return nil
+	}
+	s, ok1 := starlark.AsString(recv)
+	old, ok2 := starlark.AsString(args[0])
+	with, ok3 := starlark.AsString(args[1])
+	if !ok1 || !ok2 || !ok3 {
+		return nil
+	}
+	times := uint64(strings.Count(s, old))
+	if len(args) > 2 {
+		if most, err := starlark.AsInt32(args[2]); err == nil && most >= 0 {
+			times = min(times, uint64(most))
+		}
+	}
+	if len(with) <= len(old) {
+		return charge(t, name, uint64(len(s)))
+	}
+	return charge(t, name, uint64(len(s))+saturatingMul(times, uint64(len(with)-len(old))))
+}
+
+func checkJoin(t *starlark.Thread, name string, recv starlark.Value, args starlark.Tuple, _ []starlark.Tuple) error {
+	sep, ok := starlark.AsString(recv)
+	if !ok || len(args) != 1 {
+		return nil
+	}
+	it, ok := args[0].(starlark.Iterable)
+	if !ok {
+		return nil
+	}
+	if err := checkItems(t, name, it, 1); err != nil {
+		return err
+	}
+	iter := it.Iterate()
+	defer iter.Done()
+	var n uint64
+	for x := starlark.Value(nil); iter.Next(&x); {
+		s, _ := starlark.AsString(x)
+		n += uint64(len(s) + len(sep))
+	}
+	return charge(t, name, n)
+}
+
+// checkFormat takes each replacement field as the longest argument.
+func checkFormat(t *starlark.Thread, name string, recv starlark.Value, args starlark.Tuple, kwargs []starlark.Tuple) error {
+	s, ok := starlark.AsString(recv)
+	if !ok {
+		return nil
+	}
+	var longest uint64
+	add := func(v starlark.Value) error {
+		if text, ok := v.(starlark.String); ok && !strings.Contains(s, "!r") {
+			longest = max(longest, uint64(len(text)))
+			return nil
+		}
+		n, err := printedSize(name, starlark.Tuple{v})
+		longest = max(longest, n)
+		return err
+	}
+	for _, v := range args {
+		if err := add(v); err != nil {
+			return err
+		}
+	}
+	for _, kv := range kwargs {
+		if err := add(kv[1]); err != nil {
+			return err
+		}
+	}
+	return charge(t, name, uint64(len(s))+saturatingMul(longest, uint64(strings.Count(s, "{"))))
+}
+
+// checkSplit bounds the pieces: each takes a string and an item.
+func checkSplit(t *starlark.Thread, name string, recv starlark.Value, args starlark.Tuple, kwargs []starlark.Tuple) error {
+	s, ok := starlark.AsString(recv)
+	if !ok {
+		return nil
+	}
+	// The engine reserves room for maxsplit pieces before it looks for them.
+	if len(args) > 1 {
+		if most, ok := args[1].(starlark.Int); ok {
+			if n, fits := most.Int64(); most.Sign() > 0 && (!fits || n > maxItems) {
+				return tooBig(name, saturatingMul(uint64(n), itemBytes))
+			}
+		}
+	}
+	if len(s) < maxItems/4 {
+		return nil
+	}
+	sep := ""
+	if len(args) > 0 {
+		sep, _ = starlark.AsString(args[0])
+	}
+	n := strings.Count(s, sep) + 1
+	if sep == "" {
+		n = countFields(s)
+	}
+	return charge(t, name, 3*itemBytes*uint64(n))
+}
+
+func checkSplitLines(t *starlark.Thread, name string, recv starlark.Value, _ starlark.Tuple, _ []starlark.Tuple) error {
+	if s, ok := starlark.AsString(recv); ok {
+		return charge(t, name, 3*itemBytes*uint64(strings.Count(s, "\n")+1))
+	}
+	return nil
+}
+
+func countFields(s string) int {
+	n, space := 0, true
+	for _, r := range s {
+		now := unicode.IsSpace(r)
+		if space && !now {
+			n++
+		}
+		space = now
+	}
+	return n
+}

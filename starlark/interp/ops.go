@@ -1,0 +1,232 @@
+package interp
+
+import (
+	"math/bits"
+
+	"go.starlark.net/starlark"
+	"go.starlark.net/syntax"
+)
+
+// operators are the guarded binary operators.
+var operators = []syntax.Token{
+	syntax.PLUS, syntax.STAR, syntax.LTLT, syntax.PERCENT, syntax.PIPE,
+	syntax.EQL, syntax.NEQ, syntax.LT, syntax.LE, syntax.GT, syntax.GE, syntax.IN, syntax.NOT_IN,
+}
+
+// environment returns what files see: the universe with its guarded functions,
+// the guards that rewrite() calls, and given, which wins.
+func environment(given starlark.StringDict) starlark.StringDict {
+	env := guardedUniverse()
+	for _, op := range operators {
+		define(env, op.String(), binaryGuard(op))
+	}
+	for assign, name := range augmented {
+		op := assign - syntax.PLUS_EQ + syntax.PLUS
+		define(env, name+"=", identGuard(op))
+		define(env, name+"[]=", indexGuard(op))
+		define(env, name+".=", fieldGuard(op))
+	}
+	define(env, "push", pushGuard)
+	define(env, "method", methodGuard)
+	define(env, "slice", sliceGuard)
+	define(env, "args", argsGuard)
+	for name, v := range given {
+		env[name] = v
+	}
+	return env
+}
+
+type builtinFunc = func(*starlark.Thread, *starlark.Builtin, starlark.Tuple, []starlark.Tuple) (starlark.Value, error)
+
+func define(env starlark.StringDict, name string, f func(*starlark.Thread, starlark.Tuple) (starlark.Value, error)) {
+	name = guardPrefix + name
+	env[name] = starlark.NewBuiltin(name, func(t *starlark.Thread, _ *starlark.Builtin, args starlark.Tuple, _ []starlark.Tuple) (starlark.Value, error) {
+		return f(t, args)
+	})
+}
+
+type guardFunc = func(*starlark.Thread, starlark.Tuple) (starlark.Value, error)
+
+// binaryGuard is x op y.
+func binaryGuard(op syntax.Token) guardFunc {
+	return func(t *starlark.Thread, args starlark.Tuple) (starlark.Value, error) {
+		x, y := args[0], args[1]
+		if err := checkBinary(t, op, x, y); err != nil {
+			return nil, err
+		}
+		switch op {
+		case syntax.EQL, syntax.NEQ, syntax.LT, syntax.LE, syntax.GT, syntax.GE:
+			ok, err := starlark.Compare(op, x, y)
+			return starlark.Bool(ok), err
+		}
+		return starlark.Binary(op, x, y)
+	}
+}
+
+// identGuard is the right side of x op= y, given x and y.
+func identGuard(op syntax.Token) guardFunc {
+	return func(t *starlark.Thread, args starlark.Tuple) (starlark.Value, error) {
+		return args[1], checkAssign(t, op, args[0], args[1])
+	}
+}
+
+// pushGuard keeps a value for the indexGuard or fieldGuard of its statement:
+// the left side of x[i] op= y must be evaluated once.
+func pushGuard(t *starlark.Thread, args starlark.Tuple) (starlark.Value, error) {
+	if r := runOf(t); r != nil {
+		r.stash = append(r.stash, args[0])
+	}
+	return args[0], nil
+}
+
+// pop returns the last n pushed values; nil on a foreign thread.
+func pop(t *starlark.Thread, n int) []starlark.Value {
+	r := runOf(t)
+	if r == nil || len(r.stash) < n {
+		return nil
+	}
+	at := len(r.stash) - n
+	list := r.stash[at:]
+	r.stash = r.stash[:at]
+	return list
+}
+
+// indexGuard is the right side of x[i] op= y, given y.
+func indexGuard(op syntax.Token) guardFunc {
+	return func(t *starlark.Thread, args starlark.Tuple) (starlark.Value, error) {
+		y := args[0]
+		if p := pop(t, 2); p != nil {
+			if x := element(p[0], p[1]); x != nil {
+				return y, checkAssign(t, op, x, y)
+			}
+		}
+		return y, nil
+	}
+}
+
+// element returns x[i], nil if there is none; the engine has found it before.
+func element(x, i starlark.Value) starlark.Value {
+	switch x := x.(type) {
+	case starlark.Mapping:
+		if v, found, err := x.Get(i); err == nil && found {
+			return v
+		}
+	case starlark.Indexable:
+		n, err := starlark.AsInt32(i)
+		if n < 0 {
+			n += x.Len()
+		}
+		if err == nil && n >= 0 && n < x.Len() {
+			return x.Index(n)
+		}
+	}
+	return nil
+}
+
+// fieldGuard is the right side of x.name op= y, given y and the name.
+func fieldGuard(op syntax.Token) guardFunc {
+	return func(t *starlark.Thread, args starlark.Tuple) (starlark.Value, error) {
+		y, name := args[0], string(args[1].(starlark.String))
+		if p := pop(t, 1); p != nil {
+			if obj, ok := p[0].(starlark.HasAttrs); ok {
+				if x, err := obj.Attr(name); err == nil && x != nil {
+					return y, checkAssign(t, op, x, y)
+				}
+			}
+		}
+		return y, nil
+	}
+}
+
+// checkAssign checks x op= y. List += takes any iterable.
+func checkAssign(t *starlark.Thread, op syntax.Token, x, y starlark.Value) error {
+	if list, ok := x.(*starlark.List); ok && op == syntax.PLUS {
+		return checkExtend(t, "+=", list, y)
+	}
+	return checkBinary(t, op, x, y)
+}
+
+// checkBinary refuses x op y when the step would take too much.
+func checkBinary(t *starlark.Thread, op syntax.Token, x, y starlark.Value) error {
+	switch op {
+	case syntax.PLUS:
+		return checkSum(t, x, y)
+	case syntax.STAR:
+		return checkProduct(t, x, y)
+	case syntax.LTLT:
+		if n, ok := x.(starlark.Int); ok {
+			return checkBits("<<", intBits(n)+512) // the engine shifts by less than 512
+		}
+	case syntax.PERCENT:
+		if format, ok := x.(starlark.String); ok {
+			return checkInterpolate(t, string(format), y)
+		}
+	case syntax.PIPE:
+		if starlark.Len(x) > 0 && starlark.Len(y) > 0 {
+			return charge(t, "|", hashed(x, y)*itemBytes)
+		}
+	case syntax.IN, syntax.NOT_IN:
+		return checkComparable(op.String(), y)
+	default:
+		if err := checkComparable(op.String(), x); err != nil {
+			return err
+		}
+		return checkComparable(op.String(), y)
+	}
+	return nil
+}
+
+func hashed(x, y starlark.Value) uint64 { return 8 * uint64(starlark.Len(x)+starlark.Len(y)) }
+
+// checkSum bounds x + y; numbers grow by one bit at most.
+func checkSum(t *starlark.Thread, x, y starlark.Value) error {
+	n, m := contentBytes(x), contentBytes(y)
+	if n == 0 || m == 0 {
+		return charge(t, "+", max(n, m))
+	}
+	return charge(t, "+", n+m)
+}
+
+func checkProduct(t *starlark.Thread, x, y starlark.Value) error {
+	n, ok := x.(starlark.Int)
+	if !ok {
+		x, y = y, x
+		if n, ok = x.(starlark.Int); !ok {
+			return nil
+		}
+	}
+	if m, ok := y.(starlark.Int); ok {
+		return checkBits("*", intBits(n)+intBits(m))
+	}
+	unit := contentBytes(y)
+	times, fits := n.Int64()
+	if unit == 0 || n.Sign() <= 0 {
+		return nil
+	}
+	over, total := bits.Mul64(unit, uint64(times))
+	if !fits || over != 0 {
+		total = 1 << 63
+	}
+	return charge(t, "*", total)
+}
+
+// intBits is the length of x, exact when it matters.
+func intBits(x starlark.Int) int {
+	if _, small := x.Int64(); small {
+		return 64
+	}
+	return x.BigInt().BitLen()
+}
+
+func sliceGuard(t *starlark.Thread, args starlark.Tuple) (starlark.Value, error) {
+	switch args[0].(type) {
+	case *starlark.List, starlark.Tuple:
+		return args[0], charge(t, "[:]", contentBytes(args[0]))
+	}
+	return args[0], nil
+}
+
+// argsGuard bounds the x of f(*x).
+func argsGuard(t *starlark.Thread, args starlark.Tuple) (starlark.Value, error) {
+	return args[0], checkItems(t, "a call with *args", args[0], itemBytes)
+}

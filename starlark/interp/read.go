@@ -1,0 +1,160 @@
+package interp
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"strings"
+	"unicode/utf8"
+)
+
+// MaxSource is the largest file that is read, in bytes. The parser cannot be
+// stopped and needs about 100 bytes of memory for one of source.
+const MaxSource = 1 << 20
+
+// read returns the content of the file at l: valid UTF-8 of at most MaxSource
+// bytes, out of a regular file inside the tree.
+func (l location) read() ([]byte, error) {
+	data, err := l.readRaw()
+	if err != nil {
+		return nil, readError(l, err)
+	}
+	return data, checkText(data)
+}
+
+// readRaw opens the file without ever blocking: a pipe that nobody writes to
+// would block both an ordinary open and a read.
+func (l location) readRaw() ([]byte, error) {
+	if l.tree.dir != "" {
+		return readInRoot(l.tree.dir, l.name)
+	}
+	info, err := fs.Stat(l.tree.fsys, l.name)
+	if err != nil {
+		return nil, err
+	}
+	if err := checkRegular(info); err != nil {
+		return nil, err
+	}
+	f, err := l.tree.fsys.Open(l.name)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	return readOpen(f)
+}
+
+func readInRoot(dir, name string) ([]byte, error) {
+	root, err := os.OpenRoot(dir)
+	if err != nil {
+		return nil, err
+	}
+	defer root.Close()
+	f, err := root.OpenFile(name, os.O_RDONLY|openNonblock, 0)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	return readOpen(f)
+}
+
+func readOpen(f fs.File) ([]byte, error) {
+	info, err := f.Stat()
+	if err != nil {
+		return nil, err
+	}
+	if err := checkRegular(info); err != nil {
+		return nil, err
+	}
+	data, err := io.ReadAll(io.LimitReader(f, MaxSource+1))
+	if err != nil {
+		return nil, err
+	}
+	if len(data) > MaxSource {
+		return nil, tooLarge(max(info.Size(), int64(len(data))))
+	}
+	return data, nil
+}
+
+// A sourceError says what is wrong with a file that could be opened.
+type sourceError string
+
+func (e sourceError) Error() string { return string(e) }
+
+func tooLarge(n int64) error {
+	return sourceError(fmt.Sprintf("is %s large, and a Starlark file may have at most %s; split it", size(uint64(n)), size(MaxSource)))
+}
+
+func checkRegular(info fs.FileInfo) error {
+	mode := info.Mode()
+	switch {
+	case mode.IsRegular():
+		if info.Size() > MaxSource {
+			return tooLarge(info.Size())
+		}
+		return nil
+	case mode.IsDir():
+		return sourceError("is a folder; name a .star file in it")
+	case mode&fs.ModeNamedPipe != 0:
+		return sourceError("is a named pipe; only regular files are read")
+	case mode&fs.ModeSocket != 0:
+		return sourceError("is a socket; only regular files are read")
+	case mode&fs.ModeDevice != 0:
+		return sourceError("is a device; only regular files are read")
+	}
+	return sourceError("is not a regular file; only regular files are read")
+}
+
+func checkText(data []byte) error {
+	if at := bytes.IndexByte(data, 0); at >= 0 {
+		return sourceError(fmt.Sprintf("is not text (a NUL byte at offset %d); name a Starlark file", at))
+	}
+	for at := 0; at < len(data); {
+		r, n := utf8.DecodeRune(data[at:])
+		if r == utf8.RuneError && n == 1 {
+			return sourceError(fmt.Sprintf("is not UTF-8 text (byte 0x%02x at offset %d); save it as UTF-8", data[at], at))
+		}
+		at += n
+	}
+	return nil
+}
+
+// readError rewords err for a user; the original stays in the chain.
+func readError(l location, err error) error {
+	var bad sourceError
+	switch {
+	case errors.As(err, &bad):
+		return bad
+	case errors.Is(err, fs.ErrNotExist):
+		return reworded{"no such file" + l.whereItIs() + "; check the name", err}
+	case errors.Is(err, fs.ErrPermission):
+		return reworded{"permission denied" + l.whereItIs() + "; make the file and its folders readable", err}
+	case strings.Contains(err.Error(), "path escapes"):
+		return reworded{"is or passes through a symbolic link that leads out of " + l.tree.describe() + " or is absolute; only files inside are read", err}
+	case strings.Contains(err.Error(), "not a directory"):
+		return reworded{"no such file" + l.whereItIs() + ": a part of its path is not a folder; check the name", err}
+	}
+	var perr *fs.PathError
+	if errors.As(err, &perr) {
+		return reworded{"cannot be read: " + perr.Err.Error(), err}
+	}
+	return reworded{"cannot be read: " + err.Error(), err}
+}
+
+// whereItIs adds the path to a message that starts with a label or short path.
+func (l location) whereItIs() string {
+	if p := l.path(); p != "" && p != l.display() {
+		return " (" + p + ")"
+	}
+	return ""
+}
+
+type reworded struct {
+	msg   string
+	cause error
+}
+
+func (e reworded) Error() string { return e.msg }
+func (e reworded) Unwrap() error { return e.cause }

@@ -1,0 +1,207 @@
+package interp
+
+import (
+	"fmt"
+	"math/big"
+
+	"go.starlark.net/syntax"
+)
+
+// maxNesting bounds the depth of a syntax tree. Brackets end at 1000 in the
+// parser already; chains such as a + a + … and elif … do not, and the compiler
+// recurses over them.
+const maxNesting = 4000
+
+// A placedLimit is a limit that the text of a file exceeds at pos.
+type placedLimit struct {
+	pos syntax.Position
+	err *LimitError
+}
+
+func (e *placedLimit) Error() string { return e.err.Error() }
+
+// rewrite puts calls of guards into f, before names are resolved. Values, the
+// order of evaluation and positions stay as they were written:
+//
+//	x + y       guard(x, y)           for + * << % | and comparisons
+//	x += y      x += guard(x, y)      the guard checks and returns y
+//	x[i] += y   push(x)[push(i)] += guard(y)
+//	x.join      guard(x.join)         for methods that grow or iterate
+//	f(*x)       f(*guard(x))
+//	x[a:b]      guard(x)[a:b]
+//
+// The names of guards are no identifiers, so no file can use or shadow them.
+func rewrite(f *syntax.File) error {
+	w := &rewriter{}
+	w.stmts(f.Stmts)
+	if w.err != nil {
+		return w.err
+	}
+	return nil
+}
+
+type rewriter struct {
+	depth int
+	err   *placedLimit
+}
+
+// nest counts one level down; the caller must call the result.
+func (w *rewriter) nest(pos syntax.Position) (ok bool) {
+	w.depth++
+	if w.depth > maxNesting && w.err == nil {
+		w.fail(pos, "this is nested deeper than %d levels; split it", maxNesting)
+	}
+	return w.err == nil
+}
+
+func (w *rewriter) fail(pos syntax.Position, format string, args ...any) {
+	if w.err == nil {
+		w.err = &placedLimit{pos, &LimitError{Limit: "size", Msg: fmt.Sprintf(format, args...)}}
+	}
+}
+
+func (w *rewriter) stmts(list []syntax.Stmt) {
+	for _, s := range list {
+		w.stmt(s)
+	}
+}
+
+func (w *rewriter) stmt(s syntax.Stmt) {
+	defer func() { w.depth-- }()
+	if !w.nest(firstPos(s)) {
+		return
+	}
+	switch s := s.(type) {
+	case *syntax.ExprStmt:
+		w.expr(&s.X)
+	case *syntax.IfStmt:
+		w.expr(&s.Cond)
+		w.stmts(s.True)
+		w.stmts(s.False)
+	case *syntax.AssignStmt:
+		w.assign(s)
+	case *syntax.DefStmt:
+		w.params(s.Params)
+		w.stmts(s.Body)
+	case *syntax.ForStmt:
+		w.target(s.Vars)
+		w.expr(&s.X)
+		w.stmts(s.Body)
+	case *syntax.WhileStmt:
+		w.expr(&s.Cond)
+		w.stmts(s.Body)
+	case *syntax.ReturnStmt:
+		if s.Result != nil {
+			w.expr(&s.Result)
+		}
+	}
+}
+
+// firstPos is where a statement that can hold others begins; Span would walk
+// the tree at every level.
+func firstPos(s syntax.Stmt) syntax.Position {
+	switch s := s.(type) {
+	case *syntax.IfStmt:
+		return s.If
+	case *syntax.DefStmt:
+		return s.Def
+	case *syntax.ForStmt:
+		return s.For
+	case *syntax.WhileStmt:
+		return s.While
+	}
+	return syntax.Position{}
+}
+
+func (w *rewriter) assign(s *syntax.AssignStmt) {
+	w.target(s.LHS)
+	w.expr(&s.RHS)
+	op, ok := augmented[s.Op]
+	if !ok || isNumber(s.RHS) && op == "+" {
+		return
+	}
+	switch lhs := unparen(s.LHS).(type) {
+	case *syntax.Ident:
+		s.RHS = call(s.OpPos, op+"=", &syntax.Ident{NamePos: lhs.NamePos, Name: lhs.Name}, s.RHS)
+	case *syntax.IndexExpr:
+		lhs.X = call(s.OpPos, "push", lhs.X)
+		lhs.Y = call(s.OpPos, "push", lhs.Y)
+		s.RHS = call(s.OpPos, op+"[]=", s.RHS)
+	case *syntax.DotExpr:
+		lhs.X = call(s.OpPos, "push", lhs.X)
+		name := &syntax.Literal{Token: syntax.STRING, TokenPos: lhs.NamePos, Raw: lhs.Name.Name, Value: lhs.Name.Name}
+		s.RHS = call(s.OpPos, op+".=", s.RHS, name)
+	}
+}
+
+// target rewrites the expressions inside the left side of an assignment.
+func (w *rewriter) target(e syntax.Expr) {
+	switch e := e.(type) {
+	case *syntax.ParenExpr:
+		w.target(e.X)
+	case *syntax.TupleExpr:
+		for _, x := range e.List {
+			w.target(x)
+		}
+	case *syntax.ListExpr:
+		for _, x := range e.List {
+			w.target(x)
+		}
+	case *syntax.IndexExpr:
+		w.expr(&e.X)
+		w.expr(&e.Y)
+	case *syntax.DotExpr:
+		w.expr(&e.X)
+	}
+}
+
+// params rewrites the defaults of parameters: ident, ident=expr, *, *ident, **ident.
+func (w *rewriter) params(list []syntax.Expr) {
+	for _, p := range list {
+		if b, ok := p.(*syntax.BinaryExpr); ok {
+			w.expr(&b.Y)
+		}
+	}
+}
+
+func (w *rewriter) exprs(list []syntax.Expr) {
+	for n := range list {
+		w.expr(&list[n])
+	}
+}
+
+// call makes a call of the guard name that reports errors at pos.
+func call(pos syntax.Position, name string, args ...syntax.Expr) *syntax.CallExpr {
+	return &syntax.CallExpr{
+		Fn:     &syntax.Ident{NamePos: pos, Name: guardPrefix + name},
+		Lparen: pos, Args: args, Rparen: pos,
+	}
+}
+
+func unparen(e syntax.Expr) syntax.Expr {
+	for {
+		p, ok := e.(*syntax.ParenExpr)
+		if !ok {
+			return e
+		}
+		e = p.X
+	}
+}
+
+// isNumber reports whether e is a number in the source: what + adds to one is
+// as small.
+func isNumber(e syntax.Expr) bool {
+	l, ok := unparen(e).(*syntax.Literal)
+	return ok && (l.Token == syntax.INT || l.Token == syntax.FLOAT)
+}
+
+func isLiteral(e syntax.Expr) bool {
+	_, ok := unparen(e).(*syntax.Literal)
+	return ok
+}
+
+func (w *rewriter) literal(l *syntax.Literal) {
+	if n, ok := l.Value.(*big.Int); ok && n.BitLen() > maxIntBits {
+		w.fail(l.TokenPos, "a number of %d bits; at most %d are supported", n.BitLen(), maxIntBits)
+	}
+}

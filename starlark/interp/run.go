@@ -1,0 +1,171 @@
+package interp
+
+import (
+	"context"
+	"fmt"
+	"runtime/metrics"
+	"sync/atomic"
+	"time"
+
+	"go.starlark.net/starlark"
+)
+
+const (
+	watchPeriod = 5 * time.Millisecond   // between two looks at clock and heap
+	grace       = 200 * time.Millisecond // from a cancel to Config.Fatal
+	checkEvery  = 16 << 20               // bytes of guarded growth between two looks at the heap
+)
+
+// A run is one evaluation: a load with all it loads, or a call.
+type run struct {
+	interp   *Interp
+	ctx      context.Context
+	subject  string // what is evaluated, for messages without a position
+	thread   *starlark.Thread
+	loading  []location       // files being loaded, the innermost last
+	stash    []starlark.Value // see stashValue
+	charged  uint64           // bytes of guarded growth since the last look at the heap
+	sample   []metrics.Sample
+	limit    atomic.Pointer[LimitError] // the first limit that was exceeded
+	state    atomic.Int32               // running, ended or fatal
+	deadline time.Time
+	done     chan struct{}
+}
+
+const (
+	running int32 = iota
+	ended
+	fatal
+)
+
+const runKey = "torchx.run" // of the run in its thread's locals
+
+func runOf(t *starlark.Thread) *run {
+	r, _ := t.Local(runKey).(*run)
+	return r
+}
+
+// run evaluates body on a new thread under all limits. Its error is an *Error.
+func (i *Interp) run(ctx context.Context, subject string, body func(*run) error) error {
+	r := i.newRun(ctx, subject)
+	if err := ctx.Err(); err != nil {
+		return r.report(err)
+	}
+	go r.watch()
+	stop := context.AfterFunc(ctx, func() { r.thread.Cancel("interrupted") })
+	err := r.protect(body)
+	stop()
+	r.state.CompareAndSwap(running, ended)
+	close(r.done)
+	if err != nil {
+		return r.report(err)
+	}
+	return nil
+}
+
+func (i *Interp) newRun(ctx context.Context, subject string) *run {
+	r := &run{
+		interp: i, ctx: ctx, subject: subject,
+		deadline: time.Now().Add(i.cfg.Timeout),
+		done:     make(chan struct{}), sample: heapSample(),
+	}
+	r.thread = &starlark.Thread{Name: subject, Load: r.loadStatement, Print: i.print}
+	r.thread.SetLocal(runKey, r)
+	r.thread.SetMaxExecutionSteps(i.cfg.MaxSteps)
+	r.thread.OnMaxSteps = func(*starlark.Thread) { r.exceed(r.tooManySteps()) }
+	return r
+}
+
+func (i *Interp) print(_ *starlark.Thread, msg string) {
+	if i.cfg.Print != nil {
+		i.cfg.Print(msg)
+	}
+}
+
+// protect turns a panic of the engine or of a predeclared function into an error.
+func (r *run) protect(body func(*run) error) (err error) {
+	defer func() {
+		if p := recover(); p != nil {
+			err = fmt.Errorf("internal error while evaluating %s: %v", r.subject, p)
+		}
+	}()
+	return body(r)
+}
+
+// exceed stops the run because of limit; the first limit counts.
+func (r *run) exceed(limit *LimitError) {
+	r.limit.CompareAndSwap(nil, limit)
+	r.thread.Cancel(limit.Limit)
+}
+
+// watch looks at the clock and the heap until the run ends or exceeds a limit.
+func (r *run) watch() {
+	tick := time.NewTicker(watchPeriod)
+	defer tick.Stop()
+	sample := heapSample()
+	for {
+		select {
+		case <-r.done:
+			return
+		case <-tick.C:
+		}
+		var limit *LimitError
+		switch {
+		case time.Now().After(r.deadline):
+			limit = r.tooLong()
+		case heapBytes(sample) > r.interp.cfg.MaxHeap:
+			limit = r.tooMuchMemory()
+		default:
+			continue
+		}
+		r.exceed(limit)
+		r.lastResort(tick.C, sample)
+		return
+	}
+}
+
+// lastResort ends the process when the engine does not react to a cancel: it is
+// inside one step that allocates or computes without end.
+func (r *run) lastResort(tick <-chan time.Time, sample []metrics.Sample) {
+	if r.interp.cfg.Fatal == nil {
+		return
+	}
+	hard := r.interp.cfg.MaxHeap + r.interp.cfg.MaxHeap/2
+	for start := time.Now(); time.Since(start) < grace && heapBytes(sample) < hard; {
+		select {
+		case <-r.done:
+			return
+		case <-tick:
+		}
+	}
+	if !r.state.CompareAndSwap(running, fatal) {
+		return
+	}
+	limit := *r.limit.Load()
+	limit.At = stuckAt(r)
+	r.interp.cfg.Fatal(&limit)
+}
+
+// charge accounts for n bytes that one step is about to take.
+func (r *run) charge(n uint64) error {
+	r.charged += n
+	if r.charged < checkEvery {
+		return nil
+	}
+	r.charged = 0
+	if heapBytes(r.sample)+n > r.interp.cfg.MaxHeap {
+		return r.tooMuchMemory()
+	}
+	return nil
+}
+
+func heapSample() []metrics.Sample {
+	return []metrics.Sample{{Name: "/memory/classes/heap/objects:bytes"}}
+}
+
+// heapBytes returns the size of all heap objects of the process, those that
+// are garbage but not swept yet included.
+func heapBytes(sample []metrics.Sample) uint64 {
+	metrics.Read(sample)
+	return sample[0].Value.Uint64()
+}

@@ -1,0 +1,205 @@
+package interp
+
+import (
+	"fmt"
+	"strings"
+
+	"go.starlark.net/starlark"
+	"go.starlark.net/starlarkstruct"
+)
+
+// Bounds of what one step of the engine may make or walk. A component describes
+// a job in kilobytes; these only keep each step short and small.
+const (
+	maxValue   = 64 << 20              // bytes of one string, list …
+	maxItems   = maxValue / itemBytes  // items that one step walks
+	itemBytes  = 16                    // of one item of a list: a Go interface
+	maxIntBits = 1 << 20               // of a number: a product takes milliseconds
+	maxDigits  = maxIntBits * 30 / 100 // decimal digits of such a number
+	maxDepth   = 1000                  // levels of a value that is printed, frozen or returned
+	maxNodes   = 8 << 20               // parts of a value that is compared, frozen or returned
+)
+
+// size writes n bytes for people: "64 MiB".
+func size(n uint64) string {
+	units := []string{"bytes", "KiB", "MiB", "GiB", "TiB", "PiB"}
+	unit, f := 0, float64(n)
+	for f >= 1024 && unit < len(units)-1 {
+		f, unit = f/1024, unit+1
+	}
+	return strings.TrimSuffix(fmt.Sprintf("%.1f", f), ".0") + " " + units[unit]
+}
+
+func tooBig(what string, n uint64) *LimitError {
+	return &LimitError{Limit: "size", Msg: fmt.Sprintf(
+		"%s would make a value of %s, and one value may have at most %s", what, size(n), size(maxValue))}
+}
+
+func tooManyItems(what string, v starlark.Value, n, most uint64) *LimitError {
+	count := fmt.Sprint(n)
+	if starlark.Len(v) < 0 {
+		count = "more than " + fmt.Sprint(most)
+	}
+	return &LimitError{Limit: "size", Msg: fmt.Sprintf(
+		"%s would walk a %s of %s items in one step, and at most %d are allowed", what, v.Type(), count, most)}
+}
+
+// charge refuses n bytes of new value for one step, by its own size or because
+// the process holds too much already.
+func charge(t *starlark.Thread, what string, n uint64) error {
+	if n < 1<<16 { // the steps that make them bound these
+		return nil
+	}
+	if n > maxValue {
+		return tooBig(what, n)
+	}
+	if r := runOf(t); r != nil {
+		return r.chargeError(n)
+	}
+	return nil
+}
+
+// chargeError is charge as an error that is nil when there is none.
+func (r *run) chargeError(n uint64) error { return r.charge(n) }
+
+func checkBits(what string, n int) error {
+	if n > maxIntBits {
+		return &LimitError{Limit: "size", Msg: fmt.Sprintf(
+			"%s would make a number of more than %d bits", what, maxIntBits)}
+	}
+	return nil
+}
+
+// contentBytes is the memory that a copy of x takes; 0 for what is not copied.
+func contentBytes(x starlark.Value) uint64 {
+	switch x := x.(type) {
+	case starlark.String:
+		return uint64(len(x))
+	case starlark.Bytes:
+		return uint64(len(x))
+	case *starlark.List:
+		return itemBytes * uint64(x.Len())
+	case starlark.Tuple:
+		return itemBytes * uint64(len(x))
+	}
+	return 0
+}
+
+// countItems returns how many items v yields, at most limit+1; 0 if none.
+func countItems(v starlark.Value, limit uint64) uint64 {
+	it, ok := v.(starlark.Iterable)
+	if !ok {
+		return 0
+	}
+	if n := starlark.Len(v); n >= 0 {
+		return uint64(n)
+	}
+	iter := it.Iterate()
+	defer iter.Done()
+	var n uint64
+	for x := starlark.Value(nil); n <= limit && iter.Next(&x); {
+		n++
+	}
+	return n
+}
+
+// checkItems bounds a step that walks v and takes each bytes for an item.
+func checkItems(t *starlark.Thread, what string, v starlark.Value, each uint64) error {
+	limit := uint64(maxItems)
+	if each > itemBytes {
+		limit = maxValue / each
+	}
+	n := countItems(v, limit)
+	if n > limit {
+		return tooManyItems(what, v, n, limit)
+	}
+	return charge(t, what, n*each)
+}
+
+func checkExtend(t *starlark.Thread, what string, list *starlark.List, v starlark.Value) error {
+	if err := checkItems(t, what, v, itemBytes); err != nil {
+		return err
+	}
+	return charge(t, what, itemBytes*(uint64(list.Len())+countItems(v, maxItems)))
+}
+
+// A walker counts the parts of a value without trusting its shape: a few lines
+// can make a tuple of 2^60 parts or a list of a million levels.
+type walker struct {
+	left int // parts that may still be visited
+	deep int // levels that may still be entered
+	seen map[starlark.Value]bool
+}
+
+// checkComparable bounds ==, < and in: they compare to a depth of 10, part by part.
+func checkComparable(what string, v starlark.Value) error {
+	switch v.(type) {
+	case *starlark.List, starlark.Tuple, *starlark.Dict, *starlark.Set, *starlarkstruct.Struct:
+	default:
+		return nil
+	}
+	w := walker{left: maxNodes}
+	if !w.shallow(v, starlark.CompareLimit) {
+		return &LimitError{Limit: "size", Msg: fmt.Sprintf("%s would compare more than %d items in one step", what, maxNodes)}
+	}
+	return nil
+}
+
+// shallow visits v to the given depth, shared parts as often as they are met.
+func (w *walker) shallow(v starlark.Value, depth int) bool {
+	if w.left--; w.left < 0 {
+		return false
+	}
+	if depth == 0 {
+		return true
+	}
+	ok := true
+	parts(v, func(p starlark.Value) bool {
+		ok = w.shallow(p, depth-1)
+		return ok
+	})
+	return ok
+}
+
+// checkShape refuses a value that Freeze, or a reader in Go, could not walk:
+// nested too deep or with too many parts.
+func checkShape(v starlark.Value) error {
+	w := walker{left: maxNodes, deep: maxDepth, seen: map[starlark.Value]bool{}}
+	return w.visit(v)
+}
+
+func checkGlobals(file string, globals starlark.StringDict) error {
+	w := walker{left: maxNodes, deep: maxDepth, seen: map[starlark.Value]bool{}}
+	for _, name := range globals.Keys() {
+		if err := w.visit(globals[name]); err != nil {
+			return &LimitError{Limit: "size", At: file, Msg: fmt.Sprintf("the global %s %s", name, err)}
+		}
+	}
+	return nil
+}
+
+// visit enters each list, dict, set and function once, as Freeze does, and each
+// tuple and struct as often as it is met, as Freeze does too.
+func (w *walker) visit(v starlark.Value) error {
+	if w.left--; w.left < 0 {
+		return &LimitError{Limit: "size", Msg: fmt.Sprintf("has more than %d parts", maxNodes)}
+	}
+	if w.deep == 0 {
+		return &LimitError{Limit: "size", Msg: fmt.Sprintf("is nested deeper than %d levels", maxDepth)}
+	}
+	switch v.(type) {
+	case *starlark.List, *starlark.Dict, *starlark.Set, *starlark.Function:
+		if w.seen[v] {
+			return nil
+		}
+		w.seen[v] = true
+	}
+	w.deep--
+	defer func() { w.deep++ }()
+	var err error
+	parts(v, func(p starlark.Value) bool {
+		err = w.visit(p)
+		return err == nil
+	})
+	return err
+}

@@ -1,0 +1,115 @@
+package interp
+
+import (
+	"errors"
+	"slices"
+	"strings"
+
+	"go.starlark.net/starlark"
+)
+
+// errTooDeep is what a walk of a value to be printed ends with.
+var (
+	errTooDeep = errors.New("too deep")
+	errTooLong = errors.New("too long")
+)
+
+// textSize adds up how long a value is when printed. It stops at maxValue.
+type textSize struct {
+	n     uint64
+	depth int
+	path  []starlark.Value // lists and dicts being printed: cycles end there
+}
+
+// checkText bounds a step that prints values: str, repr, print, fail, %s, format.
+func checkPrinted(t *starlark.Thread, what string, values ...starlark.Value) error {
+	n, err := printedSize(what, values...)
+	if err != nil {
+		return err
+	}
+	return charge(t, what, n)
+}
+
+func printedSize(what string, values ...starlark.Value) (uint64, error) {
+	var s textSize
+	for _, v := range values {
+		if text, ok := v.(starlark.String); ok {
+			s.n += uint64(len(text)) // not quoted
+			continue
+		}
+		switch s.add(v) {
+		case errTooDeep:
+			return 0, &LimitError{Limit: "size", Msg: what + " would print a value that is nested too deep"}
+		case errTooLong:
+			return 0, tooBig(what, s.n)
+		}
+	}
+	return s.n, nil
+}
+
+func (s *textSize) add(v starlark.Value) error {
+	s.n += scalarSize(v)
+	if s.n > maxValue {
+		return errTooLong
+	}
+	switch v.(type) {
+	case *starlark.List, *starlark.Dict:
+		if slices.Contains(s.path, v) {
+			return nil
+		}
+		s.path = append(s.path, v)
+		defer func() { s.path = s.path[:len(s.path)-1] }()
+	case *starlark.Function, *starlark.Builtin:
+		return nil // only the name is printed
+	}
+	if s.depth == maxDepth {
+		return errTooDeep
+	}
+	s.depth++
+	defer func() { s.depth-- }()
+	var err error
+	parts(v, func(p starlark.Value) bool {
+		err = s.add(p)
+		return err == nil
+	})
+	return err
+}
+
+// scalarSize estimates the printed length of v without its parts.
+func scalarSize(v starlark.Value) uint64 {
+	switch v := v.(type) {
+	case starlark.String:
+		return 4*uint64(len(v)) + 4 // every byte escaped
+	case starlark.Bytes:
+		return 4*uint64(len(v)) + 4
+	case starlark.Int:
+		return uint64(intBits(v))/3 + 2
+	case *starlark.List, *starlark.Dict, *starlark.Set, starlark.Tuple:
+		return 4
+	}
+	return 64
+}
+
+// checkInterpolate bounds format % y. A dict's values may be printed once for
+// each %(name)s, anything else once.
+func checkInterpolate(t *starlark.Thread, format string, y starlark.Value) error {
+	values := []starlark.Value{y}
+	if tuple, ok := y.(starlark.Tuple); ok {
+		values = tuple
+	}
+	n, err := printedSize("%", values...)
+	if err != nil {
+		return err
+	}
+	if _, ok := y.(starlark.Mapping); ok {
+		n = saturatingMul(n, uint64(strings.Count(format, "%")))
+	}
+	return charge(t, "%", n+uint64(len(format)))
+}
+
+func saturatingMul(a, b uint64) uint64 {
+	if a != 0 && b > (1<<62)/a {
+		return 1 << 62
+	}
+	return a * b
+}

@@ -1,0 +1,194 @@
+package specmodule
+
+import (
+	"fmt"
+	"strings"
+
+	"go.starlark.net/starlark"
+
+	"torchx/runtime/spec"
+	"torchx/runtime/suggest"
+)
+
+// defaultPermissions of a device mount: read, write, make nodes.
+const defaultPermissions = "rwm"
+
+// mountKeys maps each key that a mount option may have to the one it stands for.
+var mountKeys = map[string]string{
+	"type": "type",
+	"src":  "src", "source": "src",
+	"dst": "dst", "destination": "dst", "target": "dst",
+	"readonly": "readonly", "read_only": "readonly",
+	"perm": "perm", "permissions": "perm",
+}
+
+// mountKeyNames is the order in which messages name the keys.
+var mountKeyNames = []string{
+	"type", "dst", "destination", "target", "src", "source", "readonly", "read_only", "perm", "permissions",
+}
+
+// mountOptions is one mount as it is read: key to value.
+type mountOptions map[string]string
+
+// ParseMounts reads mounts from options such as "type=bind", "src=/a", "dst=/b",
+// "readonly"; each "type" begins a mount, and the last of a repeated key wins.
+// A bind source's leading `~` becomes home, unless that is "". Errors name the
+// mount by its place (from 1) and type.
+func ParseMounts(options []string, home string) ([]spec.Mount, error) {
+	var all []mountOptions
+	for _, option := range options {
+		key, value, err := splitMountOption(option)
+		if err != nil {
+			return nil, fmt.Errorf("mount %d: %w", max(len(all), 1), err)
+		}
+		if key == "type" {
+			all = append(all, mountOptions{})
+		}
+		if len(all) == 0 {
+			return nil, fmt.Errorf("mount 1: type must be specified first, got %.100q", option)
+		}
+		all[len(all)-1][key] = value
+	}
+	mounts := make([]spec.Mount, 0, len(all))
+	for i, o := range all {
+		m, err := o.mount(home)
+		if err != nil {
+			return nil, fmt.Errorf("mount %d (type=%.20s): %w", i+1, o["type"], err)
+		}
+		mounts = append(mounts, m)
+	}
+	return mounts, nil
+}
+
+// splitMountOption returns the canonical key and the value of one option.
+func splitMountOption(option string) (key, value string, err error) {
+	name, value, hasValue := strings.Cut(strings.TrimSpace(option), "=")
+	name, value = strings.TrimSpace(name), strings.TrimSpace(value)
+	key, ok := mountKeys[name]
+	if !ok {
+		return "", "", fmt.Errorf("unknown mount option %.100q, must be one of [%s].%s",
+			name, strings.Join(mountKeyNames, ", "), suggest.Hint(name, mountKeyNames))
+	}
+	if key == "readonly" && !hasValue {
+		value = "true"
+	}
+	return key, value, nil
+}
+
+// mount checks the options against the mount's type and puts defaults in.
+func (o mountOptions) mount(home string) (spec.Mount, error) {
+	m := spec.Mount{Type: spec.MountType(o["type"]), Src: o["src"], Dst: o["dst"]}
+	switch m.Type {
+	case spec.MountBind, spec.MountVolume, spec.MountDevice:
+	default:
+		return m, fmt.Errorf("invalid mount type %.100q, must be one of [bind, volume, device]", o["type"])
+	}
+	if m.Src == "" {
+		return m, fmt.Errorf("no src: add src=…, what to mount")
+	}
+	if m.Type == spec.MountDevice {
+		return m, o.device(&m)
+	}
+	if m.Dst == "" {
+		return m, fmt.Errorf("no dst: add dst=…, the path in the container")
+	}
+	if _, ok := o["perm"]; ok {
+		return m, fmt.Errorf("perm is for devices: use readonly")
+	}
+	if m.Type == spec.MountBind {
+		m.Src = expandHome(m.Src, home)
+	}
+	var err error
+	m.ReadOnly, err = parseBool(o["readonly"])
+	return m, err
+}
+
+// device fills in what only device mounts have. They are mounted under their
+// own path unless told otherwise.
+func (o mountOptions) device(m *spec.Mount) error {
+	if _, ok := o["readonly"]; ok {
+		return fmt.Errorf("readonly is not for devices: use perm=r")
+	}
+	if m.Dst == "" {
+		m.Dst = m.Src
+	}
+	m.Permissions = defaultPermissions
+	if perm, ok := o["perm"]; ok {
+		m.Permissions = perm
+	}
+	return validPermissions(m.Permissions)
+}
+
+func validPermissions(s string) error {
+	for _, letter := range s {
+		if !strings.ContainsRune(defaultPermissions, letter) {
+			return fmt.Errorf("%q is not a valid permission, must be one of r, w, m", letter)
+		}
+	}
+	if s == "" {
+		return fmt.Errorf("no permissions, give some of r, w, m")
+	}
+	return nil
+}
+
+// parseBool reads the value of readonly; no such option means false.
+func parseBool(s string) (bool, error) {
+	switch strings.ToLower(s) {
+	case "true", "1", "yes", "on":
+		return true, nil
+	case "false", "0", "no", "off", "":
+		return false, nil
+	}
+	return false, fmt.Errorf("readonly=%.100s is not a bool, use true or false", s)
+}
+
+// expandHome replaces a leading `~` or `~/`; a user's name after it is left alone.
+func expandHome(path, home string) string {
+	if home != "" && (path == "~" || strings.HasPrefix(path, "~/")) {
+		return strings.TrimRight(home, "/") + path[1:]
+	}
+	return path
+}
+
+// parseMounts is specs.parse_mounts(opts): a list of options, one string with
+// commas, or None.
+func (o Options) parseMounts(_ *starlark.Thread, b *starlark.Builtin, args starlark.Tuple, kwargs []starlark.Tuple) (starlark.Value, error) {
+	var opts starlark.Value = starlark.None
+	if err := starlark.UnpackArgs(b.Name(), args, kwargs, "opts", &opts); err != nil {
+		return nil, err
+	}
+	options, err := mountOptionList(opts)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", b.Name(), err)
+	}
+	home := ""
+	if o.ExpandUser != nil {
+		home = o.ExpandUser()
+	}
+	mounts, err := ParseMounts(options, home)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", b.Name(), err)
+	}
+	values := make([]starlark.Value, len(mounts))
+	for i, m := range mounts {
+		values[i] = mountRecord(m)
+	}
+	return starlark.NewList(values), nil
+}
+
+// mountOptionList splits a string at its commas; empty parts are dropped.
+func mountOptionList(v starlark.Value) ([]string, error) {
+	if v == starlark.None {
+		return nil, nil
+	}
+	var options []string
+	if text, ok := v.(starlark.String); ok {
+		for part := range strings.SplitSeq(string(text), ",") {
+			if strings.TrimSpace(part) != "" {
+				options = append(options, part)
+			}
+		}
+		return options, nil
+	}
+	return goStrings("opts", v)
+}

@@ -1,0 +1,119 @@
+package specmodule
+
+import (
+	"fmt"
+
+	"go.starlark.net/starlark"
+	"go.starlark.net/starlarkstruct"
+
+	"torchx/runtime/overlay"
+)
+
+// overlayBackend is whose objects an overlay changes unless told otherwise.
+const overlayBackend = "kubernetes"
+
+func overlaysModule() starlark.Value {
+	return &starlarkstruct.Module{Name: "specs.overlays", Members: starlark.StringDict{
+		"PUT":          starlark.NewBuiltin("specs.overlays.PUT", overlayPut),
+		"JOIN":         starlark.NewBuiltin("specs.overlays.JOIN", overlayJoin),
+		"DEL":          starlark.NewBuiltin("specs.overlays.DEL", overlayDel),
+		"with_overlay": starlark.NewBuiltin("specs.overlays.with_overlay", withOverlay),
+	}}
+}
+
+// overlayPut is specs.overlays.PUT(field).
+func overlayPut(_ *starlark.Thread, b *starlark.Builtin, args starlark.Tuple, kwargs []starlark.Tuple) (starlark.Value, error) {
+	var field string
+	err := starlark.UnpackArgs(b.Name(), args, kwargs, "field", &field)
+	return starlark.String(overlay.Put(field)), err
+}
+
+// overlayJoin is specs.overlays.JOIN(field, on).
+func overlayJoin(_ *starlark.Thread, b *starlark.Builtin, args starlark.Tuple, kwargs []starlark.Tuple) (starlark.Value, error) {
+	var field, on string
+	err := starlark.UnpackArgs(b.Name(), args, kwargs, "field", &field, "on", &on)
+	return starlark.String(overlay.Join(field, on)), err
+}
+
+// overlayDel is specs.overlays.DEL(field).
+func overlayDel(_ *starlark.Thread, b *starlark.Builtin, args starlark.Tuple, kwargs []starlark.Tuple) (starlark.Value, error) {
+	var field string
+	err := starlark.UnpackArgs(b.Name(), args, kwargs, "field", &field)
+	return starlark.String(overlay.Del(field)), err
+}
+
+// overlayFunc is specs.overlay(kind, overlay, base = None, backend = "kubernetes").
+func overlayFunc(_ *starlark.Thread, b *starlark.Builtin, args starlark.Tuple, kwargs []starlark.Tuple) (starlark.Value, error) {
+	var objectKind string
+	var over, base starlark.Value = starlark.None, emptyDict
+	backend := overlayBackend
+	if err := starlark.UnpackArgs(b.Name(), args, kwargs,
+		"kind", &objectKind, "overlay", &over, "base??", &base, "backend??", &backend); err != nil {
+		return nil, err
+	}
+	metadata, err := addOverlay(base, backend, objectKind, over)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", b.Name(), err)
+	}
+	return metadata, nil
+}
+
+// withOverlay is specs.overlays.with_overlay(role, backend, kind, overlay).
+func withOverlay(_ *starlark.Thread, b *starlark.Builtin, args starlark.Tuple, kwargs []starlark.Tuple) (starlark.Value, error) {
+	var old, over starlark.Value
+	var backend, objectKind string
+	if err := starlark.UnpackArgs(b.Name(), args, kwargs,
+		"role", &old, "backend", &backend, "kind", &objectKind, "overlay", &over); err != nil {
+		return nil, err
+	}
+	role, ok := old.(*record)
+	if !ok || role.kind != kindRole {
+		return nil, fmt.Errorf("%s: %w", b.Name(), wrongType("role", old, kindRole.String()))
+	}
+	metadata, err := addOverlay(role.get("metadata"), backend, objectKind, over)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", b.Name(), err)
+	}
+	changed := &record{kind: kindRole, values: append([]starlark.Value{}, role.values...), call: role.call}
+	changed.values[fieldIndex(kindRole, "metadata")] = frozen(metadata)
+	return changed, nil
+}
+
+// addOverlay returns metadata with an overlay on objects of that kind added to
+// those it has. Metadata of other backends is kept.
+func addOverlay(metadata starlark.Value, backend, objectKind string, over starlark.Value) (starlark.Value, error) {
+	base, err := checkJSONDict("base", metadata)
+	if err != nil {
+		return nil, err
+	}
+	checked, err := checkJSONDict("overlay", over)
+	if err != nil {
+		return nil, err
+	}
+	all := toGoMap(base.(*starlark.Dict))
+	kinds, err := overlaysOf(all, backend)
+	if err != nil {
+		return nil, err
+	}
+	old, _ := kinds[objectKind].(map[string]any)
+	kinds[objectKind], err = overlay.Compose(old, toGoMap(checked.(*starlark.Dict)))
+	if err != nil {
+		return nil, fmt.Errorf("overlay of %s: %w", objectKind, err)
+	}
+	kinds[overlay.Marker] = true
+	all[backend] = kinds
+	return fromGo(all), nil
+}
+
+// overlaysOf returns the overlays by kind that metadata holds for backend.
+func overlaysOf(metadata map[string]any, backend string) (map[string]any, error) {
+	value, ok := metadata[backend]
+	if !ok {
+		return map[string]any{}, nil
+	}
+	kinds, _ := value.(map[string]any)
+	if kinds[overlay.Marker] != true {
+		return nil, fmt.Errorf("metadata[%q] is there already and is no result of specs.overlay: it cannot be extended", backend)
+	}
+	return kinds, nil
+}

@@ -1,0 +1,109 @@
+package specmodule
+
+import (
+	"fmt"
+	"path"
+	"strings"
+
+	"go.starlark.net/starlark"
+	"go.starlark.net/starlarkstruct"
+)
+
+// pathModule holds pure functions on slash-separated paths, with the rules of
+// Python's posixpath: a replica's paths do not depend on the client's system.
+func pathModule() starlark.Value {
+	return &starlarkstruct.Module{Name: "path", Members: starlark.StringDict{
+		"join":     starlark.NewBuiltin("path.join", pathJoin),
+		"basename": pathString("path.basename", func(p string) string { _, base := splitPath(p); return base }),
+		"dirname":  pathString("path.dirname", func(p string) string { dir, _ := splitPath(p); return dir }),
+		"stem":     pathString("path.stem", pathStem),
+		"normpath": pathString("path.normpath", path.Clean),
+		"splitext": starlark.NewBuiltin("path.splitext", pathSplitext),
+		"isabs":    starlark.NewBuiltin("path.isabs", pathIsabs),
+	}}
+}
+
+// pathString makes a builtin of a function from path to string.
+func pathString(name string, f func(string) string) starlark.Value {
+	return starlark.NewBuiltin(name, func(_ *starlark.Thread, b *starlark.Builtin, args starlark.Tuple, kwargs []starlark.Tuple) (starlark.Value, error) {
+		var p string
+		err := starlark.UnpackArgs(b.Name(), args, kwargs, "path", &p)
+		return starlark.String(f(p)), err
+	})
+}
+
+// pathJoin is path.join(path, *paths): an absolute part drops those before it.
+func pathJoin(_ *starlark.Thread, b *starlark.Builtin, args starlark.Tuple, kwargs []starlark.Tuple) (starlark.Value, error) {
+	if len(kwargs) > 0 || len(args) == 0 {
+		return nil, fmt.Errorf("%s: want one or more positional arguments", b.Name())
+	}
+	parts, err := goStrings("paths", args)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", b.Name(), err)
+	}
+	var out strings.Builder
+	last := byte('/')
+	for _, p := range parts {
+		if strings.HasPrefix(p, "/") {
+			out.Reset()
+		} else if out.Len() > 0 && last != '/' {
+			out.WriteByte('/')
+			last = '/'
+		}
+		if out.Len()+len(p) > maxText {
+			return nil, fmt.Errorf("%s: the result is too long (more than %d MiB)", b.Name(), maxText>>20)
+		}
+		out.WriteString(p)
+		if p != "" {
+			last = p[len(p)-1]
+		}
+	}
+	return starlark.String(out.String()), nil
+}
+
+// splitPath splits behind the last slash; the folder has no slash at its end,
+// unless it is made of slashes.
+func splitPath(p string) (dir, base string) {
+	i := strings.LastIndexByte(p, '/') + 1
+	dir, base = p[:i], p[i:]
+	if trimmed := strings.TrimRight(dir, "/"); trimmed != "" {
+		dir = trimmed
+	}
+	return dir, base
+}
+
+// splitExt splits before the last dot of the file's name; dots it begins with
+// do not count.
+func splitExt(p string) (root, ext string) {
+	_, base := splitPath(p)
+	name := strings.TrimLeft(base, ".")
+	i := strings.LastIndexByte(name, '.')
+	if i < 0 {
+		return p, ""
+	}
+	cut := len(p) - len(name) + i
+	return p[:cut], p[cut:]
+}
+
+func pathStem(p string) string {
+	_, base := splitPath(strings.TrimRight(p, "/"))
+	root, _ := splitExt(base)
+	return root
+}
+
+// pathSplitext is path.splitext(path).
+func pathSplitext(_ *starlark.Thread, b *starlark.Builtin, args starlark.Tuple, kwargs []starlark.Tuple) (starlark.Value, error) {
+	var p string
+	if err := starlark.UnpackArgs(b.Name(), args, kwargs, "path", &p); err != nil {
+		return nil, err
+	}
+	root, ext := splitExt(p)
+	return starlark.Tuple{starlark.String(root), starlark.String(ext)}, nil
+}
+
+// pathIsabs is path.isabs(path).
+func pathIsabs(_ *starlark.Thread, b *starlark.Builtin, args starlark.Tuple, kwargs []starlark.Tuple) (starlark.Value, error) {
+	var p string
+	err := starlark.UnpackArgs(b.Name(), args, kwargs, "path", &p)
+	return starlark.Bool(strings.HasPrefix(p, "/")), err
+}
