@@ -4,9 +4,9 @@ import (
 	"context"
 	"database/sql"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"time"
-
 	"torchx/runtime/spec"
 )
 
@@ -95,8 +95,6 @@ const (
 	longTables   = `apps JOIN app_details ON app = seq`
 )
 
-type scanner interface{ Scan(dest ...any) error }
-
 func scanApp(row scanner, long bool) (App, error) {
 	var a App
 	var state, submitted int64
@@ -138,7 +136,7 @@ func (db *DB) Last(ctx context.Context) (App, error) {
 	err := db.read(ctx, "read last app", func() (err error) {
 		row := db.sql.QueryRowContext(ctx, `SELECT `+longColumns+` FROM `+longTables+` WHERE seq = (SELECT max(seq) FROM apps)`)
 		a, err = scanApp(row, true)
-		if notFound(err, "", "") != err {
+		if errors.Is(err, sql.ErrNoRows) {
 			return fmt.Errorf("no app was submitted from %s yet: %w", db.path, ErrNotFound)
 		}
 		return err
@@ -182,20 +180,7 @@ func prefixRange(prefix string) (where string, args []any) {
 }
 
 func queryApps(ctx context.Context, q querier, long bool, query string, args ...any) ([]App, error) {
-	rows, err := q.QueryContext(ctx, query, args...)
-	if err != nil {
-		return nil, err
-	}
-	defer rows.Close()
-	var apps []App
-	for rows.Next() {
-		a, err := scanApp(rows, long)
-		if err != nil {
-			return nil, err
-		}
-		apps = append(apps, a)
-	}
-	return apps, rows.Err()
+	return queryAll(ctx, q, func(row scanner) (App, error) { return scanApp(row, long) }, query, args...)
 }
 
 // Delete forgets an app with its attempts, events, checkpoints and positions.

@@ -6,7 +6,6 @@ import (
 	"encoding/json"
 	"reflect"
 	"time"
-
 	"torchx/runtime/spec"
 )
 
@@ -169,43 +168,24 @@ func mergeAttempts(old, seen []Attempt) (changed, events []Attempt) {
 const attemptColumns = `role, replica, attempt, state, exit_code, signal, hostname, pid, started_at, finished_at, msg, structured_error`
 
 func putAttempts(ctx context.Context, tx *sql.Tx, seq int64, attempts []Attempt) error {
-	if len(attempts) == 0 {
-		return nil
-	}
-	put, err := tx.PrepareContext(ctx, `INSERT OR REPLACE INTO attempts (app, `+attemptColumns+`) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`)
-	if err != nil {
-		return err
-	}
-	defer put.Close()
-	for _, a := range attempts {
-		_, err := put.ExecContext(ctx, seq, a.Role, a.Replica, a.Attempt, int(a.State), optional(a.ExitCode), a.Signal, a.Hostname, a.PID,
-			nanos(a.StartedAt), nanos(a.FinishedAt), a.Msg, text(a.normal().StructuredErrorMsg))
-		if err != nil {
-			return err
+	return execAll(ctx, tx, attempts, func(a Attempt) []any {
+		return []any{
+			seq, a.Role, a.Replica, a.Attempt, int(a.State), optional(a.ExitCode), a.Signal, a.Hostname, a.PID,
+			nanos(a.StartedAt), nanos(a.FinishedAt), a.Msg, text(a.normal().StructuredErrorMsg),
 		}
-	}
-	return nil
+	}, `INSERT OR REPLACE INTO attempts (app, `+attemptColumns+`) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`)
 }
 
 func queryAttempts(ctx context.Context, q querier, seq int64) ([]Attempt, error) {
-	rows, err := q.QueryContext(ctx, `SELECT `+attemptColumns+` FROM attempts WHERE app = ? ORDER BY role, replica, attempt`, seq)
-	if err != nil {
-		return nil, err
-	}
-	defer rows.Close()
-	var attempts []Attempt
-	for rows.Next() {
-		var a Attempt
-		var state int64
-		var exit, started, finished *int64
-		var structured *string
-		err := rows.Scan(&a.Role, &a.Replica, &a.Attempt, &state, &exit, &a.Signal, &a.Hostname, &a.PID, &started, &finished, &a.Msg, &structured)
-		if err != nil {
-			return nil, err
-		}
-		a.State, a.ExitCode, a.StartedAt, a.FinishedAt = stateOf(state), number(exit), timeOf(started), timeOf(finished)
-		a.StructuredErrorMsg = raw(structured)
-		attempts = append(attempts, a)
-	}
-	return attempts, rows.Err()
+	return queryAll(ctx, q, scanAttempt, `SELECT `+attemptColumns+` FROM attempts WHERE app = ? ORDER BY role, replica, attempt`, seq)
+}
+
+func scanAttempt(row scanner) (a Attempt, err error) {
+	var state int64
+	var exit, started, finished *int64
+	var structured *string
+	err = row.Scan(&a.Role, &a.Replica, &a.Attempt, &state, &exit, &a.Signal, &a.Hostname, &a.PID, &started, &finished, &a.Msg, &structured)
+	a.State, a.ExitCode, a.StartedAt, a.FinishedAt = stateOf(state), number(exit), timeOf(started), timeOf(finished)
+	a.StructuredErrorMsg = raw(structured)
+	return a, err
 }

@@ -27,18 +27,9 @@ func (db *DB) PutCheckpoints(ctx context.Context, backend, id string, points []C
 		if err != nil {
 			return err
 		}
-		put, err := tx.PrepareContext(ctx,
-			`INSERT OR REPLACE INTO checkpoints (app, role, replica, attempt, stream, offset, line, time) VALUES (?, ?, ?, ?, ?, ?, ?, ?)`)
-		if err != nil {
-			return err
-		}
-		defer put.Close()
-		for _, p := range points {
-			if _, err := put.ExecContext(ctx, seq, p.Role, p.Replica, p.Attempt, p.Stream, p.Offset, p.Line, p.Time.UnixNano()); err != nil {
-				return err
-			}
-		}
-		return nil
+		return execAll(ctx, tx, points, func(p Checkpoint) []any {
+			return []any{seq, p.Role, p.Replica, p.Attempt, p.Stream, p.Offset, p.Line, p.Time.UnixNano()}
+		}, `INSERT OR REPLACE INTO checkpoints (app, role, replica, attempt, stream, offset, line, time) VALUES (?, ?, ?, ?, ?, ?, ?, ?)`)
 	})
 }
 
@@ -58,22 +49,14 @@ func (db *DB) Checkpoints(ctx context.Context, backend, id string) ([]Checkpoint
 }
 
 func queryCheckpoints(ctx context.Context, q querier, seq int64) ([]Checkpoint, error) {
-	rows, err := q.QueryContext(ctx,
+	return queryAll(ctx, q, scanCheckpoint,
 		`SELECT role, replica, attempt, stream, offset, line, time FROM checkpoints WHERE app = ?
 		ORDER BY role, replica, attempt, stream, offset`, seq)
-	if err != nil {
-		return nil, err
-	}
-	defer rows.Close()
-	var points []Checkpoint
-	for rows.Next() {
-		var p Checkpoint
-		var when int64
-		if err := rows.Scan(&p.Role, &p.Replica, &p.Attempt, &p.Stream, &p.Offset, &p.Line, &when); err != nil {
-			return nil, err
-		}
-		p.Time = time.Unix(0, when).UTC()
-		points = append(points, p)
-	}
-	return points, rows.Err()
+}
+
+func scanCheckpoint(row scanner) (p Checkpoint, err error) {
+	var when int64
+	err = row.Scan(&p.Role, &p.Replica, &p.Attempt, &p.Stream, &p.Offset, &p.Line, &when)
+	p.Time = time.Unix(0, when).UTC()
+	return p, err
 }

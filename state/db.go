@@ -14,7 +14,6 @@ import (
 	"io/fs"
 	"os"
 	"time"
-
 	"torchx/runtime/spec"
 )
 
@@ -109,12 +108,6 @@ func (db *DB) writable() error {
 		return ErrMoved
 	}
 	return nil
-}
-
-// querier is a *sql.DB or a *sql.Tx.
-type querier interface {
-	QueryContext(ctx context.Context, query string, args ...any) (*sql.Rows, error)
-	QueryRowContext(ctx context.Context, query string, args ...any) *sql.Row
 }
 
 // seqOf returns the key of an app's row. Errors: ErrNotFound.

@@ -48,7 +48,7 @@ func (e *dbError) Error() string {
 	if e.kind == nil {
 		return fmt.Sprintf("%s in %s: %s", e.op, e.path, cause)
 	}
-	if e.err == e.kind {
+	if cause == e.kind.Error() { // there is nothing more to say
 		return fmt.Sprintf("%s: %s is %v: %s", e.op, e.path, e.kind, advice[e.kind])
 	}
 	return fmt.Sprintf("%s: %s is %v: %s (%s)", e.op, e.path, e.kind, advice[e.kind], cause)

@@ -4,7 +4,6 @@ import (
 	"context"
 	"database/sql"
 	"time"
-
 	"torchx/runtime/spec"
 )
 
@@ -43,22 +42,9 @@ func (db *DB) AddEvents(ctx context.Context, backend, id string, events []Event)
 }
 
 func addEvents(ctx context.Context, tx *sql.Tx, seq int64, events []Event) error {
-	if len(events) == 0 {
-		return nil
-	}
-	insert, err := tx.PrepareContext(ctx,
-		`INSERT INTO events (app, time, kind, state, role, replica, attempt, exit_code, signal, msg) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`)
-	if err != nil {
-		return err
-	}
-	defer insert.Close()
-	for _, e := range events {
-		_, err := insert.ExecContext(ctx, seq, e.Time.UnixNano(), string(e.Kind), int(e.State), e.Role, e.Replica, e.Attempt, optional(e.ExitCode), e.Signal, e.Msg)
-		if err != nil {
-			return err
-		}
-	}
-	return nil
+	return execAll(ctx, tx, events, func(e Event) []any {
+		return []any{seq, e.Time.UnixNano(), string(e.Kind), int(e.State), e.Role, e.Replica, e.Attempt, optional(e.ExitCode), e.Signal, e.Msg}
+	}, `INSERT INTO events (app, time, kind, state, role, replica, attempt, exit_code, signal, msg) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`)
 }
 
 // Events returns an app's events in the order they were recorded. Errors: ErrNotFound.
@@ -76,22 +62,14 @@ func (db *DB) Events(ctx context.Context, backend, id string) ([]Event, error) {
 }
 
 func queryEvents(ctx context.Context, q querier, seq int64) ([]Event, error) {
-	rows, err := q.QueryContext(ctx,
+	return queryAll(ctx, q, scanEvent,
 		`SELECT time, kind, state, role, replica, attempt, exit_code, signal, msg FROM events WHERE app = ? ORDER BY seq`, seq)
-	if err != nil {
-		return nil, err
-	}
-	defer rows.Close()
-	var events []Event
-	for rows.Next() {
-		var e Event
-		var when, state int64
-		var exit *int64
-		if err := rows.Scan(&when, &e.Kind, &state, &e.Role, &e.Replica, &e.Attempt, &exit, &e.Signal, &e.Msg); err != nil {
-			return nil, err
-		}
-		e.Time, e.State, e.ExitCode = time.Unix(0, when).UTC(), stateOf(state), number(exit)
-		events = append(events, e)
-	}
-	return events, rows.Err()
+}
+
+func scanEvent(row scanner) (e Event, err error) {
+	var when, state int64
+	var exit *int64
+	err = row.Scan(&when, &e.Kind, &state, &e.Role, &e.Replica, &e.Attempt, &exit, &e.Signal, &e.Msg)
+	e.Time, e.State, e.ExitCode = time.Unix(0, when).UTC(), stateOf(state), number(exit)
+	return e, err
 }

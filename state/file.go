@@ -113,7 +113,7 @@ func SetAside(ctx context.Context, path string, now time.Time) (string, error) {
 		return "", wrapPath(op, path, fileError(err))
 	}
 	defer unlock()
-	if err := check(ctx, path); kindOf(err) != ErrCorrupt {
+	if err := check(ctx, path); err == nil || !errors.Is(kindOf(err), ErrCorrupt) {
 		return "", wrapPath(op, path, err)
 	}
 	aside, err := freeName(path + ".corrupt-" + now.UTC().Format("20060102T150405.000000000Z"))
@@ -147,7 +147,7 @@ func freeName(name string) (string, error) {
 }
 
 // check returns SQLite's error if it finds the file damaged. A missing file is fine.
-func check(ctx context.Context, path string) error {
+func check(ctx context.Context, path string) (err error) {
 	if _, err := os.Stat(path); errors.Is(err, fs.ErrNotExist) {
 		return nil
 	}
@@ -156,7 +156,7 @@ func check(ctx context.Context, path string) error {
 		return err
 	}
 	s := sql.OpenDB(c)
-	defer s.Close()
+	defer func() { err = errors.Join(err, s.Close()) }()
 	var found string
 	if err := s.QueryRowContext(ctx, `PRAGMA quick_check(1)`).Scan(&found); err != nil {
 		return err

@@ -11,10 +11,8 @@ import (
 	"path/filepath"
 	"strconv"
 	"strings"
-	"syscall"
 	"testing"
 	"time"
-
 	"torchx/runtime/spec"
 )
 
@@ -85,7 +83,7 @@ func helperUmask(args []string) error {
 	if err != nil {
 		return err
 	}
-	syscall.Umask(int(mask))
+	setUmask(int(mask))
 	db, err := Open(context.Background(), args[0], Options{})
 	if err != nil {
 		return err
@@ -121,10 +119,8 @@ func helperMigrate(args []string) error {
 
 // helperReadOnly reads a history as a user who cannot write it.
 func helperReadOnly(args []string) error {
-	if os.Getuid() == 0 { // permissions do not hold for root
-		if err := errors.Join(syscall.Setgid(65534), syscall.Setuid(65534)); err != nil {
-			return err
-		}
+	if err := becomeNobody(); err != nil {
+		return err
 	}
 	ctx := context.Background()
 	db, err := Open(ctx, args[0], Options{BusyTimeout: 100 * time.Millisecond})

@@ -75,8 +75,7 @@ func open(ctx context.Context, path string, o Options) (*DB, error) {
 		return nil, wrapPath(op, path, err)
 	}
 	if db.file, err = os.Stat(path); err != nil {
-		db.Close()
-		return nil, wrapPath(op, path, ErrMoved)
+		return nil, wrapPath(op, path, errors.Join(ErrMoved, db.sql.Close()))
 	}
 	return db, nil
 }

@@ -6,7 +6,6 @@ import (
 	"encoding/json"
 	"reflect"
 	"time"
-
 	"torchx/runtime/spec"
 )
 

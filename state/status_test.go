@@ -5,7 +5,6 @@ import (
 	"strings"
 	"testing"
 	"time"
-
 	"torchx/runtime/spec"
 )
 

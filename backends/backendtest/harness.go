@@ -6,7 +6,6 @@ package backendtest
 import (
 	"testing"
 	"time"
-
 	"torchx/backends"
 )
 

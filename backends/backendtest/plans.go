@@ -3,7 +3,6 @@ package backendtest
 import (
 	"encoding/json"
 	"reflect"
-
 	"torchx/backends"
 	"torchx/runtime/spec"
 )
@@ -24,7 +23,7 @@ func planIsPure(s *suite) {
 		s.Fatal(err)
 	}
 	files := s.files()
-	p := s.plan(s.role("r", 2, first(s.Programs.Echo("x")), second(s.Programs.Echo("x"))))
+	p := s.plan(s.role("r", 2)(s.Programs.Echo("x")))
 	after, err := s.Backend.List(s.ctx)
 	if err != nil || len(after) != len(before) {
 		s.Errorf("list has %d apps after the plan, %d before (%v)", len(after), len(before), err)
@@ -37,7 +36,7 @@ func planIsPure(s *suite) {
 }
 
 func planKeepsApp(s *suite) {
-	r := s.role("r", 1, first(s.Programs.Echo("${app_id}")), second(s.Programs.Echo("${app_id}")))
+	r := s.one(s.Programs.Echo("${app_id}"))
 	r.Env = spec.Map[string]{{Key: "A", Value: "${app_id}"}}
 	r.PortMap = spec.Map[int]{{Key: "p", Value: 80}}
 	r.Metadata = map[string]any{"m": map[string]any{"k": []any{"${app_id}"}}}
@@ -58,7 +57,7 @@ func planKeepsApp(s *suite) {
 }
 
 func planIsStable(s *suite) {
-	in := s.input(s.role("r", 2, first(s.Programs.Echo("x")), second(s.Programs.Echo("x"))))
+	in := s.input(s.role("r", 2)(s.Programs.Echo("x")))
 	a, b := s.encode(s.planInput(in)), s.encode(s.planInput(in))
 	if string(a) != string(b) {
 		s.Errorf("two plans of the same differ:\n%s\n%s", a, b)
@@ -75,7 +74,7 @@ func (s *suite) encode(p *backends.Plan) json.RawMessage {
 }
 
 func loadRoundTrip(s *suite) {
-	in := s.input(s.role("r", 1, first(s.Programs.Echo("hello")), second(s.Programs.Echo("hello"))))
+	in := s.input(s.one(s.Programs.Echo("hello")))
 	p := s.planInput(in)
 	raw := s.encode(p)
 	in.ID, in.App = p.ID, s.throughJSON(p.App)
@@ -109,15 +108,12 @@ func (s *suite) throughJSON(app *spec.App) *spec.App {
 }
 
 func loadRefuses(s *suite) {
-	in := s.input(s.role("r", 1, first(s.Programs.Echo("x")), second(s.Programs.Echo("x"))))
+	in := s.input(s.one(s.Programs.Echo("x")))
 	p := s.planInput(in)
 	in.ID = p.ID
-	for _, raw := range []string{``, `{`, `[]`, `null`, `1`, `"x"`, `{}`, `{"surprise": 1}`, string(s.encode(p)[1:])} {
+	good := string(s.encode(p))
+	for _, raw := range []string{``, `{`, `[]`, `null`, `1`, `"x"`, `{}`, `{"surprise": 1}`, good[1:], `{"surprise": 1, ` + good[1:]} {
 		_, err := s.Backend.Load(s.ctx, in, json.RawMessage(raw))
 		s.wantError("load of "+raw, err, backends.ErrInvalidPlan)
 	}
 }
-
-// first and second take a program apart where it is an argument among others.
-func first(entrypoint string, _ []string) string { return entrypoint }
-func second(_ string, args []string) []string    { return args }

@@ -17,6 +17,8 @@ type Programs interface {
 	Env(name string) (string, []string)
 	// Exit ends with a code.
 	Exit(code int) (string, []string)
+	// FailWith prints the text as Print does and ends with a code.
+	FailWith(text string, code int) (string, []string)
 	// Sleep ends with 0 after a while, and soon after it is asked to stop.
 	Sleep(d time.Duration) (string, []string)
 	// Lines prints "line 1" … "line n", odd ones to stdout, even ones to stderr,
@@ -48,6 +50,11 @@ func (Shell) Env(name string) (string, []string) { return "printenv", []string{n
 
 // Exit is a shell's exit.
 func (Shell) Exit(code int) (string, []string) { return script("exit " + strconv.Itoa(code)) }
+
+// FailWith prints and exits.
+func (Shell) FailWith(text string, code int) (string, []string) {
+	return "sh", []string{"-c", "printf %s \"$1\"; exit " + strconv.Itoa(code), "sh", text}
+}
 
 // Sleep waits in a way that a signal interrupts.
 func (Shell) Sleep(d time.Duration) (string, []string) {

@@ -10,7 +10,6 @@ import (
 	"strings"
 	"testing"
 	"time"
-
 	"torchx/backends"
 	"torchx/runtime/spec"
 )
@@ -42,11 +41,18 @@ func newSuite(t *testing.T, h Harness) *suite {
 	return &suite{T: t, Harness: h, ctx: ctx}
 }
 
-// role makes a role of so many replicas of a program.
-func (s *suite) role(name string, replicas int, entrypoint string, args []string) spec.Role {
-	r := spec.NewRole(name, s.Image)
-	r.Entrypoint, r.Args, r.NumReplicas = entrypoint, args, replicas
-	return r
+// role makes a role of so many replicas of the program that follows.
+func (s *suite) role(name string, replicas int) func(entrypoint string, args []string) spec.Role {
+	return func(entrypoint string, args []string) spec.Role {
+		r := spec.NewRole(name, s.Image)
+		r.Entrypoint, r.Args, r.NumReplicas = entrypoint, args, replicas
+		return r
+	}
+}
+
+// one is a role "r" of one replica.
+func (s *suite) one(entrypoint string, args []string) spec.Role {
+	return s.role("r", 1)(entrypoint, args)
 }
 
 // input plans an app of those roles with a new id.
@@ -262,8 +268,8 @@ func (s *suite) close(c io.Closer) {
 	}
 }
 
-// untilLine follows the log of replica 0 of role "r" until it says text.
-func (s *suite) untilLine(id, text string) {
+// untilReady follows the log of replica 0 of role "r" until IgnoreTerm is ready.
+func (s *suite) untilReady(id string) {
 	s.Helper()
 	o := everything()
 	o.Follow = true
@@ -272,10 +278,10 @@ func (s *suite) untilLine(id, text string) {
 	for {
 		lines, err := s.next(reader)
 		if err != nil {
-			s.Fatalf("wait for %q in the log of %s: %v", text, id, err)
+			s.Fatalf("wait for %s to be ready: %v", id, err)
 		}
 		for _, l := range lines {
-			if l.text == text+"\n" {
+			if l.text == "ready\n" {
 				return
 			}
 		}

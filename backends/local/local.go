@@ -10,6 +10,7 @@ import (
 
 	"torchx/backends"
 	"torchx/runtime/agent"
+	"torchx/runtime/logstore"
 )
 
 // Name is the backend's canonical name.
@@ -32,6 +33,7 @@ type Config struct {
 // Backend is the local backend. It keeps no state but what it watches.
 type Backend struct {
 	config Config
+	hub    *logstore.Hub // tells followers of changes
 
 	mu      sync.Mutex
 	watches map[string]*watch // by bundle folder
@@ -50,7 +52,7 @@ func New(c Config) (*Backend, error) {
 		return nil, err
 	}
 	c.Home = home
-	return &Backend{config: c, watches: map[string]*watch{}}, nil
+	return &Backend{config: c, hub: logstore.NewHub(), watches: map[string]*watch{}}, nil
 }
 
 // Name is "local".
@@ -76,7 +78,7 @@ func (b *Backend) Close() error {
 		w.close()
 		delete(b.watches, dir)
 	}
-	return nil
+	return b.hub.Close()
 }
 
 func (b *Backend) bundle(id string) agent.Bundle { return agent.BundleAt(b.config.Home, id) }

@@ -126,5 +126,7 @@ func (b *Backend) Logs(_ context.Context, id string, r spec.Replica, o backends.
 	return logstore.Open(logstore.Source{
 		Dir:   func(attempt int) string { return l.replicaDir(r, attempt) },
 		State: func() (int, bool, error) { return w.attempts(r) },
+		Watch: []string{bundle.Dir},
+		Hub:   b.hub,
 	}, o)
 }

@@ -122,7 +122,7 @@ func (w *watch) current() (*spec.Status, error) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	info, err := os.Stat(w.bundle.StatusPath())
-	fresh := err == nil && w.stamp != nil && os.SameFile(info, w.stamp) && info.ModTime().Equal(w.stamp.ModTime())
+	fresh := err == nil && w.stamp != nil && os.SameFile(info, w.stamp) && info.Size() == w.stamp.Size() && info.ModTime().Equal(w.stamp.ModTime())
 	if fresh && (w.status.State.Terminal() || time.Since(w.looked) < lookInterval/2) {
 		return w.status, nil
 	}

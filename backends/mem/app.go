@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"sync"
 	"time"
-
 	"torchx/backends"
 	"torchx/runtime/spec"
 )

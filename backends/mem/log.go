@@ -6,7 +6,6 @@ import (
 	"io"
 	"slices"
 	"time"
-
 	"torchx/backends"
 )
 

@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"slices"
 	"strconv"
-
 	"torchx/backends"
 	"torchx/runtime/spec"
 )

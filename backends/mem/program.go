@@ -7,7 +7,6 @@ import (
 	"strconv"
 	"strings"
 	"time"
-
 	"torchx/backends"
 	"torchx/runtime/spec"
 )
@@ -40,6 +39,7 @@ func programs() map[string]program {
 		"printf":   printf,
 		"printenv": printenv,
 		"exit":     exit,
+		"fail":     fail,
 		"sleep":    sleep,
 		"lines":    lines,
 		"hang":     hang,
@@ -54,6 +54,7 @@ func programs() map[string]program {
 //	printf TEXT         prints the text without a newline
 //	printenv NAME       prints a variable of its role; 1 if there is none
 //	exit CODE           ends with that code
+//	fail CODE TEXT      prints the text as printf does and ends with that code
 //	sleep SECONDS       ends with 0, or at once when asked to stop
 //	lines N [SECONDS]   prints "line 1" … "line N", odd ones to stdout, even ones
 //	                    to stderr, with a pause between them
@@ -67,7 +68,11 @@ func echo(p *process) int {
 }
 
 func printf(p *process) int {
-	p.write(backends.Stdout, strings.Join(p.args, " "))
+	for line := range strings.SplitAfterSeq(strings.Join(p.args, " "), "\n") {
+		if line != "" {
+			p.write(backends.Stdout, line)
+		}
+	}
 	return 0
 }
 
@@ -85,6 +90,15 @@ func exit(p *process) int {
 	if err != nil {
 		return p.usage("exit CODE")
 	}
+	return code & 0xff
+}
+
+func fail(p *process) int {
+	code, err := strconv.Atoi(p.arg(0))
+	if err != nil {
+		return p.usage("fail CODE TEXT")
+	}
+	p.write(backends.Stdout, p.arg(1))
 	return code & 0xff
 }
 

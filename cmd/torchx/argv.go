@@ -81,6 +81,7 @@ func dashed(name string) string { return strings.ReplaceAll(name, "_", "-") }
 type normalised struct {
 	globals     []string
 	verb        string // "" if no command is given
+	help        bool   // --help or -h was given
 	flags       []string
 	positionals []string
 }
@@ -124,7 +125,7 @@ func (p *argParser) step(args []string) ([]string, error) {
 	case arg == "--" && p.verb != nil:
 		p.out.positionals = append(p.out.positionals, args[1:]...)
 		return nil, nil
-	case len(arg) > 1 && arg[0] == '-' && arg != "--":
+	case isFlag(arg):
 		return p.flag(arg, args[1:])
 	case p.verb == nil:
 		return args[1:], p.command(arg)
@@ -149,6 +150,10 @@ func (p *argParser) command(word string) error {
 func (p *argParser) flag(arg string, rest []string) ([]string, error) {
 	spelling, value, hasValue := strings.Cut(arg, "=")
 	f := p.find(spelling)
+	if f == nil && (arg == "--help" || arg == "-h") {
+		p.out.help = true
+		return rest, nil
+	}
 	if f == nil && !hasValue {
 		f, spelling, value, hasValue = p.attached(arg)
 	}
@@ -209,8 +214,8 @@ func (p *argParser) attached(arg string) (f *flagSpec, spelling, value string, o
 func (p *argParser) unknown(spelling string) error {
 	name := dashed(strings.TrimLeft(spelling, "-"))
 	hint := ""
-	if close, ok := suggest.Closest(name, keys(p.table())); ok {
-		hint = " Did you mean " + dashes(close) + "?"
+	if known, ok := suggest.Closest(name, append(keys(p.table()), "help")); ok {
+		hint = " Did you mean " + dashes(known) + "?"
 	}
 	return usagef(p.name(), "unknown flag %s.%s", quoteWord(spelling), hint)
 }
@@ -235,9 +240,14 @@ func (p *argParser) add(f *flagSpec, value string) {
 	*to = append(*to, "--"+f.name+"="+value)
 }
 
-// looksLikeFlag tells a flag from a value: "-" and negative numbers are values.
+// isFlag tells flags from positionals: "-" is the last app, "-/role" a part of it.
+func isFlag(arg string) bool {
+	return len(arg) > 1 && arg[0] == '-' && arg != "--" && arg[1] != '/'
+}
+
+// looksLikeFlag tells a flag from a value: negative numbers are values.
 func looksLikeFlag(arg string) bool {
-	if len(arg) < 2 || arg[0] != '-' {
+	if arg != "--" && !isFlag(arg) {
 		return false
 	}
 	_, err := strconv.ParseFloat(arg, 64)

@@ -42,7 +42,7 @@ func (t *tool) runCommand() *cli.Command {
 			"torchx run utils.echo --msg hello\n" +
 			"torchx run components/dist.star:ddp --nnodes 2 --script train.py\n" +
 			"torchx run -d --env LR=0.1 my.star:train --epochs 3\n" +
-			"torchx run --dryrun -b local utils.sh -- 'echo $HOME'",
+			"torchx run --dryrun -b local utils.sh -c 'echo $HOME'",
 		Description: "Run a component: built in (`torchx builtins`) or FILE.star:FUNCTION. What stands behind it is its own: " +
 			"`torchx run COMPONENT --help` explains its arguments. The handle of the app goes to stdout; the output of replicas, on stderr, " +
 			"is followed to the end unless -d is given. Ctrl-C cancels the app, twice kills it. The exit code is the app's own.",

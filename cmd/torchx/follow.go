@@ -61,6 +61,8 @@ type follower struct {
 	mu        sync.Mutex
 	submitted bool
 	asked     int // how often the user asked for the end
+
+	ending sync.Mutex
 }
 
 func (f *follower) run(ctx context.Context, p *runner.Planned) error {
@@ -124,9 +126,12 @@ func (f *follower) signal(s os.Signal) {
 	}
 }
 
-// end asks for the end of the app, beside what else goes on.
+// end asks for the end of the app, beside what else goes on. One request
+// follows the other, so that a forced one is never overtaken.
 func (f *follower) end(force bool) {
 	go func() {
+		f.ending.Lock()
+		defer f.ending.Unlock()
 		if err := f.runner.Cancel(context.Background(), f.ref, backends.CancelOptions{Force: force}); err != nil {
 			f.explain(err)
 			f.leave(quietExit{exitInterrupted})

@@ -2,6 +2,7 @@ package main
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"unicode/utf8"
 
@@ -10,6 +11,16 @@ import (
 
 // helpColumn is where explanations begin in help.
 const helpColumn = 26
+
+// helpText is what --help prints, of one command or of the program.
+func helpText(app *cli.App, command string, width int) string {
+	for _, c := range app.Commands {
+		if c.Name == command {
+			return commandHelp(c, width)
+		}
+	}
+	return programHelp(app, width)
+}
 
 // programHelp is `torchx --help`.
 func programHelp(app *cli.App, width int) string {
@@ -22,6 +33,7 @@ func programHelp(app *cli.App, width int) string {
 	}
 	b.WriteString("\noptions:\n")
 	helpFlags(&b, app.Flags, width)
+	helpEntry(&b, "-h, --help", "print this help and exit", width)
 	b.WriteString("\nexamples:\n" + indent(programExamples) + "\n`torchx COMMAND --help` tells more about a command.\n")
 	return b.String()
 }
@@ -46,15 +58,23 @@ func commandHelp(c *cli.Command, width int) string {
 	}
 	b.WriteString("\noptions:\n")
 	helpFlags(&b, c.Flags, width)
-	helpEntry(&b, "--help", "print this help and exit", width)
+	helpEntry(&b, "-h, --help", "print this help and exit", width)
 	if examples != "" {
 		b.WriteString("\nexamples:\n" + indent(examples))
 	}
 	return b.String()
 }
 
+// indent moves text two columns to the right.
 func indent(text string) string {
-	return "  " + strings.ReplaceAll(strings.TrimSpace(text), "\n", "\n  ") + "\n"
+	var b strings.Builder
+	for line := range strings.Lines(strings.TrimSpace(text) + "\n") {
+		if line != "\n" {
+			b.WriteString("  ")
+		}
+		b.WriteString(line)
+	}
+	return b.String()
 }
 
 func helpFlags(b *strings.Builder, flags []cli.Flag, width int) {
@@ -68,6 +88,7 @@ func helpFlags(b *strings.Builder, flags []cli.Flag, width int) {
 		for i, n := range f.Names() {
 			names[i] = dashes(n)
 		}
+		slices.SortStableFunc(names, func(a, b string) int { return dashCount(a) - dashCount(b) })
 		label := strings.Join(names, ", ")
 		if d.TakesValue() {
 			label += " " + placeholder
@@ -75,6 +96,9 @@ func helpFlags(b *strings.Builder, flags []cli.Flag, width int) {
 		helpEntry(b, label, usage, width)
 	}
 }
+
+// dashCount puts short names first.
+func dashCount(name string) int { return len(name) - len(strings.TrimLeft(name, "-")) }
 
 // unquoteUsage takes the `PLACEHOLDER` out of a flag's explanation.
 func unquoteUsage(usage string) (placeholder, text string) {

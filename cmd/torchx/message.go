@@ -103,7 +103,7 @@ func (t *tool) explain(err error) {
 	text := err.Error()
 	var usage *usageError
 	if errors.As(err, &usage) {
-		text += helpHint(usage.command)
+		text = strings.TrimSuffix(text, ".") + helpHint(usage.command)
 	}
 	t.sayError(text)
 	var detailed interface{ Detail() string }

@@ -68,6 +68,9 @@ func (t *tool) main(ctx context.Context, args []string) error {
 	if err != nil {
 		return err
 	}
+	if line.help {
+		return t.print(helpText(app, line.verb, terminalWidth(t.out)))
+	}
 	return app.RunContext(ctx, append([]string{app.Name}, line.args()...))
 }
 
@@ -110,7 +113,6 @@ func (t *tool) globalFlags() []cli.Flag {
 		&cli.BoolFlag{Name: "no-color", Usage: "no colours, as with NO_COLOR set"},
 		&cli.BoolFlag{Name: "offline", Usage: "never use the network"},
 		&cli.BoolFlag{Name: "version", Usage: "print the version and exit"},
-		&cli.BoolFlag{Name: "help", Aliases: []string{"h"}, Usage: "print this help and exit"},
 	}
 }
 
@@ -124,27 +126,21 @@ func (t *tool) applyGlobalFlags(c *cli.Context) error {
 
 // noCommand is what happens without a command.
 func (t *tool) noCommand(c *cli.Context) error {
-	switch {
-	case c.Bool("version"):
+	if c.Bool("version") {
 		return t.printf("%s\n", versionLine())
-	case c.Bool("help"):
-		return t.print(programHelp(c.App, terminalWidth(t.out)))
 	}
 	_ = t.print(programHelp(c.App, terminalWidth(t.out))) // the error below is what counts
 	t.sayError("no command is given: choose one of the above")
 	return quietExit{exitError}
 }
 
-// wrap completes a command: no flags or sub-commands of urfave's own, --help
+// wrap completes a command: no flags or sub-commands of urfave's own, --version
 // before anything else, and usage errors of our form.
 func (t *tool) wrap(c *cli.Command) {
 	c.HideHelp, c.HideHelpCommand = true, true
 	name, action := c.Name, c.Action
 	c.OnUsageError = func(_ *cli.Context, err error, _ bool) error { return usagef(name, "%v", err) }
 	c.Action = func(ctx *cli.Context) error {
-		if ctx.Bool("help") {
-			return t.print(commandHelp(c, terminalWidth(t.out)))
-		}
 		if ctx.Bool("version") {
 			return t.printf("%s\n", versionLine())
 		}

@@ -26,7 +26,7 @@ const (
 )
 
 func (s style) paint(code, text string) string {
-	if !s.color || text == "" {
+	if !s.color || code == "" || text == "" {
 		return text
 	}
 	return code + text + ansiReset

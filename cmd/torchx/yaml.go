@@ -21,7 +21,7 @@ func yamlText(v any) (string, error) {
 	d := json.NewDecoder(&data)
 	d.UseNumber()
 	w := yamlWriter{dec: d}
-	if err := w.value(""); err != nil {
+	if err := w.value("", false); err != nil {
 		return "", fmt.Errorf("decode: %w", err)
 	}
 	return strings.TrimPrefix(strings.TrimPrefix(w.b.String(), "\n"), " "), nil
@@ -33,17 +33,18 @@ type yamlWriter struct {
 }
 
 // value writes the next value behind its key or dash: a scalar on the same
-// line, the items of a map or list below it, each after indent.
-func (w *yamlWriter) value(indent string) error {
+// line, the items of a map or list below it, each after indent; behind a dash
+// the first item is on the same line.
+func (w *yamlWriter) value(indent string, dash bool) error {
 	token, err := w.dec.Token()
 	if err != nil {
 		return err
 	}
 	switch token {
 	case json.Delim('{'):
-		return w.items(indent, "{}", w.key)
+		return w.items(indent, "{}", dash, w.key)
 	case json.Delim('['):
-		return w.items(indent, "[]", func() (string, error) { return "-", nil })
+		return w.items(indent, "[]", dash, func() (string, error) { return "-", nil })
 	}
 	w.b.WriteString(" " + yamlScalar(token) + "\n")
 	return nil
@@ -57,20 +58,24 @@ func (w *yamlWriter) key() (string, error) {
 	return yamlScalar(token) + ":", nil
 }
 
-func (w *yamlWriter) items(indent, empty string, label func() (string, error)) error {
+func (w *yamlWriter) items(indent, empty string, dash bool, label func() (string, error)) error {
 	if !w.dec.More() {
 		w.b.WriteString(" " + empty + "\n")
 		_, err := w.dec.Token()
 		return err
 	}
-	w.b.WriteByte('\n')
+	before := "\n" + indent
+	if dash {
+		before = " "
+	}
 	for w.dec.More() {
 		l, err := label()
 		if err != nil {
 			return err
 		}
-		w.b.WriteString(indent + l)
-		if err := w.value(indent + "  "); err != nil {
+		w.b.WriteString(before + l)
+		before = indent
+		if err := w.value(indent+"  ", l == "-"); err != nil {
 			return err
 		}
 	}

@@ -10,7 +10,7 @@ func TestYAMLText(t *testing.T) {
 	in := json.RawMessage(`{"name":"a b","n":1.50,"none":null,"ok":true,"yes":"no","e":{},"l":[],
 		"args":["x","-c",["deep"],{"k":"/v","z":"\u001b[2J\u009b"}],"m":{"b":"1","a":"<ü>"}}`)
 	want := `name: "a b"
-n: 1.50
+"n": 1.50
 none: null
 ok: true
 "yes": "no"
@@ -19,10 +19,8 @@ l: []
 args:
   - x
   - "-c"
-  -
-    - deep
-  -
-    k: /v
+  - - deep
+  - k: /v
     z: "\x1b[2J\u009b"
 m:
   b: "1"

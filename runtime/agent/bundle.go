@@ -91,7 +91,7 @@ func fill(b Bundle, m *Manifest) (*Lock, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := writeJSON(b.path(manifestFile), m, true); err != nil {
+	if err := writeJSON(b.path(manifestFile), m, false); err != nil {
 		return lock, fmt.Errorf("write %s: %w", manifestFile, err)
 	}
 	st := initialStatus(m)
@@ -132,6 +132,20 @@ func (b Bundle) writeStatus(s *spec.Status, sync bool) error {
 		return fmt.Errorf("write %s: %w", statusFile, err)
 	}
 	return nil
+}
+
+// sync makes the manifest and the status survive a power cut.
+func (b Bundle) sync() error {
+	for _, name := range []string{manifestFile, statusFile} {
+		f, err := os.Open(b.path(name))
+		if err == nil {
+			err = errors.Join(f.Sync(), f.Close())
+		}
+		if err != nil {
+			return fmt.Errorf("sync %s: %w", name, err)
+		}
+	}
+	return syncDir(b.Dir)
 }
 
 // List returns the bundles of a home, in no particular order.

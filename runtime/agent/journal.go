@@ -37,10 +37,12 @@ type exitRecord struct {
 
 func (r exitRecord) replica() spec.Replica { return spec.Replica{Role: r.Role, ID: r.Replica} }
 
-// journal appends JSON lines to a file.
+// journal appends JSON lines to a file. What is appended survives a kill at once,
+// and a power cut as soon as it is synced: in the background, or by Close.
 type journal struct {
 	file *os.File
-	sync bool // every append survives a power cut
+	wake chan struct{} // there is something to sync; nil: nobody does
+	done chan struct{}
 }
 
 func openJournal(path string, sync bool) (*journal, error) {
@@ -48,10 +50,24 @@ func openJournal(path string, sync bool) (*journal, error) {
 	if err != nil {
 		return nil, fmt.Errorf("open journal: %w", err)
 	}
-	return &journal{f, sync}, nil
+	j := &journal{file: f}
+	if sync {
+		j.wake, j.done = make(chan struct{}, 1), make(chan struct{})
+		go j.syncLoop()
+	}
+	return j, nil
 }
 
-// append writes all records with one write and, if asked for, one fsync.
+// syncLoop makes one fsync serve all that was appended since the last one began:
+// the app never waits for the disk.
+func (j *journal) syncLoop() {
+	defer close(j.done)
+	for range j.wake {
+		_ = j.file.Sync() // Close tries again and reports
+	}
+}
+
+// append writes all records with one write.
 func (j *journal) append(records ...any) error {
 	var data []byte
 	for _, r := range records {
@@ -64,15 +80,24 @@ func (j *journal) append(records ...any) error {
 	if _, err := j.file.Write(data); err != nil {
 		return fmt.Errorf("write record: %w", err)
 	}
-	if j.sync {
-		if err := j.file.Sync(); err != nil {
-			return fmt.Errorf("sync records: %w", err)
+	if j.wake != nil {
+		select {
+		case j.wake <- struct{}{}:
+		default:
 		}
 	}
 	return nil
 }
 
-func (j *journal) Close() error { return j.file.Close() }
+// Close makes the journal durable.
+func (j *journal) Close() error {
+	if j.wake == nil {
+		return j.file.Close()
+	}
+	close(j.wake)
+	<-j.done
+	return errors.Join(j.file.Sync(), j.file.Close())
+}
 
 // cancelRequest is cancel.json.
 type cancelRequest struct {

@@ -18,7 +18,7 @@ const (
 	// refusedGrace is the grace period when a replica cannot start: what has just
 	// begun has nothing to save.
 	refusedGrace = time.Second
-	// exitBatch is how many exits are recorded with one fsync at the most.
+	// exitBatch is how many exits are recorded with one write at the most.
 	exitBatch = 1024
 )
 
@@ -101,8 +101,8 @@ func (a *agent) step(signals <-chan os.Signal) {
 	a.publish(false)
 }
 
-// exited takes every exit that is there, records all with one fsync, then lets
-// the policy act: what is acted on is on disk.
+// exited takes every exit that is there, records all with one write, then lets the
+// policy act.
 func (a *agent) exited(first Exit) {
 	batch := []Exit{first}
 	for len(batch) < exitBatch {
@@ -223,20 +223,23 @@ func (a *agent) publish(now bool) {
 	a.dirty, a.written = false, time.Now()
 }
 
-// finish ends what is left, then makes the result durable: exits.jsonl is,
-// status.json follows, SQLite last.
+// finish ends what is left, then publishes the result: exits.jsonl has it,
+// status.json follows, SQLite last. It is there for everybody to see first and
+// made durable right after: a power cut in between can turn it into "agent died",
+// never a failure into a success.
 func (a *agent) finish() error {
 	a.launcher.Finish(a.grace)
 	s := a.gang.finalStatus(a.manifest, time.Now())
-	err := a.bundle.writeStatus(&s, true)
+	err := a.bundle.writeStatus(&s, false)
 	a.note(err)
 	if s.FirstFailure != nil && s.FirstFailure.Msg != "" {
 		a.answer(readyAnswer{Code: *s.ExitCode, Error: s.FirstFailure.Msg})
 	}
 	a.answer(readyAnswer{OK: true}) // cancelled before it began
 	a.recorder.put(&s)
+	err = errors.Join(err, a.exits.Close(), a.bundle.sync(), a.starts.Close())
 	a.recorder.close()
-	return errors.Join(err, a.starts.Close(), a.exits.Close())
+	return err
 }
 
 // note keeps trouble that must not end the app.

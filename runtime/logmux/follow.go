@@ -1,6 +1,7 @@
 package logmux
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -93,7 +94,7 @@ func (fo *follower) write(ctx context.Context, w io.Writer) error {
 		}
 		spare = p
 		if over {
-			return cmpErr(ctx.Err(), fo.failed)
+			return cmp.Or(ctx.Err(), fo.failed)
 		}
 		select {
 		case <-fo.ready:
@@ -101,16 +102,6 @@ func (fo *follower) write(ctx context.Context, w io.Writer) error {
 			return ctx.Err()
 		}
 	}
-}
-
-// cmpErr returns the first that is not nil.
-func cmpErr(errs ...error) error {
-	for _, err := range errs {
-		if err != nil {
-			return err
-		}
-	}
-	return nil
 }
 
 // take exchanges the buffer for an empty one; over: nothing more will come.

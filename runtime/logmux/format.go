@@ -136,9 +136,14 @@ func (f *formatter) end() {
 
 // freshLine goes to the start of a line.
 func (f *formatter) freshLine() {
-	if f.open != nowhere {
-		f.out = append(f.out, '\n')
-		f.open = nowhere
+	if f.open == nowhere {
+		return
+	}
+	f.out = append(f.out, '\n')
+	f.open = nowhere
+	if f.part {
+		f.part = false
+		f.stats.Lines++
 	}
 }
 

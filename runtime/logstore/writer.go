@@ -115,7 +115,7 @@ func (w *Writer) Append(s Stream, p []byte, now time.Time) error {
 		return nil
 	}
 	if st.pending.Bytes > 0 {
-		if err := w.resume(s, now); err != nil {
+		if err := w.resume(s, p, now); err != nil {
 			w.drop(s, p, now, err)
 			return nil
 		}
@@ -198,16 +198,25 @@ func (w *Writer) writeHeader() error {
 	return err
 }
 
-// resume marks the gap before the stream goes on. The line that was cut by it
-// gets an end, so that the gap is at the start of a line.
-func (w *Writer) resume(s Stream, now time.Time) error {
+// resume marks the gap before the stream goes on with p, if there is room for
+// both. The line that was cut gets an end, so that the gap is at the start of a line.
+func (w *Writer) resume(s Stream, p []byte, now time.Time) error {
 	st := &w.streams[s]
+	at := st.end
+	if st.midLine {
+		at++
+	}
+	if _, err := st.file.WriteAt(p, at); err != nil {
+		st.cut = st.file.Truncate(st.end) != nil
+		return err
+	}
 	if st.midLine {
 		if _, err := w.write(s, newline, now); err != nil {
 			return err
 		}
 	}
 	if err := w.mark(s); err != nil {
+		st.cut = st.file.Truncate(st.end) != nil
 		return err
 	}
 	st.pending = loss{}

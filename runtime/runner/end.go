@@ -13,7 +13,7 @@ import (
 // Wait returns the status of an app that has ended, as soon as it has. Errors:
 // those of Status, or the context's.
 func (r *Runner) Wait(ctx context.Context, ref Ref) (*spec.Status, error) {
-	b, err := r.knownBackend(ref)
+	b, err := r.Backends.Get(ref.Backend)
 	if err != nil {
 		return nil, err
 	}
@@ -42,7 +42,7 @@ func (r *Runner) Wait(ctx context.Context, ref Ref) (*spec.Status, error) {
 // Cancel asks for the end of an app and returns when the request is durable; an
 // unknown or finished app is left alone. Errors: backends.ErrUnavailable.
 func (r *Runner) Cancel(ctx context.Context, ref Ref, o backends.CancelOptions) error {
-	b, err := r.knownBackend(ref)
+	b, err := r.Backends.Get(ref.Backend)
 	if err != nil {
 		return err
 	}
@@ -55,7 +55,7 @@ func (r *Runner) Cancel(ctx context.Context, ref Ref, o backends.CancelOptions) 
 // Delete forgets an app and everything of it; a live one is cancelled first.
 // Errors: those of Status.
 func (r *Runner) Delete(ctx context.Context, ref Ref, o backends.DeleteOptions) error {
-	b, err := r.knownBackend(ref)
+	b, err := r.Backends.Get(ref.Backend)
 	if err != nil {
 		return err
 	}

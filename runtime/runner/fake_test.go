@@ -263,7 +263,7 @@ func (w *world) run(t *testing.T, backend, name string) Ref {
 	return p.Ref()
 }
 
-// recorded returns an app's row in the history.
+// rowOf returns an app's row in the history.
 func (w *world) rowOf(t *testing.T, ref Ref) state.App {
 	t.Helper()
 	a, err := w.DB.Get(t.Context(), ref.Backend, ref.ID)

@@ -106,7 +106,7 @@ func TestListUnavailable(t *testing.T) {
 	w.run(t, "docker", "a")
 	w.run(t, "docker", "b")
 	w.other.describe = func(string) error { return fmt.Errorf("engine is off: %w", backends.ErrUnavailable) }
-	if got := w.list(t, Filter{}); !reflect.DeepEqual(got, []string{"b:SUBMITTED", "a:SUBMITTED"}) {
+	if got := w.list(t, Filter{}); !reflect.DeepEqual(got, []string{"b:RUNNING", "a:RUNNING"}) {
 		t.Errorf("%v", got)
 	}
 	if len(w.warnings) != 1 {
@@ -122,7 +122,7 @@ func TestRowJSON(t *testing.T) {
 	t.Parallel()
 	at := time.Date(2026, 1, 2, 3, 4, 5, 6000, time.UTC)
 	for want, row := range map[string]Row{
-		`{"handle":"h","app_id":"i","name":null,"backend":"b","state":"RUNNING","component":null,"submitted_at":null,"finished_at":null,"exit_code":null}`:                     {Handle: "h", AppID: "i", Backend: "b", State: spec.Running},
+		`{"handle":"h","app_id":"i","name":null,"backend":"b","state":"RUNNING","component":null,"submitted_at":null,"finished_at":null,"exit_code":null}`:                    {Handle: "h", AppID: "i", Backend: "b", State: spec.Running},
 		`{"handle":"h","app_id":"i","name":"n","backend":"b","state":"FAILED","component":"c","submitted_at":"2026-01-02T03:04:05.000006Z","finished_at":null,"exit_code":0}`: {Handle: "h", AppID: "i", Name: "n", Backend: "b", State: spec.Failed, Component: "c", SubmittedAt: &at, ExitCode: new(int)},
 	} {
 		if got, err := json.Marshal(row); err != nil || string(got) != want {

@@ -23,7 +23,7 @@ type LogInput struct {
 // all. Unless replicas are named it waits until the app has started. The caller
 // closes the readers. Errors: backends.ErrNotFound (app, role, replica), those of Status.
 func (r *Runner) Logs(ctx context.Context, ref Ref, role string, ids []int, o backends.LogOptions) ([]LogInput, error) {
-	b, err := r.knownBackend(ref)
+	b, err := r.Backends.Get(ref.Backend)
 	if err != nil {
 		return nil, err
 	}

@@ -94,7 +94,7 @@ func TestLogsOfAppThatNeverStarted(t *testing.T) {
 	ref := w.crashed(t)
 	w.gone = true
 	_, err := w.Logs(t.Context(), ref, "", nil, backends.LogOptions{})
-	if !errors.Is(err, backends.ErrNotFound) || !strings.Contains(err.Error(), "echo/0") {
+	if !errors.Is(err, backends.ErrNotFound) || !strings.Contains(err.Error(), "torchx ended before the app was started") {
 		t.Errorf("got %v", err)
 	}
 	w.local.set("empty", &spec.Status{State: spec.Failed, Msg: "no such program"})

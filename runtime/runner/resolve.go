@@ -9,7 +9,6 @@ import (
 	"strconv"
 	"strings"
 
-	"torchx/backends"
 	"torchx/runtime/spec"
 	"torchx/state"
 )
@@ -172,6 +171,3 @@ func parseLog(text string) (app, role string, ids []int, err error) {
 	}
 	return m[1], m[2], ids, nil
 }
-
-// knownBackend opens the backend of an app.
-func (r *Runner) knownBackend(ref Ref) (backends.Backend, error) { return r.Backends.Get(ref.Backend) }

@@ -16,15 +16,14 @@ func TestResolveHandles(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	for text, want := range map[string]Ref{
-		"local://torchx/a":       {"local", "a"},
-		"local:///a":             {"local", "a"},
-		"local_cwd://x/y/a":      {"local", "a"},
-		"local_dir://torchx/a":   {"local", "a"},
-		"local_docker://s/ns:a":  {"docker", "ns:a"},
-		"docker://torchx/a b://": {"", ""},
-		"local://foo":            {"", ""},
-		"://a/b":                 {"", ""},
-		"nope://s/a":             {"", ""},
+		"local://torchx/a":      {"local", "a"},
+		"local:///a":            {"local", "a"},
+		"local_cwd://x/y/a":     {"local", "a"},
+		"local_dir://torchx/a":  {"local", "a"},
+		"local_docker://s/ns:a": {"docker", "ns:a"},
+		"local://foo":           {"", ""},
+		"://a/b":                {"", ""},
+		"nope://s/a":            {"", ""},
 	} {
 		got, err := w.Resolve(t.Context(), text)
 		if got != want || (err != nil) != (want.ID == "") {

@@ -20,7 +20,7 @@ func (r *Runner) Status(ctx context.Context, ref Ref) (*spec.Status, error) {
 
 // look is Status with the app's row, nil if it has none.
 func (r *Runner) look(ctx context.Context, ref Ref, row *state.App) (*spec.Status, error) {
-	b, err := r.knownBackend(ref)
+	b, err := r.Backends.Get(ref.Backend)
 	if err != nil {
 		return nil, err
 	}

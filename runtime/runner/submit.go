@@ -36,6 +36,11 @@ func (r *Runner) Submit(ctx context.Context, p *Planned) (spec.Handle, error) {
 		}
 		return spec.Handle{}, fmt.Errorf("start app %s: %w", ref.Handle(), err)
 	}
+	if recorded {
+		// Whoever finds the record at SUBMITTED takes it that Submit was cut short.
+		// If looking fails now, the next look does as well.
+		_, _ = r.Status(ctx, ref)
+	}
 	return spec.Handle{Backend: ref.Backend, Session: spec.Session, AppID: ref.ID}, nil
 }
 

@@ -167,7 +167,7 @@ func (p *argParser) value(param *Param, option string) (string, error) {
 	case param.Type.Kind == Bool:
 		return "true", nil
 	case more && p.args[p.at] != "--":
-		return "", fmt.Errorf("%s needs a value; one that starts with \"-\" is written %s=%s", option, option, p.args[p.at])
+		return "", fmt.Errorf("%s needs a value; one that starts with \"-\" is written %s", option, brief(option+"="+p.args[p.at]))
 	default:
 		return "", fmt.Errorf("%s needs a value", option)
 	}

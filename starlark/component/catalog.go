@@ -12,6 +12,7 @@ import (
 	"go.starlark.net/syntax"
 
 	"torchx/runtime/suggest"
+	"torchx/starlark/interp"
 )
 
 // Summary is one line about a component.
@@ -88,8 +89,16 @@ func starFiles(fsys fs.FS) []string {
 	return names
 }
 
-// definitions parses a file and returns its public functions.
+// definitions parses a file and returns its public functions. What is no
+// regular file of a sane size is not opened: a pipe would block for ever.
 func definitions(fsys fs.FS, name string) ([]*syntax.DefStmt, error) {
+	info, err := fs.Stat(fsys, name)
+	if err != nil {
+		return nil, err
+	}
+	if !info.Mode().IsRegular() || info.Size() > interp.MaxSource {
+		return nil, fmt.Errorf("%s is no Starlark file", name)
+	}
 	data, err := fs.ReadFile(fsys, name)
 	if err != nil {
 		return nil, err

@@ -86,7 +86,7 @@ func (l *Loader) Find(ctx context.Context, ref string) (*Component, error) {
 		if err != nil {
 			return nil, err
 		}
-		fn, err := l.function(r, m)
+		fn, err := pick(r, m)
 		if fn != nil {
 			return l.component(r, p, m, s, fn)
 		}
@@ -210,8 +210,8 @@ func isFile(path string) (bool, error) {
 	return true, nil
 }
 
-// function picks the function out of a loaded file. Errors list what is there.
-func (l *Loader) function(r reference, m *interp.Module) (*starlark.Function, error) {
+// pick takes the function out of a loaded file. Errors list what is there.
+func pick(r reference, m *interp.Module) (*starlark.Function, error) {
 	public := publicFunctions(m)
 	list := "it has " + strings.Join(public, ", ")
 	if len(public) == 0 {
@@ -222,7 +222,11 @@ func (l *Loader) function(r reference, m *interp.Module) (*starlark.Function, er
 		name = m.Label
 	}
 	if r.function == "" {
-		return nil, fmt.Errorf("component %s names no function, write %s:FUNCTION: %s", brief(r.text), strings.TrimSuffix(r.text, ":"), list)
+		form := r.file + ":FUNCTION"
+		if r.module != "" {
+			form = r.module + ".FUNCTION"
+		}
+		return nil, fmt.Errorf("component %s names no function, write %s: %s", brief(r.text), form, list)
 	}
 	switch v := m.Globals[r.function].(type) {
 	case *starlark.Function:

@@ -3,6 +3,7 @@ package component
 import (
 	"fmt"
 	"strings"
+	"unicode"
 	"unicode/utf8"
 
 	"go.starlark.net/starlark"
@@ -74,7 +75,7 @@ func findDef(file *syntax.File, fn *starlark.Function) *syntax.DefStmt {
 		return nil
 	}
 	for _, stmt := range file.Stmts {
-		if def, ok := stmt.(*syntax.DefStmt); ok && def.Name.Name == fn.Name() && int32(def.Def.Line) == fn.Position().Line {
+		if def, ok := stmt.(*syntax.DefStmt); ok && def.Name.Name == fn.Name() && def.Def.Line == fn.Position().Line {
 			return def
 		}
 	}
@@ -219,7 +220,13 @@ func (s source) fail(line int, format string, args ...any) error {
 	return fmt.Errorf("%s:%d: component %s: %s", s.file, line, s.fn.Name(), oneLine(fmt.Sprintf(format, args...)))
 }
 
-// oneLine keeps what a docstring or an argument holds from breaking an error into lines.
+// oneLine keeps what a docstring or an argument holds from breaking an error
+// into lines, or from reaching the terminal as a control sequence.
 func oneLine(text string) string {
-	return strings.Join(strings.FieldsFunc(text, func(r rune) bool { return r == '\n' || r == '\r' }), " ")
+	return strings.Map(func(r rune) rune {
+		if !unicode.IsPrint(r) {
+			return ' '
+		}
+		return r
+	}, text)
 }

@@ -26,6 +26,9 @@ var (
 // parseRef reads a reference. Errors tell the right form.
 func parseRef(text string) (reference, error) {
 	ref := reference{text: text}
+	if oneLine(text) != text {
+		return ref, fmt.Errorf("invalid component %s: it has unprintable characters", brief(text))
+	}
 	colon := strings.LastIndexByte(text, ':')
 	switch {
 	case strings.HasPrefix(text, "@"):

@@ -2,7 +2,6 @@ package component
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"maps"
 	"os"
@@ -26,7 +25,7 @@ func (l *Loader) newSession() *session {
 	s := &session{reads: map[string]string{}}
 	c := l.config
 	s.interp = interp.New(interp.Config{
-		Builtins: c.Builtins, Library: c.Library, Print: c.Print, Fatal: c.Fatal,
+		Dir: l.dir(), Builtins: c.Builtins, Library: c.Library, Print: c.Print, Fatal: c.Fatal,
 		Predeclared: specmodule.Predeclared(specmodule.Options{
 			Image: c.Image, Version: c.Version, Getenv: c.Getenv,
 			OnGetenv:   func(name, value string) { s.reads[name] = value },
@@ -56,7 +55,8 @@ func (s *session) load(ctx context.Context, p place) (*interp.Module, error) {
 	case p.builtin != "":
 		return s.interp.LoadBuiltin(ctx, p.builtin)
 	default:
-		return nil, errors.New("libraries")
+		// The interpreter reaches libraries by load() only.
+		return nil, fmt.Errorf("component file %s cannot be named directly: load() it in a file of the project, and name that", p.label)
 	}
 }
 

@@ -16,7 +16,7 @@ func guardedUniverse() starlark.StringDict {
 	for name, c := range map[string]check{
 		"any": walks(itemBytes), "all": walks(itemBytes), "min": checkMinMax, "max": checkMinMax,
 		"list": walks(itemBytes), "tuple": walks(itemBytes), "reversed": walks(itemBytes), "bytes": walks(itemBytes),
-		"sorted": walks(32), "enumerate": walks(64), "set": walks(128), "dict": walks(128),
+		"sorted": walks(32), "enumerate": walks(64), "set": walks(entryBytes), "dict": walks(entryBytes),
 		"zip": checkZip,
 		"str": prints, "repr": prints, "print": prints, "fail": prints,
 		"int": checkInt,
@@ -97,13 +97,14 @@ func checkZip(t *starlark.Thread, name string, args starlark.Tuple, _ []starlark
 }
 
 func prints(t *starlark.Thread, name string, args starlark.Tuple, kwargs []starlark.Tuple) error {
-	values := args
-	for _, kv := range kwargs { // sep comes between any two arguments
-		for range args {
-			values = append(values[:len(values):len(values)], kv[1])
-		}
+	n, err := printedSize(name, args...)
+	if err != nil {
+		return err
 	}
-	return checkPrinted(t, name, values...)
+	for _, kv := range kwargs { // sep comes between any two arguments
+		n += saturatingMul(contentBytes(kv[1]), uint64(len(args)))
+	}
+	return charge(t, name, n)
 }
 
 // checkInt bounds int(text): reading n digits takes n² time.

@@ -88,9 +88,9 @@ func (r *run) tooMuchMemory() *LimitError {
 // report makes the *Error of a failed run.
 func (r *run) report(err error) error {
 	e := r.interp.describe(err)
-	limit := r.limit.Load()
-	if limit == nil || !cancelled(err) {
-		errors.As(err, &limit)
+	var limit *LimitError
+	if !errors.As(err, &limit) && cancelled(err) {
+		limit = r.limit.Load()
 	}
 	switch {
 	case limit != nil:

@@ -67,7 +67,7 @@ func checkHashed(t *starlark.Thread, name string, recv starlark.Value, args star
 			return err
 		}
 	}
-	return walks(128)(t, name, args, kwargs)
+	return walks(entryBytes)(t, name, args, kwargs)
 }
 
 // checkReplace computes the size of the result, since a short call can ask for
@@ -154,7 +154,7 @@ func checkSplit(t *starlark.Thread, name string, recv starlark.Value, args starl
 	// The engine reserves room for maxsplit pieces before it looks for them.
 	if len(args) > 1 {
 		if most, ok := args[1].(starlark.Int); ok {
-			if n, fits := most.Int64(); most.Sign() > 0 && (!fits || n > maxItems) {
+			if n, fits := most.Int64(); fits && n > maxItems {
 				return tooBig(name, saturatingMul(uint64(n), itemBytes))
 			}
 		}

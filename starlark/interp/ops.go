@@ -163,10 +163,13 @@ func checkBinary(t *starlark.Thread, op syntax.Token, x, y starlark.Value) error
 		}
 	case syntax.PIPE:
 		if starlark.Len(x) > 0 && starlark.Len(y) > 0 {
-			return charge(t, "|", hashed(x, y)*itemBytes)
+			return charge(t, "|", entryBytes*uint64(starlark.Len(x)+starlark.Len(y)))
 		}
 	case syntax.IN, syntax.NOT_IN:
-		return checkComparable(op.String(), y)
+		switch y.(type) {
+		case *starlark.List, starlark.Tuple: // the others are looked up, not searched
+			return checkComparable(op.String(), y)
+		}
 	default:
 		if err := checkComparable(op.String(), x); err != nil {
 			return err
@@ -175,8 +178,6 @@ func checkBinary(t *starlark.Thread, op syntax.Token, x, y starlark.Value) error
 	}
 	return nil
 }
-
-func hashed(x, y starlark.Value) uint64 { return 8 * uint64(starlark.Len(x)+starlark.Len(y)) }
 
 // checkSum bounds x + y; numbers grow by one bit at most.
 func checkSum(t *starlark.Thread, x, y starlark.Value) error {

@@ -42,14 +42,18 @@ func rewrite(f *syntax.File) error {
 
 type rewriter struct {
 	depth int
+	pos   syntax.Position // last known one
 	err   *placedLimit
 }
 
-// nest counts one level down; the caller must call the result.
+// nest counts one level down, which its caller undoes, and reports whether to go on.
 func (w *rewriter) nest(pos syntax.Position) (ok bool) {
 	w.depth++
-	if w.depth > maxNesting && w.err == nil {
-		w.fail(pos, "this is nested deeper than %d levels; split it", maxNesting)
+	if pos.IsValid() {
+		w.pos = pos
+	}
+	if w.depth > maxNesting {
+		w.fail(w.pos, "this is nested deeper than %d levels; split it", maxNesting)
 	}
 	return w.err == nil
 }

@@ -14,10 +14,11 @@ const (
 	maxValue   = 64 << 20              // bytes of one string, list …
 	maxItems   = maxValue / itemBytes  // items that one step walks
 	itemBytes  = 16                    // of one item of a list: a Go interface
+	entryBytes = 128                   // of one entry of a dict or set
 	maxIntBits = 1 << 20               // of a number: a product takes milliseconds
 	maxDigits  = maxIntBits * 30 / 100 // decimal digits of such a number
 	maxDepth   = 1000                  // levels of a value that is printed, frozen or returned
-	maxNodes   = 8 << 20               // parts of a value that is compared, frozen or returned
+	maxNodes   = 2 << 20               // parts of a value that is compared, printed, frozen or returned
 )
 
 // size writes n bytes for people: "64 MiB".
@@ -54,13 +55,10 @@ func charge(t *starlark.Thread, what string, n uint64) error {
 		return tooBig(what, n)
 	}
 	if r := runOf(t); r != nil {
-		return r.chargeError(n)
+		return r.charge(n)
 	}
 	return nil
 }
-
-// chargeError is charge as an error that is nil when there is none.
-func (r *run) chargeError(n uint64) error { return r.charge(n) }
 
 func checkBits(what string, n int) error {
 	if n > maxIntBits {
@@ -172,7 +170,8 @@ func checkGlobals(file string, globals starlark.StringDict) error {
 	w := walker{left: maxNodes, deep: maxDepth, seen: map[starlark.Value]bool{}}
 	for _, name := range globals.Keys() {
 		if err := w.visit(globals[name]); err != nil {
-			return &LimitError{Limit: "size", At: file, Msg: fmt.Sprintf("the global %s %s", name, err)}
+			limit := &LimitError{Limit: "size", Msg: fmt.Sprintf("the global %s %s", name, err)}
+			return &Error{File: file, Msg: limit.Msg, cause: limit}
 		}
 	}
 	return nil

@@ -2,34 +2,30 @@ package interp
 
 import (
 	"errors"
+	"fmt"
 	"slices"
 	"strings"
 
 	"go.starlark.net/starlark"
 )
 
-// errTooDeep is what a walk of a value to be printed ends with.
+// How the walk of a value to be printed can end.
 var (
 	errTooDeep = errors.New("too deep")
 	errTooLong = errors.New("too long")
+	errTooMany = errors.New("too many parts")
 )
 
 // textSize adds up how long a value is when printed. It stops at maxValue.
 type textSize struct {
 	n     uint64
+	nodes int
 	depth int
 	path  []starlark.Value // lists and dicts being printed: cycles end there
 }
 
-// checkText bounds a step that prints values: str, repr, print, fail, %s, format.
-func checkPrinted(t *starlark.Thread, what string, values ...starlark.Value) error {
-	n, err := printedSize(what, values...)
-	if err != nil {
-		return err
-	}
-	return charge(t, what, n)
-}
-
+// printedSize is how long values are when what prints them, at most 4 times too
+// much; an error when that is more than a value may have.
 func printedSize(what string, values ...starlark.Value) (uint64, error) {
 	var s textSize
 	for _, v := range values {
@@ -40,6 +36,8 @@ func printedSize(what string, values ...starlark.Value) (uint64, error) {
 		switch s.add(v) {
 		case errTooDeep:
 			return 0, &LimitError{Limit: "size", Msg: what + " would print a value that is nested too deep"}
+		case errTooMany:
+			return 0, &LimitError{Limit: "size", Msg: fmt.Sprintf("%s would print a value of more than %d parts", what, maxNodes)}
 		case errTooLong:
 			return 0, tooBig(what, s.n)
 		}
@@ -49,8 +47,12 @@ func printedSize(what string, values ...starlark.Value) (uint64, error) {
 
 func (s *textSize) add(v starlark.Value) error {
 	s.n += scalarSize(v)
-	if s.n > maxValue {
+	s.nodes++
+	switch {
+	case s.n > maxValue:
 		return errTooLong
+	case s.nodes > maxNodes:
+		return errTooMany
 	}
 	switch v.(type) {
 	case *starlark.List, *starlark.Dict:

@@ -50,7 +50,7 @@ func checkInt(at string, v starlark.Value) (starlark.Value, error) {
 		return nil, wrongType(at, v, "int")
 	}
 	if _, err := starlark.AsInt32(v); err != nil {
-		return nil, fmt.Errorf("%s: %s is out of range", at, abbreviate(v))
+		return nil, fmt.Errorf("%s: int %s is out of range", at, abbreviate(v))
 	}
 	return v, nil
 }
@@ -230,11 +230,18 @@ func checkJSONDict(at string, v starlark.Value) (starlark.Value, error) {
 // abbreviate prints a value for a message, which stays one short line.
 func abbreviate(v starlark.Value) string {
 	const limit = 60
-	if s, ok := v.(starlark.String); ok && len(s) > limit {
-		return s[:limit].String() + "..."
-	}
-	if n, ok := v.(starlark.Int); ok && n.BigInt().BitLen() > 200 {
-		return "a huge int"
+	switch v := v.(type) {
+	case starlark.String:
+		if len(v) > limit {
+			return v[:limit].String() + "..."
+		}
+	case starlark.Int:
+		if v.BigInt().BitLen() > 4*limit {
+			return "of very many digits"
+		}
+	case starlark.NoneType, starlark.Bool, starlark.Float:
+	default:
+		return "..."
 	}
 	return v.String()
 }

@@ -107,6 +107,8 @@ func ToJSON(v starlark.Value) ([]byte, error) {
 	return e.out.Bytes(), nil
 }
 
+var errTooLarge = fmt.Errorf("value is too large (more than %d parts or %d MiB)", maxParts, maxText>>20)
+
 type encoder struct {
 	out    bytes.Buffer
 	budget int
@@ -118,7 +120,7 @@ func (e *encoder) value(v starlark.Value, depth int) error {
 		return fmt.Errorf("value is nested more than %d deep", maxDepth)
 	}
 	if e.budget < 0 || e.out.Len() > maxText {
-		return fmt.Errorf("value is too large (more than %d parts or %d MiB)", maxParts, maxText>>20)
+		return errTooLarge
 	}
 	switch v := v.(type) {
 	case starlark.NoneType:
@@ -152,6 +154,9 @@ func (e *encoder) value(v starlark.Value, depth int) error {
 
 // text writes a string as JSON, with <, > and & as they are.
 func (e *encoder) text(s string) error {
+	if e.out.Len()+len(s) > maxText {
+		return errTooLarge
+	}
 	enc := json.NewEncoder(&e.out)
 	enc.SetEscapeHTML(false)
 	if err := enc.Encode(s); err != nil {

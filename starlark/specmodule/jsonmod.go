@@ -115,14 +115,16 @@ func (m *meter) value(v starlark.Value, depth int) error {
 	if depth > maxDepth {
 		return fmt.Errorf("value is nested more than %d deep", maxDepth)
 	}
-	if m.parts < 0 || m.bytes < 0 {
-		return fmt.Errorf("value is too large (more than %d parts or %d MiB)", maxParts, maxText>>20)
-	}
 	switch v := v.(type) {
 	case starlark.String:
 		m.bytes -= len(v)
 	case starlark.Int:
 		m.bytes -= v.BigInt().BitLen() / 3
+	}
+	if m.parts < 0 || m.bytes < 0 {
+		return errTooLarge
+	}
+	switch v := v.(type) {
 	case starlark.IterableMapping:
 		for _, kv := range v.Items() {
 			if err := m.pair(kv, depth); err != nil {

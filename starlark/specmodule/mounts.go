@@ -2,6 +2,7 @@ package specmodule
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"go.starlark.net/starlark"
@@ -12,6 +13,9 @@ import (
 
 // defaultPermissions of a device mount: read, write, make nodes.
 const defaultPermissions = "rwm"
+
+// mountTypes is the order in which messages name the types.
+var mountTypes = []spec.MountType{spec.MountBind, spec.MountVolume, spec.MountDevice}
 
 // mountKeys maps each key that a mount option may have to the one it stands for.
 var mountKeys = map[string]string{
@@ -43,6 +47,9 @@ func ParseMounts(options []string, home string) ([]spec.Mount, error) {
 		}
 		if key == "type" {
 			all = append(all, mountOptions{})
+			if !slices.Contains(mountTypes, spec.MountType(value)) {
+				return nil, fmt.Errorf("mount %d: invalid mount type %.100q, must be one of %s", len(all), value, mountTypes)
+			}
 		}
 		if len(all) == 0 {
 			return nil, fmt.Errorf("mount 1: type must be specified first, got %.100q", option)
@@ -53,7 +60,7 @@ func ParseMounts(options []string, home string) ([]spec.Mount, error) {
 	for i, o := range all {
 		m, err := o.mount(home)
 		if err != nil {
-			return nil, fmt.Errorf("mount %d (type=%.20s): %w", i+1, o["type"], err)
+			return nil, fmt.Errorf("mount %d (type=%s): %w", i+1, o["type"], err)
 		}
 		mounts = append(mounts, m)
 	}
@@ -75,14 +82,9 @@ func splitMountOption(option string) (key, value string, err error) {
 	return key, value, nil
 }
 
-// mount checks the options against the mount's type and puts defaults in.
+// mount checks the options against the mount's (valid) type and puts defaults in.
 func (o mountOptions) mount(home string) (spec.Mount, error) {
 	m := spec.Mount{Type: spec.MountType(o["type"]), Src: o["src"], Dst: o["dst"]}
-	switch m.Type {
-	case spec.MountBind, spec.MountVolume, spec.MountDevice:
-	default:
-		return m, fmt.Errorf("invalid mount type %.100q, must be one of [bind, volume, device]", o["type"])
-	}
 	if m.Src == "" {
 		return m, fmt.Errorf("no src: add src=…, what to mount")
 	}
@@ -139,7 +141,7 @@ func parseBool(s string) (bool, error) {
 	case "false", "0", "no", "off", "":
 		return false, nil
 	}
-	return false, fmt.Errorf("readonly=%.100s is not a bool, use true or false", s)
+	return false, fmt.Errorf("readonly=%.100q is not a bool, use true or false", s)
 }
 
 // expandHome replaces a leading `~` or `~/`; a user's name after it is left alone.

@@ -94,7 +94,8 @@ func namedResource(name string) (spec.Resource, error) {
 	if closest, ok := suggest.Closest(name, names); ok {
 		hint = fmt.Sprintf("Did you mean `%s`?", closest)
 	}
-	return spec.Resource{}, fmt.Errorf("No named resource found for `%.100s`. %s", name, hint) //nolint:staticcheck // TorchX's words
+	quoted := fmt.Sprintf("%.100q", name)                                                                     // no control characters in a message
+	return spec.Resource{}, fmt.Errorf("No named resource found for `%s`. %s", quoted[1:len(quoted)-1], hint) //nolint:staticcheck // TorchX's words
 }
 
 // NamedResources returns the resources that components can ask for by name.

@@ -1,11 +1,13 @@
 package specmodule
 
 import (
+	"errors"
 	"path/filepath"
 	"testing"
 
 	"go.starlark.net/starlark"
 	"go.starlark.net/starlarktest"
+	"go.starlark.net/syntax"
 )
 
 // testOptions is a host with a fixed environment.
@@ -37,10 +39,11 @@ func TestStar(t *testing.T) {
 			predeclared["assert"] = assert["assert"]
 			thread := &starlark.Thread{Name: file, Print: func(_ *starlark.Thread, msg string) { t.Log(msg) }}
 			starlarktest.SetReporter(thread, t)
-			if _, err := starlark.ExecFile(thread, file, nil, predeclared); err != nil {
-				if e, ok := err.(*starlark.EvalError); ok {
-					t.Fatal(e.Backtrace())
-				}
+			_, err := starlark.ExecFileOptions(&syntax.FileOptions{}, thread, file, nil, predeclared)
+			if e := (*starlark.EvalError)(nil); errors.As(err, &e) {
+				t.Fatal(e.Backtrace())
+			}
+			if err != nil {
 				t.Fatal(err)
 			}
 		})
@@ -50,7 +53,7 @@ func TestStar(t *testing.T) {
 // eval evaluates an expression with the predeclared names.
 func eval(t *testing.T, o Options, expr string) (starlark.Value, error) {
 	t.Helper()
-	return starlark.Eval(&starlark.Thread{Name: t.Name()}, "expr.star", expr, Predeclared(o))
+	return starlark.EvalOptions(&syntax.FileOptions{}, &starlark.Thread{Name: t.Name()}, "expr.star", expr, Predeclared(o))
 }
 
 // mustEval is eval for an expression that has to work.

@@ -1,0 +1,184 @@
+//go:build unix
+
+package main
+
+import (
+	"bufio"
+	"bytes"
+	"errors"
+	"io"
+	"os"
+	"os/exec"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+	"time"
+)
+
+// foreground is a `torchx run` that goes on in a process of its own.
+type foreground struct {
+	t      *testing.T
+	cmd    *exec.Cmd
+	handle string
+	home   string
+	err    *watched
+}
+
+// watched keeps what is written and tells when a text has come.
+type watched struct {
+	mu   sync.Mutex
+	cond *sync.Cond
+	buf  bytes.Buffer
+}
+
+func (w *watched) Write(p []byte) (int, error) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.cond.Broadcast()
+	return w.buf.Write(p)
+}
+
+func (w *watched) String() string {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.buf.String()
+}
+
+// waitFor waits until text has been written; the test's own deadline ends it.
+func (w *watched) waitFor(text string) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	for !strings.Contains(w.buf.String(), text) {
+		w.cond.Wait()
+	}
+}
+
+// start runs a shell line in the foreground and waits for its first output, "ready".
+func start(t *testing.T, line string) *foreground {
+	t.Helper()
+	f := &foreground{t: t, home: t.TempDir(), err: &watched{}}
+	f.err.cond = sync.NewCond(&f.err.mu)
+	f.cmd = exec.Command("torchx", "run", "-cfg", "grace_period=30", "comps.star:two", "--first", line, "--second", "sleep 300")
+	f.cmd.Dir = caseDir(t)
+	f.cmd.Env = append(os.Environ(), "TORCHX_HOME="+f.home, "HOME="+f.home, "GORACE=atexit_sleep_ms=0")
+	f.cmd.Stderr = f.err
+	out, err := f.cmd.StdoutPipe()
+	must(t, err)
+	must(t, f.cmd.Start())
+	f.handle, err = bufio.NewReader(out).ReadString('\n')
+	must(t, err)
+	f.handle = strings.TrimSpace(f.handle)
+	f.err.waitFor("a/0 ready\n")
+	t.Cleanup(func() { f.torchx("delete", f.handle) })
+	return f
+}
+
+func (f *foreground) signal(s syscall.Signal) { must(f.t, f.cmd.Process.Signal(s)) }
+
+// wait returns the exit code, or minus the signal that ended it.
+func (f *foreground) wait() int {
+	err := f.cmd.Wait()
+	var exit *exec.ExitError
+	if !errors.As(err, &exit) {
+		must(f.t, err)
+		return 0
+	}
+	if ws := exit.Sys().(syscall.WaitStatus); ws.Signaled() {
+		return -int(ws.Signal())
+	}
+	return exit.ExitCode()
+}
+
+// torchx runs another command with the same home and returns all it printed.
+func (f *foreground) torchx(args ...string) string {
+	c := exec.Command("torchx", args...)
+	c.Env = f.cmd.Env
+	out, _ := c.CombinedOutput() // what it says is what counts
+	return string(out)
+}
+
+func TestInterruptCancels(t *testing.T) {
+	t.Parallel()
+	for _, s := range []syscall.Signal{syscall.SIGINT, syscall.SIGTERM} {
+		f := start(t, `trap "echo bye; exit 0" TERM; echo ready; while :; do sleep 0.05; done`)
+		f.signal(s)
+		if code := f.wait(); code != exitInterrupted {
+			t.Errorf("%v: exit code %d", s, code)
+		}
+		for _, want := range []string{"cancelling " + f.handle, "a/0 bye\n", f.handle + ": CANCELLED"} {
+			if !strings.Contains(f.err.String(), want) {
+				t.Errorf("%v: no %q in\n%s", s, want, f.err)
+			}
+		}
+	}
+}
+
+func TestSecondInterruptKills(t *testing.T) {
+	t.Parallel()
+	f := start(t, `trap "" TERM; echo ready; while :; do sleep 0.05; done`)
+	begun := time.Now()
+	f.signal(syscall.SIGINT)
+	f.err.waitFor("cancelling")
+	f.signal(syscall.SIGINT)
+	if code := f.wait(); code != exitInterrupted {
+		t.Errorf("exit code %d", code)
+	}
+	if took := time.Since(begun); took > 20*time.Second {
+		t.Errorf("it took %v: the grace period of 30 s was not cut short", took)
+	}
+	if !strings.Contains(f.err.String(), "killing "+f.handle) {
+		t.Errorf("stderr:\n%s", f.err)
+	}
+}
+
+func TestHangupLeavesTheAppRunning(t *testing.T) {
+	t.Parallel()
+	f := start(t, "echo ready; sleep 300")
+	f.signal(syscall.SIGHUP)
+	if code := f.wait(); code != exitHangup {
+		t.Errorf("exit code %d", code)
+	}
+	if !strings.Contains(f.err.String(), "torchx log -t "+f.handle) {
+		t.Errorf("stderr:\n%s", f.err)
+	}
+	if s := f.torchx("status", f.handle); !strings.Contains(s, "State: RUNNING") {
+		t.Errorf("status:\n%s", s)
+	}
+}
+
+func TestKilledCommandLeavesTheAppRunning(t *testing.T) {
+	t.Parallel()
+	f := start(t, "echo ready; sleep 300")
+	f.signal(syscall.SIGKILL)
+	if code := f.wait(); code != -int(syscall.SIGKILL) {
+		t.Errorf("exit code %d", code)
+	}
+	if s := f.torchx("status", "-"); !strings.Contains(s, "State: RUNNING") {
+		t.Errorf("status:\n%s", s)
+	}
+	if out := f.torchx("cancel", "--wait", "-"); !strings.Contains(out, "CANCELLED") {
+		t.Errorf("cancel: %s", out)
+	}
+}
+
+// TestClosedPipe: a reader that has seen enough ends the command quietly.
+func TestClosedPipe(t *testing.T) {
+	t.Parallel()
+	f := start(t, "echo ready; while :; do echo line; done")
+	defer f.wait()
+	defer f.signal(syscall.SIGKILL)
+	c := exec.Command("torchx", "log", "-t", f.handle)
+	c.Env = f.cmd.Env
+	var errs bytes.Buffer
+	c.Stderr = &errs
+	out, err := c.StdoutPipe()
+	must(t, err)
+	must(t, c.Start())
+	_, err = io.ReadFull(out, make([]byte, 100))
+	must(t, err)
+	must(t, out.Close())
+	if err := c.Wait(); err != nil || errs.Len() > 0 {
+		t.Errorf("%v: %s", err, errs.String())
+	}
+}

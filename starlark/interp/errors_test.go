@@ -1,0 +1,106 @@
+package interp
+
+import (
+	"strings"
+	"testing"
+)
+
+func TestErrorLine(t *testing.T) {
+	t.Parallel()
+	for source, want := range map[string]string{
+		"x = (1":                            "@torchx//x.star:1:7: got end of file, want ')'",
+		"x = 'a\n":                          "@torchx//x.star:1:5: unexpected newline in string",
+		"x = nope\ny = nada\n":              "@torchx//x.star:1:5: undefined: nope (and 1 more)",
+		"x = 1\nx = 2":                      "@torchx//x.star:2:1: cannot reassign global x declared at @torchx//x.star:1:1",
+		"while True: pass":                  "@torchx//x.star:1:1: this Starlark dialect does not support while loops",
+		"def f(): f()\nf()":                 "@torchx//x.star:1:10: function f called recursively",
+		"fail('a\\nb\\x1b[1m')":             "@torchx//x.star:1:5: fail: a b\ufffd[1m",
+		"def f():\n  fail('x')\nf()":        "@torchx//x.star:2:7: fail: x",
+		"x = abs('a')":                      "@torchx//x.star:1:8: abs: got string, want int or float",
+		"x = '%dx' % 'a'":                   "@torchx//x.star:1:11: %d format requires integer: cannot convert string to int",
+		"load('./x.star')":                  "@torchx//x.star:1:5: load statement must import at least 1 symbol",
+		"x = 1 +":                           "@torchx//x.star:1:8: got end of file, want primary expression",
+		"\tx = 1":                           "@torchx//x.star:1:2: got indent, want primary expression",
+		"x = `ls`":                          "@torchx//x.star:1:5: unexpected input character '`'",
+		"x = " + strings.Repeat("(", 1e5):   "@torchx//x.star:1:",
+		"x = 1" + strings.Repeat("+a", 1e5): "@torchx//x.star:1:",
+		"x = 0x" + strings.Repeat("f", 3e5): "@torchx//x.star:1:5: a number of 1200000 bits; at most 1048576 are supported",
+		"if 1: pass\n" + strings.Repeat("elif 1: pass\n", 5e4): "@torchx//x.star:4000:1: this is nested deeper than 4000 levels; split it",
+	} {
+		t.Run(source[:min(len(source), 20)], func(t *testing.T) {
+			t.Parallel()
+			_, err := eval(t, source)
+			wantError(t, err, want)
+		})
+	}
+}
+
+func TestDetail(t *testing.T) {
+	t.Parallel()
+	_, err := eval(t, "def outer(v):\n\tif v:\n\t\treturn inner(v * 2)\n\ndef inner(v):\n    return  v + 'ä' + 1\n\nx = outer('q')\n")
+	want := `  @torchx//x.star:6:21: in inner
+    return  v + 'ä' + 1
+                    ^
+  @torchx//x.star:3:15: in outer
+    return inner(v * 2)
+                ^
+  @torchx//x.star:8:10: in the file itself
+    x = outer('q')
+             ^
+`
+	if got := detail(err); got != want {
+		t.Errorf("detail\n%s\nwant\n%s", got, want)
+	}
+}
+
+func TestDetailOfSourceProblems(t *testing.T) {
+	t.Parallel()
+	_, err := eval(t, "x = nope\r\ny = [nada]\rz = 1")
+	want := `  @torchx//x.star:1:5
+    x = nope
+        ^
+  @torchx//x.star:2:6: undefined: nada
+    y = [nada]
+         ^
+`
+	if got := detail(err); got != want {
+		t.Errorf("detail\n%s\nwant\n%s", got, want)
+	}
+	_, err = eval(t, strings.Repeat(" ", 0)+"x = '"+strings.Repeat("a", 500)+"' + nope + '"+strings.Repeat("b", 500)+"'")
+	lines := strings.Split(detail(err), "\n")
+	if len(lines[1]) > maxExcerpt+4 || lines[1][len(lines[2])-1:][:4] != "nope" {
+		t.Errorf("excerpt of a long line:\n%s", detail(err))
+	}
+}
+
+func TestDetailThroughLoad(t *testing.T) {
+	t.Parallel()
+	dir := files(t, map[string]string{
+		"a.star": "load('./b.star', 'x')", "b.star": "\nload('./c.star', 'x')", "c.star": "x = 1 + ''",
+		"d.star": "load('./e.star', 'x')", "e.star": "x = )",
+	})
+	_, err := load(t, Config{Dir: dir}, "a.star")
+	wantError(t, err, "c.star:1:7: unknown binary op: int + string")
+	for _, part := range []string{"c.star:1:7: in the file itself\n    x = 1 + ''\n          ^\n", "b.star:2:1: ", "a.star:1:1: "} {
+		if !strings.Contains(detail(err), part) {
+			t.Errorf("detail lacks %q:\n%s", part, detail(err))
+		}
+	}
+	_, err = load(t, Config{Dir: dir}, "d.star")
+	wantError(t, err, "e.star:1:5: ")
+	if want := "  e.star:1:5\n    x = )\n        ^\n  d.star:1:1: in the file itself\n"; !strings.HasPrefix(detail(err), want) {
+		t.Errorf("detail\n%s\nwant first\n%s", detail(err), want)
+	}
+}
+
+func TestDetailOfLongMessage(t *testing.T) {
+	t.Parallel()
+	_, err := eval(t, "fail('two\\nlines')")
+	if got := detail(err); !strings.HasPrefix(got, "  fail: two \n  lines\n") && !strings.HasPrefix(got, "  fail: two\n  lines\n") {
+		t.Errorf("detail %q", got)
+	}
+	_, err = eval(t, "fail('x' * (1 << 24))")
+	if n := len(err.Error()); n > 5000 {
+		t.Errorf("the line has %d bytes", n)
+	}
+}
