@@ -1,4 +1,4 @@
-//go:build unix
+//go:build linux
 
 package components_test
 
@@ -11,11 +11,13 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"runtime"
 	"slices"
 	"strconv"
 	"strings"
 	"syscall"
 	"testing"
+	"time"
 
 	"torchx/runtime/spec"
 )
@@ -102,9 +104,7 @@ func (n *node) wait(t *testing.T) ([]string, int) {
 	if err != nil && !errors.As(err, &failed) {
 		t.Fatal(err)
 	}
-	if err := syscall.Kill(-n.cmd.Process.Pid, 0); !errors.Is(err, syscall.ESRCH) {
-		t.Errorf("processes are left: %v", err)
-	}
+	awaitGroupEnd(t, n.cmd.Process.Pid)
 	if left, err := os.ReadDir(n.tmp); err != nil || len(left) > 0 {
 		t.Errorf("left in the temporary folder: %v %v", left, err)
 	}
@@ -116,6 +116,41 @@ func (n *node) wait(t *testing.T) ([]string, int) {
 	lines := strings.Split(strings.TrimSuffix(string(out), "\n"), "\n")
 	slices.Sort(lines)
 	return lines, n.cmd.ProcessState.ExitCode()
+}
+
+// awaitGroupEnd waits until no process of a group runs, and fails the test if
+// one still does after 5 seconds: those that were killed need a moment.
+func awaitGroupEnd(t *testing.T, pgid int) {
+	t.Helper()
+	var left string
+	for deadline := time.Now().Add(5 * time.Second); time.Now().Before(deadline); runtime.Gosched() {
+		if left = running(t, pgid); left == "" {
+			return
+		}
+	}
+	t.Errorf("processes are left: %s", left)
+}
+
+// running lists the processes of a group that are not zombies, by /proc/PID/stat.
+func running(t *testing.T, pgid int) string {
+	t.Helper()
+	stats, err := filepath.Glob("/proc/[0-9]*/stat")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var found []string
+	for _, path := range stats {
+		data, err := os.ReadFile(path)
+		if err != nil {
+			continue // it has ended
+		}
+		name, rest, _ := strings.Cut(string(data), ") ") // the name may hold spaces
+		fields := strings.Fields(rest)                   // state, parent, group, ...
+		if fields[2] == strconv.Itoa(pgid) && fields[0] != "Z" && fields[0] != "X" {
+			found = append(found, name+")")
+		}
+	}
+	return strings.Join(found, ", ")
 }
 
 // job returns an app whose processes run a shell script with the arguments.

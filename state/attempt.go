@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"reflect"
 	"time"
+
 	"torchx/runtime/spec"
 )
 

@@ -14,6 +14,7 @@ import (
 	"io/fs"
 	"os"
 	"time"
+
 	"torchx/runtime/spec"
 )
 
@@ -69,6 +70,22 @@ func (db *DB) Notices() []string { return db.notices }
 
 // Close releases the file. It may be called twice.
 func (db *DB) Close() error { return db.wrap("close history", db.sql.Close()) }
+
+// leaveBelow is the size of the WAL, in bytes, up to which the next opener reads
+// it faster than a checkpoint writes it.
+const leaveBelow = 512 << 10
+
+// Leave is Close for a process that ends at once. It spares the checkpoint that
+// SQLite makes at the last close, several fsyncs, and leaves it to a later one:
+// the kernel drops files and locks, and the WAL has what was committed. The DB
+// must not be used any more.
+func (db *DB) Leave() error {
+	wal, err := os.Stat(db.path + "-wal")
+	if err != nil || wal.Size() > leaveBelow {
+		return db.Close()
+	}
+	return nil
+}
 
 // read runs fn, again if SQLite asks for it, and explains its error.
 func (db *DB) read(ctx context.Context, op string, fn func() error) error {

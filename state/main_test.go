@@ -13,6 +13,7 @@ import (
 	"strings"
 	"testing"
 	"time"
+
 	"torchx/runtime/spec"
 )
 
@@ -72,6 +73,9 @@ func helperInsert(args []string) error {
 		if err := db.Insert(context.Background(), a); err != nil {
 			return err
 		}
+	}
+	if args[3] == "leave" {
+		return db.Leave()
 	}
 	return db.Close()
 }

@@ -300,3 +300,18 @@ func TestManyProcesses(t *testing.T) {
 		})
 	}
 }
+
+func TestLeaveLosesNothing(t *testing.T) {
+	t.Parallel()
+	path := filepath.Join(t.TempDir(), "state.db")
+	const processes = 20
+	for i := range processes {
+		runHelper(t, "insert", path, fmt.Sprint(i), "1", "leave")
+		if wal, err := os.Stat(path + "-wal"); err == nil && wal.Size() > leaveBelow {
+			t.Errorf("process %d left a WAL of %d bytes", i, wal.Size())
+		}
+	}
+	if apps, err := openAt(t, path, Options{}).List(t.Context(), Filter{}); err != nil || len(apps) != processes {
+		t.Errorf("%d apps, %v, want %d", len(apps), err, processes)
+	}
+}

@@ -8,12 +8,19 @@ import (
 
 	"torchx/backends"
 	"torchx/backends/backendtest"
+	"torchx/runtime/agent"
 )
 
 func TestConformance(t *testing.T) {
 	t.Parallel()
 	backendtest.Run(t, func(t *testing.T) backendtest.Harness {
 		home := t.TempDir()
+		t.Cleanup(func() {
+			bundles, _ := agent.List(home)
+			for _, b := range bundles {
+				awaitAgent(b) // it writes to the home until then
+			}
+		})
 		open := func(t *testing.T) backends.Backend {
 			b, err := New(Config{Home: home, Exe: os.Args[0]})
 			if err != nil {

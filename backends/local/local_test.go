@@ -76,6 +76,7 @@ func (f *fixture) endAll() {
 			f.b.Cancel(ctx, s.ID, backends.CancelOptions{Force: true})
 			f.b.Wait(ctx, s.ID)
 		}
+		awaitAgent(f.b.bundle(s.ID)) // it writes to the home until then
 	}
 }
 

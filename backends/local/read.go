@@ -8,6 +8,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"time"
 
 	"torchx/backends"
 	"torchx/runtime/agent"
@@ -60,6 +61,7 @@ func (b *Backend) Delete(_ context.Context, id string, o backends.DeleteOptions)
 		return fmt.Errorf("app %s is still running: cancel it first", id)
 	}
 	bundle := b.bundle(id)
+	awaitAgent(bundle)
 	if o.KeepLogs {
 		if err := b.keepLogs(bundle); err != nil {
 			return err
@@ -67,6 +69,16 @@ func (b *Backend) Delete(_ context.Context, id string, o backends.DeleteOptions)
 	}
 	b.unwatch(bundle)
 	return bundle.Remove()
+}
+
+// agentWait bounds the wait for an agent that has published its result and only
+// makes it durable.
+const agentWait = 10 * time.Second
+
+func awaitAgent(bundle agent.Bundle) {
+	for deadline := time.Now().Add(agentWait); bundle.Held() && time.Now().Before(deadline); {
+		time.Sleep(time.Millisecond)
+	}
 }
 
 // keepLogs moves the logs out of a bundle, to <home>/logs/<app>.

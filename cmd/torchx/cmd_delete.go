@@ -45,7 +45,7 @@ func (t *tool) deleteAll(ctx context.Context, handles []string, keepLogs bool) e
 		failed = errors.Join(failed, err)
 	}
 	if failed != nil {
-		return quietExit{exitCode(ctx, failed)}
+		return quietError{exitCode(ctx, failed)}
 	}
 	return nil
 }

@@ -2,16 +2,11 @@ package main
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
-	"fmt"
 
 	"github.com/urfave/cli/v2"
 
-	"torchx/backends"
 	"torchx/runtime/config"
-	"torchx/runtime/runner"
-	"torchx/runtime/spec"
 	"torchx/starlark/component"
 )
 
@@ -139,124 +134,4 @@ func (t *tool) chooseBackend(o *runOptions) error {
 	}
 	o.backend = reg.Names()[0]
 	return nil
-}
-
-// plan evaluates the component and works out what would be submitted. Nothing
-// is written or contacted. For --help of the component it prints that and
-// returns component.ErrHelp.
-func (t *tool) plan(ctx context.Context, o runOptions, conf *config.Config) (*runner.Planned, error) {
-	built, name, err := t.build(ctx, o, conf)
-	if err != nil {
-		return nil, err
-	}
-	q, err := t.planRequest(o, conf, built)
-	if err != nil {
-		return nil, err
-	}
-	q.Component = name
-	r, err := t.planner()
-	if err != nil {
-		return nil, err
-	}
-	return r.Plan(ctx, *q)
-}
-
-// build finds and calls the component; name is what the history calls it.
-func (t *tool) build(ctx context.Context, o runOptions, conf *config.Config) (_ *component.Result, name string, err error) {
-	loader, err := t.loader()
-	if err != nil {
-		return nil, "", err
-	}
-	found, err := loader.Find(ctx, o.component)
-	if err != nil {
-		return nil, "", err
-	}
-	o.inputs.Config = conf.Component(found.Name)
-	built, err := found.Build(ctx, o.inputs)
-	if errors.Is(err, component.ErrHelp) {
-		return nil, "", errors.Join(err, t.print(found.Help(t.outStyle.color, terminalWidth(t.out))))
-	}
-	if err != nil {
-		return nil, "", err
-	}
-	for _, w := range built.Warnings {
-		t.warn("%s", w)
-	}
-	return built, found.Name, nil
-}
-
-func (t *tool) planRequest(o runOptions, conf *config.Config, built *component.Result) (*runner.PlanRequest, error) {
-	env, err := runner.ParseEnv(o.env)
-	if err != nil {
-		return nil, usagef("run", "%v", err)
-	}
-	image, err := t.image()
-	if err != nil {
-		return nil, err
-	}
-	layers, err := t.cfgLayers(o, conf)
-	if err != nil {
-		return nil, err
-	}
-	modules, err := json.Marshal(built.Modules)
-	if err != nil {
-		return nil, fmt.Errorf("encode modules: %w", err)
-	}
-	getenv, err := json.Marshal(built.Getenv)
-	if err != nil {
-		return nil, fmt.Errorf("encode environment: %w", err)
-	}
-	app := built.App
-	if o.workspace != "" && len(app.Roles) > 0 {
-		app = app.Clone()
-		app.Roles[0].Workspace = &spec.Workspace{Projects: spec.Map[string]{{Key: o.workspace}}}
-	}
-	return &runner.PlanRequest{
-		Backend: o.backend, App: app, Cfg: layers, Env: env, Strict: o.strict, Cwd: t.env.dir,
-		DefaultImage: image, ParentRunID: o.parentRunID, Trackers: conf.Trackers(), Environ: t.replicaEnviron(),
-		Args: built.Args, Modules: modules, Getenv: getenv,
-	}, nil
-}
-
-// cfgLayers are the options as given, the strongest first.
-func (t *tool) cfgLayers(o runOptions, conf *config.Config) ([]backends.Layer, error) {
-	given := backends.JSONLayer(o.cfgJSON, "scheduler_args")
-	if o.cfg != "" {
-		var err error
-		if given, err = backends.CfgLayer(o.cfg); err != nil {
-			return nil, err
-		}
-	}
-	r, err := t.planner()
-	if err != nil {
-		return nil, err
-	}
-	configured, err := r.ConfigLayer(conf, o.backend)
-	if err != nil {
-		return nil, err
-	}
-	return []backends.Layer{given, configured}, nil
-}
-
-// replicaEnviron is what replicas start from: our own environment and, as
-// TorchX sets it, the way the app was started.
-func (t *tool) replicaEnviron() []string {
-	return append(append([]string{}, t.env.vars...), "TORCHX_CONTEXT_NAME=cli_run")
-}
-
-// printPlan is the output of a dry run.
-func (t *tool) printPlan(p *runner.Planned, asJSON bool) error {
-	if asJSON {
-		return t.printJSON(p)
-	}
-	app, err := yamlText(p.Plan.App)
-	if err != nil {
-		return err
-	}
-	request, err := yamlText(p.Plan.Request)
-	if err != nil {
-		return err
-	}
-	return t.printf("%s\n%s\n%s\n%s", t.outStyle.paint(ansiBold, "=== APPLICATION ==="), app,
-		t.outStyle.paint(ansiBold, "=== SCHEDULER REQUEST ==="), request)
 }

@@ -55,12 +55,28 @@ func (t *tool) status(ctx context.Context, o statusOptions) error {
 		return err
 	}
 	if o.roles != "" {
-		filterRoles(s, backends.SplitCSV(o.roles))
+		names := backends.SplitCSV(o.roles)
+		t.warnUnknownRoles(s, names)
+		filterRoles(s, names)
 	}
 	if o.json {
 		return t.printJSON(s)
 	}
 	return t.print(paintStates(statusText(s, time.Local), t.outStyle))
+}
+
+// warnUnknownRoles names the roles that an app does not have: a mistyped filter
+// would otherwise look like an app without replicas.
+func (t *tool) warnUnknownRoles(s *spec.Status, names []string) {
+	var known []string
+	for _, r := range s.Roles {
+		known = append(known, r.Role)
+	}
+	for _, n := range names {
+		if !slices.Contains(known, n) {
+			t.warn("%s has no role %s: it has %s", s.Handle, quoteWord(n), strings.Join(known, ", "))
+		}
+	}
 }
 
 // filterRoles leaves only the named roles in a status.

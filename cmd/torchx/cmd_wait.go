@@ -47,9 +47,9 @@ func appExit(s *spec.Status) error {
 	case s.State == spec.Succeeded:
 		return nil
 	case s.State == spec.Cancelled:
-		return quietExit{exitInterrupted}
+		return quietError{exitInterrupted}
 	case s.ExitCode != nil && *s.ExitCode != 0:
-		return quietExit{*s.ExitCode}
+		return quietError{*s.ExitCode}
 	}
-	return quietExit{exitError}
+	return quietError{exitError}
 }

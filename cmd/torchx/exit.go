@@ -43,15 +43,15 @@ func usagef(command, format string, args ...any) error {
 	return &usageError{command, fmt.Sprintf(format, args...)}
 }
 
-// quietExit ends the program with a code and says no more: what there was to
+// quietError ends the program with a code and says no more: what there was to
 // say has been said.
-type quietExit struct{ code int }
+type quietError struct{ code int }
 
-func (e quietExit) Error() string { return fmt.Sprintf("exit %d", e.code) }
+func (e quietError) Error() string { return fmt.Sprintf("exit %d", e.code) }
 
 // exitCode is the one place where an error becomes the program's exit code.
 func exitCode(ctx context.Context, err error) int {
-	var quiet quietExit
+	var quiet quietError
 	var usage *usageError
 	var args *component.UsageError
 	var start *backends.StartError

@@ -28,6 +28,9 @@ func (t *tool) explainFailure(ctx context.Context, r *runner.Runner, ref runner.
 	}
 	name := fmt.Sprintf("%s/%d", first.Role, first.ID)
 	t.sayError(fmt.Sprintf("%s FAILED: %s failed first%s: %s", ref.Handle(), name, among(s), howItEnded(first)))
+	if report, ok := parseErrorFile(first.StructuredErrorMsg); ok {
+		t.line("", name+" says: "+report.message)
+	}
 	t.showLast(ctx, r, ref, first)
 	t.line("", fmt.Sprintf("see all of it: torchx log %s/%s", ref.Handle(), name))
 }

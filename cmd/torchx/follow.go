@@ -56,10 +56,11 @@ type follower struct {
 	log    bool // show the output
 	quits  bool // return after the start
 
-	leave context.CancelCauseFunc // ends the following, not the app
+	leave context.CancelCauseFunc // ends the following (or the submitting), not the app
 
 	mu        sync.Mutex
 	submitted bool
+	hungUp    bool
 	asked     int // how often the user asked for the end
 
 	ending sync.Mutex
@@ -69,11 +70,13 @@ func (f *follower) run(ctx context.Context, p *runner.Planned) error {
 	ctx, f.leave = context.WithCancelCause(ctx)
 	defer f.leave(nil)
 	f.interrupts.take(f.signal)
-	if _, err := f.runner.Submit(context.WithoutCancel(ctx), p); err != nil {
+	if _, err := f.runner.Submit(ctx, p); err != nil {
 		return err
 	}
 	// The app runs: a closed stdout is no reason to lose it from sight.
-	_ = f.printf("%s\n", f.ref.Handle())
+	if err := f.printf("%s\n", f.ref.Handle()); err != nil && !isBrokenPipe(err) {
+		f.warn("%s is running, but: %v", f.ref.Handle(), err)
+	}
 	f.started()
 	if f.quits && !f.interrupted() {
 		return nil
@@ -90,7 +93,10 @@ func (f *follower) started() {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	f.submitted = true
-	if f.asked > 0 {
+	switch {
+	case f.hungUp:
+		f.leaveRunning()
+	case f.asked > 0:
 		f.end(f.asked > 1)
 	}
 }
@@ -107,13 +113,15 @@ func (f *follower) signal(s os.Signal) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	if s == syscall.SIGHUP {
-		f.say("the terminal is gone, %s goes on: torchx log -t %s", f.ref.Handle(), f.ref.Handle())
-		f.leave(quietExit{exitHangup})
+		f.hungUp = true
+		if f.submitted {
+			f.leaveRunning()
+		}
 		return
 	}
 	f.asked++
 	if f.asked > 2 {
-		f.leave(quietExit{exitInterrupted})
+		f.leave(quietError{exitInterrupted})
 		return
 	}
 	if f.asked == 1 {
@@ -126,6 +134,11 @@ func (f *follower) signal(s os.Signal) {
 	}
 }
 
+func (f *follower) leaveRunning() {
+	f.say("the terminal is gone, %s goes on: torchx log -t %s", f.ref.Handle(), f.ref.Handle())
+	f.leave(quietError{exitHangup})
+}
+
 // end asks for the end of the app, beside what else goes on. One request
 // follows the other, so that a forced one is never overtaken.
 func (f *follower) end(force bool) {
@@ -134,7 +147,7 @@ func (f *follower) end(force bool) {
 		defer f.ending.Unlock()
 		if err := f.runner.Cancel(context.Background(), f.ref, backends.CancelOptions{Force: force}); err != nil {
 			f.explain(err)
-			f.leave(quietExit{exitInterrupted})
+			f.leave(quietError{exitInterrupted})
 		}
 	}()
 }
@@ -156,7 +169,7 @@ func (f *follower) follow(ctx context.Context) error {
 		f.say("%s: %s%s", f.ref.Handle(), s.State, after(s))
 	}
 	if f.interrupted() && s.State != spec.Succeeded {
-		return quietExit{exitInterrupted}
+		return quietError{exitInterrupted}
 	}
 	return appExit(s)
 }
@@ -170,7 +183,7 @@ func (f *follower) show(ctx context.Context) error {
 	case err == nil || ctx.Err() != nil:
 		return ctx.Err()
 	case isBrokenPipe(err):
-		return quietExit{exitPipe}
+		return quietError{exitPipe}
 	}
 	f.warn("the output cannot be shown: %v", err)
 	return nil

@@ -22,7 +22,7 @@ func watchSignals(ctx context.Context, signals <-chan os.Signal) (context.Contex
 	i := &interrupts{done: make(chan struct{})}
 	i.handle = func(s os.Signal) {
 		if s == syscall.SIGHUP {
-			cancel(quietExit{exitHangup})
+			cancel(quietError{exitHangup})
 			return
 		}
 		cancel(errInterrupted)

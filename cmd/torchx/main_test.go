@@ -7,9 +7,11 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"runtime"
 	"strconv"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/rogpeppe/go-internal/testscript"
 )
@@ -80,10 +82,26 @@ func torchx(t *testing.T, dir string, vars []string, stdin string, args ...strin
 	return result{code, out.String(), errs.String()}
 }
 
+// tempDir is t.TempDir for a folder that detached agents write to: one that has
+// just ended its app may still be closing its files.
+func tempDir(t *testing.T) string {
+	t.Helper()
+	dir, err := os.MkdirTemp("", "torchx-test-")
+	must(t, err)
+	t.Cleanup(func() {
+		err := os.RemoveAll(dir)
+		for begun := time.Now(); err != nil && time.Since(begun) < 20*time.Second; err = os.RemoveAll(dir) {
+			runtime.Gosched()
+		}
+		must(t, err)
+	})
+	return dir
+}
+
 // caseDir is a folder with the component files that the cases name.
 func caseDir(t *testing.T) string {
 	t.Helper()
-	dir := t.TempDir()
+	dir := tempDir(t)
 	comps, err := os.ReadFile("testdata/comps.star")
 	must(t, err)
 	for name, text := range map[string]string{

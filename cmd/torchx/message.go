@@ -82,7 +82,7 @@ func (t *tool) printf(format string, args ...any) error {
 
 // report prints the error that ended the program and returns its exit code.
 func (t *tool) report(ctx context.Context, err error) int {
-	var quiet quietExit
+	var quiet quietError
 	switch {
 	case err == nil || errors.As(err, &quiet):
 	case isBrokenPipe(err):
@@ -119,13 +119,4 @@ func helpHint(command string) string {
 		return " (see torchx --help)"
 	}
 	return " (see torchx " + command + " --help)"
-}
-
-func errorsIsAny(err error, targets ...error) bool {
-	for _, target := range targets {
-		if errors.Is(err, target) {
-			return true
-		}
-	}
-	return false
 }

@@ -2,9 +2,9 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
-	"os"
 	"path/filepath"
 	"runtime/debug"
 	"syscall"
@@ -111,7 +111,7 @@ func (t *tool) globalFlags() []cli.Flag {
 	return []cli.Flag{
 		&cli.StringFlag{Name: "log_level", Usage: "least `LEVEL` of messages: debug, info, warning or error (default: $LOGLEVEL, else info)"},
 		&cli.BoolFlag{Name: "no-color", Usage: "no colours, as with NO_COLOR set"},
-		&cli.BoolFlag{Name: "offline", Usage: "never use the network"},
+		&cli.BoolFlag{Name: "offline", Usage: "never use the network (the local backend does not anyway)"},
 		&cli.BoolFlag{Name: "version", Usage: "print the version and exit"},
 	}
 }
@@ -120,7 +120,6 @@ func (t *tool) applyGlobalFlags(c *cli.Context) error {
 	if c.Bool("no-color") {
 		t.plain()
 	}
-	t.offline = c.Bool("offline")
 	return t.setLevel(c.String("log_level"), c.IsSet("log_level"))
 }
 
@@ -131,7 +130,7 @@ func (t *tool) noCommand(c *cli.Context) error {
 	}
 	_ = t.print(programHelp(c.App, terminalWidth(t.out))) // the error below is what counts
 	t.sayError("no command is given: choose one of the above")
-	return quietExit{exitError}
+	return quietError{exitError}
 }
 
 // wrap completes a command: no flags or sub-commands of urfave's own, --version
@@ -150,5 +149,5 @@ func (t *tool) wrap(c *cli.Command) {
 
 // isBrokenPipe holds when the reader of our output has gone.
 func isBrokenPipe(err error) bool {
-	return errorsIsAny(err, syscall.EPIPE, io.ErrClosedPipe, os.ErrClosed)
+	return errors.Is(err, syscall.EPIPE) || errors.Is(err, io.ErrClosedPipe)
 }

@@ -57,7 +57,7 @@ func (w *watched) waitFor(text string) {
 // start runs a shell line in the foreground and waits for its first output, "ready".
 func start(t *testing.T, line string) *foreground {
 	t.Helper()
-	f := &foreground{t: t, home: t.TempDir(), err: &watched{}}
+	f := &foreground{t: t, home: tempDir(t), err: &watched{}}
 	f.err.cond = sync.NewCond(&f.err.mu)
 	f.cmd = exec.Command("torchx", "run", "-cfg", "grace_period=30", "comps.star:two", "--first", line, "--second", "sleep 300")
 	f.cmd.Dir = caseDir(t)

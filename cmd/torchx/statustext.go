@@ -3,6 +3,7 @@ package main
 import (
 	"encoding/json"
 	"fmt"
+	"strconv"
 	"strings"
 	"time"
 	"unicode/utf8"
@@ -56,21 +57,22 @@ func replicaText(r *spec.ReplicaStatus, loc *time.Location) string {
 	report, ok := parseErrorFile(r.StructuredErrorMsg)
 	switch {
 	case ok:
-		return head + report.text(replicaNotes(r), r.Hostname, loc)
+		return head + report.text(replicaNotes(r, report.code), r.Hostname, loc)
 	case len(r.StructuredErrorMsg) > 0 && string(r.StructuredErrorMsg) != "null":
-		return head + replicaNotes(r) + "\n" + errorIndent + clean(unquote(r.StructuredErrorMsg), true)
+		return head + replicaNotes(r, "") + "\n" + errorIndent + clean(unquote(r.StructuredErrorMsg), true)
 	case r.State == spec.Failed || r.State == spec.Cancelled:
 		head += " (no reply file)"
 	}
-	return head + replicaNotes(r)
+	return head + replicaNotes(r, "")
 }
 
-// replicaNotes tells what the layout of TorchX has no place for.
-func replicaNotes(r *spec.ReplicaStatus) string {
+// replicaNotes tells what the layout of TorchX has no place for; said is the
+// exit code that stands there already.
+func replicaNotes(r *spec.ReplicaStatus, said string) string {
 	var notes []string
 	if r.Signal != "" {
 		notes = append(notes, oneLine(r.Signal))
-	} else if r.ExitCode != nil && *r.ExitCode != 0 {
+	} else if r.ExitCode != nil && *r.ExitCode != 0 && strconv.Itoa(*r.ExitCode) != said {
 		notes = append(notes, fmt.Sprintf("exit code %d", *r.ExitCode))
 	}
 	if r.Attempt > 0 {

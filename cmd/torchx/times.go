@@ -11,6 +11,9 @@ import (
 // fraction or not), or an age such as 90s, 10m, 2h30m, 3d or 1w before now.
 func parseTime(text string, now time.Time) (time.Time, error) {
 	if t, err := time.Parse(time.RFC3339Nano, text); err == nil {
+		if t.Year() < 1970 || t.Year() > 2242 {
+			return t, fmt.Errorf("invalid time %s: the year is not between 1970 and 2242", quoteWord(text))
+		}
 		return t, nil
 	}
 	if seconds, err := strconv.ParseFloat(text, 64); err == nil {
@@ -24,7 +27,7 @@ func parseTime(text string, now time.Time) (time.Time, error) {
 }
 
 func unixSeconds(text string, seconds float64) (time.Time, error) {
-	const limit = 1 << 33 // the year 2242; nanoseconds since 1970 fit in 64 bits until 2262
+	const limit = 1 << 33 // early in 2242; nanoseconds since 1970 fit in 64 bits until 2262
 	if math.IsNaN(seconds) || seconds < 0 || seconds > limit {
 		return time.Time{}, fmt.Errorf("invalid time %s: not between 0 and %d unix seconds", quoteWord(text), int64(limit))
 	}

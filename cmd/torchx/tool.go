@@ -20,7 +20,6 @@ type tool struct {
 	outStyle   style
 	errStyle   style
 	level      int
-	offline    bool
 
 	backends *backends.Registry
 	db       *state.DB

@@ -190,7 +190,7 @@ func CleanUp(home string) {
 	}
 	for _, e := range entries {
 		b := Bundle{filepath.Join(appsDir(home), e.Name())}
-		if e.Name()[0] != '.' || recent(e) || b.held() {
+		if e.Name()[0] != '.' || recent(e) || b.Held() {
 			continue
 		}
 		_ = os.RemoveAll(b.Dir) // tried again by the next clean-up

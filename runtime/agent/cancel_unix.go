@@ -19,7 +19,7 @@ func Cancel(b Bundle, force bool) error {
 	if err != nil {
 		return fmt.Errorf("cancel: %w", err)
 	}
-	if s.State.Terminal() || !b.held() {
+	if s.State.Terminal() || !b.Held() {
 		return nil
 	}
 	req := cancelRequest{Time: time.Now(), Force: force}
@@ -48,7 +48,7 @@ func (b Bundle) signal(sig unix.Signal) error {
 		return nil // it has just ended
 	}
 	defer release()
-	if !b.held() {
+	if !b.Held() {
 		return nil
 	}
 	if err := send(sig); err != nil && !errors.Is(err, unix.ESRCH) {

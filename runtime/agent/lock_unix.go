@@ -35,9 +35,9 @@ func acquire(path string) (*Lock, error) {
 // Close lets go of this process's hold.
 func (l *Lock) Close() error { return l.File.Close() }
 
-// held reports whether anybody holds the bundle's lock. When it cannot be told,
+// Held reports whether anybody holds the bundle's lock. When it cannot be told,
 // the answer is yes: a live app must never be reconciled.
-func (b Bundle) held() bool {
+func (b Bundle) Held() bool {
 	f, err := os.Open(b.path(lockFile))
 	if err != nil {
 		return !errors.Is(err, os.ErrNotExist)

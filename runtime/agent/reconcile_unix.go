@@ -32,7 +32,7 @@ func (b Bundle) Inspect() (*spec.Status, error) {
 	if err == nil && s.State.Terminal() || err != nil && errors.Is(err, os.ErrNotExist) {
 		return s, err
 	}
-	if b.held() {
+	if b.Held() {
 		return s, err
 	}
 	lock, err := b.reacquire()

@@ -19,7 +19,8 @@ var errNoLocks = errors.New("file locks that outlive a process are not supported
 
 func acquire(string) (*Lock, error) { return nil, errNoLocks }
 
-func (b Bundle) held() bool { return false }
+// Held reports that nobody holds the bundle's lock.
+func (b Bundle) Held() bool { return false }
 
 func isNotEmpty(error) bool { return false }
 

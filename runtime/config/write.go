@@ -1,7 +1,6 @@
 package config
 
 import (
-	"bufio"
 	"fmt"
 	"io"
 	"strings"
@@ -16,16 +15,16 @@ type Section struct {
 // Write renders sections in the form that Load reads: `key = value`, with %
 // doubled and lines of a long value indented.
 func Write(w io.Writer, sections []Section) error {
-	b := bufio.NewWriter(w)
+	var b strings.Builder
 	for _, s := range sections {
-		fmt.Fprintf(b, "[%s]\n", s.Name)
+		b.WriteString("[" + s.Name + "]\n")
 		for _, kv := range s.Values {
 			text := strings.ReplaceAll(escape(kv[1]), "\n", "\n\t")
 			b.WriteString(strings.TrimRight(kv[0]+" = "+text, " \t\n") + "\n")
 		}
 		b.WriteByte('\n')
 	}
-	if err := b.Flush(); err != nil {
+	if _, err := io.WriteString(w, b.String()); err != nil {
 		return fmt.Errorf("write configuration: %w", err)
 	}
 	return nil

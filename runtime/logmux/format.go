@@ -30,6 +30,7 @@ type formatter struct {
 	open   place  // whose unfinished line out (or what was written) ends with
 	part   bool   // that line is not in stats.Lines yet
 	stats  Stats
+	object []byte // the begin of a JSON line
 }
 
 // inputState is what is known of one input.

@@ -21,14 +21,45 @@ type jsonLine struct {
 // json writes an object for each line; what is not UTF-8 becomes U+FFFD.
 func (f *formatter) json(i int, b backends.Block, data []byte) {
 	l := f.jsonOf(i, b)
-	stream := string(b.Stream)
-	l.Stream = &stream
+	stream, mark := string(b.Stream), ""
+	l.Stream, l.Line = &stream, &mark
+	begin := len(f.out)
+	f.jsonOut(l)
+	// All lines of a block differ in their text only, which comes last.
+	object := bytes.TrimSuffix(f.out[begin:], []byte(`""}`+"\n"))
+	f.object, f.out = append(f.object[:0], object...), f.out[:begin]
 	for line := range bytes.Lines(data) {
-		text := string(bytes.TrimSuffix(line, []byte{'\n'}))
-		l.Line = &text
-		f.jsonOut(l)
+		f.out = append(f.out, f.object...)
+		f.out = appendQuoted(f.out, bytes.TrimSuffix(line, []byte{'\n'}))
+		f.out = append(f.out, '}', '\n')
 		f.stats.Lines++
 	}
+}
+
+// appendQuoted appends text as a JSON string.
+func appendQuoted(out, text []byte) []byte {
+	for _, c := range text {
+		if c < ' ' || c > '~' || c == '"' || c == '\\' {
+			return appendEncoded(out, text)
+		}
+	}
+	out = append(out, '"')
+	out = append(out, text...)
+	return append(out, '"')
+}
+
+func appendEncoded(out, text []byte) []byte {
+	buf := bytes.NewBuffer(out)
+	encode(buf, string(text))
+	return bytes.TrimSuffix(buf.Bytes(), []byte{'\n'})
+}
+
+// encode writes v and a newline. Strings and numbers always encode, and a
+// bytes.Buffer always takes them.
+func encode(buf *bytes.Buffer, v any) {
+	e := json.NewEncoder(buf)
+	e.SetEscapeHTML(false)
+	_ = e.Encode(v)
 }
 
 func (f *formatter) jsonNotice(i int, b backends.Block) {
@@ -48,9 +79,6 @@ func (f *formatter) jsonOf(i int, b backends.Block) jsonLine {
 
 func (f *formatter) jsonOut(l jsonLine) {
 	buf := bytes.NewBuffer(f.out)
-	e := json.NewEncoder(buf)
-	e.SetEscapeHTML(false)
-	// Strings and numbers always encode, and a bytes.Buffer always writes.
-	_ = e.Encode(l)
+	encode(buf, l)
 	f.out = buf.Bytes()
 }

@@ -361,10 +361,10 @@ func TestFollowWritesAtOnceAndEndsWithContext(t *testing.T) {
 // TestMatcherAgainstRegexp compares the search by literal with a plain match.
 func TestMatcherAgainstRegexp(t *testing.T) {
 	t.Parallel()
-	lines := []string{"", "error", "an error: 5", "ERROR 12", "step 10 loss 0.5", "x\r", "äö error", "\xff\xfe", "aaa", "a.b", "foobar", "foo"}
+	lines := []string{"", "error", "an error: 5", "ERROR 12", "step 10 loss 0.5", "x\r", "äö error", "\xff\xfe", "aaa", "a.b", "foobar", "foo", "\u212Aelvin \u017Fign", "\u017F error", "Äö"}
 	text := strings.Join(lines, "\n") + "\n\nlast error"
 	for _, p := range []string{
-		"error", "(?i)error", "^error$", "^$", "", "step [0-9]+ loss", "a{2,}", "(foo|foobar)$", "a\\.b", "[^a]$", "x$", "\\bloss\\b.*5",
+		"error", "(?i)error", "^error$", "^$", "", "step [0-9]+ loss", "a{2,}", "(foo|foobar)$", "a\\.b", "[^a]$", "x$", "(?i)ERRor:", "(?i)kelvin sign", "(?i)s.*ERR", "(?i)äÖ", "\\bloss\\b.*5",
 		"(error)+", "(?:xyz)*an", "er(r)or|x", "\uFFFD", "or: 5", "(?s)r.e", "\\n", "$",
 	} {
 		re := regexp.MustCompile(p)

@@ -107,21 +107,6 @@ func (a *attempt) start(sel selection) {
 	}
 }
 
-// skipLosses forgets the gaps before the first line.
-func (a *attempt) skipLosses(s Stream) {
-	for a.shown[s] < len(a.losses[s]) && a.losses[s][a.shown[s]].Offset < a.pos[s] {
-		a.shown[s]++
-	}
-}
-
-// gap returns the next gap of a stream before offset limit.
-func (a *attempt) gap(s Stream, limit int64) (loss, bool) {
-	if a.shown[s] < len(a.losses[s]) && a.losses[s][a.shown[s]].Offset < limit {
-		return a.losses[s][a.shown[s]], true
-	}
-	return loss{}, false
-}
-
 // counting tells whether lines must be counted: where the selection begins or
 // ends within what comes.
 func (a *attempt) counting() bool { return a.line < a.sel.from || a.sel.to != math.MaxInt64 }
@@ -229,14 +214,6 @@ func (a *attempt) dataBlock(s Stream, ns int64, p []byte, part bool) backends.Bl
 
 var streamNames = [2]backends.Stream{backends.Stdout, backends.Stderr}
 
-// lossBlock is the notice of a gap, if it is in the time that is read.
-func (a *attempt) lossBlock(s Stream, l loss) (backends.Block, bool, error) {
-	if l.Until.UnixNano() < a.sel.since || l.Since.UnixNano() >= a.sel.until {
-		return backends.Block{}, false, nil
-	}
-	return backends.Block{Time: l.Until, Stream: streamNames[s], Attempt: a.number, Notice: l.notice()}, true, nil
-}
-
 // wholeLines returns the next bytes of s before limit that end with a newline,
 // none if there is no newline. A line longer than maxLine comes in pieces, all
 // but the last with part set.
@@ -327,108 +304,6 @@ func (a *attempt) refresh() (bool, error) {
 		a.loadLosses()
 	}
 	return grew, err
-}
-
-// loadLosses reads log.lost if the index knows of more than was read.
-func (a *attempt) loadLosses() {
-	if a.index.head.lost == a.marked {
-		return
-	}
-	p, err := os.ReadFile(filepath.Join(a.dir, LostFile))
-	if err != nil {
-		return
-	}
-	a.losses, a.marked = parseLosses(p), [2]int64{}
-	for s := range a.losses {
-		for _, l := range a.losses[s] {
-			a.marked[s] += l.Bytes
-		}
-	}
-}
-
-// last hands out what is left when nothing more comes: lines without an end,
-// and what was lost behind the last bytes.
-func (a *attempt) last() (backends.Block, bool, error) {
-	if !a.tailed {
-		a.tailed = true
-		a.tail = a.sel.selectedOpen(&a.index)
-	}
-	for len(a.tail) > 0 {
-		l := a.tail[0]
-		b, ok, err := a.openBlock(l)
-		if ok || err != nil {
-			return b, ok, err
-		}
-		a.tail = a.tail[1:]
-	}
-	if len(a.notices) > 0 {
-		return a.next()
-	}
-	return a.lastLoss()
-}
-
-// openBlock hands out the rest of a line without an end, in pieces if it is long.
-func (a *attempt) openBlock(l openLine) (backends.Block, bool, error) {
-	end := a.index.totals().end[l.stream]
-	pos := a.pos[l.stream]
-	if pos >= end {
-		return backends.Block{}, false, nil
-	}
-	to := min(end, pos+maxLine)
-	p, err := a.data[l.stream].view(pos, to, end)
-	if err != nil {
-		return backends.Block{}, false, fmt.Errorf("read log: %w", err)
-	}
-	if len(p) == 0 { // cut just now
-		a.pos[l.stream] = end
-		return backends.Block{}, false, nil
-	}
-	a.pos[l.stream] += int64(len(p))
-	return a.dataBlock(l.stream, l.time, p, a.pos[l.stream] < end), true, nil
-}
-
-// lastLoss hands out the gaps at the end of the streams: marked ones, then
-// those that only the index's header knows.
-func (a *attempt) lastLoss() (backends.Block, bool, error) {
-	for s, on := range a.sel.streams {
-		if !on || a.ended {
-			continue
-		}
-		for {
-			l, ok := a.gap(Stream(s), math.MaxInt64)
-			if !ok {
-				break
-			}
-			a.shown[s]++
-			if b, ok, err := a.lossBlock(Stream(s), l); ok {
-				return b, ok, err
-			}
-		}
-		if missing := a.index.head.lost[s] - a.marked[s]; missing > 0 {
-			a.marked[s] += missing
-			now := time.Unix(0, a.index.totals().time)
-			l := loss{Stream: Stream(s).String(), Bytes: missing, Since: time.Unix(0, a.index.head.lostSince), Until: now}
-			if b, ok, err := a.lossBlock(Stream(s), l); ok {
-				return b, ok, err
-			}
-		}
-	}
-	return backends.Block{}, false, nil
-}
-
-// partial hands out the beginning of an unfinished line of a stream that has
-// one, for those who watch.
-func (a *attempt) partial(s Stream) (backends.Block, bool, error) {
-	r := a.index.totals()
-	if a.ended || a.line < a.sel.from || r.time < a.sel.since || r.time >= a.sel.until || a.pos[s] >= r.end[s] {
-		return backends.Block{}, false, nil
-	}
-	p, err := a.view(s, min(r.end[s], a.pos[s]+maxLine), r.end[s])
-	if err != nil || len(p) == 0 {
-		return backends.Block{}, false, err
-	}
-	a.pos[s] += int64(len(p))
-	return a.dataBlock(s, r.time, p, true), true, nil
 }
 
 // count is how many selected lines there are, open ones included.

@@ -30,7 +30,7 @@ type follower struct {
 	files   chan struct{} // the log has changed
 	state   chan struct{} // the app may have changed
 	watched []watched
-	attempt int // whose log is watched, -1 none
+	log     string // the index or folder that is watched
 
 	ask      bool // State is to be asked
 	nextTick time.Time
@@ -52,7 +52,7 @@ type rest struct {
 func newFollower(src Source, o backends.LogOptions) *follower {
 	f := &follower{
 		hub: src.Hub, files: make(chan struct{}, 1), state: make(chan struct{}, 1),
-		attempt: -1, ask: true, until: o.Until,
+		ask: true, until: o.Until,
 	}
 	if f.hub == nil {
 		f.hub, f.own = NewHub(), true
@@ -75,19 +75,21 @@ func (f *follower) watch(path string, c chan struct{}) bool {
 // watchAttempt watches an attempt's index, so that output wakes once and not
 // twice, or its folder while there is no index. True: it did not before.
 func (f *follower) watchAttempt(a *attempt) bool {
-	if f.attempt == a.number {
+	path := a.dir
+	if a.index.file != nil {
+		path = filepath.Join(a.dir, IndexFile)
+	}
+	if f.log == path {
 		return false
 	}
-	f.unwatchFiles()
-	if a.index.file == nil || !f.watch(filepath.Join(a.dir, IndexFile), f.files) {
-		f.watch(a.dir, f.files)
-		return false // without an index it is looked for again
+	f.unwatchLog()
+	if f.watch(path, f.files) {
+		f.log = path
 	}
-	f.attempt = a.number
-	return true
+	return f.log != ""
 }
 
-func (f *follower) unwatchFiles() {
+func (f *follower) unwatchLog() {
 	kept := f.watched[:0]
 	for _, w := range f.watched {
 		if w.c == f.files {
@@ -96,8 +98,7 @@ func (f *follower) unwatchFiles() {
 			kept = append(kept, w)
 		}
 	}
-	f.watched = kept
-	f.attempt = -1
+	f.watched, f.log = kept, ""
 }
 
 // sleep waits for a change, at most until the next tick or for the time given.
@@ -166,7 +167,7 @@ func (f *follower) close() {
 	}
 	f.watched = nil
 	if f.own {
-		f.hub.Close()
+		_ = f.hub.Close() // nothing was written through it
 	}
 }
 

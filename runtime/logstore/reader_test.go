@@ -169,7 +169,7 @@ func TestDamagedIndex(t *testing.T) {
 		damage func([]byte) []byte
 		notice string
 	}{
-		{"rubbish", func(p []byte) []byte { return []byte(strings.Repeat("rubbish\n", 40)) }, "is damaged"},
+		{"rubbish", func([]byte) []byte { return []byte(strings.Repeat("rubbish\n", 40)) }, "is damaged"},
 		{"empty", func([]byte) []byte { return nil }, ""},
 		{"zeroes at the end", func(p []byte) []byte { return append(p, make([]byte, 500)...) }, ""},
 		{"a record in the middle", put(2*recordSize+8, 0, 0, 0, 0), "is damaged after record 1"},

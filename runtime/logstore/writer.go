@@ -151,12 +151,13 @@ func (w *Writer) write(s Stream, p []byte, now time.Time) (int, error) {
 
 // record notes a chunk in the index.
 func (w *Writer) record(s Stream, p []byte, now time.Time) error {
+	lines := int64(bytes.Count(p, newline))
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	next := w.last
 	next.time = max(next.time, now.UnixNano()) // the clock may be set back, the log's may not
 	next.end[s] += int64(len(p))
-	next.lines[s] += int64(bytes.Count(p, newline))
+	next.lines[s] += lines
 	at, size := w.records, int64(len(p))
 	since := now.Sub(w.joinFrom)
 	join := w.records > 0 && w.lastOf == s && since >= 0 && since <= joinWithin && w.joinBytes+size <= joinUpTo

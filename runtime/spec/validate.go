@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"unicode"
 )
 
 // Validate checks what every backend needs of an app. Errors name the role and
@@ -11,6 +12,9 @@ import (
 func (a *App) Validate() error {
 	if a.Name == "" {
 		return fmt.Errorf("app has no name: set AppDef(name=...)")
+	}
+	if hasControl(a.Name) {
+		return fmt.Errorf("invalid app name %q: control characters are not allowed", a.Name)
 	}
 	if len(a.Roles) == 0 {
 		return fmt.Errorf("no roles for app: %s. Did you forget to add roles to AppDef?", a.Name)
@@ -33,7 +37,7 @@ func (r *Role) validate() error {
 	switch {
 	case r.Name == "":
 		return fmt.Errorf("a role has no name: set Role(name=...)")
-	case strings.ContainsAny(r.Name, "/\x00\n\r"):
+	case strings.Contains(r.Name, "/") || hasControl(r.Name):
 		return fmt.Errorf("invalid role name %q: '/' and control characters are not allowed", r.Name)
 	case r.Entrypoint == "" || r.Entrypoint == Missing:
 		return fmt.Errorf("no entrypoint for role: %s. Did you forget to set role.entrypoint?", r.Name)
@@ -56,3 +60,6 @@ func (r *Role) validate() error {
 	}
 	return nil
 }
+
+// hasControl finds what could drive a terminal when the name is printed.
+func hasControl(name string) bool { return strings.ContainsFunc(name, unicode.IsControl) }

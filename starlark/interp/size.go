@@ -18,7 +18,7 @@ const (
 	maxIntBits = 1 << 20               // of a number: a product takes milliseconds
 	maxDigits  = maxIntBits * 30 / 100 // decimal digits of such a number
 	maxDepth   = 1000                  // levels of a value that is printed, frozen or returned
-	maxNodes   = 2 << 20               // parts of a value that is compared, printed, frozen or returned
+	maxNodes   = 1 << 20               // parts of a value that is compared, printed, frozen or returned
 )
 
 // size writes n bytes for people: "64 MiB".

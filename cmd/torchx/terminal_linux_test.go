@@ -1,0 +1,74 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"strings"
+	"testing"
+
+	"golang.org/x/sys/unix"
+)
+
+// openTerminal returns both ends of a pseudo-terminal: what programs see, and
+// where what they write comes out.
+func openTerminal(t *testing.T) (program, screen *os.File) {
+	t.Helper()
+	screen, err := os.OpenFile("/dev/ptmx", os.O_RDWR, 0)
+	must(t, err)
+	t.Cleanup(func() { screen.Close() })
+	must(t, unix.IoctlSetPointerInt(int(screen.Fd()), unix.TIOCSPTLCK, 0))
+	n, err := unix.IoctlGetInt(int(screen.Fd()), unix.TIOCGPTN)
+	must(t, err)
+	program, err = os.OpenFile(fmt.Sprintf("/dev/pts/%d", n), os.O_RDWR|unix.O_NOCTTY, 0)
+	must(t, err)
+	return program, screen
+}
+
+func TestColoursOnATerminalOnly(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		vars  []string
+		args  []string
+		color bool
+	}{
+		{nil, []string{"runopts"}, true},
+		{[]string{"NO_COLOR=1"}, []string{"runopts"}, false},
+		{[]string{"NO_COLOR="}, []string{"runopts"}, true},
+		{[]string{"TERM=dumb"}, []string{"runopts"}, false},
+		{nil, []string{"--no-color", "runopts"}, false},
+	} {
+		if shown := onTerminal(t, c.vars, c.args); strings.Contains(shown, "\x1b[") != c.color {
+			t.Errorf("%v %v: %q", c.vars, c.args, shown)
+		}
+	}
+	if r := torchx(t, t.TempDir(), nil, "", "runopts"); strings.Contains(r.out, "\x1b") {
+		t.Errorf("colours off a terminal: %q", r.out)
+	}
+}
+
+// onTerminal returns what a command shows on a terminal.
+func onTerminal(t *testing.T, vars, args []string) string {
+	t.Helper()
+	program, screen := openTerminal(t)
+	env := environment{vars: append([]string{"HOME=" + t.TempDir()}, vars...), dir: t.TempDir(), registry: openBackends}
+	shown := make(chan string)
+	go func() {
+		var b strings.Builder
+		buf := make([]byte, 4096)
+		for {
+			n, err := screen.Read(buf)
+			b.Write(buf[:n])
+			if err != nil { // EIO: the program's end is closed
+				shown <- b.String()
+				return
+			}
+		}
+	}()
+	code := run(context.Background(), append([]string{"torchx"}, args...), streams{program, program, program}, env)
+	must(t, program.Close())
+	if code != exitOK {
+		t.Errorf("%v: exit code %d", args, code)
+	}
+	return <-shown
+}

@@ -1,0 +1,82 @@
+package logstore
+
+import (
+	"math"
+	"os"
+	"path/filepath"
+	"time"
+
+	"torchx/backends"
+)
+
+// loadLosses reads log.lost if the index knows of more than was read.
+func (a *attempt) loadLosses() {
+	if a.index.head.lost == a.marked {
+		return
+	}
+	p, err := os.ReadFile(filepath.Join(a.dir, LostFile))
+	if err != nil {
+		return
+	}
+	a.losses, a.marked = parseLosses(p), [2]int64{}
+	for s := range a.losses {
+		for _, l := range a.losses[s] {
+			a.marked[s] += l.Bytes
+		}
+	}
+}
+
+// skipLosses forgets the gaps before the first line.
+func (a *attempt) skipLosses(s Stream) {
+	for a.shown[s] < len(a.losses[s]) && a.losses[s][a.shown[s]].Offset < a.pos[s] {
+		a.shown[s]++
+	}
+}
+
+// gap returns the next gap of a stream before offset limit.
+func (a *attempt) gap(s Stream, limit int64) (loss, bool) {
+	if a.shown[s] < len(a.losses[s]) && a.losses[s][a.shown[s]].Offset < limit {
+		return a.losses[s][a.shown[s]], true
+	}
+	return loss{}, false
+}
+
+// lossBlock is the notice of a gap, if it is in the time that is read.
+func (a *attempt) lossBlock(s Stream, l loss) (backends.Block, bool, error) {
+	if l.Until.UnixNano() < a.sel.since || l.Since.UnixNano() >= a.sel.until {
+		return backends.Block{}, false, nil
+	}
+	return backends.Block{Time: l.Until, Stream: streamNames[s], Attempt: a.number, Notice: l.notice()}, true, nil
+}
+
+// lastLoss hands out the gaps at the end of the streams: marked ones, then
+// those that only the index's header knows.
+func (a *attempt) lastLoss() (backends.Block, bool, error) {
+	for s, on := range a.sel.streams {
+		if !on || a.ended {
+			continue
+		}
+		for {
+			l, ok := a.gap(Stream(s), math.MaxInt64)
+			if !ok {
+				break
+			}
+			a.shown[s]++
+			if b, ok, err := a.lossBlock(Stream(s), l); ok {
+				return b, ok, err
+			}
+		}
+		if missing := a.index.head.lost[s] - a.marked[s]; missing > 0 {
+			a.marked[s] += missing
+			since := a.index.head.lostSince
+			l := loss{
+				Stream: Stream(s).String(), Bytes: missing,
+				Since: time.Unix(0, since), Until: time.Unix(0, max(since, a.index.totals().time)),
+			}
+			if b, ok, err := a.lossBlock(Stream(s), l); ok {
+				return b, ok, err
+			}
+		}
+	}
+	return backends.Block{}, false, nil
+}

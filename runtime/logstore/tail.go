@@ -1,0 +1,63 @@
+package logstore
+
+import (
+	"fmt"
+
+	"torchx/backends"
+)
+
+// last hands out what is left when nothing more comes: lines without an end,
+// and what was lost behind the last bytes.
+func (a *attempt) last() (backends.Block, bool, error) {
+	if !a.tailed {
+		a.tailed = true
+		a.tail = a.sel.selectedOpen(&a.index)
+	}
+	for len(a.tail) > 0 {
+		l := a.tail[0]
+		b, ok, err := a.openBlock(l)
+		if ok || err != nil {
+			return b, ok, err
+		}
+		a.tail = a.tail[1:]
+	}
+	if len(a.notices) > 0 {
+		return a.next()
+	}
+	return a.lastLoss()
+}
+
+// openBlock hands out the rest of a line without an end, in pieces if it is long.
+func (a *attempt) openBlock(l openLine) (backends.Block, bool, error) {
+	end := a.index.totals().end[l.stream]
+	pos := a.pos[l.stream]
+	if pos >= end {
+		return backends.Block{}, false, nil
+	}
+	to := min(end, pos+maxLine)
+	p, err := a.data[l.stream].view(pos, to, end)
+	if err != nil {
+		return backends.Block{}, false, fmt.Errorf("read log: %w", err)
+	}
+	if len(p) == 0 { // cut just now
+		a.pos[l.stream] = end
+		return backends.Block{}, false, nil
+	}
+	a.pos[l.stream] += int64(len(p))
+	return a.dataBlock(l.stream, l.time, p, a.pos[l.stream] < end), true, nil
+}
+
+// partial hands out the beginning of an unfinished line of a stream that has
+// one, for those who watch.
+func (a *attempt) partial(s Stream) (backends.Block, bool, error) {
+	r := a.index.totals()
+	if a.ended || a.line < a.sel.from || r.time < a.sel.since || r.time >= a.sel.until || a.pos[s] >= r.end[s] {
+		return backends.Block{}, false, nil
+	}
+	p, err := a.view(s, min(r.end[s], a.pos[s]+maxLine), r.end[s])
+	if err != nil || len(p) == 0 {
+		return backends.Block{}, false, err
+	}
+	a.pos[s] += int64(len(p))
+	return a.dataBlock(s, r.time, p, true), true, nil
+}

@@ -1,0 +1,41 @@
+// Package goldens checks what `torchx run --dryrun --json` prints, with the real
+// program in a process of its own, against recorded dry runs of TorchX
+// (testdata/dryrun, inputs in testdata/cases) and against its rules.
+package goldens
+
+import (
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"testing"
+)
+
+// program is the path of the torchx that the tests run. TestMain builds it.
+var program string
+
+func TestMain(m *testing.M) {
+	os.Exit(buildAndRun(m))
+}
+
+func buildAndRun(m *testing.M) int {
+	dir, err := os.MkdirTemp("", "torchx-goldens-")
+	if err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		return 1
+	}
+	defer os.RemoveAll(dir)
+	program = filepath.Join(dir, "torchx")
+	if out, err := exec.Command("go", "build", "-o", program, "torchx/cmd/torchx").CombinedOutput(); err != nil {
+		fmt.Fprintf(os.Stderr, "build torchx: %v\n%s", err, out)
+		return 1
+	}
+	return m.Run()
+}
+
+func must(t *testing.T, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
+}

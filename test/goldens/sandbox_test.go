@@ -1,0 +1,152 @@
+package goldens
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"io/fs"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+)
+
+// fakeSMI stands for a machine with eight GPUs.
+const fakeSMI = `#!/bin/sh
+for i in 0 1 2 3 4 5 6 7; do echo "GPU $i: Fake (UUID: GPU-$i)"; done
+`
+
+// sandbox is a temporary folder with what the recorded runs had around them.
+type sandbox struct {
+	root    string
+	folders map[string]string // placeholder, as in the recordings, to path
+}
+
+func newSandbox(t *testing.T) *sandbox {
+	t.Helper()
+	root, err := filepath.EvalSymlinks(t.TempDir()) // programs see their folder without links
+	must(t, err)
+	s := &sandbox{root: root, folders: map[string]string{}}
+	for placeholder, name := range map[string]string{
+		"$CASES": "cases", "$HOME": "home", "$LOGS": "logs", "$PEER": "peer",
+		"$CFG": "cases/torchxconfig", "$CASEROOT": "",
+	} {
+		s.folders[placeholder] = filepath.Join(root, name)
+	}
+	must(t, os.CopyFS(s.folders["$CASES"], os.DirFS("testdata/cases")))
+	s.write(t, "cases/torchxconfig", strings.ReplaceAll(s.read(t, "cases/torchxconfig"), "/peer/", s.folders["$PEER"]+"/"))
+	s.write(t, "fakebin/nvidia-smi", fakeSMI)
+	must(t, os.Mkdir(s.folders["$HOME"], 0o700))
+	return s
+}
+
+func (s *sandbox) read(t *testing.T, name string) string {
+	t.Helper()
+	data, err := os.ReadFile(filepath.Join(s.root, name))
+	must(t, err)
+	return string(data)
+}
+
+// write makes a file that may be executed, and its folder.
+func (s *sandbox) write(t *testing.T, name, text string) {
+	t.Helper()
+	path := filepath.Join(s.root, name)
+	must(t, os.MkdirAll(filepath.Dir(path), 0o700))
+	must(t, os.WriteFile(path, []byte(text), 0o700))
+}
+
+// places are the placeholders, longest first: $CASEROOT begins like $CASES.
+var places = regexp.MustCompile(`\$(CASEROOT|CASES|HOME|LOGS|PEER|CFG)`)
+
+// fill puts paths in the place of placeholders.
+func (s *sandbox) fill(text string) string {
+	return places.ReplaceAllStringFunc(text, func(p string) string { return s.folders[p] })
+}
+
+// outcome is how a command line ended.
+type outcome struct {
+	code        int
+	out, errors string
+}
+
+// torchx runs a command line with exactly the environment vars, in $CASES or
+// the folder in below it.
+func (s *sandbox) torchx(t *testing.T, vars map[string]string, in string, argv ...string) outcome {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+	defer cancel()
+	args := make([]string, len(argv))
+	for i, a := range argv {
+		args[i] = s.fill(a)
+	}
+	c := exec.CommandContext(ctx, program, args...)
+	c.Dir = filepath.Join(s.folders["$CASES"], in)
+	for k, v := range vars {
+		c.Env = append(c.Env, k+"="+s.fill(v))
+	}
+	var out, errs bytes.Buffer
+	c.Stdout, c.Stderr = &out, &errs
+	err := c.Run()
+	var exit *exec.ExitError
+	if err != nil && !errors.As(err, &exit) {
+		t.Fatal(err)
+	}
+	t.Logf("torchx %s\n%s", strings.Join(args, " "), errs.String())
+	return outcome{c.ProcessState.ExitCode(), out.String(), errs.String()}
+}
+
+// files lists what is in the sandbox.
+func (s *sandbox) files(t *testing.T) []string {
+	t.Helper()
+	var all []string
+	must(t, fs.WalkDir(os.DirFS(s.root), ".", func(path string, _ fs.DirEntry, err error) error {
+		all = append(all, path)
+		return err
+	}))
+	return all
+}
+
+// dryrun is torchx for a plan. A plan is a pure computation, so that nothing may
+// be made: no home, no log folder, no file.
+func (s *sandbox) dryrun(t *testing.T, vars map[string]string, in string, argv ...string) outcome {
+	t.Helper()
+	before := s.files(t)
+	o := s.torchx(t, vars, in, argv...)
+	if after := s.files(t); !slices.Equal(before, after) {
+		t.Errorf("the dry run made or removed files\nbefore %q\nafter  %q", before, after)
+	}
+	o.checkMessages(t)
+	return o
+}
+
+// checkMessages checks what people read: warnings, then for a failure exactly one
+// line that says what is wrong. The place in a component's source may follow, indented.
+func (o outcome) checkMessages(t *testing.T) {
+	t.Helper()
+	wrong := 0
+	for line := range strings.Lines(o.errors) {
+		switch {
+		case strings.HasPrefix(line, "torchx: error: "):
+			wrong++
+		case strings.HasPrefix(line, "  ") && wrong == 1, strings.HasPrefix(line, "torchx: warning: ") && wrong == 0:
+		default:
+			t.Errorf("unexpected line on stderr: %q", line)
+		}
+	}
+	if (o.code != 0) != (wrong == 1) {
+		t.Errorf("exit code %d with %d error lines", o.code, wrong)
+	}
+	if o.code != 0 && o.out != "" {
+		t.Errorf("a failure printed to stdout: %q", o.out)
+	}
+	if strings.ContainsAny(o.errors, "\x1b\r") {
+		t.Errorf("control characters off a terminal: %q", o.errors)
+	}
+	if n := strings.Count(o.errors, " ignores: "); n > 1 {
+		t.Errorf("what is ignored is said in %d lines", n)
+	}
+}
