@@ -7,6 +7,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"io"
 	"time"
 
@@ -22,6 +23,17 @@ var (
 	ErrInvalidOption = errors.New("invalid option")
 	ErrInvalidPlan   = errors.New("invalid request")
 )
+
+// Errorf returns an error with a text of its own that errors.Is finds to be class:
+// unlike with %w, the words of the class are not a part of the text.
+func Errorf(class error, format string, args ...any) error {
+	return &classified{fmt.Errorf(format, args...), class}
+}
+
+type classified struct{ err, class error }
+
+func (e *classified) Error() string   { return e.err.Error() }
+func (e *classified) Unwrap() []error { return []error{e.err, e.class} }
 
 // Backend runs apps in one place. Methods may be called from several goroutines.
 type Backend interface {

@@ -53,7 +53,7 @@ func ParseCfg(text string) ([][2]string, error) {
 func CfgLayer(text string) (Layer, error) {
 	pairs, err := kv.Parse(text)
 	if err != nil {
-		return nil, fmt.Errorf("-cfg: %w: %w", err, ErrInvalidOption)
+		return nil, Errorf(ErrInvalidOption, "-cfg: %w", err)
 	}
 	var layer Layer
 	for _, p := range pairs {
@@ -116,7 +116,7 @@ func resolve(o Option, layers []Layer) (any, error) {
 	}
 	value, err := o.cast(v)
 	if err != nil {
-		return nil, fmt.Errorf("%s: option %s: %w: %w", v.Origin, o.Key, err, ErrInvalidOption)
+		return nil, Errorf(ErrInvalidOption, "%s: option %s: %w", v.Origin, o.Key, err)
 	}
 	return value, nil
 }

@@ -2,11 +2,14 @@ package backends
 
 import (
 	"fmt"
+	"slices"
 	"strings"
+	"sync"
 )
 
 // Registry knows the backends by name and alias; it opens one on first use.
 type Registry struct {
+	mu      sync.Mutex // guards the backends that are open
 	order   []string
 	entries map[string]*entry
 	aliases map[string]Alias
@@ -49,10 +52,10 @@ func (r *Registry) Canonical(name string) (Alias, error) {
 	if _, ok := r.entries[name]; ok {
 		return Alias{Backend: name}, nil
 	}
-	return Alias{}, fmt.Errorf("unknown backend %q: known ones are %s: %w", name, strings.Join(r.order, ", "), ErrNotFound)
+	return Alias{}, Errorf(ErrNotFound, "unknown backend %q: known ones are %s", name, strings.Join(r.order, ", "))
 }
 
-// Names by which a backend is known: its own and its aliases.
+// AliasesOf returns the other names of a backend, sorted.
 func (r *Registry) AliasesOf(backend string) []string {
 	var names []string
 	for n, a := range r.aliases {
@@ -60,6 +63,7 @@ func (r *Registry) AliasesOf(backend string) []string {
 			names = append(names, n)
 		}
 	}
+	slices.Sort(names)
 	return names
 }
 
@@ -69,6 +73,8 @@ func (r *Registry) Get(name string) (Backend, error) {
 	if err != nil {
 		return nil, err
 	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
 	e := r.entries[a.Backend]
 	if e.backend == nil {
 		if e.backend, err = e.open(); err != nil {
@@ -80,6 +86,8 @@ func (r *Registry) Get(name string) (Backend, error) {
 
 // Close closes every backend that was opened.
 func (r *Registry) Close() error {
+	r.mu.Lock()
+	defer r.mu.Unlock()
 	var first error
 	for _, name := range r.order {
 		if b := r.entries[name].backend; b != nil {

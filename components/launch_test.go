@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -337,7 +338,7 @@ func TestEnvLauncherInterpreter(t *testing.T) {
 				t.Errorf("code %d without interpreter, want 127: %s", code, &missing.stderr)
 			}
 		}
-		bin := tools(t, "mkdir", "mkfifo", "rm", shell[0])
+		bin := tools(t, "mkdir", "mkfifo", "rm", "sh", shell[0])
 		n := start(t, shell, app, 0, "PATH="+bin, "PYTHON=")
 		if _, code := n.wait(t); code != 127 || !strings.Contains(n.stderr.String(), "set PYTHON") {
 			t.Errorf("code %d without python, want 127: %s", code, &n.stderr)
@@ -362,7 +363,7 @@ func tools(t *testing.T, names ...string) string {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if err := os.Symlink(path, filepath.Join(bin, name)); err != nil {
+		if err := os.Symlink(path, filepath.Join(bin, name)); err != nil && !errors.Is(err, fs.ErrExist) {
 			t.Fatal(err)
 		}
 	}

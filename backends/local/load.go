@@ -24,11 +24,11 @@ func (b *Backend) Load(_ context.Context, in backends.PlanInput, raw json.RawMes
 	d := json.NewDecoder(bytes.NewReader(raw))
 	d.DisallowUnknownFields()
 	if err := d.Decode(req); err != nil {
-		return nil, fmt.Errorf("read request: %w: %w", err, backends.ErrInvalidPlan)
+		return nil, backends.Errorf(backends.ErrInvalidPlan, "read request: %w", err)
 	}
 	l := newLayout(b.config.Home, o.logDir, in.ID)
 	if err := req.check(in); err != nil {
-		return nil, fmt.Errorf("%w: %w", err, backends.ErrInvalidPlan)
+		return nil, backends.Errorf(backends.ErrInvalidPlan, "%w", err)
 	}
 	req.place(in.ID, l)
 	return &backends.Plan{ID: in.ID, App: in.App.Clone(), Cfg: in.Cfg, Request: req, Warnings: unsupported(in, o)}, nil

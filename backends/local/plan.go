@@ -72,10 +72,10 @@ func readOptions(in backends.PlanInput) (options, error) {
 		o.failFast = v
 	}
 	if o.grace < 0 {
-		return o, fmt.Errorf("grace_period=%v: must not be negative: %w", o.grace, backends.ErrInvalidOption)
+		return o, backends.Errorf(backends.ErrInvalidOption, "grace_period=%v: must not be negative", o.grace)
 	}
 	if o.imageType != imageCwd && o.imageType != imageDir {
-		return o, fmt.Errorf("image_type=%s: must be cwd or dir: %w", o.imageType, backends.ErrInvalidOption)
+		return o, backends.Errorf(backends.ErrInvalidOption, "image_type=%s: must be cwd or dir", o.imageType)
 	}
 	if o.logDir != "" && !filepath.IsAbs(o.logDir) {
 		o.logDir = filepath.Join(in.Cwd, o.logDir)

@@ -4,13 +4,12 @@ package local
 
 import (
 	"context"
-	"fmt"
 
 	"torchx/backends"
 	"torchx/runtime/agent"
 )
 
-var errNoProcesses = fmt.Errorf("the local backend needs Linux or macOS, use -b docker or -b kubernetes: %w", backends.ErrUnsupported)
+var errNoProcesses = backends.Errorf(backends.ErrUnsupported, "the local backend needs Linux or macOS")
 
 // Submit is not possible on this system.
 func (b *Backend) Submit(context.Context, *backends.Plan) error { return errNoProcesses }

@@ -41,7 +41,7 @@ type reader struct {
 
 func newReader(a *app, r *replica, o backends.LogOptions) (*reader, error) {
 	if o.Stream != "" && !slices.Contains(backends.Streams, o.Stream) {
-		return nil, fmt.Errorf("%q is not a stream, streams are %v: %w", o.Stream, backends.Streams, backends.ErrInvalidOption)
+		return nil, backends.Errorf(backends.ErrInvalidOption, "%q is not a stream, streams are %v", o.Stream, backends.Streams)
 	}
 	a.mu.Lock()
 	defer a.mu.Unlock()

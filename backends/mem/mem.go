@@ -60,7 +60,7 @@ func (b *Backend) Close() error { return nil }
 func (b *Backend) Submit(_ context.Context, p *backends.Plan) error {
 	req, ok := p.Request.(*Request)
 	if !ok {
-		return fmt.Errorf("request is a %T, not one of backend %s: %w", p.Request, Name, backends.ErrInvalidPlan)
+		return backends.Errorf(backends.ErrInvalidPlan, "request is a %T, not one of backend %s", p.Request, Name)
 	}
 	a := newApp(p, req)
 	if err := b.place.add(a); err != nil {

@@ -99,14 +99,14 @@ func (b *Backend) checkCfg(cfg backends.Config) error {
 			continue
 		}
 		if !hasType(v, o.Type) {
-			return fmt.Errorf("%s=%v: must be of type %s: %w", o.Key, v, o.Type, backends.ErrInvalidOption)
+			return backends.Errorf(backends.ErrInvalidOption, "%s=%v: must be of type %s", o.Key, v, o.Type)
 		}
 		if s, ok := v.(string); ok && o.Choices != nil && !slices.Contains(o.Choices, s) {
-			return fmt.Errorf("%s=%s: must be one of %v: %w", o.Key, s, o.Choices, backends.ErrInvalidOption)
+			return backends.Errorf(backends.ErrInvalidOption, "%s=%s: must be one of %v", o.Key, s, o.Choices)
 		}
 	}
 	if grace, ok := cfg[keyGracePeriod].(float64); ok && grace < 0 {
-		return fmt.Errorf("%s=%v: must not be negative: %w", keyGracePeriod, grace, backends.ErrInvalidOption)
+		return backends.Errorf(backends.ErrInvalidOption, "%s=%v: must not be negative", keyGracePeriod, grace)
 	}
 	return nil
 }
@@ -138,10 +138,10 @@ func (b *Backend) Load(_ context.Context, in backends.PlanInput, request json.Ra
 	d.DisallowUnknownFields()
 	req := &Request{}
 	if err := d.Decode(req); err != nil {
-		return nil, fmt.Errorf("read request: %w: %w", err, backends.ErrInvalidPlan)
+		return nil, backends.Errorf(backends.ErrInvalidPlan, "read request: %w", err)
 	}
 	if err := req.check(in); err != nil {
-		return nil, fmt.Errorf("request: %w: %w", err, backends.ErrInvalidPlan)
+		return nil, backends.Errorf(backends.ErrInvalidPlan, "request: %w", err)
 	}
 	return &backends.Plan{ID: req.AppID, App: in.App.Clone(), Cfg: in.Cfg, Request: req, Warnings: warnings(in.App)}, nil
 }

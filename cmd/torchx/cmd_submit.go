@@ -49,7 +49,13 @@ func (t *tool) submit(ctx context.Context, file, backend string, follow followOp
 	if err != nil {
 		return err
 	}
-	planned, err := r.Load(ctx, data, runner.LoadOptions{Backend: backend, Cwd: t.env.dir, Environ: t.replicaEnviron()})
+	image, err := t.image()
+	if err != nil {
+		return err
+	}
+	planned, err := r.Load(ctx, data, runner.LoadOptions{
+		Backend: backend, Cwd: t.env.dir, Environ: t.replicaEnviron(), DefaultImage: image,
+	})
 	if err != nil {
 		return fmt.Errorf("%s: %w", planName(file), err)
 	}

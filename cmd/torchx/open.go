@@ -138,14 +138,14 @@ func pathCause(err error) error {
 	return err
 }
 
-// close closes what was opened; apps go on.
+// close lets go of what was opened, since the process ends; apps go on.
 func (t *tool) close() error {
 	var errs []error
 	if t.backends != nil {
 		errs = append(errs, t.backends.Close())
 	}
 	if t.db != nil {
-		errs = append(errs, t.db.Close())
+		errs = append(errs, t.db.Leave())
 	}
 	return errors.Join(errs...)
 }

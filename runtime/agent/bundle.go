@@ -26,6 +26,7 @@ const (
 	exitsFile    = "exits.jsonl"
 	startsFile   = "starts.jsonl"
 	cancelFile   = "cancel.json"
+	killFile     = "kill.json" // a cancel without a grace period
 )
 
 // Manifest is app.json: everything the agent needs to run the app.

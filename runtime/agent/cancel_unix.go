@@ -22,10 +22,13 @@ func Cancel(b Bundle, force bool) error {
 	if s.State.Terminal() || !b.Held() {
 		return nil
 	}
-	req := cancelRequest{Time: time.Now(), Force: force}
-	if old, ok := b.cancelRequested(); !ok || force && !old.Force {
-		if err := writeJSON(b.path(cancelFile), req, true); err != nil {
-			return fmt.Errorf("write %s: %w", cancelFile, err)
+	name := cancelFile
+	if force {
+		name = killFile
+	}
+	if !b.has(name) {
+		if err := writeJSON(b.path(name), cancelRequest{time.Now()}, true); err != nil {
+			return fmt.Errorf("write %s: %w", name, err)
 		}
 	}
 	return b.signal(unix.SIGTERM)

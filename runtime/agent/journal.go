@@ -99,18 +99,20 @@ func (j *journal) Close() error {
 	return errors.Join(j.file.Sync(), j.file.Close())
 }
 
-// cancelRequest is cancel.json.
+// cancelRequest is the content of cancel.json and kill.json.
 type cancelRequest struct {
-	Time  time.Time `json:"time"`
-	Force bool      `json:"force"`
+	Time time.Time `json:"time"`
 }
 
-// cancelRequested reads the request; ok is false if there is none.
-func (b Bundle) cancelRequested() (req cancelRequest, ok bool) {
-	err := readJSON(b.path(cancelFile), &req)
-	if err == nil {
-		return req, true
-	}
-	// A damaged request is still a request.
-	return req, !errors.Is(err, os.ErrNotExist)
+// cancelRequested reports whether somebody asked for the end of the app, and
+// whether at once. A file for each: no request can undo a stronger one.
+func (b Bundle) cancelRequested() (cancel, force bool) {
+	force = b.has(killFile)
+	return force || b.has(cancelFile), force
+}
+
+// has reports whether a file is there. A damaged request is still a request.
+func (b Bundle) has(name string) bool {
+	_, err := os.Lstat(b.path(name))
+	return err == nil
 }

@@ -22,8 +22,9 @@ type Launcher interface {
 	Exits() <-chan Exit
 	// ErrorFile returns the error file of an attempt as JSON, nil if it wrote none.
 	ErrorFile(r spec.Replica, attempt int) []byte
-	// Finish ends whatever replicas left behind, completes their logs and waits for both.
-	Finish(grace time.Duration)
+	// Finish ends whatever replicas left behind (asked first, killed after the
+	// grace period or when kill is closed), completes their logs and waits for both.
+	Finish(grace time.Duration, kill <-chan struct{})
 }
 
 // Start is what a Launcher needs beside its own request to start an attempt.

@@ -27,18 +27,6 @@ type Config struct {
 	OpenStore   func(ctx context.Context, home string) (Store, error)
 }
 
-// readyAnswer is the one line the submitter waits for.
-type readyAnswer struct {
-	OK    bool   `json:"ok"`
-	Error string `json:"error,omitempty"`
-	Code  int    `json:"code,omitempty"` // what `torchx run` exits with
-}
-
-func (r readyAnswer) encode() []byte {
-	data, _ := json.Marshal(r) // plain fields cannot fail
-	return data
-}
-
 // holder is the content of agent.lock.
 type holder struct {
 	PID int `json:"pid"`

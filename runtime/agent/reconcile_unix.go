@@ -74,7 +74,7 @@ func (b Bundle) reconcile() (*spec.Status, error) {
 		return nil, fmt.Errorf("reconcile: %w", err)
 	}
 	endRemains(m.Handle, starts)
-	_, cancelled := b.cancelRequested()
+	cancelled, _ := b.cancelRequested()
 	s := replay(m, starts, exits, cancelled)
 	return &s, b.writeStatus(&s, true)
 }

@@ -1,6 +1,7 @@
 package agent
 
 import (
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -21,6 +22,18 @@ const (
 	// exitBatch is how many exits are recorded with one write at the most.
 	exitBatch = 1024
 )
+
+// readyAnswer is the one line the submitter waits for.
+type readyAnswer struct {
+	OK    bool   `json:"ok"`
+	Error string `json:"error,omitempty"`
+	Code  int    `json:"code,omitempty"` // what `torchx run` exits with
+}
+
+func (r readyAnswer) encode() []byte {
+	data, _ := json.Marshal(r) // plain fields cannot fail
+	return data
+}
 
 // agent is one run of the loop. Only the loop's goroutine touches it.
 type agent struct {
@@ -55,13 +68,14 @@ func (a *agent) run(signals <-chan os.Signal) error {
 	for !a.gang.done() {
 		a.step(signals)
 	}
-	return a.finish()
+	return a.finish(signals)
 }
 
 // begin starts the gang, unless a cancel came before the agent could hear it.
 func (a *agent) begin() {
 	a.dirty = true
-	if _, ok := a.bundle.cancelRequested(); ok {
+	if cancel, force := a.bundle.cancelRequested(); cancel {
+		a.forced = force
 		a.gang.cancel(time.Now())
 		return
 	}
@@ -199,8 +213,7 @@ func (a *agent) stop(m *member) {
 // cancelled handles a signal: a request is in cancel.json, or somebody told the
 // agent itself to end, which means the same.
 func (a *agent) cancelled() {
-	req, _ := a.bundle.cancelRequested()
-	if req.Force && !a.forced {
+	if _, force := a.bundle.cancelRequested(); force && !a.forced {
 		a.forced = true
 		for _, m := range a.gang.replicas {
 			if m.state == spec.Running {
@@ -227,8 +240,8 @@ func (a *agent) publish(now bool) {
 // status.json follows, SQLite last. It is there for everybody to see first and
 // made durable right after: a power cut in between can turn it into "agent died",
 // never a failure into a success.
-func (a *agent) finish() error {
-	a.launcher.Finish(a.grace)
+func (a *agent) finish(signals <-chan os.Signal) error {
+	a.endRest(signals)
 	s := a.gang.finalStatus(a.manifest, time.Now())
 	err := a.bundle.writeStatus(&s, false)
 	a.note(err)
@@ -240,6 +253,29 @@ func (a *agent) finish() error {
 	err = errors.Join(err, a.exits.Close(), a.bundle.sync(), a.starts.Close())
 	a.recorder.close()
 	return err
+}
+
+// endRest ends what replicas left behind; a forced cancel still counts.
+func (a *agent) endRest(signals <-chan os.Signal) {
+	kill, done := make(chan struct{}), make(chan struct{})
+	if a.forced {
+		close(kill)
+	}
+	go func() {
+		defer close(done)
+		a.launcher.Finish(a.grace, kill)
+	}()
+	for {
+		select {
+		case <-done:
+			return
+		case <-signals:
+			if _, force := a.bundle.cancelRequested(); force && !a.forced {
+				a.forced = true
+				close(kill)
+			}
+		}
+	}
 }
 
 // note keeps trouble that must not end the app.

@@ -2,7 +2,6 @@ package logstore
 
 import (
 	"cmp"
-	"fmt"
 	"math"
 	"slices"
 	"time"
@@ -32,7 +31,7 @@ func newSelection(o backends.LogOptions) (selection, error) {
 	case backends.Stderr:
 		sel.streams[Stderr] = true
 	default:
-		return sel, fmt.Errorf("read log: %q is not a stream, streams are %v: %w", o.Stream, backends.Streams, backends.ErrInvalidOption)
+		return sel, backends.Errorf(backends.ErrInvalidOption, "read log: %q is not a stream, streams are %v", o.Stream, backends.Streams)
 	}
 	if !o.Since.IsZero() {
 		sel.since = unixNano(o.Since)

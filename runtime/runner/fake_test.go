@@ -60,7 +60,7 @@ func (f *fake) Plan(_ context.Context, in backends.PlanInput) (*backends.Plan, e
 func (f *fake) Load(_ context.Context, in backends.PlanInput, raw json.RawMessage) (*backends.Plan, error) {
 	q := &request{}
 	if err := json.Unmarshal(raw, q); err != nil {
-		return nil, fmt.Errorf("%w: %w", err, backends.ErrInvalidPlan)
+		return nil, backends.Errorf(backends.ErrInvalidPlan, "%w", err)
 	}
 	return &backends.Plan{ID: q.AppID, App: in.App, Cfg: in.Cfg, Request: q, Warnings: []string{"planned", "loaded"}}, nil
 }

@@ -20,6 +20,8 @@ type LoadOptions struct {
 	Backend string
 	Cwd     string   // absolute folder the command runs in
 	Environ []string // what replicas start from; nil: this process's own
+	// DefaultImage is torchx.IMAGE, which nobody chose.
+	DefaultImage string
 }
 
 // loaded mirrors planned with the parts still undecoded.
@@ -35,7 +37,7 @@ type loaded struct {
 func (r *Runner) Load(ctx context.Context, raw []byte, o LoadOptions) (*Planned, error) {
 	in, err := decode(raw)
 	if err != nil {
-		return nil, fmt.Errorf("read request: %w: %w", err, backends.ErrInvalidPlan)
+		return nil, backends.Errorf(backends.ErrInvalidPlan, "read request: %w", err)
 	}
 	name := o.Backend
 	if name == "" {
@@ -52,7 +54,7 @@ func (r *Runner) Load(ctx context.Context, raw []byte, o LoadOptions) (*Planned,
 	if err != nil {
 		return nil, err
 	}
-	plan, err := load(ctx, b, in, o.Cwd)
+	plan, err := load(ctx, b, in, o.Cwd, o.DefaultImage)
 	if err != nil {
 		return nil, err
 	}
@@ -106,28 +108,28 @@ func plannedFor(app *spec.App) string {
 }
 
 // load checks app and options as Plan does and has the backend read the request.
-func load(ctx context.Context, b backends.Backend, in *loaded, cwd string) (*backends.Plan, error) {
+func load(ctx context.Context, b backends.Backend, in *loaded, cwd, image string) (*backends.Plan, error) {
 	if err := in.App.Validate(); err != nil {
-		return nil, fmt.Errorf("read request: %w: %w", err, backends.ErrInvalidPlan)
+		return nil, backends.Errorf(backends.ErrInvalidPlan, "read request: %w", err)
 	}
 	cfg, unknown, err := backends.Resolve(b.Options(), backends.JSONLayer(in.Cfg, "cfg"))
 	if err != nil {
 		return nil, fmt.Errorf("read request: %w", err)
 	}
 	if len(unknown) > 0 {
-		return nil, fmt.Errorf("read request: %s: %w", strings.TrimSuffix(unknown[0], "."), backends.ErrInvalidPlan)
+		return nil, backends.Errorf(backends.ErrInvalidPlan, "read request: %s", strings.TrimSuffix(unknown[0], "."))
 	}
 	var named struct {
 		AppID string `json:"app_id"`
 	}
 	_ = json.Unmarshal(in.Request, &named) // a backend without app_id finds the id in its objects
-	plan, err := b.Load(ctx, backends.PlanInput{ID: named.AppID, App: in.App, Cfg: cfg, Cwd: cwd}, in.Request)
+	plan, err := b.Load(ctx, backends.PlanInput{ID: named.AppID, App: in.App, Cfg: cfg, Cwd: cwd, DefaultImage: image}, in.Request)
 	if err != nil {
 		return nil, err
 	}
 	switch {
 	case plan.ID == "" || strings.ContainsAny(plan.ID, "/\n\r\x00"):
-		return nil, fmt.Errorf("read request: app id %q is empty or has '/' or a control character: %w", plan.ID, backends.ErrInvalidPlan)
+		return nil, backends.Errorf(backends.ErrInvalidPlan, "read request: app id %q is empty or has '/' or a control character", plan.ID)
 	case plan.App == nil:
 		plan.App = in.App
 	}
@@ -145,5 +147,5 @@ func (r *Runner) free(ctx context.Context, b backends.Backend, ref Ref) error {
 			return nil //nolint:nilerr // not found is what we want
 		}
 	}
-	return fmt.Errorf("app %s: change app_id in the request: %w", ref.Handle(), backends.ErrExists)
+	return backends.Errorf(backends.ErrExists, "app %s exists already: change app_id in the request", ref.Handle())
 }

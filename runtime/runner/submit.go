@@ -58,7 +58,7 @@ func (r *Runner) record(ctx context.Context, p *Planned) (bool, error) {
 	case err == nil:
 		return true, nil
 	case errors.Is(err, state.ErrExists):
-		return false, fmt.Errorf("app %s is in the history: choose another app id: %w", p.Ref().Handle(), backends.ErrExists)
+		return false, backends.Errorf(backends.ErrExists, "app %s is in the history already: choose another app id", p.Ref().Handle())
 	case ctx.Err() != nil:
 		return false, ctx.Err()
 	}

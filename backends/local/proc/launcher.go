@@ -131,8 +131,8 @@ func (p *Launcher) ErrorFile(r spec.Replica, attempt int) []byte {
 }
 
 // Finish ends what replicas left behind, then completes the logs.
-func (p *Launcher) Finish(grace time.Duration) {
-	endDescendants(grace)
+func (p *Launcher) Finish(grace time.Duration, kill <-chan struct{}) {
+	endDescendants(grace, kill)
 	p.drainer.finish(drainWait)
 }
 

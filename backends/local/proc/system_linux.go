@@ -79,21 +79,29 @@ func hasChildren() bool {
 	return errno != unix.ECHILD
 }
 
-// endDescendants ends every process below this one: SIGTERM, the grace period,
-// SIGKILL until none is left. Waiting for them is the reaper's work.
-func endDescendants(grace time.Duration) {
+// endDescendants ends every process below this one: SIGTERM, the grace period or
+// the kill signal, SIGKILL until none is left. Waiting for them is the reaper's work.
+func endDescendants(grace time.Duration, kill <-chan struct{}) {
 	told := map[procs.Process]bool{}
-	for deadline := time.Now().Add(grace); hasChildren(); time.Sleep(5 * time.Millisecond) {
-		left := procs.Descendants(os.Getpid())
-		for _, p := range left {
+	patience := time.After(grace)
+	over := false
+	for hasChildren() {
+		for _, p := range procs.Descendants(os.Getpid()) {
 			p.Parent, p.Session = 0, 0 // pid and start time name it
 			switch {
-			case time.Now().After(deadline):
+			case over:
 				_ = unix.Kill(p.PID, unix.SIGKILL)
 			case !told[p]:
 				told[p] = true
 				_ = unix.Kill(p.PID, unix.SIGTERM)
 			}
+		}
+		select {
+		case <-patience:
+			over = true
+		case <-kill:
+			over, kill = true, nil
+		case <-time.After(5 * time.Millisecond):
 		}
 	}
 }

@@ -36,4 +36,4 @@ func descendants(int) []int { return nil }
 
 // endDescendants cannot find anybody on this system; groups were ended with
 // their leaders.
-func endDescendants(time.Duration) {}
+func endDescendants(time.Duration, <-chan struct{}) {}
