@@ -3,156 +3,18 @@
 package components_test
 
 import (
-	"bufio"
-	"bytes"
-	"errors"
 	"fmt"
-	"io"
-	"io/fs"
 	"os"
 	"os/exec"
 	"path/filepath"
-	"runtime"
 	"slices"
 	"strconv"
 	"strings"
 	"syscall"
 	"testing"
-	"time"
 
 	"torchx/runtime/spec"
 )
-
-// shells are those whose sh is found on common images; the first is required.
-var shells = [][]string{{"sh"}, {"dash"}, {"bash", "--posix"}, {"bash"}, {"busybox", "sh"}}
-
-// eachShell runs a test with every shell that is installed.
-func eachShell(t *testing.T, test func(t *testing.T, shell []string)) {
-	t.Helper()
-	t.Parallel()
-	for i, shell := range shells {
-		t.Run(strings.Join(shell, " "), func(t *testing.T) {
-			t.Parallel()
-			if _, err := exec.LookPath(shell[0]); err != nil && i > 0 {
-				if slices.Contains(strings.Split(os.Getenv("TORCHX_REQUIRE"), ","), "shells") {
-					t.Fatal(err)
-				}
-				t.Skip(err)
-			}
-			test(t, shell)
-		})
-	}
-}
-
-// node is one node of a job that dist.ddp starts with the env launcher.
-type node struct {
-	cmd    *exec.Cmd
-	stdout *bufio.Reader
-	stderr bytes.Buffer
-	tmp    string // where it may keep temporary files
-}
-
-// start runs replica id of an app's role as a backend does, in a process group
-// of its own. Env holds what comes on top of the role's environment.
-func start(t *testing.T, shell []string, app *spec.App, id int, env ...string) *node {
-	t.Helper()
-	macros := spec.Macros{AppID: "app-1", ReplicaID: strconv.Itoa(id), Rank0Env: "TORCHX_RANK0_HOST"}
-	role := macros.Apply(app.Roles[0])
-	argv := append(slices.Clone(shell), role.Args...)
-	n := &node{cmd: exec.Command(argv[0], argv[1:]...), tmp: t.TempDir()}
-	n.cmd.Env = append(os.Environ(), "TMPDIR="+n.tmp, "TORCHX_RANK0_HOST=localhost")
-	for _, e := range role.Env {
-		n.cmd.Env = append(n.cmd.Env, e.Key+"="+e.Value)
-	}
-	n.cmd.Env = append(n.cmd.Env, env...)
-	n.cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
-	n.cmd.Stderr = &n.stderr
-	// A pipe of our own: Wait would close that of StdoutPipe under the reader.
-	reader, writer, err := os.Pipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	n.cmd.Stdout = writer
-	n.stdout = bufio.NewReader(reader)
-	err = n.cmd.Start()
-	writer.Close()
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() {
-		_ = syscall.Kill(-n.cmd.Process.Pid, syscall.SIGKILL)
-		reader.Close()
-	})
-	return n
-}
-
-// await returns the next line of stdout.
-func (n *node) await(t *testing.T) string {
-	t.Helper()
-	line, err := n.stdout.ReadString('\n')
-	if err != nil {
-		t.Fatalf("read stdout: %v; stderr: %s", err, &n.stderr)
-	}
-	return strings.TrimSuffix(line, "\n")
-}
-
-// wait returns the sorted lines left on stdout and the exit code, and fails the
-// test if a process or a temporary file is left.
-func (n *node) wait(t *testing.T) ([]string, int) {
-	t.Helper()
-	err := n.cmd.Wait()
-	var failed *exec.ExitError
-	if err != nil && !errors.As(err, &failed) {
-		t.Fatal(err)
-	}
-	awaitGroupEnd(t, n.cmd.Process.Pid)
-	if left, err := os.ReadDir(n.tmp); err != nil || len(left) > 0 {
-		t.Errorf("left in the temporary folder: %v %v", left, err)
-	}
-	_ = syscall.Kill(-n.cmd.Process.Pid, syscall.SIGKILL) // else a leftover would hold the pipe
-	out, err := io.ReadAll(n.stdout)
-	if err != nil {
-		t.Fatal(err)
-	}
-	lines := strings.Split(strings.TrimSuffix(string(out), "\n"), "\n")
-	slices.Sort(lines)
-	return lines, n.cmd.ProcessState.ExitCode()
-}
-
-// awaitGroupEnd waits until no process of a group runs, and fails the test if
-// one still does after 5 seconds: those that were killed need a moment.
-func awaitGroupEnd(t *testing.T, pgid int) {
-	t.Helper()
-	var left string
-	for deadline := time.Now().Add(5 * time.Second); time.Now().Before(deadline); runtime.Gosched() {
-		if left = running(t, pgid); left == "" {
-			return
-		}
-	}
-	t.Errorf("processes are left: %s", left)
-}
-
-// running lists the processes of a group that are not zombies, by /proc/PID/stat.
-func running(t *testing.T, pgid int) string {
-	t.Helper()
-	stats, err := filepath.Glob("/proc/[0-9]*/stat")
-	if err != nil {
-		t.Fatal(err)
-	}
-	var found []string
-	for _, path := range stats {
-		data, err := os.ReadFile(path)
-		if err != nil {
-			continue // it has ended
-		}
-		name, rest, _ := strings.Cut(string(data), ") ") // the name may hold spaces
-		fields := strings.Fields(rest)                   // state, parent, group, ...
-		if fields[2] == strconv.Itoa(pgid) && fields[0] != "Z" && fields[0] != "X" {
-			found = append(found, name+")")
-		}
-	}
-	return strings.Join(found, ", ")
-}
 
 // job returns an app whose processes run a shell script with the arguments.
 func job(t *testing.T, shape, script string, args ...string) (*spec.App, string) {
@@ -354,22 +216,6 @@ func TestEnvLauncherInterpreter(t *testing.T) {
 	})
 }
 
-// tools returns a folder with nothing but links to some programs.
-func tools(t *testing.T, names ...string) string {
-	t.Helper()
-	bin := t.TempDir()
-	for _, name := range names {
-		path, err := exec.LookPath(name)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if err := os.Symlink(path, filepath.Join(bin, name)); err != nil && !errors.Is(err, fs.ErrExist) {
-			t.Fatal(err)
-		}
-	}
-	return bin
-}
-
 func TestEnvLauncherWithoutTmp(t *testing.T) {
 	eachShell(t, func(t *testing.T, shell []string) {
 		app := mustBuild(t, "dist.ddp", "-j", "1x1")
@@ -398,9 +244,8 @@ func TestEnvProgramKeepsItsDollars(t *testing.T) {
 // TestTorchrunLine runs the line of the torchrun launcher with a stand-in for torchrun.
 func TestTorchrunLine(t *testing.T) {
 	t.Parallel()
-	if _, err := exec.LookPath("bash"); err != nil {
-		t.Skip(err)
-	}
+	_, err := exec.LookPath("bash")
+	missing(t, "shells", err)
 	bin := t.TempDir()
 	fake := "#!/bin/sh\nfor a; do echo \"[$a]\"; done | tr -d '\\n'; echo\n"
 	if err := os.WriteFile(filepath.Join(bin, "torchrun"), []byte(fake), 0o700); err != nil {
@@ -416,4 +261,75 @@ func TestTorchrunLine(t *testing.T) {
 			t.Errorf("code %d, got %q, want %q", code, lines, want)
 		}
 	}
+}
+
+// resolver returns a folder of programs with a getent that knows a name at the
+// n-th try and a sleep that does not wait (busybox has its own).
+func resolver(t *testing.T, n int, shell string) (bin, asked string) {
+	t.Helper()
+	bin = tools(t, "mkdir", "mkfifo", "rm", "sh", "wc", shell)
+	asked = filepath.Join(t.TempDir(), "asked")
+	for name, text := range map[string]string{
+		"getent": fmt.Sprintf(`echo "$*" >>%[1]s; [ "$(wc -l <%[1]s)" -ge %[2]d ]`, asked, n),
+		"sleep":  ":",
+	} {
+		if err := os.WriteFile(filepath.Join(bin, name), []byte("#!/bin/sh\n"+text+"\n"), 0o700); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return bin, asked
+}
+
+// checkResolve runs a self-check whose first node is known at the n-th try.
+func checkResolve(t *testing.T, shell []string, n, tries int) (stderr string) {
+	t.Helper()
+	bin, asked := resolver(t, n, shell[0])
+	app := mustBuild(t, "dist.ddp", "-j", "2x1")
+	node := start(t, shell, app, 1, "PATH="+bin, "TORCHX_RANK0_HOST=node-0")
+	lines, code := node.wait(t)
+	want := "rank 1/2 (node 1, local rank 0) rendezvous node-0:29500 ok"
+	if code != 0 || !slices.Equal(lines, []string{want}) {
+		t.Errorf("code %d, got %q: %s", code, lines, &node.stderr)
+	}
+	got, err := os.ReadFile(asked)
+	if want := strings.Repeat("ahosts node-0\n", tries); err != nil || string(got) != want {
+		t.Errorf("asked %q, %v; want %d times", got, err, tries)
+	}
+	return node.stderr.String()
+}
+
+func TestEnvLauncherWaitsForName(t *testing.T) {
+	eachShell(t, func(t *testing.T, shell []string) {
+		if got := checkResolve(t, shell, 2, 2); got != "" {
+			t.Errorf("stderr %q", got)
+		}
+	})
+}
+
+func TestEnvLauncherGoesOnWithoutName(t *testing.T) {
+	t.Parallel()
+	const want = "torchx: node 1: cannot resolve node-0 yet, going on\n"
+	if got := checkResolve(t, []string{"sh"}, 1000, 60); got != want {
+		t.Errorf("stderr %q, want %q", got, want)
+	}
+}
+
+// TestEnvLauncherLostWatcher kills the watcher of a process, which then cannot
+// tell how the process ends.
+func TestEnvLauncherLostWatcher(t *testing.T) {
+	eachShell(t, func(t *testing.T, shell []string) {
+		app, python := job(t, "1x1", `echo $PPID; exec sleep 0.2`)
+		n := start(t, shell, app, 0, python)
+		watcher, err := strconv.Atoi(n.await(t))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := syscall.Kill(watcher, syscall.SIGKILL); err != nil {
+			t.Fatal(err)
+		}
+		_, code := n.wait(t)
+		if code != 137 || !strings.Contains(n.stderr.String(), "1 of its watchers were killed") {
+			t.Errorf("code %d, want 137: %s", code, &n.stderr)
+		}
+	})
 }

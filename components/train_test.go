@@ -3,6 +3,7 @@
 package components_test
 
 import (
+	"fmt"
 	"net"
 	"os"
 	"os/exec"
@@ -22,10 +23,7 @@ func TestTraining(t *testing.T) {
 		python = "/usr/bin/python3"
 	}
 	if out, err := exec.Command(python, "-c", "import torch.distributed").CombinedOutput(); err != nil {
-		if slices.Contains(strings.Split(os.Getenv("TORCHX_REQUIRE"), ","), "torch") {
-			t.Fatalf("%s has no torch: %v %s", python, err, out)
-		}
-		t.Skipf("%s has no torch: %v", python, err)
+		missing(t, "torch", fmt.Errorf("%s has no torch: %w: %s", python, err, out))
 	}
 	script, err := filepath.Abs("../examples/ddp/train.py")
 	if err != nil {

@@ -2,6 +2,7 @@ package backendtest
 
 import (
 	"time"
+
 	"torchx/backends"
 	"torchx/runtime/spec"
 )

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"sync"
 	"sync/atomic"
+
 	"torchx/backends"
 	"torchx/runtime/spec"
 )

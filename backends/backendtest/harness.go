@@ -6,6 +6,7 @@ package backendtest
 import (
 	"testing"
 	"time"
+
 	"torchx/backends"
 )
 

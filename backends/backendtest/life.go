@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 	"time"
+
 	"torchx/backends"
 	"torchx/runtime/spec"
 )

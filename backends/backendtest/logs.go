@@ -8,6 +8,7 @@ import (
 	"reflect"
 	"strings"
 	"time"
+
 	"torchx/backends"
 	"torchx/runtime/spec"
 )

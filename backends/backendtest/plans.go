@@ -3,6 +3,7 @@ package backendtest
 import (
 	"encoding/json"
 	"reflect"
+
 	"torchx/backends"
 	"torchx/runtime/spec"
 )

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"reflect"
 	"time"
+
 	"torchx/backends"
 	"torchx/runtime/spec"
 )

@@ -10,6 +10,7 @@ import (
 	"strings"
 	"testing"
 	"time"
+
 	"torchx/backends"
 	"torchx/runtime/spec"
 )

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"sync"
 	"time"
+
 	"torchx/backends"
 	"torchx/runtime/spec"
 )

@@ -6,6 +6,7 @@ import (
 	"io"
 	"slices"
 	"time"
+
 	"torchx/backends"
 )
 

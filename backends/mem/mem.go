@@ -11,6 +11,7 @@ import (
 	"strings"
 	"sync"
 	"time"
+
 	"torchx/backends"
 	"torchx/runtime/spec"
 )

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 	"time"
+
 	"torchx/backends"
 	"torchx/backends/backendtest"
 	"torchx/runtime/spec"

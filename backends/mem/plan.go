@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"slices"
 	"strconv"
+
 	"torchx/backends"
 	"torchx/runtime/spec"
 )

@@ -7,6 +7,7 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
 	"torchx/backends"
 	"torchx/runtime/spec"
 )

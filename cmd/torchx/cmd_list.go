@@ -147,6 +147,9 @@ func (t *tool) listTable(apps []runner.Row, now time.Time) error {
 		tab.add(cell{a.Handle, ""}, cell{a.Name, ""}, cell{a.State.String(), stateColor(a.State)},
 			cell{a.Component, ""}, cell{submitted, ""}, cell{exit, ""})
 	}
+	if width := screenWidth(t.out); width > 0 {
+		tab.fit(width, "APP NAME", "COMPONENT", "SUBMITTED")
+	}
 	return tab.write(t.out, t.outStyle)
 }
 

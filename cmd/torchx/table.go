@@ -2,6 +2,7 @@ package main
 
 import (
 	"io"
+	"slices"
 	"strings"
 	"unicode/utf8"
 )
@@ -13,6 +14,42 @@ type cell struct{ text, color string }
 type table struct {
 	header []string
 	rows   [][]cell
+}
+
+// fit leaves columns out, in the order given, until a line has at most width
+// columns: what they say is said elsewhere, a broken line says nothing.
+func (t *table) fit(width int, spare ...string) {
+	for _, name := range spare {
+		if t.width() <= width {
+			return
+		}
+		t.drop(slices.Index(t.header, name))
+	}
+}
+
+func (t *table) drop(column int) {
+	if column < 0 {
+		return
+	}
+	t.header = slices.Delete(t.header, column, column+1)
+	for i, r := range t.rows {
+		if column < len(r) {
+			t.rows[i] = slices.Delete(r, column, column+1)
+		}
+	}
+}
+
+// width is that of the longest line.
+func (t *table) width() int {
+	header := make([]cell, len(t.header))
+	for i, h := range t.header {
+		header[i].text = h
+	}
+	total := -2 // between two columns
+	for _, w := range columnWidths(append([][]cell{header}, t.rows...)) {
+		total += w + 2
+	}
+	return total
 }
 
 func (t *table) add(cells ...cell) { t.rows = append(t.rows, cells) }

@@ -38,6 +38,19 @@ func isTerminal(w io.Writer) bool {
 	return ok && term.IsTerminal(int(f.Fd()))
 }
 
+// screenWidth is the width of a terminal in columns, 0 if w is none.
+func screenWidth(w io.Writer) int {
+	f, ok := w.(*os.File)
+	if !ok {
+		return 0
+	}
+	width, _, err := term.GetSize(int(f.Fd()))
+	if err != nil {
+		return 0
+	}
+	return width
+}
+
 // terminalWidth is the width of w in columns, at most 100: longer lines read badly.
 func terminalWidth(w io.Writer) int {
 	f, ok := w.(*os.File)

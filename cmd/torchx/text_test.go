@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -117,4 +118,24 @@ func FuzzParseTime(f *testing.F) {
 			t.Errorf("%q is %v, which does not fit in nanoseconds", text, got)
 		}
 	})
+}
+
+func TestTableFitsTheScreen(t *testing.T) {
+	t.Parallel()
+	tab := table{header: []string{"HANDLE", "NAME", "STATE", "KIND"}}
+	tab.add(cell{"local://torchx/x", ""}, cell{"x", ""}, cell{"RUNNING", ""}, cell{"utils.echo", ""})
+	for width, want := range map[int]string{
+		200: "HANDLE            NAME  STATE    KIND", 42: "HANDLE            STATE    KIND",
+		25: "HANDLE            STATE", 5: "HANDLE            STATE",
+	} {
+		got := table{header: slices.Clone(tab.header), rows: [][]cell{slices.Clone(tab.rows[0])}}
+		got.fit(width, "NAME", "KIND")
+		var b strings.Builder
+		if err := got.write(&b, style{}); err != nil {
+			t.Fatal(err)
+		}
+		if line, _, _ := strings.Cut(b.String(), "\n"); line != want {
+			t.Errorf("at %d columns the header is %q, want %q", width, line, want)
+		}
+	}
 }

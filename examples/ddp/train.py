@@ -83,7 +83,7 @@ def main() -> None:
         raise AssertionError(f"the loss has not halved: {losses[0]:.4f} to {losses[-1]:.4f}")
     if rank == 0:
         print(f"trained on {world} processes: loss {losses[0]:.4f} to {losses[-1]:.4f}", flush=True)
-    # Nobody leaves before all are done: gloo of torch 1.13 may hang when a peer ends first.
+    # Nobody leaves before all are done: without this, torch 1.13 with gloo was seen to hang at the end.
     dist.barrier()
     del model
     dist.destroy_process_group()

@@ -50,6 +50,7 @@ type member struct {
 	finished *time.Time
 	process  Process
 	errFile  []byte
+	usage    *Usage
 }
 
 // scope is a set of replicas that restart together once all have ended.
@@ -89,13 +90,13 @@ func (g *gang) begin() []action {
 
 // canStart reports whether a start that was asked for is still wanted.
 func (g *gang) canStart(m *member, attempt int) bool {
-	return !g.cancelled && m.state == spec.Pending && m.attempt == attempt && !(g.doomed && g.failFast)
+	return !g.cancelled && m.state == spec.Pending && m.attempt == attempt && (!g.doomed || !g.failFast)
 }
 
 // running notes that an attempt has begun.
 func (g *gang) running(m *member, p Process, now time.Time) {
 	m.state, m.begun, m.process, m.started, m.finished = spec.Running, true, p, &now, nil
-	m.code, m.signal, m.msg, m.errFile = nil, "", "", nil
+	m.code, m.signal, m.msg, m.errFile, m.usage = nil, "", "", nil, nil
 }
 
 // refused notes that a replica can never start: the app ends, retries or not.
@@ -275,7 +276,7 @@ func (g *gang) result() (spec.State, int) {
 	switch {
 	case ok:
 		return spec.Succeeded, 0
-	case g.cancelled && !(g.doomed && g.failFast):
+	case g.cancelled && (!g.doomed || !g.failFast):
 		return spec.Cancelled, 130
 	case g.first != nil && g.firstStatus.ExitCode != nil:
 		return spec.Failed, *g.firstStatus.ExitCode

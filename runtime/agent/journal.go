@@ -33,6 +33,7 @@ type exitRecord struct {
 	Msg     string    `json:"msg,omitempty"`     // why it did not start
 	Refused bool      `json:"refused,omitempty"` // it did not start
 	Stopped bool      `json:"stopped,omitempty"` // ended by the agent
+	Usage   *Usage    `json:"usage,omitempty"`
 }
 
 func (r exitRecord) replica() spec.Replica { return spec.Replica{Role: r.Role, ID: r.Replica} }

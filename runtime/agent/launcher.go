@@ -10,9 +10,9 @@ import (
 // agent's loop is its only caller; no method may block for long.
 type Launcher interface {
 	// Check tells whether every replica could start, before the first one does.
-	// Errors: *Refused.
+	// Errors: *RefusedError.
 	Check() error
-	// Start begins an attempt. Errors: *Refused if it can never start.
+	// Start begins an attempt. Errors: *RefusedError if it can never start.
 	Start(s Start) (Process, error)
 	// Terminate asks all of a running replica to end.
 	Terminate(r spec.Replica)
@@ -48,17 +48,25 @@ type Exit struct {
 	Time    time.Time
 	Code    int    // 128+n for signal n
 	Signal  string // "SIGKILL"
+	Usage   *Usage // nil: not known
 }
 
-// Refused says that a replica cannot start at all, and with which exit code of
+// Usage is what an attempt used of the machine: its own process and those below
+// it that were waited for.
+type Usage struct {
+	MaxRSS int64   `json:"max_rss"`     // peak of the largest process, bytes
+	CPU    float64 `json:"cpu_seconds"` // user and system
+}
+
+// RefusedError says that a replica cannot start at all, and with which exit code of
 // the shell's convention: 127 not found, 126 not executable, 125 anything else.
-type Refused struct {
+type RefusedError struct {
 	Replica spec.Replica
 	Code    int
 	Err     error
 }
 
-func (e *Refused) Error() string { return e.Err.Error() }
+func (e *RefusedError) Error() string { return e.Err.Error() }
 
 // Unwrap returns the cause.
-func (e *Refused) Unwrap() error { return e.Err }
+func (e *RefusedError) Unwrap() error { return e.Err }

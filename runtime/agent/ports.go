@@ -1,6 +1,7 @@
 package agent
 
 import (
+	"context"
 	"fmt"
 	"math/rand/v2"
 	"net"
@@ -73,7 +74,8 @@ func (p *ports) port(key portKey, fallback int) int {
 }
 
 func portFree(n int) bool {
-	l, err := net.Listen("tcp", fmt.Sprintf(":%d", n))
+	var c net.ListenConfig
+	l, err := c.Listen(context.Background(), "tcp", fmt.Sprintf(":%d", n))
 	if err != nil {
 		return false
 	}

@@ -149,7 +149,7 @@ func replay(m *Manifest, starts []startRecord, exits []exitRecord, cancelled boo
 			if member.state == spec.Pending { // its start was not recorded
 				replayStart(g, member, map[int]startRecord{member.attempt: {Time: e.Time}})
 			}
-			member.stopping = member.stopping || e.Stopped
+			member.stopping, member.usage = member.stopping || e.Stopped, e.Usage
 			restart(g.exited(member, e.Code, e.Signal, e.Time))
 		}
 	}

@@ -133,13 +133,13 @@ func (a *agent) exited(first Exit) {
 		m := a.gang.byKey[e.Replica]
 		records[i] = exitRecord{
 			Time: e.Time, Role: e.Replica.Role, Replica: e.Replica.ID, Attempt: e.Attempt,
-			Code: e.Code, Signal: e.Signal, Stopped: m.stopping,
+			Code: e.Code, Signal: e.Signal, Stopped: m.stopping, Usage: e.Usage,
 		}
 	}
 	a.note(a.exits.append(records...))
 	for _, e := range batch {
 		m := a.gang.byKey[e.Replica]
-		m.errFile = a.launcher.ErrorFile(e.Replica, e.Attempt)
+		m.errFile, m.usage = a.launcher.ErrorFile(e.Replica, e.Attempt), e.Usage
 		a.perform(a.gang.exited(m, e.Code, e.Signal, e.Time))
 	}
 	a.dirty = true
@@ -180,9 +180,9 @@ func (a *agent) start(m *member, attempt int) {
 
 // refuse ends an app one of whose replicas cannot start.
 func (a *agent) refuse(err error) {
-	var r *Refused
+	var r *RefusedError
 	if !errors.As(err, &r) {
-		r = &Refused{Replica: a.gang.replicas[0].key, Code: 125, Err: err}
+		r = &RefusedError{Replica: a.gang.replicas[0].key, Code: 125, Err: err}
 	}
 	m := a.gang.byKey[r.Replica]
 	now := time.Now()

@@ -4,6 +4,7 @@ package agent
 
 import (
 	"bufio"
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -36,7 +37,7 @@ func Spawn(exe string, b Bundle, lock *Lock) error {
 		return fmt.Errorf("start agent: %w", err)
 	}
 	defer r.Close()
-	cmd := exec.Command(exe, "agent", b.Dir)
+	cmd := exec.CommandContext(context.Background(), exe, "agent", b.Dir) // it outlives every caller
 	cmd.Stdout, cmd.Stderr = out, out
 	cmd.ExtraFiles = []*os.File{lock.File, w}
 	cmd.Dir = "/" // it must not keep a mount busy

@@ -7,11 +7,15 @@ import (
 )
 
 func (m *member) status() spec.ReplicaStatus {
-	return spec.ReplicaStatus{
+	s := spec.ReplicaStatus{
 		ID: m.key.ID, Role: m.key.Role, State: m.state, ExitCode: m.code, Signal: m.signal,
 		Attempt: m.attempt, Hostname: m.process.Hostname, StartedAt: m.started, FinishedAt: m.finished,
 		Msg: m.msg, StructuredErrorMsg: m.errFile, PID: m.process.PID,
 	}
+	if m.usage != nil {
+		s.MaxRSSBytes, s.CPUSeconds = &m.usage.MaxRSS, &m.usage.CPU
+	}
+	return s
 }
 
 // initialStatus is what a bundle says before its agent has begun.

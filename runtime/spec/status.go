@@ -52,6 +52,13 @@ type ReplicaStatus struct {
 	Msg                string          `json:"msg,omitempty"`
 	StructuredErrorMsg json.RawMessage `json:"structured_error_msg,omitempty"`
 	PID                int             `json:"pid,omitempty"`
+
+	// What the attempt used, known once it has ended and where the backend can
+	// tell. MaxRSSBytes is the peak resident memory of its largest process (the
+	// kernel counts none smaller than the process that started it), CPUSeconds
+	// the time of all its processes, user and system.
+	MaxRSSBytes *int64   `json:"max_rss_bytes,omitempty"`
+	CPUSeconds  *float64 `json:"cpu_seconds,omitempty"`
 }
 
 // Replica returns the status of one replica, or nil.

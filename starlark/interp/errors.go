@@ -206,7 +206,7 @@ const maxProblems = 5
 func (i *Interp) sourceProblem(err error) error {
 	var syn syntax.Error
 	var res resolve.ErrorList
-	var limit *placedLimit
+	var limit *placedError
 	switch {
 	case errors.As(err, &syn):
 		return i.problem(syn.Pos, syn.Msg, err)

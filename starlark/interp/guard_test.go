@@ -175,7 +175,7 @@ func TestGuard(t *testing.T) {
 			if !ok {
 				t.Fatal("no resource usage")
 			}
-			rss := int64(usage.Maxrss) << 10
+			rss := usage.Maxrss << 10
 			if runtime.GOOS == "darwin" {
 				rss >>= 10 // bytes there
 			}

@@ -25,6 +25,7 @@ import (
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
+	"errors"
 	"fmt"
 	"io/fs"
 	"os"
@@ -187,7 +188,7 @@ func (i *Interp) Call(ctx context.Context, fn starlark.Callable, args starlark.T
 // bounded refuses a result that its reader could not walk.
 func (r *run) bounded(fn starlark.Callable, v starlark.Value) error {
 	err := checkShape(v)
-	if limit, ok := err.(*LimitError); ok {
+	if limit := new(LimitError); errors.As(err, &limit) {
 		limit.Msg = "the result of " + fn.Name() + " " + limit.Msg
 		if f, ok := fn.(*starlark.Function); ok {
 			limit.At = f.Position().String()

@@ -56,7 +56,8 @@ func (t *tree) describe() string {
 
 // resolve finds the file that label means in a load() of the file from.
 func (i *Interp) resolve(from location, label string) (location, error) {
-	t, name := from.tree, label
+	t := from.tree
+	var name string
 	switch {
 	case strings.ContainsAny(label, "\\\x00"):
 		return location{}, errors.New(`a label has neither backslashes nor NUL; separate folders by "/"`)

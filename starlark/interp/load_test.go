@@ -56,8 +56,10 @@ func TestLoadLabels(t *testing.T) {
 			t.Errorf("path of %s is %q", h.Label, h.Path)
 		}
 	}
-	want := []string{"//components/sub/main.star", "//components/sub/near.star", "//components/up.star", "//lib/root.star",
-		"@acme//pkg/x.star", "@acme//y.star", "@torchx//dist.star", "@torchx//util.star"}
+	want := []string{
+		"//components/sub/main.star", "//components/sub/near.star", "//components/up.star", "//lib/root.star",
+		"@acme//pkg/x.star", "@acme//y.star", "@torchx//dist.star", "@torchx//util.star",
+	}
 	if !reflect.DeepEqual(labels, want) {
 		t.Errorf("modules %q, want %q", labels, want)
 	}

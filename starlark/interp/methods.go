@@ -146,7 +146,7 @@ func checkFormat(t *starlark.Thread, name string, recv starlark.Value, args star
 }
 
 // checkSplit bounds the pieces: each takes a string and an item.
-func checkSplit(t *starlark.Thread, name string, recv starlark.Value, args starlark.Tuple, kwargs []starlark.Tuple) error {
+func checkSplit(t *starlark.Thread, name string, recv starlark.Value, args starlark.Tuple, _ []starlark.Tuple) error {
 	s, ok := starlark.AsString(recv)
 	if !ok {
 		return nil

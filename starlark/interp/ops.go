@@ -36,8 +36,6 @@ func environment(given starlark.StringDict) starlark.StringDict {
 	return env
 }
 
-type builtinFunc = func(*starlark.Thread, *starlark.Builtin, starlark.Tuple, []starlark.Tuple) (starlark.Value, error)
-
 func define(env starlark.StringDict, name string, f func(*starlark.Thread, starlark.Tuple) (starlark.Value, error)) {
 	name = guardPrefix + name
 	env[name] = starlark.NewBuiltin(name, func(t *starlark.Thread, _ *starlark.Builtin, args starlark.Tuple, _ []starlark.Tuple) (starlark.Value, error) {

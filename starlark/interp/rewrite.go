@@ -12,13 +12,13 @@ import (
 // recurses over them.
 const maxNesting = 4000
 
-// A placedLimit is a limit that the text of a file exceeds at pos.
-type placedLimit struct {
+// A placedError is a limit that the text of a file exceeds at pos.
+type placedError struct {
 	pos syntax.Position
 	err *LimitError
 }
 
-func (e *placedLimit) Error() string { return e.err.Error() }
+func (e *placedError) Error() string { return e.err.Error() }
 
 // rewrite puts calls of guards into f, before names are resolved. Values, the
 // order of evaluation and positions stay as they were written:
@@ -43,7 +43,7 @@ func rewrite(f *syntax.File) error {
 type rewriter struct {
 	depth int
 	pos   syntax.Position // last known one
-	err   *placedLimit
+	err   *placedError
 }
 
 // nest counts one level down, which its caller undoes, and reports whether to go on.
@@ -60,7 +60,7 @@ func (w *rewriter) nest(pos syntax.Position) (ok bool) {
 
 func (w *rewriter) fail(pos syntax.Position, format string, args ...any) {
 	if w.err == nil {
-		w.err = &placedLimit{pos, &LimitError{Limit: "size", Msg: fmt.Sprintf(format, args...)}}
+		w.err = &placedError{pos, &LimitError{Limit: "size", Msg: fmt.Sprintf(format, args...)}}
 	}
 }
 

@@ -125,7 +125,7 @@ func (w *rewriter) args(list []syntax.Expr) {
 func needsGuard(e *syntax.BinaryExpr) bool {
 	switch e.Op {
 	case syntax.PLUS:
-		return !isNumber(e.X) && !isNumber(e.Y) && !(isLiteral(e.X) && isLiteral(e.Y))
+		return !isNumber(e.X) && !isNumber(e.Y) && (!isLiteral(e.X) || !isLiteral(e.Y))
 	case syntax.STAR, syntax.LTLT, syntax.PERCENT:
 		return true
 	case syntax.PIPE:

@@ -33,12 +33,12 @@ func printedSize(what string, values ...starlark.Value) (uint64, error) {
 			s.n += uint64(len(text)) // not quoted
 			continue
 		}
-		switch s.add(v) {
-		case errTooDeep:
+		switch err := s.add(v); {
+		case errors.Is(err, errTooDeep):
 			return 0, &LimitError{Limit: "size", Msg: what + " would print a value that is nested too deep"}
-		case errTooMany:
+		case errors.Is(err, errTooMany):
 			return 0, &LimitError{Limit: "size", Msg: fmt.Sprintf("%s would print a value of more than %d parts", what, maxNodes)}
-		case errTooLong:
+		case errors.Is(err, errTooLong):
 			return 0, tooBig(what, s.n)
 		}
 	}

@@ -4,6 +4,7 @@ package main
 
 import (
 	"bytes"
+	"context"
 	"flag"
 	"fmt"
 	"os"
@@ -109,15 +110,19 @@ func (w *world) benches(runs int, size int64) ([]bench, error) {
 		return nil, err
 	}
 	log := func(name, script string) bench {
-		return bench{name, "cat of the same bytes", w.command(w.bin + " log " + script + " > /dev/null"),
-			w.command("cat " + file + " > /dev/null"), min(runs, 5), size}
+		return bench{
+			name, "cat of the same bytes", w.command(w.bin + " log " + script + " > /dev/null"),
+			w.command("cat " + file + " > /dev/null"), min(runs, 5), size,
+		}
 	}
 	return []bench{
 		{"torchx version", "a Go program with the same libraries", w.command(w.bin + " version"), w.command(floor), runs, 0},
 		{"run --dryrun dist.ddp", "the same", w.command(w.bin + " run --dryrun dist.ddp -j 2x2 --script x.py"), w.command(floor), runs, 0},
 		{"run utils.echo to its end", "sh -c 'echo hello world'", w.command(w.bin + " run utils.echo"), w.command("echo hello world"), runs, 0},
-		{"100 replicas of /bin/true", "a shell starting 100", w.command(w.bin + " run utils.binary --entrypoint /bin/true --num_replicas 100"),
-			w.command("i=0; while [ $i -lt 100 ]; do /bin/true & i=$((i+1)); done; wait"), runs, 0},
+		{
+			"100 replicas of /bin/true", "a shell starting 100", w.command(w.bin + " run utils.binary --entrypoint /bin/true --num_replicas 100"),
+			w.command("i=0; while [ $i -lt 100 ]; do /bin/true & i=$((i+1)); done; wait"), runs, 0,
+		},
 		{"list", "a Go program with the same libraries", w.command(w.bin + " list"), w.command(floor), runs, 0},
 		{"status", "the same", w.command(w.bin + " status " + handle), w.command(floor), runs, 0},
 		log("log, one replica", handle+"/lines/0"),
@@ -158,7 +163,7 @@ func (w *world) sh(script string) error {
 }
 
 func (w *world) exec(script string) (string, error) {
-	cmd := exec.Command("sh", "-c", script)
+	cmd := exec.CommandContext(context.Background(), "sh", "-c", script)
 	cmd.Env = append(os.Environ(), "TORCHX_HOME="+filepath.Join(w.dir, "home"))
 	var stdout, stderr bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &stdout, &stderr

@@ -29,7 +29,6 @@ type drainer struct {
 	mu      sync.Mutex
 	streams map[int32]*stream // by read end
 	open    sync.WaitGroup    // one for each attempt that is being read
-	giveUp  bool
 }
 
 // stream is one pipe.

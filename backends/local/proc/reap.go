@@ -31,7 +31,7 @@ func (p *Launcher) reap() {
 // reapOne collects one ended child, if there is one.
 func (p *Launcher) reapOne() bool {
 	p.mu.Lock()
-	pid, status, ok := waitChild(p.endGroup)
+	pid, status, usage, ok := waitChild(p.endGroup)
 	started := p.running[pid]
 	if started != nil {
 		delete(p.running, pid)
@@ -40,19 +40,24 @@ func (p *Launcher) reapOne() bool {
 	p.mu.Unlock()
 	if started != nil {
 		p.drainer.release(started.log)
-		p.exits <- started.exit(status)
+		p.exits <- started.exit(status, &usage)
 	}
 	return ok
 }
 
-func (s *process) exit(status unix.WaitStatus) agent.Exit {
-	e := agent.Exit{Replica: s.replica, Attempt: s.attempt, Time: time.Now(), Code: status.ExitStatus()}
+func (s *process) exit(status unix.WaitStatus, u *unix.Rusage) agent.Exit {
+	e := agent.Exit{
+		Replica: s.replica, Attempt: s.attempt, Time: time.Now(), Code: status.ExitStatus(),
+		Usage: &agent.Usage{MaxRSS: int64(u.Maxrss) * maxrssUnit, CPU: seconds(u.Utime) + seconds(u.Stime)},
+	}
 	if status.Signaled() {
 		e.Code = 128 + int(status.Signal())
 		e.Signal = signalName(status.Signal())
 	}
 	return e
 }
+
+func seconds(t unix.Timeval) float64 { return time.Duration(t.Nano()).Seconds() }
 
 func signalName(s syscall.Signal) string {
 	if name := unix.SignalName(s); name != "" {

@@ -92,7 +92,7 @@ func executable(path string) error {
 }
 
 // refuse gives an error of a start the exit code of the shells' convention.
-func refuse(r spec.Replica, err error) *agent.Refused {
+func refuse(r spec.Replica, err error) *agent.RefusedError {
 	code := 125
 	switch {
 	case errors.Is(err, syscall.ENOEXEC), errors.Is(err, fs.ErrPermission):
@@ -100,7 +100,7 @@ func refuse(r spec.Replica, err error) *agent.Refused {
 	case errors.Is(err, fs.ErrNotExist):
 		code = 127
 	}
-	return &agent.Refused{Replica: r, Code: code, Err: err}
+	return &agent.RefusedError{Replica: r, Code: code, Err: err}
 }
 
 // maxErrorFile bounds what of an error file is taken into the status.

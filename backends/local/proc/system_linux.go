@@ -37,9 +37,12 @@ type siginfo struct {
 	_                  [128 - 5*4]byte
 }
 
-// waitChild collects one ended child; before runs while the child still holds
-// its pid. ok is false if none has ended.
-func waitChild(before func(pid int)) (pid int, status unix.WaitStatus, ok bool) {
+// maxrssUnit is what the kernel counts ru_maxrss in: getrusage(2).
+const maxrssUnit = 1024
+
+// waitChild collects one ended child and what it used; before runs while the
+// child still holds its pid. ok is false if none has ended.
+func waitChild(before func(pid int)) (pid int, status unix.WaitStatus, usage unix.Rusage, ok bool) {
 	var info siginfo
 	for {
 		_, _, errno := unix.Syscall6(unix.SYS_WAITID, unix.P_ALL, 0, uintptr(unsafe.Pointer(&info)),
@@ -48,17 +51,17 @@ func waitChild(before func(pid int)) (pid int, status unix.WaitStatus, ok bool) 
 			continue
 		}
 		if errno != 0 || info.pid == 0 {
-			return 0, 0, false
+			return 0, 0, usage, false
 		}
 		break
 	}
 	before(int(info.pid))
 	for {
-		got, err := unix.Wait4(int(info.pid), &status, unix.WNOHANG, nil)
+		got, err := unix.Wait4(int(info.pid), &status, unix.WNOHANG, &usage)
 		if err == unix.EINTR {
 			continue
 		}
-		return got, status, err == nil && got > 0
+		return got, status, usage, err == nil && got > 0
 	}
 }
 

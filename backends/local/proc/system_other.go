@@ -16,19 +16,19 @@ func processAttributes() *syscall.SysProcAttr { return &syscall.SysProcAttr{Sets
 
 func startTime(int) uint64 { return 0 }
 
-// waitChild collects one ended child. This system cannot look before it waits, so
+// waitChild collects one ended child and what it used. This system cannot look before it waits, so
 // the group is ended just after: the pid cannot be given away while a member is left.
-func waitChild(before func(pid int)) (pid int, status unix.WaitStatus, ok bool) {
+func waitChild(before func(pid int)) (pid int, status unix.WaitStatus, usage unix.Rusage, ok bool) {
 	for {
-		got, err := unix.Wait4(-1, &status, unix.WNOHANG, nil)
+		got, err := unix.Wait4(-1, &status, unix.WNOHANG, &usage)
 		if err == unix.EINTR {
 			continue
 		}
 		if err != nil || got <= 0 {
-			return 0, 0, false
+			return 0, 0, usage, false
 		}
 		before(got)
-		return got, status, true
+		return got, status, usage, true
 	}
 }
 
