@@ -25,8 +25,8 @@ type Value struct {
 	Quoted bool   // Text stood in quotes: None in it is a text
 	Origin string // where it stands, for messages: "-cfg", "FILE:LINE"
 
-	// Packed says that Text was cut out of `k=v,k2=v2`: a delimiter left in it
-	// may be a mistake.
+	// Packed says that Text is the last of `k=v,k2=v2`: a word behind a delimiter
+	// in it is more likely a key without a value than a part of the value.
 	Packed bool
 	// IsJSON says that Data counts, not Text: what encoding/json made of a JSON value.
 	IsJSON bool
@@ -56,8 +56,8 @@ func CfgLayer(text string) (Layer, error) {
 		return nil, Errorf(ErrInvalidOption, "-cfg: %w", err)
 	}
 	var layer Layer
-	for _, p := range pairs {
-		layer = append(layer, Value{Key: p.Key, Text: p.Value, Quoted: p.Quoted, Packed: true, Origin: "-cfg"})
+	for i, p := range pairs {
+		layer = append(layer, Value{Key: p.Key, Text: p.Value, Quoted: p.Quoted, Packed: i == len(pairs)-1, Origin: "-cfg"})
 	}
 	return layer, nil
 }

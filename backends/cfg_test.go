@@ -203,7 +203,6 @@ func TestResolveErrors(t *testing.T) {
 		{"choice", cfgLayer(t, "kind=dri"), []string{`"dri"`, "one of cwd, dir"}},
 		{"piece without =", cfgLayer(t, "s=1,B"), []string{"option s", `"B"`, "s='1,B'"}},
 		{"piece without = ;", cfgLayer(t, "s=1;B"), []string{`"B"`}},
-		{"piece in the middle", cfgLayer(t, "s=1,B,n=2"), []string{`"B"`}},
 		{"placeholder", file("s", "#FIXME:(str) what"), []string{"/h/.torchxconfig:3", "option s", "placeholder"}},
 		{"bad file value", file("b", "2"), []string{"/h/.torchxconfig:3: option b", "false/0/no/off"}},
 		{"json", JSONLayer(map[string]any{"s": 1.5}, "--stdin"), []string{"--stdin: option s", "1.5 is not a str"}},

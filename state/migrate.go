@@ -9,6 +9,8 @@ import (
 	"io/fs"
 	"strconv"
 	"strings"
+
+	"torchx/runtime/failpoint"
 )
 
 // The schema's version is SQLite's user_version = major*1000 + minor. minor is
@@ -90,6 +92,7 @@ func apply(ctx context.Context, tx *sql.Tx, names []string) error {
 			return err
 		}
 	}
+	failpoint.Hit(failpoint.Migrating)
 	// A pragma takes no parameters.
 	_, err := tx.ExecContext(ctx, `PRAGMA user_version = `+strconv.Itoa(schemaMajor*majorFactor+last))
 	return err

@@ -13,6 +13,7 @@ import (
 
 	"torchx/backends"
 	"torchx/runtime/agent"
+	"torchx/runtime/failpoint"
 	"torchx/runtime/spec"
 )
 
@@ -31,7 +32,9 @@ func (b *Backend) Submit(_ context.Context, p *backends.Plan) error {
 		return &backends.StartError{Code: 125, Err: err}
 	}
 	defer lock.Close() // from here on only the agent holds it
+	failpoint.Hit(failpoint.Bundled)
 	err = agent.Spawn(b.config.Exe, bundle, lock)
+	failpoint.Hit(failpoint.Spawned)
 	var refused *agent.StartError
 	if errors.As(err, &refused) {
 		return &backends.StartError{Code: refused.Code, Err: refused}

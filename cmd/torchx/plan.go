@@ -5,18 +5,25 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"path/filepath"
+	"strings"
+	"unicode/utf8"
 
 	"torchx/backends"
 	"torchx/runtime/config"
 	"torchx/runtime/runner"
 	"torchx/runtime/spec"
 	"torchx/starlark/component"
+	"torchx/starlark/interp"
 )
 
 // plan evaluates the component and works out what would be submitted. Nothing
 // is written or contacted. For --help of the component it prints that and
 // returns component.ErrHelp.
 func (t *tool) plan(ctx context.Context, o runOptions, conf *config.Config) (*runner.Planned, error) {
+	if err := t.canPlan(o); err != nil {
+		return nil, err
+	}
 	built, name, err := t.build(ctx, o, conf)
 	if err != nil {
 		return nil, err
@@ -31,6 +38,19 @@ func (t *tool) plan(ctx context.Context, o runOptions, conf *config.Config) (*ru
 		return nil, err
 	}
 	return r.Plan(ctx, *q)
+}
+
+// canPlan refuses what a plan could not hold unchanged.
+func (t *tool) canPlan(o runOptions) error {
+	if !filepath.IsAbs(t.env.dir) {
+		return errors.New("the working folder does not exist any more: change to one that does")
+	}
+	for _, arg := range o.inputs.Args {
+		if !utf8.ValidString(arg) {
+			return usagef("run", "argument %q is not valid UTF-8: pass such bytes in a file", arg)
+		}
+	}
+	return nil
 }
 
 // build finds and calls the component; name is what the history calls it.
@@ -49,12 +69,22 @@ func (t *tool) build(ctx context.Context, o runOptions, conf *config.Config) (_ 
 		return nil, "", errors.Join(err, t.print(found.Help(t.outStyle.color, terminalWidth(t.out))))
 	}
 	if err != nil {
-		return nil, "", err
+		return nil, "", plainly(found, err)
 	}
 	for _, w := range built.Warnings {
 		t.warn("%s", w)
 	}
 	return built, found.Name, nil
+}
+
+// plainly leaves out where in the built-in library an argument was refused: that
+// is of no use to who gave it. Errors in files of the user's keep their place.
+func plainly(c *component.Component, err error) error {
+	var at *interp.Error
+	if !strings.HasPrefix(c.File, "@torchx//") || !errors.As(err, &at) {
+		return err
+	}
+	return fmt.Errorf("%s: %s", c.Name, strings.TrimPrefix(at.Msg, "fail: "))
 }
 
 func (t *tool) planRequest(o runOptions, conf *config.Config, built *component.Result) (*runner.PlanRequest, error) {

@@ -63,8 +63,11 @@ func (t *tool) crash(reason any) int {
 
 // main parses the command line and runs the command it names.
 func (t *tool) main(ctx context.Context, args []string) error {
+	if len(args) > 0 && args[0] == completeCommand {
+		return t.complete(ctx, args[1:])
+	}
 	app := t.commandLine()
-	line, err := newGrammar(app.Flags, app.Commands, "run").normalise(args)
+	line, err := grammarOf(app).normalise(args)
 	if err != nil {
 		return err
 	}
@@ -73,6 +76,9 @@ func (t *tool) main(ctx context.Context, args []string) error {
 	}
 	return app.RunContext(ctx, append([]string{app.Name}, line.args()...))
 }
+
+// grammarOf is the shape of the command line; behind a component everything is the component's.
+func grammarOf(app *cli.App) *grammar { return newGrammar(app.Flags, app.Commands, "run") }
 
 // commandLine defines the program: its flags and its commands.
 func (t *tool) commandLine() *cli.App {
@@ -103,7 +109,7 @@ func (t *tool) commands() []*cli.Command {
 	return []*cli.Command{
 		t.runCommand(), t.submitCommand(), t.statusCommand(), t.listCommand(), t.logCommand(),
 		t.describeCommand(), t.waitCommand(), t.cancelCommand(), t.deleteCommand(),
-		t.builtinsCommand(), t.runoptsCommand(), t.configureCommand(), t.versionCommand(),
+		t.builtinsCommand(), t.runoptsCommand(), t.configureCommand(), t.completionCommand(), t.versionCommand(),
 	}
 }
 

@@ -81,6 +81,7 @@ func replicaNotes(r *spec.ReplicaStatus, said string) string {
 	if r.Msg != "" {
 		notes = append(notes, oneLine(r.Msg))
 	}
+	notes = append(notes, usageNotes(r)...)
 	if len(notes) == 0 {
 		return ""
 	}

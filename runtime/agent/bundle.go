@@ -78,6 +78,10 @@ func Create(m *Manifest) (Bundle, *Lock, error) {
 	if err == nil {
 		err = renameNew(tmp, final.Dir)
 	}
+	if err == nil {
+		// After the rename, which tells that the id is free; nothing runs before Create returns.
+		tmp, err = final.Dir, final.mark(holder{Handle: m.Handle})
+	}
 	if err != nil {
 		if lock != nil {
 			lock.Close()
@@ -91,6 +95,9 @@ func fill(b Bundle, m *Manifest) (*Lock, error) {
 	lock, err := acquire(b.path(lockFile))
 	if err != nil {
 		return nil, err
+	}
+	if _, err := lock.File.Write(holder{Handle: m.Handle}.encode()); err != nil {
+		return lock, fmt.Errorf("write %s: %w", lockFile, err)
 	}
 	if err := writeJSON(b.path(manifestFile), m, false); err != nil {
 		return lock, fmt.Errorf("write %s: %w", manifestFile, err)

@@ -3,10 +3,8 @@
 package agent
 
 import (
-	"encoding/json"
 	"errors"
 	"fmt"
-	"os"
 	"time"
 
 	"golang.org/x/sys/unix"
@@ -38,12 +36,11 @@ func Cancel(b Bundle, force bool) error {
 // now, a pid whose lock is still held after it was pinned is not. An agent that
 // has not written its pid yet will look at cancel.json before it starts anything.
 func (b Bundle) signal(sig unix.Signal) error {
-	var h holder
-	data, err := os.ReadFile(b.path(lockFile))
+	h, err := readHolder(b.path(lockFile))
 	if err != nil {
-		return fmt.Errorf("read %s: %w", lockFile, err)
+		return err
 	}
-	if json.Unmarshal(data, &h) != nil || h.PID <= 0 {
+	if h.PID <= 0 {
 		return nil
 	}
 	send, release, err := pinProcess(h.PID)

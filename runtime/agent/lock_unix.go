@@ -19,6 +19,9 @@ var errHeld = errors.New("lock is held")
 
 func acquire(path string) (*Lock, error) {
 	f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o600)
+	if err != nil && cannotWrite(err) {
+		f, err = os.Open(path) // reading is enough to hold it
+	}
 	if err != nil {
 		return nil, fmt.Errorf("open lock: %w", err)
 	}
@@ -37,8 +40,10 @@ func (l *Lock) Close() error { return l.File.Close() }
 
 // Held reports whether anybody holds the bundle's lock. When it cannot be told,
 // the answer is yes: a live app must never be reconciled.
-func (b Bundle) Held() bool {
-	f, err := os.Open(b.path(lockFile))
+func (b Bundle) Held() bool { return held(b.path(lockFile)) }
+
+func held(path string) bool {
+	f, err := os.Open(path)
 	if err != nil {
 		return !errors.Is(err, os.ErrNotExist)
 	}

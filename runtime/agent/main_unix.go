@@ -4,7 +4,6 @@ package agent
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -25,11 +24,6 @@ const (
 type Config struct {
 	NewLauncher func(b Bundle, m *Manifest) (Launcher, error)
 	OpenStore   func(ctx context.Context, home string) (Store, error)
-}
-
-// holder is the content of agent.lock.
-type holder struct {
-	PID int `json:"pid"`
 }
 
 // Main is the agent process: it runs the app of a bundle to its end. It expects
@@ -59,7 +53,7 @@ func runBundle(b Bundle, c Config, ready *os.File, l *log.Logger) error {
 		return errors.New("start it by `torchx run`: the lock is missing")
 	}
 	defer lock.Close()
-	if err := json.NewEncoder(lock).Encode(holder{os.Getpid()}); err != nil {
+	if _, err := lock.Write(holder{PID: os.Getpid()}.encode()); err != nil {
 		return fmt.Errorf("write %s: %w", lockFile, err)
 	}
 	m, err := b.Manifest()

@@ -10,6 +10,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"torchx/runtime/failpoint"
 	"torchx/runtime/procs"
 	"torchx/runtime/spec"
 )
@@ -43,7 +44,12 @@ func (b Bundle) Inspect() (*spec.Status, error) {
 		return nil, err
 	}
 	defer lock.Close()
-	return b.reconcile()
+	s, err = b.reconcile()
+	if err == nil {
+		failpoint.Hit(failpoint.ReconcileRecorded)
+		b.unmark()
+	}
+	return s, err
 }
 
 func (b Bundle) reacquire() (lock *Lock, err error) {
@@ -76,7 +82,20 @@ func (b Bundle) reconcile() (*spec.Status, error) {
 	endRemains(m.Handle, starts)
 	cancelled, _ := b.cancelRequested()
 	s := replay(m, starts, exits, cancelled)
-	return &s, b.writeStatus(&s, true)
+	if err := b.writeStatus(&s, true); err != nil && !cannotWrite(err) {
+		return nil, err
+	}
+	return &s, nil // what cannot be written now is worked out again by the next look
+}
+
+// cannotWrite tells a folder that is read-only or full from other failures.
+func cannotWrite(err error) bool {
+	for _, cause := range []error{unix.EROFS, unix.EACCES, unix.EPERM, unix.ENOSPC, unix.EDQUOT} {
+		if errors.Is(err, cause) {
+			return true
+		}
+	}
+	return false
 }
 
 // endRemains kills what a dead agent's replicas left: the members of the recorded

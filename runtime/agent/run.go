@@ -9,6 +9,7 @@ import (
 	"os"
 	"time"
 
+	"torchx/runtime/failpoint"
 	"torchx/runtime/spec"
 )
 
@@ -60,6 +61,7 @@ type agent struct {
 // run drives the app to its end and writes its terminal status.
 func (a *agent) run(signals <-chan os.Signal) error {
 	defer close(a.closed)
+	failpoint.Hit(failpoint.AgentBegun)
 	a.begin()
 	a.publish(true)
 	if !a.gang.doomed {
@@ -136,7 +138,9 @@ func (a *agent) exited(first Exit) {
 			Code: e.Code, Signal: e.Signal, Stopped: m.stopping, Usage: e.Usage,
 		}
 	}
+	failpoint.Hit(failpoint.Exited)
 	a.note(a.exits.append(records...))
+	failpoint.Hit(failpoint.ExitRecorded)
 	for _, e := range batch {
 		m := a.gang.byKey[e.Replica]
 		m.errFile, m.usage = a.launcher.ErrorFile(e.Replica, e.Attempt), e.Usage
@@ -169,11 +173,13 @@ func (a *agent) start(m *member, attempt int) {
 		a.refuse(err)
 		return
 	}
+	failpoint.Hit(failpoint.Forked)
 	now := time.Now()
 	a.note(a.starts.append(startRecord{
 		Time: now, Role: m.key.Role, Replica: m.key.ID, Attempt: attempt,
 		PID: p.PID, StartTime: p.StartTime, BootID: a.bootID,
 	}))
+	failpoint.Hit(failpoint.StartRecorded)
 	a.gang.running(m, p, now)
 	a.dirty = true
 }
@@ -243,8 +249,13 @@ func (a *agent) publish(now bool) {
 func (a *agent) finish(signals <-chan os.Signal) error {
 	a.endRest(signals)
 	s := a.gang.finalStatus(a.manifest, time.Now())
+	failpoint.Hit(failpoint.Ended)
 	err := a.bundle.writeStatus(&s, false)
 	a.note(err)
+	failpoint.Hit(failpoint.ResultWritten)
+	if err == nil {
+		a.bundle.unmark()
+	}
 	if s.FirstFailure != nil && s.FirstFailure.Msg != "" {
 		a.answer(readyAnswer{Code: *s.ExitCode, Error: s.FirstFailure.Msg})
 	}
@@ -252,6 +263,7 @@ func (a *agent) finish(signals <-chan os.Signal) error {
 	a.recorder.put(&s)
 	err = errors.Join(err, a.exits.Close(), a.bundle.sync(), a.starts.Close())
 	a.recorder.close()
+	failpoint.Hit(failpoint.HistoryWritten)
 	return err
 }
 

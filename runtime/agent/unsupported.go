@@ -22,6 +22,10 @@ func acquire(string) (*Lock, error) { return nil, errNoLocks }
 // Held reports that nobody holds the bundle's lock.
 func (b Bundle) Held() bool { return false }
 
+func held(string) bool { return false }
+
+func endRemains(string, []startRecord) {}
+
 func isNotEmpty(error) bool { return false }
 
 // Inspect returns the status as it is on disk.

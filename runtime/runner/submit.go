@@ -6,6 +6,7 @@ import (
 	"fmt"
 
 	"torchx/backends"
+	"torchx/runtime/failpoint"
 	"torchx/runtime/spec"
 	"torchx/state"
 )
@@ -30,6 +31,7 @@ func (r *Runner) Submit(ctx context.Context, p *Planned) (spec.Handle, error) {
 	if err != nil {
 		return spec.Handle{}, err
 	}
+	failpoint.Hit(failpoint.Recorded)
 	if err := b.Submit(ctx, p.Plan); err != nil {
 		if recorded {
 			r.failed(context.WithoutCancel(ctx), b, ref, err)

@@ -1,0 +1,43 @@
+package main
+
+import (
+	"embed"
+	"strings"
+
+	"github.com/urfave/cli/v2"
+
+	"torchx/runtime/suggest"
+)
+
+// completionScripts are the scripts of the shells, completions/torchx.SHELL.
+//
+//go:embed completions
+var completionScripts embed.FS
+
+// shells are those that there is a script for.
+var shells = []string{"bash", "zsh", "fish"}
+
+func (t *tool) completionCommand() *cli.Command {
+	return &cli.Command{
+		Name:  "completion",
+		Usage: "print a script that completes command lines in a shell",
+		UsageText: strings.Join(shells, "|") + "\n" +
+			"source <(torchx completion bash)\n" +
+			"torchx completion zsh > \"${fpath[1]}/_torchx\"\n" +
+			"torchx completion fish > ~/.config/fish/completions/torchx.fish",
+		Description: "Print what a shell reads, once or from its start-up file, to complete commands, options, apps, " +
+			"components and their arguments with the Tab key.",
+		Action: func(c *cli.Context) error {
+			shell, err := oneArgument(c, strings.Join(shells, ", ")+" (the shell)")
+			if err != nil {
+				return err
+			}
+			script, err := completionScripts.ReadFile("completions/torchx." + shell)
+			if err != nil {
+				return usagef("completion", "there is no script for %s: there are those for %s.%s",
+					quoteWord(shell), strings.Join(shells, ", "), suggest.Hint(shell, shells))
+			}
+			return t.print(string(script))
+		},
+	}
+}

@@ -1,0 +1,3 @@
+package main
+
+var topOrders = []string{"submitted", "cpu", "memory", "elapsed", "name"}

@@ -1,0 +1,52 @@
+//go:build failpoint && unix
+
+package failpoint
+
+import (
+	"os"
+	"strconv"
+	"strings"
+	"sync"
+	"syscall"
+)
+
+// target is what the environment asks for.
+type target struct {
+	name   string
+	signal syscall.Signal
+
+	mu   sync.Mutex
+	left int // hits until it acts
+}
+
+var wanted = sync.OnceValue(func() *target { return parse(os.Getenv(Variable)) })
+
+func parse(text string) *target {
+	t := &target{signal: syscall.SIGKILL, left: 1}
+	text, stop := strings.CutSuffix(text, "!stop")
+	if stop {
+		t.signal = syscall.SIGSTOP
+	}
+	name, count, counted := strings.Cut(text, ":")
+	if n, err := strconv.Atoi(count); counted && err == nil {
+		t.left = n
+	}
+	t.name = name
+	return t
+}
+
+// Hit ends this process if the environment asks for it at this place, this time.
+func Hit(name string) {
+	t := wanted()
+	if t.name != name {
+		return
+	}
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if t.left--; t.left == 0 {
+		_ = syscall.Kill(os.Getpid(), t.signal)
+		if t.signal == syscall.SIGKILL {
+			select {} // the signal is on its way
+		}
+	}
+}

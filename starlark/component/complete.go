@@ -1,0 +1,67 @@
+package component
+
+import (
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+)
+
+// Known lists what MODULE.FUNCTION can name here, for completion: the components
+// of the workspace, then the built-in ones that those do not hide. Nothing is
+// executed, and files that cannot be read have none.
+func (l *Loader) Known() []Summary {
+	all := summaries(os.DirFS(filepath.Join(l.root(), "components")))
+	seen := map[string]bool{}
+	for _, s := range all {
+		seen[s.Name] = true
+	}
+	for _, s := range summaries(l.config.Builtins) {
+		if !seen[s.Name] {
+			all = append(all, s)
+		}
+	}
+	return all
+}
+
+// Functions lists the components of a file, each as FILE:FUNCTION; none if it
+// cannot be read. Nothing is executed.
+func (l *Loader) Functions(file string) []Summary {
+	path := file
+	if !filepath.IsAbs(path) {
+		path = filepath.Join(l.dir(), path)
+	}
+	var all []Summary
+	for _, s := range fileSummaries(os.DirFS(filepath.Dir(path)), filepath.Base(path)) {
+		all = append(all, Summary{file + ":" + s.Name, s.Doc})
+	}
+	return all
+}
+
+// summaries are the components of all files at the root of fsys, by MODULE.FUNCTION.
+func summaries(fsys fs.FS) []Summary {
+	var all []Summary
+	for _, file := range starFiles(fsys) {
+		for _, s := range fileSummaries(fsys, file) {
+			all = append(all, Summary{componentName(file, s.Name), s.Doc})
+		}
+	}
+	return all
+}
+
+// fileSummaries are the components of one file, by the function's name alone.
+func fileSummaries(fsys fs.FS, file string) []Summary {
+	defs, err := definitions(fsys, file)
+	if err != nil {
+		return nil
+	}
+	var all []Summary
+	for _, def := range defs {
+		doc := ""
+		if literal := docLiteral(def); literal != nil {
+			doc, _, _ = strings.Cut(parseDocstring(literal.Value.(string)).Text, "\n")
+		}
+		all = append(all, Summary{def.Name.Name, doc})
+	}
+	return all
+}
