@@ -97,6 +97,11 @@ type Plan struct {
 	// Environ is the environment replicas start from, "K=V"; Submit takes the
 	// process's own when it is nil. It is not a part of the printed plan.
 	Environ []string
+
+	// Record is what the history has of the app beside the plan, as opaque JSON, and
+	// Unrecorded says that the history could not take it; both are for a Rememberer.
+	Record     json.RawMessage
+	Unrecorded bool
 }
 
 // CancelOptions changes how an app is cancelled.

@@ -9,6 +9,7 @@ import (
 	"log"
 	"os"
 	"path/filepath"
+	"time"
 
 	"torchx/backends/local/proc"
 	"torchx/runtime/agent"
@@ -31,8 +32,21 @@ func newLauncher(_ agent.Bundle, m *agent.Manifest) (agent.Launcher, error) {
 			replicas = append(replicas, spec.Replica{Role: e.Key, ID: id})
 		}
 	}
-	return proc.New(replicas, c.command, log.New(os.Stderr, "", log.LstdFlags|log.Lmicroseconds))
+	p, err := proc.New(replicas, c.command, log.New(os.Stderr, "", log.LstdFlags|log.Lmicroseconds))
+	if err != nil {
+		return nil, err
+	}
+	return &launcher{p, c}, nil
 }
+
+// launcher runs the replicas of one app.
+type launcher struct {
+	*proc.Launcher
+	commands *commands
+}
+
+// Ended leaves what TorchX's users look for at the end of an app.
+func (l *launcher) Ended(s *spec.Status) error { return l.commands.writeSuccess(s, time.Now()) }
 
 // commands turns the request into what is run for each attempt.
 type commands struct {

@@ -389,7 +389,10 @@ func (f *fixture) killAgent(id string) {
 		PID int `json:"pid"`
 	}
 	data, err := os.ReadFile(filepath.Join(f.b.bundle(id).Dir, "agent.lock"))
-	if err != nil || json.Unmarshal(data, &holder) != nil {
+	for line := range strings.Lines(string(data)) {
+		err = errors.Join(err, json.Unmarshal([]byte(line), &holder))
+	}
+	if err != nil || holder.PID == 0 {
 		f.Fatalf("agent.lock: %v %s", err, data)
 	}
 	if err := unix.Kill(holder.PID, unix.SIGKILL); err != nil {
@@ -447,6 +450,7 @@ func TestLogDirLayout(t *testing.T) {
 			t.Errorf("%s: %q %v", path, data, err)
 		}
 	}
+	f.checkSuccessFile(filepath.Join(logs, "torchx", id))
 	if err := f.b.Delete(f.ctx, id, backends.DeleteOptions{}); err != nil {
 		t.Fatal(err)
 	}
@@ -471,5 +475,58 @@ func TestFilesArePrivate(t *testing.T) {
 	})
 	if err != nil {
 		t.Error(err)
+	}
+}
+
+// checkSuccessFile checks what TorchX leaves at the end of an app in its log folder.
+func (f *fixture) checkSuccessFile(dir string) {
+	f.Helper()
+	var got struct {
+		FinalState string `json:"final_state"`
+		Roles      map[string][]struct {
+			ExitCode int    `json:"exitcode"`
+			Stdout   string `json:"stdout"`
+		} `json:"roles"`
+	}
+	data, err := os.ReadFile(filepath.Join(dir, "SUCCESS"))
+	if err == nil {
+		err = json.Unmarshal(data, &got)
+	}
+	if err != nil {
+		f.Fatal(err)
+	}
+	r := got.Roles["a b"]
+	if got.FinalState != "FAILED" || len(r) != 1 || r[0].ExitCode != 1 || r[0].Stdout != dir+"/a%20b/0/attempt-1/stdout.log" {
+		f.Errorf("SUCCESS is %s", data)
+	}
+}
+
+// What an app printed can be found in the history without its files.
+func TestLogCheckpointsReachTheHistory(t *testing.T) {
+	t.Parallel()
+	f := newFixture(t)
+	r := sh("a", 1, "echo one; echo two; echo err >&2")
+	id := f.plan(nil, r).ID
+	db, err := state.Open(f.ctx, filepath.Join(f.home, "state.db"), state.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer db.Close()
+	if err := db.Insert(f.ctx, state.App{ID: id, Backend: Name, Name: "app", State: spec.Submitted, SubmittedAt: time.Now()}); err != nil {
+		t.Fatal(err)
+	}
+	f.next--
+	f.run(nil, r)
+	awaitAgent(f.b.bundle(id))
+	points, err := db.Checkpoints(f.ctx, Name, id)
+	if err != nil {
+		t.Fatal(err)
+	}
+	got := map[string]int64{}
+	for _, p := range points {
+		got[p.Stream+" lines"], got[p.Stream+" bytes"] = p.Line, p.Offset
+	}
+	if got["stdout lines"] != 2 || got["stdout bytes"] != 8 || got["stderr lines"] != 1 || got["stderr bytes"] != 4 {
+		t.Errorf("checkpoints are %+v", points)
 	}
 }

@@ -32,6 +32,7 @@ func (b *Backend) inspect(id string) (*spec.Status, error) {
 
 // List reports every bundle of this home.
 func (b *Backend) List(context.Context) ([]spec.Summary, error) {
+	agent.CleanUp(b.config.Home) // all folders are read anyway
 	bundles, err := agent.List(b.config.Home)
 	if err != nil {
 		return nil, err

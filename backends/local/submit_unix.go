@@ -24,6 +24,9 @@ func (b *Backend) Submit(_ context.Context, p *backends.Plan) error {
 	if err != nil {
 		return err
 	}
+	if p.Unrecorded {
+		b.noteUnrecorded(p.ID)
+	}
 	bundle, lock, err := agent.Create(m)
 	if errors.Is(err, fs.ErrExist) {
 		return fmt.Errorf("app %s: %w", p.ID, backends.ErrExists)
@@ -62,7 +65,8 @@ func (b *Backend) manifest(p *backends.Plan) (*agent.Manifest, error) {
 		Version: 1, ID: p.ID, Backend: Name,
 		Handle: spec.Handle{Backend: Name, Session: spec.Session, AppID: p.ID}.String(),
 		App:    p.App, Cfg: p.Cfg, Request: raw, Environ: environ,
-		Home: b.config.Home, SubmittedAt: time.Now(), GracePeriod: seconds(o.grace), FailFast: o.failFast,
+		Record: p.Record,
+		Home:   b.config.Home, SubmittedAt: time.Now(), GracePeriod: seconds(o.grace), FailFast: o.failFast,
 	}, nil
 }
 

@@ -106,6 +106,7 @@ func (t *tool) runner(ctx context.Context) (*runner.Runner, error) {
 		return nil, err
 	}
 	r.DB = t.db
+	r.Settle(ctx)
 	t.runs = r
 	return r, nil
 }

@@ -41,6 +41,7 @@ type Manifest struct {
 	Environ     []string        `json:"environ"` // what replicas inherit, "K=V"
 	Home        string          `json:"home"`    // TORCHX_HOME
 	SubmittedAt time.Time       `json:"submitted_at"`
+	Record      json.RawMessage `json:"record,omitempty"` // what the history needs beside all this
 
 	GracePeriod time.Duration `json:"grace_period"` // between SIGTERM and SIGKILL
 	FailFast    bool          `json:"fail_fast"`
@@ -53,6 +54,9 @@ func appsDir(home string) string { return filepath.Join(home, "apps") }
 
 // BundleAt returns the bundle of an app id, which need not exist.
 func BundleAt(home, id string) Bundle { return Bundle{filepath.Join(appsDir(home), Escape(id))} }
+
+// BundleOf returns the bundle whose folder has that name.
+func BundleOf(home, folder string) Bundle { return Bundle{filepath.Join(appsDir(home), folder)} }
 
 func (b Bundle) path(name string) string { return filepath.Join(b.Dir, name) }
 
@@ -177,6 +181,7 @@ func List(home string) ([]Bundle, error) {
 // Remove deletes the bundle: it is gone at once for everybody else, even if the
 // removal of its files is cut short.
 func (b Bundle) Remove() error {
+	b.unmark()
 	trash, err := os.MkdirTemp(filepath.Dir(b.Dir), ".old-")
 	if err != nil {
 		return fmt.Errorf("delete app folder: %w", err)
@@ -198,15 +203,14 @@ func CleanUp(home string) {
 	}
 	for _, e := range entries {
 		b := Bundle{filepath.Join(appsDir(home), e.Name())}
-		if e.Name()[0] != '.' || recent(e) || b.Held() {
+		info, err := e.Info()
+		if e.Name()[0] != '.' || err != nil || !Settled(info) || b.Held() {
 			continue
 		}
 		_ = os.RemoveAll(b.Dir) // tried again by the next clean-up
 	}
 }
 
-// recent spares folders that a live process may have just made.
-func recent(e fs.DirEntry) bool {
-	info, err := e.Info()
-	return err != nil || time.Since(info.ModTime()) < time.Minute
-}
+// Settled reports whether a file or folder is older than what a live process may
+// just be making.
+func Settled(info fs.FileInfo) bool { return time.Since(info.ModTime()) >= time.Minute }

@@ -4,6 +4,7 @@ import (
 	"time"
 
 	"torchx/runtime/spec"
+	"torchx/state"
 )
 
 // Launcher starts and ends replicas in one place (processes, containers). The
@@ -22,10 +23,17 @@ type Launcher interface {
 	Exits() <-chan Exit
 	// ErrorFile returns the error file of an attempt as JSON, nil if it wrote none.
 	ErrorFile(r spec.Replica, attempt int) []byte
+	// Checkpoints hands out the log checkpoints that came since the last call.
+	Checkpoints() []Checkpoint
+	// Ended is called with the app's final status, before that is published.
+	Ended(s *spec.Status) error
 	// Finish ends whatever replicas left behind (asked first, killed after the
 	// grace period or when kill is closed), completes their logs and waits for both.
 	Finish(grace time.Duration, kill <-chan struct{})
 }
+
+// Checkpoint is where a log was at some time, for the history.
+type Checkpoint = state.Checkpoint
 
 // Start is what a Launcher needs beside its own request to start an attempt.
 type Start struct {

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"torchx/runtime/spec"
+	"torchx/state"
 )
 
 // recordTimeout bounds the last write to the history: when it does not succeed,
@@ -16,6 +17,7 @@ const recordTimeout = 5 * time.Second
 // Store is where the agent copies what its bundle says; *state.DB is one.
 type Store interface {
 	SetStatus(ctx context.Context, backend, id string, s *spec.Status) error
+	PutCheckpoints(ctx context.Context, backend, id string, points []state.Checkpoint) error
 	Close() error
 }
 
@@ -26,10 +28,11 @@ type recorder struct {
 	backend, id string
 	log         *log.Logger
 
-	mu   sync.Mutex
-	next *spec.Status
-	wake chan struct{}
-	done chan struct{}
+	mu     sync.Mutex
+	next   *spec.Status
+	points []state.Checkpoint // all that are not written
+	wake   chan struct{}
+	done   chan struct{}
 }
 
 func newRecorder(open func(context.Context) (Store, error), backend, id string, l *log.Logger) *recorder {
@@ -38,9 +41,10 @@ func newRecorder(open func(context.Context) (Store, error), backend, id string, 
 	return r
 }
 
-func (r *recorder) put(s *spec.Status) {
+func (r *recorder) put(s *spec.Status, points []state.Checkpoint) {
 	r.mu.Lock()
 	r.next = s
+	r.points = append(r.points, points...)
 	r.mu.Unlock()
 	select {
 	case r.wake <- struct{}{}:
@@ -64,10 +68,7 @@ func (r *recorder) loop() {
 	var db Store
 	for more := true; more; {
 		_, more = <-r.wake
-		r.mu.Lock()
-		s := r.next
-		r.next = nil
-		r.mu.Unlock()
+		s, points := r.take()
 		if s == nil {
 			continue
 		}
@@ -79,8 +80,23 @@ func (r *recorder) loop() {
 			}
 			defer db.Close()
 		}
-		if err := db.SetStatus(ctx, r.backend, r.id, s); err != nil {
+		if err := r.write(ctx, db, s, points); err != nil {
 			r.log.Printf("record status: %v", err)
 		}
 	}
+}
+
+func (r *recorder) take() (*spec.Status, []state.Checkpoint) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	s, points := r.next, r.points
+	r.next, r.points = nil, nil
+	return s, points
+}
+
+func (r *recorder) write(ctx context.Context, db Store, s *spec.Status, points []state.Checkpoint) error {
+	if err := db.SetStatus(ctx, r.backend, r.id, s); err != nil || len(points) == 0 {
+		return err
+	}
+	return db.PutCheckpoints(ctx, r.backend, r.id, points)
 }

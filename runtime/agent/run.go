@@ -238,7 +238,7 @@ func (a *agent) publish(now bool) {
 	}
 	s := a.gang.status(a.manifest)
 	a.note(a.bundle.writeStatus(&s, false))
-	a.recorder.put(&s)
+	a.recorder.put(&s, a.launcher.Checkpoints())
 	a.dirty, a.written = false, time.Now()
 }
 
@@ -250,6 +250,7 @@ func (a *agent) finish(signals <-chan os.Signal) error {
 	a.endRest(signals)
 	s := a.gang.finalStatus(a.manifest, time.Now())
 	failpoint.Hit(failpoint.Ended)
+	a.note(a.launcher.Ended(&s))
 	err := a.bundle.writeStatus(&s, false)
 	a.note(err)
 	failpoint.Hit(failpoint.ResultWritten)
@@ -260,7 +261,7 @@ func (a *agent) finish(signals <-chan os.Signal) error {
 		a.answer(readyAnswer{Code: *s.ExitCode, Error: s.FirstFailure.Msg})
 	}
 	a.answer(readyAnswer{OK: true}) // cancelled before it began
-	a.recorder.put(&s)
+	a.recorder.put(&s, a.launcher.Checkpoints())
 	err = errors.Join(err, a.exits.Close(), a.bundle.sync(), a.starts.Close())
 	a.recorder.close()
 	failpoint.Hit(failpoint.HistoryWritten)

@@ -27,10 +27,14 @@ func (r *Runner) Submit(ctx context.Context, p *Planned) (spec.Handle, error) {
 	if err != nil {
 		return spec.Handle{}, err
 	}
+	if p.Plan.Record, err = memoryOf(p); err != nil {
+		return spec.Handle{}, err
+	}
 	recorded, err := r.record(ctx, p)
 	if err != nil {
 		return spec.Handle{}, err
 	}
+	p.Plan.Unrecorded = !recorded
 	failpoint.Hit(failpoint.Recorded)
 	if err := b.Submit(ctx, p.Plan); err != nil {
 		if recorded {

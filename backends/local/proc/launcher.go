@@ -31,6 +31,7 @@ type Launcher struct {
 
 	spawner *spawner
 	drainer *drainer
+	points  *checkpoints
 	exits   chan agent.Exit
 
 	mu      sync.Mutex // held around fork and around wait, so that no exit is unknown
@@ -60,7 +61,7 @@ func New(replicas []spec.Replica, command func(spec.Replica, int) Command, l *lo
 	}
 	p := &Launcher{
 		command: command, replicas: replicas, log: l,
-		spawner: newSpawner(), drainer: drainer, exits: make(chan agent.Exit, len(replicas)+1),
+		spawner: newSpawner(), drainer: drainer, points: &checkpoints{}, exits: make(chan agent.Exit, len(replicas)+1),
 		running: map[int]*process{}, byKey: map[spec.Replica]*process{},
 	}
 	go p.reap()
@@ -92,7 +93,7 @@ func (p *Launcher) Start(s agent.Start) (agent.Process, error) {
 	if err != nil {
 		return agent.Process{}, refuse(s.Replica, err)
 	}
-	logs, err := openLog(c.LogDir)
+	logs, err := openLog(c.LogDir, p.points.of(s.Replica, s.Attempt))
 	if err != nil {
 		return agent.Process{}, refuse(s.Replica, err)
 	}
@@ -121,6 +122,12 @@ func (p *Launcher) fork(s agent.Start, c Command, path string, logs *attemptLog)
 	p.byKey[s.Replica] = started
 	return agent.Process{PID: pid, StartTime: startTime(pid), Hostname: "localhost"}, nil
 }
+
+// Checkpoints hands out the log checkpoints that came since the last call.
+func (p *Launcher) Checkpoints() []agent.Checkpoint { return p.points.take() }
+
+// Ended has nothing to add to the status.
+func (p *Launcher) Ended(*spec.Status) error { return nil }
 
 // Exits hands out the end of every attempt.
 func (p *Launcher) Exits() <-chan agent.Exit { return p.exits }

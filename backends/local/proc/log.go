@@ -23,11 +23,17 @@ type attemptLog struct {
 	reads  [2]int // what the agent reads from
 	writes [2]int // what the replica writes to; -1 when closed
 	pace   pace
+
+	point    func(logstore.Totals, time.Time) // takes a checkpoint
+	unmarked int                              // bytes since the last one
 }
+
+// checkpointBytes is how much of a log there is between two checkpoints.
+const checkpointBytes = 64 << 20
 
 var bothStreams = [2]logstore.Stream{logstore.Stdout, logstore.Stderr}
 
-func openLog(dir string) (*attemptLog, error) {
+func openLog(dir string, point func(logstore.Totals, time.Time)) (*attemptLog, error) {
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return nil, fmt.Errorf("create log folder: %w", plain(err))
 	}
@@ -35,7 +41,7 @@ func openLog(dir string) (*attemptLog, error) {
 	if err != nil {
 		return nil, plain(err)
 	}
-	l := &attemptLog{writer: w, reads: [2]int{-1, -1}, writes: [2]int{-1, -1}}
+	l := &attemptLog{writer: w, point: point, reads: [2]int{-1, -1}, writes: [2]int{-1, -1}}
 	for i := range l.reads {
 		if l.reads[i], l.writes[i], err = pipe(); err != nil {
 			l.closePipes()
@@ -99,7 +105,12 @@ func closeAll(fds *[2]int) {
 func (l *attemptLog) take(stream int, buf []byte) (int, error) {
 	n, err := ignoringEINTR(func() (int, error) { return unix.Read(l.reads[stream], buf) })
 	if n > 0 {
-		_ = l.writer.Append(bothStreams[stream], buf[:n], time.Now())
+		now := time.Now()
+		_ = l.writer.Append(bothStreams[stream], buf[:n], now)
+		if l.unmarked += n; l.unmarked >= checkpointBytes {
+			l.unmarked = 0
+			l.point(l.writer.Totals(), now)
+		}
 	}
 	return n, err
 }
@@ -119,7 +130,9 @@ func (l *attemptLog) close(trouble *log.Logger) {
 	if err := l.writer.Close(false); err != nil {
 		trouble.Printf("close log: %v", err)
 	}
-	if t := l.writer.Totals(); t.LostBytes > 0 {
+	t := l.writer.Totals()
+	l.point(t, time.Now())
+	if t.LostBytes > 0 {
 		trouble.Printf("log: %d bytes were lost since %s", t.LostBytes, t.LostSince.Format(time.RFC3339))
 	}
 }

@@ -1,0 +1,89 @@
+package local
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+
+	"torchx/backends"
+	"torchx/runtime/agent"
+)
+
+// unrecordedFolder is the folder of a home with an empty file for each app that
+// the history could not take when it was submitted.
+const unrecordedFolder = "unrecorded"
+
+var (
+	_ backends.Sweeper    = (*Backend)(nil)
+	_ backends.Rememberer = (*Backend)(nil)
+)
+
+// Sweep ends what dead agents left running.
+func (b *Backend) Sweep(context.Context) error { return agent.Sweep(b.config.Home) }
+
+func (b *Backend) unrecorded(id string) string {
+	return filepath.Join(b.config.Home, unrecordedFolder, agent.Escape(id))
+}
+
+// noteUnrecorded is best effort: the app itself is what matters.
+func (b *Backend) noteUnrecorded(id string) {
+	path := b.unrecorded(id)
+	if os.MkdirAll(filepath.Dir(path), 0o700) == nil {
+		_ = os.WriteFile(path, nil, 0o600)
+	}
+}
+
+// Recalled takes the note of an app away.
+func (b *Backend) Recalled(_ context.Context, id string) error {
+	err := os.Remove(b.unrecorded(id))
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return fmt.Errorf("app %s is in the history now, but its note stays: %w", id, err)
+	}
+	return nil
+}
+
+// Recall reads bundles.
+func (b *Backend) Recall(_ context.Context, all bool) ([]backends.Memory, error) {
+	bundles, err := b.recallable(all)
+	if err != nil {
+		return nil, err
+	}
+	var memories []backends.Memory
+	for _, bundle := range bundles {
+		m, err := bundle.Manifest()
+		if err != nil || m.Backend != Name {
+			continue
+		}
+		s, err := bundle.Inspect()
+		if err != nil {
+			continue
+		}
+		memories = append(memories, backends.Memory{
+			ID: m.ID, App: m.App, Cfg: m.Cfg, Record: m.Record, SubmittedAt: m.SubmittedAt, Status: s,
+		})
+	}
+	return memories, nil
+}
+
+func (b *Backend) recallable(all bool) ([]agent.Bundle, error) {
+	if all {
+		return agent.List(b.config.Home)
+	}
+	entries, err := os.ReadDir(filepath.Join(b.config.Home, unrecordedFolder))
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return nil, fmt.Errorf("look for apps that are not in the history: %w", err)
+	}
+	var bundles []agent.Bundle
+	for _, e := range entries {
+		bundle := agent.BundleOf(b.config.Home, e.Name())
+		if bundle.Exists() {
+			bundles = append(bundles, bundle)
+		} else if info, err := e.Info(); err == nil && agent.Settled(info) {
+			_ = os.Remove(filepath.Join(b.config.Home, unrecordedFolder, e.Name())) // deleted since
+		}
+	}
+	return bundles, nil
+}

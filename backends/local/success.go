@@ -1,0 +1,78 @@
+//go:build unix
+
+package local
+
+import (
+	"encoding/json"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"torchx/runtime/spec"
+)
+
+// successFile is what TorchX leaves in an app's log folder at its end, also when
+// the app failed, but not when it was cancelled (its facts 87 and 88).
+const successFile = "SUCCESS"
+
+type success struct {
+	AppID       string                     `json:"app_id"`
+	LogDir      string                     `json:"log_dir"`
+	FinalState  spec.State                 `json:"final_state"`
+	LastUpdated float64                    `json:"last_updated"` // unix seconds
+	Roles       spec.Map[[]successReplica] `json:"roles"`
+}
+
+type successReplica struct {
+	ReplicaID int    `json:"replica_id"`
+	PID       int    `json:"pid"`
+	ExitCode  *int   `json:"exitcode"` // -n for signal n, as Python's subprocess says it
+	Stdout    string `json:"stdout"`
+	Stderr    string `json:"stderr"`
+	ErrorFile string `json:"error_file"`
+}
+
+// writeSuccess leaves the file in a log folder of the user's.
+func (c *commands) writeSuccess(s *spec.Status, now time.Time) error {
+	if !c.layout.user || s.State == spec.Cancelled {
+		return nil
+	}
+	all := success{
+		AppID: c.request.AppID, LogDir: c.layout.logDir, FinalState: s.State,
+		LastUpdated: float64(now.UnixMicro()) / 1e6, Roles: spec.Map[[]successReplica]{},
+	}
+	for _, role := range s.Roles {
+		replicas := make([]successReplica, len(role.Replicas))
+		for i, r := range role.Replicas {
+			replicas[i] = c.successOf(&r)
+		}
+		all.Roles.Set(role.Role, replicas)
+	}
+	data, err := json.Marshal(all)
+	if err != nil {
+		return fmt.Errorf("encode %s: %w", successFile, err)
+	}
+	if err := os.MkdirAll(c.layout.logDir, 0o700); err != nil {
+		return fmt.Errorf("write %s: %w", successFile, err)
+	}
+	if err := os.WriteFile(filepath.Join(c.layout.logDir, successFile), append(data, '\n'), 0o600); err != nil {
+		return fmt.Errorf("write %s: %w", successFile, err)
+	}
+	return nil
+}
+
+func (c *commands) successOf(r *spec.ReplicaStatus) successReplica {
+	key := spec.Replica{Role: r.Role, ID: r.ID}
+	dir := c.layout.replicaDir(key, r.Attempt)
+	code := r.ExitCode
+	if code != nil && strings.HasPrefix(r.Signal, "SIG") {
+		n := 128 - *code
+		code = &n
+	}
+	return successReplica{
+		ReplicaID: r.ID, PID: r.PID, ExitCode: code, Stdout: filepath.Join(dir, "stdout.log"),
+		Stderr: filepath.Join(dir, "stderr.log"), ErrorFile: c.layout.errorFile(key, r.Attempt),
+	}
+}

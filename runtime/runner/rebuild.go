@@ -1,0 +1,127 @@
+package runner
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+
+	"torchx/backends"
+	"torchx/state"
+)
+
+// memory is what the history has of an app beside its plan; a backend keeps it.
+type memory struct {
+	Component string          `json:"component,omitempty"`
+	Args      []string        `json:"args,omitempty"`
+	Cwd       string          `json:"cwd,omitempty"`
+	Modules   json.RawMessage `json:"modules,omitempty"`
+	Getenv    json.RawMessage `json:"getenv,omitempty"`
+}
+
+func memoryOf(p *Planned) (json.RawMessage, error) {
+	data, err := json.Marshal(memory{p.Component, p.Args, p.Cwd, p.Modules, p.Getenv})
+	if err != nil {
+		return nil, fmt.Errorf("encode the record of app %s: %w", p.Ref().Handle(), err)
+	}
+	return data, nil
+}
+
+// Settle is for every command that opens the history, before it does its work: it
+// ends what dead supervisors of this machine left running, and takes apps into the
+// history that it lost or could not take. What fails is a warning.
+func (r *Runner) Settle(ctx context.Context) {
+	for _, name := range r.Backends.Names() {
+		b, err := r.Backends.Get(name)
+		if err != nil {
+			continue // whoever needs that backend will be told
+		}
+		if s, ok := b.(backends.Sweeper); ok {
+			if err := s.Sweep(ctx); err != nil {
+				r.warn("%v", err)
+			}
+		}
+	}
+	if r.DB == nil || r.DB.ReadOnly() {
+		return
+	}
+	if err := r.refill(ctx); err != nil {
+		r.warn("the history is not complete: %v", err)
+	}
+}
+
+// refill adds what backends remember and the history does not have.
+func (r *Runner) refill(ctx context.Context) error {
+	complete, err := r.DB.Complete(ctx)
+	if err != nil {
+		return err
+	}
+	added := 0
+	for _, name := range r.Backends.Names() {
+		b, err := r.Backends.Get(name)
+		rememberer, ok := b.(backends.Rememberer)
+		if err != nil || !ok {
+			continue
+		}
+		n, err := r.recall(ctx, name, rememberer, !complete)
+		if err != nil {
+			return err
+		}
+		added += n
+	}
+	if !complete {
+		if err := r.DB.SetComplete(ctx); err != nil {
+			return err
+		}
+	}
+	if added > 0 {
+		r.warn("%d apps that the history did not have were taken from their folders", added)
+	}
+	return nil
+}
+
+// recall takes over the memories of one backend, oldest first.
+func (r *Runner) recall(ctx context.Context, backend string, b backends.Rememberer, all bool) (added int, err error) {
+	memories, err := b.Recall(ctx, all)
+	if err != nil {
+		return 0, err
+	}
+	slices.SortStableFunc(memories, func(a, b backends.Memory) int { return a.SubmittedAt.Compare(b.SubmittedAt) })
+	for i := range memories {
+		m := &memories[i]
+		err := r.remember(ctx, backend, m)
+		switch {
+		case err == nil:
+			added++
+		case !errors.Is(err, state.ErrExists):
+			return added, err
+		}
+		if err := b.Recalled(ctx, m.ID); err != nil {
+			return added, err
+		}
+	}
+	return added, nil
+}
+
+func (r *Runner) remember(ctx context.Context, backend string, m *backends.Memory) error {
+	var kept memory
+	if len(m.Record) > 0 {
+		if err := json.Unmarshal(m.Record, &kept); err != nil {
+			return fmt.Errorf("read the record of app %s: %w", m.ID, err)
+		}
+	}
+	p := &Planned{
+		Backend: backend, Plan: &backends.Plan{ID: m.ID, App: m.App, Cfg: m.Cfg},
+		Component: kept.Component, Args: kept.Args, Cwd: kept.Cwd, Modules: kept.Modules, Getenv: kept.Getenv,
+	}
+	row, err := r.newRow(p)
+	if err != nil {
+		return err
+	}
+	row.SubmittedAt, row.Submitter = m.SubmittedAt, ""
+	if err := r.DB.Insert(ctx, row); err != nil {
+		return err
+	}
+	return r.DB.SetStatus(ctx, backend, m.ID, m.Status)
+}
