@@ -10,12 +10,13 @@ FUMPT_V   := v0.12.0
 BUILDIFY  := $(GOBIN)/buildifier
 BUILDIFY_V := v0.0.0-20260904073137-eaa4d125b423
 FUZZTIME  ?= 10s
+KILLS     ?= 200
 
 # Under -race a test binary's children would otherwise wait a second at exit.
 export GORACE := atexit_sleep_ms=0
 
 .DEFAULT_GOAL := build
-.PHONY: build install test race lint fmt fuzz cover bench check e2e cross tools clean help
+.PHONY: build install test race torture lint fmt fuzz vuln cover bench check e2e cross tools clean help
 
 build: ## build bin/torchx
 	$(GO) build -trimpath -o $(BIN)/torchx ./cmd/torchx
@@ -32,6 +33,9 @@ race: ## run the same tests under the race detector
 e2e: ## run the end-to-end tests; TORCHX_REQUIRE=torch makes a missing part a failure
 	$(GO) test -count=1 -tags e2e ./test/e2e/...
 
+torture: ## kill torchx KILLS times at random moments (SEED=n repeats a run)
+	TORCHX_KILLS=$(KILLS) TORCHX_SEED=$(SEED) $(GO) test -count=1 -timeout 30m -tags torture -run TestTorture -v ./test/torture
+
 lint: tools ## check style, imports between packages, and formatting
 	$(LINT) run ./...
 	@out=$$($(FUMPT) -l .); test -z "$$out" || { echo "not gofumpt-ed:"; echo "$$out"; exit 1; }
@@ -43,6 +47,9 @@ fmt: tools ## format Go and Starlark files
 
 fuzz: ## run every fuzz target for FUZZTIME
 	@./test/fuzz.sh $(FUZZTIME)
+
+vuln: ## look for known vulnerabilities of dependencies; TORCHX_REQUIRE=vuln makes a missing database a failure
+	@GO="$(GO)" ./test/vuln.sh $(GOBIN)/govulncheck
 
 cover: ## write coverage to bin/cover.html
 	@mkdir -p $(BIN)

@@ -398,7 +398,8 @@ func (f *fixture) killAgent(id string) {
 	if err := unix.Kill(holder.PID, unix.SIGKILL); err != nil {
 		f.Fatal(err)
 	}
-	f.eventually("the agent's end", func() bool { return !alive(holder.PID) })
+	// Its threads may still be in the kernel, with the lock, when it is a zombie.
+	f.eventually("the agent's end", func() bool { return !alive(holder.PID) && !f.b.bundle(id).Held() })
 }
 
 // A process that a replica leaves behind ends with it, and does not hold it up.

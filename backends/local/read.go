@@ -2,7 +2,6 @@ package local
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -117,25 +116,22 @@ func (b *Backend) Wait(ctx context.Context, id string) (*spec.Status, error) {
 
 // Logs opens the log of one replica.
 func (b *Backend) Logs(_ context.Context, id string, r spec.Replica, o backends.LogOptions) (backends.LogReader, error) {
-	s, err := b.inspect(id)
+	bundle := b.bundle(id)
+	if !bundle.Exists() {
+		return nil, fmt.Errorf("app %s: %w", id, backends.ErrNotFound)
+	}
+	w := b.watch(bundle)
+	s, err := w.current()
 	if err != nil {
-		return nil, err
+		return nil, fmt.Errorf("read app %s: %w", id, err)
 	}
 	if s.Replica(r) == nil {
 		return nil, fmt.Errorf("replica %s/%d of app %s: %w", r.Role, r.ID, id, backends.ErrNotFound)
 	}
-	bundle := b.bundle(id)
-	m, err := bundle.Manifest()
+	l, err := w.layout()
 	if err != nil {
 		return nil, fmt.Errorf("read app %s: %w", id, err)
 	}
-	req := struct {
-		LogDir string `json:"log_dir"`
-	}{}
-	if err := json.Unmarshal(m.Request, &req); err != nil {
-		return nil, fmt.Errorf("read request of app %s: %w", id, err)
-	}
-	l, w := layoutOf(m, req.LogDir), b.watch(bundle)
 	return logstore.Open(logstore.Source{
 		Dir:   func(attempt int) string { return l.replicaDir(r, attempt) },
 		State: func() (int, bool, error) { return w.attempts(r) },

@@ -1,6 +1,7 @@
 package local
 
 import (
+	"encoding/json"
 	"os"
 	"sync"
 	"time"
@@ -26,6 +27,7 @@ type watch struct {
 	stamp  os.FileInfo // of the file that status was read from
 	looked time.Time   // when it was last made sure that the agent lives
 	closed bool
+	logs   *layout // nil until it is asked for
 }
 
 // watch returns the bundle's watch, made on first use.
@@ -116,6 +118,29 @@ func (w *watch) attempts(r spec.Replica) (begun int, done bool, err error) {
 		begun++
 	}
 	return begun, s.State.Terminal(), nil
+}
+
+// layout tells where the app's logs are. It never changes, and an app may have a
+// thousand replicas: it is read once.
+func (w *watch) layout() (layout, error) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.logs != nil {
+		return *w.logs, nil
+	}
+	m, err := w.bundle.Manifest()
+	if err != nil {
+		return layout{}, err
+	}
+	var request struct {
+		LogDir string `json:"log_dir"`
+	}
+	if err := json.Unmarshal(m.Request, &request); err != nil {
+		return layout{}, err
+	}
+	l := layoutOf(m, request.LogDir)
+	w.logs = &l
+	return l, nil
 }
 
 func (w *watch) current() (*spec.Status, error) {

@@ -12,11 +12,12 @@ import (
 func (t *tool) describeCommand() *cli.Command {
 	var asJSON bool
 	return &cli.Command{
-		Name:        "describe",
-		Usage:       "show what was submitted",
-		UsageText:   "HANDLE [--json]\ntorchx describe -",
-		Description: "Show the component, the arguments, the options and the app as it was submitted. " + handleHelp,
-		Flags:       []cli.Flag{jsonFlag(&asJSON)},
+		Name:      "describe",
+		Usage:     "show what was submitted",
+		UsageText: "HANDLE [--json]\ntorchx describe -",
+		Description: "Show the component, the arguments, the options and the app as it was submitted. " + secretsHelp +
+			" With it the app of --json can be run again. " + handleHelp,
+		Flags: []cli.Flag{jsonFlag(&asJSON)},
 		Action: func(c *cli.Context) error {
 			handle, err := oneArgument(c, "HANDLE")
 			if err != nil {
@@ -41,7 +42,7 @@ func (t *tool) describe(ctx context.Context, text string, asJSON bool) error {
 		return err
 	}
 	if asJSON {
-		return t.printJSON(d)
+		return t.printMaskedJSON(d)
 	}
 	return t.printDescription(d)
 }
@@ -58,7 +59,7 @@ func (t *tool) printDescription(d *runner.Description) error {
 		title string
 		value any
 	}{{"", head}, {"APPLICATION", d.App}, {"OPTIONS", d.Cfg}} {
-		text, err := yamlText(part.value)
+		text, err := t.maskedYAML(part.value)
 		if err != nil {
 			return err
 		}

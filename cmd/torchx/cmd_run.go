@@ -40,7 +40,8 @@ func (t *tool) runCommand() *cli.Command {
 			"torchx run --dryrun -b local utils.sh -c 'echo $HOME'",
 		Description: "Run a component: built in (`torchx builtins`) or FILE.star:FUNCTION. What stands behind it is its own: " +
 			"`torchx run COMPONENT --help` explains its arguments. The handle of the app goes to stdout; the output of replicas, on stderr, " +
-			"is followed to the end unless -d is given. Ctrl-C cancels the app, twice kills it. The exit code is the app's own.",
+			"is followed to the end unless -d is given. Ctrl-C cancels the app, twice kills it. The exit code is the app's own." +
+			" What --dryrun prints for people has no secrets; with --json it is the request itself, and has them.",
 		Flags: append([]cli.Flag{
 			backendFlag(&o.backend, "where to run: `BACKEND` (default: the first of torchx runopts)"),
 			cfgFlag(&o.cfg),

@@ -60,9 +60,9 @@ func (t *tool) status(ctx context.Context, o statusOptions) error {
 		filterRoles(s, names)
 	}
 	if o.json {
-		return t.printJSON(s)
+		return t.printMaskedJSON(s)
 	}
-	return t.print(paintStates(statusText(s, time.Local), t.outStyle))
+	return t.print(paintStates(t.masked(statusText(s, time.Local)), t.outStyle))
 }
 
 // warnUnknownRoles names the roles that an app does not have: a mistyped filter

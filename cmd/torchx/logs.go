@@ -29,6 +29,9 @@ func (t *tool) copyLogs(ctx context.Context, w io.Writer, s style, r *runner.Run
 	inputs := make([]logmux.Input, len(open))
 	for i, in := range open {
 		inputs[i] = logmux.Input{Role: in.Role, ID: in.ID, Reader: in.Reader}
+		if !ls.json {
+			inputs[i].Role = oneLine(in.Role) // it becomes a prefix on the screen
+		}
 	}
 	return logmux.Copy(ctx, w, inputs, logmux.Options{
 		Prefix: ls.prefix, Color: s.color, Timestamps: ls.timestamps, JSON: ls.json,

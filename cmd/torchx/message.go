@@ -64,9 +64,10 @@ func (t *tool) warn(format string, args ...any) {
 
 func (t *tool) sayError(text string) { t.line(t.errStyle.paint(ansiRed, "error: "), text) }
 
-// line prints one line on stderr; what it says cannot drive the terminal.
+// line prints one line on stderr; what it says cannot drive the terminal and
+// has no secrets.
 func (t *tool) line(mark, text string) {
-	fmt.Fprintf(t.err, "torchx: %s%s\n", mark, oneLine(text)) // nowhere to report an error of stderr to
+	fmt.Fprintf(t.err, "torchx: %s%s\n", mark, oneLine(t.masked(text))) // nowhere to report an error of stderr to
 }
 
 // print writes to stdout.
@@ -109,7 +110,7 @@ func (t *tool) explain(err error) {
 	var detailed interface{ Detail() string }
 	if errors.As(err, &detailed) {
 		if detail := strings.TrimRight(detailed.Detail(), "\n"); detail != "" {
-			fmt.Fprintln(t.err, clean(detail, true)) // as for line
+			fmt.Fprintln(t.err, clean(t.masked(detail), true)) // as for line
 		}
 	}
 }

@@ -66,7 +66,7 @@ func (t *tool) build(ctx context.Context, o runOptions, conf *config.Config) (_ 
 	o.inputs.Config = conf.Component(found.Name)
 	built, err := found.Build(ctx, o.inputs)
 	if errors.Is(err, component.ErrHelp) {
-		return nil, "", errors.Join(err, t.print(found.Help(t.outStyle.color, terminalWidth(t.out))))
+		return nil, "", errors.Join(err, t.print(cleanStyled(found.Help(t.outStyle.color, terminalWidth(t.out)))))
 	}
 	if err != nil {
 		return nil, "", plainly(found, err)
@@ -151,11 +151,11 @@ func (t *tool) printPlan(p *runner.Planned, asJSON bool) error {
 	if asJSON {
 		return t.printJSON(p)
 	}
-	app, err := yamlText(p.Plan.App)
+	app, err := t.maskedYAML(p.Plan.App)
 	if err != nil {
 		return err
 	}
-	request, err := yamlText(p.Plan.Request)
+	request, err := t.maskedYAML(p.Plan.Request)
 	if err != nil {
 		return err
 	}

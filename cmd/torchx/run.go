@@ -108,7 +108,7 @@ func (t *tool) commandLine() *cli.App {
 func (t *tool) commands() []*cli.Command {
 	return []*cli.Command{
 		t.runCommand(), t.submitCommand(), t.statusCommand(), t.listCommand(), t.logCommand(),
-		t.describeCommand(), t.waitCommand(), t.cancelCommand(), t.deleteCommand(),
+		t.describeCommand(), t.attachCommand(), t.topCommand(), t.waitCommand(), t.cancelCommand(), t.deleteCommand(),
 		t.builtinsCommand(), t.runoptsCommand(), t.configureCommand(), t.completionCommand(), t.versionCommand(),
 	}
 }
@@ -118,6 +118,7 @@ func (t *tool) globalFlags() []cli.Flag {
 		&cli.StringFlag{Name: "log_level", Usage: "least `LEVEL` of messages: debug, info, warning or error (default: $LOGLEVEL, else info)"},
 		&cli.BoolFlag{Name: "no-color", Usage: "no colours, as with NO_COLOR set"},
 		&cli.BoolFlag{Name: "offline", Usage: "never use the network (the local backend does not anyway)"},
+		&cli.BoolFlag{Name: "show-secrets", Usage: "show values that look like secrets (names like *_TOKEN; more: secrets in [torchx] of .torchxconfig, $TORCHX_SECRETS)"},
 		&cli.BoolFlag{Name: "version", Usage: "print the version and exit"},
 	}
 }
@@ -126,6 +127,7 @@ func (t *tool) applyGlobalFlags(c *cli.Context) error {
 	if c.Bool("no-color") {
 		t.plain()
 	}
+	t.masking.off = c.Bool("show-secrets")
 	return t.setLevel(c.String("log_level"), c.IsSet("log_level"))
 }
 

@@ -2,6 +2,7 @@ package main
 
 import (
 	"fmt"
+	"regexp"
 	"sort"
 	"strings"
 	"unicode"
@@ -30,6 +31,23 @@ func clean(s string, lines bool) string {
 	}
 	return b.String()
 }
+
+// cleanStyled is clean for text with lines of which parts were emphasised: colours
+// stay, since they do no more than that.
+func cleanStyled(s string) string {
+	var b strings.Builder
+	for {
+		at := colours.FindStringIndex(s)
+		if at == nil {
+			return b.String() + clean(s, true)
+		}
+		b.WriteString(clean(s[:at[0]], true) + s[at[0]:at[1]])
+		s = s[at[1]:]
+	}
+}
+
+// colours matches what turns emphasis on and off.
+var colours = regexp.MustCompile(`\x1b\[(?:0|1|32)m`)
 
 // needsEscape holds for what drives a terminal instead of showing up on it.
 func needsEscape(r rune) bool {

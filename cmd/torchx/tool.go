@@ -20,6 +20,7 @@ type tool struct {
 	outStyle   style
 	errStyle   style
 	level      int
+	masking    masking
 
 	backends *backends.Registry
 	db       *state.DB

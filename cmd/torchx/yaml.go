@@ -12,19 +12,28 @@ import (
 // yamlText shows a value as YAML made from its JSON form, keys in their order:
 // what people read in a dry run. Control characters are escaped.
 func yamlText(v any) (string, error) {
-	var data bytes.Buffer
-	e := json.NewEncoder(&data)
-	e.SetEscapeHTML(false)
-	if err := e.Encode(v); err != nil {
-		return "", fmt.Errorf("encode: %w", err)
+	data, err := encodeJSON(v)
+	if err != nil {
+		return "", err
 	}
-	d := json.NewDecoder(&data)
+	d := json.NewDecoder(bytes.NewReader(data))
 	d.UseNumber()
 	w := yamlWriter{dec: d}
 	if err := w.value("", false); err != nil {
 		return "", fmt.Errorf("decode: %w", err)
 	}
 	return strings.TrimPrefix(strings.TrimPrefix(w.b.String(), "\n"), " "), nil
+}
+
+// encodeJSON is json.Marshal with < > & as they are.
+func encodeJSON(v any) ([]byte, error) {
+	var data bytes.Buffer
+	e := json.NewEncoder(&data)
+	e.SetEscapeHTML(false)
+	if err := e.Encode(v); err != nil {
+		return nil, fmt.Errorf("encode: %w", err)
+	}
+	return data.Bytes(), nil
 }
 
 type yamlWriter struct {

@@ -35,8 +35,10 @@ func Cancel(b Bundle, force bool) error {
 // signal reaches the agent, or nobody: a pid alone could be somebody else's by
 // now, a pid whose lock is still held after it was pinned is not. An agent that
 // has not written its pid yet will look at cancel.json before it starts anything.
-func (b Bundle) signal(sig unix.Signal) error {
-	h, err := readHolder(b.path(lockFile))
+func (b Bundle) signal(sig unix.Signal) error { return signalHolder(b.path(lockFile), sig) }
+
+func signalHolder(path string, sig unix.Signal) error {
+	h, err := readHolder(path)
 	if err != nil {
 		return err
 	}
@@ -48,7 +50,7 @@ func (b Bundle) signal(sig unix.Signal) error {
 		return nil // it has just ended
 	}
 	defer release()
-	if !b.Held() {
+	if !held(path) {
 		return nil
 	}
 	if err := send(sig); err != nil && !errors.Is(err, unix.ESRCH) {
@@ -56,3 +58,6 @@ func (b Bundle) signal(sig unix.Signal) error {
 	}
 	return nil
 }
+
+// tellDeleted makes an agent look at its bundle, which is not there any more.
+func (b Bundle) tellDeleted() { _ = signalHolder(b.marker(), unix.SIGTERM) } // it looks by itself later

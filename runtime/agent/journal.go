@@ -42,6 +42,7 @@ func (r exitRecord) replica() spec.Replica { return spec.Replica{Role: r.Role, I
 // and a power cut as soon as it is synced: in the background, or by Close.
 type journal struct {
 	file *os.File
+	cut  bool          // the last write failed: the file may end within a line
 	wake chan struct{} // there is something to sync; nil: nobody does
 	done chan struct{}
 }
@@ -71,6 +72,9 @@ func (j *journal) syncLoop() {
 // append writes all records with one write.
 func (j *journal) append(records ...any) error {
 	var data []byte
+	if j.cut {
+		data = append(data, '\n')
+	}
 	for _, r := range records {
 		line, err := json.Marshal(r)
 		if err != nil {
@@ -78,7 +82,9 @@ func (j *journal) append(records ...any) error {
 		}
 		data = append(append(data, line...), '\n')
 	}
-	if _, err := j.file.Write(data); err != nil {
+	_, err := j.file.Write(data)
+	j.cut = err != nil
+	if err != nil {
 		return fmt.Errorf("write record: %w", err)
 	}
 	if j.wake != nil {

@@ -7,6 +7,9 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"time"
+
+	"torchx/runtime/procs"
 )
 
 // A home keeps one entry in its folder "live" for each app that has not ended: a
@@ -15,8 +18,11 @@ import (
 // for when the bundle itself was deleted.
 const liveFolder = "live"
 
-// holder is the content of agent.lock, a JSON text for each who has something to
-// say: the submitter names the app, the agent itself.
+// endingWait bounds the wait for an agent that is about to end.
+const endingWait = 2 * time.Second
+
+// holder is the content of agent.lock: the submitter names the app, the agent adds
+// itself.
 type holder struct {
 	Handle string `json:"handle,omitempty"`
 	PID    int    `json:"pid,omitempty"`
@@ -27,18 +33,17 @@ func (h holder) encode() []byte {
 	return append(data, '\n')
 }
 
-// readHolder returns what is known so far; a text that is just being written is
-// left out.
-func readHolder(path string) (holder, error) {
-	f, err := os.Open(path)
+// readHolder returns what is known so far; a text that is just being written says
+// nothing.
+func readHolder(path string) (h holder, err error) {
+	data, err := os.ReadFile(path)
 	if err != nil {
-		return holder{}, fmt.Errorf("read %s: %w", lockFile, err)
+		return h, fmt.Errorf("read %s: %w", lockFile, err)
 	}
-	defer f.Close()
-	var h holder
-	for d := json.NewDecoder(f); d.Decode(&h) == nil; {
+	if !json.Valid(data) {
+		return h, nil
 	}
-	return h, nil
+	return h, json.Unmarshal(data, &h)
 }
 
 func liveDir(home string) string { return filepath.Join(home, liveFolder) }
@@ -82,7 +87,7 @@ func Sweep(home string) error {
 	var errs []error
 	for _, e := range entries {
 		b := Bundle{filepath.Join(appsDir(home), e.Name())}
-		if held(b.marker()) || b.Held() {
+		if b.lives() {
 			continue
 		}
 		_, err := b.Inspect() // takes the mark off
@@ -96,6 +101,31 @@ func Sweep(home string) error {
 		}
 	}
 	return errors.Join(errs...)
+}
+
+// lives reports whether somebody holds the app: an agent, or its submitter. It
+// waits for an agent that is about to let go: one that was killed just now, or one
+// that learns here that its bundle was deleted.
+func (b Bundle) lives() bool {
+	told := false
+	for deadline := time.Now().Add(endingWait); held(b.marker()) || b.Held(); time.Sleep(time.Millisecond) {
+		h, err := readHolder(b.marker())
+		if err != nil || h.PID == 0 || time.Now().After(deadline) {
+			return true
+		}
+		_, there := procs.Get(h.PID)
+		switch {
+		case !there: // it ended just now, or is none of this machine's
+			return held(b.marker()) || b.Held()
+		case told || procs.Dying(h.PID):
+		case b.deleted():
+			b.tellDeleted()
+			told = true
+		default:
+			return true
+		}
+	}
+	return false
 }
 
 // sweepDeleted is for an app whose bundle was deleted while it ran.

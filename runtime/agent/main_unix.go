@@ -10,6 +10,7 @@ import (
 	"log"
 	"os"
 	"os/signal"
+	"time"
 
 	"golang.org/x/sys/unix"
 )
@@ -53,7 +54,12 @@ func runBundle(b Bundle, c Config, ready *os.File, l *log.Logger) error {
 		return errors.New("start it by `torchx run`: the lock is missing")
 	}
 	defer lock.Close()
-	if _, err := lock.Write(holder{PID: os.Getpid()}.encode()); err != nil {
+	h, err := readHolder(b.path(lockFile))
+	if err != nil {
+		return err
+	}
+	h.PID = os.Getpid()
+	if _, err := lock.WriteAt(h.encode(), 0); err != nil { // longer than what it replaces
 		return fmt.Errorf("write %s: %w", lockFile, err)
 	}
 	m, err := b.Manifest()
@@ -69,6 +75,11 @@ func runBundle(b Bundle, c Config, ready *os.File, l *log.Logger) error {
 		return err
 	}
 	a.recorder = newRecorder(func(ctx context.Context) (Store, error) { return c.OpenStore(ctx, m.Home) }, m.Backend, m.ID, l)
+	look := time.NewTicker(deletedInterval)
+	defer look.Stop()
+	a.look = look.C
+	a.reserve = newReserve(b, len(a.gang.replicas))
+	defer a.reserve.release()
 	return a.run(signals)
 }
 

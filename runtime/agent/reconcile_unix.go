@@ -209,6 +209,9 @@ func conclude(g *gang, m *Manifest, cancelled bool) spec.Status {
 		s.State = spec.Failed
 		s.Msg = "agent died: its process was killed or the machine went down; what it ran has been ended"
 	}
+	if s.StartedAt == nil && !cancelled {
+		s.Msg = "torchx or its agent ended while the app was being started"
+	}
 	s.ExitCode = &code
 	return s
 }

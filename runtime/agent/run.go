@@ -56,6 +56,9 @@ type agent struct {
 	dirty   bool // the gang has changed since status.json was written
 	written time.Time
 	forced  bool // kill instead of terminate
+	reserve *reserve
+	look    <-chan time.Time // when to see whether the bundle is still there
+	lost    bool             // the bundle was deleted
 }
 
 // run drives the app to its end and writes its terminal status.
@@ -111,6 +114,10 @@ func (a *agent) step(signals <-chan os.Signal) {
 		f()
 	case <-signals:
 		a.cancelled()
+	case <-a.look:
+		if a.bundle.deleted() {
+			a.bundleDeleted()
+		}
 	case <-flush:
 		a.publish(true)
 	}
@@ -139,7 +146,7 @@ func (a *agent) exited(first Exit) {
 		}
 	}
 	failpoint.Hit(failpoint.Exited)
-	a.note(a.exits.append(records...))
+	a.recordExits(records)
 	failpoint.Hit(failpoint.ExitRecorded)
 	for _, e := range batch {
 		m := a.gang.byKey[e.Replica]
@@ -147,6 +154,23 @@ func (a *agent) exited(first Exit) {
 		a.perform(a.gang.exited(m, e.Code, e.Signal, e.Time))
 	}
 	a.dirty = true
+}
+
+// recordExits is what must not fail: on a full disk it takes the reserve.
+func (a *agent) recordExits(records []any) {
+	err := a.exits.append(records...)
+	if err != nil && a.reserve.release() {
+		a.note(err)
+		err = a.exits.append(records...)
+	}
+	a.note(err)
+}
+
+// bundleDeleted ends an app whose folder is gone: nobody could look at it or
+// cancel it any more.
+func (a *agent) bundleDeleted() {
+	a.lost, a.dirty = true, true
+	a.perform(a.gang.cancel(time.Now()))
 }
 
 // perform carries out what the policy wants.
@@ -219,6 +243,7 @@ func (a *agent) stop(m *member) {
 // cancelled handles a signal: a request is in cancel.json, or somebody told the
 // agent itself to end, which means the same.
 func (a *agent) cancelled() {
+	a.lost = a.lost || a.bundle.deleted()
 	if _, force := a.bundle.cancelRequested(); force && !a.forced {
 		a.forced = true
 		for _, m := range a.gang.replicas {
@@ -237,9 +262,17 @@ func (a *agent) publish(now bool) {
 		return
 	}
 	s := a.gang.status(a.manifest)
-	a.note(a.bundle.writeStatus(&s, false))
+	a.note(a.writeStatus(&s))
 	a.recorder.put(&s, a.launcher.Checkpoints())
 	a.dirty, a.written = false, time.Now()
+}
+
+// writeStatus leaves a folder alone that somebody is just deleting.
+func (a *agent) writeStatus(s *spec.Status) error {
+	if a.lost {
+		return nil
+	}
+	return a.bundle.writeStatus(s, false)
 }
 
 // finish ends what is left, then publishes the result: exits.jsonl has it,
@@ -248,10 +281,16 @@ func (a *agent) publish(now bool) {
 // never a failure into a success.
 func (a *agent) finish(signals <-chan os.Signal) error {
 	a.endRest(signals)
+	a.reserve.release() // for what follows
 	s := a.gang.finalStatus(a.manifest, time.Now())
+	if a.lost {
+		code := 125
+		s.State, s.ExitCode, s.FirstFailure = spec.Failed, &code, nil
+		s.Msg = "the app's folder was deleted while it ran: its replicas were ended"
+	}
 	failpoint.Hit(failpoint.Ended)
 	a.note(a.launcher.Ended(&s))
-	err := a.bundle.writeStatus(&s, false)
+	err := a.writeStatus(&s)
 	a.note(err)
 	failpoint.Hit(failpoint.ResultWritten)
 	if err == nil {

@@ -24,6 +24,8 @@ func (b Bundle) Held() bool { return false }
 
 func held(string) bool { return false }
 
+func (b Bundle) tellDeleted() {}
+
 func endRemains(string, []startRecord) {}
 
 func isNotEmpty(error) bool { return false }

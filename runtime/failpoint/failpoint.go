@@ -15,6 +15,7 @@ const Variable = "TORCHX_FAILPOINT"
 // The places, in the order in which a run passes them.
 const (
 	Migrating         = "state/migrating"          // the new schema is written, not committed
+	Filling           = "state/filling"            // the history was begun, what it lost is not in it yet
 	Recorded          = "cli/recorded"             // the app is in the history, no bundle is there
 	Bundled           = "cli/bundled"              // the bundle is there, no agent
 	AgentBegun        = "agent/begun"              // the agent holds its bundle, nothing has started

@@ -8,6 +8,7 @@ import (
 	"slices"
 
 	"torchx/backends"
+	"torchx/runtime/failpoint"
 	"torchx/state"
 )
 
@@ -56,6 +57,9 @@ func (r *Runner) refill(ctx context.Context) error {
 	complete, err := r.DB.Complete(ctx)
 	if err != nil {
 		return err
+	}
+	if !complete {
+		failpoint.Hit(failpoint.Filling)
 	}
 	added := 0
 	for _, name := range r.Backends.Names() {

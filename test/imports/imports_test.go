@@ -23,6 +23,7 @@ var allowed = map[string][]string{
 	"runtime/suggest":      {},
 	"runtime/overlay":      {"runtime/spec"},
 	"runtime/procs":        {},
+	"runtime/secrets":      {},
 	"runtime/failpoint":    {},
 	"runtime/config":       {"runtime/suggest", "runtime/spec", "runtime/kv"},
 	"runtime/logstore":     {"backends"},

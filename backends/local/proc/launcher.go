@@ -70,6 +70,9 @@ func New(replicas []spec.Replica, command func(spec.Replica, int) Command, l *lo
 
 // Check looks every program up before any is started.
 func (p *Launcher) Check() error {
+	if err := checkOpenFiles(p.replicas); err != nil {
+		return err
+	}
 	seen := map[string]bool{}
 	for _, r := range p.replicas {
 		c := p.command(r, 0)

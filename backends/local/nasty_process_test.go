@@ -1,0 +1,66 @@
+//go:build linux
+
+package local
+
+import (
+	"path/filepath"
+	"testing"
+
+	"torchx/backends"
+	"torchx/runtime/procs"
+	"torchx/runtime/spec"
+)
+
+// tagged counts the processes that carry a mark in their environment.
+func tagged(mark string) (n int) {
+	for _, p := range procs.List() {
+		if !p.Zombie && procs.HasEnv(p.PID, mark) {
+			n++
+		}
+	}
+	return n
+}
+
+// Nothing that a replica starts outlives the app, however it hides.
+func TestNastyProcesses(t *testing.T) {
+	t.Parallel()
+	tests := []struct {
+		name, script string
+		cancel       bool // else the leader ends by itself
+		state        spec.State
+		code         int
+	}{
+		{"ignores TERM", `trap "" TERM; echo up > up; while :; do sleep 0.05; done`, true, spec.Cancelled, 130},
+		{"children ignore TERM", `sh -c 'trap "" TERM; while :; do sleep 0.05; done' & echo up > up; wait`, true, spec.Cancelled, 130},
+		{"daemon", `setsid sh -c 'sleep 600 & sleep 600' & echo up > up; exit 4`, false, spec.Failed, 4},
+		{"daemon that ignores TERM", `setsid sh -c 'trap "" TERM; echo up > up; while :; do sleep 0.05; done' & while ! test -e up; do sleep 0.01; done`, false, spec.Succeeded, 0},
+		{"daemon of a daemon", `(setsid sh -c 'setsid sleep 600 & exit 0' &) ; echo up > up; exit 0`, false, spec.Succeeded, 0},
+		{"stopped child", `sh -c 'kill -STOP $$' & echo up > up; exit 0`, false, spec.Succeeded, 0},
+		{"a thousand children", `i=0; while [ $i -lt 1000 ]; do sleep 600 & i=$((i+1)); done; echo up > up; exit 6`, false, spec.Failed, 6},
+		{"thousands of short children", `i=0; while [ $i -lt 3000 ]; do (setsid true &); i=$((i+1)); done; echo up > up; exit 0`, false, spec.Succeeded, 0},
+		{"writes for ever in the background", `yes & echo up > up; sleep 0.2; exit 5`, false, spec.Failed, 5},
+	}
+	for _, test := range tests {
+		t.Run(test.name, func(t *testing.T) {
+			t.Parallel()
+			f := newFixture(t)
+			role := sh("a", 1, test.script)
+			mark := "NASTY=" + f.home
+			role.Env.Set("NASTY", f.home)
+			p := f.plan(backends.Config{"grace_period": 0.3}, role)
+			if err := f.b.Submit(f.ctx, p); err != nil {
+				t.Fatal(err)
+			}
+			f.waitFile(filepath.Join(p.Request.(*Request).RoleParams[0].Value[0].Cwd, "up"))
+			if test.cancel {
+				if err := f.b.Cancel(f.ctx, p.ID, backends.CancelOptions{}); err != nil {
+					t.Fatal(err)
+				}
+			}
+			f.expect(f.wait(p.ID), test.state, test.code)
+			if n := tagged(mark); n > 0 {
+				t.Errorf("%d processes outlive the app", n)
+			}
+		})
+	}
+}

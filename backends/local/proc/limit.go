@@ -1,0 +1,38 @@
+//go:build unix
+
+package proc
+
+import (
+	"errors"
+	"fmt"
+
+	"golang.org/x/sys/unix"
+
+	"torchx/runtime/agent"
+	"torchx/runtime/spec"
+)
+
+// Descriptors that the agent has open: its own (journals, history, epoll, spares),
+// and for each running replica two pipes with both ends and the log's files, the
+// one for lost output included.
+const (
+	ownFiles     = 48
+	replicaFiles = 8
+)
+
+// errOpenFiles says that the limit of open files is too low for the app.
+var errOpenFiles = errors.New("too many open files")
+
+// checkOpenFiles refuses an app that cannot run with the files this process may
+// have open. The Go runtime has raised the soft limit to the hard one before.
+func checkOpenFiles(replicas []spec.Replica) error {
+	var limit unix.Rlimit
+	need := uint64(ownFiles + replicaFiles*len(replicas))
+	known := unix.Getrlimit(unix.RLIMIT_NOFILE, &limit) == nil // else the first replica that does not start will tell
+	if !known || limit.Cur >= need {
+		return nil
+	}
+	return &agent.RefusedError{Replica: replicas[0], Code: 125, Err: fmt.Errorf(
+		"%w: %d replicas need %d, the hard limit is %d: raise it (`ulimit -Hn`), or run fewer replicas",
+		errOpenFiles, len(replicas), need, limit.Cur)}
+}

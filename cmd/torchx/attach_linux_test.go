@@ -1,0 +1,162 @@
+package main
+
+import (
+	"context"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+
+	"golang.org/x/sys/unix"
+)
+
+// session is a command that runs in this process, on a terminal of its own or without.
+type session struct {
+	t       *testing.T
+	signals chan os.Signal
+	screen  *os.File // where it is typed; nil off a terminal
+	shown   *watched
+	ended   chan int
+	after   *unix.Termios // of the terminal, at the end
+}
+
+func newWatched() *watched {
+	w := &watched{}
+	w.cond = sync.NewCond(&w.mu)
+	return w
+}
+
+// begin starts a command line with that home.
+func begin(t *testing.T, home string, terminal bool, args ...string) *session {
+	t.Helper()
+	exe, err := exec.LookPath("torchx")
+	must(t, err)
+	s := &session{t: t, signals: make(chan os.Signal, 4), shown: newWatched(), ended: make(chan int, 1)}
+	in := streams{strings.NewReader(""), s.shown, s.shown}
+	var program *os.File
+	copied := make(chan struct{})
+	if terminal {
+		program, s.screen = openTerminal(t)
+		must(t, unix.IoctlSetWinsize(int(program.Fd()), unix.TIOCSWINSZ, &unix.Winsize{Row: 24, Col: 100}))
+		in = streams{program, program, program}
+		go s.copyScreen(copied)
+	}
+	env := environment{
+		vars: []string{"TORCHX_HOME=" + home, "HOME=" + home, "PATH=" + os.Getenv("PATH"), "TERM=xterm"},
+		dir:  filepath.Dir(home), exe: exe, signals: s.signals, registry: openBackends,
+	}
+	go func() {
+		code := run(context.Background(), append([]string{"torchx"}, args...), in, env)
+		if program != nil {
+			s.after, _ = unix.IoctlGetTermios(int(program.Fd()), unix.TCGETS) // nil shows in the test
+			s.typed("\n")                                                     // for a reader that is left behind: it would keep the terminal open
+			_ = program.Close()                                               // the copying ends by it
+			<-copied
+		}
+		s.ended <- code
+	}()
+	return s
+}
+
+func (s *session) copyScreen(done chan<- struct{}) {
+	defer close(done)
+	buf := make([]byte, 4096)
+	for {
+		n, err := s.screen.Read(buf)
+		_, _ = s.shown.Write(buf[:n]) // a buffer
+		if err != nil {
+			return // EIO: the program's end is closed
+		}
+	}
+}
+
+func (s *session) typed(text string) {
+	_, err := s.screen.WriteString(text)
+	must(s.t, err)
+}
+
+// detached starts an app that runs on and returns its id.
+func detached(t *testing.T, dir string, line string) string {
+	t.Helper()
+	r := torchx(t, dir, nil, "", "run", "-d", "comps.star:two", "--first", line, "--second", "sleep 300")
+	if r.code != exitOK {
+		t.Fatalf("%+v", r)
+	}
+	handle := strings.TrimSpace(r.out)
+	t.Cleanup(func() { torchx(t, dir, nil, "", "delete", handle) })
+	return handle
+}
+
+const slowly = `echo before; while [ ! -e go ]; do sleep 0.02; done; echo after; sleep 300`
+
+func TestAttachOnATerminal(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		act  func(s *session)
+		code int
+		says string
+		left string // state of the app
+	}{
+		"enter detaches":  {func(s *session) { s.typed("\n") }, exitOK, "goes on: torchx attach", "RUNNING"},
+		"d detaches":      {func(s *session) { s.typed("d\n") }, exitOK, "goes on: torchx attach", "RUNNING"},
+		"end of input":    {func(s *session) { s.typed("\x04") }, exitOK, "goes on: torchx attach", "RUNNING"},
+		"asks again":      {func(s *session) { s.typed("x\n\n") }, exitOK, "goes on: torchx attach", "RUNNING"},
+		"second Ctrl-C":   {func(s *session) { s.signals <- os.Interrupt }, exitInterrupted, "goes on: torchx attach", "RUNNING"},
+		"the hang-up":     {func(s *session) { s.signals <- syscall.SIGHUP }, exitHangup, "goes on", "RUNNING"},
+		"c cancels":       {func(s *session) { s.typed("c\n") }, exitInterrupted, ": CANCELLED", "CANCELLED"},
+		"cancel cancels":  {func(s *session) { s.typed("CANCEL\n") }, exitInterrupted, ": CANCELLED", "CANCELLED"},
+		"SIGTERM as well": {func(s *session) { s.signals <- syscall.SIGTERM }, exitInterrupted, "goes on: torchx attach", "RUNNING"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			dir := caseDir(t)
+			handle := detached(t, dir, slowly)
+			s := begin(t, filepath.Join(dir, "home"), true, "attach", "--all", handle)
+			s.shown.waitFor("before")
+			s.signals <- os.Interrupt
+			s.shown.waitFor("d detach from it (default): ")
+			c.act(s)
+			if code := <-s.ended; code != c.code {
+				t.Errorf("exit code %d, want %d", code, c.code)
+			}
+			if !strings.Contains(s.shown.String(), c.says) {
+				t.Errorf("no %q in %q", c.says, s.shown)
+			}
+			if r := torchx(t, dir, nil, "", "status", handle); !strings.Contains(r.out, "State: "+c.left) {
+				t.Errorf("%s", r.out)
+			}
+		})
+	}
+}
+
+// TestAttachFromNow: what was written before is shown with --all only.
+func TestAttachFromNow(t *testing.T) {
+	t.Parallel()
+	dir := caseDir(t)
+	handle := detached(t, dir, slowly)
+	seen := begin(t, filepath.Join(dir, "home"), false, "log", "-t", handle)
+	seen.shown.waitFor("a/0 before\n")
+	s := begin(t, filepath.Join(dir, "home"), false, "attach", handle)
+	all := begin(t, filepath.Join(dir, "home"), false, "attach", handle, "--all")
+	all.shown.waitFor("a/0 before\n")
+	must(t, os.WriteFile(filepath.Join(dir, "go"), nil, 0o600))
+	all.shown.waitFor("a/0 after\n")
+	if s.shown.waitFor("a/0 after\n"); strings.Contains(s.shown.String(), "before") {
+		t.Errorf("%q", s.shown)
+	}
+	for _, one := range []*session{s, all, seen} {
+		one.signals <- os.Interrupt
+		if code := <-one.ended; code != exitInterrupted {
+			t.Errorf("exit code %d", code)
+		}
+	}
+	if !strings.Contains(s.shown.String(), "detached, "+handle+" goes on") {
+		t.Errorf("%q", s.shown)
+	}
+	if r := torchx(t, dir, nil, "", "status", handle); !strings.Contains(r.out, "State: RUNNING") {
+		t.Errorf("%s", r.out)
+	}
+}

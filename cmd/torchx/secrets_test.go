@@ -1,0 +1,106 @@
+package main
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// secretComponent puts a secret wherever an app has place for one.
+const secretComponent = `
+def c(lr = "0.1", password = "none"):
+    """An app with secrets"""
+    return specs.AppDef(name = "s", metadata = {"api_key": "sesame-meta"}, roles = [specs.Role(
+        name = "r", image = "i", entrypoint = "true", args = ["--token", "sesame-arg", "--lr", lr, "--secret=sesame-eq"],
+        env = {"HF_TOKEN": "sesame-env", "CORP_X": "sesame-corp", "TEAM_ID": "sesame-team", "LR": "plain-lr", "TOKENIZERS_PARALLELISM": "plain-tok",
+               "DB": "postgres://u:sesame-url@h/x"})])
+`
+
+func secretDir(t *testing.T) string {
+	t.Helper()
+	dir := tempDir(t)
+	must(t, os.WriteFile(filepath.Join(dir, "s.star"), []byte(secretComponent), 0o600))
+	must(t, os.WriteFile(filepath.Join(dir, ".torchxconfig"), []byte("[torchx]\nsecrets = CORP_*,OTHER\n"), 0o600))
+	return dir
+}
+
+// runSecret is a dry run, or with -d a run, of the app with secrets.
+func runSecret(flags ...string) []string {
+	return append(append([]string{"run"}, flags...), "--env", "DB_PASSWORD=sesame-flag", "s.star:c", "--password", "sesame-component")
+}
+
+func checkHidden(t *testing.T, what, text string) {
+	t.Helper()
+	for line := range strings.Lines(text) {
+		if strings.Contains(line, "sesame") {
+			t.Errorf("%s shows %q", what, line)
+		}
+	}
+	for _, want := range []string{"******", "plain-lr", "plain-tok", "HF_TOKEN"} {
+		if !strings.Contains(text, want) {
+			t.Errorf("%s does not show %s:\n%s", what, want, text)
+		}
+	}
+}
+
+func checkShown(t *testing.T, what, text string) {
+	t.Helper()
+	if n := strings.Count(text, "sesame"); n < 8 || strings.Contains(text, "******") {
+		t.Errorf("%s shows %d secrets:\n%s", what, n, text)
+	}
+}
+
+func TestDryRunHidesSecrets(t *testing.T) {
+	t.Parallel()
+	dir := secretDir(t)
+	vars := []string{"TORCHX_SECRETS=team_id"}
+	checkHidden(t, "dry run", torchx(t, dir, vars, "", runSecret("--dryrun")...).out)
+	checkShown(t, "dry run with --show-secrets", torchx(t, dir, vars, "", runSecret("--dryrun", "--show-secrets")...).out)
+	checkShown(t, "dry run as JSON", torchx(t, dir, vars, "", runSecret("--dryrun", "--json")...).out)
+}
+
+func TestDescribeHidesSecrets(t *testing.T) {
+	t.Parallel()
+	dir := secretDir(t)
+	vars := []string{"TORCHX_SECRETS=team_id"}
+	if got := torchx(t, dir, vars, "", runSecret("-d")...); got.code != exitOK || strings.Contains(got.err, "sesame") {
+		t.Fatalf("exit code %d: %s", got.code, got.err)
+	}
+	t.Cleanup(func() { torchx(t, dir, vars, "", "delete", "-") })
+	for _, form := range [][]string{{"describe", "-"}, {"describe", "-", "--json"}} {
+		checkHidden(t, strings.Join(form, " "), torchx(t, dir, vars, "", form...).out)
+		form = append(form, "--show-secrets")
+		checkShown(t, strings.Join(form, " "), torchx(t, dir, vars, "", form...).out)
+	}
+}
+
+func TestBadSecretPattern(t *testing.T) {
+	t.Parallel()
+	dir := secretDir(t)
+	got := torchx(t, dir, []string{"TORCHX_SECRETS=*"}, "", "run", "--dryrun", "s.star:c")
+	if got.code != exitError || !strings.Contains(got.err, `$TORCHX_SECRETS: invalid pattern "*"`) || strings.Contains(got.out, "sesame") {
+		t.Errorf("exit code %d: %s%s", got.code, got.out, got.err)
+	}
+	oneClearLine(t, got)
+}
+
+func TestErrorsHideSecrets(t *testing.T) {
+	t.Parallel()
+	dir := secretDir(t)
+	for _, args := range [][]string{
+		{"run", "--env", "=HF_TOKEN=sesame", "s.star:c"},
+		{"run", "-cfg", "API_KEY=sesame", "--dryrun", "s.star:nothing"},
+		{"run", "s.star:c", "--nothing", "--token=sesame"},
+		{"status", "local://torchx/HF_TOKEN=sesame"},
+		{"submit", "https://u:sesame@host"},
+	} {
+		got := torchx(t, dir, nil, "", args...)
+		if got.code == exitOK || strings.Contains(got.out+got.err, "sesame") {
+			t.Errorf("%q: exit code %d: %s%s", args, got.code, got.out, got.err)
+		}
+		if shown := torchx(t, dir, nil, "", append([]string{"--show-secrets"}, args...)...); shown.code != got.code {
+			t.Errorf("%q: exit code %d with --show-secrets, %d without", args, shown.code, got.code)
+		}
+	}
+}

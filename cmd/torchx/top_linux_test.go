@@ -1,0 +1,139 @@
+package main
+
+import (
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+
+	"golang.org/x/sys/unix"
+)
+
+// TestTopGivesTheTerminalBack: whatever ends top, the terminal is as it was.
+func TestTopGivesTheTerminalBack(t *testing.T) {
+	t.Parallel()
+	dir := caseDir(t)
+	handle := detached(t, dir, "echo this is the last line; sleep 300")
+	for name, c := range map[string]struct {
+		end  func(s *session)
+		code int
+	}{
+		"q":       {func(s *session) { s.typed("q") }, exitOK},
+		"Ctrl-C":  {func(s *session) { s.typed("\x03") }, exitOK},
+		"SIGTERM": {func(s *session) { s.signals <- syscall.SIGTERM }, exitInterrupted},
+		"SIGHUP":  {func(s *session) { s.signals <- syscall.SIGHUP }, exitHangup},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s := begin(t, filepath.Join(dir, "home"), true, "top")
+			before := mode(t, s)
+			s.shown.waitFor("this is the last line")
+			if mode(t, s) == before {
+				t.Error("the terminal is not in raw mode")
+			}
+			s.typed("m")
+			s.shown.waitFor("by memory")
+			s.typed("\x1b[B\x1b[A\x1b[6~n")
+			s.shown.waitFor("by name")
+			c.end(s)
+			if code := <-s.ended; code != c.code {
+				t.Errorf("exit code %d, want %d", code, c.code)
+			}
+			text := s.shown.String()
+			if !strings.HasPrefix(text, screenTake) || !strings.Contains(text, screenGive) {
+				t.Errorf("%q", text)
+			}
+			if !strings.Contains(text, handle[strings.LastIndexByte(handle, '/')+1:]) || !strings.Contains(text, "RUNNING") {
+				t.Errorf("%q", text)
+			}
+			if *s.after != before {
+				t.Error("the terminal is not in the mode it was in")
+			}
+		})
+	}
+}
+
+// TestTopAfterPanic: a defect must not leave a terminal that cannot be used.
+func TestTopAfterPanic(t *testing.T) {
+	t.Parallel()
+	program, screen := openTerminal(t)
+	before, err := unix.IoctlGetTermios(int(program.Fd()), unix.TCGETS)
+	must(t, err)
+	tool := &tool{streams: streams{program, program, program}}
+	func() {
+		defer func() { _ = recover() }()
+		_ = tool.watchTop(t.Context(), nil, program, "cpu") // there is no sampler
+		t.Error("it went on")
+	}()
+	after, err := unix.IoctlGetTermios(int(program.Fd()), unix.TCGETS)
+	must(t, err)
+	if *after != *before {
+		t.Error("the terminal is not in the mode it was in")
+	}
+	buf := make([]byte, 200)
+	n, err := screen.Read(buf)
+	must(t, err)
+	if got := string(buf[:n]); got != screenTake+screenGive {
+		t.Errorf("%q", got)
+	}
+	_, err = screen.WriteString("\n") // for the reader of keys
+	must(t, err)
+	must(t, program.Close())
+}
+
+func mode(t *testing.T, s *session) unix.Termios {
+	t.Helper()
+	m, err := unix.IoctlGetTermios(int(s.screen.Fd()), unix.TCGETS)
+	must(t, err)
+	return *m
+}
+
+func TestLastPart(t *testing.T) {
+	t.Parallel()
+	for in, want := range map[string]string{
+		"":                       "",
+		"a\n":                    "a",
+		"10%\r20%\r30%\r":        "30%",
+		"\x1b[31mred\n":          `\x1bred`,
+		strings.Repeat("x", 500): strings.Repeat("x", maxLastLine),
+	} {
+		if got := lastPart(in); got != want && in != "\x1b[31mred\n" || strings.Contains(got, "\x1b") {
+			t.Errorf("%q: %q, want %q", in, got, want)
+		}
+	}
+}
+
+func TestSortTop(t *testing.T) {
+	t.Parallel()
+	f := func(v float64) *float64 { return &v }
+	n := func(v int64) *int64 { return &v }
+	for order, want := range map[string]string{"cpu": "b a c", "memory": "a b c", "elapsed": "c a b", "name": "a b c"} {
+		apps := []*topApp{
+			{Name: "a", CPU: f(1), RSS: n(9), Elapsed: f(2)},
+			{Name: "c", Elapsed: f(3)},
+			{Name: "b", CPU: f(50), RSS: n(1), Elapsed: f(1)},
+		}
+		sortTop(apps, order)
+		var got []string
+		for _, a := range apps {
+			got = append(got, a.Name)
+		}
+		if strings.Join(got, " ") != want {
+			t.Errorf("%s: %v, want %s", order, got, want)
+		}
+	}
+}
+
+func TestUsageTexts(t *testing.T) {
+	t.Parallel()
+	for n, want := range map[int64]string{0: "0 B", 1023: "1023 B", 1024: "1.0 KiB", 99 << 20: "99.0 MiB", 100 << 20: "100 MiB", 1000 << 20: "1.0 GiB", 3 << 40: "3.0 TiB"} {
+		if got := bytesText(n); got != want {
+			t.Errorf("%d: %q, want %q", n, got, want)
+		}
+	}
+	for n, want := range map[float64]string{0: "0.00 s", 59.99: "59.99 s", 61: "1:01", 3723: "1:02:03", 90061: "1d01:01:01"} {
+		if got := secondsText(n); got != want {
+			t.Errorf("%v: %q, want %q", n, got, want)
+		}
+	}
+}

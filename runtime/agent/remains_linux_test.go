@@ -1,0 +1,153 @@
+package agent
+
+import (
+	"encoding/json"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"syscall"
+	"testing"
+	"time"
+
+	"torchx/runtime/procs"
+	"torchx/runtime/spec"
+)
+
+// deadBundle is an app of one replica whose agent died, with one line in starts.jsonl.
+func deadBundle(t *testing.T, r startRecord) Bundle {
+	t.Helper()
+	m := &Manifest{
+		Version: 1, ID: "x", Handle: "local://torchx/" + filepath.Base(t.TempDir()) + t.Name(), Home: t.TempDir(),
+		App: &spec.App{Name: "x", Roles: []spec.Role{role("a", 1, nil)}}, SubmittedAt: time.Now(),
+	}
+	b, lock, err := Create(m)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer lock.Close()
+	line, err := json.Marshal(r)
+	if err == nil {
+		err = os.WriteFile(b.path(startsFile), append(line, '\n'), 0o600)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	return b
+}
+
+// session starts a process that leads a session, as a replica does.
+func session(t *testing.T) procs.Process {
+	t.Helper()
+	cmd := exec.Command("sleep", "600")
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		_ = cmd.Process.Kill() // it may have been killed by the test
+		_ = cmd.Wait()
+	})
+	p, ok := procs.Get(cmd.Process.Pid)
+	if !ok {
+		t.Fatal("the process is not there")
+	}
+	return p
+}
+
+// A recorded pid means its process only with its start time and on the same boot:
+// anybody else who has the number by now is left alone.
+func TestWhoseProcessItIs(t *testing.T) {
+	t.Parallel()
+	tests := []struct {
+		name   string
+		change func(r *startRecord)
+		ended  bool
+	}{
+		{"the replica", func(*startRecord) {}, true},
+		{"the number was given to another process", func(r *startRecord) { r.StartTime-- }, false},
+		{"recorded before a reboot", func(r *startRecord) { r.BootID = "another boot" }, false},
+		{"recorded without a boot id", func(r *startRecord) { r.BootID = "" }, false},
+	}
+	for _, test := range tests {
+		t.Run(test.name, func(t *testing.T) {
+			t.Parallel()
+			p := session(t)
+			r := startRecord{Time: time.Now(), Role: "a", PID: p.PID, StartTime: p.Start, BootID: BootID()}
+			test.change(&r)
+			b := deadBundle(t, r)
+			if err := Sweep(b.home()); err != nil {
+				t.Fatal(err)
+			}
+			s, err := b.Status()
+			if err != nil || s.State != spec.Failed || *s.ExitCode != 125 {
+				t.Errorf("status %+v, %v", s, err)
+			}
+			q, there := procs.Get(p.PID)
+			if alive := there && !q.Zombie; alive == test.ended {
+				t.Errorf("the process is alive: %v", alive)
+			}
+			if _, err := os.Lstat(b.marker()); !os.IsNotExist(err) {
+				t.Errorf("the app is still marked as live: %v", err)
+			}
+		})
+	}
+}
+
+// A live app is left alone, and so is a submitter that has no agent yet.
+func TestSweepLeavesTheLivingAlone(t *testing.T) {
+	t.Parallel()
+	m := &Manifest{ID: "x", Handle: "local://torchx/x", Home: t.TempDir(), App: &spec.App{Roles: []spec.Role{role("a", 1, nil)}}}
+	b, lock, err := Create(m)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := Sweep(m.Home); err != nil {
+		t.Fatal(err)
+	}
+	if s, err := b.Status(); err != nil || s.State.Terminal() {
+		t.Errorf("a live app was ended: %+v %v", s, err)
+	}
+	lock.Close()
+	if err := Sweep(m.Home); err != nil {
+		t.Fatal(err)
+	}
+	if s, err := b.Status(); err != nil || s.State != spec.Failed {
+		t.Errorf("a dead app was not ended: %+v %v", s, err)
+	}
+}
+
+// A clock that was set back between the lines of the journal changes no result.
+func TestReplayWithAClockSetBack(t *testing.T) {
+	t.Parallel()
+	m := &Manifest{ID: "x", App: &spec.App{Name: "x", Roles: []spec.Role{role("a", 2, nil)}}, FailFast: true}
+	first, second := ended(0, 0, 3), ended(1, 0, 4)
+	first.Time, second.Time = at(7200), at(3600)
+	s := replay(m, []startRecord{started(0, 0), started(1, 0)}, []exitRecord{first, second}, false)
+	if s.State != spec.Failed || *s.ExitCode != 3 {
+		t.Errorf("got %v %v, want FAILED with the code of the one on record first, 3", s.State, *s.ExitCode)
+	}
+}
+
+// A record that a full disk cut short spoils no other.
+func TestJournalGoesOnAfterACutRecord(t *testing.T) {
+	t.Parallel()
+	path := filepath.Join(t.TempDir(), exitsFile)
+	if err := os.WriteFile(path, []byte(`{"role":"a","co`), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	j, err := openJournal(path, true)
+	if err != nil {
+		t.Fatal(err)
+	}
+	j.cut = true
+	if err := j.append(ended(1, 0, 4)); err != nil {
+		t.Fatal(err)
+	}
+	if err := j.Close(); err != nil {
+		t.Fatal(err)
+	}
+	all, err := readLines[exitRecord](path)
+	if err != nil || len(all) != 1 || all[0].Code != 4 {
+		t.Errorf("got %+v %v", all, err)
+	}
+}

@@ -1,0 +1,150 @@
+package secrets
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+)
+
+// JSON returns what may be shown of a JSON text, with its order and numbers kept
+// and without white space. A value below a secret name is hidden with all that is
+// in it; so is `value` beside a secret `name`, as Kubernetes writes variables;
+// lists are read as arguments; every other string is Text. An error means that
+// data is no JSON.
+func (r *Rules) JSON(data []byte) ([]byte, error) {
+	d := json.NewDecoder(bytes.NewReader(data))
+	d.UseNumber()
+	m := masker{rules: r, in: d}
+	if err := m.value(false); err != nil {
+		return nil, fmt.Errorf("hide secrets: %w", err)
+	}
+	if _, err := d.Token(); !errors.Is(err, io.EOF) {
+		return nil, errors.New("hide secrets: more than one JSON value")
+	}
+	return m.out.Bytes(), nil
+}
+
+type masker struct {
+	rules *Rules
+	in    *json.Decoder
+	out   bytes.Buffer
+}
+
+// value copies the next value; hide: it belongs to a secret.
+func (m *masker) value(hide bool) error {
+	token, err := m.in.Token()
+	if err != nil {
+		return err
+	}
+	switch v := token.(type) {
+	case json.Delim:
+		if v == '{' {
+			return m.object(hide)
+		}
+		return m.list(hide)
+	case string:
+		return m.write(m.shown(v, hide))
+	case json.Number:
+		if hide {
+			return m.write(Hidden)
+		}
+	}
+	return m.write(token)
+}
+
+func (m *masker) shown(s string, hide bool) string {
+	if hide && s != "" {
+		return Hidden
+	}
+	return m.rules.Text(s)
+}
+
+func (m *masker) object(hide bool) error {
+	m.out.WriteByte('{')
+	name := "" // of {"name": ..., "value": ...}
+	for first := true; m.in.More(); first = false {
+		token, err := m.in.Token()
+		if err != nil {
+			return err
+		}
+		key, _ := token.(string)
+		if !first {
+			m.out.WriteByte(',')
+		}
+		if err := m.write(key); err != nil {
+			return err
+		}
+		m.out.WriteByte(':')
+		at := m.out.Len()
+		if err := m.value(hide || m.rules.Name(key) || key == "value" && m.rules.Name(name)); err != nil {
+			return err
+		}
+		if key == "name" {
+			name = "" // a name is no secret, and one that is not a string is no name
+			_ = json.Unmarshal(m.out.Bytes()[at:], &name)
+		}
+	}
+	return m.close('}')
+}
+
+func (m *masker) list(hide bool) error {
+	m.out.WriteByte('[')
+	follows := false
+	for first := true; m.in.More(); first = false {
+		if !first {
+			m.out.WriteByte(',')
+		}
+		var raw json.RawMessage
+		if err := m.in.Decode(&raw); err != nil {
+			return err
+		}
+		var arg string
+		if raw[0] != '"' || json.Unmarshal(raw, &arg) != nil {
+			if err := m.element(raw, hide || follows); err != nil {
+				return err
+			}
+			follows = false
+			continue
+		}
+		shown := m.rules.Arg(arg, follows)
+		if hide && arg != "" {
+			shown = Hidden
+		}
+		if err := m.write(shown); err != nil {
+			return err
+		}
+		follows = m.rules.TakesSecret(arg)
+	}
+	return m.close(']')
+}
+
+// element copies a value of a list that is no string.
+func (m *masker) element(raw json.RawMessage, hide bool) error {
+	d := json.NewDecoder(bytes.NewReader(raw))
+	d.UseNumber()
+	inner := masker{rules: m.rules, in: d}
+	if err := inner.value(hide); err != nil {
+		return err
+	}
+	m.out.Write(inner.out.Bytes())
+	return nil
+}
+
+func (m *masker) close(end byte) error {
+	m.out.WriteByte(end)
+	_, err := m.in.Token()
+	return err
+}
+
+// write puts a scalar out; < > & stay as they are.
+func (m *masker) write(v any) error {
+	e := json.NewEncoder(&m.out)
+	e.SetEscapeHTML(false)
+	if err := e.Encode(v); err != nil {
+		return err
+	}
+	m.out.Truncate(m.out.Len() - 1) // the newline
+	return nil
+}

@@ -1,0 +1,135 @@
+//go:build linux
+
+package torture
+
+import (
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"golang.org/x/sys/unix"
+
+	"torchx/runtime/spec"
+)
+
+// smallDisk gives the home a file system of its own; only root can.
+func (h *home) smallDisk(size string) {
+	h.Helper()
+	if os.Getuid() != 0 {
+		if slices.Contains(strings.Split(os.Getenv("TORCHX_REQUIRE"), ","), "root") {
+			h.Fatal("root is required: mounting a small tmpfs")
+		}
+		h.Skip("only root can mount a small tmpfs; TORCHX_REQUIRE=root makes this a failure")
+	}
+	if err := unix.Mount("tmpfs", h.dir, "tmpfs", 0, "size="+size); err != nil {
+		h.Fatal(err)
+	}
+	h.Cleanup(func() {
+		h.endAll()
+		if err := unix.Unmount(h.dir, unix.MNT_DETACH); err != nil {
+			h.Error(err)
+		}
+	})
+}
+
+// fill leaves no free block.
+func (h *home) fill() (free func()) {
+	h.Helper()
+	path := filepath.Join(h.dir, "ballast")
+	f, err := os.Create(path)
+	if err != nil {
+		h.Fatal(err)
+	}
+	defer f.Close()
+	for _, block := range [][]byte{make([]byte, 1<<16), make([]byte, 1<<12)} {
+		for err = nil; err == nil; {
+			_, err = f.Write(block)
+		}
+	}
+	return func() {
+		if err := os.Remove(path); err != nil {
+			h.Error(err)
+		}
+	}
+}
+
+// A disk that fills up while an app runs costs log lines, not the result.
+func TestDiskFillsUpDuringARun(t *testing.T) {
+	t.Parallel()
+	for script, code := range map[string]int{"exit 0": 0, "exit 9": 9} {
+		t.Run(script, func(t *testing.T) {
+			t.Parallel()
+			h := newHome(t)
+			h.smallDisk("8m")
+			h.torchx("", "run", "-d", h.file, "--num_replicas", "2",
+				"--script", "until test -e full; do sleep 0.01; done; seq 100000; "+script)
+			free := h.fill()
+			if err := os.WriteFile(filepath.Join(h.scratch, "full"), nil, 0o600); err != nil {
+				t.Fatal(err)
+			}
+			if r := h.torchx("", "wait", "-"); r.code != code {
+				t.Errorf("wait: exit %d, want %d\n%s", r.code, code, r.stderr)
+			}
+			h.settled()
+			free()
+			if a := h.only(); (a.State == spec.Succeeded) != (code == 0) || a.ExitCode == nil || *a.ExitCode != code {
+				t.Errorf("got %v, want exit code %d", a, code)
+			}
+		})
+	}
+}
+
+// On a full disk nothing starts, and one line says why.
+func TestDiskIsFull(t *testing.T) {
+	t.Parallel()
+	h := newHome(t)
+	h.smallDisk("4m")
+	h.torchx("", "run", h.file, "--script", "exit 0")
+	free := h.fill()
+	r := h.torchx("", "run", h.file, "--script", "exit 0")
+	if r.code != 125 || !strings.Contains(r.stderr, "no space left") {
+		t.Errorf("exit %d, want 125 and a line that says why:\n%s", r.code, r.stderr)
+	}
+	if apps := h.list(); len(apps) == 0 || !apps[len(apps)-1].is(spec.Succeeded, 0) {
+		t.Errorf("what was there cannot be read: %v", apps)
+	}
+	free()
+	if r := h.torchx("", "run", h.file, "--script", "exit 3"); r.code != 3 {
+		t.Errorf("with space again: exit %d\n%s", r.code, r.stderr)
+	}
+}
+
+// A home that became read-only can still be looked at, the result of an app whose
+// agent died included, and what that left is ended.
+func TestReadOnlyHome(t *testing.T) {
+	t.Parallel()
+	h := newHome(t)
+	h.smallDisk("8m")
+	h.torchx("", "run", h.file, "--script", "exit 0")
+	h.torchx("", "run", "-d", h.file, "--script", daemons)
+	dead := h.list()[0]
+	h.waitFile("daemon")
+	h.killAgents()
+	h.settled()
+	h.eventually("nobody to write", func() bool {
+		return unix.Mount("", h.dir, "", unix.MS_REMOUNT|unix.MS_RDONLY, "") == nil
+	})
+	writable := func() {
+		if err := unix.Mount("", h.dir, "", unix.MS_REMOUNT, ""); err != nil {
+			t.Error(err)
+		}
+	}
+	defer writable()
+	if s := h.torchx("", "status", dead.AppID); s.code != 0 || !strings.Contains(s.stdout, "agent died") {
+		t.Errorf("status: exit %d\n%s%s", s.code, s.stdout, s.stderr)
+	}
+	h.clean(dead)
+	if apps := h.list(); len(apps) != 2 || !apps[1].is(spec.Succeeded, 0) || !apps[0].is(spec.Failed, 125) {
+		t.Errorf("list: %v", apps)
+	}
+	if r := h.torchx("", "run", h.file, "--script", "exit 0"); r.code != 125 || !strings.Contains(r.stderr, "read-only") {
+		t.Errorf("run: exit %d, want 125 and a line that says why:\n%s", r.code, r.stderr)
+	}
+}

@@ -1,0 +1,105 @@
+//go:build unix
+
+package torture
+
+import (
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"torchx/runtime/failpoint"
+	"torchx/runtime/spec"
+)
+
+// Every place, with what is true after a kill there. A success is only ever
+// reported when the exits that make it one are on record.
+func TestKillAtEveryPlace(t *testing.T) {
+	t.Parallel()
+	const ends, fails, runs = "exit 0", "exit 7", "setsid sleep 600 & sleep 600"
+	tests := []struct {
+		point, script string
+		state         spec.State
+		code          int    // of the app
+		msg           string // in its status
+	}{
+		{failpoint.Recorded, ends, spec.Failed, 125, "torchx ended before the app was started"},
+		{failpoint.Bundled, ends, spec.Failed, 125, "while the app was being started"},
+		{failpoint.Spawned, ends, spec.Succeeded, 0, ""},
+		{failpoint.Spawned, fails, spec.Failed, 7, ""},
+		{failpoint.AgentBegun, ends, spec.Failed, 125, "while the app was being started"},
+		{failpoint.Forked, ends, spec.Failed, 125, "while the app was being started"},
+		{failpoint.Forked + ":2", runs, spec.Failed, 125, "agent died"},
+		{failpoint.StartRecorded, ends, spec.Failed, 125, "agent died"},
+		{failpoint.StartRecorded + ":2", runs, spec.Failed, 125, "agent died"},
+		{failpoint.Exited, ends, spec.Failed, 125, "agent died"},
+		{failpoint.ExitRecorded + ":2", ends, spec.Succeeded, 0, ""},
+		{failpoint.ExitRecorded, fails, spec.Failed, 7, "exit code 7"},
+		{failpoint.Ended, ends, spec.Succeeded, 0, ""},
+		{failpoint.Ended, fails, spec.Failed, 7, "exit code 7"},
+		{failpoint.ResultWritten, ends, spec.Succeeded, 0, ""},
+		{failpoint.ResultWritten, fails, spec.Failed, 7, "exit code 7"},
+		{failpoint.HistoryWritten, ends, spec.Succeeded, 0, ""},
+	}
+	for _, test := range tests {
+		t.Run(test.point+" "+test.script, func(t *testing.T) {
+			t.Parallel()
+			h := newHome(t)
+			replicas := "2"
+			if strings.HasPrefix(test.point, failpoint.ExitRecorded) && test.script == ends {
+				// Both exits may be taken at once: then there is no second hit, and the app just ends.
+				test.script = "test $TORCHX_REPLICA_ID = 0 || sleep 0.3"
+			}
+			h.torchx(test.point, "run", "-d", h.file, "--script", test.script, "--num_replicas", replicas)
+			a := h.only()
+			if !a.State.Terminal() {
+				h.torchx("", "wait", a.AppID)
+				a = h.only()
+			}
+			if !a.is(test.state, test.code) {
+				t.Errorf("got %v, want %v with exit code %d", a, test.state, test.code)
+			}
+			if s := h.torchx("", "status", a.AppID); !strings.Contains(s.stdout, test.msg) {
+				t.Errorf("status does not say %q:\n%s", test.msg, s.stdout)
+			}
+			h.clean(a)
+			h.settled()
+			h.list() // what was just dying when the last command looked
+			if left, _ := filepath.Glob(filepath.Join(h.dir, "live", "*")); len(left) > 0 {
+				t.Errorf("still marked as live: %v", left)
+			}
+		})
+	}
+}
+
+// A command that is killed while it makes the history leaves a file that the next
+// one can use.
+func TestKillDuringMigration(t *testing.T) {
+	t.Parallel()
+	h := newHome(t)
+	if r := h.torchx(failpoint.Migrating, "list"); r.code != 137 {
+		t.Fatalf("the command was not killed: exit %d %s", r.code, r.stderr)
+	}
+	if r := h.torchx("", "run", h.file, "--script", "exit 3"); r.code != 3 {
+		t.Fatalf("run: exit %d\n%s", r.code, r.stderr)
+	}
+	if a := h.only(); !a.is(spec.Failed, 3) {
+		t.Errorf("got %v", a)
+	}
+	files, err := filepath.Glob(filepath.Join(h.dir, "state.db.corrupt*"))
+	if err != nil || len(files) > 0 {
+		t.Errorf("the history was taken for damaged: %v %v", files, err)
+	}
+}
+
+// Whoever repairs a dead agent's app can be killed as well.
+func TestKillDuringReconcile(t *testing.T) {
+	t.Parallel()
+	h := newHome(t)
+	h.torchx(failpoint.StartRecorded+":2", "run", "-d", h.file, "--script", "sleep 600", "--num_replicas", "2")
+	r := h.torchx(failpoint.ReconcileRecorded, "list")
+	a := h.only()
+	if !a.is(spec.Failed, 125) {
+		t.Errorf("got %v (the reconciling command: exit %d)", a, r.code)
+	}
+	h.clean(a)
+}
