@@ -82,7 +82,7 @@ func firstOf(err, otherwise error) error {
 }
 
 // optional stores a number or NULL.
-func optional(n *int) any {
+func optional[T any](n *T) any {
 	if n == nil {
 		return nil
 	}

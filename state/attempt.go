@@ -24,6 +24,8 @@ type Attempt struct {
 	FinishedAt         *time.Time
 	Msg                string
 	StructuredErrorMsg json.RawMessage
+	MaxRSSBytes        *int64   // as in spec.ReplicaStatus
+	CPUSeconds         *float64 // as in spec.ReplicaStatus
 }
 
 type attemptKey struct {
@@ -38,6 +40,7 @@ func attemptOf(r spec.ReplicaStatus) Attempt {
 		Role: r.Role, Replica: r.ID, Attempt: r.Attempt, State: r.State,
 		ExitCode: r.ExitCode, Signal: r.Signal, Hostname: r.Hostname, PID: r.PID,
 		StartedAt: r.StartedAt, FinishedAt: r.FinishedAt, Msg: r.Msg, StructuredErrorMsg: r.StructuredErrorMsg,
+		MaxRSSBytes: r.MaxRSSBytes, CPUSeconds: r.CPUSeconds,
 	}
 }
 
@@ -46,6 +49,7 @@ func (a *Attempt) status() spec.ReplicaStatus {
 		Role: a.Role, ID: a.Replica, Attempt: a.Attempt, State: a.State,
 		ExitCode: a.ExitCode, Signal: a.Signal, Hostname: a.Hostname, PID: a.PID,
 		StartedAt: a.StartedAt, FinishedAt: a.FinishedAt, Msg: a.Msg, StructuredErrorMsg: a.StructuredErrorMsg,
+		MaxRSSBytes: a.MaxRSSBytes, CPUSeconds: a.CPUSeconds,
 	}
 }
 
@@ -63,6 +67,7 @@ func (a Attempt) merge(next Attempt) Attempt {
 		StartedAt: pick(ended, a.StartedAt, next.StartedAt), FinishedAt: pick(ended, a.FinishedAt, next.FinishedAt),
 		Msg:                pickText(ended, a.Msg, next.Msg),
 		StructuredErrorMsg: json.RawMessage(pickText(ended, string(a.StructuredErrorMsg), string(next.StructuredErrorMsg))),
+		MaxRSSBytes:        pick(ended, a.MaxRSSBytes, next.MaxRSSBytes), CPUSeconds: pick(ended, a.CPUSeconds, next.CPUSeconds),
 	}
 }
 
@@ -166,15 +171,16 @@ func mergeAttempts(old, seen []Attempt) (changed, events []Attempt) {
 	return changed, events
 }
 
-const attemptColumns = `role, replica, attempt, state, exit_code, signal, hostname, pid, started_at, finished_at, msg, structured_error`
+const attemptColumns = `role, replica, attempt, state, exit_code, signal, hostname, pid, started_at, finished_at, msg, structured_error, max_rss, cpu_seconds`
 
 func putAttempts(ctx context.Context, tx *sql.Tx, seq int64, attempts []Attempt) error {
 	return execAll(ctx, tx, attempts, func(a Attempt) []any {
 		return []any{
 			seq, a.Role, a.Replica, a.Attempt, int(a.State), optional(a.ExitCode), a.Signal, a.Hostname, a.PID,
 			nanos(a.StartedAt), nanos(a.FinishedAt), a.Msg, text(a.normal().StructuredErrorMsg),
+			optional(a.MaxRSSBytes), optional(a.CPUSeconds),
 		}
-	}, `INSERT OR REPLACE INTO attempts (app, `+attemptColumns+`) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`)
+	}, `INSERT OR REPLACE INTO attempts (app, `+attemptColumns+`) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`)
 }
 
 func queryAttempts(ctx context.Context, q querier, seq int64) ([]Attempt, error) {
@@ -185,7 +191,7 @@ func scanAttempt(row scanner) (a Attempt, err error) {
 	var state int64
 	var exit, started, finished *int64
 	var structured *string
-	err = row.Scan(&a.Role, &a.Replica, &a.Attempt, &state, &exit, &a.Signal, &a.Hostname, &a.PID, &started, &finished, &a.Msg, &structured)
+	err = row.Scan(&a.Role, &a.Replica, &a.Attempt, &state, &exit, &a.Signal, &a.Hostname, &a.PID, &started, &finished, &a.Msg, &structured, &a.MaxRSSBytes, &a.CPUSeconds)
 	a.State, a.ExitCode, a.StartedAt, a.FinishedAt = stateOf(state), number(exit), timeOf(started), timeOf(finished)
 	a.StructuredErrorMsg = raw(structured)
 	return a, err

@@ -20,7 +20,8 @@ type session struct {
 	screen  *os.File // where it is typed; nil off a terminal
 	shown   *watched
 	ended   chan int
-	after   *unix.Termios // of the terminal, at the end
+	before  unix.Termios  // the terminal's mode
+	after   *unix.Termios // at the end
 }
 
 func newWatched() *watched {
@@ -42,6 +43,7 @@ func begin(t *testing.T, home string, terminal bool, args ...string) *session {
 		program, s.screen = openTerminal(t)
 		must(t, unix.IoctlSetWinsize(int(program.Fd()), unix.TIOCSWINSZ, &unix.Winsize{Row: 24, Col: 100}))
 		in = streams{program, program, program}
+		s.before = mode(t, s)
 		go s.copyScreen(copied)
 	}
 	env := environment{
@@ -52,8 +54,9 @@ func begin(t *testing.T, home string, terminal bool, args ...string) *session {
 		code := run(context.Background(), append([]string{"torchx"}, args...), in, env)
 		if program != nil {
 			s.after, _ = unix.IoctlGetTermios(int(program.Fd()), unix.TCGETS) // nil shows in the test
-			s.typed("\n")                                                     // for a reader that is left behind: it would keep the terminal open
 			_ = program.Close()                                               // the copying ends by it
+			// A reader that is left behind keeps the terminal open until it wakes up.
+			_, _ = s.screen.WriteString("\n")
 			<-copied
 		}
 		s.ended <- code

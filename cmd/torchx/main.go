@@ -15,6 +15,7 @@ import (
 )
 
 func main() {
+	ownUmask()
 	os.Exit(run(context.Background(), os.Args, streams{os.Stdin, os.Stdout, os.Stderr}, processEnv()))
 }
 

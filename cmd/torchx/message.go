@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"io"
 	"strings"
+
+	"torchx/starlark/component"
 )
 
 // Levels of messages, from --log_level.
@@ -103,8 +105,12 @@ func (t *tool) report(ctx context.Context, err error) int {
 func (t *tool) explain(err error) {
 	text := err.Error()
 	var usage *usageError
-	if errors.As(err, &usage) {
+	var args *component.UsageError
+	switch {
+	case errors.As(err, &usage):
 		text = strings.TrimSuffix(text, ".") + helpHint(usage.command)
+	case errors.As(err, &args):
+		text = fmt.Sprintf("%s: %s%s", args.Component, strings.TrimSuffix(args.Text, "."), helpHint("run "+args.Component))
 	}
 	t.sayError(text)
 	var detailed interface{ Detail() string }

@@ -56,15 +56,6 @@ func (t *tool) masked(text string) string {
 	return r.Text(text)
 }
 
-// maskedValue is the value of a variable, an option or an argument called name.
-func (t *tool) maskedValue(name, value string) string {
-	if t.masking.off {
-		return value
-	}
-	r, _ := t.secretRules() // as for masked
-	return r.Value(name, value)
-}
-
 // maskedJSON is the JSON form of v with what looks like a secret hidden.
 func (t *tool) maskedJSON(v any) (json.RawMessage, error) {
 	data, err := encodeJSON(v)

@@ -45,13 +45,36 @@ func TestTypedTextCannotDriveTheTerminal(t *testing.T) {
 		writeText(t, filepath.Join(dir, name), text)
 	}
 	for _, args := range [][]string{
-		{drive}, {"--" + drive}, {"status", drive}, {"status", "local://torchx/" + drive}, {"log", "x/" + drive}, {"log", "--regex", "(" + drive, "x"},
-		{"list", "--state", drive}, {"list", "-b", drive}, {"list", "--since", drive}, {"runopts", drive}, {"builtins", "--print", drive},
-		{"submit", drive}, {"submit", "plan.json"}, {"describe", drive}, {"wait", drive}, {"cancel", drive}, {"delete", drive, drive},
-		{"run", drive}, {"run", drive + ".star:c"}, {"run", "comps.star:" + drive}, {"run", "--env", drive, "utils.echo"},
-		{"run", "-cfg", drive, "utils.echo"}, {"run", "-cfg", "log_dir" + drive + "=1,grace_period=" + drive, "utils.echo"},
-		{"run", "utils.echo", "--" + drive}, {"run", "comps.star:types", "--i", drive},
-		{"run", "fails.star:c"}, {"run", "syntax.star:c"}, {"run", "prints.star:c"}, {"run", "role.star:c"}, {"run", "app.star:c"},
+		{drive},
+		{"--" + drive},
+		{"status", drive},
+		{"status", "local://torchx/" + drive},
+		{"log", "x/" + drive},
+		{"log", "--regex", "(" + drive, "x"},
+		{"list", "--state", drive},
+		{"list", "-b", drive},
+		{"list", "--since", drive},
+		{"runopts", drive},
+		{"builtins", "--print", drive},
+		{"submit", drive},
+		{"submit", "plan.json"},
+		{"describe", drive},
+		{"wait", drive},
+		{"cancel", drive},
+		{"delete", drive, drive},
+		{"run", drive},
+		{"run", drive + ".star:c"},
+		{"run", "comps.star:" + drive},
+		{"run", "--env", drive, "utils.echo"},
+		{"run", "-cfg", drive, "utils.echo"},
+		{"run", "-cfg", "log_dir" + drive + "=1,grace_period=" + drive, "utils.echo"},
+		{"run", "utils.echo", "--" + drive},
+		{"run", "comps.star:types", "--i", drive},
+		{"run", "fails.star:c"},
+		{"run", "syntax.star:c"},
+		{"run", "prints.star:c"},
+		{"run", "role.star:c"},
+		{"run", "app.star:c"},
 		{"run", "file" + drive + ".star:c"},
 	} {
 		got := torchx(t, dir, nil, "", args...)
@@ -85,8 +108,17 @@ func TestAppsCannotDriveTheTerminal(t *testing.T) {
 	dir := tempDir(t)
 	writeText(t, filepath.Join(dir, "e.star"), escapingComponent)
 	for _, args := range [][]string{
-		{"run", "e.star:c", "--help"}, {"run", "--dryrun", "e.star:c"}, {"run", "e.star:c"}, {"status", "-"}, {"list"}, {"describe", "-"},
-		{"log", "-"}, {"log", "-", "--regex", "o", "--timestamps"}, {"wait", "-"}, {"cancel", "-"}, {"status", "-", "--roles", "\x1b[2J"},
+		{"run", "e.star:c", "--help"},
+		{"run", "--dryrun", "e.star:c"},
+		{"run", "e.star:c"},
+		{"status", "-"},
+		{"list"},
+		{"describe", "-"},
+		{"log", "-"},
+		{"log", "-", "--regex", "o", "--timestamps"},
+		{"wait", "-"},
+		{"cancel", "-"},
+		{"status", "-", "--roles", "\x1b[2J"},
 		{"log", "-/nothing\x1b[2J"},
 	} {
 		got := torchx(t, dir, nil, "", args...)

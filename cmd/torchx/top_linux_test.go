@@ -1,6 +1,7 @@
 package main
 
 import (
+	"io"
 	"path/filepath"
 	"strings"
 	"syscall"
@@ -26,7 +27,7 @@ func TestTopGivesTheTerminalBack(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			s := begin(t, filepath.Join(dir, "home"), true, "top")
-			before := mode(t, s)
+			before := s.before
 			s.shown.waitFor("this is the last line")
 			if mode(t, s) == before {
 				t.Error("the terminal is not in raw mode")
@@ -70,15 +71,15 @@ func TestTopAfterPanic(t *testing.T) {
 	if *after != *before {
 		t.Error("the terminal is not in the mode it was in")
 	}
-	buf := make([]byte, 200)
-	n, err := screen.Read(buf)
+	got := make([]byte, len(screenTake+screenGive))
+	_, err = io.ReadFull(screen, got)
 	must(t, err)
-	if got := string(buf[:n]); got != screenTake+screenGive {
+	if string(got) != screenTake+screenGive {
 		t.Errorf("%q", got)
 	}
-	_, err = screen.WriteString("\n") // for the reader of keys
-	must(t, err)
 	must(t, program.Close())
+	_, err = screen.WriteString("\n") // wakes up the reader of keys
+	must(t, err)
 }
 
 func mode(t *testing.T, s *session) unix.Termios {

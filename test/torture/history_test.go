@@ -115,7 +115,7 @@ func TestHistoryIsLocked(t *testing.T) {
 	t.Parallel()
 	h := newHome(t)
 	h.torchx("", "run", h.file, "--script", "exit 0")
-	db, err := sql.Open("sqlite", h.historyFile())
+	db, err := sql.Open("sqlite", "file:"+h.historyFile()+"?_pragma=busy_timeout(10000)") // the agent may be at it still
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -1,0 +1,128 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/urfave/cli/v2"
+
+	"torchx/runtime/spec"
+	"torchx/state"
+)
+
+func (t *tool) eventsCommand() *cli.Command {
+	var asJSON bool
+	return &cli.Command{
+		Name:      "events",
+		Usage:     "show what happened to an app, and when",
+		UsageText: "HANDLE [--json]\ntorchx events -",
+		Description: "Show what the history recorded of an app, oldest first: when it was submitted, and each change of state " +
+			"of the app and of its replicas. " + handleHelp,
+		Flags: []cli.Flag{jsonFlag(&asJSON)},
+		Action: func(c *cli.Context) error {
+			handle, err := oneArgument(c, "HANDLE")
+			if err != nil {
+				return err
+			}
+			return t.events(c.Context, handle, asJSON)
+		},
+	}
+}
+
+func (t *tool) events(ctx context.Context, text string, asJSON bool) error {
+	r, err := t.runner(ctx)
+	if err != nil {
+		return err
+	}
+	ref, err := r.Resolve(ctx, text)
+	if err != nil {
+		return err
+	}
+	// What happened since the last look is recorded by looking.
+	if _, err := r.Status(ctx, ref); err != nil {
+		return err
+	}
+	if r.DB == nil {
+		return errors.New("there is no history to read events from")
+	}
+	events, err := r.DB.Events(ctx, ref.Backend, ref.ID)
+	if errors.Is(err, state.ErrNotFound) {
+		return fmt.Errorf("app %s is not in this history, so no events of it are known", ref.Handle())
+	}
+	if err != nil {
+		return err
+	}
+	if asJSON {
+		return t.printJSON(eventObjects(events))
+	}
+	return t.eventTable(events, time.Local)
+}
+
+// eventObject is an element of `events --json`; what does not apply is null.
+type eventObject struct {
+	Time     time.Time       `json:"time"`
+	Kind     state.EventKind `json:"kind"`
+	State    spec.State      `json:"state"`
+	Role     *string         `json:"role"`
+	Replica  *int            `json:"replica"`
+	Attempt  *int            `json:"attempt"`
+	ExitCode *int            `json:"exit_code"`
+	Signal   *string         `json:"signal"`
+	Msg      *string         `json:"msg"`
+}
+
+func eventObjects(events []state.Event) []eventObject {
+	objects := make([]eventObject, len(events))
+	for i := range events {
+		e := &events[i]
+		o := eventObject{Time: e.Time, Kind: e.Kind, State: e.State, ExitCode: e.ExitCode}
+		if e.Role != "" {
+			o.Role, o.Replica, o.Attempt = &e.Role, &e.Replica, &e.Attempt
+		}
+		if e.Signal != "" {
+			o.Signal = &e.Signal
+		}
+		if e.Msg != "" {
+			o.Msg = &e.Msg
+		}
+		objects[i] = o
+	}
+	return objects
+}
+
+func (t *tool) eventTable(events []state.Event, loc *time.Location) error {
+	tab := table{header: []string{"TIME", "REPLICA", "WHAT"}}
+	for i := range events {
+		e := &events[i]
+		replica := ""
+		if e.Role != "" {
+			replica = fmt.Sprintf("%s/%d", e.Role, e.Replica)
+		}
+		tab.add(cell{e.Time.In(loc).Format("2006-01-02 15:04:05.000"), ansiDim},
+			cell{replica, ""}, cell{eventText(e), stateColor(e.State)})
+	}
+	return tab.write(t.out, t.outStyle)
+}
+
+// eventText says what happened in a few words.
+func eventText(e *state.Event) string {
+	text := e.State.String()
+	if e.Kind == state.EventRecorded {
+		text = "recorded as " + text
+	}
+	switch {
+	case e.Signal != "":
+		text += ", " + e.Signal
+	case e.ExitCode != nil && (*e.ExitCode != 0 || e.Role != ""):
+		text += fmt.Sprintf(", exit code %d", *e.ExitCode)
+	}
+	if e.Attempt > 0 {
+		text += fmt.Sprintf(", attempt %d", e.Attempt)
+	}
+	if e.Msg != "" {
+		text += ": " + e.Msg
+	}
+	return text
+}
