@@ -23,6 +23,7 @@ type logOptions struct {
 	timestamps   bool
 	json         bool
 	follow       bool
+	failed       bool
 	setAttempt   bool
 	setLast      bool
 }
@@ -39,6 +40,7 @@ func (t *tool) logCommand() *cli.Command {
 		Flags: []cli.Flag{
 			&cli.BoolFlag{Name: "tail", Aliases: []string{"t", "f", "follow"}, Usage: "go on until the app has ended", Destination: &o.follow},
 			&cli.StringFlag{Name: "n", Aliases: []string{"lines"}, Usage: "only the last `N` lines of each replica", Destination: &o.last},
+			&cli.BoolFlag{Name: "failed", Usage: "only replicas that failed, the first to fail first", Destination: &o.failed},
 			&cli.StringFlag{Name: "regex", Usage: "only lines in which `RE` (RE2) matches", Destination: &o.regex},
 			&cli.StringFlag{Name: "streams", Aliases: []string{"stream"}, Usage: "one `OF` combined (default), stdout, stderr", Destination: &o.stream},
 			&cli.StringFlag{Name: "since", Usage: "only lines of `TIME` or later: RFC 3339, unix seconds or an age (10m, 2h, 3d)", Destination: &o.since},
@@ -65,6 +67,9 @@ type logQuery struct {
 }
 
 func (o logOptions) query(now time.Time) (q logQuery, err error) {
+	if o.failed && o.follow {
+		return q, usagef("log", "--failed and --tail cannot be used together: which replicas fail is known at the end")
+	}
 	q.read = backends.LogOptions{Stream: backends.Stream(o.stream), Follow: o.follow, Tail: -1}
 	if o.stream != "" && !slices.Contains(backends.Streams, q.read.Stream) {
 		return q, usagef("log", "unknown stream %s: it is one of combined, stdout, stderr", quoteWord(o.stream))

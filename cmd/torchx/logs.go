@@ -57,7 +57,13 @@ func (t *tool) log(ctx context.Context, o logOptions) error {
 	// (a progress bar, a prompt) is shown as it comes.
 	single := len(target.ids) == 1
 	q.read.Partial = q.read.Follow && single && q.regex == nil
-	stats, err := t.copyLogs(ctx, t.out, t.outStyle, r, target, q, logStyle{!single, o.timestamps, o.json})
+	ls := logStyle{!single, o.timestamps, o.json}
+	var stats logmux.Stats
+	if o.failed {
+		stats, err = t.copyFailed(ctx, r, target, q, ls)
+	} else {
+		stats, err = t.copyLogs(ctx, t.out, t.outStyle, r, target, q, ls)
+	}
 	if err != nil {
 		return err
 	}

@@ -1,0 +1,65 @@
+package main
+
+import (
+	"context"
+	"slices"
+
+	"torchx/runtime/logmux"
+	"torchx/runtime/runner"
+	"torchx/runtime/spec"
+)
+
+// copyFailed is copyLogs for those replicas of the target alone that failed, one
+// after the other, the one that failed first at the top.
+func (t *tool) copyFailed(ctx context.Context, r *runner.Runner, target logTarget, q logQuery, ls logStyle) (logmux.Stats, error) {
+	var all logmux.Stats
+	s, err := r.Status(ctx, target.ref)
+	if err != nil {
+		return all, err
+	}
+	failed := failedReplicas(s, target)
+	if len(failed) == 0 {
+		t.say("no replica of %s has failed", target.ref.Handle())
+	}
+	for _, f := range failed {
+		one := logTarget{ref: target.ref, role: f.Role, ids: []int{f.ID}}
+		stats, err := t.copyLogs(ctx, t.out, t.outStyle, r, one, q, ls)
+		if err != nil {
+			return all, err
+		}
+		all.Lines += stats.Lines
+		all.Bytes += stats.Bytes
+		all.Notices = append(all.Notices, stats.Notices...)
+	}
+	return all, nil
+}
+
+// failedReplicas lists the failed replicas of a target by the time of their end;
+// the one that the backend saw fail first comes first in any case.
+func failedReplicas(s *spec.Status, target logTarget) []spec.ReplicaStatus {
+	var failed []spec.ReplicaStatus
+	for _, role := range s.Roles {
+		for _, r := range role.Replicas {
+			r.Role = role.Role
+			wanted := (target.role == "" || target.role == r.Role) && (len(target.ids) == 0 || slices.Contains(target.ids, r.ID))
+			if wanted && r.State == spec.Failed {
+				failed = append(failed, r)
+			}
+		}
+	}
+	first := func(r spec.ReplicaStatus) bool {
+		return s.FirstFailure != nil && r.Role == s.FirstFailure.Role && r.ID == s.FirstFailure.ID
+	}
+	slices.SortStableFunc(failed, func(a, b spec.ReplicaStatus) int {
+		switch {
+		case first(a) || a.FinishedAt != nil && b.FinishedAt == nil && !first(b):
+			return -1
+		case first(b) || b.FinishedAt != nil && a.FinishedAt == nil:
+			return 1
+		case a.FinishedAt == nil:
+			return 0
+		}
+		return a.FinishedAt.Compare(*b.FinishedAt)
+	})
+	return failed
+}
