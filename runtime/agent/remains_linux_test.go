@@ -24,7 +24,6 @@ func deadBundle(t *testing.T, r startRecord) Bundle {
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer lock.Close()
 	line, err := json.Marshal(r)
 	if err == nil {
 		err = os.WriteFile(b.path(startsFile), append(line, '\n'), 0o600)
@@ -32,7 +31,20 @@ func deadBundle(t *testing.T, r startRecord) Bundle {
 	if err != nil {
 		t.Fatal(err)
 	}
+	letGo(t, b, lock)
 	return b
+}
+
+// letGo closes a lock and waits until nobody holds it: a process that another test
+// starts at this moment does, too, until it executes its program.
+func letGo(t *testing.T, b Bundle, lock *Lock) {
+	t.Helper()
+	if err := lock.Close(); err != nil {
+		t.Fatal(err)
+	}
+	for b.Held() {
+		time.Sleep(time.Millisecond)
+	}
 }
 
 // session starts a process that leads a session, as a replica does.
@@ -107,7 +119,7 @@ func TestSweepLeavesTheLivingAlone(t *testing.T) {
 	if s, err := b.Status(); err != nil || s.State.Terminal() {
 		t.Errorf("a live app was ended: %+v %v", s, err)
 	}
-	lock.Close()
+	letGo(t, b, lock)
 	if err := Sweep(m.Home); err != nil {
 		t.Fatal(err)
 	}
