@@ -22,7 +22,7 @@ var (
 	ErrReadOnly    = errors.New("read-only")        // file or folder cannot be written
 	ErrFull        = errors.New("no space left")    // on the database's file system
 	ErrMoved       = errors.New("moved or deleted") // while it was open: Open it again
-	ErrUnavailable = errors.New("cannot be opened") // everything else about file and folder
+	ErrUnavailable = errors.New("unusable")         // everything else about file and folder
 )
 
 // advice is what a user can do about each kind of failure.

@@ -96,6 +96,9 @@ func (db *DB) difference(ctx context.Context, q querier, backend, id string, s *
 func (db *DB) replicaChanges(old []Attempt, s *spec.Status) ([]Attempt, []Event) {
 	var seen []Attempt
 	last := map[spec.Replica]int{}
+	for _, r := range s.Past {
+		seen = append(seen, attemptOf(r))
+	}
 	for _, role := range s.Roles {
 		for _, r := range role.Replicas {
 			r.Role = role.Role

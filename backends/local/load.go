@@ -4,9 +4,11 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
+	"reflect"
 	"strings"
 
 	"torchx/backends"
@@ -24,11 +26,12 @@ func (b *Backend) Load(_ context.Context, in backends.PlanInput, raw json.RawMes
 	d := json.NewDecoder(bytes.NewReader(raw))
 	d.DisallowUnknownFields()
 	if err := d.Decode(req); err != nil {
-		return nil, backends.Errorf(backends.ErrInvalidPlan, "read request: %w", err)
+		return nil, backends.Errorf(backends.ErrInvalidPlan, "read request: %w", decodeError(err))
 	}
 	l := newLayout(b.config.Home, o.logDir, in.ID)
-	if err := req.check(in); err != nil {
-		return nil, backends.Errorf(backends.ErrInvalidPlan, "%w", err)
+	err = errors.Join(req.check(in), req.checkPaths(l))
+	if err != nil {
+		return nil, backends.Errorf(backends.ErrInvalidPlan, "%w", firstOf(err))
 	}
 	req.place(in.ID, l)
 	return &backends.Plan{ID: in.ID, App: in.App.Clone(), Cfg: in.Cfg, Request: req, Warnings: unsupported(in, o)}, nil
@@ -77,6 +80,59 @@ func (p *ReplicaParams) check() error {
 	return nil
 }
 
+// UnmarshalJSON refuses fields that nobody would look at.
+func (p *ReplicaParams) UnmarshalJSON(data []byte) error {
+	type plain ReplicaParams
+	d := json.NewDecoder(bytes.NewReader(data))
+	d.DisallowUnknownFields()
+	return d.Decode((*plain)(p))
+}
+
+// decodeError says in the words of JSON what encoding/json says in those of Go.
+func decodeError(err error) error {
+	var kind *json.UnmarshalTypeError
+	if !errors.As(err, &kind) {
+		return errors.New(strings.TrimPrefix(err.Error(), "json: "))
+	}
+	want := map[reflect.Kind]string{reflect.Slice: "a list", reflect.String: "a string", reflect.Int: "a whole number"}[kind.Type.Kind()]
+	if want == "" {
+		want = "an object"
+	}
+	return fmt.Errorf("%s: got %s, want %s", kind.Field, kind.Value, want)
+}
+
+// firstOf keeps an error of several parts to one line.
+func firstOf(err error) error {
+	if all, ok := err.(interface{ Unwrap() []error }); ok && len(all.Unwrap()) > 0 {
+		return all.Unwrap()[0]
+	}
+	return err
+}
+
+// checkPaths refuses log paths that would be ignored: where logs go follows from
+// the app id and cfg.log_dir. Paths of the plan's old id or home are fine.
+func (r *Request) checkPaths(l layout) error {
+	old := layout{r.LogDir, l.user}
+	sibling := filepath.Dir(r.LogDir) == filepath.Dir(l.logDir)
+	if !l.user {
+		sibling = filepath.Base(filepath.Dir(r.LogDir)) == filepath.Base(filepath.Dir(l.logDir))
+	}
+	if !filepath.IsAbs(r.LogDir) || !sibling {
+		return fmt.Errorf("request.log_dir is %q, but cfg.log_dir gives %q: change both, or only the last element", r.LogDir, l.logDir)
+	}
+	for _, e := range r.RoleParams {
+		for id, p := range e.Value {
+			dir := old.replicaDir(spec.Replica{Role: e.Key, ID: id}, 0)
+			for name, path := range map[string]string{"stdout": p.Stdout, "stderr": p.Stderr} {
+				if want := filepath.Join(dir, name+".log"); path != want && path != "" {
+					return fmt.Errorf("request.role_params.%s[%d].%s is %q, want %q: cfg.log_dir says where logs go", e.Key, id, name, path, want)
+				}
+			}
+		}
+	}
+	return nil
+}
+
 // place sets the paths of logs.
 func (r *Request) place(id string, l layout) {
 	old := r.LogDir
@@ -87,15 +143,19 @@ func (r *Request) place(id string, l layout) {
 		for n := range e.Value {
 			key := spec.Replica{Role: e.Key, ID: n}
 			dirs[n] = l.replicaDir(key, 0)
-			e.Value[n].place(dirs[n], old, l, key)
+			e.Value[n].place(id, dirs[n], old, l, key)
 		}
 		r.RoleLogDirs.Set(e.Key, dirs)
 	}
 }
 
-func (p *ReplicaParams) place(dir, oldLogDir string, l layout, key spec.Replica) {
+func (p *ReplicaParams) place(id, dir, oldLogDir string, l layout, key spec.Replica) {
 	p.Stdout, p.Stderr = filepath.Join(dir, "stdout.log"), filepath.Join(dir, "stderr.log")
 	p.Combined = filepath.Join(dir, "combined.log")
+	// A copy under another id must not pass for the app it was copied from.
+	if _, ok := p.Env.Get(spec.JobIDVariable); ok {
+		p.Env.Set(spec.JobIDVariable, handleOf(id))
+	}
 	for name, path := range map[string]string{
 		spec.ErrorFileVariable: l.errorFile(key, 0), petLogVariable: l.elasticDir(key.Role),
 	} {

@@ -11,6 +11,7 @@ import (
 	"torchx/backends"
 	"torchx/runtime/agent"
 	"torchx/runtime/logstore"
+	"torchx/runtime/spec"
 )
 
 // Name is the backend's canonical name.
@@ -82,5 +83,10 @@ func (b *Backend) Close() error {
 }
 
 func (b *Backend) bundle(id string) agent.Bundle { return agent.BundleAt(b.config.Home, id) }
+
+// handleOf is the handle of a local app.
+func handleOf(id string) string {
+	return spec.Handle{Backend: Name, Session: spec.Session, AppID: id}.String()
+}
 
 func seconds(s float64) time.Duration { return time.Duration(s * float64(time.Second)) }

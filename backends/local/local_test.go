@@ -531,3 +531,74 @@ func TestLogCheckpointsReachTheHistory(t *testing.T) {
 		t.Errorf("checkpoints are %+v", points)
 	}
 }
+
+// A plan that is submitted under another id is an app of its own, and paths that
+// would be ignored are refused.
+func TestLoadUnderAnotherID(t *testing.T) {
+	t.Parallel()
+	f := newFixture(t)
+	r := sh("a", 1, "echo $TORCHX_JOB_ID $TORCHELASTIC_ERROR_FILE")
+	r.Env.Set(spec.JobIDVariable, "local://torchx/${app_id}")
+	p := f.plan(nil, r)
+	raw, err := json.Marshal(p.Request)
+	if err != nil {
+		t.Fatal(err)
+	}
+	load := func(id, old, replaced string) (*backends.Plan, error) {
+		text := strings.ReplaceAll(string(raw), old, replaced)
+		in := backends.PlanInput{ID: id, App: p.App, Cfg: p.Cfg, Cwd: f.TempDir()}
+		return f.b.Load(f.ctx, in, json.RawMessage(text))
+	}
+	copied, err := load("copy", `"app_id":"`+p.ID+`"`, `"app_id":"copy"`)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := f.b.Submit(f.ctx, copied); err != nil {
+		t.Fatal(err)
+	}
+	f.expect(f.wait("copy"), spec.Succeeded, 0)
+	want := "local://torchx/copy " + f.b.bundle("copy").Dir + "/replicas/a/0/0/error.json\n"
+	if got := f.log("copy", spec.Replica{Role: "a"}, backends.LogOptions{}); got != want {
+		t.Errorf("the copy takes itself for %q, want %q", got, want)
+	}
+	for old, replaced := range map[string]string{
+		"stdout.log": "mine.log", `"log_dir":"` + f.home: `"log_dir":"/elsewhere/x`, `"args":`: `"argv":[],"args":`,
+	} {
+		if _, err := load(p.ID, old, replaced); !errors.Is(err, backends.ErrInvalidPlan) {
+			t.Errorf("with %s instead of %s: %v, want an invalid plan", replaced, old, err)
+		}
+	}
+}
+
+// The history has every attempt with its own end, however fast they follow.
+func TestAttemptsReachTheHistory(t *testing.T) {
+	t.Parallel()
+	f := newFixture(t)
+	r := sh("a", 1, "exit 4")
+	r.MaxRetries, r.RetryPolicy = 2, spec.RetryReplica
+	id := f.plan(nil, r).ID
+	f.next--
+	db, err := state.Open(f.ctx, filepath.Join(f.home, "state.db"), state.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer db.Close()
+	if err := db.Insert(f.ctx, state.App{ID: id, Backend: Name, Name: "app", State: spec.Submitted, SubmittedAt: time.Now()}); err != nil {
+		t.Fatal(err)
+	}
+	f.run(nil, r)
+	awaitAgent(f.b.bundle(id))
+	attempts, err := db.Attempts(f.ctx, Name, id)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(attempts) != 3 {
+		t.Errorf("%d attempts, want 3: %+v", len(attempts), attempts)
+	}
+	for i, a := range attempts {
+		if a.Attempt != i || a.State != spec.Failed || a.ExitCode == nil || *a.ExitCode != 4 || a.StartedAt == nil ||
+			a.FinishedAt == nil || a.FinishedAt.Before(*a.StartedAt) {
+			t.Errorf("attempt %d is %+v", i, a)
+		}
+	}
+}

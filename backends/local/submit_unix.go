@@ -14,7 +14,6 @@ import (
 	"torchx/backends"
 	"torchx/runtime/agent"
 	"torchx/runtime/failpoint"
-	"torchx/runtime/spec"
 )
 
 // Submit writes the bundle, starts its agent and returns when every replica has
@@ -63,7 +62,7 @@ func (b *Backend) manifest(p *backends.Plan) (*agent.Manifest, error) {
 	}
 	return &agent.Manifest{
 		Version: 1, ID: p.ID, Backend: Name,
-		Handle: spec.Handle{Backend: Name, Session: spec.Session, AppID: p.ID}.String(),
+		Handle: handleOf(p.ID),
 		App:    p.App, Cfg: p.Cfg, Request: raw, Environ: environ,
 		Record: p.Record,
 		Home:   b.config.Home, SubmittedAt: time.Now(), GracePeriod: seconds(o.grace), FailFast: o.failFast,

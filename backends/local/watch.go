@@ -114,7 +114,7 @@ func (w *watch) attempts(r spec.Replica) (begun int, done bool, err error) {
 		return 0, true, nil
 	}
 	begun = rs.Attempt
-	if rs.StartedAt != nil && rs.State != spec.Pending {
+	if rs.StartedAt != nil {
 		begun++
 	}
 	return begun, s.State.Terminal(), nil

@@ -28,8 +28,8 @@ type attachment struct {
 
 func newAttachment(f *follower) *attachment {
 	return &attachment{
-		follower: f, answers: bufio.NewReader(f.in), out: newGate(f.tool.out),
-		asks: isTerminalInput(f.in) && isTerminal(f.tool.err),
+		follower: f, answers: bufio.NewReader(f.in), out: newGate(f.out),
+		asks: isTerminalInput(f.in) && isTerminal(f.err),
 	}
 }
 

@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"sync"
@@ -71,6 +72,10 @@ func (f *follower) run(ctx context.Context, p *runner.Planned) error {
 	defer f.leave(nil)
 	f.interrupts.take(f.signal)
 	if _, err := f.runner.Submit(ctx, p); err != nil {
+		if failed := new(backends.StartError); errors.As(err, &failed) {
+			// It is on record, and its handle is what a script looks for.
+			return errors.Join(err, f.printf("%s\n", f.ref.Handle()))
+		}
 		return err
 	}
 	// The app runs: a closed stdout is no reason to lose it from sight.

@@ -67,8 +67,10 @@ func (t *tool) log(ctx context.Context, o logOptions) error {
 	if err != nil {
 		return err
 	}
-	for _, n := range stats.Notices {
-		t.warn("%s", n)
+	if o.json { // else they stand where the lines are missing
+		for _, n := range stats.Notices {
+			t.warn("%s", n)
+		}
 	}
 	if stats.Lines == 0 && len(stats.Notices) > 0 {
 		return quietError{exitError}

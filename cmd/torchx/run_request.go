@@ -126,7 +126,7 @@ func jsonProblem(err error, data []byte) string {
 	case errors.As(err, &kind) && kind.Field != "":
 		return fmt.Sprintf("line %d: field %q is a %s, expected %s", lineAt(data, kind.Offset), kind.Field, kind.Value, jsonType(kind.Type.String()))
 	case errors.As(err, &kind):
-		return "it is a " + kind.Value
+		return "it holds: " + kind.Value
 	}
 	return strings.TrimPrefix(err.Error(), "json: ")
 }

@@ -97,7 +97,7 @@ func (v *topScreen) loop(ctx context.Context, keys <-chan byte, resized <-chan o
 		return err
 	}
 	for {
-		err := error(nil)
+		var err error
 		select {
 		case <-ctx.Done():
 			return context.Cause(ctx)

@@ -29,8 +29,10 @@ type gang struct {
 	restarts     int  // restarts that happened
 	appRestarts  int
 	roleRestarts map[string]int
-	scopes       []*scope // restarts that wait for their replicas to end
-	first        *member  // failed first for good
+	began        *time.Time
+	past         []spec.ReplicaStatus // attempts that were followed by another
+	scopes       []*scope             // restarts that wait for their replicas to end
+	first        *member              // failed first for good
 	firstStatus  spec.ReplicaStatus
 }
 
@@ -38,8 +40,9 @@ type gang struct {
 type member struct {
 	key      spec.Replica
 	role     *spec.Role
-	attempt  int
-	begun    bool // the attempt has started
+	attempt  int  // the last one that has begun
+	next     int  // the one to be started, or that runs
+	begun    bool // attempt has started
 	restarts int
 	state    spec.State // Pending (to be started), Running or terminal
 	stopping bool       // told to end by us
@@ -90,17 +93,24 @@ func (g *gang) begin() []action {
 
 // canStart reports whether a start that was asked for is still wanted.
 func (g *gang) canStart(m *member, attempt int) bool {
-	return !g.cancelled && m.state == spec.Pending && m.attempt == attempt && (!g.doomed || !g.failFast)
+	return !g.cancelled && m.state == spec.Pending && m.next == attempt && (!g.doomed || !g.failFast)
 }
 
 // running notes that an attempt has begun.
 func (g *gang) running(m *member, p Process, now time.Time) {
-	m.state, m.begun, m.process, m.started, m.finished = spec.Running, true, p, &now, nil
-	m.code, m.signal, m.msg, m.errFile, m.usage = nil, "", "", nil, nil
+	m.forget()
+	m.state, m.begun, m.attempt, m.process, m.started = spec.Running, true, m.next, p, &now
+	g.began = earliest(g.began, &now)
+}
+
+// forget is for an attempt that is over and will be followed by another.
+func (m *member) forget() {
+	m.code, m.signal, m.finished, m.msg, m.errFile, m.usage = nil, "", nil, "", nil, nil
 }
 
 // refused notes that a replica can never start: the app ends, retries or not.
 func (g *gang) refused(m *member, code int, msg string, now time.Time) []action {
+	m.attempt, m.started = m.next, nil
 	m.end(spec.Failed, code, "", now)
 	m.msg = msg
 	g.noteFailure(m)
@@ -196,7 +206,9 @@ func (g *gang) ready() (acts []action) {
 		}
 		for _, m := range s.members {
 			if m.begun { // else it still waits for the start it was promised
-				m.attempt, m.begun = m.attempt+1, false
+				g.past = append(g.past, m.status())
+				m.next, m.begun = m.attempt+1, false
+				m.forget()
 			}
 			m.state = spec.Pending
 			acts = append(acts, action{start: m, delay: s.delay})

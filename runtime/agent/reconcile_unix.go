@@ -166,7 +166,7 @@ func replay(m *Manifest, starts []startRecord, exits []exitRecord, cancelled boo
 			g.refused(member, e.Code, e.Msg, e.Time)
 		default:
 			if member.state == spec.Pending { // its start was not recorded
-				replayStart(g, member, map[int]startRecord{member.attempt: {Time: e.Time}})
+				replayStart(g, member, map[int]startRecord{member.next: {Time: e.Time}})
 			}
 			member.stopping, member.usage = member.stopping || e.Stopped, e.Usage
 			restart(g.exited(member, e.Code, e.Signal, e.Time))
@@ -176,7 +176,7 @@ func replay(m *Manifest, starts []startRecord, exits []exitRecord, cancelled boo
 }
 
 func replayStart(g *gang, m *member, begun map[int]startRecord) {
-	if r, ok := begun[m.attempt]; ok && g.canStart(m, m.attempt) {
+	if r, ok := begun[m.next]; ok && g.canStart(m, m.next) {
 		g.running(m, Process{PID: r.PID, StartTime: r.StartTime}, r.Time)
 	}
 }

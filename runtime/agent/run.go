@@ -180,10 +180,10 @@ func (a *agent) perform(acts []action) {
 		case act.stop != nil:
 			a.stop(act.stop)
 		case act.delay > 0:
-			m, attempt := act.start, act.start.attempt
+			m, attempt := act.start, act.start.next
 			a.after(act.delay, func() { a.start(m, attempt) })
 		default:
-			a.start(act.start, act.start.attempt)
+			a.start(act.start, act.start.next)
 		}
 	}
 }
@@ -217,7 +217,7 @@ func (a *agent) refuse(err error) {
 	m := a.gang.byKey[r.Replica]
 	now := time.Now()
 	a.note(a.exits.append(exitRecord{
-		Time: now, Role: m.key.Role, Replica: m.key.ID, Attempt: m.attempt,
+		Time: now, Role: m.key.Role, Replica: m.key.ID, Attempt: m.next,
 		Code: r.Code, Msg: r.Err.Error(), Refused: true,
 	}))
 	a.grace = min(a.grace, refusedGrace)

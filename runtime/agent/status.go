@@ -6,6 +6,10 @@ import (
 	"torchx/runtime/spec"
 )
 
+// maxPast bounds the attempts that a status remembers: the history has them all
+// by then.
+const maxPast = 1000
+
 func (m *member) status() spec.ReplicaStatus {
 	s := spec.ReplicaStatus{
 		ID: m.key.ID, Role: m.key.Role, State: m.state, ExitCode: m.code, Signal: m.signal,
@@ -34,11 +38,12 @@ func (g *gang) status(m *Manifest) spec.Status {
 		f := g.firstStatus
 		s.FirstFailure = &f
 	}
+	s.StartedAt = g.began
+	s.Past = g.past[max(0, len(g.past)-maxPast):]
 	for i := range g.app.Roles {
 		role := spec.RoleStatus{Role: g.app.Roles[i].Name, Replicas: []spec.ReplicaStatus{}}
 		for _, r := range g.membersOf(&g.app.Roles[i]) {
 			role.Replicas = append(role.Replicas, r.status())
-			s.StartedAt = earliest(s.StartedAt, r.started)
 		}
 		s.Roles = append(s.Roles, role)
 	}

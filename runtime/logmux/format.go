@@ -302,8 +302,7 @@ func (f *formatter) notice(i int, b backends.Block) {
 	in := &f.inputs[i]
 	f.stats.Notices = append(f.stats.Notices, in.name()+": "+b.Notice)
 	if f.o.JSON {
-		f.jsonNotice(i, b)
-		return
+		return // a line is a line: the caller has the notice in Stats
 	}
 	f.freshLine()
 	f.out = append(f.out, in.prefix...)

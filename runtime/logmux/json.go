@@ -15,7 +15,6 @@ type jsonLine struct {
 	Attempt int     `json:"attempt"`
 	Stream  *string `json:"stream"` // null for a notice
 	Line    *string `json:"line"`   // without its newline; null for a notice
-	Notice  string  `json:"notice,omitempty"`
 }
 
 // json writes an object for each line; what is not UTF-8 becomes U+FFFD.
@@ -60,12 +59,6 @@ func encode(buf *bytes.Buffer, v any) {
 	e := json.NewEncoder(buf)
 	e.SetEscapeHTML(false)
 	_ = e.Encode(v)
-}
-
-func (f *formatter) jsonNotice(i int, b backends.Block) {
-	l := f.jsonOf(i, b)
-	l.Notice = b.Notice
-	f.jsonOut(l)
 }
 
 func (f *formatter) jsonOf(i int, b backends.Block) jsonLine {

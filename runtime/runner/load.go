@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"torchx/backends"
+	"torchx/runtime/secrets"
 	"torchx/runtime/spec"
 )
 
@@ -29,6 +30,12 @@ type loaded struct {
 	App     *spec.App       `json:"app"`
 	Cfg     map[string]any  `json:"cfg"`
 	Request json.RawMessage `json:"request"`
+
+	// What `describe --json` prints beside App and Cfg.
+	Handle    string   `json:"handle"`
+	Component string   `json:"component"`
+	Args      []string `json:"args"`
+	Partial   bool     `json:"partial"`
 }
 
 // Load reads what `run --dryrun --json` printed, edited or not, and validates
@@ -50,6 +57,9 @@ func (r *Runner) Load(ctx context.Context, raw []byte, o LoadOptions) (*Planned,
 	if err != nil {
 		return nil, err
 	}
+	if in.Request == nil {
+		return r.again(ctx, alias.Backend, in, o)
+	}
 	b, err := r.Backends.Get(alias.Backend)
 	if err != nil {
 		return nil, err
@@ -65,6 +75,22 @@ func (r *Runner) Load(ctx context.Context, raw []byte, o LoadOptions) (*Planned,
 	return &Planned{Backend: alias.Backend, Plan: plan, Warnings: plan.Warnings, Cwd: o.Cwd}, nil
 }
 
+// again plans what `describe --json` printed as a new app.
+func (r *Runner) again(ctx context.Context, backend string, in *loaded, o LoadOptions) (*Planned, error) {
+	for i := range in.App.Roles {
+		for _, e := range in.App.Roles[i].Env {
+			if e.Value == secrets.Hidden {
+				return nil, backends.Errorf(backends.ErrInvalidPlan,
+					"the value of %s is masked: print it with `torchx describe --json --show-secrets`", e.Key)
+			}
+		}
+	}
+	return r.Plan(ctx, PlanRequest{
+		Backend: backend, App: in.App, Cfg: []backends.Layer{backends.JSONLayer(in.Cfg, "cfg")}, Cwd: o.Cwd,
+		DefaultImage: o.DefaultImage, Environ: o.Environ, Component: in.Component, Args: in.Args,
+	})
+}
+
 func decode(raw []byte) (*loaded, error) {
 	d := json.NewDecoder(bytes.NewReader(raw))
 	d.DisallowUnknownFields()
@@ -76,8 +102,11 @@ func decode(raw []byte) (*loaded, error) {
 	if _, err := d.Token(); !errors.Is(err, io.EOF) {
 		return nil, errors.New("there is more than one JSON value")
 	}
-	if in.App == nil || len(in.Request) == 0 || string(in.Request) == "null" {
-		return nil, errors.New(`"app" or "request" is missing: give what ` + "`run --dryrun --json` printed")
+	if string(in.Request) == "null" {
+		in.Request = nil
+	}
+	if in.App == nil || in.Request == nil && in.Handle == "" {
+		return nil, errors.New(`"app" or "request" is missing: give what ` + "`run --dryrun --json` or `describe --json` printed")
 	}
 	return &in, nil
 }

@@ -26,14 +26,14 @@ const maxCandidates = 4
 func (r *Runner) Resolve(ctx context.Context, text string) (Ref, error) {
 	switch {
 	case strings.Contains(text, "://"):
-		return r.resolveHandle(text)
+		return r.resolveHandle(ctx, text)
 	case text == lastApp:
 		return r.last(ctx)
 	}
 	return r.resolvePrefix(ctx, text)
 }
 
-func (r *Runner) resolveHandle(text string) (Ref, error) {
+func (r *Runner) resolveHandle(ctx context.Context, text string) (Ref, error) {
 	h, err := spec.ParseHandle(text)
 	if err != nil {
 		return Ref{}, err
@@ -42,7 +42,31 @@ func (r *Runner) resolveHandle(text string) (Ref, error) {
 	if err != nil {
 		return Ref{}, err
 	}
-	return Ref{alias.Backend, h.AppID}, nil
+	exact := Ref{alias.Backend, h.AppID}
+	found, err := r.matches(ctx, h.AppID)
+	if err != nil {
+		return Ref{}, err
+	}
+	found = slices.DeleteFunc(found, func(f Ref) bool { return f.Backend != alias.Backend })
+	if len(found) == 0 || slices.Contains(found, exact) {
+		return exact, nil // the backend may know what the history does not
+	}
+	return only(text, found)
+}
+
+// only is the one app that a text is the beginning of.
+func only(text string, found []Ref) (Ref, error) {
+	if len(found) == 1 {
+		return found[0], nil
+	}
+	var names []string
+	for _, f := range found[:min(len(found), maxCandidates)] {
+		names = append(names, f.Handle())
+	}
+	if len(found) > maxCandidates {
+		names = append(names, "...")
+	}
+	return Ref{}, fmt.Errorf("%q is the beginning of several apps, write more of it: %s", text, strings.Join(names, ", "))
 }
 
 func (r *Runner) last(ctx context.Context) (Ref, error) {
@@ -73,20 +97,10 @@ func (r *Runner) resolvePrefix(ctx context.Context, text string) (Ref, error) {
 	if exact := slices.DeleteFunc(slices.Clone(found), func(f Ref) bool { return f.ID != text }); len(exact) > 0 {
 		found = exact
 	}
-	switch len(found) {
-	case 0:
+	if len(found) == 0 {
 		return Ref{}, notFound("no app %q: give a handle (backend://session/app_id) or the beginning of an app id, see `torchx list`", text)
-	case 1:
-		return found[0], nil
 	}
-	var names []string
-	for _, f := range found[:min(len(found), maxCandidates)] {
-		names = append(names, f.Handle())
-	}
-	if len(found) > maxCandidates {
-		names = append(names, "...")
-	}
-	return Ref{}, fmt.Errorf("%q is the beginning of several apps, write more of it: %s", text, strings.Join(names, ", "))
+	return only(text, found)
 }
 
 // matches are the apps of the history with that prefix, newest first.

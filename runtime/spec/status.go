@@ -27,9 +27,24 @@ type Status struct {
 	ExitCode *int `json:"exit_code"`
 	// FirstFailure is the replica that failed first for good; nil if none did.
 	FirstFailure *ReplicaStatus `json:"first_failure,omitempty"`
-	SubmittedAt  *time.Time     `json:"submitted_at"`
-	StartedAt    *time.Time     `json:"started_at"`
-	FinishedAt   *time.Time     `json:"finished_at"`
+	// Past are the attempts that were followed by another, oldest first.
+	Past        []ReplicaStatus `json:"past_attempts,omitempty"`
+	SubmittedAt *time.Time      `json:"submitted_at"`
+	StartedAt   *time.Time      `json:"started_at"`
+	FinishedAt  *time.Time      `json:"finished_at"`
+}
+
+// MarshalJSON writes a missing message as null.
+func (s Status) MarshalJSON() ([]byte, error) {
+	type plain Status
+	var msg *string
+	if s.Msg != "" {
+		msg = &s.Msg
+	}
+	return json.Marshal(struct {
+		plain
+		Msg *string `json:"msg"`
+	}{plain(s), msg})
 }
 
 // RoleStatus groups the replicas of one role.

@@ -2,8 +2,10 @@ package interp
 
 import (
 	"bytes"
+	"cmp"
 	"errors"
 	"fmt"
+	"maps"
 	"strings"
 
 	"go.starlark.net/starlark"
@@ -76,7 +78,7 @@ func (r *run) evaluate(l location) (*Module, error) {
 	if err != nil {
 		return nil, err
 	}
-	globals, err := prog.Init(r.thread, r.interp.predeclared)
+	globals, err := prog.Init(r.thread, r.interp.fileEnv(l))
 	if err != nil {
 		return nil, err
 	}
@@ -85,6 +87,16 @@ func (r *run) evaluate(l location) (*Module, error) {
 	}
 	globals.Freeze()
 	return &Module{Label: l.label(), Path: l.path(), Globals: globals, File: file, Source: source}, nil
+}
+
+// fileName is what a file sees of itself: its absolute path, or the label of a
+// built-in one.
+const fileName = "__file__"
+
+func (i *Interp) fileEnv(l location) starlark.StringDict {
+	env := maps.Clone(i.predeclared)
+	env[fileName] = starlark.String(cmp.Or(l.path(), l.label()))
+	return env
 }
 
 // loadStatement implements load() for the file that is being evaluated.
@@ -123,7 +135,7 @@ func (i *Interp) compile(name string, source []byte) (*syntax.File, *starlark.Pr
 	if err != nil {
 		return nil, nil, i.sourceProblem(err)
 	}
-	prog, err := starlark.FileProgram(guarded, i.predeclared.Has)
+	prog, err := starlark.FileProgram(guarded, i.isPredeclared)
 	if err != nil {
 		return nil, nil, i.sourceProblem(err)
 	}
@@ -141,3 +153,5 @@ func (i *Interp) source(name string) []byte {
 	defer i.mu.Unlock()
 	return i.sources[name]
 }
+
+func (i *Interp) isPredeclared(name string) bool { return name == fileName || i.predeclared.Has(name) }

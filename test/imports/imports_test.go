@@ -29,7 +29,7 @@ var allowed = map[string][]string{
 	"runtime/logstore":     {"backends"},
 	"runtime/logmux":       {"backends", "runtime/spec"},
 	"runtime/agent":        {"runtime/spec", "runtime/procs", "runtime/logstore", "runtime/failpoint", "state"},
-	"runtime/runner":       {"backends", "state", "runtime/spec", "runtime/config", "runtime/suggest", "runtime/procs", "runtime/failpoint"},
+	"runtime/runner":       {"backends", "state", "runtime/spec", "runtime/config", "runtime/suggest", "runtime/procs", "runtime/failpoint", "runtime/secrets"},
 	"starlark/interp":      {},
 	"starlark/specmodule":  {"runtime/spec", "runtime/suggest", "runtime/overlay", "runtime/kv"},
 	"starlark/component":   {"starlark/interp", "starlark/specmodule", "runtime/spec", "runtime/suggest", "runtime/kv"},
