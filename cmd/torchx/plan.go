@@ -74,6 +74,9 @@ func (t *tool) build(ctx context.Context, o runOptions, conf *config.Config) (_ 
 	for _, w := range built.Warnings {
 		t.warn("%s", w)
 	}
+	if err := built.App.Validate(); err != nil {
+		return nil, "", fmt.Errorf("%s: %w", found.Name, err)
+	}
 	return built, found.Name, nil
 }
 

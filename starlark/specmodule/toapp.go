@@ -69,7 +69,7 @@ func (r *record) toRole() spec.Role {
 		role.Workspace = &spec.Workspace{Projects: w.strings("projects")}
 	}
 	if fn, ok := r.get("pre_proc").(starlark.Callable); ok {
-		role.PreProc = preProc(role.Name, fn, r.call)
+		role.PreProc = preProc(fn, r.call)
 	}
 	return role
 }
@@ -152,22 +152,22 @@ func mountRecord(m spec.Mount) *record {
 
 // preProc adapts the Starlark function fn of a role to Go. It gets the backend's
 // name and the request as fresh, mutable dicts and lists, and returns the request.
-func preProc(role string, fn starlark.Callable, call callFunc) spec.PreProc {
+func preProc(fn starlark.Callable, call callFunc) spec.PreProc {
 	return func(backend string, request []byte) ([]byte, error) {
 		in, err := FromJSON(request)
 		if err != nil {
-			return nil, fmt.Errorf("pre_proc of role %q: %w", role, err)
+			return nil, err
 		}
 		out, err := call(fn, starlark.Tuple{starlark.String(backend), in})
 		if err != nil {
-			return nil, fmt.Errorf("pre_proc of role %q: %w", role, err)
+			return nil, err
 		}
 		if out.Type() != in.Type() {
-			return nil, fmt.Errorf("pre_proc of role %q: %s returned %s, want the changed request (%s)", role, fn.Name(), out.Type(), in.Type())
+			return nil, fmt.Errorf("%s returned %s, want the changed request (%s)", fn.Name(), out.Type(), in.Type())
 		}
 		data, err := ToJSON(out)
 		if err != nil {
-			return nil, fmt.Errorf("pre_proc of role %q: %w", role, err)
+			return nil, err
 		}
 		return data, nil
 	}

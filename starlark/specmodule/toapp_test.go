@@ -148,10 +148,10 @@ func TestPreProc(t *testing.T) {
 func TestPreProcErrors(t *testing.T) {
 	t.Parallel()
 	for fn, want := range map[string]string{
-		`lambda b, r: None`:                `pre_proc of role "w": lambda returned NoneType, want the changed request (dict)`,
+		`lambda b, r: None`:                `lambda returned NoneType, want the changed request (dict)`,
 		`lambda b, r: [r]`:                 `returned list, want the changed request (dict)`,
-		`lambda b, r: fail("no")`:          `pre_proc of role "w": fail: no`,
-		`lambda b, r: {1: 2}`:              `pre_proc of role "w": encode JSON: dict has int key 1, want string`,
+		`lambda b, r: fail("no")`:          `fail: no`,
+		`lambda b, r: {1: 2}`:              `encode JSON: dict has int key 1, want string`,
 		`lambda b, r: {"a": len}`:          `in "a": builtin_function_or_method has no JSON form`,
 		`lambda r: r`:                      `accepts 1 positional argument`,
 		`lambda b, r: {"a": float("inf")}`: `has no JSON form`,
