@@ -79,10 +79,11 @@ func (w *watch) wake() {
 // system cannot tell.
 func (w *watch) loop() {
 	var events <-chan fsnotify.Event
+	var errs <-chan error
 	if n, err := fsnotify.NewWatcher(); err == nil {
-		defer n.Close()
+		defer closeWatcher(n)
 		if n.Add(w.bundle.Dir) == nil {
-			events = n.Events
+			events, errs = n.Events, n.Errors
 		}
 	}
 	w.wake() // what changed before the watch began
@@ -94,12 +95,27 @@ func (w *watch) loop() {
 			return
 		case <-tick.C:
 			w.wake()
+		case <-errs: // events were lost
+			w.wake()
 		case e := <-events:
 			if e.Name == w.bundle.StatusPath() {
 				w.wake()
 			}
 		}
 	}
+}
+
+// closeWatcher takes what the watcher still has to say: it would wait for that.
+func closeWatcher(n *fsnotify.Watcher) {
+	go func() {
+		for range n.Errors {
+		}
+	}()
+	go func() {
+		for range n.Events {
+		}
+	}()
+	n.Close()
 }
 
 // attempts tells a log reader how many attempts of a replica have begun and

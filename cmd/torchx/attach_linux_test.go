@@ -93,7 +93,7 @@ func detached(t *testing.T, dir string, line string) string {
 	return handle
 }
 
-const slowly = `echo before; while [ ! -e go ]; do sleep 0.02; done; echo after; sleep 300`
+const slowly = `echo before; while [ ! -e go ]; do sleep 0.02; done; while :; do echo after; sleep 0.1; done`
 
 func TestAttachOnATerminal(t *testing.T) {
 	t.Parallel()

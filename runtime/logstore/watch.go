@@ -10,10 +10,14 @@ import (
 // Hub tells readers that files changed. Many readers share one: the system
 // allows few watchers (128 inotify instances per user), but many watched files.
 type Hub struct {
-	mu      sync.Mutex
+	// change is held around calls of the watcher, which may wait until somebody
+	// takes its events; mu never is, so that somebody always does.
+	change  sync.Mutex
 	watcher *fsnotify.Watcher // nil until the first watch
-	watches map[string]map[chan struct{}]struct{}
 	closed  bool
+
+	mu      sync.Mutex
+	watches map[string]map[chan struct{}]struct{}
 }
 
 // NewHub returns a hub that holds nothing until something is watched.
@@ -24,19 +28,41 @@ func NewHub() *Hub {
 // watch sends to c, which must have room for one, when the file or something
 // in the folder changes. False: it cannot be watched.
 func (h *Hub) watch(path string, c chan struct{}) bool {
-	h.mu.Lock()
-	defer h.mu.Unlock()
+	h.change.Lock()
+	defer h.change.Unlock()
 	if h.closed || !h.begin() {
 		return false
 	}
-	if h.watches[path] == nil {
-		if h.watcher.Add(path) != nil {
-			return false
-		}
+	if h.enter(path, c) && h.watcher.Add(path) != nil {
+		h.leave(path, c)
+		return false
+	}
+	return true
+}
+
+// enter notes a listener and reports whether it is the first of its path.
+func (h *Hub) enter(path string, c chan struct{}) (first bool) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	first = h.watches[path] == nil
+	if first {
 		h.watches[path] = map[chan struct{}]struct{}{}
 	}
 	h.watches[path][c] = struct{}{}
-	return true
+	return first
+}
+
+// leave forgets a listener and reports whether it was the last of its path.
+func (h *Hub) leave(path string, c chan struct{}) (last bool) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	cs := h.watches[path]
+	delete(cs, c)
+	last = cs != nil && len(cs) == 0
+	if last {
+		delete(h.watches, path)
+	}
+	return last
 }
 
 // begin makes the watcher.
@@ -99,22 +125,17 @@ func wake(c chan struct{}) {
 
 // unwatch ends a watch.
 func (h *Hub) unwatch(path string, c chan struct{}) {
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	cs := h.watches[path]
-	delete(cs, c)
-	if cs != nil && len(cs) == 0 {
-		delete(h.watches, path)
-		if h.watcher != nil {
-			_ = h.watcher.Remove(path) // it may be deleted, which ended the watch
-		}
+	h.change.Lock()
+	defer h.change.Unlock()
+	if h.leave(path, c) && h.watcher != nil {
+		_ = h.watcher.Remove(path) // it may be deleted, which ended the watch
 	}
 }
 
 // Close ends all watches; readers go on by looking from time to time.
 func (h *Hub) Close() error {
-	h.mu.Lock()
-	defer h.mu.Unlock()
+	h.change.Lock()
+	defer h.change.Unlock()
 	h.closed = true
 	if h.watcher == nil {
 		return nil
