@@ -95,7 +95,10 @@ func (w *watch) loop() {
 			return
 		case <-tick.C:
 			w.wake()
-		case <-errs: // events were lost
+		case _, open := <-errs: // events were lost
+			if !open {
+				errs = nil
+			}
 			w.wake()
 		case e := <-events:
 			if e.Name == w.bundle.StatusPath() {
