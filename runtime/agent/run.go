@@ -293,7 +293,7 @@ func (a *agent) finish(signals <-chan os.Signal) error {
 	err := a.writeStatus(&s)
 	a.note(err)
 	failpoint.Hit(failpoint.ResultWritten)
-	if err == nil {
+	if err == nil && !a.lost {
 		a.bundle.unmark()
 	}
 	if s.FirstFailure != nil && s.FirstFailure.Msg != "" {
@@ -303,6 +303,9 @@ func (a *agent) finish(signals <-chan os.Signal) error {
 	a.recorder.put(&s, a.launcher.Checkpoints())
 	err = errors.Join(err, a.exits.Close(), a.bundle.sync(), a.starts.Close())
 	a.recorder.close()
+	if a.lost { // only the history has its result: commands wait for that
+		a.bundle.unmark()
+	}
 	failpoint.Hit(failpoint.HistoryWritten)
 	return err
 }
