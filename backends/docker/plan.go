@@ -1,0 +1,2 @@
+// Package docker runs apps as containers of a Docker Engine.
+package docker
