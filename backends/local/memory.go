@@ -22,7 +22,7 @@ var (
 )
 
 // Sweep ends what dead agents left running.
-func (b *Backend) Sweep(context.Context) error { return agent.Sweep(b.config.Home) }
+func (b *Backend) Sweep(context.Context) error { return agent.Sweep(b.config.Home, b.config.Exe) }
 
 func (b *Backend) unrecorded(id string) string {
 	return filepath.Join(b.config.Home, unrecordedFolder, agent.Escape(id))

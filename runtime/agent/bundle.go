@@ -45,6 +45,10 @@ type Manifest struct {
 
 	GracePeriod time.Duration `json:"grace_period"` // between SIGTERM and SIGKILL
 	FailFast    bool          `json:"fail_fast"`
+
+	// Containers says that replicas outlive the agent: one that died is started
+	// again and adopts them. They have ports of their own.
+	Containers bool `json:"containers,omitempty"`
 }
 
 // Bundle is an app's folder.

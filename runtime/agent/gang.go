@@ -28,7 +28,7 @@ type gang struct {
 	doomed       bool // the app can no longer succeed
 	restarts     int  // restarts that happened
 	appRestarts  int
-	roleRestarts map[string]int
+	roleRestarts map[string]*int
 	began        *time.Time
 	past         []spec.ReplicaStatus // attempts that were followed by another
 	scopes       []*scope             // restarts that wait for their replicas to end
@@ -70,7 +70,7 @@ type action struct {
 }
 
 func newGang(app *spec.App, failFast bool) *gang {
-	g := &gang{app: app, failFast: failFast, byKey: map[spec.Replica]*member{}, roleRestarts: map[string]int{}}
+	g := &gang{app: app, failFast: failFast, byKey: map[spec.Replica]*member{}, roleRestarts: map[string]*int{}}
 	for i := range app.Roles {
 		role := &app.Roles[i]
 		for id := range role.NumReplicas {
@@ -120,18 +120,20 @@ func (g *gang) refused(m *member, code int, msg string, now time.Time) []action 
 }
 
 // exited notes the end of an attempt and answers what follows from it.
-func (g *gang) exited(m *member, code int, signal string, now time.Time) []action {
+func (g *gang) exited(m *member, e Exit) []action {
 	if m.state != spec.Running {
 		return nil
 	}
+	now := e.Time
+	m.msg = e.Note
 	switch {
 	case m.stopping:
-		m.end(spec.Cancelled, code, signal, now)
-	case code == 0:
+		m.end(spec.Cancelled, e.Code, e.Signal, now)
+	case e.Code == 0 && !e.Lost:
 		m.end(spec.Succeeded, 0, "", now)
 	default:
-		m.end(spec.Failed, code, signal, now)
-		if acts, retried := g.retry(m); retried {
+		m.end(spec.Failed, e.Code, e.Signal, now)
+		if acts, retried := g.retry(m, e.Lost); retried {
 			return append(acts, g.ready()...)
 		}
 		return append(g.failed(m, now), g.ready()...)
@@ -143,32 +145,40 @@ func (m *member) end(s spec.State, code int, signal string, now time.Time) {
 	m.state, m.code, m.signal, m.finished, m.stopping = s, &code, signal, &now, false
 }
 
-// retry starts what the role's policy says, if its budget allows.
-func (g *gang) retry(m *member) (acts []action, retried bool) {
+// retry starts what the role's policy says, if its budget allows. One that was
+// lost costs nothing of the budget, but its role must have one.
+func (g *gang) retry(m *member, lost bool) (acts []action, retried bool) {
 	if g.cancelled || g.doomed || g.inScope(m) {
 		return nil, g.inScope(m)
 	}
-	budget := m.role.MaxRetries
+	var spent *int
+	var members []*member
 	switch m.role.RetryPolicy {
 	case spec.RetryReplica:
-		if m.restarts >= budget {
-			return nil, false
-		}
-		m.restarts++
-		return g.restart([]*member{m}, m.restarts), true
+		spent, members = &m.restarts, []*member{m}
 	case spec.RetryRole:
-		if g.enough(m.role) || g.roleRestarts[m.role.Name] >= budget {
-			return nil, false
-		}
-		g.roleRestarts[m.role.Name]++
-		return g.restart(g.membersOf(m.role), g.roleRestarts[m.role.Name]), true
+		spent, members = g.roleSpent(m.role), g.membersOf(m.role)
 	default:
-		if g.enough(m.role) || g.appRestarts >= budget {
-			return nil, false
-		}
-		g.appRestarts++
-		return g.restart(g.replicas, g.appRestarts), true
+		spent, members = &g.appRestarts, g.replicas
 	}
+	if m.role.RetryPolicy != spec.RetryReplica && g.enough(m.role) {
+		return nil, false
+	}
+	switch {
+	case lost && m.role.MaxRetries > 0:
+		return g.restart(members, 1), true
+	case *spent >= m.role.MaxRetries:
+		return nil, false
+	}
+	*spent++
+	return g.restart(members, *spent), true
+}
+
+func (g *gang) roleSpent(role *spec.Role) *int {
+	if g.roleRestarts[role.Name] == nil {
+		g.roleRestarts[role.Name] = new(int)
+	}
+	return g.roleRestarts[role.Name]
 }
 
 // enough reports whether an elastic role can go on without those that failed:
@@ -290,7 +300,7 @@ func (g *gang) result() (spec.State, int) {
 		return spec.Succeeded, 0
 	case g.cancelled && (!g.doomed || !g.failFast):
 		return spec.Cancelled, 130
-	case g.first != nil && g.firstStatus.ExitCode != nil:
+	case g.first != nil && g.firstStatus.ExitCode != nil && *g.firstStatus.ExitCode != 0:
 		return spec.Failed, *g.firstStatus.ExitCode
 	}
 	return spec.Failed, 125
@@ -371,12 +381,15 @@ func (g *gang) describe() string {
 	if g.first == nil {
 		return ""
 	}
-	if f.Msg != "" {
+	if f.StartedAt == nil {
 		return fmt.Sprintf("replica %s/%d could not start: %s", f.Role, f.ID, f.Msg)
 	}
 	how := fmt.Sprintf("exit code %d", *f.ExitCode)
 	if f.Signal != "" {
 		how = "signal " + f.Signal
+	}
+	if f.Msg != "" {
+		how += ": " + f.Msg
 	}
 	return fmt.Sprintf("replica %s/%d failed first with %s", f.Role, f.ID, how)
 }

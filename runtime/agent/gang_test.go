@@ -74,7 +74,7 @@ func (s *script) act(acts []action) {
 func (s *script) exit(name string, code int) string {
 	s.did = nil
 	s.time = s.time.Add(time.Second)
-	s.act(s.g.exited(s.member(name), code, "", s.time))
+	s.act(s.g.exited(s.member(name), Exit{Code: code, Time: s.time}))
 	return strings.Join(s.did, ", ")
 }
 
@@ -225,7 +225,7 @@ func TestGangCancel(t *testing.T) {
 func TestGangCancelDuringBackoff(t *testing.T) {
 	t.Parallel()
 	s := newScript(t, true, role("a", 1, retries(spec.RetryReplica, 1)))
-	acts := s.g.exited(s.member("a/0"), 1, "", s.time)
+	acts := s.g.exited(s.member("a/0"), Exit{Code: 1, Time: s.time})
 	if len(acts) != 1 || acts[0].delay != backoffFirst {
 		t.Fatalf("actions are %+v, want one start after %v", acts, backoffFirst)
 	}

@@ -20,6 +20,13 @@ type startRecord struct {
 	PID       int       `json:"pid"` // also its session and process group
 	StartTime uint64    `json:"start_time"`
 	BootID    string    `json:"boot_id"`
+	Hostname  string    `json:"hostname,omitempty"`
+	ID        string    `json:"id,omitempty"`     // Process.ID
+	Engine    string    `json:"engine,omitempty"` // Process.Engine
+}
+
+func (r startRecord) process() Process {
+	return Process{PID: r.PID, StartTime: r.StartTime, Hostname: r.Hostname, ID: r.ID, Engine: r.Engine}
 }
 
 // exitRecord is a line of exits.jsonl.
@@ -30,10 +37,18 @@ type exitRecord struct {
 	Attempt int       `json:"attempt"`
 	Code    int       `json:"code"` // 128+n for signal n
 	Signal  string    `json:"signal,omitempty"`
-	Msg     string    `json:"msg,omitempty"`     // why it did not start
+	Msg     string    `json:"msg,omitempty"`     // why it did not start; Exit.Note
 	Refused bool      `json:"refused,omitempty"` // it did not start
 	Stopped bool      `json:"stopped,omitempty"` // ended by the agent
+	Lost    bool      `json:"lost,omitempty"`    // Exit.Lost
 	Usage   *Usage    `json:"usage,omitempty"`
+}
+
+func (r exitRecord) exit() Exit {
+	return Exit{
+		Replica: r.replica(), Attempt: r.Attempt, Time: r.Time, Code: r.Code, Signal: r.Signal,
+		Usage: r.Usage, Note: r.Msg, Lost: r.Lost,
+	}
 }
 
 func (r exitRecord) replica() spec.Replica { return spec.Replica{Role: r.Role, ID: r.Replica} }

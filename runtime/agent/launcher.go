@@ -1,6 +1,8 @@
 package agent
 
 import (
+	"context"
+	"errors"
 	"time"
 
 	"torchx/runtime/spec"
@@ -13,8 +15,9 @@ type Launcher interface {
 	// Check tells whether every replica could start, before the first one does.
 	// Errors: *RefusedError.
 	Check() error
-	// Start begins an attempt. Errors: *RefusedError if it can never start.
-	Start(s Start) (Process, error)
+	// Start begins attempts and returns one answer for each, in their order. It gives
+	// up when ctx ends: an app that is to end starts nothing more.
+	Start(ctx context.Context, batch []Start) []Started
 	// Terminate asks all of a running replica to end.
 	Terminate(r spec.Replica)
 	// Kill ends all of a running replica at once.
@@ -42,11 +45,43 @@ type Start struct {
 	Env     []string // added to the replica's environment, "K=V"
 }
 
+// Started is what became of a Start.
+type Started struct {
+	Process Process
+	Time    time.Time // when it began
+	// Err is a *RefusedError if the attempt can never start, ErrNotTried if it was
+	// left alone because the batch had failed or was given up by then.
+	Err error
+}
+
+// ErrNotTried says that an attempt was not begun, through no fault of its own.
+var ErrNotTried = errors.New("not started: the app is to end")
+
+// Adopter is a Launcher whose replicas outlive the agent (Manifest.Containers). Its
+// Start finds what a former agent had begun but not recorded instead of beginning
+// it twice.
+type Adopter interface {
+	// Adopt takes over replicas that are on record as running. Their exits come as
+	// those of started ones do, also when they ended or vanished meanwhile.
+	Adopt(running []Adoption)
+}
+
+// Adoption is a replica that a former agent started.
+type Adoption struct {
+	Replica spec.Replica
+	Attempt int
+	Process Process
+	Time    time.Time // when it began
+}
+
 // Process identifies a started replica across a restart of the agent.
 type Process struct {
 	PID       int
 	StartTime uint64 // in the unit of the system, only to be compared
 	Hostname  string
+	// ID is the backend's own name of what runs, such as a container's id, and Engine
+	// what tells two lives of the engine apart that runs it; both are opaque.
+	ID, Engine string
 }
 
 // Exit is the end of an attempt.
@@ -57,6 +92,10 @@ type Exit struct {
 	Code    int    // 128+n for signal n
 	Signal  string // "SIGKILL"
 	Usage   *Usage // nil: not known
+	Note    string // one more line for people, such as who ended it; "": nothing
+	// Lost says that what runs replicas ended this one, for no fault of the app's:
+	// whatever its code it did not succeed, and a restart costs no retry.
+	Lost bool
 }
 
 // Usage is what an attempt used of the machine: its own process and those below

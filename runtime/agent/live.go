@@ -77,9 +77,9 @@ func (b Bundle) mark(h holder) error {
 func (b Bundle) unmark() { _ = os.Remove(b.marker()) }
 
 // Sweep ends what dead agents of a home left running and writes their apps'
-// results. It looks at live apps only, so that every command can afford it. It
+// results; what left containers gets a new agent, by the program exe. It looks at live apps only, so that every command can afford it. It
 // does what it can: an app that cannot be looked at is the next command's.
-func Sweep(home string) error {
+func Sweep(home, exe string) error {
 	entries, err := os.ReadDir(liveDir(home))
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return fmt.Errorf("look for apps whose agent died: %w", err)
@@ -90,13 +90,13 @@ func Sweep(home string) error {
 		if b.lives() {
 			continue
 		}
-		_, err := b.Inspect() // takes the mark off
+		s, err := b.Tend(exe) // takes the mark off
 		switch {
 		case errors.Is(err, fs.ErrNotExist):
 			b.sweepDeleted()
 		case err != nil:
 			errs = append(errs, fmt.Errorf("app folder %s: %w", b.Dir, err))
-		default:
+		case s.State.Terminal():
 			b.unmark()
 		}
 	}

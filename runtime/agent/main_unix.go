@@ -3,6 +3,7 @@
 package agent
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -58,12 +59,13 @@ func runBundle(b Bundle, c Config, ready *os.File, l *log.Logger) error {
 	if err != nil {
 		return err
 	}
-	h.PID = os.Getpid()
-	if _, err := lock.WriteAt(h.encode(), 0); err != nil { // longer than what it replaces
-		return fmt.Errorf("write %s: %w", lockFile, err)
-	}
 	m, err := b.Manifest()
 	if err != nil {
+		return err
+	}
+	adopts := m.Containers && h.PID != 0
+	h.PID = os.Getpid()
+	if err := writeHolder(lock, h); err != nil {
 		return err
 	}
 	launcher, err := c.NewLauncher(b, m)
@@ -80,7 +82,23 @@ func runBundle(b Bundle, c Config, ready *os.File, l *log.Logger) error {
 	a.look = look.C
 	a.reserve = newReserve(b, len(a.gang.replicas))
 	defer a.reserve.release()
-	return a.run(signals)
+	a.signals, a.adopts = signals, adopts
+	return a.run()
+}
+
+// writeHolder replaces the lock's content with one write, which a kill cannot cut
+// in two; spaces cover what is left of a longer one.
+func writeHolder(lock *os.File, h holder) error {
+	text := h.encode()
+	info, err := lock.Stat()
+	if err == nil {
+		text = append(text, bytes.Repeat([]byte{' '}, max(0, int(info.Size())-len(text)))...)
+		_, err = lock.WriteAt(text, 0)
+	}
+	if err != nil {
+		return fmt.Errorf("write %s: %w", lockFile, err)
+	}
+	return nil
 }
 
 func newAgent(b Bundle, m *Manifest, launcher Launcher, ready io.WriteCloser, l *log.Logger) (*agent, error) {

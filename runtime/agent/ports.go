@@ -36,7 +36,7 @@ func newPorts() *ports {
 
 // env returns TORCHX_PORT_<NAME>=port for each port of the member's role.
 func (p *ports) env(g *gang, m *member) []string {
-	round := g.appRestarts + g.roleRestarts[m.role.Name]
+	round := g.appRestarts + *g.roleSpent(m.role)
 	if p.rounds[m.role.Name] != round {
 		p.rounds[m.role.Name] = round
 		p.forget(m.role)

@@ -33,7 +33,7 @@ func (b Bundle) Inspect() (*spec.Status, error) {
 	if err == nil && s.State.Terminal() || err != nil && errors.Is(err, os.ErrNotExist) {
 		return s, err
 	}
-	if b.Held() {
+	if b.Held() || b.adoptable() {
 		return s, err
 	}
 	lock, err := b.reacquire()
@@ -45,7 +45,7 @@ func (b Bundle) Inspect() (*spec.Status, error) {
 	}
 	defer lock.Close()
 	s, err = b.reconcile()
-	if err == nil {
+	if err == nil && s.State.Terminal() {
 		failpoint.Hit(failpoint.ReconcileRecorded)
 		b.unmark()
 	}
@@ -66,6 +66,9 @@ func (b Bundle) reacquire() (lock *Lock, err error) {
 func (b Bundle) reconcile() (*spec.Status, error) {
 	if s, err := b.Status(); err == nil && s.State.Terminal() {
 		return s, nil // it ended, or somebody else reconciled, before we had the lock
+	}
+	if b.adoptable() {
+		return b.Status() // its agent began and died before we had the lock
 	}
 	m, err := b.Manifest()
 	if err != nil {
@@ -137,81 +140,4 @@ func remains(p procs.Process, leaders map[int]uint64, handle string) bool {
 	}
 	leader, alive := procs.Get(p.Session)
 	return alive && leader.Start == start || !alive && p.Start >= start
-}
-
-// replay works out the result of an app from its journal.
-func replay(m *Manifest, starts []startRecord, exits []exitRecord, cancelled bool) spec.Status {
-	g := newGang(m.App, m.FailFast)
-	begun := map[spec.Replica]map[int]startRecord{}
-	for _, r := range starts {
-		k := spec.Replica{Role: r.Role, ID: r.Replica}
-		if begun[k] == nil {
-			begun[k] = map[int]startRecord{}
-		}
-		begun[k][r.Attempt] = r
-	}
-	restart := func(acts []action) {
-		for _, act := range acts {
-			if act.start != nil {
-				replayStart(g, act.start, begun[act.start.key])
-			}
-		}
-	}
-	restart(g.begin())
-	for _, e := range exits {
-		member := g.byKey[e.replica()]
-		switch {
-		case member == nil:
-		case e.Refused:
-			g.refused(member, e.Code, e.Msg, e.Time)
-		default:
-			if member.state == spec.Pending { // its start was not recorded
-				replayStart(g, member, map[int]startRecord{member.next: {Time: e.Time}})
-			}
-			member.stopping, member.usage = member.stopping || e.Stopped, e.Usage
-			restart(g.exited(member, e.Code, e.Signal, e.Time))
-		}
-	}
-	return conclude(g, m, cancelled)
-}
-
-func replayStart(g *gang, m *member, begun map[int]startRecord) {
-	if r, ok := begun[m.next]; ok && g.canStart(m, m.next) {
-		g.running(m, Process{PID: r.PID, StartTime: r.StartTime}, r.Time)
-	}
-}
-
-// conclude is the end of a replay: what is not on record ended with the agent.
-func conclude(g *gang, m *Manifest, cancelled bool) spec.Status {
-	now := time.Now()
-	if g.done() {
-		g.cancelled = cancelled
-		return g.finalStatus(m, now)
-	}
-	for _, r := range g.replicas {
-		if !r.state.Terminal() {
-			r.state, r.finished = spec.Cancelled, &now
-			if !cancelled && r.begun {
-				r.state, r.msg = spec.Failed, "agent died"
-			}
-		}
-	}
-	g.scopes = nil
-	s := g.finalStatus(m, now)
-	code := 125
-	switch {
-	case cancelled:
-		code = 130
-		s.State, s.Msg = spec.Cancelled, "cancelled"
-	case g.doomed:
-		return s // the failure that decided is on record
-	default:
-		s.State = spec.Failed
-		s.Msg = "agent died: its process was killed or the machine went down; what it ran has been ended"
-	}
-	if s.StartedAt == nil && !cancelled {
-		s.Msg = "torchx or its agent ended while the app was being started"
-	}
-	s.ExitCode = &code
-	return s
 }

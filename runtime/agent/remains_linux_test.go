@@ -87,7 +87,7 @@ func TestWhoseProcessItIs(t *testing.T) {
 			r := startRecord{Time: time.Now(), Role: "a", PID: p.PID, StartTime: p.Start, BootID: BootID()}
 			test.change(&r)
 			b := deadBundle(t, r)
-			if err := Sweep(b.home()); err != nil {
+			if err := Sweep(b.home(), os.Args[0]); err != nil {
 				t.Fatal(err)
 			}
 			s, err := b.Status()
@@ -113,14 +113,14 @@ func TestSweepLeavesTheLivingAlone(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := Sweep(m.Home); err != nil {
+	if err := Sweep(m.Home, os.Args[0]); err != nil {
 		t.Fatal(err)
 	}
 	if s, err := b.Status(); err != nil || s.State.Terminal() {
 		t.Errorf("a live app was ended: %+v %v", s, err)
 	}
 	letGo(t, b, lock)
-	if err := Sweep(m.Home); err != nil {
+	if err := Sweep(m.Home, os.Args[0]); err != nil {
 		t.Fatal(err)
 	}
 	if s, err := b.Status(); err != nil || s.State != spec.Failed {

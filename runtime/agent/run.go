@@ -1,6 +1,7 @@
 package agent
 
 import (
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -48,6 +49,10 @@ type agent struct {
 	ready    io.WriteCloser // the submitter waits on it; nil when it has its answer
 	log      *log.Logger
 
+	signals <-chan os.Signal
+	unheard int           // signals that came while replicas were started
+	adopts  bool          // a former agent of this bundle died
+	left    bool          // told to end without a request: the next agent goes on
 	later   chan func()   // work that timers hand to the loop
 	closed  chan struct{} // the loop has ended
 	grace   time.Duration
@@ -62,18 +67,26 @@ type agent struct {
 }
 
 // run drives the app to its end and writes its terminal status.
-func (a *agent) run(signals <-chan os.Signal) error {
+func (a *agent) run() error {
 	defer close(a.closed)
 	failpoint.Hit(failpoint.AgentBegun)
-	a.begin()
+	if a.adopts {
+		a.answer(readyAnswer{OK: true}) // nobody waits for what began long ago
+		a.goOn()
+	} else {
+		a.begin()
+	}
 	a.publish(true)
-	if !a.gang.doomed {
+	if !a.gang.doomed && !a.left {
 		a.answer(readyAnswer{OK: true})
 	}
-	for !a.gang.done() {
-		a.step(signals)
+	for !a.gang.done() && !a.left {
+		a.step()
 	}
-	return a.finish(signals)
+	if a.left {
+		return a.leave()
+	}
+	return a.finish()
 }
 
 // begin starts the gang, unless a cancel came before the agent could hear it.
@@ -102,7 +115,12 @@ func (a *agent) after(d time.Duration, f func()) {
 }
 
 // step waits for one thing to happen and acts on it.
-func (a *agent) step(signals <-chan os.Signal) {
+func (a *agent) step() {
+	if a.unheard > 0 {
+		a.unheard = 0
+		a.cancelled()
+		return
+	}
 	var flush <-chan time.Time
 	if a.dirty {
 		flush = time.After(statusInterval)
@@ -112,7 +130,7 @@ func (a *agent) step(signals <-chan os.Signal) {
 		a.exited(e)
 	case f := <-a.later:
 		f()
-	case <-signals:
+	case <-a.signals:
 		a.cancelled()
 	case <-a.look:
 		if a.bundle.deleted() {
@@ -142,7 +160,7 @@ func (a *agent) exited(first Exit) {
 		m := a.gang.byKey[e.Replica]
 		records[i] = exitRecord{
 			Time: e.Time, Role: e.Replica.Role, Replica: e.Replica.ID, Attempt: e.Attempt,
-			Code: e.Code, Signal: e.Signal, Stopped: m.stopping, Usage: e.Usage,
+			Code: e.Code, Signal: e.Signal, Stopped: m.stopping, Usage: e.Usage, Msg: e.Note, Lost: e.Lost,
 		}
 	}
 	failpoint.Hit(failpoint.Exited)
@@ -151,7 +169,7 @@ func (a *agent) exited(first Exit) {
 	for _, e := range batch {
 		m := a.gang.byKey[e.Replica]
 		m.errFile, m.usage = a.launcher.ErrorFile(e.Replica, e.Attempt), e.Usage
-		a.perform(a.gang.exited(m, e.Code, e.Signal, e.Time))
+		a.perform(a.gang.exited(m, e))
 	}
 	a.dirty = true
 }
@@ -173,39 +191,99 @@ func (a *agent) bundleDeleted() {
 	a.perform(a.gang.cancel(time.Now()))
 }
 
-// perform carries out what the policy wants.
+// perform carries out what the policy wants: what starts at the same time starts
+// as one batch.
 func (a *agent) perform(acts []action) {
+	var order []time.Duration
+	batches := map[time.Duration][]pendingStart{}
 	for _, act := range acts {
-		switch {
-		case act.stop != nil:
+		if act.stop != nil {
 			a.stop(act.stop)
-		case act.delay > 0:
-			m, attempt := act.start, act.start.next
-			a.after(act.delay, func() { a.start(m, attempt) })
-		default:
-			a.start(act.start, act.start.next)
+			continue
 		}
+		if batches[act.delay] == nil {
+			order = append(order, act.delay)
+		}
+		batches[act.delay] = append(batches[act.delay], pendingStart{act.start, act.start.next})
+	}
+	for _, delay := range order {
+		batch := batches[delay]
+		if delay <= 0 {
+			a.start(batch)
+			continue
+		}
+		a.after(delay, func() { a.start(batch) })
 	}
 }
 
-func (a *agent) start(m *member, attempt int) {
-	if !a.gang.canStart(m, attempt) {
+// pendingStart is an attempt that was asked for; it may not be wanted any more
+// when its time comes.
+type pendingStart struct {
+	member  *member
+	attempt int
+}
+
+// start begins a batch and acts on what became of it when all of it is known.
+func (a *agent) start(batch []pendingStart) {
+	var members []*member
+	var starts []Start
+	for _, p := range batch {
+		if a.gang.canStart(p.member, p.attempt) {
+			members = append(members, p.member)
+			starts = append(starts, Start{Replica: p.member.key, Attempt: p.attempt, Env: a.env(p.member)})
+		}
+	}
+	if len(starts) == 0 {
 		return
 	}
-	p, err := a.launcher.Start(Start{Replica: m.key, Attempt: attempt, Env: a.ports.env(a.gang, m)})
-	if err != nil {
-		a.refuse(err)
-		return
+	var refused error
+	for i, s := range a.launch(starts) {
+		if s.Err == nil {
+			a.began(members[i], starts[i].Attempt, s)
+		} else if refused == nil || errors.Is(refused, ErrNotTried) {
+			refused = s.Err
+		}
 	}
+	a.dirty = true
+	if refused != nil && !errors.Is(refused, ErrNotTried) {
+		a.refuse(refused)
+	}
+}
+
+// began puts a start on record.
+func (a *agent) began(m *member, attempt int, s Started) {
 	failpoint.Hit(failpoint.Forked)
-	now := time.Now()
+	p := s.Process
 	a.note(a.starts.append(startRecord{
-		Time: now, Role: m.key.Role, Replica: m.key.ID, Attempt: attempt,
-		PID: p.PID, StartTime: p.StartTime, BootID: a.bootID,
+		Time: s.Time, Role: m.key.Role, Replica: m.key.ID, Attempt: attempt,
+		PID: p.PID, StartTime: p.StartTime, BootID: a.bootID, Hostname: p.Hostname, ID: p.ID, Engine: p.Engine,
 	}))
 	failpoint.Hit(failpoint.StartRecorded)
-	a.gang.running(m, p, now)
-	a.dirty = true
+	a.gang.running(m, p, s.Time)
+}
+
+func (a *agent) env(m *member) []string {
+	if a.manifest.Containers {
+		return nil
+	}
+	return a.ports.env(a.gang, m)
+}
+
+// launch lets the launcher start a batch and gives up when the agent is told to end.
+func (a *agent) launch(starts []Start) []Started {
+	ctx, giveUp := context.WithCancel(context.Background())
+	defer giveUp()
+	done := make(chan []Started, 1)
+	go func() { done <- a.launcher.Start(ctx, starts) }()
+	for {
+		select {
+		case started := <-done:
+			return started
+		case <-a.signals:
+			a.unheard++
+			giveUp()
+		}
+	}
 }
 
 // refuse ends an app one of whose replicas cannot start.
@@ -244,7 +322,12 @@ func (a *agent) stop(m *member) {
 // agent itself to end, which means the same.
 func (a *agent) cancelled() {
 	a.lost = a.lost || a.bundle.deleted()
-	if _, force := a.bundle.cancelRequested(); force && !a.forced {
+	requested, force := a.bundle.cancelRequested()
+	if a.manifest.Containers && !requested && !a.lost {
+		a.left = true // the machine goes down, perhaps: containers need no agent to go on
+		return
+	}
+	if force && !a.forced {
 		a.forced = true
 		for _, m := range a.gang.replicas {
 			if m.state == spec.Running {
@@ -279,8 +362,8 @@ func (a *agent) writeStatus(s *spec.Status) error {
 // status.json follows, SQLite last. It is there for everybody to see first and
 // made durable right after: a power cut in between can turn it into "agent died",
 // never a failure into a success.
-func (a *agent) finish(signals <-chan os.Signal) error {
-	a.endRest(signals)
+func (a *agent) finish() error {
+	a.endRest()
 	a.reserve.release() // for what follows
 	s := a.gang.finalStatus(a.manifest, time.Now())
 	if a.lost {
@@ -296,7 +379,7 @@ func (a *agent) finish(signals <-chan os.Signal) error {
 	if err == nil && !a.lost {
 		a.bundle.unmark()
 	}
-	if s.FirstFailure != nil && s.FirstFailure.Msg != "" {
+	if s.FirstFailure != nil && s.FirstFailure.StartedAt == nil {
 		a.answer(readyAnswer{Code: *s.ExitCode, Error: s.FirstFailure.Msg})
 	}
 	a.answer(readyAnswer{OK: true}) // cancelled before it began
@@ -311,7 +394,7 @@ func (a *agent) finish(signals <-chan os.Signal) error {
 }
 
 // endRest ends what replicas left behind; a forced cancel still counts.
-func (a *agent) endRest(signals <-chan os.Signal) {
+func (a *agent) endRest() {
 	kill, done := make(chan struct{}), make(chan struct{})
 	if a.forced {
 		close(kill)
@@ -324,7 +407,7 @@ func (a *agent) endRest(signals <-chan os.Signal) {
 		select {
 		case <-done:
 			return
-		case <-signals:
+		case <-a.signals:
 			if _, force := a.bundle.cancelRequested(); force && !a.forced {
 				a.forced = true
 				close(kill)

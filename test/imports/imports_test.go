@@ -39,6 +39,7 @@ var allowed = map[string][]string{
 	"backends/mem":         {"backends", "runtime/spec"},
 	"backends/local":       {"backends", "runtime/spec", "runtime/agent", "runtime/logstore", "backends/local/proc", "runtime/failpoint"},
 	"backends/local/proc":  {"runtime/spec", "runtime/agent", "runtime/logstore", "runtime/procs"},
+	"backends/docker":      {"backends", "runtime/spec", "runtime/agent", "runtime/logstore", "runtime/failpoint", "backends/docker/..."},
 	"backends/all":         {"backends/...", "runtime/agent"},
 	"backends/backendtest": {"backends", "runtime/spec"},
 }

@@ -5,6 +5,7 @@
 package proc
 
 import (
+	"context"
 	"log"
 	"sync"
 	"time"
@@ -88,8 +89,24 @@ func (p *Launcher) Check() error {
 	return nil
 }
 
-// Start begins an attempt with its log.
-func (p *Launcher) Start(s agent.Start) (agent.Process, error) {
+// Start begins attempts one after the other, up to the first that cannot start.
+func (p *Launcher) Start(ctx context.Context, batch []agent.Start) []agent.Started {
+	started := make([]agent.Started, len(batch))
+	stop := false
+	for i, s := range batch {
+		if stop = stop || ctx.Err() != nil; stop {
+			started[i].Err = agent.ErrNotTried
+			continue
+		}
+		started[i].Process, started[i].Err = p.start(s)
+		started[i].Time = time.Now()
+		stop = started[i].Err != nil
+	}
+	return started
+}
+
+// start begins an attempt with its log.
+func (p *Launcher) start(s agent.Start) (agent.Process, error) {
 	c := p.command(s.Replica, s.Attempt)
 	c.Env = mergeEnv(c.Env, s.Env)
 	path, err := resolve(c)

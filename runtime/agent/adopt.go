@@ -1,0 +1,97 @@
+package agent
+
+import (
+	"errors"
+	"fmt"
+	"time"
+
+	"torchx/runtime/spec"
+)
+
+// goOn takes up what a former agent of the bundle left: the journal brings the
+// policy to where it was, replicas that are on record as running are adopted, and
+// what was wanted but not done is done now. A kill at any point leaves a journal
+// that says the same or more, so the next agent does the same again.
+func (a *agent) goOn() {
+	a.dirty = true
+	pending, err := a.replay()
+	if err != nil {
+		a.note(err)
+		a.left = true // nothing can be said of the app: whoever looks next tries again
+		return
+	}
+	a.adopt()
+	cancel, force := a.bundle.cancelRequested()
+	a.forced = force
+	for _, m := range a.gang.replicas {
+		if m.stopping && m.state == spec.Running {
+			a.stop(m)
+		}
+	}
+	if cancel {
+		a.perform(a.gang.cancel(time.Now()))
+	}
+	a.perform(pending)
+}
+
+// replay returns the starts that the policy waits for.
+func (a *agent) replay() ([]action, error) {
+	starts, err := readLines[startRecord](a.bundle.path(startsFile))
+	exits, err2 := readLines[exitRecord](a.bundle.path(exitsFile))
+	if err := errors.Join(err, err2); err != nil {
+		return nil, fmt.Errorf("adopt: %w", err)
+	}
+	due := map[*member]time.Time{}
+	replayInto(a.gang, starts, exits, func(act action, at time.Time) {
+		if act.start != nil {
+			due[act.start] = at.Add(act.delay)
+		}
+	})
+	for _, m := range a.gang.replicas {
+		if m.code != nil {
+			m.errFile = a.launcher.ErrorFile(m.key, m.attempt)
+		}
+	}
+	var pending []action
+	now := time.Now() // the same for all: what was to start together still does
+	for _, m := range a.gang.replicas {
+		if m.state == spec.Pending {
+			pending = append(pending, action{start: m, delay: max(0, due[m].Sub(now))})
+		}
+	}
+	return pending, nil
+}
+
+// adopt hands what runs to the launcher.
+func (a *agent) adopt() {
+	adopter, ok := a.launcher.(Adopter)
+	if !ok {
+		return
+	}
+	var running []Adoption
+	for _, m := range a.gang.replicas {
+		if m.state == spec.Running {
+			running = append(running, Adoption{Replica: m.key, Attempt: m.attempt, Process: m.process, Time: *m.started})
+		}
+	}
+	adopter.Adopt(running)
+}
+
+// leave ends the agent but not the app: the next command starts another agent.
+func (a *agent) leave() error {
+	a.publish(true)
+	err := errors.Join(a.exits.Close(), a.starts.Close())
+	a.recorder.close()
+	return err
+}
+
+// adoptable reports whether an agent of containers has begun: when it dies, another
+// one goes on, and nobody else may say what became of the app.
+func (b Bundle) adoptable() bool {
+	m, err := b.Manifest()
+	if err != nil || !m.Containers {
+		return false
+	}
+	h, err := readHolder(b.path(lockFile))
+	return err == nil && h.PID != 0
+}
