@@ -64,7 +64,7 @@ func (p planner) container(o options, in backends.PlanInput, role *spec.Role, id
 			},
 		},
 		HostConfig: &container.HostConfig{Privileged: o.privileged, NetworkMode: networkName},
-		Networking: &network.NetworkingConfig{EndpointsConfig: map[string]*network.EndpointSettings{networkName: {}}},
+		Networking: joined(networkName),
 	}
 	c.Config.Hostname = c.Name
 	if o.init {
@@ -74,4 +74,9 @@ func (p planner) container(o options, in backends.PlanInput, role *spec.Role, id
 	addMounts(c.HostConfig, role.Mounts, in.Cwd)
 	addDevices(c.HostConfig, role.Resource.Devices)
 	return c
+}
+
+// joined joins one network.
+func joined(name string) *network.NetworkingConfig {
+	return &network.NetworkingConfig{EndpointsConfig: map[string]*network.EndpointSettings{name: {}}}
 }
