@@ -8,7 +8,8 @@ type Step struct {
 	Done   int64  // bytes
 	Total  int64  // bytes; 0: not known (yet)
 	Output string // a line that the work printed, without its newline; it stays on the screen
-	Ended  bool   // the step is over, well or not
+	Ended  bool   // the step is over
+	Failed bool   // with Ended: it came to nothing; an error says why
 }
 
 // Progress is told what happens. It returns soon, may be called from several

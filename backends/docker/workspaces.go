@@ -111,10 +111,8 @@ func (w *workspaces) name(ctx context.Context, plan *backends.Plan) error {
 				return err
 			}
 			trees[key] = tree
-			plan.Progress.Tell(backends.Step{Name: "read workspace", Text: sizeOf(tree)})
 		}
-		name, err := tree.Name(ctx, role.Image)
-		plan.Progress.Tell(backends.Step{Name: "read workspace", Ended: true})
+		name, err := readTree(ctx, plan.Progress, tree, role.Image)
 		if err != nil {
 			return err
 		}
@@ -123,6 +121,16 @@ func (w *workspaces) name(ctx context.Context, plan *backends.Plan) error {
 		w.note(plan, role, tree, name)
 	}
 	return nil
+}
+
+// readTree names the image; reading many bytes is a step of its own.
+func readTree(ctx context.Context, tell backends.Progress, tree *workspace.Tree, base string) (string, error) {
+	if tree.Bytes > largeWorkspace {
+		step := backends.Step{Name: "read " + paths(tree.Projects), Text: sizeOf(tree)}
+		tell.Tell(step)
+		defer func() { step.Ended = true; tell.Tell(step) }()
+	}
+	return tree.Name(ctx, base)
 }
 
 // add remembers an image; roles with the same one share its build.

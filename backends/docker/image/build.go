@@ -31,11 +31,10 @@ type Build struct {
 // Run builds the image and names it. The name is given only if what was sent is
 // what the name stands for, so a name never lies. Errors: one line; the build's
 // output went to Progress.
-func (b *Build) Run(ctx context.Context, e Engine) error {
-	defer b.Progress.Tell(backends.Step{Name: b.step(), Ended: true})
+func (b *Build) Run(ctx context.Context, e Engine) (err error) {
+	defer func() { b.Progress.Tell(backends.Step{Name: b.step(), Ended: true, Failed: err != nil}) }()
 	b.Progress.Tell(backends.Step{Name: b.step(), Text: "sending files", Total: b.Tree.Bytes})
 	line, what := needsBuildKit(b.Tree.Dockerfile)
-	var err error
 	if what != "" {
 		err = b.runBuildx(ctx, e, fmt.Sprintf("%s, line %d: %s", workspace.Dockerfile, line, what))
 	} else {

@@ -101,14 +101,14 @@ func (p *Puller) pullAll(ctx context.Context, refs []string) error {
 	return g.Wait()
 }
 
-func (p *Puller) pull(ctx context.Context, ref string) error {
+func (p *Puller) pull(ctx context.Context, ref string) (err error) {
 	parsed, err := parse(ref)
 	if err != nil {
 		return err
 	}
 	name := "pull " + ref
 	p.Progress.Tell(backends.Step{Name: name, Text: "asking " + parsed.host})
-	defer p.Progress.Tell(backends.Step{Name: name, Ended: true})
+	defer func() { p.Progress.Tell(backends.Step{Name: name, Ended: true, Failed: err != nil}) }()
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
 	alive := make(chan struct{}) // closed when the registry has answered
