@@ -11,6 +11,9 @@ type Request struct {
 	AppID      string      `json:"app_id"`
 	Network    string      `json:"network"` // the bridge that all containers join, made at submit
 	Containers []Container `json:"containers"`
+
+	builds       []build // images that the containers need and this machine can build
+	defaultImage string  // the image that nobody chose
 }
 
 // Container is the body of one POST /containers/create, and the container's name.
@@ -19,4 +22,11 @@ type Container struct {
 	Config     *container.Config         `json:"config"`
 	HostConfig *container.HostConfig     `json:"host_config"`
 	Networking *network.NetworkingConfig `json:"networking_config"`
+}
+
+// MarshalJSON leaves out what is not said, of which the types of the API have a
+// hundred lines for each container.
+func (c Container) MarshalJSON() ([]byte, error) {
+	type plain Container
+	return compactJSON(plain(c))
 }

@@ -12,18 +12,20 @@ import (
 
 // runOptions is what `run` is asked to do, from flags, --stdin and [cli:run].
 type runOptions struct {
-	backend     string
-	cfg         string
-	cfgJSON     map[string]any // of --stdin, instead of cfg
-	dryrun      bool
-	json        bool
-	follow      followOptions
-	workspace   string
-	parentRunID string
-	env         []string
-	strict      bool
-	component   string
-	inputs      component.Inputs
+	backend   string
+	cfg       string
+	cfgJSON   map[string]any // of --stdin, instead of cfg
+	dryrun    bool
+	json      bool
+	follow    followOptions
+	workspace string
+	// hasWorkspace: somebody chose the workspace, or none.
+	hasWorkspace bool
+	parentRunID  string
+	env          []string
+	strict       bool
+	component    string
+	inputs       component.Inputs
 }
 
 func (t *tool) runCommand() *cli.Command {
@@ -49,13 +51,13 @@ func (t *tool) runCommand() *cli.Command {
 			&cli.BoolFlag{Name: "json", Usage: "with --dryrun: JSON, as torchx submit reads it", Destination: &o.json},
 			&cli.StringSliceFlag{Name: "env", Usage: "set a variable in every role, `K=V` (repeatable)", Destination: &env},
 			&cli.BoolFlag{Name: "strict", Usage: "refuse a role that does not say which resources it needs", Destination: &o.strict},
-			&cli.StringFlag{Name: "workspace", Aliases: []string{"buck-target"}, Usage: "local project `FOLDER` to put into the image of the first role", Destination: &o.workspace},
+			&cli.StringFlag{Name: "workspace", Aliases: []string{"buck-target"}, Usage: "local project `FOLDER` to put into the image of the first role, or several: {FOLDER: PLACE, ...} (default: the working folder if it has .torchxconfig, Dockerfile.torchx or .git)", Destination: &o.workspace},
 			&cli.StringFlag{Name: "parent_run_id", Usage: "`ID` of the run this one belongs to", Destination: &o.parentRunID},
 			&cli.BoolFlag{Name: "stdin", Usage: "read what to run from stdin, as JSON", Destination: &stdin},
 			&cli.BoolFlag{Name: "tee_logs", Usage: "accepted; logs are always kept and shown", Destination: &tee},
 		}, followFlags(&o.follow)...),
 		Action: func(c *cli.Context) (err error) {
-			o.env = env.Value()
+			o.env, o.hasWorkspace = env.Value(), c.IsSet("workspace")
 			o.component, o.inputs.Args = c.Args().First(), c.Args().Tail()
 			if stdin {
 				if err := onlyStdin(c); err != nil {
@@ -94,9 +96,7 @@ func (t *tool) run(ctx context.Context, o runOptions) error {
 	if err != nil {
 		return err
 	}
-	for _, w := range planned.Warnings {
-		t.warn("%s", w)
-	}
+	t.sayPlanned(planned)
 	if o.dryrun {
 		return t.printPlan(planned, o.json)
 	}
@@ -111,8 +111,8 @@ func (o *runOptions) applyConfig(conf *config.Config) error {
 			o.backend = defaults[key]
 		}
 	}
-	if o.workspace == "" {
-		o.workspace = defaults["workspace"]
+	if text, ok := defaults["workspace"]; ok && !o.hasWorkspace {
+		o.workspace, o.hasWorkspace = text, true
 	}
 	if o.component == "" {
 		o.component = defaults["component"]

@@ -125,7 +125,7 @@ func (f *follower) signal(s os.Signal) {
 		return
 	}
 	f.asked++
-	if f.asked > 2 {
+	if f.asked > 2 || !f.submitted && f.display.busy() { // nothing runs yet that would have to end
 		f.leave(quietError{exitInterrupted})
 		return
 	}
