@@ -5,6 +5,7 @@ import (
 	"context"
 
 	"torchx/backends"
+	"torchx/backends/docker"
 	"torchx/backends/local"
 	"torchx/runtime/agent"
 )
@@ -25,10 +26,18 @@ func New(c Config) *backends.Registry {
 	})
 	r.AddAlias("local_cwd", backends.Alias{Backend: local.Name})
 	r.AddAlias("local_dir", backends.Alias{Backend: local.Name, Defaults: map[string]string{"image_type": "dir"}})
+	r.Add(docker.Name, func() (backends.Backend, error) {
+		return docker.New(docker.Config{Home: c.Home, Exe: c.Exe, Version: c.Version, Offline: c.Offline})
+	})
+	r.AddAlias("local_docker", backends.Alias{Backend: docker.Name})
 	return r
 }
 
 // RunAgent runs the agent of a bundle and returns the process's exit code.
 func RunAgent(bundle string, open func(ctx context.Context, home string) (agent.Store, error)) int {
+	m, err := agent.Bundle{Dir: bundle}.Manifest()
+	if err == nil && m.Backend == docker.Name {
+		return docker.RunAgent(bundle, open)
+	}
 	return local.RunAgent(bundle, open)
 }

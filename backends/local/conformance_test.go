@@ -8,6 +8,7 @@ import (
 
 	"torchx/backends"
 	"torchx/backends/backendtest"
+	"torchx/backends/bundled"
 	"torchx/runtime/agent"
 )
 
@@ -18,7 +19,7 @@ func TestConformance(t *testing.T) {
 		t.Cleanup(func() {
 			bundles, _ := agent.List(home)
 			for _, b := range bundles {
-				awaitAgent(b) // it writes to the home until then
+				bundled.AwaitAgent(b) // it writes to the home until then
 			}
 		})
 		open := func(t *testing.T) backends.Backend {

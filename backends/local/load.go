@@ -28,7 +28,7 @@ func (b *Backend) Load(_ context.Context, in backends.PlanInput, raw json.RawMes
 	if err := d.Decode(req); err != nil {
 		return nil, backends.Errorf(backends.ErrInvalidPlan, "read request: %w", decodeError(err))
 	}
-	l := newLayout(b.config.Home, o.logDir, in.ID)
+	l := newLayout(b.Home, o.logDir, in.ID)
 	err = errors.Join(req.check(in), req.checkPaths(l))
 	if err != nil {
 		return nil, backends.Errorf(backends.ErrInvalidPlan, "%w", firstOf(err))

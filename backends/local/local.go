@@ -4,13 +4,12 @@
 package local
 
 import (
-	"path/filepath"
-	"sync"
+	"encoding/json"
 	"time"
 
 	"torchx/backends"
+	"torchx/backends/bundled"
 	"torchx/runtime/agent"
-	"torchx/runtime/logstore"
 	"torchx/runtime/spec"
 )
 
@@ -31,29 +30,35 @@ type Config struct {
 	Exe  string // the program to run as `<exe> agent <bundle>`
 }
 
-// Backend is the local backend. It keeps no state but what it watches.
-type Backend struct {
-	config Config
-	hub    *logstore.Hub // tells followers of changes
-
-	mu      sync.Mutex
-	watches map[string]*watch // by bundle folder
-}
+// Backend is the local backend.
+type Backend struct{ *bundled.Apps }
 
 var (
-	_ backends.Backend = (*Backend)(nil)
-	_ backends.Waiter  = (*Backend)(nil)
-	_ backends.Prober  = (*Backend)(nil)
+	_ backends.Backend    = (*Backend)(nil)
+	_ backends.Waiter     = (*Backend)(nil)
+	_ backends.Prober     = (*Backend)(nil)
+	_ backends.Sweeper    = (*Backend)(nil)
+	_ backends.Rememberer = (*Backend)(nil)
 )
 
 // New returns the backend; it touches nothing.
 func New(c Config) (*Backend, error) {
-	home, err := filepath.Abs(c.Home)
+	apps, err := bundled.New(bundled.Config{Backend: Name, Home: c.Home, Exe: c.Exe, Layout: logsOf})
 	if err != nil {
 		return nil, err
 	}
-	c.Home = home
-	return &Backend{config: c, hub: logstore.NewHub(), watches: map[string]*watch{}}, nil
+	return &Backend{apps}, nil
+}
+
+// logsOf tells where the logs of an app are.
+func logsOf(m *agent.Manifest) (bundled.Layout, error) {
+	var request struct {
+		LogDir string `json:"log_dir"`
+	}
+	if err := json.Unmarshal(m.Request, &request); err != nil {
+		return nil, err
+	}
+	return layoutOf(m, request.LogDir).replicaDir, nil
 }
 
 // Name is "local".
@@ -70,19 +75,6 @@ func (b *Backend) Options() []backends.Option {
 		{Key: "fail_fast", Type: backends.TypeBool, Default: true, Help: "stop the others when a replica has failed for good; false lets them run to their end, as TorchX does"},
 	}
 }
-
-// Close ends what the client watches; apps go on.
-func (b *Backend) Close() error {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	for dir, w := range b.watches {
-		w.close()
-		delete(b.watches, dir)
-	}
-	return b.hub.Close()
-}
-
-func (b *Backend) bundle(id string) agent.Bundle { return agent.BundleAt(b.config.Home, id) }
 
 // handleOf is the handle of a local app.
 func handleOf(id string) string {

@@ -17,6 +17,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"torchx/backends"
+	"torchx/backends/bundled"
 	"torchx/runtime/agent"
 	"torchx/runtime/procs"
 	"torchx/runtime/spec"
@@ -76,7 +77,7 @@ func (f *fixture) endAll() {
 			f.b.Cancel(ctx, s.ID, backends.CancelOptions{Force: true})
 			f.b.Wait(ctx, s.ID)
 		}
-		awaitAgent(f.b.bundle(s.ID)) // it writes to the home until then
+		bundled.AwaitAgent(f.b.Bundle(s.ID)) // it writes to the home until then
 	}
 }
 
@@ -388,7 +389,7 @@ func (f *fixture) killAgent(id string) {
 	var holder struct {
 		PID int `json:"pid"`
 	}
-	data, err := os.ReadFile(filepath.Join(f.b.bundle(id).Dir, "agent.lock"))
+	data, err := os.ReadFile(filepath.Join(f.b.Bundle(id).Dir, "agent.lock"))
 	for line := range strings.Lines(string(data)) {
 		err = errors.Join(err, json.Unmarshal([]byte(line), &holder))
 	}
@@ -399,7 +400,7 @@ func (f *fixture) killAgent(id string) {
 		f.Fatal(err)
 	}
 	// Its threads may still be in the kernel, with the lock, when it is a zombie.
-	f.eventually("the agent's end", func() bool { return !alive(holder.PID) && !f.b.bundle(id).Held() })
+	f.eventually("the agent's end", func() bool { return !alive(holder.PID) && !f.b.Bundle(id).Held() })
 }
 
 // A process that a replica leaves behind ends with it, and does not hold it up.
@@ -464,7 +465,7 @@ func TestFilesArePrivate(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)
 	id, _ := f.run(nil, sh("a", 1, "umask 0; echo hi"))
-	err := filepath.WalkDir(f.b.bundle(id).Dir, func(path string, d os.DirEntry, err error) error {
+	err := filepath.WalkDir(f.b.Bundle(id).Dir, func(path string, d os.DirEntry, err error) error {
 		if err != nil {
 			return err
 		}
@@ -518,7 +519,7 @@ func TestLogCheckpointsReachTheHistory(t *testing.T) {
 	}
 	f.next--
 	f.run(nil, r)
-	awaitAgent(f.b.bundle(id))
+	bundled.AwaitAgent(f.b.Bundle(id))
 	points, err := db.Checkpoints(f.ctx, Name, id)
 	if err != nil {
 		t.Fatal(err)
@@ -557,7 +558,7 @@ func TestLoadUnderAnotherID(t *testing.T) {
 		t.Fatal(err)
 	}
 	f.expect(f.wait("copy"), spec.Succeeded, 0)
-	want := "local://torchx/copy " + f.b.bundle("copy").Dir + "/replicas/a/0/0/error.json\n"
+	want := "local://torchx/copy " + f.b.Bundle("copy").Dir + "/replicas/a/0/0/error.json\n"
 	if got := f.log("copy", spec.Replica{Role: "a"}, backends.LogOptions{}); got != want {
 		t.Errorf("the copy takes itself for %q, want %q", got, want)
 	}
@@ -587,7 +588,7 @@ func TestAttemptsReachTheHistory(t *testing.T) {
 		t.Fatal(err)
 	}
 	f.run(nil, r)
-	awaitAgent(f.b.bundle(id))
+	bundled.AwaitAgent(f.b.Bundle(id))
 	attempts, err := db.Attempts(f.ctx, Name, id)
 	if err != nil {
 		t.Fatal(err)

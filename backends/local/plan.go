@@ -25,7 +25,7 @@ func (b *Backend) Plan(ctx context.Context, in backends.PlanInput) (*backends.Pl
 	if err != nil {
 		return nil, err
 	}
-	l := newLayout(b.config.Home, o.logDir, in.ID)
+	l := newLayout(b.Home, o.logDir, in.ID)
 	req := &Request{AppID: in.ID, LogDir: l.logDir}
 	for i := range in.App.Roles {
 		role := &in.App.Roles[i]

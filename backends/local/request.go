@@ -4,6 +4,7 @@ import (
 	"path/filepath"
 	"strconv"
 
+	"torchx/backends/bundled"
 	"torchx/runtime/agent"
 	"torchx/runtime/spec"
 )
@@ -50,11 +51,10 @@ func layoutOf(m *agent.Manifest, logDir string) layout {
 
 // replicaDir is the folder of the streams of one attempt, from 0.
 func (l layout) replicaDir(r spec.Replica, attempt int) string {
-	n := strconv.Itoa(r.ID)
 	if !l.user {
-		return filepath.Join(l.logDir, "replicas", agent.Escape(r.Role), n, strconv.Itoa(attempt))
+		return bundled.ReplicaDir(l.logDir, r, attempt)
 	}
-	dir := filepath.Join(l.logDir, agent.Escape(r.Role), n)
+	dir := filepath.Join(l.logDir, agent.Escape(r.Role), strconv.Itoa(r.ID))
 	if attempt > 0 {
 		dir = filepath.Join(dir, "attempt-"+strconv.Itoa(attempt))
 	}

@@ -5,15 +5,12 @@ package local
 import (
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
-	"io/fs"
 	"os"
 	"time"
 
 	"torchx/backends"
 	"torchx/runtime/agent"
-	"torchx/runtime/failpoint"
 )
 
 // Submit writes the bundle, starts its agent and returns when every replica has
@@ -23,28 +20,7 @@ func (b *Backend) Submit(_ context.Context, p *backends.Plan) error {
 	if err != nil {
 		return err
 	}
-	if p.Unrecorded {
-		b.noteUnrecorded(p.ID)
-	}
-	bundle, lock, err := agent.Create(m)
-	if errors.Is(err, fs.ErrExist) {
-		return fmt.Errorf("app %s: %w", p.ID, backends.ErrExists)
-	}
-	if err != nil {
-		return &backends.StartError{Code: 125, Err: err}
-	}
-	defer lock.Close() // from here on only the agent holds it
-	failpoint.Hit(failpoint.Bundled)
-	err = agent.Spawn(b.config.Exe, bundle, lock)
-	failpoint.Hit(failpoint.Spawned)
-	var refused *agent.StartError
-	if errors.As(err, &refused) {
-		return &backends.StartError{Code: refused.Code, Err: refused}
-	}
-	if err != nil {
-		return &backends.StartError{Code: 125, Err: err}
-	}
-	return nil
+	return b.Start(m, p.Unrecorded)
 }
 
 func (b *Backend) manifest(p *backends.Plan) (*agent.Manifest, error) {
@@ -65,22 +41,9 @@ func (b *Backend) manifest(p *backends.Plan) (*agent.Manifest, error) {
 		Handle: handleOf(p.ID),
 		App:    p.App, Cfg: p.Cfg, Request: raw, Environ: environ,
 		Record: p.Record,
-		Home:   b.config.Home, SubmittedAt: time.Now(), GracePeriod: seconds(o.grace), FailFast: o.failFast,
+		Home:   b.Home, SubmittedAt: time.Now(), GracePeriod: seconds(o.grace), FailFast: o.failFast,
 	}, nil
 }
 
 // Probe always finds the local machine.
 func (b *Backend) Probe(context.Context) error { return nil }
-
-// Cancel writes the request and tells the app's agent.
-func (b *Backend) Cancel(_ context.Context, id string, o backends.CancelOptions) error {
-	bundle := b.bundle(id)
-	if !bundle.Exists() {
-		return nil
-	}
-	err := agent.Cancel(bundle, o.Force)
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil
-	}
-	return err
-}

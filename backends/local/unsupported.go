@@ -17,8 +17,5 @@ func (b *Backend) Submit(context.Context, *backends.Plan) error { return errNoPr
 // Probe says that this system cannot run local apps.
 func (b *Backend) Probe(context.Context) error { return errNoProcesses }
 
-// Cancel finds nothing to cancel.
-func (b *Backend) Cancel(context.Context, string, backends.CancelOptions) error { return nil }
-
 // RunAgent is not possible on this system.
 func RunAgent(string, func(ctx context.Context, home string) (agent.Store, error)) int { return 1 }

@@ -19,16 +19,17 @@ type attempt struct {
 	index  index
 	sel    selection
 
-	k       int64    // the record that is being handed out
-	seen    [2]int64 // how far the streams have been looked at
-	lines   [2]int64 // newlines up to there
-	pos     [2]int64 // the first byte that was not handed out
-	line    int64    // selected lines passed; kept only while counting
-	ended   bool     // the selection reaches no further
-	losses  [2][]loss
-	shown   [2]int   // of the losses
-	marked  [2]int64 // bytes in losses
-	notices []string // to be handed out first
+	k        int64    // the record that is being handed out
+	seen     [2]int64 // how far the streams have been looked at
+	lines    [2]int64 // newlines up to there
+	pos      [2]int64 // the first byte that was not handed out
+	line     int64    // selected lines passed; kept only while counting
+	ended    bool     // the selection reaches no further
+	losses   [2][]loss
+	shown    [2]int   // of the losses
+	marked   [2]int64 // bytes in losses
+	lostSize int64    // of log.lost when it was read
+	notices  []string // to be handed out first
 
 	complete bool // nobody writes any more
 	over     bool // a follower need not wait for more

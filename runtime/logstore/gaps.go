@@ -9,11 +9,13 @@ import (
 	"torchx/backends"
 )
 
-// loadLosses reads log.lost if the index knows of more than was read.
+// loadLosses reads log.lost if it has more than was read.
 func (a *attempt) loadLosses() {
-	if a.index.head.lost == a.marked {
+	info, err := os.Stat(filepath.Join(a.dir, LostFile))
+	if err != nil || info.Size() == a.lostSize && a.index.head.lost == a.marked {
 		return
 	}
+	a.lostSize = info.Size()
 	p, err := os.ReadFile(filepath.Join(a.dir, LostFile))
 	if err != nil {
 		return
@@ -43,6 +45,9 @@ func (a *attempt) gap(s Stream, limit int64) (loss, bool) {
 
 // lossBlock is the notice of a gap, if it is in the time that is read.
 func (a *attempt) lossBlock(s Stream, l loss) (backends.Block, bool, error) {
+	if l.Gap != "" && s == Stderr && a.sel.streams[Stdout] {
+		return backends.Block{}, false, nil // stdout says the same
+	}
 	if l.Until.UnixNano() < a.sel.since || l.Since.UnixNano() >= a.sel.until {
 		return backends.Block{}, false, nil
 	}

@@ -17,6 +17,7 @@ type loss struct {
 	Since  time.Time `json:"since"`
 	Until  time.Time `json:"until"`
 	Reason string    `json:"reason"`
+	Gap    string    `json:"gap,omitempty"` // set instead: output may be missing here, nobody knows how much
 }
 
 // add counts bytes that could not be written.
@@ -31,6 +32,9 @@ func (l *loss) add(p []byte, now time.Time, reason string) {
 
 // notice is the line that a reader shows in place of what is missing.
 func (l loss) notice() string {
+	if l.Gap != "" {
+		return l.Gap
+	}
 	reason := l.Reason
 	if reason == "" {
 		reason = "they could not be written"
@@ -46,7 +50,7 @@ func (l loss) notice() string {
 func parseLosses(data []byte) (losses [2][]loss) {
 	for line := range bytes.Lines(data) {
 		var l loss
-		if !bytes.HasSuffix(line, newline) || json.Unmarshal(line, &l) != nil || l.Bytes <= 0 {
+		if !bytes.HasSuffix(line, newline) || json.Unmarshal(line, &l) != nil || l.Bytes <= 0 && l.Gap == "" {
 			continue
 		}
 		switch l.Stream {

@@ -228,6 +228,10 @@ func (w *Writer) resume(s Stream, p []byte, now time.Time) error {
 func (w *Writer) mark(s Stream) error {
 	l := w.streams[s].pending
 	l.Stream, l.Offset = s.String(), w.streams[s].end
+	return w.markLoss(l)
+}
+
+func (w *Writer) markLoss(l loss) error {
 	line, err := json.Marshal(l)
 	if err != nil {
 		return err

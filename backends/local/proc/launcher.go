@@ -32,7 +32,7 @@ type Launcher struct {
 
 	spawner *spawner
 	drainer *drainer
-	points  *checkpoints
+	points  *agent.Checkpoints
 	exits   chan agent.Exit
 
 	mu      sync.Mutex // held around fork and around wait, so that no exit is unknown
@@ -62,7 +62,7 @@ func New(replicas []spec.Replica, command func(spec.Replica, int) Command, l *lo
 	}
 	p := &Launcher{
 		command: command, replicas: replicas, log: l,
-		spawner: newSpawner(), drainer: drainer, points: &checkpoints{}, exits: make(chan agent.Exit, len(replicas)+1),
+		spawner: newSpawner(), drainer: drainer, points: &agent.Checkpoints{}, exits: make(chan agent.Exit, len(replicas)+1),
 		running: map[int]*process{}, byKey: map[spec.Replica]*process{},
 	}
 	go p.reap()
@@ -113,7 +113,7 @@ func (p *Launcher) start(s agent.Start) (agent.Process, error) {
 	if err != nil {
 		return agent.Process{}, refuse(s.Replica, err)
 	}
-	logs, err := openLog(c.LogDir, p.points.of(s.Replica, s.Attempt))
+	logs, err := openLog(c.LogDir, p.points.Of(s.Replica, s.Attempt))
 	if err != nil {
 		return agent.Process{}, refuse(s.Replica, err)
 	}
@@ -144,7 +144,7 @@ func (p *Launcher) fork(s agent.Start, c Command, path string, logs *attemptLog)
 }
 
 // Checkpoints hands out the log checkpoints that came since the last call.
-func (p *Launcher) Checkpoints() []agent.Checkpoint { return p.points.take() }
+func (p *Launcher) Checkpoints() []agent.Checkpoint { return p.points.Take() }
 
 // Ended has nothing to add to the status.
 func (p *Launcher) Ended(*spec.Status) error { return nil }

@@ -1,4 +1,4 @@
-package local
+package bundled
 
 import (
 	"context"
@@ -17,28 +17,28 @@ import (
 const unrecordedFolder = "unrecorded"
 
 var (
-	_ backends.Sweeper    = (*Backend)(nil)
-	_ backends.Rememberer = (*Backend)(nil)
+	_ backends.Sweeper    = (*Apps)(nil)
+	_ backends.Rememberer = (*Apps)(nil)
 )
 
 // Sweep ends what dead agents left running.
-func (b *Backend) Sweep(context.Context) error { return agent.Sweep(b.config.Home, b.config.Exe) }
+func (a *Apps) Sweep(context.Context) error { return agent.Sweep(a.Home, a.Exe) }
 
-func (b *Backend) unrecorded(id string) string {
-	return filepath.Join(b.config.Home, unrecordedFolder, agent.Escape(id))
+func (a *Apps) unrecorded(id string) string {
+	return filepath.Join(a.Home, unrecordedFolder, agent.Escape(id))
 }
 
 // noteUnrecorded is best effort: the app itself is what matters.
-func (b *Backend) noteUnrecorded(id string) {
-	path := b.unrecorded(id)
+func (a *Apps) noteUnrecorded(id string) {
+	path := a.unrecorded(id)
 	if os.MkdirAll(filepath.Dir(path), 0o700) == nil {
 		_ = os.WriteFile(path, nil, 0o600)
 	}
 }
 
 // Recalled takes the note of an app away.
-func (b *Backend) Recalled(_ context.Context, id string) error {
-	err := os.Remove(b.unrecorded(id))
+func (a *Apps) Recalled(_ context.Context, id string) error {
+	err := os.Remove(a.unrecorded(id))
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return fmt.Errorf("app %s is in the history now, but its note stays: %w", id, err)
 	}
@@ -46,18 +46,18 @@ func (b *Backend) Recalled(_ context.Context, id string) error {
 }
 
 // Recall reads bundles.
-func (b *Backend) Recall(_ context.Context, all bool) ([]backends.Memory, error) {
-	bundles, err := b.recallable(all)
+func (a *Apps) Recall(_ context.Context, all bool) ([]backends.Memory, error) {
+	bundles, err := a.recallable(all)
 	if err != nil {
 		return nil, err
 	}
 	var memories []backends.Memory
 	for _, bundle := range bundles {
 		m, err := bundle.Manifest()
-		if err != nil || m.Backend != Name {
+		if err != nil || m.Backend != a.Backend {
 			continue
 		}
-		s, err := bundle.Inspect()
+		s, err := bundle.Tend(a.Exe)
 		if err != nil {
 			continue
 		}
@@ -68,21 +68,21 @@ func (b *Backend) Recall(_ context.Context, all bool) ([]backends.Memory, error)
 	return memories, nil
 }
 
-func (b *Backend) recallable(all bool) ([]agent.Bundle, error) {
+func (a *Apps) recallable(all bool) ([]agent.Bundle, error) {
 	if all {
-		return agent.List(b.config.Home)
+		return agent.List(a.Home)
 	}
-	entries, err := os.ReadDir(filepath.Join(b.config.Home, unrecordedFolder))
+	entries, err := os.ReadDir(filepath.Join(a.Home, unrecordedFolder))
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return nil, fmt.Errorf("look for apps that are not in the history: %w", err)
 	}
 	var bundles []agent.Bundle
 	for _, e := range entries {
-		bundle := agent.BundleOf(b.config.Home, e.Name())
+		bundle := agent.BundleOf(a.Home, e.Name())
 		if bundle.Exists() {
 			bundles = append(bundles, bundle)
 		} else if info, err := e.Info(); err == nil && agent.Settled(info) {
-			_ = os.Remove(filepath.Join(b.config.Home, unrecordedFolder, e.Name())) // deleted since
+			_ = os.Remove(filepath.Join(a.Home, unrecordedFolder, e.Name())) // deleted since
 		}
 	}
 	return bundles, nil

@@ -1,7 +1,6 @@
-package local
+package bundled
 
 import (
-	"encoding/json"
 	"os"
 	"sync"
 	"time"
@@ -19,6 +18,7 @@ const lookInterval = 500 * time.Millisecond
 // watch tells all readers of one bundle, together, when its status changes.
 type watch struct {
 	bundle agent.Bundle
+	apps   *Apps
 	stop   chan struct{}
 
 	mu     sync.Mutex
@@ -27,28 +27,28 @@ type watch struct {
 	stamp  os.FileInfo // of the file that status was read from
 	looked time.Time   // when it was last made sure that the agent lives
 	closed bool
-	logs   *layout // nil until it is asked for
+	logs   Layout // nil until it is asked for
 }
 
 // watch returns the bundle's watch, made on first use.
-func (b *Backend) watch(bundle agent.Bundle) *watch {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	w := b.watches[bundle.Dir]
+func (a *Apps) watch(bundle agent.Bundle) *watch {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	w := a.watches[bundle.Dir]
 	if w == nil {
-		w = &watch{bundle: bundle, stop: make(chan struct{}), signal: make(chan struct{})}
-		b.watches[bundle.Dir] = w
+		w = &watch{bundle: bundle, apps: a, stop: make(chan struct{}), signal: make(chan struct{})}
+		a.watches[bundle.Dir] = w
 		go w.loop()
 	}
 	return w
 }
 
-func (b *Backend) unwatch(bundle agent.Bundle) {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	if w := b.watches[bundle.Dir]; w != nil {
+func (a *Apps) unwatch(bundle agent.Bundle) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if w := a.watches[bundle.Dir]; w != nil {
 		w.close()
-		delete(b.watches, bundle.Dir)
+		delete(a.watches, bundle.Dir)
 	}
 }
 
@@ -141,25 +141,18 @@ func (w *watch) attempts(r spec.Replica) (begun int, done bool, err error) {
 
 // layout tells where the app's logs are. It never changes, and an app may have a
 // thousand replicas: it is read once.
-func (w *watch) layout() (layout, error) {
+func (w *watch) layout() (Layout, error) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if w.logs != nil {
-		return *w.logs, nil
+		return w.logs, nil
 	}
 	m, err := w.bundle.Manifest()
 	if err != nil {
-		return layout{}, err
+		return nil, err
 	}
-	var request struct {
-		LogDir string `json:"log_dir"`
-	}
-	if err := json.Unmarshal(m.Request, &request); err != nil {
-		return layout{}, err
-	}
-	l := layoutOf(m, request.LogDir)
-	w.logs = &l
-	return l, nil
+	w.logs, err = w.apps.Layout(m)
+	return w.logs, err
 }
 
 func (w *watch) current() (*spec.Status, error) {
@@ -170,7 +163,7 @@ func (w *watch) current() (*spec.Status, error) {
 	if fresh && (w.status.State.Terminal() || time.Since(w.looked) < lookInterval/2) {
 		return w.status, nil
 	}
-	s, err := w.bundle.Inspect()
+	s, err := w.bundle.Tend(w.apps.Exe)
 	if err != nil {
 		return nil, err
 	}

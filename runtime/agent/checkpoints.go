@@ -1,29 +1,26 @@
-//go:build unix
-
-package proc
+package agent
 
 import (
 	"sync"
 	"time"
 
-	"torchx/runtime/agent"
 	"torchx/runtime/logstore"
 	"torchx/runtime/spec"
 )
 
-// checkpoints collects where the logs of all replicas were at some times, for
+// Checkpoints collects where the logs of all replicas were at some times, for
 // the history.
-type checkpoints struct {
+type Checkpoints struct {
 	mu     sync.Mutex
-	points []agent.Checkpoint
+	points []Checkpoint
 }
 
-// of returns the function that takes the checkpoints of one attempt.
-func (c *checkpoints) of(r spec.Replica, attempt int) func(logstore.Totals, time.Time) {
+// Of returns the function that takes the checkpoints of one attempt.
+func (c *Checkpoints) Of(r spec.Replica, attempt int) func(logstore.Totals, time.Time) {
 	return func(t logstore.Totals, now time.Time) {
 		c.mu.Lock()
 		defer c.mu.Unlock()
-		p := agent.Checkpoint{Role: r.Role, Replica: r.ID, Attempt: attempt, Time: now}
+		p := Checkpoint{Role: r.Role, Replica: r.ID, Attempt: attempt, Time: now}
 		p.Stream, p.Line, p.Offset = "stdout", t.StdoutLines, t.StdoutBytes
 		c.points = append(c.points, p)
 		p.Stream, p.Line, p.Offset = "stderr", t.StderrLines, t.StderrBytes
@@ -31,7 +28,8 @@ func (c *checkpoints) of(r spec.Replica, attempt int) func(logstore.Totals, time
 	}
 }
 
-func (c *checkpoints) take() []agent.Checkpoint {
+// Take hands out what came since the last call.
+func (c *Checkpoints) Take() []Checkpoint {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	points := c.points

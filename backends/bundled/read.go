@@ -1,4 +1,4 @@
-package local
+package bundled
 
 import (
 	"context"
@@ -17,12 +17,12 @@ import (
 
 // Describe returns the true status of an app, after repairing that of one whose
 // agent died.
-func (b *Backend) Describe(_ context.Context, id string) (*spec.Status, error) {
-	return b.inspect(id)
+func (a *Apps) Describe(_ context.Context, id string) (*spec.Status, error) {
+	return a.inspect(id)
 }
 
-func (b *Backend) inspect(id string) (*spec.Status, error) {
-	s, err := b.bundle(id).Inspect()
+func (a *Apps) inspect(id string) (*spec.Status, error) {
+	s, err := a.Bundle(id).Tend(a.Exe)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, fmt.Errorf("app %s: %w", id, backends.ErrNotFound)
 	}
@@ -30,19 +30,19 @@ func (b *Backend) inspect(id string) (*spec.Status, error) {
 }
 
 // List reports every bundle of this home.
-func (b *Backend) List(context.Context) ([]spec.Summary, error) {
-	agent.CleanUp(b.config.Home) // all folders are read anyway
-	bundles, err := agent.List(b.config.Home)
+func (a *Apps) List(context.Context) ([]spec.Summary, error) {
+	agent.CleanUp(a.Home) // all folders are read anyway
+	bundles, err := agent.List(a.Home)
 	if err != nil {
 		return nil, err
 	}
 	var all []spec.Summary
 	for _, bundle := range bundles {
 		m, err := bundle.Manifest()
-		if err != nil || m.Backend != Name {
+		if err != nil || m.Backend != a.Backend {
 			continue // being deleted, or another backend's
 		}
-		s, err := bundle.Inspect()
+		s, err := bundle.Tend(a.Exe)
 		if err != nil {
 			continue
 		}
@@ -52,22 +52,22 @@ func (b *Backend) List(context.Context) ([]spec.Summary, error) {
 }
 
 // Delete removes the bundle of an app that has ended; logs below log_dir stay.
-func (b *Backend) Delete(_ context.Context, id string, o backends.DeleteOptions) error {
-	s, err := b.inspect(id)
+func (a *Apps) Delete(_ context.Context, id string, o backends.DeleteOptions) error {
+	s, err := a.inspect(id)
 	if err != nil {
 		return err
 	}
 	if !s.State.Terminal() {
 		return fmt.Errorf("app %s is still running: cancel it first", id)
 	}
-	bundle := b.bundle(id)
-	awaitAgent(bundle)
+	bundle := a.Bundle(id)
+	AwaitAgent(bundle)
 	if o.KeepLogs {
-		if err := b.keepLogs(bundle); err != nil {
+		if err := a.keepLogs(bundle); err != nil {
 			return err
 		}
 	}
-	b.unwatch(bundle)
+	a.unwatch(bundle)
 	return bundle.Remove()
 }
 
@@ -75,19 +75,20 @@ func (b *Backend) Delete(_ context.Context, id string, o backends.DeleteOptions)
 // makes it durable.
 const agentWait = 10 * time.Second
 
-func awaitAgent(bundle agent.Bundle) {
+// AwaitAgent returns when the agent of an app that has ended is gone, too.
+func AwaitAgent(bundle agent.Bundle) {
 	for deadline := time.Now().Add(agentWait); bundle.Held() && time.Now().Before(deadline); {
 		time.Sleep(time.Millisecond)
 	}
 }
 
 // keepLogs moves the logs out of a bundle, to <home>/logs/<app>.
-func (b *Backend) keepLogs(bundle agent.Bundle) error {
+func (a *Apps) keepLogs(bundle agent.Bundle) error {
 	from := filepath.Join(bundle.Dir, "replicas")
 	if _, err := os.Stat(from); errors.Is(err, fs.ErrNotExist) {
 		return nil
 	}
-	to := filepath.Join(b.config.Home, "logs", filepath.Base(bundle.Dir))
+	to := filepath.Join(a.Home, "logs", filepath.Base(bundle.Dir))
 	if err := os.MkdirAll(filepath.Dir(to), 0o700); err != nil {
 		return fmt.Errorf("keep logs: %w", err)
 	}
@@ -98,11 +99,11 @@ func (b *Backend) keepLogs(bundle agent.Bundle) error {
 }
 
 // Wait returns the terminal status of an app.
-func (b *Backend) Wait(ctx context.Context, id string) (*spec.Status, error) {
-	w := b.watch(b.bundle(id))
+func (a *Apps) Wait(ctx context.Context, id string) (*spec.Status, error) {
+	w := a.watch(a.Bundle(id))
 	for {
 		changed := w.changed()
-		s, err := b.inspect(id)
+		s, err := a.inspect(id)
 		if err != nil || s.State.Terminal() {
 			return s, err
 		}
@@ -115,12 +116,12 @@ func (b *Backend) Wait(ctx context.Context, id string) (*spec.Status, error) {
 }
 
 // Logs opens the log of one replica.
-func (b *Backend) Logs(_ context.Context, id string, r spec.Replica, o backends.LogOptions) (backends.LogReader, error) {
-	bundle := b.bundle(id)
+func (a *Apps) Logs(_ context.Context, id string, r spec.Replica, o backends.LogOptions) (backends.LogReader, error) {
+	bundle := a.Bundle(id)
 	if !bundle.Exists() {
 		return nil, fmt.Errorf("app %s: %w", id, backends.ErrNotFound)
 	}
-	w := b.watch(bundle)
+	w := a.watch(bundle)
 	s, err := w.current()
 	if err != nil {
 		return nil, fmt.Errorf("read app %s: %w", id, err)
@@ -133,9 +134,9 @@ func (b *Backend) Logs(_ context.Context, id string, r spec.Replica, o backends.
 		return nil, fmt.Errorf("read app %s: %w", id, err)
 	}
 	return logstore.Open(logstore.Source{
-		Dir:   func(attempt int) string { return l.replicaDir(r, attempt) },
+		Dir:   func(attempt int) string { return l(r, attempt) },
 		State: func() (int, bool, error) { return w.attempts(r) },
 		Watch: []string{bundle.Dir},
-		Hub:   b.hub,
+		Hub:   a.hub,
 	}, o)
 }

@@ -1,0 +1,55 @@
+//go:build unix
+
+package bundled
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+
+	"torchx/backends"
+	"torchx/runtime/agent"
+	"torchx/runtime/failpoint"
+)
+
+// Start writes the bundle of an app, starts its agent and returns when every
+// replica has started. unrecorded says that the history does not have the app.
+// Errors: ErrExists, *backends.StartError.
+func (a *Apps) Start(m *agent.Manifest, unrecorded bool) error {
+	if unrecorded {
+		a.noteUnrecorded(m.ID)
+	}
+	bundle, lock, err := agent.Create(m)
+	if errors.Is(err, fs.ErrExist) {
+		return fmt.Errorf("app %s: %w", m.ID, backends.ErrExists)
+	}
+	if err != nil {
+		return &backends.StartError{Code: 125, Err: err}
+	}
+	defer lock.Close() // from here on only the agent holds it
+	failpoint.Hit(failpoint.Bundled)
+	err = agent.Spawn(a.Exe, bundle, lock)
+	failpoint.Hit(failpoint.Spawned)
+	var refused *agent.StartError
+	if errors.As(err, &refused) {
+		return &backends.StartError{Code: refused.Code, Err: refused}
+	}
+	if err != nil {
+		return &backends.StartError{Code: 125, Err: err}
+	}
+	return nil
+}
+
+// Cancel writes the request and tells the app's agent.
+func (a *Apps) Cancel(_ context.Context, id string, o backends.CancelOptions) error {
+	bundle := a.Bundle(id)
+	if !bundle.Exists() {
+		return nil
+	}
+	err := agent.Cancel(bundle, o.Force)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	return err
+}

@@ -1,0 +1,283 @@
+//go:build unix
+
+package docker
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"time"
+
+	"github.com/containerd/errdefs"
+	"github.com/docker/docker/api/types/container"
+
+	"torchx/runtime/logstore"
+)
+
+// What readers show where lines can be missing.
+const (
+	gapRotated   = "gap: rotated"
+	gapRestarted = "gap: engine restarted"
+	gapRemoved   = "gap: the container was removed"
+	gapUnread    = "gap: the engine's log cannot be read"
+)
+
+const (
+	// chunkTime and chunkBytes bound what is archived with one write: entries in it
+	// share their time, as far as selecting by time is concerned.
+	chunkTime  = 5 * time.Millisecond
+	chunkBytes = 256 << 10
+	// pointBytes is how much of a log there is between two checkpoints of the history.
+	pointBytes = 64 << 20
+)
+
+// archive copies the log that the engine keeps of one container into the bundle,
+// while the container runs. A kill loses nothing and repeats nothing: what is in
+// the archive says where to go on.
+type archive struct {
+	l      *launcher
+	run    *run
+	w      *logstore.Writer
+	dir    string
+	cursor cursor // on disk
+	marks  marker
+
+	chunk    []byte
+	stream   logstore.Stream
+	from, to time.Time // of the chunk's entries
+	unmarked int       // bytes since the last checkpoint of the history
+	point    func(logstore.Totals, time.Time)
+	away     bool // the engine went away while the container ran
+}
+
+// archive runs until the whole log is in the bundle. Trouble must not end the app.
+func (l *launcher) archive(r *run) {
+	a, err := l.openArchive(r)
+	if err == nil {
+		err = a.copy()
+		err = errors.Join(err, a.close())
+	}
+	if err != nil && l.ctx.Err() == nil {
+		l.log.Printf("log of %s/%d: %v", r.replica.Role, r.replica.ID, err)
+	}
+}
+
+func (l *launcher) openArchive(r *run) (*archive, error) {
+	dir := l.layout(r.replica, r.attempt)
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		return nil, fmt.Errorf("create log folder: %w", err)
+	}
+	w, err := logstore.Reopen(dir)
+	if errors.Is(err, fs.ErrNotExist) {
+		w, err = logstore.Create(dir)
+	}
+	if err != nil {
+		return nil, err
+	}
+	a := &archive{l: l, run: r, w: w, dir: dir, point: l.points.Of(r.replica, r.attempt)}
+	if a.cursor, err = readCursor(dir); err != nil {
+		l.log.Print(err) // everything is read again, and what is there is passed over
+	}
+	return a, nil
+}
+
+// copy reads the engine's log to its end, however often the engine goes away.
+func (a *archive) copy() error {
+	for a.l.ctx.Err() == nil {
+		err := a.follow()
+		err = errors.Join(err, a.flush())
+		switch {
+		case errdefs.IsNotFound(err):
+			return a.gap(gapRemoved)
+		case err != nil && !unreachable(err) && a.l.ctx.Err() == nil:
+			return errors.Join(err, a.gap(gapUnread))
+		}
+		over, err := a.over(err != nil)
+		if over || err != nil {
+			return err
+		}
+	}
+	return a.l.ctx.Err()
+}
+
+// over reports whether the container has ended, so that its log has, too, unless
+// that was cut off.
+func (a *archive) over(cut bool) (bool, error) {
+	select {
+	case <-a.run.ended:
+		if !cut {
+			return true, nil
+		}
+	default:
+	}
+	ctx := a.l.ctx
+	c, err := a.l.engine.ContainerInspect(ctx, a.run.id)
+	if unreachable(err) {
+		a.away = true
+		err = a.l.engine.do(ctx, func() (err error) {
+			c, err = a.l.engine.ContainerInspect(ctx, a.run.id)
+			return err
+		})
+	}
+	if errdefs.IsNotFound(err) {
+		return true, nil
+	}
+	return err == nil && !cut && !a.away && !c.State.Running && !c.State.Paused, err
+}
+
+// follow archives one stream of the log.
+func (a *archive) follow() error {
+	ctx, cancel := context.WithCancel(a.l.ctx)
+	defer cancel()
+	o := container.LogsOptions{ShowStdout: true, ShowStderr: true, Timestamps: true, Follow: true}
+	if !a.cursor.Since.IsZero() {
+		o.Since = a.cursor.Since.UTC().Format(time.RFC3339Nano)
+	}
+	stream, err := a.l.engine.ContainerLogs(ctx, a.run.id, o)
+	if err != nil {
+		return err
+	}
+	defer stream.Close()
+	if a.away {
+		a.away = false
+		if err := a.gap(gapRestarted); err != nil {
+			return err
+		}
+	}
+	return a.take(newEntries(stream))
+}
+
+// take archives the entries that are not in the archive yet. The engine sends
+// everything from the cursor on; what stands behind the cursor's offsets is that.
+func (a *archive) take(in *entries) error {
+	t := a.w.Totals()
+	end := [2]int64{t.StdoutBytes, t.StderrBytes}
+	a.marks = marker{end: a.cursor.Offsets, ready: a.cursor.Since}
+	skip := [2]int64{end[0] - a.cursor.Offsets[0], end[1] - a.cursor.Offsets[1]}
+	var until time.Time // passed over by time: the engine does not have the cursor's entry any more
+	for first := true; ; first = false {
+		e, err := in.next()
+		if errors.Is(err, io.EOF) {
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+		a.l.progress.Add(1)
+		size := int64(len(e.data))
+		switch {
+		case first && !a.cursor.Since.IsZero() && !e.time.Equal(a.cursor.Since), skip[e.stream] > 0 && skip[e.stream] < size:
+			if until, err = a.rotated(e.time); err != nil {
+				return err
+			}
+			skip = [2]int64{}
+		case skip[e.stream] > 0:
+			skip[e.stream] -= size
+			a.mark(e)
+			continue
+		}
+		if !until.IsZero() && !e.time.After(until) {
+			continue
+		}
+		if err := a.add(e); err != nil {
+			return err
+		}
+		if in.rests() {
+			if err := a.flush(); err != nil {
+				return err
+			}
+		}
+	}
+}
+
+// rotated notes that the engine threw away what came after the cursor, and
+// returns the time up to which the archive has everything that there is.
+func (a *archive) rotated(first time.Time) (time.Time, error) {
+	last := a.w.Last()
+	if err := a.gap(gapRotated); err != nil {
+		return last, err
+	}
+	t := a.w.Totals()
+	a.marks = marker{end: [2]int64{t.StdoutBytes, t.StderrBytes}, ready: first}
+	return last, nil
+}
+
+// mark keeps the cursor that an entry makes sure.
+func (a *archive) mark(e entry) {
+	sure := a.marks.pass(e.stream, e.time, len(e.data))
+	if sure == nil {
+		return
+	}
+	a.cursor = *sure
+	if err := a.cursor.write(a.dir); err != nil {
+		a.l.log.Printf("write %s: %v", cursorFile, err) // the next one is as good
+	}
+}
+
+// add puts an entry behind the chunk, or begins the next one.
+func (a *archive) add(e entry) error {
+	if len(a.chunk) > 0 && (e.stream != a.stream || e.time.Sub(a.from) > chunkTime || len(a.chunk) >= chunkBytes) {
+		if err := a.flush(); err != nil {
+			return err
+		}
+	}
+	if len(a.chunk) == 0 {
+		a.stream, a.from = e.stream, e.time
+	}
+	a.chunk, a.to = append(a.chunk, e.data...), e.time
+	a.mark(e)
+	return nil
+}
+
+// flush archives the chunk. What a full disk does not take is counted by the writer.
+func (a *archive) flush() error {
+	if len(a.chunk) == 0 {
+		return nil
+	}
+	err := a.w.Append(a.stream, a.chunk, a.to)
+	if errors.Is(err, fs.ErrClosed) {
+		return err
+	}
+	if a.unmarked += len(a.chunk); a.unmarked >= pointBytes {
+		a.unmarked = 0
+		a.point(a.w.Totals(), a.to)
+	}
+	a.chunk = a.chunk[:0]
+	return nil
+}
+
+// gap notes that lines can be missing here. A line that it cuts gets an end, which
+// the engine's log does not have: offsets behind it move.
+func (a *archive) gap(text string) error {
+	before := a.w.Totals()
+	at := a.w.Last()
+	if at.IsZero() {
+		at = a.run.began
+	}
+	if err := a.w.Gap(text, at); err != nil {
+		return err
+	}
+	after := a.w.Totals()
+	moved := [2]int64{after.StdoutBytes - before.StdoutBytes, after.StderrBytes - before.StderrBytes}
+	if moved == [2]int64{} {
+		return nil
+	}
+	a.cursor.Offsets[0] += moved[0]
+	a.cursor.Offsets[1] += moved[1]
+	return a.cursor.write(a.dir)
+}
+
+// close completes the log. Only a log that is all there is marked as that.
+func (a *archive) close() error {
+	err := a.flush()
+	if a.l.ctx.Err() == nil {
+		a.cursor.Done = true
+		err = errors.Join(err, a.cursor.write(a.dir))
+	}
+	err = errors.Join(err, a.w.Close(false))
+	a.point(a.w.Totals(), time.Now())
+	return err
+}

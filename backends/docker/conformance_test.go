@@ -1,0 +1,108 @@
+//go:build unix
+
+package docker
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"testing"
+	"time"
+
+	"torchx/backends"
+	"torchx/backends/backendtest"
+	"torchx/backends/bundled"
+	"torchx/backends/docker/enginetest"
+	"torchx/runtime/agent"
+	"torchx/state"
+)
+
+// real is the engine of all tests of this package; nil with the reason in missing.
+var (
+	real    *enginetest.Engine
+	missing error
+)
+
+func TestMain(m *testing.M) {
+	if len(os.Args) == 3 && os.Args[1] == "agent" {
+		os.Exit(RunAgent(os.Args[2], openStore))
+	}
+	os.Exit(withEngine(m.Run))
+}
+
+func openStore(ctx context.Context, home string) (agent.Store, error) {
+	return state.Open(ctx, home+"/state.db", state.Options{Agent: true})
+}
+
+func withEngine(run func() int) int {
+	real, missing = enginetest.Get()
+	code := run()
+	if real != nil {
+		if err := real.Stop(); err != nil {
+			fmt.Fprintln(os.Stderr, err)
+		}
+	}
+	return code
+}
+
+// needEngine skips a test that has no engine, and says why.
+func needEngine(t *testing.T) {
+	t.Helper()
+	if real != nil {
+		return
+	}
+	if enginetest.Required() {
+		t.Fatal(missing)
+	}
+	t.Skip(missing)
+}
+
+func newBackend(t *testing.T, home string) *Backend {
+	t.Helper()
+	b, err := New(Config{Home: home, Exe: os.Args[0], Version: "test", Environ: []string{"DOCKER_HOST=" + real.Host}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return b
+}
+
+// tidy removes what the apps of a home leave in the engine.
+func tidy(t *testing.T, home string) {
+	t.Helper()
+	b := newBackend(t, home)
+	defer b.Close()
+	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
+	defer cancel()
+	bundles, _ := agent.List(home)
+	for _, bundle := range bundles {
+		m, err := bundle.Manifest()
+		if err != nil {
+			continue
+		}
+		bundled.AwaitAgent(bundle) // it writes to the home until then
+		engine, err := b.connect(ctx)
+		if err == nil {
+			err = removeContainers(ctx, engine, m.ID)
+		}
+		if err != nil && !errors.Is(err, context.DeadlineExceeded) {
+			t.Errorf("tidy up %s: %v", m.ID, err)
+		}
+	}
+}
+
+func TestConformance(t *testing.T) {
+	t.Parallel()
+	needEngine(t)
+	caps := backendtest.AllCaps()
+	caps.AnyID = false // ids that differ in signs only would share the names of their containers
+	backendtest.Run(t, func(t *testing.T) backendtest.Harness {
+		home := t.TempDir()
+		t.Cleanup(func() { tidy(t, home) })
+		open := func(t *testing.T) backends.Backend { return newBackend(t, home) }
+		return backendtest.Harness{
+			Backend: open(t), Programs: backendtest.Shell{}, Image: enginetest.Image, Caps: caps,
+			Cfg: map[string]string{"grace_period": "2", "pull": "never"}, Home: home, Reopen: open, Timeout: 2 * time.Minute,
+		}
+	})
+}

@@ -1,0 +1,106 @@
+// Package docker runs apps as containers of a Docker Engine. Each app has a
+// detached agent (runtime/agent) that outlives the command that submitted it;
+// containers outlive the agent, and the next command starts another one that
+// adopts them.
+package docker
+
+import (
+	"context"
+	"os"
+	"sync"
+
+	"github.com/docker/docker/client"
+
+	"torchx/backends"
+	"torchx/backends/bundled"
+	"torchx/runtime/agent"
+	"torchx/runtime/spec"
+)
+
+// Config is what the backend needs of the program.
+type Config struct {
+	Home    string   // TORCHX_HOME, absolute
+	Exe     string   // the program to run as `<exe> agent <bundle>`
+	Version string   // of the program, for the label of containers
+	Offline bool     // the user forbids the network
+	Environ []string // says where the engine is, "K=V"; nil: this process's own
+}
+
+// Backend is the docker backend. The engine is contacted when it is first needed.
+type Backend struct {
+	planner
+	*bundled.Apps
+	environ []string
+
+	mu     sync.Mutex
+	engine *client.Client
+	at     endpoint
+}
+
+var (
+	_ backends.Backend    = (*Backend)(nil)
+	_ backends.Waiter     = (*Backend)(nil)
+	_ backends.Prober     = (*Backend)(nil)
+	_ backends.Sweeper    = (*Backend)(nil)
+	_ backends.Rememberer = (*Backend)(nil)
+)
+
+// New returns the backend; it touches nothing.
+func New(c Config) (*Backend, error) {
+	apps, err := bundled.New(bundled.Config{Backend: Name, Home: c.Home, Exe: c.Exe, Layout: logsOf})
+	if err != nil {
+		return nil, err
+	}
+	if c.Environ == nil {
+		c.Environ = os.Environ()
+	}
+	return &Backend{planner: planner{version: c.Version, offline: c.Offline}, Apps: apps, environ: c.Environ}, nil
+}
+
+// logsOf tells where the logs of an app are: in its bundle.
+func logsOf(m *agent.Manifest) (bundled.Layout, error) {
+	dir := agent.BundleAt(m.Home, m.ID).Dir
+	return func(r spec.Replica, attempt int) string { return bundled.ReplicaDir(dir, r, attempt) }, nil
+}
+
+// Name is "docker".
+func (b *Backend) Name() string { return Name }
+
+// connect returns the engine, reached when it is first needed. Errors: ErrUnavailable.
+func (b *Backend) connect(ctx context.Context) (*client.Client, error) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if b.engine != nil {
+		return b.engine, nil
+	}
+	at, err := findEndpoint(lookup(b.environ))
+	if err != nil {
+		return nil, backends.Errorf(backends.ErrUnavailable, "%w", err)
+	}
+	engine, err := connect(ctx, at)
+	if err != nil {
+		return nil, err
+	}
+	b.engine, b.at = engine, at
+	return engine, nil
+}
+
+// Probe tells whether an engine answers, and if not, what to do. Errors: ErrUnavailable.
+func (b *Backend) Probe(ctx context.Context) error {
+	engine, err := b.connect(ctx)
+	if err == nil {
+		_, err = engine.Ping(ctx)
+	}
+	return err
+}
+
+// Close ends what the client holds; apps go on.
+func (b *Backend) Close() error {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if b.engine != nil {
+		b.engine.Close()
+		b.engine = nil
+	}
+	return b.Apps.Close()
+}

@@ -1,0 +1,156 @@
+package docker
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/docker/docker/client"
+)
+
+// Variables of the environment that say where the engine is, as for the docker
+// program.
+const (
+	hostVariable    = "DOCKER_HOST"
+	contextVariable = "DOCKER_CONTEXT"
+	configVariable  = "DOCKER_CONFIG"
+	certVariable    = "DOCKER_CERT_PATH"
+	verifyVariable  = "DOCKER_TLS_VERIFY"
+)
+
+// defaultContext is the name that docker gives to the lack of a context.
+const defaultContext = "default"
+
+// endpoint says how an engine is reached.
+type endpoint struct {
+	Host   string // such as unix:///var/run/docker.sock
+	Certs  string // folder of ca.pem, cert.pem and key.pem; "": no TLS
+	Verify bool   // check the engine's certificate
+	Why    string // who chose it: "DOCKER_HOST", "context x", "default"
+}
+
+// findEndpoint looks where the docker program looks: DOCKER_HOST, DOCKER_CONTEXT,
+// the current context of its configuration, the default socket.
+func findEndpoint(getenv func(string) string) (endpoint, error) {
+	if host := getenv(hostVariable); host != "" {
+		return endpoint{host, getenv(certVariable), getenv(verifyVariable) != "", hostVariable}, nil
+	}
+	dir := getenv(configVariable)
+	if dir == "" {
+		dir = filepath.Join(getenv("HOME"), ".docker")
+	}
+	name, why := getenv(contextVariable), contextVariable
+	if name == "" {
+		var err error
+		if name, err = currentContext(dir); err != nil {
+			return endpoint{}, err
+		}
+		why = "`docker context use`"
+	}
+	if name == "" || name == defaultContext {
+		return endpoint{Host: client.DefaultDockerHost, Why: "default"}, nil
+	}
+	return readContext(dir, name, why)
+}
+
+func currentContext(dir string) (string, error) {
+	var config struct {
+		CurrentContext string `json:"currentContext"`
+	}
+	err := readJSON(filepath.Join(dir, "config.json"), &config)
+	if errors.Is(err, fs.ErrNotExist) || errors.Is(err, fs.ErrPermission) {
+		return "", nil
+	}
+	return config.CurrentContext, err
+}
+
+// readContext reads what `docker context create` wrote.
+func readContext(dir, name, why string) (endpoint, error) {
+	sum := sha256.Sum256([]byte(name))
+	id := hex.EncodeToString(sum[:])
+	var meta struct {
+		Endpoints map[string]struct {
+			Host          string
+			SkipTLSVerify bool
+		}
+	}
+	err := readJSON(filepath.Join(dir, "contexts", "meta", id, "meta.json"), &meta)
+	if errors.Is(err, fs.ErrNotExist) {
+		return endpoint{}, fmt.Errorf("docker context %q (from %s) does not exist: see `docker context ls`", name, why)
+	}
+	if err != nil {
+		return endpoint{}, err
+	}
+	docker := meta.Endpoints["docker"]
+	if docker.Host == "" {
+		return endpoint{}, fmt.Errorf("docker context %q has no Docker endpoint", name)
+	}
+	e := endpoint{Host: docker.Host, Verify: !docker.SkipTLSVerify, Why: "context " + name}
+	certs := filepath.Join(dir, "contexts", "tls", id, "docker")
+	if _, err := os.Stat(certs); err == nil {
+		e.Certs = certs
+	}
+	return e, nil
+}
+
+func readJSON(path string, v any) error {
+	data, err := os.ReadFile(path)
+	if err != nil {
+		return err
+	}
+	if err := json.Unmarshal(data, v); err != nil {
+		return fmt.Errorf("read %s: %w", path, err)
+	}
+	return nil
+}
+
+// environ is what makes findEndpoint find the same engine in any environment.
+func (e endpoint) environ() []string {
+	env := []string{hostVariable + "=" + e.Host}
+	if e.Certs != "" {
+		env = append(env, certVariable+"="+e.Certs)
+	}
+	if e.Verify {
+		env = append(env, verifyVariable+"=1")
+	}
+	return env
+}
+
+// lookup reads an environment as a list.
+func lookup(environ []string) func(string) string {
+	return func(name string) string {
+		for i := len(environ) - 1; i >= 0; i-- {
+			if v, ok := strings.CutPrefix(environ[i], name+"="); ok {
+				return v
+			}
+		}
+		return ""
+	}
+}
+
+// open returns a client; nothing is contacted yet.
+func (e endpoint) open() (*client.Client, error) {
+	if strings.HasPrefix(e.Host, "ssh://") {
+		return nil, fmt.Errorf("engine %s (from %s): ssh is not supported, forward its socket: ssh -nNT -L /tmp/docker.sock:/var/run/docker.sock HOST & export DOCKER_HOST=unix:///tmp/docker.sock", e.Host, e.Why)
+	}
+	options := []client.Opt{client.WithHost(e.Host), client.WithVersionFromEnv(), client.WithAPIVersionNegotiation()}
+	if e.Certs != "" {
+		file := func(name string) string { return filepath.Join(e.Certs, name) }
+		ca := file("ca.pem")
+		if _, err := os.Stat(ca); err != nil {
+			ca = ""
+		}
+		options = append(options, client.WithTLSClientConfig(ca, file("cert.pem"), file("key.pem")))
+	}
+	c, err := client.NewClientWithOpts(options...)
+	if err != nil {
+		return nil, fmt.Errorf("engine %s (from %s): %w", e.Host, e.Why, err)
+	}
+	return c, nil
+}

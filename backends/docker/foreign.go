@@ -1,0 +1,229 @@
+package docker
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/docker/docker/api/types/container"
+	"github.com/docker/docker/api/types/filters"
+	"github.com/docker/docker/client"
+	"golang.org/x/sync/errgroup"
+
+	"torchx/backends"
+	"torchx/runtime/spec"
+)
+
+// LabelAttempt is set on the containers of later attempts, from 1.
+const LabelAttempt = "torchx.pytorch.org/attempt"
+
+// Apps that were not started from this TORCHX_HOME, by TorchX or another torchx,
+// are known by the labels of their containers. What the labels do not say, nobody
+// knows.
+
+func appsFilter() filters.Args { return filters.NewArgs(filters.Arg("label", LabelAppID)) }
+
+// List reports every app of this home and every other one that has containers.
+func (b *Backend) List(ctx context.Context) ([]spec.Summary, error) {
+	all, err := b.Apps.List(ctx)
+	if err != nil {
+		return nil, err
+	}
+	engine, err := b.connect(ctx)
+	if err != nil {
+		return all, nil //nolint:nilerr // what is known without an engine is still true
+	}
+	containers, err := engine.ContainerList(ctx, container.ListOptions{All: true, Filters: appsFilter()})
+	if err != nil {
+		return nil, backends.Errorf(backends.ErrUnavailable, "list containers: %w", plain(err))
+	}
+	byApp := map[string][]container.Summary{}
+	for _, c := range containers {
+		id := c.Labels[LabelAppID]
+		byApp[id] = append(byApp[id], c)
+	}
+	for _, c := range containers {
+		id := c.Labels[LabelAppID]
+		if byApp[id] == nil || b.Bundle(id).Exists() {
+			continue
+		}
+		s := statusOf(id, byApp[id])
+		delete(byApp, id)
+		all = append(all, spec.Summary{ID: id, State: s.State})
+	}
+	return all, nil
+}
+
+// Describe returns the true status of an app: what its agent says, or for one that
+// has none here what its containers say. Errors: ErrNotFound, ErrUnavailable.
+func (b *Backend) Describe(ctx context.Context, id string) (*spec.Status, error) {
+	s, err := b.Apps.Describe(ctx, id)
+	if !errors.Is(err, backends.ErrNotFound) {
+		return s, err
+	}
+	_, containers, lookErr := b.foreign(ctx, id)
+	if lookErr != nil {
+		return nil, lookErr
+	}
+	return statusOf(id, containers), nil
+}
+
+// foreign returns the containers of an app that is not of this home. Errors:
+// ErrNotFound, ErrUnavailable.
+func (b *Backend) foreign(ctx context.Context, id string) (*client.Client, []container.Summary, error) {
+	engine, err := b.connect(ctx)
+	if err != nil {
+		return nil, nil, fmt.Errorf("app %s is not of this TORCHX_HOME: %w", id, err)
+	}
+	containers, err := containersOf(ctx, engine, id)
+	if err != nil {
+		return nil, nil, err
+	}
+	if len(containers) == 0 {
+		return nil, nil, fmt.Errorf("app %s: %w", id, backends.ErrNotFound)
+	}
+	return engine, containers, nil
+}
+
+// statusOf is the status of an app whose containers are all that is known.
+func statusOf(id string, containers []container.Summary) *spec.Status {
+	s := &spec.Status{Handle: handleOf(id)}
+	last := map[spec.Replica]spec.ReplicaStatus{}
+	for _, c := range containers {
+		r, attempt, ok := attemptOf(c.Labels)
+		if old, there := last[r]; !ok || there && old.Attempt > attempt {
+			continue
+		}
+		last[r] = replicaOf(r, attempt, c)
+	}
+	for r, rs := range last {
+		i := slices.IndexFunc(s.Roles, func(have spec.RoleStatus) bool { return have.Role == r.Role })
+		if i < 0 {
+			i, s.Roles = len(s.Roles), append(s.Roles, spec.RoleStatus{Role: r.Role})
+		}
+		s.Roles[i].Replicas = append(s.Roles[i].Replicas, rs)
+		s.NumRestarts += rs.Attempt
+	}
+	slices.SortFunc(s.Roles, func(a, b spec.RoleStatus) int { return strings.Compare(a.Role, b.Role) })
+	s.State = spec.Succeeded
+	for _, role := range s.Roles {
+		slices.SortFunc(role.Replicas, func(a, b spec.ReplicaStatus) int { return a.ID - b.ID })
+		for _, r := range role.Replicas {
+			s.State = together(s.State, r.State)
+		}
+	}
+	return s
+}
+
+// together is the state of an app with one more replica: one that has not ended
+// decides, then one that failed.
+func together(app, replica spec.State) spec.State {
+	switch {
+	case !app.Terminal() || replica == spec.Succeeded:
+		return app
+	case !replica.Terminal():
+		return replica
+	}
+	return spec.Failed
+}
+
+// exitStatus is how the engine writes the exit code of a container that has ended.
+const exitStatus = "Exited (%d)"
+
+func replicaOf(r spec.Replica, attempt int, c container.Summary) spec.ReplicaStatus {
+	began := time.Unix(c.Created, 0)
+	rs := spec.ReplicaStatus{ID: r.ID, Role: r.Role, Attempt: attempt, Hostname: nameOf(c), StartedAt: &began}
+	switch c.State {
+	case container.StateCreated:
+		rs.State, rs.StartedAt = spec.Submitted, nil
+	case container.StateRunning:
+		rs.State = spec.Running
+	case container.StateDead:
+		rs.State = spec.Failed
+	case container.StateExited:
+		code := 0
+		if _, err := fmt.Sscanf(c.Status, exitStatus, &code); err != nil {
+			code = codeOther
+		}
+		rs.State, rs.ExitCode = spec.Succeeded, &code
+		if code != 0 {
+			rs.State = spec.Failed
+		}
+	default: // restarting, paused, removing
+		rs.State = spec.Pending
+	}
+	return rs
+}
+
+// codeOther is an exit code that says nothing but that it went wrong.
+const codeOther = 125
+
+// Cancel asks for the end of an app. One that has no agent here is stopped by the
+// engine, all containers at the same time.
+func (b *Backend) Cancel(ctx context.Context, id string, o backends.CancelOptions) error {
+	if b.Bundle(id).Exists() {
+		return b.Apps.Cancel(ctx, id, o)
+	}
+	engine, containers, err := b.foreign(ctx, id)
+	if errors.Is(err, backends.ErrNotFound) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	var all errgroup.Group
+	for _, c := range containers {
+		if c.State != container.StateRunning && c.State != container.StatePaused {
+			continue
+		}
+		all.Go(func() error {
+			if o.Force {
+				return engine.ContainerKill(ctx, c.ID, "SIGKILL")
+			}
+			return engine.ContainerStop(ctx, c.ID, container.StopOptions{})
+		})
+	}
+	if err := all.Wait(); err != nil {
+		return fmt.Errorf("stop app %s: %w", id, plain(err))
+	}
+	return nil
+}
+
+// Wait returns the terminal status of an app. Errors: ErrNotFound, ErrUnavailable.
+func (b *Backend) Wait(ctx context.Context, id string) (*spec.Status, error) {
+	if b.Bundle(id).Exists() {
+		return b.Apps.Wait(ctx, id)
+	}
+	for {
+		s, err := b.Describe(ctx, id)
+		if err != nil || s.State.Terminal() {
+			return s, err
+		}
+		select {
+		case <-ctx.Done():
+			return s, ctx.Err()
+		case <-time.After(foreignPause):
+		}
+	}
+}
+
+// foreignPause is how often an app without an agent is looked at (TorchX's own).
+const foreignPause = time.Second
+
+// attemptOf reads the labels of a container.
+func attemptOf(labels map[string]string) (r spec.Replica, attempt int, ok bool) {
+	id, err := strconv.Atoi(labels[LabelReplica])
+	if err != nil {
+		return r, 0, false
+	}
+	if text := labels[LabelAttempt]; text != "" {
+		if attempt, err = strconv.Atoi(text); err != nil {
+			return r, 0, false
+		}
+	}
+	return spec.Replica{Role: labels[LabelRole], ID: id}, attempt, true
+}

@@ -1,0 +1,81 @@
+package docker
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"time"
+
+	"github.com/docker/docker/api/types/container"
+	"github.com/docker/docker/api/types/filters"
+	"github.com/docker/docker/client"
+
+	"torchx/backends"
+	"torchx/runtime/agent"
+)
+
+// Submit brings the images to the engine, writes the bundle, starts its agent and
+// returns when every container has started.
+func (b *Backend) Submit(ctx context.Context, p *backends.Plan) error {
+	if b.Bundle(p.ID).Exists() {
+		return fmt.Errorf("app %s: %w", p.ID, backends.ErrExists)
+	}
+	engine, err := b.connect(ctx)
+	if err != nil {
+		return err
+	}
+	taken, err := containersOf(ctx, engine, p.ID)
+	if err != nil {
+		return &backends.StartError{Code: 125, Err: err}
+	}
+	if len(taken) > 0 {
+		return fmt.Errorf("app %s: the engine has containers of it: %w", p.ID, backends.ErrExists)
+	}
+	if err := b.prepare(ctx, engine, p); err != nil {
+		return &backends.StartError{Code: 125, Err: err}
+	}
+	m, err := b.manifest(ctx, engine, p)
+	if err != nil {
+		return &backends.StartError{Code: 125, Err: err}
+	}
+	return b.Start(m, p.Unrecorded)
+}
+
+// manifest is what the agent runs: the plan as the engine's machine can.
+func (b *Backend) manifest(ctx context.Context, engine *client.Client, p *backends.Plan) (*agent.Manifest, error) {
+	o, err := readOptions(p.Cfg)
+	if err != nil {
+		return nil, err
+	}
+	info, err := engine.Info(ctx)
+	if err != nil {
+		return nil, fmt.Errorf("ask the engine for its machine: %w", plain(err))
+	}
+	req := *p.Request.(*Request)
+	containers, warnings := fit(req.Containers, info.NCPU, info.MemTotal)
+	for _, w := range warnings {
+		p.Progress.Tell(backends.Step{Name: "fit", Output: w, Ended: true})
+	}
+	req.Containers = containers
+	raw, err := json.Marshal(&req)
+	if err != nil {
+		return nil, fmt.Errorf("encode request: %w", err)
+	}
+	return &agent.Manifest{
+		Version: 1, ID: p.ID, Backend: Name, Handle: handleOf(p.ID),
+		App: p.App, Cfg: p.Cfg, Request: raw, Environ: b.at.environ(), Record: p.Record,
+		Home: b.Home, SubmittedAt: time.Now(), FailFast: o.failFast, Containers: true,
+		GracePeriod: time.Duration(o.grace * float64(time.Second)),
+	}, nil
+}
+
+// containersOf lists the containers of an app, in any state.
+func containersOf(ctx context.Context, engine *client.Client, id string) ([]container.Summary, error) {
+	all, err := engine.ContainerList(ctx, container.ListOptions{
+		All: true, Filters: filters.NewArgs(filters.Arg("label", LabelAppID+"="+id)),
+	})
+	if err != nil {
+		return nil, fmt.Errorf("list containers of app %s: %w", id, plain(err))
+	}
+	return all, nil
+}
