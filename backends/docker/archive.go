@@ -9,6 +9,7 @@ import (
 	"io"
 	"io/fs"
 	"os"
+	"strconv"
 	"time"
 
 	"github.com/containerd/errdefs"
@@ -42,7 +43,8 @@ type archive struct {
 	run    *run
 	w      *logstore.Writer
 	dir    string
-	cursor cursor // on disk
+	cursor cursor
+	saved  time.Time // when the cursor was last written
 	marks  marker
 
 	chunk    []byte
@@ -51,7 +53,18 @@ type archive struct {
 	unmarked int       // bytes since the last checkpoint of the history
 	point    func(logstore.Totals, time.Time)
 	away     bool // the engine went away while the container ran
+
+	first time.Time // of the whole log's first entry
+	short bool      // only the end of the log is read
+	whole bool      // … which did not reach back to the cursor
 }
+
+// tailSlack is how many entries the engine may not have sent while it followed: the
+// end is read without what is before, which engines look through line by line.
+const tailSlack = 1000
+
+// errShort says that the end that was read does not reach back to the cursor.
+var errShort = errors.New("the end of the log is not enough")
 
 // archive runs until the whole log is in the bundle. Trouble must not end the app.
 func (l *launcher) archive(r *run) {
@@ -84,10 +97,16 @@ func (l *launcher) openArchive(r *run) (*archive, error) {
 	return a, nil
 }
 
-// copy reads the engine's log to its end, however often the engine goes away.
+// copy reads the engine's log to its end, however often the engine goes away. What
+// is written last can be missing from a stream that follows (seen in 20.10), so
+// the end is read once more when the container has ended.
 func (a *archive) copy() error {
-	for a.l.ctx.Err() == nil {
-		err := a.follow()
+	for ended := false; a.l.ctx.Err() == nil; {
+		err := a.follow(!ended)
+		if errors.Is(err, errShort) {
+			a.whole = true
+			continue
+		}
 		err = errors.Join(err, a.flush())
 		switch {
 		case errdefs.IsNotFound(err):
@@ -96,9 +115,10 @@ func (a *archive) copy() error {
 			return errors.Join(err, a.gap(gapUnread))
 		}
 		over, err := a.over(err != nil)
-		if over || err != nil {
+		if over && ended || err != nil {
 			return err
 		}
+		ended = over
 	}
 	return a.l.ctx.Err()
 }
@@ -129,12 +149,15 @@ func (a *archive) over(cut bool) (bool, error) {
 }
 
 // follow archives one stream of the log.
-func (a *archive) follow() error {
+func (a *archive) follow(on bool) error {
 	ctx, cancel := context.WithCancel(a.l.ctx)
 	defer cancel()
-	o := container.LogsOptions{ShowStdout: true, ShowStderr: true, Timestamps: true, Follow: true}
+	o := container.LogsOptions{ShowStdout: true, ShowStderr: true, Timestamps: true, Follow: on}
 	if !a.cursor.Since.IsZero() {
 		o.Since = a.cursor.Since.UTC().Format(time.RFC3339Nano)
+	}
+	if a.short = !on && !a.whole; a.short {
+		o.Tail = strconv.Itoa(a.marks.since() + tailSlack)
 	}
 	stream, err := a.l.engine.ContainerLogs(ctx, a.run.id, o)
 	if err != nil {
@@ -167,6 +190,12 @@ func (a *archive) take(in *entries) error {
 			return err
 		}
 		a.l.progress.Add(1)
+		if first && a.short && !e.time.Equal(a.expected()) {
+			return errShort
+		}
+		if a.first.IsZero() && a.cursor.Since.IsZero() {
+			a.first = e.time
+		}
 		size := int64(len(e.data))
 		switch {
 		case first && !a.cursor.Since.IsZero() && !e.time.Equal(a.cursor.Since), skip[e.stream] > 0 && skip[e.stream] < size:
@@ -193,6 +222,15 @@ func (a *archive) take(in *entries) error {
 	}
 }
 
+// expected is the time of the first entry that is read again; when there was none
+// yet, any may be.
+func (a *archive) expected() time.Time {
+	if !a.cursor.Since.IsZero() {
+		return a.cursor.Since
+	}
+	return a.first
+}
+
 // rotated notes that the engine threw away what came after the cursor, and
 // returns the time up to which the archive has everything that there is.
 func (a *archive) rotated(first time.Time) (time.Time, error) {
@@ -212,6 +250,10 @@ func (a *archive) mark(e entry) {
 		return
 	}
 	a.cursor = *sure
+	if time.Since(a.saved) < cursorEvery {
+		return
+	}
+	a.saved = time.Now()
 	if err := a.cursor.write(a.dir); err != nil {
 		a.l.log.Printf("write %s: %v", cursorFile, err) // the next one is as good
 	}

@@ -58,9 +58,9 @@ func needEngine(t *testing.T) {
 	t.Skip(missing)
 }
 
-func newBackend(t *testing.T, home string) *Backend {
+func newBackend(t *testing.T, home string, e *enginetest.Engine) *Backend {
 	t.Helper()
-	b, err := New(Config{Home: home, Exe: os.Args[0], Version: "test", Environ: []string{"DOCKER_HOST=" + real.Host}})
+	b, err := New(Config{Home: home, Exe: os.Args[0], Version: "test", Environ: []string{"DOCKER_HOST=" + e.Host}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -68,9 +68,9 @@ func newBackend(t *testing.T, home string) *Backend {
 }
 
 // tidy removes what the apps of a home leave in the engine.
-func tidy(t *testing.T, home string) {
+func tidy(t *testing.T, home string, e *enginetest.Engine) {
 	t.Helper()
-	b := newBackend(t, home)
+	b := newBackend(t, home, e)
 	defer b.Close()
 	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
 	defer cancel()
@@ -98,8 +98,8 @@ func TestConformance(t *testing.T) {
 	caps.AnyID = false // ids that differ in signs only would share the names of their containers
 	backendtest.Run(t, func(t *testing.T) backendtest.Harness {
 		home := t.TempDir()
-		t.Cleanup(func() { tidy(t, home) })
-		open := func(t *testing.T) backends.Backend { return newBackend(t, home) }
+		t.Cleanup(func() { tidy(t, home, real) })
+		open := func(t *testing.T) backends.Backend { return newBackend(t, home, real) }
 		return backendtest.Harness{
 			Backend: open(t), Programs: backendtest.Shell{}, Image: enginetest.Image, Caps: caps,
 			Cfg: map[string]string{"grace_period": "2", "pull": "never"}, Home: home, Reopen: open, Timeout: 2 * time.Minute,

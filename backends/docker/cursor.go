@@ -18,8 +18,10 @@ const cursorFile = "cursor.json"
 const (
 	// settleTime is by how much entries of the two streams can be out of order: the
 	// engine takes the time of each before it writes them one after the other.
-	settleTime = 2 * time.Second
-	// cursorEvery is how much later the next cursor is: what a new agent reads again.
+	settleTime = time.Second
+	// cursorStep is how much later the next cursor is, and cursorEvery how often one is
+	// written: what a new agent reads again.
+	cursorStep  = 100 * time.Millisecond
 	cursorEvery = time.Second
 )
 
@@ -64,7 +66,12 @@ type marker struct {
 	end     [2]int64     // offset after the last entry
 	pending *cursor      // entries before it may still come
 	ready   time.Time    // time of the last cursor
+
+	passed, at, from int // entries: all, before pending, before the last cursor
 }
+
+// since is how many entries came since the last cursor.
+func (m *marker) since() int { return m.passed - m.from }
 
 // pass notes an entry before it is archived, and returns a cursor that is sure now.
 func (m *marker) pass(s logstore.Stream, t time.Time, size int) (sure *cursor) {
@@ -73,13 +80,14 @@ func (m *marker) pass(s logstore.Stream, t time.Time, size int) (sure *cursor) {
 		case t.Before(p.Since):
 			p.Offsets[s] += int64(size)
 		case t.Sub(p.Since) > settleTime:
-			sure, m.pending, m.ready = p, nil, p.Since
+			sure, m.pending, m.ready, m.from = p, nil, p.Since, m.at
 		}
 	}
 	other := 1 - s
-	if m.pending == nil && t.After(m.last[s]) && t.After(m.last[other]) && t.Sub(m.ready) >= cursorEvery {
-		m.pending = &cursor{Since: t, Offsets: m.end}
+	if m.pending == nil && t.After(m.last[s]) && t.After(m.last[other]) && t.Sub(m.ready) >= cursorStep {
+		m.pending, m.at = &cursor{Since: t, Offsets: m.end}, m.passed
 	}
+	m.passed++
 	m.last[s] = t
 	m.end[s] += int64(size)
 	return sure

@@ -23,7 +23,7 @@ import (
 )
 
 // Image is what the tests' containers run: busybox with all its applets.
-const Image = "torchx-test:busybox"
+const Image = "torchx-test:busybox-1"
 
 // startTime bounds the wait for an engine that was just started.
 const startTime = time.Minute
@@ -67,7 +67,7 @@ func Get() (*Engine, error) {
 			return nil, &Missing{err}
 		}
 	}
-	if err := e.load(); err != nil {
+	if err := e.Load(); err != nil {
 		return nil, errors.Join(&Missing{err}, e.Stop())
 	}
 	return e, nil
@@ -201,11 +201,27 @@ func (e *Engine) Stop() error {
 			_ = p.Wait() // its code says nothing
 		}
 	}
+	errs = append(errs, e.unmount())
 	return errors.Join(append(errs, os.RemoveAll(e.dir))...)
 }
 
-// load makes Image of this machine's busybox.
-func (e *Engine) load() error {
+// unmount takes away what the engine leaves mounted in its folders.
+func (e *Engine) unmount() error {
+	data, err := os.ReadFile("/proc/self/mounts")
+	if err != nil {
+		return err
+	}
+	for line := range strings.Lines(string(data)) {
+		f := strings.Fields(line)
+		if len(f) > 1 && strings.HasPrefix(f[1], e.dir+"/") {
+			err = errors.Join(err, detach(f[1]))
+		}
+	}
+	return err
+}
+
+// Load makes Image of this machine's busybox.
+func (e *Engine) Load() error {
 	c, err := e.Client()
 	if err != nil {
 		return err
@@ -226,6 +242,9 @@ func (e *Engine) load() error {
 	_, err = new(bytes.Buffer).ReadFrom(answer)
 	return errors.Join(err, answer.Close())
 }
+
+// printenv is what Debian's busybox lacks.
+const printenv = "#!/bin/sh\neval \"v=\\$$1\"\nprintf '%s\\n' \"$v\"\n"
 
 // rootfs is a tar of a machine that has busybox and nothing else.
 func rootfs() (*bytes.Buffer, error) {
@@ -254,5 +273,7 @@ func rootfs() (*bytes.Buffer, error) {
 			err = errors.Join(err, t.WriteHeader(&tar.Header{Typeflag: tar.TypeSymlink, Name: "bin/" + applet, Linkname: "busybox"}))
 		}
 	}
-	return out, errors.Join(err, t.Close())
+	err = errors.Join(err, t.WriteHeader(&tar.Header{Name: "bin/printenv", Mode: 0o755, Size: int64(len(printenv))}))
+	_, werr = t.Write([]byte(printenv))
+	return out, errors.Join(err, werr, t.Close())
 }

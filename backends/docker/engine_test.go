@@ -1,0 +1,340 @@
+//go:build unix
+
+package docker
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"torchx/backends"
+	"torchx/backends/docker/enginetest"
+	"torchx/runtime/spec"
+)
+
+// fixture is a backend in a home of its own, on some engine.
+type fixture struct {
+	*testing.T
+	b   *Backend
+	ctx context.Context
+}
+
+func onEngine(t *testing.T, e *enginetest.Engine) *fixture {
+	t.Helper()
+	home := t.TempDir()
+	b, err := New(Config{Home: home, Exe: os.Args[0], Version: "test", Environ: []string{"DOCKER_HOST=" + e.Host}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), 2*time.Minute)
+	t.Cleanup(cancel)
+	t.Cleanup(func() { tidy(t, home, e) })
+	return &fixture{t, b, ctx}
+}
+
+func shell(script string) spec.Role {
+	r := spec.NewRole("r", enginetest.Image)
+	r.Entrypoint, r.Args = "sh", []string{"-c", script}
+	return r
+}
+
+func (f *fixture) plan(roles ...spec.Role) *backends.Plan {
+	f.Helper()
+	cfg, _, err := backends.Resolve(f.b.Options(), backends.DefaultsLayer(map[string]string{"pull": "never", "grace_period": "2"}, "test"))
+	if err != nil {
+		f.Fatal(err)
+	}
+	app := &spec.App{Name: "t", Roles: roles, Metadata: map[string]any{}}
+	p, err := f.b.Plan(f.ctx, backends.PlanInput{ID: "t-" + spec.RandomID(rand.Uint64()|1, 12), App: app, Cfg: cfg, Cwd: f.TempDir()})
+	if err != nil {
+		f.Fatal(err)
+	}
+	return p
+}
+
+func (f *fixture) start(roles ...spec.Role) string {
+	f.Helper()
+	p := f.plan(roles...)
+	if err := f.b.Submit(f.ctx, p); err != nil {
+		f.Fatal(err)
+	}
+	f.Cleanup(func() {
+		_ = f.b.Cancel(context.Background(), p.ID, backends.CancelOptions{Force: true})
+		ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
+		defer cancel()
+		_, _ = f.b.Wait(ctx, p.ID)
+	})
+	return p.ID
+}
+
+func (f *fixture) wait(id string) *spec.Status {
+	f.Helper()
+	s, err := f.b.Wait(f.ctx, id)
+	if err != nil {
+		f.Fatalf("wait: %v (%+v)", err, s)
+	}
+	return s
+}
+
+// log returns a replica's lines and notices.
+func (f *fixture) log(id string, replica int) (text string, notices []string) {
+	f.Helper()
+	r, err := f.b.Logs(f.ctx, id, spec.Replica{Role: "r", ID: replica}, backends.LogOptions{Tail: -1, AllAttempts: true})
+	if err != nil {
+		f.Fatal(err)
+	}
+	defer r.Close()
+	var all strings.Builder
+	for {
+		b, err := r.Next(f.ctx)
+		if errors.Is(err, io.EOF) {
+			return all.String(), notices
+		}
+		if err != nil {
+			f.Fatal(err)
+		}
+		if b.Notice != "" {
+			notices = append(notices, b.Notice)
+		}
+		all.Write(b.Data)
+	}
+}
+
+func (f *fixture) eventually(what string, ok func() bool) {
+	f.Helper()
+	for !ok() {
+		if f.ctx.Err() != nil {
+			f.Fatalf("%s: it did not come to be", what)
+		}
+		time.Sleep(10 * time.Millisecond)
+	}
+}
+
+// killAgent ends the agent of an app as the kernel would.
+func (f *fixture) killAgent(id string) {
+	f.Helper()
+	var holder struct{ PID int }
+	data, err := os.ReadFile(filepath.Join(f.b.Bundle(id).Dir, "agent.lock"))
+	if err == nil {
+		err = json.Unmarshal(data, &holder)
+	}
+	if err != nil || holder.PID == 0 {
+		f.Fatalf("agent of %s: %v %s", id, err, data)
+	}
+	if err := syscall.Kill(holder.PID, syscall.SIGKILL); err != nil {
+		f.Fatal(err)
+	}
+	f.eventually("the agent's end", func() bool { return !f.b.Bundle(id).Held() })
+}
+
+func count(n int) string {
+	var b strings.Builder
+	for i := 1; i <= n; i++ {
+		fmt.Fprintf(&b, "line %d\n", i)
+	}
+	return b.String()
+}
+
+// An agent that is killed again and again costs nothing: containers go on, every
+// line is there once, nothing is counted twice.
+func TestAgentKilled(t *testing.T) {
+	t.Parallel()
+	needEngine(t)
+	f := onEngine(t, real)
+	role := shell(`i=0; while [ $i -lt 300 ]; do i=$((i+1)); echo "line $i"; sleep 0.02; done; exit 5`)
+	role.NumReplicas = 2
+	id := f.start(role)
+	for range 4 {
+		time.Sleep(700 * time.Millisecond) // any moment will do
+		f.killAgent(id)
+		if err := f.b.Sweep(f.ctx); err != nil {
+			f.Fatal(err)
+		}
+	}
+	s := f.wait(id)
+	if s.State != spec.Failed || *s.ExitCode != 5 || s.NumRestarts != 0 {
+		t.Errorf("status %+v", s)
+	}
+	for r := range 2 {
+		text, notices := f.log(id, r)
+		if r == *firstFailed(s) && text != count(300) || len(notices) > 0 {
+			t.Errorf("replica %d: %q %q", r, text, notices)
+		}
+	}
+}
+
+func firstFailed(s *spec.Status) *int { return &s.FirstFailure.ID }
+
+// What ends while no agent lives is found out by the next one.
+func TestEndWithoutAgent(t *testing.T) {
+	t.Parallel()
+	needEngine(t)
+	f := onEngine(t, real)
+	id := f.start(shell(`echo one; sleep 1; echo two; echo '{"message": "boom"}' > $TORCHELASTIC_ERROR_FILE; exit 9`))
+	f.killAgent(id)
+	engine, err := f.b.connect(f.ctx)
+	if err != nil {
+		t.Fatal(err)
+	}
+	f.eventually("the container's end", func() bool {
+		all, err := containersOf(f.ctx, engine, id)
+		return err == nil && len(all) == 1 && all[0].State == "exited"
+	})
+	s := f.wait(id)
+	if s.State != spec.Failed || *s.ExitCode != 9 || string(s.StructuredErrorMsg) != `{"message": "boom"}`+"\n" && string(s.StructuredErrorMsg) != `{"message":"boom"}` {
+		t.Errorf("status %+v %s", s, s.StructuredErrorMsg)
+	}
+	if text, notices := f.log(id, 0); text != "one\ntwo\n" || len(notices) > 0 {
+		t.Errorf("log %q %q", text, notices)
+	}
+}
+
+// A line longer than the 16 KiB at which the engine cuts is one line.
+func TestLongLines(t *testing.T) {
+	t.Parallel()
+	needEngine(t)
+	f := onEngine(t, real)
+	id := f.start(shell(`x=$(head -c 100000 /dev/zero | tr '\0' x); echo "$x"; echo "e$x" >&2; printf end`))
+	f.wait(id)
+	text, _ := f.log(id, 0)
+	x := strings.Repeat("x", 100000)
+	for _, want := range []string{x + "\n", "e" + x + "\n", "end"} {
+		if !strings.Contains(text, want) {
+			t.Errorf("a line of %d bytes is not in the log of %d", len(want), len(text))
+		}
+	}
+}
+
+func TestOutOfMemory(t *testing.T) {
+	t.Parallel()
+	needEngine(t)
+	f := onEngine(t, real)
+	role := shell(`x=$(head -c 200000000 /dev/zero | tr '\0' x); echo "${#x}"`)
+	role.Resource.MemMB = 32
+	s := f.wait(f.start(role))
+	if r := s.Replica(spec.Replica{Role: "r"}); r == nil || !strings.Contains(r.Msg, "out of memory") {
+		t.Errorf("status %+v", s)
+	}
+}
+
+// Somebody removes a container while it runs.
+func TestContainerRemoved(t *testing.T) {
+	t.Parallel()
+	needEngine(t)
+	f := onEngine(t, real)
+	id := f.start(shell(`echo here; sleep 600`))
+	f.eventually("its first line", func() bool { text, _ := f.log(id, 0); return text != "" })
+	engine, err := f.b.connect(f.ctx)
+	if err == nil {
+		err = removeContainers(f.ctx, engine, id)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := f.wait(id)
+	if s.State != spec.Failed || !strings.Contains(s.Msg, "removed") && s.FirstFailure.Signal != "SIGKILL" {
+		t.Errorf("status %+v", s)
+	}
+	if text, _ := f.log(id, 0); text != "here\n" {
+		t.Errorf("log %q", text)
+	}
+}
+
+// A restart of the engine without live-restore ends containers: whatever their
+// exit code, they did not succeed, and a retry costs nothing.
+func TestEngineRestart(t *testing.T) {
+	t.Parallel()
+	needEngine(t)
+	e := ownEngine(t, enginetest.Options{Apart: true})
+	f := onEngine(t, e)
+	once := f.start(shell(`trap 'exit 0' TERM; echo one; while :; do sleep 0.1; done`))
+	role := shell(`trap 'exit 0' TERM; echo up; if [ -e /tmp/x ]; then exit 0; fi; i=0; while [ $i -lt 60 ]; do i=$((i+1)); sleep 0.1; done; exit 0`)
+	role.MaxRetries, role.RetryPolicy = 1, spec.RetryReplica
+	again := f.start(role)
+	for _, sig := range []syscall.Signal{syscall.SIGTERM, syscall.SIGKILL} {
+		if err := e.Daemon().Signal(sig); err != nil {
+			t.Fatal(err)
+		}
+		e.Wait()
+		if err := e.StartDaemon(enginetest.Options{Apart: true}); err != nil {
+			t.Fatal(err)
+		}
+		if sig == syscall.SIGTERM {
+			s := f.wait(once)
+			if s.State != spec.Failed || *s.ExitCode == 0 || !strings.Contains(s.Msg, engineRestarted) {
+				t.Errorf("status %+v", s)
+			}
+		}
+		f.eventually("the next attempt", func() bool {
+			s, err := f.b.Describe(f.ctx, again)
+			return err == nil && s.State == spec.Running && s.Roles[0].Replicas[0].State == spec.Running && s.NumRestarts > 0
+		})
+	}
+	s := f.wait(again)
+	if s.State != spec.Succeeded || s.NumRestarts != 2 {
+		t.Errorf("status %+v", s)
+	}
+}
+
+// With live-restore containers run on when the engine is killed; the agent goes
+// on with them and says where lines can be missing.
+func TestLiveRestore(t *testing.T) {
+	t.Parallel()
+	needEngine(t)
+	o := enginetest.Options{Apart: true, LiveRestore: true}
+	e := ownEngine(t, o)
+	f := onEngine(t, e)
+	id := f.start(shell(`i=0; while [ $i -lt 300 ]; do i=$((i+1)); echo "line $i"; sleep 0.02; done`))
+	time.Sleep(time.Second)
+	if err := e.Daemon().Kill(); err != nil {
+		t.Fatal(err)
+	}
+	e.Wait()
+	if err := e.StartDaemon(o); err != nil {
+		t.Fatal(err)
+	}
+	s := f.wait(id)
+	if s.State != spec.Succeeded || s.NumRestarts != 0 {
+		t.Errorf("status %+v", s)
+	}
+	text, notices := f.log(id, 0)
+	if len(notices) != 1 || notices[0] != gapRestarted {
+		t.Errorf("notices %q", notices)
+	}
+	seen := map[string]bool{}
+	for line := range strings.Lines(text) {
+		if seen[line] {
+			t.Errorf("%q is there twice", line)
+		}
+		seen[line] = true
+	}
+	if !seen["line 300\n"] || len(seen) < 200 {
+		t.Errorf("%d lines: %q", len(seen), text)
+	}
+}
+
+func ownEngine(t *testing.T, o enginetest.Options) *enginetest.Engine {
+	t.Helper()
+	e, err := enginetest.Start(o)
+	if err == nil {
+		t.Cleanup(func() {
+			if err := e.Stop(); err != nil {
+				t.Error(err)
+			}
+		})
+		err = e.Load()
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	return e
+}

@@ -1,0 +1,5 @@
+//go:build unix && !linux
+
+package enginetest
+
+func detach(string) error { return nil }
