@@ -55,8 +55,10 @@ type archive struct {
 	away     bool // the engine went away while the container ran
 
 	first time.Time // of the whole log's first entry
-	short bool      // only the end of the log is read
-	whole bool      // … which did not reach back to the cursor
+	turns turns
+	polls bool // the log is read again and again instead of followed
+	short bool // only the end of the log is read
+	whole bool // … which did not reach back to the cursor
 }
 
 // tailSlack is how many entries the engine may not have sent while it followed: the
@@ -102,12 +104,17 @@ func (l *launcher) openArchive(r *run) (*archive, error) {
 // the end is read once more when the container has ended.
 func (a *archive) copy() error {
 	for ended := false; a.l.ctx.Err() == nil; {
-		err := a.follow(!ended)
+		err := a.follow(!ended && !a.polls)
 		if errors.Is(err, errShort) {
 			a.whole = true
 			continue
 		}
+		a.whole = false
 		err = errors.Join(err, a.flush())
+		if errors.Is(err, errTurns) {
+			a.polls = true
+			continue
+		}
 		switch {
 		case errdefs.IsNotFound(err):
 			return a.gap(gapRemoved)
@@ -118,7 +125,9 @@ func (a *archive) copy() error {
 		if over && ended || err != nil {
 			return err
 		}
-		ended = over
+		if ended = over; a.polls && !over {
+			a.pause()
+		}
 	}
 	return a.l.ctx.Err()
 }
@@ -190,7 +199,9 @@ func (a *archive) take(in *entries) error {
 			return err
 		}
 		a.l.progress.Add(1)
-		if first && a.short && !e.time.Equal(a.expected()) {
+		want := a.expected()
+		missing := first && !want.IsZero() && !e.time.Equal(want)
+		if a.short && first && (missing || want.IsZero()) {
 			return errShort
 		}
 		if a.first.IsZero() && a.cursor.Since.IsZero() {
@@ -198,18 +209,21 @@ func (a *archive) take(in *entries) error {
 		}
 		size := int64(len(e.data))
 		switch {
-		case first && !a.cursor.Since.IsZero() && !e.time.Equal(a.cursor.Since), skip[e.stream] > 0 && skip[e.stream] < size:
-			if until, err = a.rotated(e.time); err != nil {
-				return err
-			}
-			skip = [2]int64{}
+		case missing, skip[e.stream] > 0 && skip[e.stream] < size:
+			until, skip = a.w.Last(), [2]int64{}
 		case skip[e.stream] > 0:
 			skip[e.stream] -= size
 			a.mark(e)
 			continue
 		}
-		if !until.IsZero() && !e.time.After(until) {
-			continue
+		if !until.IsZero() {
+			if !e.time.After(until) {
+				continue
+			}
+			if err := a.rotated(e.time); err != nil {
+				return err
+			}
+			until = time.Time{}
 		}
 		if err := a.add(e); err != nil {
 			return err
@@ -222,6 +236,9 @@ func (a *archive) take(in *entries) error {
 	}
 }
 
+// errTurns says that the log may turn over soon.
+var errTurns = errors.New("the log turns over")
+
 // expected is the time of the first entry that is read again; when there was none
 // yet, any may be.
 func (a *archive) expected() time.Time {
@@ -231,16 +248,15 @@ func (a *archive) expected() time.Time {
 	return a.first
 }
 
-// rotated notes that the engine threw away what came after the cursor, and
-// returns the time up to which the archive has everything that there is.
-func (a *archive) rotated(first time.Time) (time.Time, error) {
-	last := a.w.Last()
+// rotated notes that the engine threw away what came after the cursor.
+func (a *archive) rotated(first time.Time) error {
 	if err := a.gap(gapRotated); err != nil {
-		return last, err
+		return err
 	}
 	t := a.w.Totals()
-	a.marks = marker{end: [2]int64{t.StdoutBytes, t.StderrBytes}, ready: first}
-	return last, nil
+	a.cursor = cursor{Since: first, Offsets: [2]int64{t.StdoutBytes, t.StderrBytes}}
+	a.marks = marker{end: a.cursor.Offsets, ready: first}
+	return a.cursor.write(a.dir)
 }
 
 // mark keeps the cursor that an entry makes sure.
@@ -271,7 +287,22 @@ func (a *archive) add(e entry) error {
 	}
 	a.chunk, a.to = append(a.chunk, e.data...), e.time
 	a.mark(e)
+	if !a.polls && a.turns.pass(e.data, func() int64 { return a.l.rotation(a.run) }) {
+		return errTurns
+	}
 	return nil
+}
+
+// pollPause is how often a log is read whose followers miss lines.
+const pollPause = 300 * time.Millisecond
+
+// pause ends early with the container.
+func (a *archive) pause() {
+	select {
+	case <-a.run.ended:
+	case <-a.l.ctx.Done():
+	case <-time.After(pollPause):
+	}
 }
 
 // flush archives the chunk. What a full disk does not take is counted by the writer.
@@ -307,8 +338,13 @@ func (a *archive) gap(text string) error {
 	if moved == [2]int64{} {
 		return nil
 	}
-	a.cursor.Offsets[0] += moved[0]
-	a.cursor.Offsets[1] += moved[1]
+	for s, n := range moved {
+		a.cursor.Offsets[s] += n
+		a.marks.end[s] += n
+		if a.marks.pending != nil {
+			a.marks.pending.Offsets[s] += n
+		}
+	}
 	return a.cursor.write(a.dir)
 }
 

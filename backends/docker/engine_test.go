@@ -11,10 +11,13 @@ import (
 	"math/rand/v2"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"syscall"
 	"testing"
 	"time"
+
+	"github.com/docker/docker/api/types/container"
 
 	"torchx/backends"
 	"torchx/backends/docker/enginetest"
@@ -337,4 +340,61 @@ func ownEngine(t *testing.T, o enginetest.Options) *enginetest.Engine {
 		t.Fatal(err)
 	}
 	return e
+}
+
+// A log that turns over loses lines in old engines; what is left has each line
+// once, in order, and says where some can be missing.
+func TestRotatedLog(t *testing.T) {
+	t.Parallel()
+	needEngine(t)
+	f := onEngine(t, real)
+	p := f.plan(shell(`i=0; while [ $i -lt 60000 ]; do i=$((i+1)); echo "line $i"; done`))
+	req := p.Request.(*Request)
+	req.Containers[0].HostConfig.LogConfig = container.LogConfig{Type: "json-file", Config: map[string]string{"max-size": "100k", "max-file": "2"}}
+	if err := f.b.Submit(f.ctx, p); err != nil {
+		t.Fatal(err)
+	}
+	f.wait(p.ID)
+	text, notices := f.log(p.ID, 0)
+	last, lines := 0, 0
+	for line := range strings.Lines(text) {
+		var n int
+		if _, err := fmt.Sscanf(line, "line %d\n", &n); err != nil || n <= last {
+			t.Fatalf("%q comes after line %d", line, last)
+		}
+		last, lines = n, lines+1
+	}
+	if last != 60000 || lines < 60000 && len(notices) == 0 {
+		t.Errorf("%d lines up to %d, notices %q", lines, last, notices)
+	}
+}
+
+// An app that another tool started is known by its labels.
+func TestForeignApp(t *testing.T) {
+	t.Parallel()
+	needEngine(t)
+	f := onEngine(t, real)
+	id := f.start(shell(`echo one; echo two >&2; exit 3`))
+	f.wait(id)
+	other := onEngine(t, real)
+	all, err := other.b.List(f.ctx)
+	if err != nil || !slices.ContainsFunc(all, func(s spec.Summary) bool { return s.ID == id && s.State == spec.Failed }) {
+		t.Errorf("list %+v, %v", all, err)
+	}
+	s, err := other.b.Describe(f.ctx, id)
+	if err != nil || s.State != spec.Failed || *s.Roles[0].Replicas[0].ExitCode != 3 {
+		t.Errorf("status %+v, %v", s, err)
+	}
+	if text, _ := other.log(id, 0); text != "one\ntwo\n" && text != "two\none\n" {
+		t.Errorf("log %q", text)
+	}
+	if err := other.b.Delete(f.ctx, id, backends.DeleteOptions{}); err != nil {
+		t.Error(err)
+	}
+	if _, err := other.b.Describe(f.ctx, id); !errors.Is(err, backends.ErrNotFound) {
+		t.Errorf("after its delete: %v", err)
+	}
+	if text, _ := f.log(id, 0); !strings.Contains(text, "one\n") { // the archive needs no container
+		t.Errorf("log %q", text)
+	}
 }

@@ -1,0 +1,131 @@
+package docker
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+	"strconv"
+	"time"
+
+	"github.com/docker/docker/api/types/container"
+
+	"torchx/backends"
+	"torchx/runtime/logstore"
+	"torchx/runtime/spec"
+)
+
+// Logs opens the log of one replica: the archive of an app of this home, or what
+// the engine has of another one. Errors: ErrNotFound, ErrInvalidOption, ErrUnavailable.
+func (b *Backend) Logs(ctx context.Context, id string, r spec.Replica, o backends.LogOptions) (backends.LogReader, error) {
+	if b.Bundle(id).Exists() {
+		return b.Apps.Logs(ctx, id, r, o)
+	}
+	engine, containers, err := b.foreign(ctx, id)
+	if err != nil {
+		return nil, err
+	}
+	c, attempt, ok := pick(containers, r, o.Attempt)
+	if !ok {
+		return nil, fmt.Errorf("replica %s/%d of app %s: %w", r.Role, r.ID, id, backends.ErrNotFound)
+	}
+	if o.Stream != "" && !slices.Contains(backends.Streams, o.Stream) {
+		return nil, backends.Errorf(backends.ErrInvalidOption, "unknown stream %q: use combined, stdout or stderr", o.Stream)
+	}
+	ctx, cancel := context.WithCancel(context.WithoutCancel(ctx)) // the reader outlives the call
+	stream, err := engine.ContainerLogs(ctx, c.ID, engineOptions(o))
+	if err != nil {
+		cancel()
+		return nil, fmt.Errorf("read log of %s: %w", nameOf(c), plain(err))
+	}
+	return &foreignLog{stream: stream, cancel: cancel, in: newEntries(stream), options: o, attempt: attempt}, nil
+}
+
+// pick is the container of an attempt, the last one if nobody says which.
+func pick(all []container.Summary, r spec.Replica, wanted *int) (found container.Summary, attempt int, ok bool) {
+	for _, c := range all {
+		have, n, labelled := attemptOf(c.Labels)
+		if !labelled || have != r || wanted != nil && *wanted != n || ok && n < attempt {
+			continue
+		}
+		found, attempt, ok = c, n, true
+	}
+	return found, attempt, ok
+}
+
+// engineOptions leave the work to the engine where it does it right: its tail
+// counts the lines of both streams, before any other selection.
+func engineOptions(o backends.LogOptions) container.LogsOptions {
+	e := container.LogsOptions{
+		ShowStdout: o.Stream != backends.Stderr, ShowStderr: o.Stream != backends.Stdout, Timestamps: true, Follow: o.Follow,
+	}
+	if !o.Since.IsZero() {
+		e.Since = o.Since.UTC().Format(time.RFC3339Nano)
+	}
+	if !o.Until.IsZero() {
+		e.Until = o.Until.UTC().Format(time.RFC3339Nano)
+	}
+	if o.Tail >= 0 {
+		e.Tail = strconv.FormatInt(o.Tail, 10)
+	}
+	return e
+}
+
+// foreignLog is the engine's log of one container.
+type foreignLog struct {
+	stream  io.ReadCloser
+	cancel  context.CancelFunc
+	in      *entries
+	options backends.LogOptions
+	attempt int
+	line    int64 // the line that is being read, from 0
+}
+
+// Next returns the next lines. What waits for the engine ends with ctx.
+func (f *foreignLog) Next(ctx context.Context) (backends.Block, error) {
+	stop := context.AfterFunc(ctx, f.cancel)
+	defer stop()
+	for {
+		e, err := f.in.next()
+		switch {
+		case ctx.Err() != nil:
+			return backends.Block{}, ctx.Err()
+		case errors.Is(err, io.EOF):
+			return backends.Block{}, io.EOF
+		case err != nil:
+			return backends.Block{}, fmt.Errorf("read log: %w", plain(err))
+		case !f.options.Until.IsZero() && !e.time.Before(f.options.Until):
+			return backends.Block{}, io.EOF
+		}
+		if b, ok := f.block(e); ok {
+			return b, nil
+		}
+		if f.options.ToLine > 0 && f.line >= f.options.ToLine {
+			return backends.Block{}, io.EOF
+		}
+	}
+}
+
+// block is an entry that is selected.
+func (f *foreignLog) block(e entry) (backends.Block, bool) {
+	line := f.line + 1
+	whole := e.data[len(e.data)-1] == '\n'
+	if whole {
+		f.line++
+	}
+	if line < f.options.FromLine || f.options.ToLine > 0 && line > f.options.ToLine {
+		return backends.Block{}, false
+	}
+	stream := backends.Stdout
+	if e.stream == logstore.Stderr {
+		stream = backends.Stderr
+	}
+	return backends.Block{Time: e.time, Stream: stream, Attempt: f.attempt, Data: e.data, Partial: !whole}, true
+}
+
+// Close ends the stream.
+func (f *foreignLog) Close() error {
+	f.cancel()
+	return f.stream.Close()
+}
