@@ -16,7 +16,7 @@ KILLS     ?= 200
 export GORACE := atexit_sleep_ms=0
 
 .DEFAULT_GOAL := build
-.PHONY: build install test race torture lint fmt fuzz vuln cover bench check e2e cross tools clean help
+.PHONY: build install test race torture lint fmt fuzz vuln cover bench check e2e e2e-docker cross tools clean help
 
 build: ## build bin/torchx
 	$(GO) build -trimpath -o $(BIN)/torchx ./cmd/torchx
@@ -32,6 +32,9 @@ race: ## run the same tests under the race detector
 
 e2e: ## run the end-to-end tests; TORCHX_REQUIRE=torch makes a missing part a failure
 	$(GO) test -count=1 -tags e2e ./test/e2e/...
+
+e2e-docker: ## test the docker backend on an engine, the one that answers or one started for it (root); TORCHX_REQUIRE=docker makes its lack a failure
+	$(GO) test -count=1 -timeout 20m ./backends/docker/...
 
 torture: ## kill torchx KILLS times at random moments (SEED=n repeats a run)
 	TORCHX_KILLS=$(KILLS) TORCHX_SEED=$(SEED) $(GO) test -count=1 -timeout 30m -tags torture -run TestTorture -v ./test/torture

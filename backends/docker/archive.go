@@ -54,6 +54,8 @@ type archive struct {
 	point    func(logstore.Totals, time.Time)
 	away     bool // the engine went away while the container ran
 
+	skip  [2]int64  // bytes of the streams that the engine sends again
+	until time.Time // set instead when the engine does not have the cursor's entry any more
 	first time.Time // of the whole log's first entry
 	turns turns
 	polls bool // the log is read again and again instead of followed
@@ -186,10 +188,9 @@ func (a *archive) follow(on bool) error {
 // everything from the cursor on; what stands behind the cursor's offsets is that.
 func (a *archive) take(in *entries) error {
 	t := a.w.Totals()
-	end := [2]int64{t.StdoutBytes, t.StderrBytes}
 	a.marks = marker{end: a.cursor.Offsets, ready: a.cursor.Since}
-	skip := [2]int64{end[0] - a.cursor.Offsets[0], end[1] - a.cursor.Offsets[1]}
-	var until time.Time // passed over by time: the engine does not have the cursor's entry any more
+	a.skip = [2]int64{t.StdoutBytes - a.cursor.Offsets[0], t.StderrBytes - a.cursor.Offsets[1]}
+	a.until = time.Time{}
 	for first := true; ; first = false {
 		e, err := in.next()
 		if errors.Is(err, io.EOF) {
@@ -199,41 +200,46 @@ func (a *archive) take(in *entries) error {
 			return err
 		}
 		a.l.progress.Add(1)
-		want := a.expected()
-		missing := first && !want.IsZero() && !e.time.Equal(want)
-		if a.short && first && (missing || want.IsZero()) {
-			return errShort
+		known, err := a.known(e, first)
+		if err == nil && !known {
+			err = a.add(e)
 		}
-		if a.first.IsZero() && a.cursor.Since.IsZero() {
-			a.first = e.time
+		if err == nil && in.rests() {
+			err = a.flush()
 		}
-		size := int64(len(e.data))
-		switch {
-		case missing, skip[e.stream] > 0 && skip[e.stream] < size:
-			until, skip = a.w.Last(), [2]int64{}
-		case skip[e.stream] > 0:
-			skip[e.stream] -= size
-			a.mark(e)
-			continue
-		}
-		if !until.IsZero() {
-			if !e.time.After(until) {
-				continue
-			}
-			if err := a.rotated(e.time); err != nil {
-				return err
-			}
-			until = time.Time{}
-		}
-		if err := a.add(e); err != nil {
+		if err != nil {
 			return err
 		}
-		if in.rests() {
-			if err := a.flush(); err != nil {
-				return err
-			}
-		}
 	}
+}
+
+// known reports whether an entry is in the archive.
+func (a *archive) known(e entry, first bool) (bool, error) {
+	want := a.expected()
+	missing := first && !want.IsZero() && !e.time.Equal(want)
+	if a.short && first && (missing || want.IsZero()) {
+		return false, errShort
+	}
+	if a.first.IsZero() && a.cursor.Since.IsZero() {
+		a.first = e.time
+	}
+	size := int64(len(e.data))
+	switch left := a.skip[e.stream]; {
+	case missing, left > 0 && left < size:
+		a.until, a.skip = a.w.Last(), [2]int64{}
+	case left > 0:
+		a.skip[e.stream] -= size
+		a.mark(e)
+		return true, nil
+	}
+	switch {
+	case a.until.IsZero():
+		return false, nil
+	case !e.time.After(a.until):
+		return true, nil
+	}
+	a.until = time.Time{}
+	return false, a.rotated(e.time)
 }
 
 // errTurns says that the log may turn over soon.

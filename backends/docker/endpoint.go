@@ -72,8 +72,7 @@ func currentContext(dir string) (string, error) {
 
 // readContext reads what `docker context create` wrote.
 func readContext(dir, name, why string) (endpoint, error) {
-	sum := sha256.Sum256([]byte(name))
-	id := hex.EncodeToString(sum[:])
+	id := contextID(name)
 	var meta struct {
 		Endpoints map[string]struct {
 			Host          string
@@ -97,6 +96,12 @@ func readContext(dir, name, why string) (endpoint, error) {
 		e.Certs = certs
 	}
 	return e, nil
+}
+
+// contextID is the name of the folder of a context.
+func contextID(name string) string {
+	sum := sha256.Sum256([]byte(name))
+	return hex.EncodeToString(sum[:])
 }
 
 func readJSON(path string, v any) error {

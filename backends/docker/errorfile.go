@@ -4,6 +4,7 @@ package docker
 
 import (
 	"archive/tar"
+	"context"
 	"encoding/json"
 	"errors"
 	"io"
@@ -11,8 +12,6 @@ import (
 	"os"
 	"path/filepath"
 	"time"
-
-	"context"
 
 	"github.com/containerd/errdefs"
 

@@ -32,6 +32,10 @@ func (l *launcher) watch() {
 			return
 		}
 		l.listen()
+		select {
+		case <-l.ctx.Done():
+		case <-time.After(comeback):
+		}
 	}
 }
 
@@ -50,8 +54,11 @@ func (l *launcher) listen() {
 			if r := l.runOf(m.Actor.ID); r != nil {
 				go l.settle(&m)
 			}
-		case <-errs:
-			return
+		case err := <-errs:
+			if err != nil && !unreachable(err) && ctx.Err() == nil {
+				l.log.Printf("events: %v", plain(err))
+			}
+			return // the next stream is opened
 		}
 	}
 }

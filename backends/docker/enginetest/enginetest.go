@@ -36,13 +36,13 @@ type Engine struct {
 	processes []*exec.Cmd
 }
 
-// Missing says why there is no engine; tests skip then, unless TORCHX_REQUIRE has "docker".
-type Missing struct{ Err error }
+// MissingError says why there is no engine; tests skip then, unless TORCHX_REQUIRE has "docker".
+type MissingError struct{ Err error }
 
-func (m *Missing) Error() string { return "no Docker Engine: " + m.Err.Error() }
+func (m *MissingError) Error() string { return "no Docker Engine: " + m.Err.Error() }
 
 // Unwrap returns the cause.
-func (m *Missing) Unwrap() error { return m.Err }
+func (m *MissingError) Unwrap() error { return m.Err }
 
 // Required reports whether a missing engine is a failure.
 func Required() bool {
@@ -54,7 +54,7 @@ func Required() bool {
 	return false
 }
 
-// Get returns the engine that answers, or starts one, with Image in it. Errors: *Missing.
+// Get returns the engine that answers, or starts one, with Image in it. Errors: *MissingError.
 func Get() (*Engine, error) {
 	host := os.Getenv("DOCKER_HOST")
 	if host == "" {
@@ -64,11 +64,11 @@ func Get() (*Engine, error) {
 	if e.answers() != nil {
 		var err error
 		if e, err = Start(Options{}); err != nil {
-			return nil, &Missing{err}
+			return nil, &MissingError{err}
 		}
 	}
 	if err := e.Load(); err != nil {
-		return nil, errors.Join(&Missing{err}, e.Stop())
+		return nil, errors.Join(&MissingError{err}, e.Stop())
 	}
 	return e, nil
 }

@@ -1,0 +1,161 @@
+//go:build unix
+
+package docker
+
+import (
+	"bytes"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"torchx/runtime/logstore"
+)
+
+func TestFindEndpoint(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	write := func(name, text string) {
+		path := filepath.Join(dir, name)
+		if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	write("config.json", `{"currentContext": "far"}`)
+	sum := contextID("far")
+	write("contexts/meta/"+sum+"/meta.json", `{"Name":"far","Endpoints":{"docker":{"Host":"tcp://far:2376","SkipTLSVerify":false}}}`)
+	write("contexts/tls/"+sum+"/docker/ca.pem", "x")
+	tests := []struct {
+		name      string
+		env       []string
+		host, why string
+		certs     bool
+		err       string
+	}{
+		{"DOCKER_HOST wins", []string{"DOCKER_HOST=tcp://a:1", "DOCKER_CONTEXT=far"}, "tcp://a:1", "DOCKER_HOST", false, ""},
+		{"the current context", nil, "tcp://far:2376", "context far", true, ""},
+		{"DOCKER_CONTEXT", []string{"DOCKER_CONTEXT=default"}, "unix:///var/run/docker.sock", "default", false, ""},
+		{"no such context", []string{"DOCKER_CONTEXT=none"}, "", "", false, `docker context "none" (from DOCKER_CONTEXT) does not exist`},
+	}
+	for _, test := range tests {
+		e, err := findEndpoint(lookup(append(test.env, "DOCKER_CONFIG="+dir)))
+		if test.err != "" {
+			if err == nil || !strings.Contains(err.Error(), test.err) {
+				t.Errorf("%s: error %v", test.name, err)
+			}
+			continue
+		}
+		if err != nil || e.Host != test.host || e.Why != test.why || (e.Certs != "") != test.certs {
+			t.Errorf("%s: %+v, %v", test.name, e, err)
+		}
+		again, err := findEndpoint(lookup(e.environ()))
+		if err != nil || again.Host != e.Host || again.Certs != e.Certs || again.Verify != e.Verify {
+			t.Errorf("%s: the agent finds %+v, %v", test.name, again, err)
+		}
+	}
+}
+
+func TestExplain(t *testing.T) {
+	t.Parallel()
+	chosen := endpoint{Host: "unix:///run/x.sock", Why: "DOCKER_HOST"}
+	standard := endpoint{Host: "unix:///var/run/docker.sock", Why: "default"}
+	for want, err := range map[string]error{
+		"permission denied on the Docker socket": chosen.explain(syscall.EACCES),
+		"no Docker engine answers at":            chosen.explain(syscall.ECONNREFUSED),
+		"Docker":                                 standard.explain(syscall.ENOENT),
+		"too old":                                chosen.explain(errors.New("the engine is too old")),
+	} {
+		if !strings.Contains(err.Error(), want) || strings.Contains(err.Error(), "\n") {
+			t.Errorf("%q, want %q", err, want)
+		}
+	}
+}
+
+func frame(stream byte, text string) []byte {
+	b := make([]byte, frameHeader, frameHeader+len(text))
+	b[0] = stream
+	binary.BigEndian.PutUint32(b[4:], uint32(len(text)))
+	return append(b, text...)
+}
+
+func TestEntries(t *testing.T) {
+	t.Parallel()
+	var in bytes.Buffer
+	in.Write(frame(frameStdout, "2026-01-02T03:04:05.000000006Z one\n"))
+	in.Write(frame(frameStderr, "2026-01-02T03:04:05.700000000Z two"))
+	in.Write(frame(frameStdout, "2026-01-02T03:04:06.000000000Z \n"))
+	es := newEntries(&in)
+	base := time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
+	for i, want := range []entry{
+		{logstore.Stdout, base.Add(6), []byte("one\n")},
+		{logstore.Stderr, base.Add(700 * time.Millisecond), []byte("two")},
+		{logstore.Stdout, base.Add(time.Second), []byte("\n")},
+	} {
+		got, err := es.next()
+		if err != nil || got.stream != want.stream || !got.time.Equal(want.time) || !bytes.Equal(got.data, want.data) {
+			t.Errorf("entry %d: %v %v %q %v", i, got.stream, got.time, got.data, err)
+		}
+	}
+	if _, err := es.next(); !errors.Is(err, io.EOF) {
+		t.Errorf("at the end: %v", err)
+	}
+	for _, bad := range [][]byte{
+		[]byte("plain text that is no frame"), frame(frameStdout, "no time"), frame(frameError, "engine broke"),
+		frame(frameStdout, "2026-01-02T03:04:05.00000000xZ x"), frame(frameStdout, "2026-01-02T03:04:05.000000006Z cut")[:20],
+	} {
+		if _, err := newEntries(bytes.NewReader(bad)).next(); err == nil || errors.Is(err, io.EOF) {
+			t.Errorf("%q gives %v", bad, err)
+		}
+	}
+}
+
+// A cursor says exactly where in both streams the entries from its time on begin,
+// also when the engine writes entries of two streams in another order than their times.
+func TestMarker(t *testing.T) {
+	t.Parallel()
+	at := func(ms int) time.Time { return time.UnixMilli(int64(1000 + ms)) }
+	type step struct {
+		s    logstore.Stream
+		ms   int
+		size int
+	}
+	steps := []step{{0, 0, 10}, {0, 50, 10}, {0, 200, 10}, {1, 199, 7}, {1, 201, 7}, {0, 300, 10}, {0, 1250, 10}, {1, 1600, 7}, {0, 2900, 10}}
+	var m marker
+	for i, st := range steps {
+		sure := m.pass(st.s, at(st.ms), st.size)
+		if sure == nil {
+			continue
+		}
+		want := [2]int64{}
+		for _, p := range steps[:i+1] {
+			if at(p.ms).Before(sure.Since) {
+				want[p.s] += int64(p.size)
+			}
+		}
+		if sure.Offsets != want {
+			t.Errorf("cursor at %v has offsets %v, want %v", sure.Since, sure.Offsets, want)
+		}
+	}
+	if m.ready.IsZero() {
+		t.Error("there was no cursor")
+	}
+}
+
+func TestAttemptOf(t *testing.T) {
+	t.Parallel()
+	for text, want := range map[string]string{"0": "r/0 0 true", "x": "/0 0 false"} {
+		r, n, ok := attemptOf(map[string]string{LabelRole: "r", LabelReplica: text})
+		if got := fmt.Sprintf("%s/%d %d %v", r.Role, r.ID, n, ok); got != want {
+			t.Errorf("%q: %s, want %s", text, got, want)
+		}
+	}
+}
