@@ -72,7 +72,7 @@ func (t *tool) log(ctx context.Context, o logOptions) error {
 			t.warn("%s", n)
 		}
 	}
-	if stats.Lines == 0 && len(stats.Notices) > 0 {
+	if !stats.Shown && len(stats.Notices) > 0 {
 		return quietError{exitError}
 	}
 	return nil

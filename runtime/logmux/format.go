@@ -28,7 +28,6 @@ type formatter struct {
 	inputs []inputState
 	out    []byte // what is to be written next
 	open   place  // whose unfinished line out (or what was written) ends with
-	part   bool   // that line is not in stats.Lines yet
 	stats  Stats
 	object []byte // the begin of a JSON line
 }
@@ -113,14 +112,7 @@ func (f *formatter) finish(i int) {
 			c.data = nil
 		}
 	}
-	if f.open.input != i {
-		return
-	}
-	if f.part {
-		f.part = false
-		f.stats.Lines++
-	}
-	if f.lined {
+	if f.lined && f.open.input == i {
 		f.open = closed
 	}
 }
@@ -142,10 +134,6 @@ func (f *formatter) freshLine() {
 	}
 	f.out = append(f.out, '\n')
 	f.open = nowhere
-	if f.part {
-		f.part = false
-		f.stats.Lines++
-	}
 }
 
 func streamIndex(s backends.Stream) int {
@@ -231,17 +219,14 @@ func (f *formatter) begin(i int, b backends.Block) place {
 
 // went keeps the account of data that were put out.
 func (f *formatter) went(at place, b backends.Block, data []byte) {
-	f.stats.Lines += int64(bytes.Count(data, []byte{'\n'}))
-	f.open, f.part = nowhere, false
-	if data[len(data)-1] == '\n' {
-		return
-	}
-	f.open, f.part = at, b.Partial
-	if !b.Partial {
-		f.stats.Lines++
-		if f.lined {
-			f.open = closed
-		}
+	f.stats.Shown = true
+	switch {
+	case data[len(data)-1] == '\n':
+		f.open = nowhere
+	case f.lined && !b.Partial:
+		f.open = closed
+	default:
+		f.open = at
 	}
 }
 

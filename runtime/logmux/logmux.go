@@ -42,7 +42,7 @@ type Options struct {
 
 // Stats is what Copy has written.
 type Stats struct {
-	Lines   int64    // log lines, notices not counted
+	Shown   bool     // anything of a log, not only notices
 	Bytes   int64    // all bytes
 	Notices []string // `role/id: text`
 }
