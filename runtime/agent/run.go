@@ -52,6 +52,8 @@ type agent struct {
 	closed  chan struct{} // the loop has ended
 	grace   time.Duration
 	ports   *ports
+	prober  *prober
+	seq     int // of the last record in the journals
 	bootID  string
 	dirty   bool // the gang has changed since status.json was written
 	written time.Time
@@ -93,12 +95,15 @@ func (a *agent) begin() {
 
 // after has the loop do something later.
 func (a *agent) after(d time.Duration, f func()) {
-	time.AfterFunc(d, func() {
-		select {
-		case a.later <- f:
-		case <-a.closed:
-		}
-	})
+	time.AfterFunc(d, func() { a.post(f) })
+}
+
+// post hands work to the loop and waits until it is taken.
+func (a *agent) post(f func()) {
+	select {
+	case a.later <- f:
+	case <-a.closed:
+	}
 }
 
 // step waits for one thing to happen and acts on it.
@@ -140,9 +145,13 @@ func (a *agent) exited(first Exit) {
 	records := make([]any, len(batch))
 	for i, e := range batch {
 		m := a.gang.byKey[e.Replica]
+		a.prober.end(e.Replica)
+		if m.overdue != "" && !m.stopping {
+			batch[i].Code, batch[i].Signal = overdueCode, ""
+		}
 		records[i] = exitRecord{
-			Time: e.Time, Role: e.Replica.Role, Replica: e.Replica.ID, Attempt: e.Attempt,
-			Code: e.Code, Signal: e.Signal, Stopped: m.stopping, Usage: e.Usage,
+			Seq: a.nextSeq(), Time: e.Time, Role: e.Replica.Role, Replica: e.Replica.ID, Attempt: e.Attempt,
+			Code: batch[i].Code, Signal: batch[i].Signal, Msg: m.overdue, Stopped: m.stopping, Usage: e.Usage,
 		}
 	}
 	failpoint.Hit(failpoint.Exited)
@@ -192,7 +201,13 @@ func (a *agent) start(m *member, attempt int) {
 	if !a.gang.canStart(m, attempt) {
 		return
 	}
-	p, err := a.launcher.Start(Start{Replica: m.key, Attempt: attempt, Env: a.ports.env(a.gang, m)})
+	if !a.gang.admit(m, time.Now()) {
+		a.dirty = true
+		return
+	}
+	p, err := a.launcher.Start(Start{
+		Replica: m.key, Attempt: attempt, Env: a.ports.env(a.gang, m), Line: a.lineWatch(m, attempt),
+	})
 	if err != nil {
 		a.refuse(err)
 		return
@@ -200,12 +215,20 @@ func (a *agent) start(m *member, attempt int) {
 	failpoint.Hit(failpoint.Forked)
 	now := time.Now()
 	a.note(a.starts.append(startRecord{
-		Time: now, Role: m.key.Role, Replica: m.key.ID, Attempt: attempt,
+		Seq: a.nextSeq(), Time: now, Role: m.key.Role, Replica: m.key.ID, Attempt: attempt,
 		PID: p.PID, StartTime: p.StartTime, BootID: a.bootID,
 	}))
 	failpoint.Hit(failpoint.StartRecorded)
 	a.gang.running(m, p, now)
+	a.watchReady(m, attempt)
+	a.perform(a.gang.unblocked(now))
 	a.dirty = true
+}
+
+// nextSeq numbers the records of both journals in the order in which they happened.
+func (a *agent) nextSeq() int {
+	a.seq++
+	return a.seq
 }
 
 // refuse ends an app one of whose replicas cannot start.
@@ -217,7 +240,7 @@ func (a *agent) refuse(err error) {
 	m := a.gang.byKey[r.Replica]
 	now := time.Now()
 	a.note(a.exits.append(exitRecord{
-		Time: now, Role: m.key.Role, Replica: m.key.ID, Attempt: m.next,
+		Seq: a.nextSeq(), Time: now, Role: m.key.Role, Replica: m.key.ID, Attempt: m.next,
 		Code: r.Code, Msg: r.Err.Error(), Refused: true,
 	}))
 	a.grace = min(a.grace, refusedGrace)

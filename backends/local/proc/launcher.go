@@ -96,7 +96,7 @@ func (p *Launcher) Start(s agent.Start) (agent.Process, error) {
 	if err != nil {
 		return agent.Process{}, refuse(s.Replica, err)
 	}
-	logs, err := openLog(c.LogDir, p.points.of(s.Replica, s.Attempt))
+	logs, err := openLog(c.LogDir, p.points.of(s.Replica, s.Attempt), s.Line)
 	if err != nil {
 		return agent.Process{}, refuse(s.Replica, err)
 	}

@@ -23,6 +23,7 @@ type attemptLog struct {
 	reads  [2]int // what the agent reads from
 	writes [2]int // what the replica writes to; -1 when closed
 	pace   pace
+	lines  *lineTap // nil: nobody wants lines
 
 	point    func(logstore.Totals, time.Time) // takes a checkpoint
 	unmarked int                              // bytes since the last one
@@ -33,7 +34,9 @@ const checkpointBytes = 64 << 20
 
 var bothStreams = [2]logstore.Stream{logstore.Stdout, logstore.Stderr}
 
-func openLog(dir string, point func(logstore.Totals, time.Time)) (*attemptLog, error) {
+// openLog makes the log of an attempt. line, which may be nil, is called as
+// agent.Start says.
+func openLog(dir string, point func(logstore.Totals, time.Time), line func([]byte) bool) (*attemptLog, error) {
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return nil, fmt.Errorf("create log folder: %w", plain(err))
 	}
@@ -41,7 +44,7 @@ func openLog(dir string, point func(logstore.Totals, time.Time)) (*attemptLog, e
 	if err != nil {
 		return nil, plain(err)
 	}
-	l := &attemptLog{writer: w, point: point, reads: [2]int{-1, -1}, writes: [2]int{-1, -1}}
+	l := &attemptLog{writer: w, point: point, lines: newLineTap(line), reads: [2]int{-1, -1}, writes: [2]int{-1, -1}}
 	for i := range l.reads {
 		if l.reads[i], l.writes[i], err = pipe(); err != nil {
 			l.closePipes()
@@ -107,6 +110,7 @@ func (l *attemptLog) take(stream int, buf []byte) (int, error) {
 	if n > 0 {
 		now := time.Now()
 		_ = l.writer.Append(bothStreams[stream], buf[:n], now)
+		l.lines.feed(stream, buf[:n])
 		if l.unmarked += n; l.unmarked >= checkpointBytes {
 			l.unmarked = 0
 			l.point(l.writer.Totals(), now)
