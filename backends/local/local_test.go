@@ -31,6 +31,12 @@ func TestMain(m *testing.M) {
 	if len(os.Args) > 1 && os.Args[1] == "nonblocking" {
 		os.Exit(writeNonBlocking())
 	}
+	if len(os.Args) > 1 && os.Args[1] == "serve" {
+		os.Exit(serve())
+	}
+	if len(os.Args) > 2 && os.Args[1] == "ask" {
+		os.Exit(ask(os.Args[2]))
+	}
 	os.Exit(m.Run())
 }
 
