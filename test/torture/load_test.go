@@ -157,7 +157,7 @@ func TestTooFewOpenFiles(t *testing.T) {
 		t.Errorf("without the limit: exit %d\n%s", r.code, r.stderr)
 	}
 	code, out = limited("log", "-")
-	if code != 1 || strings.Count(out, "\n") != 1 || !strings.Contains(out, "ulimit -n") {
+	if code != 1 || strings.Count(out, "torchx: error: ") != 1 || !strings.Contains(out, "ulimit -n") {
 		t.Errorf("exit %d, want 1 and one line that says what to do:\n%s", code, out)
 	}
 }
