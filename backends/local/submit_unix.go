@@ -9,7 +9,6 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
-	"time"
 
 	"torchx/backends"
 	"torchx/runtime/agent"
@@ -65,7 +64,7 @@ func (b *Backend) manifest(p *backends.Plan) (*agent.Manifest, error) {
 		Handle: handleOf(p.ID),
 		App:    p.App, Cfg: p.Cfg, Request: raw, Environ: environ,
 		Record: p.Record,
-		Home:   b.config.Home, SubmittedAt: time.Now(), GracePeriod: seconds(o.grace), FailFast: o.failFast,
+		Home:   b.config.Home, SubmittedAt: failpoint.Now(), GracePeriod: seconds(o.grace), FailFast: o.failFast,
 	}, nil
 }
 

@@ -10,6 +10,7 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"torchx/backends"
+	"torchx/runtime/failpoint"
 	"torchx/runtime/runner"
 	"torchx/runtime/spec"
 	"torchx/runtime/suggest"
@@ -69,7 +70,7 @@ func (t *tool) list(ctx context.Context, o listOptions) error {
 	if o.json {
 		return t.printJSON(apps)
 	}
-	return t.listTable(apps, time.Now())
+	return t.listTable(apps, failpoint.Now())
 }
 
 func (t *tool) listFilter(o listOptions) (f runner.Filter, err error) {
@@ -91,7 +92,7 @@ func (t *tool) listFilter(o listOptions) (f runner.Filter, err error) {
 		return f, err
 	}
 	if o.since != "" {
-		if f.Since, err = parseTime(o.since, time.Now()); err != nil {
+		if f.Since, err = parseTime(o.since, failpoint.Now()); err != nil {
 			return f, usagef("list", "--since: %v", err)
 		}
 	}

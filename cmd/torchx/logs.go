@@ -3,8 +3,8 @@ package main
 import (
 	"context"
 	"io"
-	"time"
 
+	"torchx/runtime/failpoint"
 	"torchx/runtime/logmux"
 	"torchx/runtime/runner"
 )
@@ -41,7 +41,7 @@ func (t *tool) copyLogs(ctx context.Context, w io.Writer, s style, r *runner.Run
 
 // log is the command `log`.
 func (t *tool) log(ctx context.Context, o logOptions) error {
-	q, err := o.query(time.Now())
+	q, err := o.query(failpoint.Now())
 	if err != nil {
 		return err
 	}

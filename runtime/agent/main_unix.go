@@ -96,5 +96,6 @@ func newAgent(b Bundle, m *Manifest, launcher Launcher, ready io.WriteCloser, l 
 		bundle: b, manifest: m, gang: newGang(m.App, m.FailFast), launcher: launcher,
 		starts: starts, exits: exits, ready: ready, log: l, ports: newPorts(), prober: newProber(), bootID: BootID(),
 		later: make(chan func(), 64), closed: make(chan struct{}), grace: m.GracePeriod,
+		clock: clock{last: m.SubmittedAt},
 	}, nil
 }

@@ -1,10 +1,6 @@
 package agent
 
-import (
-	"time"
-
-	"torchx/runtime/spec"
-)
+import "torchx/runtime/spec"
 
 // lineWatch is what a launcher is to call with each line of output, nil if the
 // replica has no probe for its log.
@@ -48,7 +44,7 @@ func (a *agent) portOf(role *spec.Role, probe *spec.Probe) int {
 }
 
 func (a *agent) passed(m *member, attempt int) {
-	a.perform(a.gang.passed(m, attempt, time.Now()))
+	a.perform(a.gang.passed(m, attempt, a.now()))
 	a.dirty = true
 }
 

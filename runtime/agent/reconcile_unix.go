@@ -145,6 +145,7 @@ func remains(p procs.Process, leaders map[int]uint64, handle string) bool {
 func replay(m *Manifest, starts []startRecord, exits []exitRecord, cancelled bool) spec.Status {
 	g := newGang(m.App, m.FailFast)
 	g.hold(g.begin(), m.SubmittedAt)
+	now := clock{last: latest(m, starts, exits)}
 	for len(starts)+len(exits) > 0 {
 		if len(exits) == 0 || len(starts) > 0 && starts[0].before(exits[0]) {
 			replayStart(g, starts[0])
@@ -154,7 +155,26 @@ func replay(m *Manifest, starts []startRecord, exits []exitRecord, cancelled boo
 		replayExit(g, exits[0], starts)
 		exits = exits[1:]
 	}
-	return conclude(g, m, cancelled)
+	return conclude(g, m, cancelled, now.at(failpoint.Now()))
+}
+
+// latest is the newest time on record: the clock may have been set back since.
+func latest(m *Manifest, starts []startRecord, exits []exitRecord) time.Time {
+	t := m.SubmittedAt
+	for _, r := range starts {
+		t = later(t, r.Time)
+	}
+	for _, r := range exits {
+		t = later(t, r.Time)
+	}
+	return t
+}
+
+func later(a, b time.Time) time.Time {
+	if b.After(a) {
+		return b
+	}
+	return a
 }
 
 // before tells which of two records is older; those of an older agent have times only.
@@ -172,7 +192,7 @@ func replayStart(g *gang, r startRecord) {
 	}
 }
 
-func replayExit(g *gang, e exitRecord, later []startRecord) {
+func replayExit(g *gang, e exitRecord, unread []startRecord) {
 	m := g.byKey[e.replica()]
 	switch {
 	case m == nil:
@@ -181,7 +201,7 @@ func replayExit(g *gang, e exitRecord, later []startRecord) {
 	default:
 		if m.state == spec.Pending { // its start was not recorded, or the clock was set back
 			start := startRecord{Role: e.Role, Replica: e.Replica, Attempt: m.next, Time: e.Time}
-			for _, r := range later {
+			for _, r := range unread {
 				if r.Role == e.Role && r.Replica == e.Replica && r.Attempt == m.next {
 					start = r
 				}
@@ -203,8 +223,7 @@ func (g *gang) hold(acts []action, now time.Time) {
 }
 
 // conclude is the end of a replay: what is not on record ended with the agent.
-func conclude(g *gang, m *Manifest, cancelled bool) spec.Status {
-	now := time.Now()
+func conclude(g *gang, m *Manifest, cancelled bool, now time.Time) spec.Status {
 	if g.done() {
 		g.cancelled = cancelled
 		return g.finalStatus(m, now)

@@ -53,6 +53,7 @@ type agent struct {
 	grace   time.Duration
 	ports   *ports
 	prober  *prober
+	clock   clock
 	seq     int // of the last record in the journals
 	bootID  string
 	dirty   bool // the gang has changed since status.json was written
@@ -83,7 +84,7 @@ func (a *agent) begin() {
 	a.dirty = true
 	if cancel, force := a.bundle.cancelRequested(); cancel {
 		a.forced = force
-		a.gang.cancel(time.Now())
+		a.gang.cancel(a.now())
 		return
 	}
 	if err := a.launcher.Check(); err != nil {
@@ -145,6 +146,8 @@ func (a *agent) exited(first Exit) {
 	records := make([]any, len(batch))
 	for i, e := range batch {
 		m := a.gang.byKey[e.Replica]
+		e.Time = a.clock.at(e.Time)
+		batch[i].Time = e.Time
 		a.prober.end(e.Replica)
 		if m.overdue != "" && !m.stopping {
 			batch[i].Code, batch[i].Signal = overdueCode, ""
@@ -179,7 +182,7 @@ func (a *agent) recordExits(records []any) {
 // cancel it any more.
 func (a *agent) bundleDeleted() {
 	a.lost, a.dirty = true, true
-	a.perform(a.gang.cancel(time.Now()))
+	a.perform(a.gang.cancel(a.now()))
 }
 
 // perform carries out what the policy wants.
@@ -201,7 +204,7 @@ func (a *agent) start(m *member, attempt int) {
 	if !a.gang.canStart(m, attempt) {
 		return
 	}
-	if !a.gang.admit(m, time.Now()) {
+	if !a.gang.admit(m, a.now()) {
 		a.dirty = true
 		return
 	}
@@ -213,7 +216,7 @@ func (a *agent) start(m *member, attempt int) {
 		return
 	}
 	failpoint.Hit(failpoint.Forked)
-	now := time.Now()
+	now := a.now()
 	a.note(a.starts.append(startRecord{
 		Seq: a.nextSeq(), Time: now, Role: m.key.Role, Replica: m.key.ID, Attempt: attempt,
 		PID: p.PID, StartTime: p.StartTime, BootID: a.bootID,
@@ -238,7 +241,7 @@ func (a *agent) refuse(err error) {
 		r = &RefusedError{Replica: a.gang.replicas[0].key, Code: 125, Err: err}
 	}
 	m := a.gang.byKey[r.Replica]
-	now := time.Now()
+	now := a.now()
 	a.note(a.exits.append(exitRecord{
 		Seq: a.nextSeq(), Time: now, Role: m.key.Role, Replica: m.key.ID, Attempt: m.next,
 		Code: r.Code, Msg: r.Err.Error(), Refused: true,
@@ -275,7 +278,7 @@ func (a *agent) cancelled() {
 			}
 		}
 	}
-	a.perform(a.gang.cancel(time.Now()))
+	a.perform(a.gang.cancel(a.now()))
 	a.dirty = true
 }
 
@@ -305,7 +308,7 @@ func (a *agent) writeStatus(s *spec.Status) error {
 func (a *agent) finish(signals <-chan os.Signal) error {
 	a.endRest(signals)
 	a.reserve.release() // for what follows
-	s := a.gang.finalStatus(a.manifest, time.Now())
+	s := a.gang.finalStatus(a.manifest, a.now())
 	if a.lost {
 		code := 125
 		s.State, s.ExitCode, s.FirstFailure = spec.Failed, &code, nil

@@ -7,10 +7,15 @@
 //	TORCHX_FAILPOINT=agent/after-fork      SIGKILL at the first hit
 //	TORCHX_FAILPOINT=agent/after-fork:3    … at the third hit
 //	TORCHX_FAILPOINT=agent/after-fork!stop SIGSTOP instead, also with :3
+//	TORCHX_CLOCK=file                      the clock is wrong by what the file says, see Now
 package failpoint
 
 // Variable is the environment variable that names the place.
 const Variable = "TORCHX_FAILPOINT"
+
+// ClockVariable is the environment variable that names the file with the error of
+// the clock.
+const ClockVariable = "TORCHX_CLOCK"
 
 // The places, in the order in which a run passes them.
 const (

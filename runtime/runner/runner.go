@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"torchx/backends"
+	"torchx/runtime/failpoint"
 	"torchx/runtime/spec"
 	"torchx/state"
 )
@@ -73,7 +74,7 @@ func (r *Runner) now() time.Time {
 	if r.Now != nil {
 		return r.Now()
 	}
-	return time.Now()
+	return failpoint.Now()
 }
 
 func (r *Runner) env(name string) (string, bool) {

@@ -38,7 +38,7 @@ var allowed = map[string][]string{
 	"backends":             {"runtime/spec", "runtime/kv", "runtime/suggest"},
 	"backends/mem":         {"backends", "runtime/spec"},
 	"backends/local":       {"backends", "runtime/spec", "runtime/agent", "runtime/logstore", "backends/local/proc", "runtime/failpoint"},
-	"backends/local/proc":  {"runtime/spec", "runtime/agent", "runtime/logstore", "runtime/procs"},
+	"backends/local/proc":  {"runtime/spec", "runtime/agent", "runtime/logstore", "runtime/procs", "runtime/failpoint"},
 	"backends/all":         {"backends/...", "runtime/agent"},
 	"backends/backendtest": {"backends", "runtime/spec"},
 }

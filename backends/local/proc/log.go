@@ -13,6 +13,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"torchx/runtime/failpoint"
 	"torchx/runtime/logstore"
 )
 
@@ -108,7 +109,7 @@ func closeAll(fds *[2]int) {
 func (l *attemptLog) take(stream int, buf []byte) (int, error) {
 	n, err := ignoringEINTR(func() (int, error) { return unix.Read(l.reads[stream], buf) })
 	if n > 0 {
-		now := time.Now()
+		now := failpoint.Now()
 		_ = l.writer.Append(bothStreams[stream], buf[:n], now)
 		l.lines.feed(stream, buf[:n])
 		if l.unmarked += n; l.unmarked >= checkpointBytes {
@@ -135,7 +136,7 @@ func (l *attemptLog) close(trouble *log.Logger) {
 		trouble.Printf("close log: %v", err)
 	}
 	t := l.writer.Totals()
-	l.point(t, time.Now())
+	l.point(t, failpoint.Now())
 	if t.LostBytes > 0 {
 		trouble.Printf("log: %d bytes were lost since %s", t.LostBytes, t.LostSince.Format(time.RFC3339))
 	}

@@ -13,6 +13,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"torchx/runtime/agent"
+	"torchx/runtime/failpoint"
 	"torchx/runtime/spec"
 )
 
@@ -47,7 +48,7 @@ func (p *Launcher) reapOne() bool {
 
 func (s *process) exit(status unix.WaitStatus, u *unix.Rusage) agent.Exit {
 	e := agent.Exit{
-		Replica: s.replica, Attempt: s.attempt, Time: time.Now(), Code: status.ExitStatus(),
+		Replica: s.replica, Attempt: s.attempt, Time: failpoint.Now(), Code: status.ExitStatus(),
 		//nolint:unconvert // it is 32 bits wide on some systems
 		Usage: &agent.Usage{MaxRSS: int64(u.Maxrss) * maxrssUnit, CPU: seconds(u.Utime) + seconds(u.Stime)},
 	}
