@@ -44,6 +44,7 @@ var (
 	_ backends.Backend = (*Backend)(nil)
 	_ backends.Waiter  = (*Backend)(nil)
 	_ backends.Prober  = (*Backend)(nil)
+	_ backends.Queuer  = (*Backend)(nil)
 )
 
 // New returns the backend; it touches nothing.
@@ -70,6 +71,9 @@ func (b *Backend) Options() []backends.Option {
 		{Key: "fail_fast", Type: backends.TypeBool, Default: true, Help: "stop the others when a replica has failed for good; false lets them run to their end, as TorchX does"},
 	}
 }
+
+// Queues: the agents of a home agree on who starts when.
+func (b *Backend) Queues() bool { return true }
 
 // Close ends what the client watches; apps go on.
 func (b *Backend) Close() error {

@@ -8,6 +8,7 @@ import (
 	"strconv"
 
 	"torchx/backends"
+	"torchx/runtime/machine"
 	"torchx/runtime/spec"
 )
 
@@ -15,7 +16,7 @@ import (
 const (
 	pathVariable   = "PATH"
 	petLogVariable = "PET_LOG_DIR"
-	cudaVariable   = "CUDA_VISIBLE_DEVICES"
+	cudaVariable   = machine.VisibleVariable
 )
 
 // Plan works out the processes of an app. The only thing it looks at outside its

@@ -60,7 +60,9 @@ func (b *Backend) manifest(p *backends.Plan) (*agent.Manifest, error) {
 	if environ == nil {
 		environ = os.Environ()
 	}
+	req, _ := p.Request.(*Request) // Plan and Load make nothing else
 	return &agent.Manifest{
+		Queue: p.Queue, Devices: deviceRequest(p.App, o, req, environ),
 		Version: 1, ID: p.ID, Backend: Name,
 		Handle: handleOf(p.ID),
 		App:    p.App, Cfg: p.Cfg, Request: raw, Environ: environ,

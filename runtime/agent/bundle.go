@@ -45,6 +45,9 @@ type Manifest struct {
 
 	GracePeriod time.Duration `json:"grace_period"` // between SIGTERM and SIGKILL
 	FailFast    bool          `json:"fail_fast"`
+
+	Queue   bool           `json:"queue,omitempty"`   // start when there is room beside other apps
+	Devices *DeviceRequest `json:"devices,omitempty"` // nil: replicas share what there is
 }
 
 // Bundle is an app's folder.

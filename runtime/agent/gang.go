@@ -20,6 +20,7 @@ const (
 type gang struct {
 	app      *spec.App
 	failFast bool
+	note     string // why nothing has started yet
 
 	replicas []*member // in the order of the app's roles
 	byKey    map[spec.Replica]*member
@@ -54,6 +55,7 @@ type member struct {
 	process  Process
 	errFile  []byte
 	usage    *Usage
+	devices  []string // it has to itself
 }
 
 // scope is a set of replicas that restart together once all have ended.
@@ -369,7 +371,7 @@ func backoff(n int) time.Duration {
 func (g *gang) describe() string {
 	f := &g.firstStatus
 	if g.first == nil {
-		return ""
+		return g.note
 	}
 	if f.Msg != "" {
 		return fmt.Sprintf("replica %s/%d could not start: %s", f.Role, f.ID, f.Msg)
