@@ -162,7 +162,7 @@ func (q *admission) line(enter bool) (behind string, err error) {
 	if err != nil || handle == "" {
 		return "", err
 	}
-	return queuedPrefix + strings.TrimPrefix("needs "+needs(q.demand)+", behind "+handle, "needs , "), nil
+	return queuedPrefix + strings.TrimPrefix("needs "+amounts(q.demand, q.demand)+", behind "+handle, "needs , "), nil
 }
 
 // shortage says what is missing beside the admitted apps, "" if nothing.

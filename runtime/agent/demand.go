@@ -55,16 +55,16 @@ func number(x float64) string { return strconv.FormatFloat(math.Round(x*100)/100
 // gib prints an amount of MiB in GiB, with one decimal.
 func gib(mib float64) string { return strconv.FormatFloat(math.Round(mib/1024*10)/10, 'f', -1, 64) }
 
-// needs describes a demand: "4 CPUs, 2 GiB, 1 GPU".
-func needs(s machine.Size) string {
+// amounts describes a size: "4 CPUs, 2 GiB, 1 GPU", of which only what like names.
+func amounts(s, like machine.Size) string {
 	var parts []string
-	if s.CPU > 0 {
+	if like.CPU > 0 {
 		parts = append(parts, unit("CPU")(s.CPU))
 	}
-	if s.MemMB > 0 {
+	if like.MemMB > 0 {
 		parts = append(parts, gib(float64(s.MemMB))+" GiB")
 	}
-	if s.GPU > 0 {
+	if like.GPU > 0 {
 		parts = append(parts, unit("GPU")(float64(s.GPU)))
 	}
 	return strings.Join(parts, ", ")
@@ -72,25 +72,19 @@ func needs(s machine.Size) string {
 
 // neverFits says why an app cannot run here even alone, nil if it can.
 func neverFits(demand, total machine.Size) error {
-	missing := shortage(demand, machine.Size{}, total)
-	if len(missing) == 0 {
+	over := demand
+	if demand.CPU <= total.CPU {
+		over.CPU = 0
+	}
+	if demand.MemMB <= total.MemMB {
+		over.MemMB = 0
+	}
+	if demand.GPU <= total.GPU {
+		over.GPU = 0
+	}
+	if over == (machine.Size{}) {
 		return nil
 	}
 	return fmt.Errorf("the app asks for %s, this machine has %s: it would wait for ever; ask for less, or run it without --queue",
-		needs(demand), has(total, demand))
-}
-
-// has lists of a machine what a demand names.
-func has(total, demand machine.Size) string {
-	var parts []string
-	if demand.CPU > 0 {
-		parts = append(parts, unit("CPU")(total.CPU))
-	}
-	if demand.MemMB > 0 {
-		parts = append(parts, gib(float64(total.MemMB))+" GiB")
-	}
-	if demand.GPU > 0 {
-		parts = append(parts, unit("GPU")(float64(total.GPU)))
-	}
-	return strings.Join(parts, ", ")
+		amounts(over, over), amounts(total, over))
 }

@@ -161,7 +161,7 @@ func (p *devicePool) busy(want int, holders map[string]string) *busyError {
 		}
 		who = append(who, fmt.Sprintf("%s holds %s", h, strings.Join(devices[h], ",")))
 	}
-	return &busyError{want, len(p.free(holders)), len(p.allowed), strings.Join(who, ", ")}
+	return &busyError{want, len(p.free(holders)), len(p.allowed), strings.Join(who, "; ")}
 }
 
 // busyError says that other apps have the devices.
@@ -171,7 +171,7 @@ type busyError struct {
 }
 
 func (e *busyError) Error() string {
-	return fmt.Sprintf("the app asks for %s, %d of %d free: %s; wait for their end, or run it with --queue",
+	return fmt.Sprintf("the app asks for %s, %d of %d free (%s): wait for their end, or run it with --queue",
 		plural(e.want, "GPU"), e.free, e.allowed, e.who)
 }
 
