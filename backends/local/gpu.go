@@ -6,6 +6,7 @@ import (
 	"strconv"
 	"strings"
 
+	"torchx/backends"
 	"torchx/runtime/agent"
 	"torchx/runtime/machine"
 	"torchx/runtime/spec"
@@ -22,11 +23,11 @@ func wantedGPUs(app *spec.App) (n int) {
 // assignGPUs hands the machine's GPUs out in order over roles and replicas, as
 // TorchX does, and returns warnings. The numbers are those of a machine that
 // nobody else uses: the agent exchanges them for devices that are free.
-func assignGPUs(ctx context.Context, app *spec.App, o options, req *Request) []string {
+func (b *Backend) assignGPUs(ctx context.Context, app *spec.App, o options, req *Request) []string {
 	if wantedGPUs(app) > 0 && !o.autoCUDA {
 		return []string{"the app asks for GPUs, but replicas see all of this machine's: use -cfg auto_set_cuda_visible_devices=true to hand them out"}
 	}
-	if missing := missingGPUs(ctx, app, o); missing != "" {
+	if missing := b.missingGPUs(ctx, app, o); missing != "" {
 		return []string{cudaVariable + " is not set: " + missing}
 	}
 	eachGPUs(app, o, req, func(_ spec.Replica, p *ReplicaParams, numbers string, _ int) { p.Env.Set(cudaVariable, numbers) })
@@ -35,17 +36,17 @@ func assignGPUs(ctx context.Context, app *spec.App, o options, req *Request) []s
 
 // missingGPUs says why this machine cannot give an app its GPUs, "" if it can or
 // need not.
-func missingGPUs(ctx context.Context, app *spec.App, o options) string {
+func (b *Backend) missingGPUs(ctx context.Context, app *spec.App, o options) string {
 	wanted := wantedGPUs(app)
 	if wanted == 0 || !o.autoCUDA {
 		return ""
 	}
-	have, err := countGPUs(ctx)
+	lines, err := b.gpuLines(ctx) // one for each device, as TorchX counts
 	switch {
 	case err != nil:
 		return err.Error()
-	case have < wanted:
-		return fmt.Sprintf("the app asks for %d GPUs, this machine has %d", wanted, have)
+	case len(lines) < wanted:
+		return fmt.Sprintf("the app asks for %d GPUs, this machine has %d", wanted, len(lines))
 	}
 	return ""
 }
@@ -98,8 +99,24 @@ func deviceList(first, n int) string {
 	return strings.Join(ids, ",")
 }
 
-// countGPUs counts the lines of `nvidia-smi -L`, one for each device.
-func countGPUs(ctx context.Context) (int, error) {
-	lines, err := machine.ListGPUs(ctx)
-	return len(lines), err
+// gpuLines asks once: the program may take a second.
+func (b *Backend) gpuLines(ctx context.Context) ([]string, error) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if b.gpus == nil {
+		lines, err := machine.ListGPUs(ctx)
+		b.gpus = func() ([]string, error) { return lines, err }
+	}
+	return b.gpus()
+}
+
+// machineGPUs are the devices that an agent deals with. It cannot look itself,
+// since it takes in the end of every process below it. What cannot be told has been
+// said when the app was planned.
+func (b *Backend) machineGPUs(ctx context.Context, p *backends.Plan, r *agent.DeviceRequest) []machine.GPU {
+	if r == nil && (!p.Queue || wantedGPUs(p.App) == 0) {
+		return nil
+	}
+	lines, _ := b.gpuLines(ctx)
+	return machine.ParseGPUs(lines)
 }

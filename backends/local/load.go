@@ -36,7 +36,7 @@ func (b *Backend) Load(ctx context.Context, in backends.PlanInput, raw json.RawM
 	req.place(in.ID, l)
 	p := &backends.Plan{ID: in.ID, App: in.App.Clone(), Cfg: in.Cfg, Request: req, Warnings: unsupported(in, o)}
 	if deviceRequest(in.App, o, req, nil) != nil {
-		if missing := missingGPUs(ctx, in.App, o); missing != "" {
+		if missing := b.missingGPUs(ctx, in.App, o); missing != "" {
 			p.Warnings = append(p.Warnings, cudaVariable+" stays as planned: "+missing)
 		}
 	}

@@ -31,13 +31,15 @@ type Config struct {
 	Exe  string // the program to run as `<exe> agent <bundle>`
 }
 
-// Backend is the local backend. It keeps no state but what it watches.
+// Backend is the local backend. It keeps no state but what it watches,
+// and the GPUs once it has looked.
 type Backend struct {
 	config Config
 	hub    *logstore.Hub // tells followers of changes
 
 	mu      sync.Mutex
-	watches map[string]*watch // by bundle folder
+	watches map[string]*watch        // by bundle folder
+	gpus    func() ([]string, error) // nil: nobody has asked yet
 }
 
 var (

@@ -44,7 +44,7 @@ func (b *Backend) Plan(ctx context.Context, in backends.PlanInput) (*backends.Pl
 		req.RoleLogDirs.Set(role.Name, dirs)
 	}
 	p := &backends.Plan{ID: in.ID, App: in.App.Clone(), Cfg: in.Cfg, Request: req}
-	p.Warnings = append(unsupported(in, o), assignGPUs(ctx, in.App, o, req)...)
+	p.Warnings = append(unsupported(in, o), b.assignGPUs(ctx, in.App, o, req)...)
 	return p, nil
 }
 

@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"fmt"
+	"strings"
 	"time"
 
 	"torchx/backends"
@@ -27,6 +28,17 @@ func askForQueue(r *runner.Runner, p *runner.Planned) error {
 	return nil
 }
 
+// queuedMark begins the message of an app that waits for its turn.
+const queuedMark = "queued: "
+
+// stateText is a state in a table, which has no room for why an app waits.
+func stateText(s spec.State, msg string) string {
+	if s == spec.Pending && strings.HasPrefix(msg, queuedMark) {
+		return s.String() + " queued"
+	}
+	return s.String()
+}
+
 // awaitTurn says what an app in the queue waits for, whenever that changes, and
 // returns when it has started or ended. One that is left alone is looked at once.
 func (f *follower) awaitTurn(ctx context.Context) error {
@@ -41,7 +53,7 @@ func (f *follower) awaitTurn(ctx context.Context) error {
 		if err != nil {
 			return fmt.Errorf("see whether %s still waits: %w", f.ref.Handle(), err)
 		}
-		if s.State != spec.Pending || s.Msg == "" {
+		if s.State != spec.Pending || !strings.HasPrefix(s.Msg, queuedMark) {
 			return nil
 		}
 		if s.Msg != said && !f.interrupted() {

@@ -55,13 +55,16 @@ type verdict struct {
 // asks reports whether an app needs admission at all.
 func (m *Manifest) asks() bool { return m.Queue || m.Devices.wanted() > 0 }
 
-// newAdmission looks at the machine. It fails if the app can never be admitted.
+// newAdmission fails if the app can never be admitted.
 func newAdmission(b Bundle, m *Manifest, c Config, l *log.Logger) (*admission, error) {
 	q := &admission{
 		bundle: b, manifest: m, demand: demandOf(m.App), census: &census{self: b}, log: l,
 		open: func(ctx context.Context) (Store, error) { return c.OpenStore(ctx, m.Home) },
 	}
-	q.lookAtDevices()
+	q.pool = devicePool{total: len(m.GPUs), allowed: m.GPUs}
+	if r := m.Devices; r != nil && r.Visible != nil {
+		q.pool.allowed = machine.Visible(m.GPUs, *r.Visible)
+	}
 	if err := q.pool.tooFew(m.Devices); err != nil {
 		return nil, err
 	}
@@ -78,22 +81,6 @@ func newAdmission(b Bundle, m *Manifest, c Config, l *log.Logger) (*admission, e
 	}
 	q.total.GPU += q.pool.total
 	return q, neverFits(q.demand, q.total)
-}
-
-// lookAtDevices asks for GPUs if the app wants any.
-func (q *admission) lookAtDevices() {
-	r := q.manifest.Devices
-	if q.demand.GPU == 0 && r.wanted() == 0 {
-		return
-	}
-	all, err := machine.GPUs(context.Background())
-	if err != nil {
-		q.log.Print(err)
-	}
-	q.pool = devicePool{total: len(all), allowed: all}
-	if r != nil && r.Visible != nil {
-		q.pool.allowed = machine.Visible(all, *r.Visible)
-	}
 }
 
 // try decides once, and enters the queue before the first decision. An error of an

@@ -14,6 +14,7 @@ import (
 	"path/filepath"
 	"time"
 
+	"torchx/runtime/machine"
 	"torchx/runtime/spec"
 )
 
@@ -48,6 +49,7 @@ type Manifest struct {
 
 	Queue   bool           `json:"queue,omitempty"`   // start when there is room beside other apps
 	Devices *DeviceRequest `json:"devices,omitempty"` // nil: replicas share what there is
+	GPUs    []machine.GPU  `json:"gpus,omitempty"`    // of this machine, where Queue or Devices has to know
 }
 
 // Bundle is an app's folder.

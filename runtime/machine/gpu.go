@@ -17,8 +17,8 @@ const smiTimeout = 10 * time.Second
 
 // GPU is one device that can be given to a replica of its own.
 type GPU struct {
-	ID   string // what VisibleVariable takes: the number, or the UUID of a MIG instance
-	UUID string // "" if it is not known
+	ID   string `json:"id"`             // what VisibleVariable takes: the number, or the UUID of a MIG instance
+	UUID string `json:"uuid,omitempty"` // "" if it is not known
 }
 
 // ListGPUs returns the lines of `nvidia-smi -L` that are not empty. The error says
