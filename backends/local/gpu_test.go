@@ -233,7 +233,7 @@ func TestValueOfAnEditedPlanStays(t *testing.T) {
 func TestDevicesWithoutTheHistory(t *testing.T) {
 	t.Parallel()
 	for how, spoil := range map[string]func(f *fixture, path string){
-		"deleted": func(f *fixture, path string) {
+		"deleted": func(_ *fixture, path string) {
 			for _, suffix := range []string{"", "-wal", "-shm"} {
 				os.Remove(path + suffix)
 			}
@@ -261,7 +261,7 @@ func TestDevicesWithoutTheHistory(t *testing.T) {
 // lockHistory holds the write lock until the test ends.
 func (f *fixture) lockHistory(path string) {
 	f.Helper()
-	db, err := sql.Open("sqlite", path)
+	db, err := sql.Open("sqlite", "file:"+path+"?_busy_timeout=10000")
 	if err != nil {
 		f.Fatal(err)
 	}

@@ -74,7 +74,7 @@ func (b *Backend) Options() []backends.Option {
 	}
 }
 
-// Queues: the agents of a home agree on who starts when.
+// Queues is true: the agents of a home agree on who starts when.
 func (b *Backend) Queues() bool { return true }
 
 // Close ends what the client watches; apps go on.

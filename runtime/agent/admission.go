@@ -176,7 +176,7 @@ func (q *admission) refused(err error) (verdict, error) {
 	if !q.manifest.Queue || !errors.As(err, &busy) {
 		return verdict{}, err
 	}
-	return verdict{waiting: fmt.Sprintf("%swaits for %s (%d of %d free)", queuedPrefix, plural(busy.want, "GPU"), busy.free, busy.allowed)}, nil
+	return verdict{waiting: fmt.Sprintf("%swaits for %s (%d of %d free)", queuedPrefix, gpus(busy.want), busy.free, busy.allowed)}, nil
 }
 
 // take makes the claim known: it counts from here on.
@@ -196,7 +196,7 @@ func (q *admission) lease(live []party) (*claim, error) {
 	want := q.manifest.Devices.wanted()
 	if want == 0 || q.pool.total < want {
 		if want > 0 {
-			q.log.Printf("%s stays as planned: the app asks for %s, this machine has %d", q.manifest.Devices.Variable, plural(want, "GPU"), q.pool.total)
+			q.log.Printf("%s stays as planned: the app asks for %s, this machine has %d", q.manifest.Devices.Variable, gpus(want), q.pool.total)
 		}
 		return c, nil
 	}

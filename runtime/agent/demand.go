@@ -33,9 +33,9 @@ func shortage(demand, used, total machine.Size) []string {
 		}
 	}
 	plain := func(free, total float64) string { return number(free) + " of " + number(total) }
-	memory := func(free, total float64) string { return gib(free) + " of " + gib(total) + " GiB" }
+	memory := func(free, total float64) string { return memoryText(free) + " of " + memoryText(total) }
 	lack(demand.CPU, used.CPU, total.CPU, unit("CPU"), plain)
-	lack(float64(demand.MemMB), float64(used.MemMB), float64(total.MemMB), func(n float64) string { return gib(n) + " GiB" }, memory)
+	lack(float64(demand.MemMB), float64(used.MemMB), float64(total.MemMB), memoryText, memory)
 	lack(float64(demand.GPU), float64(used.GPU), float64(total.GPU), unit("GPU"), plain)
 	return missing
 }
@@ -52,8 +52,13 @@ func unit(name string) func(float64) string {
 // number prints at most two decimals.
 func number(x float64) string { return strconv.FormatFloat(math.Round(x*100)/100, 'f', -1, 64) }
 
-// gib prints an amount of MiB in GiB, with one decimal.
-func gib(mib float64) string { return strconv.FormatFloat(math.Round(mib/1024*10)/10, 'f', -1, 64) }
+// memoryText prints an amount of MiB, from 1 GiB on in GiB with one decimal.
+func memoryText(mib float64) string {
+	if mib < 1024 {
+		return number(mib) + " MiB"
+	}
+	return strconv.FormatFloat(math.Round(mib/1024*10)/10, 'f', -1, 64) + " GiB"
+}
 
 // amounts describes a size: "4 CPUs, 2 GiB, 1 GPU", of which only what like names.
 func amounts(s, like machine.Size) string {
@@ -62,7 +67,7 @@ func amounts(s, like machine.Size) string {
 		parts = append(parts, unit("CPU")(s.CPU))
 	}
 	if like.MemMB > 0 {
-		parts = append(parts, gib(float64(s.MemMB))+" GiB")
+		parts = append(parts, memoryText(float64(s.MemMB)))
 	}
 	if like.GPU > 0 {
 		parts = append(parts, unit("GPU")(float64(s.GPU)))

@@ -123,7 +123,7 @@ func (p *devicePool) tooFew(r *DeviceRequest) error {
 		return nil
 	}
 	return fmt.Errorf("the app asks for %s, but %s=%s of its submitter allows %d of the %d here",
-		plural(want, "GPU"), r.Variable, *r.Visible, len(p.allowed), p.total)
+		gpus(want), r.Variable, *r.Visible, len(p.allowed), p.total)
 }
 
 // free returns the allowed devices that nobody holds, lowest first.
@@ -172,12 +172,7 @@ type busyError struct {
 
 func (e *busyError) Error() string {
 	return fmt.Sprintf("the app asks for %s, %d of %d free (%s): wait for their end, or run it with --queue",
-		plural(e.want, "GPU"), e.free, e.allowed, e.who)
+		gpus(e.want), e.free, e.allowed, e.who)
 }
 
-func plural(n int, what string) string {
-	if n == 1 {
-		return "1 " + what
-	}
-	return fmt.Sprintf("%d %ss", n, what)
-}
+func gpus(n int) string { return unit("GPU")(float64(n)) }

@@ -141,7 +141,10 @@ func (w *queueWatch) changed(front bool, closed <-chan struct{}) bool {
 	case <-closed:
 		return false
 	case <-tick.C:
-	case <-errs: // events were lost
+	case _, open := <-errs: // events were lost
+		if !open {
+			w.watcher = nil // then the clock alone has to do
+		}
 	case <-events:
 		w.settle(events)
 	}
@@ -167,7 +170,7 @@ func (w *queueWatch) begin() bool {
 	}
 	for _, dir := range []string{queueDir(w.home), liveDir(w.home)} {
 		if n.Add(dir) != nil {
-			n.Close()
+			closeWatcher(n)
 			return false
 		}
 	}
@@ -177,6 +180,19 @@ func (w *queueWatch) begin() bool {
 
 func (w *queueWatch) close() {
 	if w.watcher != nil {
-		w.watcher.Close()
+		closeWatcher(w.watcher)
 	}
+}
+
+// closeWatcher takes what the watcher still has to say: it would wait for that.
+func closeWatcher(n *fsnotify.Watcher) {
+	go func() {
+		for range n.Errors {
+		}
+	}()
+	go func() {
+		for range n.Events {
+		}
+	}()
+	n.Close()
 }
