@@ -184,7 +184,7 @@ func queryApps(ctx context.Context, q querier, long bool, query string, args ...
 	return queryAll(ctx, q, func(row scanner) (App, error) { return scanApp(row, long) }, query, args...)
 }
 
-// Delete forgets an app with its attempts, events, checkpoints and positions.
+// Delete forgets an app with its attempts, events, checkpoints, positions and leases.
 // Errors: ErrNotFound.
 func (db *DB) Delete(ctx context.Context, backend, id string) error {
 	return db.write(ctx, "delete app "+id, func(tx *sql.Tx) error {
@@ -193,6 +193,9 @@ func (db *DB) Delete(ctx context.Context, backend, id string) error {
 			return err
 		}
 		if _, err := tx.ExecContext(ctx, `DELETE FROM positions WHERE backend = ? AND id = ?`, backend, id); err != nil {
+			return err
+		}
+		if err := endLeases(ctx, tx, seq); err != nil {
 			return err
 		}
 		_, err = tx.ExecContext(ctx, `DELETE FROM apps WHERE seq = ?`, seq) // the rest follows by its reference

@@ -145,7 +145,7 @@ func (t *tool) listTable(apps []runner.Row, now time.Time) error {
 		if a.ExitCode != nil {
 			exit = strconv.Itoa(*a.ExitCode)
 		}
-		tab.add(cell{a.Handle, ""}, cell{a.Name, ""}, cell{a.State.String(), stateColor(a.State)},
+		tab.add(cell{a.Handle, ""}, cell{a.Name, ""}, cell{stateText(a.State, a.Msg), stateColor(a.State)},
 			cell{a.Component, ""}, cell{submitted, ""}, cell{exit, ""})
 	}
 	if width := screenWidth(t.out); width > 0 {

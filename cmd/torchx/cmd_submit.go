@@ -16,7 +16,7 @@ func (t *tool) submitCommand() *cli.Command {
 	return &cli.Command{
 		Name:      "submit",
 		Usage:     "submit what a dry run printed",
-		UsageText: "FILE|- [-d] [--wait] [--log]\ntorchx run --dryrun --json utils.echo > plan.json\ntorchx submit plan.json",
+		UsageText: "FILE|- [-d] [--wait] [--log] [--queue]\ntorchx run --dryrun --json utils.echo > plan.json\ntorchx submit plan.json",
 		Description: "Submit exactly what `torchx run --dryrun --json` printed, edited or not, from FILE or - for stdin. " +
 			"It stays with the app as run does. An app id that is taken is an error.",
 		Flags: append([]cli.Flag{

@@ -15,14 +15,16 @@ import (
 	"torchx/runtime/spec"
 )
 
-// followOptions say how long `run` and `submit` stay with the app.
-type followOptions struct{ wait, log, detach bool }
+// followOptions say when `run` and `submit` start the app and how long they stay
+// with it.
+type followOptions struct{ wait, log, detach, queue bool }
 
 func followFlags(o *followOptions) []cli.Flag {
 	return []cli.Flag{
 		&cli.BoolFlag{Name: "wait", Usage: "return after the end of the app (local and docker do anyway)", Destination: &o.wait},
 		&cli.BoolFlag{Name: "log", Usage: "show the output of the replicas, and wait (local and docker do anyway)", Destination: &o.log},
 		&cli.BoolFlag{Name: "detach", Aliases: []string{"d"}, Usage: "return once all replicas have started", Destination: &o.detach},
+		&cli.BoolFlag{Name: "queue", Usage: "start when the app's CPUs, memory and GPUs fit beside the apps that run here (with -d: return once it is queued)", Destination: &o.queue},
 	}
 }
 
@@ -42,6 +44,11 @@ func (t *tool) submitPlanned(ctx context.Context, p *runner.Planned, o followOpt
 	r, err := t.runner(ctx)
 	if err != nil {
 		return err
+	}
+	if o.queue {
+		if err := askForQueue(r, p); err != nil {
+			return err
+		}
 	}
 	stays := !o.detach && staysBy(p.Backend)
 	f := &follower{tool: t, runner: r, ref: p.Ref(), log: o.log || stays, quits: !stays && !o.wait && !o.log}
@@ -83,10 +90,16 @@ func (f *follower) run(ctx context.Context, p *runner.Planned) error {
 		f.warn("%s is running, but: %v", f.ref.Handle(), err)
 	}
 	f.started()
-	if f.quits && !f.interrupted() {
-		return nil
+	var err error
+	if p.Plan.Queue {
+		err = f.awaitTurn(ctx)
 	}
-	err := f.follow(ctx)
+	if f.quits && !f.interrupted() {
+		return err
+	}
+	if err == nil {
+		err = f.follow(ctx)
+	}
 	if cause := context.Cause(ctx); cause != nil && err != nil {
 		return cause
 	}

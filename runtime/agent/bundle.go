@@ -14,6 +14,7 @@ import (
 	"path/filepath"
 	"time"
 
+	"torchx/runtime/machine"
 	"torchx/runtime/spec"
 )
 
@@ -45,6 +46,10 @@ type Manifest struct {
 
 	GracePeriod time.Duration `json:"grace_period"` // between SIGTERM and SIGKILL
 	FailFast    bool          `json:"fail_fast"`
+
+	Queue   bool           `json:"queue,omitempty"`   // start when there is room beside other apps
+	Devices *DeviceRequest `json:"devices,omitempty"` // nil: replicas share what there is
+	GPUs    []machine.GPU  `json:"gpus,omitempty"`    // of this machine, where Queue or Devices has to know
 }
 
 // Bundle is an app's folder.

@@ -20,6 +20,7 @@ const (
 type gang struct {
 	app      *spec.App
 	failFast bool
+	note     string // why nothing has started yet
 
 	replicas []*member // in the order of the app's roles
 	byKey    map[spec.Replica]*member
@@ -59,6 +60,7 @@ type member struct {
 	process  Process
 	errFile  []byte
 	usage    *Usage
+	devices  []string // it has to itself
 }
 
 // scope is a set of replicas that restart together once all have ended.
@@ -376,7 +378,7 @@ func backoff(n int) time.Duration {
 func (g *gang) describe() string {
 	f := &g.firstStatus
 	if g.first == nil {
-		return ""
+		return g.note
 	}
 	if f.Msg != "" && f.StartedAt != nil {
 		return fmt.Sprintf("replica %s/%d failed first: %s", f.Role, f.ID, f.Msg)

@@ -21,12 +21,6 @@ const (
 	readyFD = 4
 )
 
-// Config is what the agent needs from its backend and from the program.
-type Config struct {
-	NewLauncher func(b Bundle, m *Manifest) (Launcher, error)
-	OpenStore   func(ctx context.Context, home string) (Store, error)
-}
-
 // Main is the agent process: it runs the app of a bundle to its end. It expects
 // the descriptors that Spawn passes and returns the process's exit code.
 func Main(dir string, c Config) int {
@@ -74,6 +68,7 @@ func runBundle(b Bundle, c Config, ready *os.File, l *log.Logger) error {
 	if err != nil {
 		return err
 	}
+	a.config = c
 	a.recorder = newRecorder(func(ctx context.Context) (Store, error) { return c.OpenStore(ctx, m.Home) }, m.Backend, m.ID, l)
 	look := time.NewTicker(deletedInterval)
 	defer look.Stop()

@@ -82,6 +82,7 @@ func (b Bundle) reconcile() (*spec.Status, error) {
 	endRemains(m.Handle, starts)
 	cancelled, _ := b.cancelRequested()
 	s := replay(m, starts, exits, cancelled)
+	b.settleAdmission(m, &s)
 	if err := b.writeStatus(&s, true); err != nil && !cannotWrite(err) {
 		return nil, err
 	}

@@ -60,8 +60,11 @@ type agent struct {
 	written time.Time
 	forced  bool // kill instead of terminate
 	reserve *reserve
+	config  Config
 	look    <-chan time.Time // when to see whether the bundle is still there
 	lost    bool             // the bundle was deleted
+
+	admission *admission // nil: the app did not have to ask
 }
 
 // run drives the app to its end and writes its terminal status.
@@ -91,7 +94,7 @@ func (a *agent) begin() {
 		a.refuse(err)
 		return
 	}
-	a.perform(a.gang.begin())
+	a.admit()
 }
 
 // after has the loop do something later.
@@ -209,7 +212,7 @@ func (a *agent) start(m *member, attempt int) {
 		return
 	}
 	p, err := a.launcher.Start(Start{
-		Replica: m.key, Attempt: attempt, Env: a.ports.env(a.gang, m), Line: a.lineWatch(m, attempt),
+		Replica: m.key, Attempt: attempt, Env: append(a.ports.env(a.gang, m), a.deviceEnv(m)...), Line: a.lineWatch(m, attempt),
 	})
 	if err != nil {
 		a.refuse(err)
@@ -306,6 +309,7 @@ func (a *agent) writeStatus(s *spec.Status) error {
 // made durable right after: a power cut in between can turn it into "agent died",
 // never a failure into a success.
 func (a *agent) finish(signals <-chan os.Signal) error {
+	a.withdraw()
 	a.endRest(signals)
 	a.reserve.release() // for what follows
 	s := a.gang.finalStatus(a.manifest, a.now())

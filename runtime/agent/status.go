@@ -16,6 +16,7 @@ func (m *member) status() spec.ReplicaStatus {
 		ID: m.key.ID, Role: m.key.Role, State: m.state, ExitCode: m.code, Signal: m.signal,
 		Attempt: m.attempt, Hostname: m.process.Hostname, StartedAt: m.started, FinishedAt: m.finished,
 		Msg: m.msg, StructuredErrorMsg: m.errFile, PID: m.process.PID,
+		Devices: m.devices,
 	}
 	if m.usage != nil {
 		s.MaxRSSBytes, s.CPUSeconds = &m.usage.MaxRSS, &m.usage.CPU
