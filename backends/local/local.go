@@ -41,9 +41,10 @@ type Backend struct {
 }
 
 var (
-	_ backends.Backend = (*Backend)(nil)
-	_ backends.Waiter  = (*Backend)(nil)
-	_ backends.Prober  = (*Backend)(nil)
+	_ backends.Backend   = (*Backend)(nil)
+	_ backends.Waiter    = (*Backend)(nil)
+	_ backends.Prober    = (*Backend)(nil)
+	_ backends.Terminals = (*Backend)(nil)
 )
 
 // New returns the backend; it touches nothing.

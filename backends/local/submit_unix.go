@@ -60,13 +60,17 @@ func (b *Backend) manifest(p *backends.Plan) (*agent.Manifest, error) {
 	if environ == nil {
 		environ = os.Environ()
 	}
-	return &agent.Manifest{
+	m := &agent.Manifest{
 		Version: 1, ID: p.ID, Backend: Name,
 		Handle: handleOf(p.ID),
 		App:    p.App, Cfg: p.Cfg, Request: raw, Environ: environ,
 		Record: p.Record,
 		Home:   b.config.Home, SubmittedAt: time.Now(), GracePeriod: seconds(o.grace), FailFast: o.failFast,
-	}, nil
+	}
+	if p.TTY != nil {
+		m.TTY = &agent.TerminalSize{Rows: p.TTY.Rows, Cols: p.TTY.Cols}
+	}
+	return m, nil
 }
 
 // Probe always finds the local machine.

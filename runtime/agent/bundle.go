@@ -45,6 +45,14 @@ type Manifest struct {
 
 	GracePeriod time.Duration `json:"grace_period"` // between SIGTERM and SIGKILL
 	FailFast    bool          `json:"fail_fast"`
+
+	TTY *TerminalSize `json:"tty,omitempty"` // the only replica runs on a pseudo-terminal
+}
+
+// TerminalSize is the size that a pseudo-terminal begins with, in characters.
+type TerminalSize struct {
+	Rows uint16 `json:"rows"`
+	Cols uint16 `json:"cols"`
 }
 
 // Bundle is an app's folder.
