@@ -127,7 +127,7 @@ func (l *attemptLog) take(stream int, buf []byte) (int, error) {
 		}
 	}
 	if l.tty && errors.Is(err, unix.EIO) {
-		return n, nil // nobody has the terminal open any more
+		return 0, nil // nobody has the terminal open any more
 	}
 	return n, err
 }
