@@ -20,7 +20,7 @@ type Terminals interface {
 type TerminalOptions struct {
 	// All begins with the first byte of the first attempt.
 	All bool
-	// Tail, without All, is how many of the bytes that are there come first, less
+	// Tail, where not All is shown, is how many of the bytes that are there come first, less
 	// what is needed to begin at the start of a line.
 	Tail int64
 	// Lag, if not 0, is how many bytes a client may be behind: one that is further

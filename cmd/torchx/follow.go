@@ -206,7 +206,7 @@ func (f *follower) result(ctx context.Context) error {
 func (f *follower) look(ctx context.Context) error {
 	switch {
 	case f.tty.on:
-		err := f.sit(ctx, f.screen.w, f.tty, backends.TerminalOptions{All: true}, false)
+		err := f.sit(ctx, f.screen.w, f.tty, backends.TerminalOptions{All: true, Tail: ttyTail}, false)
 		return f.left(ctx, err)
 	case f.log:
 		return f.show(ctx)

@@ -372,7 +372,7 @@ func (f *follower) left(ctx context.Context, err error) error {
 	if !errors.Is(cause, errDetached) && !errors.Is(cause, errSignalled) {
 		return cause
 	}
-	f.say("detached, %s goes on: torchx attach --tty %s", f.ref.Handle(), f.ref.Handle())
+	f.say("detached, it goes on: torchx attach --tty %s", f.ref.Handle())
 	return cause
 }
 
