@@ -109,6 +109,10 @@ type Plan struct {
 	// Queue asks a Queuer to start the app only when there is room for it.
 	Queue bool
 
+	// TTY, if set, runs the app on a pseudo-terminal of that size; it is for
+	// Terminals, and not a part of the printed plan.
+	TTY *TerminalSize
+
 	// Record is what the history has of the app beside the plan, as opaque JSON, and
 	// Unrecorded says that the history could not take it; both are for a Rememberer.
 	Record     json.RawMessage

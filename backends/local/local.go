@@ -43,10 +43,11 @@ type Backend struct {
 }
 
 var (
-	_ backends.Backend = (*Backend)(nil)
-	_ backends.Waiter  = (*Backend)(nil)
-	_ backends.Prober  = (*Backend)(nil)
-	_ backends.Queuer  = (*Backend)(nil)
+	_ backends.Backend   = (*Backend)(nil)
+	_ backends.Waiter    = (*Backend)(nil)
+	_ backends.Prober    = (*Backend)(nil)
+	_ backends.Queuer    = (*Backend)(nil)
+	_ backends.Terminals = (*Backend)(nil)
 )
 
 // New returns the backend; it touches nothing.

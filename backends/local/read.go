@@ -132,10 +132,15 @@ func (b *Backend) Logs(_ context.Context, id string, r spec.Replica, o backends.
 	if err != nil {
 		return nil, fmt.Errorf("read app %s: %w", id, err)
 	}
-	return logstore.Open(logstore.Source{
+	return logstore.Open(b.source(w, l, r), o)
+}
+
+// source is where a replica's log is.
+func (b *Backend) source(w *watch, l layout, r spec.Replica) logstore.Source {
+	return logstore.Source{
 		Dir:   func(attempt int) string { return l.replicaDir(r, attempt) },
 		State: func() (int, bool, error) { return w.attempts(r) },
-		Watch: []string{bundle.Dir},
+		Watch: []string{w.bundle.Dir},
 		Hub:   b.hub,
-	}, o)
+	}
 }

@@ -61,14 +61,18 @@ func (b *Backend) manifest(ctx context.Context, p *backends.Plan) (*agent.Manife
 	}
 	req, _ := p.Request.(*Request) // Plan and Load make nothing else
 	devices := deviceRequest(p.App, o, req, environ)
-	return &agent.Manifest{
+	m := &agent.Manifest{
 		Queue: p.Queue, Devices: devices, GPUs: b.machineGPUs(ctx, p, devices),
 		Version: 1, ID: p.ID, Backend: Name,
 		Handle: handleOf(p.ID),
 		App:    p.App, Cfg: p.Cfg, Request: raw, Environ: environ,
 		Record: p.Record,
 		Home:   b.config.Home, SubmittedAt: failpoint.Now(), GracePeriod: seconds(o.grace), FailFast: o.failFast,
-	}, nil
+	}
+	if p.TTY != nil {
+		m.TTY = &agent.TerminalSize{Rows: p.TTY.Rows, Cols: p.TTY.Cols}
+	}
+	return m, nil
 }
 
 // Probe always finds the local machine.

@@ -97,6 +97,11 @@ func (t *tool) run(ctx context.Context, o runOptions) error {
 	for _, w := range planned.Warnings {
 		t.warn("%s", w)
 	}
+	if o.dryrun && o.follow.tty.on {
+		if err := t.checkTerminal("run", planned); err != nil {
+			return err
+		}
+	}
 	if o.dryrun {
 		return t.printPlan(planned, o.json)
 	}

@@ -30,6 +30,9 @@ func (t *tool) submitCommand() *cli.Command {
 			if err := follow.check("submit"); err != nil {
 				return err
 			}
+			if follow.tty.on && file == "-" && !follow.detach {
+				return usagef("submit", "--tty needs stdin for the terminal: put the plan into a file")
+			}
 			return t.submit(c.Context, file, backend, follow)
 		},
 	}

@@ -50,6 +50,13 @@ type Manifest struct {
 	Queue   bool           `json:"queue,omitempty"`   // start when there is room beside other apps
 	Devices *DeviceRequest `json:"devices,omitempty"` // nil: replicas share what there is
 	GPUs    []machine.GPU  `json:"gpus,omitempty"`    // of this machine, where Queue or Devices has to know
+	TTY     *TerminalSize  `json:"tty,omitempty"`     // the only replica runs on a pseudo-terminal
+}
+
+// TerminalSize is the size that a pseudo-terminal begins with, in characters.
+type TerminalSize struct {
+	Rows uint16 `json:"rows"`
+	Cols uint16 `json:"cols"`
 }
 
 // Bundle is an app's folder.

@@ -42,7 +42,8 @@ func Main(dir string, c Config) int {
 func runBundle(b Bundle, c Config, ready *os.File, l *log.Logger) error {
 	signals := make(chan os.Signal, 16)
 	signal.Notify(signals, unix.SIGTERM, unix.SIGINT)
-	signal.Ignore(unix.SIGHUP, unix.SIGPIPE)
+	// Taken and dropped: replicas would inherit signals that are ignored.
+	signal.Notify(make(chan os.Signal, 1), unix.SIGHUP, unix.SIGPIPE)
 	lock := os.NewFile(lockFD, lockFile)
 	if lock == nil {
 		return errors.New("start it by `torchx run`: the lock is missing")

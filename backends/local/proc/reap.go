@@ -40,6 +40,7 @@ func (p *Launcher) reapOne() bool {
 	}
 	p.mu.Unlock()
 	if started != nil {
+		p.terminals.leave()
 		p.drainer.release(started.log)
 		p.exits <- started.exit(status, &usage)
 	}
@@ -76,8 +77,21 @@ func (p *Launcher) endGroup(pid int) {
 	}
 }
 
-// Terminate sends SIGTERM to the replica's process group.
-func (p *Launcher) Terminate(r spec.Replica) { p.signal(r, unix.SIGTERM) }
+// Terminate sends SIGTERM to the replica's process group. Shells that somebody
+// sits at ignore it: they are told that the terminal is gone.
+func (p *Launcher) Terminate(r spec.Replica) {
+	p.signal(r, unix.SIGTERM)
+	if p.terminals != nil && p.ignoresTerm(r) {
+		p.signal(r, unix.SIGHUP)
+	}
+}
+
+func (p *Launcher) ignoresTerm(r spec.Replica) bool {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	started := p.byKey[r]
+	return started != nil && ignores(started.pid, unix.SIGTERM)
+}
 
 // Kill ends the replica's group and whatever else descends from it.
 func (p *Launcher) Kill(r spec.Replica) {
