@@ -44,7 +44,7 @@ func (t *tool) pruneCommand() *cli.Command {
 			&cli.StringSliceFlag{Name: "state", Usage: "only apps in state `S`: succeeded, failed, cancelled (repeatable, or S,S2)", Destination: &states},
 			backendFlag(&o.backend, "only apps of `BACKEND`"),
 			&cli.BoolFlag{Name: "all", Aliases: []string{"a"}, Usage: "every app that has ended", Destination: &o.all},
-			&cli.BoolFlag{Name: "keep-logs", Usage: "keep the log files; torchx log still prints them", Destination: &o.keepLogs},
+			&cli.BoolFlag{Name: "keep-logs", Usage: "keep the log files, in TORCHX_HOME/logs; torchx log still prints them", Destination: &o.keepLogs},
 			&cli.BoolFlag{Name: "dry-run", Aliases: []string{"n", "dryrun"}, Usage: "only print what would go, and how much it takes", Destination: &o.dryRun},
 			&cli.BoolFlag{Name: "force", Aliases: []string{"f", "yes", "y"}, Usage: "do not ask", Destination: &o.force},
 			jsonFlag(&o.json),

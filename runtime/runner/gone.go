@@ -38,7 +38,7 @@ func whatIsLeft(kept *backends.KeptLogs) string {
 	if kept == nil {
 		return " and its logs"
 	}
-	return ", its logs are left in " + kept.Dir
+	return ", its logs were left in " + kept.Dir
 }
 
 // moment is a time as messages about what is gone write it.
