@@ -161,7 +161,8 @@ type LogOptions struct {
 	// Attempt is the attempt to read, from 0; nil is the last one. With Follow
 	// and nil, later attempts follow.
 	Attempt *int
-	// AllAttempts reads every attempt from the first on.
+	// AllAttempts reads every attempt from the first on, or from Attempt on; lines
+	// are then counted from the start of that attempt.
 	AllAttempts bool
 	Since       time.Time // inclusive; zero: no bound
 	Until       time.Time // exclusive; zero: no bound

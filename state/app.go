@@ -37,7 +37,8 @@ type App struct {
 	Submitter string
 }
 
-// Insert records a new app, before it is submitted. Errors: ErrExists if the
+// Insert records a new app, before it is submitted; the tombstone of an earlier
+// one with that id goes. Errors: ErrExists if the
 // backend has an app of that id in this history.
 func (db *DB) Insert(ctx context.Context, a App) error {
 	args, err := json.Marshal(a.Args)
@@ -47,6 +48,9 @@ func (db *DB) Insert(ctx context.Context, a App) error {
 	return db.write(ctx, "record app "+a.ID, func(tx *sql.Tx) error {
 		seq, err := insertApp(ctx, tx, &a)
 		if err != nil {
+			return err
+		}
+		if err := unbury(ctx, tx, a.Backend, a.ID); err != nil { // the id is of this app now
 			return err
 		}
 		_, err = tx.ExecContext(ctx,

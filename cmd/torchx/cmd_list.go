@@ -84,7 +84,7 @@ func (t *tool) listFilter(o listOptions) (f runner.Filter, err error) {
 	if _, err = backends.CfgLayer(o.cfg); err != nil {
 		return f, err
 	}
-	if f.States, err = parseStates(o.states); err != nil {
+	if f.States, err = parseStates("list", o.states); err != nil {
 		return f, err
 	}
 	f.All = o.all
@@ -113,13 +113,13 @@ func listLimit(o listOptions) (int, error) {
 	return n, nil
 }
 
-func parseStates(texts []string) ([]spec.State, error) {
+func parseStates(command string, texts []string) ([]spec.State, error) {
 	var states []spec.State
 	for _, name := range backends.SplitCSV(strings.Join(texts, ",")) {
 		s, err := spec.ParseState(strings.ToUpper(name))
 		if err != nil {
 			known := stateNames()
-			return nil, usagef("list", "unknown state %s: it is one of %s.%s", quoteWord(name),
+			return nil, usagef(command, "unknown state %s: it is one of %s.%s", quoteWord(name),
 				strings.Join(known, ", "), suggest.Hint(strings.ToUpper(name), known))
 		}
 		states = append(states, s)

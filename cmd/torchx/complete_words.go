@@ -78,7 +78,11 @@ func (c *completer) flagValue(ctx context.Context, name, typed string) {
 	case "cfg":
 		c.options(typed)
 	case "state":
-		for _, s := range stateNames() {
+		states := stateNames()
+		if c.line.verb != nil && c.line.verb.name == "prune" {
+			states = terminalStates()
+		}
+		for _, s := range states {
 			c.add(strings.ToLower(s), "")
 		}
 	case "streams":

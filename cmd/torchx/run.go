@@ -108,7 +108,7 @@ func (t *tool) commandLine() *cli.App {
 func (t *tool) commands() []*cli.Command {
 	return []*cli.Command{
 		t.runCommand(), t.submitCommand(), t.statusCommand(), t.listCommand(), t.logCommand(),
-		t.describeCommand(), t.eventsCommand(), t.attachCommand(), t.topCommand(), t.waitCommand(), t.cancelCommand(), t.deleteCommand(),
+		t.describeCommand(), t.eventsCommand(), t.attachCommand(), t.topCommand(), t.waitCommand(), t.cancelCommand(), t.deleteCommand(), t.pruneCommand(),
 		t.builtinsCommand(), t.runoptsCommand(), t.configureCommand(), t.completionCommand(), t.versionCommand(),
 	}
 }

@@ -32,5 +32,7 @@ const (
 	Ended             = "agent/ended"              // all have ended, status.json says they run
 	ResultWritten     = "agent/result-written"     // status.json has the result, the history has not
 	HistoryWritten    = "agent/history-written"    // … and so has the history, the lock is held
+	RemovalNoted      = "cli/removal-noted"        // an app is going to be deleted, all of it is there
+	Removed           = "cli/removed"              // … and is deleted, the history still has it
 	ReconcileRecorded = "agent/reconcile-recorded" // whoever found a dead agent's app has written its result
 )

@@ -29,7 +29,8 @@ type formatter struct {
 	out    []byte // what is to be written next
 	open   place  // whose unfinished line out (or what was written) ends with
 	stats  Stats
-	object []byte // the begin of a JSON line
+	counts []int64 // blocks that were added, by input
+	object []byte  // the begin of a JSON line
 }
 
 // inputState is what is known of one input.
@@ -60,7 +61,7 @@ var (
 )
 
 func newFormatter(inputs []Input, o Options) *formatter {
-	f := &formatter{o: o, open: nowhere}
+	f := &formatter{o: o, open: nowhere, counts: make([]int64, len(inputs))}
 	f.lined = o.Prefix || o.Timestamps || o.Regex != nil
 	if o.Regex != nil {
 		f.match = newMatcher(o.Regex)
@@ -87,6 +88,7 @@ func prefixOf(in Input, o Options) string {
 
 // add formats a block of input i.
 func (f *formatter) add(i int, b backends.Block) {
+	f.counts[i]++
 	in := &f.inputs[i]
 	if b.Attempt != in.attempt {
 		f.finish(i)
@@ -99,6 +101,13 @@ func (f *formatter) add(i int, b backends.Block) {
 		f.assemble(i, b)
 	default:
 		f.text(i, b, b.Data)
+	}
+}
+
+// written reports what was added before the last write.
+func (f *formatter) written(counts []int64) {
+	if f.o.Written != nil {
+		f.o.Written(counts)
 	}
 }
 

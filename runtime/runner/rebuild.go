@@ -30,8 +30,8 @@ func memoryOf(p *Planned) (json.RawMessage, error) {
 }
 
 // Settle is for every command that opens the history, before it does its work: it
-// ends what dead supervisors of this machine left running, and takes apps into the
-// history that it lost or could not take. What fails is a warning.
+// ends what dead supervisors of this machine left running, finishes removals that
+// were cut short, and takes apps into the history that it lost or could not take. What fails is a warning.
 func (r *Runner) Settle(ctx context.Context) {
 	for _, name := range r.Backends.Names() {
 		b, err := r.Backends.Get(name)
@@ -47,6 +47,7 @@ func (r *Runner) Settle(ctx context.Context) {
 	if r.DB == nil || r.DB.ReadOnly() {
 		return
 	}
+	r.finishRemovals(ctx)
 	if err := r.refill(ctx); err != nil {
 		r.warn("the history is not complete: %v", err)
 	}

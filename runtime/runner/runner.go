@@ -60,10 +60,6 @@ func notFound(format string, args ...any) error {
 	return &LookupError{fmt.Sprintf(format, args...)}
 }
 
-func unknownApp(ref Ref) error {
-	return notFound("app %s does not exist or was deleted: see `torchx list`", ref.Handle())
-}
-
 func (r *Runner) warn(format string, args ...any) {
 	if r.Warn != nil {
 		r.Warn(fmt.Sprintf(format, args...))
