@@ -49,6 +49,7 @@ func ask(port string) int {
 		fmt.Fprintln(os.Stderr, err)
 		return 1
 	}
+	defer resp.Body.Close()
 	_, _ = io.Copy(os.Stdout, resp.Body)
 	return 0
 }
@@ -199,7 +200,8 @@ func TestEndWhileWaiting(t *testing.T) {
 		}, spec.Cancelled, 130, "not started: it waited for role db to be ready"},
 		{"failure", nil, func(f *fixture, _, dir string) { f.create(dir, "fail") }, spec.Failed, 5, "not started: it waited for role db to be ready"},
 		{
-			"failure without fail_fast", backends.Config{"fail_fast": false},
+			"failure without fail_fast",
+			backends.Config{"fail_fast": false},
 			func(f *fixture, _, dir string) { f.create(dir, "fail") }, spec.Failed, 5, "not started: it waited for role db to be ready",
 		},
 		{"death of the agent", nil, func(f *fixture, id, _ string) { f.killAgent(id) }, spec.Failed, 125, "not started: it waited for role db to be ready"},
