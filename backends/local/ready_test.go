@@ -49,6 +49,7 @@ func ask(port string) int {
 		fmt.Fprintln(os.Stderr, err)
 		return 1
 	}
+	defer resp.Body.Close()
 	_, _ = io.Copy(os.Stdout, resp.Body)
 	return 0
 }
