@@ -101,11 +101,7 @@ func (a *agent) wait(q *admission) {
 			a.log.Print(err)
 			v = verdict{waiting: queuedPrefix + "waits, since it cannot be seen whether there is room: " + err.Error()}
 		}
-		select {
-		case a.later <- func() { a.decided(v) }:
-		case <-a.closed:
-			return
-		}
+		a.post(func() { a.decided(v) })
 		if v.claim != nil || !w.changed(q.before < watchedPlaces, a.closed) {
 			return
 		}
