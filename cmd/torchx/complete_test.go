@@ -125,6 +125,11 @@ func TestCompleteHandles(t *testing.T) {
 		{[]string{"log", "local://torchx/" + two + "/a"}, []string{"local://torchx/" + two + "/a"}},
 		{[]string{"log", two + "/a/"}, []string{two + "/a/0"}},
 		{[]string{"status", two, "--roles", "a,"}, []string{"a,a", "a,b"}},
+		{[]string{"rerun", two[:3]}, []string{two}},
+		{[]string{"rerun", "--rec"}, []string{"--recorded"}},
+		{[]string{"rerun", two, "--s"}, []string{"--second"}},
+		{[]string{"rerun", "-", "--num"}, []string{"--num_replicas"}},
+		{[]string{"rerun", "nothing", "--"}, nil},
 	} {
 		if got := completions(t, dir, c.words...); !reflect.DeepEqual(got, c.want) && !sameWords(got, c.want) {
 			t.Errorf("%q: %q, want %q", c.words, got, c.want)

@@ -199,11 +199,15 @@ func (c *completer) componentArgument(ctx context.Context) {
 	ctx, cancel := context.WithTimeout(ctx, completeTime)
 	defer cancel()
 	c.files = !strings.HasPrefix(c.current, "-")
+	name := c.line.positionals[0]
+	if c.line.verb.name == "rerun" {
+		name = c.componentOf(ctx, name)
+	}
 	loader, err := c.loader()
-	if err != nil {
+	if err != nil || name == "" {
 		return
 	}
-	found, err := loader.Find(ctx, c.line.positionals[0])
+	found, err := loader.Find(ctx, name)
 	if err != nil {
 		return
 	}

@@ -36,6 +36,10 @@ type PlanRequest struct {
 	Args      []string
 	Modules   json.RawMessage
 	Getenv    json.RawMessage
+	// Asked is what else was asked for, as opaque JSON: a rerun asks for it again.
+	Asked json.RawMessage
+	// Origin is what the history's first event says of where the app comes from.
+	Origin string
 }
 
 // Planned is an app that is ready to be submitted. Its JSON form, {app, cfg,
@@ -46,10 +50,11 @@ type Planned struct {
 	// Warnings of option parsing and of the backend, one line each.
 	Warnings []string
 
-	Component       string
-	Args            []string
-	Cwd             string
-	Modules, Getenv json.RawMessage
+	Component              string
+	Args                   []string
+	Cwd                    string
+	Modules, Getenv, Asked json.RawMessage
+	Origin                 string
 }
 
 // Ref names the app that Submit will start.
@@ -131,6 +136,7 @@ func (r *Runner) Plan(ctx context.Context, q PlanRequest) (*Planned, error) {
 	return &Planned{
 		Backend: alias.Backend, Plan: plan, Warnings: append(warnings, plan.Warnings...),
 		Component: q.Component, Args: q.Args, Cwd: q.Cwd, Modules: q.Modules, Getenv: q.Getenv,
+		Asked: q.Asked, Origin: q.Origin,
 	}, nil
 }
 
