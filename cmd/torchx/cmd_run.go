@@ -152,7 +152,7 @@ func (o *runOptions) applyConfig(conf *config.Config) error {
 // chooseBackend checks the backend or takes the default, the first one.
 func (t *tool) chooseBackend(o *runOptions) error {
 	if o.backend != "" {
-		_, err := t.canonical("run", o.backend)
+		_, err := t.canonical(o.command, o.backend)
 		return err
 	}
 	reg, err := t.registry()

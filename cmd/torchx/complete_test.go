@@ -41,6 +41,7 @@ func TestComplete(t *testing.T) {
 		{"--log_level=w", "--log_level=warning"},
 		{"--log_level d", "debug"},
 		{"completion ", "bash zsh fish"},
+		{"conf", "configure config"},
 		{"completion bash ", ""},
 		{"list --stat", "--state"},
 		{"list --state failed --stat", "--state"}, // may be given again
@@ -67,6 +68,9 @@ func TestComplete(t *testing.T) {
 		{"run broken.star:x --", ""},
 		{"run utils.sh -- --", ""},
 		{"submit ", ":files"},
+		{"config ", "explain"},
+		{"config explain dist.dd", "dist.ddp"},
+		{"config explain -b loc", "local"},
 		{"runopts l", "local"},
 		{"status ", ""}, // there is no history yet
 	} {

@@ -212,6 +212,17 @@ func fromJSON(p *Param, decoded any) (starlark.Value, error) {
 	return p.Type.fromJSON(decoded)
 }
 
+// CheckConfig says what is wrong with a text of a config section as the
+// parameter's value; nil if nothing is.
+func (p *Param) CheckConfig(text string) error {
+	value := *p
+	if p.Variadic {
+		value.Type = Type{Kind: List, Elem: p.Type.Kind}
+	}
+	_, err := fromConfig(&value, text)
+	return err
+}
+
 func fromConfig(p *Param, text string) (starlark.Value, error) {
 	if text == "None" {
 		return none(p)
