@@ -29,6 +29,9 @@ const agentCommand = "agent"
 // run is the whole program: it does what args say and returns the exit code.
 func run(ctx context.Context, args []string, s streams, env environment) (code int) {
 	if len(args) > 2 && args[1] == agentCommand {
+		if args[2] == agent.SelfTestArgument {
+			return agent.RunSelfTest(s.out)
+		}
 		return all.RunAgent(args[2], openStore)
 	}
 	ctx, interrupts := watchSignals(ctx, env.signals)
@@ -110,7 +113,7 @@ func (t *tool) commands() []*cli.Command {
 	return []*cli.Command{
 		t.runCommand(), t.rerunCommand(), t.submitCommand(), t.statusCommand(), t.listCommand(), t.logCommand(),
 		t.describeCommand(), t.eventsCommand(), t.attachCommand(), t.topCommand(), t.waitCommand(), t.cancelCommand(), t.deleteCommand(),
-		t.builtinsCommand(), t.runoptsCommand(), t.configureCommand(), t.configCommand(), t.completionCommand(), t.versionCommand(),
+		t.builtinsCommand(), t.runoptsCommand(), t.configureCommand(), t.configCommand(), t.doctorCommand(), t.completionCommand(), t.versionCommand(),
 	}
 }
 
