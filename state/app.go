@@ -20,7 +20,7 @@ type App struct {
 	Args      []string // the component's arguments as typed
 	App       json.RawMessage
 	Cfg       json.RawMessage
-	Request   json.RawMessage // what the backend planned
+	Request   json.RawMessage // what was asked for beside Component, Args and Cfg, such as variables
 	Cwd       string
 	Modules   json.RawMessage // Starlark modules that were loaded, with their hashes
 	Getenv    json.RawMessage // environment values the component read

@@ -19,10 +19,12 @@ type memory struct {
 	Cwd       string          `json:"cwd,omitempty"`
 	Modules   json.RawMessage `json:"modules,omitempty"`
 	Getenv    json.RawMessage `json:"getenv,omitempty"`
+	Asked     json.RawMessage `json:"asked,omitempty"`
+	Origin    string          `json:"origin,omitempty"`
 }
 
 func memoryOf(p *Planned) (json.RawMessage, error) {
-	data, err := json.Marshal(memory{p.Component, p.Args, p.Cwd, p.Modules, p.Getenv})
+	data, err := json.Marshal(memory{p.Component, p.Args, p.Cwd, p.Modules, p.Getenv, p.Asked, p.Origin})
 	if err != nil {
 		return nil, fmt.Errorf("encode the record of app %s: %w", p.Ref().Handle(), err)
 	}
@@ -119,6 +121,7 @@ func (r *Runner) remember(ctx context.Context, backend string, m *backends.Memor
 	p := &Planned{
 		Backend: backend, Plan: &backends.Plan{ID: m.ID, App: m.App, Cfg: m.Cfg},
 		Component: kept.Component, Args: kept.Args, Cwd: kept.Cwd, Modules: kept.Modules, Getenv: kept.Getenv,
+		Asked: kept.Asked, Origin: kept.Origin,
 	}
 	row, err := r.newRow(p)
 	if err != nil {
