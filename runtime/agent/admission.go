@@ -9,6 +9,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"torchx/runtime/failpoint"
 	"torchx/runtime/machine"
 	"torchx/runtime/spec"
 	"torchx/state"
@@ -143,6 +144,7 @@ func (q *admission) line(enter bool) (behind string, err error) {
 		if err := q.bundle.enqueue(q.manifest.Handle); err != nil {
 			return "", err
 		}
+		failpoint.Hit(failpoint.Enqueued)
 	}
 	handle, before, err := q.bundle.ahead()
 	q.before = before
@@ -184,6 +186,7 @@ func (q *admission) take(c *claim) error {
 	if err := writeJSON(q.bundle.path(claimFile), c, false); err != nil {
 		return fmt.Errorf("write %s: %w", claimFile, err)
 	}
+	failpoint.Hit(failpoint.Claimed)
 	if q.manifest.Queue {
 		q.bundle.dequeue()
 	}
