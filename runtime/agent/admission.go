@@ -104,6 +104,11 @@ var errDead = errors.New("an agent died")
 // decide needs nobody else's help: it must not wait while it has the lock. Swept
 // says that dead agents were looked after. Errors: errDead, *busyError.
 func (q *admission) decide(enter, swept bool) (v verdict, err error) {
+	if q.manifest.Queue && !enter { // who stands behind another needs no lock to see it
+		if behind, err := q.line(false); behind != "" || err != nil {
+			return verdict{waiting: behind}, err
+		}
+	}
 	lock, err := lockAdmission(q.bundle.home())
 	if err != nil {
 		return v, err
