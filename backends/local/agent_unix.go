@@ -11,6 +11,7 @@ import (
 	"path/filepath"
 	"time"
 
+	"torchx/backends"
 	"torchx/backends/local/proc"
 	"torchx/backends/local/ttypipe"
 	"torchx/runtime/agent"
@@ -63,6 +64,7 @@ type commands struct {
 	imageRoot bool
 	terminal  bool
 	environ   []string
+	logLimit  int64
 }
 
 func newCommands(m *agent.Manifest) (*commands, error) {
@@ -70,6 +72,11 @@ func newCommands(m *agent.Manifest) (*commands, error) {
 	if err := json.Unmarshal(m.Request, &c.request); err != nil {
 		return nil, fmt.Errorf("read request of %s: %w", m.ID, err)
 	}
+	o, err := readOptions(backends.PlanInput{Cfg: m.Cfg})
+	if err != nil {
+		return nil, fmt.Errorf("read options of %s: %w", m.ID, err)
+	}
+	c.logLimit = o.logLimit
 	c.layout = layoutOf(m, c.request.LogDir)
 	c.terminal = m.TTY != nil
 	c.imageRoot = m.Cfg["image_type"] == imageDir
@@ -84,7 +91,7 @@ func (c *commands) command(r spec.Replica, attempt int) proc.Command {
 		env.Set(spec.ErrorFileVariable, c.layout.errorFile(r, attempt))
 	}
 	cmd := proc.Command{
-		Argv: p.Args, Dir: p.Cwd, Env: childEnv(c.environ, env), LogDir: c.layout.replicaDir(r, attempt),
+		Argv: p.Args, Dir: p.Cwd, Env: childEnv(c.environ, env), LogDir: c.layout.replicaDir(r, attempt), LogLimit: c.logLimit,
 	}
 	if c.terminal {
 		cmd.Env = terminalEnv(cmd.Env)

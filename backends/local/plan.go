@@ -56,7 +56,11 @@ type options struct {
 	imageType  string
 	grace      float64
 	failFast   bool
+	logLimit   int64 // bytes of a stream; 0: none
 }
+
+// minLogLimit keeps a limit that is too small to be meant from eating a log.
+const minLogLimit = 1 << 20
 
 func readOptions(in backends.PlanInput) (options, error) {
 	o := options{imageType: imageCwd, grace: defaultGrace, failFast: true}
@@ -74,6 +78,16 @@ func readOptions(in backends.PlanInput) (options, error) {
 	}
 	if o.grace < 0 {
 		return o, backends.Errorf(backends.ErrInvalidOption, "grace_period=%v: must not be negative", o.grace)
+	}
+	if v, ok := in.Cfg["log_max_size"].(string); ok && v != "" {
+		n, err := backends.ParseSize(v)
+		if err != nil {
+			return o, backends.Errorf(backends.ErrInvalidOption, "log_max_size=%w", err)
+		}
+		if n < minLogLimit {
+			return o, backends.Errorf(backends.ErrInvalidOption, "log_max_size=%s: must be at least 1MiB", v)
+		}
+		o.logLimit = n
 	}
 	if o.imageType != imageCwd && o.imageType != imageDir {
 		return o, backends.Errorf(backends.ErrInvalidOption, "image_type=%s: must be cwd or dir", o.imageType)

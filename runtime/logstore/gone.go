@@ -63,7 +63,7 @@ func (g gone) notice(s Stream, first int64) string {
 	case first > g.lines[s]:
 		what = fmt.Sprintf("the beginning of line %d", first)
 	}
-	return fmt.Sprintf("%s of %s, written until %s, gone: this log keeps the last %s of a stream",
+	return fmt.Sprintf("gap: %s of %s, written until %s (this log keeps the last %s of a stream)",
 		what, s, time.Unix(0, g.until[s]).UTC().Format(time.RFC3339), sizeText(g.limit))
 }
 

@@ -304,7 +304,7 @@ func TestKilledBeforeGivingBack(t *testing.T) {
 	got, notices := collect(t, oneAttempt(dir), o)
 	want, _ := naiveLimited(chunks, g, o)
 	compare(t, "after a kill", got, want)
-	if len(notices) != 1 || !strings.HasPrefix(notices[0], fmt.Sprintf("lines 1 to %d of stdout, written until ", g.lines[Stdout])) {
+	if len(notices) != 1 || !strings.HasPrefix(notices[0], fmt.Sprintf("gap: lines 1 to %d of stdout, written until ", g.lines[Stdout])) {
 		t.Errorf("notices %q", notices)
 	}
 }

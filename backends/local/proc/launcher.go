@@ -20,6 +20,7 @@ type Command struct {
 	Dir       string   // absolute working folder
 	ImageRoot string   // where a relative entry point is looked up first; "": nowhere
 	LogDir    string   // absolute folder of the attempt's log, made when needed
+	LogLimit  int64    // bytes that each stream's log keeps, 0: all
 	ErrorFile string   // absolute path that a failing program may write
 }
 
@@ -98,7 +99,7 @@ func (p *Launcher) Start(s agent.Start) (agent.Process, error) {
 	if err != nil {
 		return agent.Process{}, refuse(s.Replica, err)
 	}
-	logs, err := openLog(c.LogDir, p.terminals, p.points.of(s.Replica, s.Attempt), s.Line)
+	logs, err := openLog(c.LogDir, c.LogLimit, p.terminals, p.points.of(s.Replica, s.Attempt), s.Line)
 	if err != nil {
 		return agent.Process{}, refuse(s.Replica, err)
 	}
