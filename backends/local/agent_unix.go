@@ -23,6 +23,14 @@ func RunAgent(dir string, open func(ctx context.Context, home string) (agent.Sto
 	return agent.Main(dir, agent.Config{NewLauncher: newLauncher, OpenStore: open})
 }
 
+// ExecLimited is what this program does when its first argument is LimitedCommand:
+// with the arguments behind it, it becomes a replica's program. It returns only when
+// that fails, with the exit code.
+func ExecLimited(args []string) (code int, err error) { return proc.ExecLimited(args) }
+
+// LimitedCommand is the hidden command of ExecLimited.
+const LimitedCommand = proc.LimitedCommand
+
 func newLauncher(b agent.Bundle, m *agent.Manifest) (agent.Launcher, error) {
 	c, err := newCommands(m)
 	if err != nil {
@@ -65,6 +73,9 @@ type commands struct {
 	terminal  bool
 	environ   []string
 	logLimit  int64
+	roles     map[string]*spec.Role
+	limiting  limiting
+	cgroups   string // the app's folder for groups; "": none
 }
 
 func newCommands(m *agent.Manifest) (*commands, error) {
@@ -77,10 +88,30 @@ func newCommands(m *agent.Manifest) (*commands, error) {
 		return nil, fmt.Errorf("read options of %s: %w", m.ID, err)
 	}
 	c.logLimit = o.logLimit
+	if err := c.limit(o, m); err != nil {
+		return nil, err
+	}
 	c.layout = layoutOf(m, c.request.LogDir)
 	c.terminal = m.TTY != nil
 	c.imageRoot = m.Cfg["image_type"] == imageDir
 	return c, nil
+}
+
+// limit readies what limits the replicas.
+func (c *commands) limit(o options, m *agent.Manifest) (err error) {
+	c.roles = map[string]*spec.Role{}
+	for i := range m.App.Roles {
+		c.roles[m.App.Roles[i].Name] = &m.App.Roles[i]
+	}
+	if c.limiting = decideLimits(o, m.App); c.limiting.err != nil {
+		return c.limiting.err
+	}
+	if c.limiting.groups {
+		if c.cgroups, err = c.limiting.parent.App(agent.Escape(m.ID)); err != nil {
+			return fmt.Errorf("limits=%s: %w", o.limits, err)
+		}
+	}
+	return nil
 }
 
 func (c *commands) command(r spec.Replica, attempt int) proc.Command {
@@ -96,6 +127,8 @@ func (c *commands) command(r spec.Replica, attempt int) proc.Command {
 	if c.terminal {
 		cmd.Env = terminalEnv(cmd.Env)
 	}
+	cmd.CgroupLimits, cmd.MaxData = c.limiting.limitsOf(c.roles[r.Role])
+	cmd.Cgroups, cmd.Cgroup = c.cgroups, fmt.Sprintf("%s-%d-%d", agent.Escape(r.Role), r.ID, attempt)
 	cmd.ErrorFile, _ = env.Get(spec.ErrorFileVariable)
 	if !filepath.IsAbs(cmd.ErrorFile) {
 		cmd.ErrorFile = filepath.Join(p.Cwd, cmd.ErrorFile)
