@@ -149,11 +149,7 @@ func (a *attempt) next() (backends.Block, bool, error) {
 		}
 		s, more := a.grown(r)
 		if !more {
-			for s := range r.end {
-				if a.seen[s] == r.end[s] {
-					a.passed[s] = r.lines[s]
-				}
-			}
+			a.finished(r)
 			if a.k == a.index.len()-1 {
 				return backends.Block{}, false, nil // it may grow
 			}
@@ -166,6 +162,15 @@ func (a *attempt) next() (backends.Block, bool, error) {
 		}
 		if b, ok, err := a.block(s, r); ok || err != nil {
 			return b, ok, err
+		}
+	}
+}
+
+// finished notes what was passed with the end of record r.
+func (a *attempt) finished(r record) {
+	for s := range r.end {
+		if a.seen[s] == r.end[s] {
+			a.passed[s] = r.lines[s]
 		}
 	}
 }

@@ -53,8 +53,8 @@ func (p *Launcher) reapOne() bool {
 func (s *process) exit(status unix.WaitStatus, u *unix.Rusage) agent.Exit {
 	e := agent.Exit{
 		Replica: s.replica, Attempt: s.attempt, Time: failpoint.Now(), Code: status.ExitStatus(),
+		Msg: s.killed(),
 		//nolint:unconvert // it is 32 bits wide on some systems
-		Msg:   s.killed(),
 		Usage: &agent.Usage{MaxRSS: int64(u.Maxrss) * maxrssUnit, CPU: seconds(u.Utime) + seconds(u.Stime)},
 	}
 	if status.Signaled() {
