@@ -21,7 +21,8 @@ func twoRoles(t *testing.T) backends.PlanInput {
 		r.PortMap.Set("http", 8080)
 		r.Resource = spec.Resource{CPU: 0.5, MemMB: 64, GPU: 1}
 		r.Mounts = []spec.Mount{
-			{Type: spec.MountBind, Src: "/a", Dst: "/b", ReadOnly: true}, {Type: spec.MountVolume, Src: "v", Dst: "/v"},
+			{Type: spec.MountBind, Src: "/a", Dst: "/b", ReadOnly: true},
+			{Type: spec.MountVolume, Src: "v", Dst: "/v"},
 			{Type: spec.MountDevice, Src: "/dev/null", Dst: "/dev/x", Permissions: "r"},
 		}
 	}), role("other", nil))

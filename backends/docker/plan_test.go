@@ -133,7 +133,9 @@ func TestWorkspaceInPlan(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	must(t, os.WriteFile(filepath.Join(dir, "main.py"), []byte("x"), 0o644))
-	own := func(r *spec.Role) { r.Workspace = &spec.Workspace{Projects: spec.Map[string]{{Key: dir, Value: "lib"}}} }
+	own := func(r *spec.Role) {
+		r.Workspace = &spec.Workspace{Projects: spec.Map[string]{{Key: dir, Value: "lib"}}}
+	}
 	in := input(t, "", role("first", nil), role("second", nil), role("third", own))
 	in.Workspace, in.WorkspaceWhy = dir, "because"
 	p, req := plan(t, in)

@@ -18,7 +18,9 @@ var projectMarks = []string{config.FileName, "Dockerfile.torchx", ".git"}
 // folder, or a map of local folders to folders of the image.
 func parseWorkspace(text string) (*spec.Workspace, error) {
 	var doc yaml.Node
-	if err := yaml.Unmarshal([]byte(text), &doc); err != nil || len(doc.Content) != 1 || doc.Content[0].Kind != yaml.MappingNode {
+	// What is no YAML is the name of a folder, too.
+	isYAML := yaml.Unmarshal([]byte(text), &doc) == nil
+	if !isYAML || len(doc.Content) != 1 || doc.Content[0].Kind != yaml.MappingNode {
 		return &spec.Workspace{Projects: spec.Map[string]{{Key: text}}}, nil
 	}
 	w := &spec.Workspace{}

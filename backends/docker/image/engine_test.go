@@ -1,27 +1,20 @@
 package image
 
 import (
-	"archive/tar"
-	"bytes"
-	"context"
-	"errors"
-	"fmt"
 	"net/http"
 	"os"
 	"os/exec"
 	"path/filepath"
-	"slices"
 	"strings"
 	"sync"
-	"syscall"
 	"testing"
-	"time"
 
 	"github.com/docker/docker/api/types/image"
 	"github.com/docker/docker/client"
 	"github.com/google/go-containerregistry/pkg/registry"
 
 	"torchx/backends"
+	"torchx/backends/docker/image/enginetest"
 )
 
 // Registries on the loopback of the engine's network; the second one asks for a login.
@@ -34,8 +27,7 @@ const (
 // serveVariable makes the test program the registries.
 const serveVariable = "TORCHX_TEST_REGISTRIES"
 
-// testImage has one static program under all its names.
-const testImage = "torchx-test/busybox:1"
+const testImage = enginetest.Image
 
 func TestMain(m *testing.M) {
 	if os.Getenv(serveVariable) != "" {
@@ -43,7 +35,9 @@ func TestMain(m *testing.M) {
 		return
 	}
 	code := m.Run()
-	engine.stop()
+	if engine.engine != nil {
+		engine.engine.Stop()
+	}
 	os.Exit(code)
 }
 
@@ -60,108 +54,21 @@ func serveRegistries() {
 	}))
 }
 
-// testEngine is a Docker Engine of its own, in a network of its own: a second one
-// in the host's would take the first one's bridge away.
-type testEngine struct {
+// engine is the one of all tests of this package.
+var engine = struct {
 	once   sync.Once
 	err    error
-	root   string
-	run    *exec.Cmd
-	client *client.Client
-}
+	engine *enginetest.Engine
+}{}
 
-var engine testEngine
-
-// needEngine returns the engine. Without one the test is skipped, or fails when
-// TORCHX_REQUIRE has docker.
+// needEngine returns the client of the engine.
 func needEngine(t *testing.T) *client.Client {
 	t.Helper()
-	engine.once.Do(func() { engine.err = engine.start() })
-	switch {
-	case engine.err == nil:
-		return engine.client
-	case slices.Contains(strings.Split(os.Getenv("TORCHX_REQUIRE"), ","), "docker"):
-		t.Fatalf("TORCHX_REQUIRE has docker: %v", engine.err)
+	engine.once.Do(func() { engine.engine, engine.err = enginetest.Start(serveVariable) })
+	if engine.err != nil {
+		enginetest.Missing(t, engine.err)
 	}
-	t.Skipf("no Docker Engine can be started: %v", engine.err)
-	return nil
-}
-
-func (e *testEngine) start() error {
-	for _, program := range []string{"dockerd", "unshare", "ip", "busybox"} {
-		if _, err := exec.LookPath(program); err != nil {
-			return err
-		}
-	}
-	if os.Getuid() != 0 {
-		return errors.New("it needs root")
-	}
-	var err error
-	if e.root, err = os.MkdirTemp("", "torchx-engine-"); err != nil {
-		return err
-	}
-	host := "unix://" + e.root + "/docker.sock"
-	self, err := os.Executable()
-	if err != nil {
-		return err
-	}
-	script := `ip link set lo up && { ` + serveVariable + `=1 "$0" & registries=$!; trap : TERM
-		dockerd --data-root "$1/data" --exec-root "$1/exec" -H "$2" -p "$1/pid" >"$1/log" 2>&1 & engine=$!
-		wait $engine; kill $engine; wait $engine; kill $registries; }`
-	e.run = exec.Command("unshare", "--net", "sh", "-c", script, self, e.root, host)
-	if err := e.run.Start(); err != nil {
-		return err
-	}
-	if e.client, err = client.NewClientWithOpts(client.WithHost(host), client.WithAPIVersionNegotiation()); err != nil {
-		return err
-	}
-	for deadline := time.Now().Add(time.Minute); ; time.Sleep(50 * time.Millisecond) {
-		if _, err = e.client.Ping(context.Background()); err == nil {
-			break
-		}
-		if time.Now().After(deadline) {
-			log, _ := os.ReadFile(e.root + "/log")
-			return fmt.Errorf("the engine does not start: %w\n%s", err, log)
-		}
-	}
-	return e.importBusybox()
-}
-
-func (e *testEngine) importBusybox() error {
-	program, err := exec.LookPath("busybox")
-	if err != nil {
-		return err
-	}
-	data, err := os.ReadFile(program)
-	if err != nil {
-		return err
-	}
-	var b bytes.Buffer
-	w := tar.NewWriter(&b)
-	_ = w.WriteHeader(&tar.Header{Name: "bin/busybox", Mode: 0o755, Size: int64(len(data))})
-	_, _ = w.Write(data)
-	for _, name := range []string{"sh", "ls", "cat", "echo", "true", "false", "stat", "find", "sleep"} {
-		_ = w.WriteHeader(&tar.Header{Name: "bin/" + name, Typeflag: tar.TypeSymlink, Linkname: "busybox"})
-	}
-	if err := w.Close(); err != nil {
-		return err
-	}
-	body, err := e.client.ImageImport(context.Background(), image.ImportSource{Source: &b, SourceName: "-"}, testImage,
-		image.ImportOptions{Changes: []string{"WORKDIR /app", "ENV PATH=/bin"}})
-	if err != nil {
-		return err
-	}
-	defer body.Close()
-	return each(body, func(message) {})
-}
-
-func (e *testEngine) stop() {
-	if e.run == nil || e.run.Process == nil {
-		return
-	}
-	_ = e.run.Process.Signal(syscall.SIGTERM)
-	_ = e.run.Wait()
-	_ = os.RemoveAll(e.root)
+	return engine.engine.Client
 }
 
 // remove makes sure that an image is not on the engine.
@@ -236,7 +143,7 @@ func write(t *testing.T, dir string, files map[string]string) {
 // runIn returns what a command prints in a container of the image.
 func runIn(t *testing.T, ref string, args ...string) string {
 	t.Helper()
-	c := exec.Command("docker", append([]string{"-H", engine.client.DaemonHost(), "run", "--rm", "--network=none", ref}, args...)...)
+	c := exec.Command("docker", append([]string{"-H", engine.engine.Client.DaemonHost(), "run", "--rm", "--network=none", ref}, args...)...)
 	out, err := c.CombinedOutput()
 	if err != nil {
 		t.Fatalf("docker run %s: %v\n%s", ref, err, out)

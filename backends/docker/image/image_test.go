@@ -188,7 +188,8 @@ func TestBuildFails(t *testing.T) {
 		"command": {"ARG IMAGE\nFROM $IMAGE\nRUN echo the reason; false\n", []string{"returned a non-zero code: 1"}, "the reason"},
 		"buildkit": {
 			"ARG IMAGE\nFROM $IMAGE\nRUN true\nRUN --mount=type=cache,target=/c true\n",
-			[]string{"Dockerfile.torchx, line 4: RUN --mount needs BuildKit", "buildx"}, "",
+			[]string{"Dockerfile.torchx, line 4: RUN --mount needs BuildKit", "buildx"},
+			"",
 		},
 		"syntax": {"NOT A DOCKERFILE\n", []string{"unknown instruction"}, ""},
 	} {

@@ -5,7 +5,6 @@ import (
 	"bytes"
 	"context"
 	"errors"
-
 	"io"
 	"os"
 	"path/filepath"
@@ -235,5 +234,4 @@ func TestWhatCannotBeRead(t *testing.T) {
 	if _, err := tree.Name(ctx, "i"); !errors.Is(err, context.Canceled) {
 		t.Errorf("cancelled: %v", err)
 	}
-
 }
