@@ -86,8 +86,9 @@ type PlanInput struct {
 	DefaultImage string    // torchx.IMAGE: an image nobody chose
 
 	// Workspace is the folder that goes into the image of the first role if that has
-	// no workspace of its own; "" is none. WorkspaceWhy says how it was found, "" if
-	// somebody named it.
+	// no workspace of its own; "" is none. WorkspaceWhy says how that was found: a
+	// few words to stand behind the folder, or a whole line why there is none; it is
+	// "" where somebody chose.
 	Workspace    string
 	WorkspaceWhy string
 	Environ      []string // the environment of the command, "K=V"; nil: this process's own

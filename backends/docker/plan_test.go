@@ -150,7 +150,8 @@ func TestWorkspaceInPlan(t *testing.T) {
 	if p.App.Roles[0].Image != "bb:1" || p.App.Roles[0].Workspace.Projects[0].Key != dir || in.App.Roles[0].Workspace != nil {
 		t.Errorf("app %s, given %s", asJSON(t, p.App), asJSON(t, in.App))
 	}
-	if len(p.Notes) != 3 || p.Notes[0] != "because" || !strings.Contains(p.Notes[1], dir+", 1 file, 1B, on bb:1 as "+images[0]) {
+	want := "workspace of role first: " + dir + " (because): 1 file, 1B, onto bb:1 as " + images[0]
+	if len(p.Notes) != 2 || p.Notes[0] != want || !strings.Contains(p.Notes[1], "role third") {
 		t.Errorf("notes %q", p.Notes)
 	}
 	again := input(t, "", p.App.Roles...)

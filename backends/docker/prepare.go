@@ -71,7 +71,7 @@ func (r *Request) pulls(builds []build) (refs []string) {
 		}
 	}
 	for _, b := range builds {
-		refs = append(refs, b.base)
+		refs = append(refs, image.Bases(b.tree.Dockerfile, b.base)...)
 	}
 	return refs
 }

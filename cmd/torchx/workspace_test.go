@@ -40,7 +40,7 @@ func TestDefaultWorkspace(t *testing.T) {
 	project, plain := t.TempDir(), t.TempDir()
 	must(t, os.WriteFile(filepath.Join(project, ".torchxconfig"), nil, 0o600))
 	for _, test := range []struct{ cwd, want, why string }{
-		{project, project, "because of its .torchxconfig"},
+		{project, project, "which has .torchxconfig"},
 		{plain, "", "is no project"},
 		{home, "", "never one"},
 		{link, "", "never one"},

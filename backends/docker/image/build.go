@@ -93,23 +93,17 @@ func (b *Build) options() build.ImageBuildOptions {
 	return build.ImageBuildOptions{
 		Dockerfile: workspace.Dockerfile, BuildArgs: args, Labels: b.Labels, Version: build.BuilderV1,
 		Remove: true, ForceRemove: true, // no container stays behind, failed or not
-		AuthConfigs: credentialsFor(b.Tree.Dockerfile, b.Base),
+		AuthConfigs: credentialsFor(Bases(b.Tree.Dockerfile, b.Base)),
 	}
 }
 
-// credentialsFor are those of the registries that a Dockerfile may pull from.
-func credentialsFor(dockerfile, base string) map[string]registry.AuthConfig {
+// credentialsFor are those of the registries that images come from.
+func credentialsFor(refs []string) map[string]registry.AuthConfig {
 	all := map[string]registry.AuthConfig{}
-	refs := []string{base}
-	for _, i := range instructions(dockerfile) {
-		if fields := strings.Fields(i.text); len(fields) > 1 && strings.EqualFold(fields[0], "FROM") {
-			refs = append(refs, fields[1])
-		}
-	}
 	for _, ref := range refs {
 		parsed, err := parse(ref)
 		if err != nil {
-			continue // a stage's name or a variable
+			continue
 		}
 		if c, ok := parsed.credentials(); ok {
 			all[c.ServerAddress] = c
