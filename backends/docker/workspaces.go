@@ -150,7 +150,7 @@ func (w *workspaces) note(plan *backends.Plan, role *spec.Role, tree *workspace.
 	plan.Notes = append(plan.Notes, fmt.Sprintf("%s: %s, onto %s as %s",
 		w.head(plan.App, role), sizeOf(tree), role.Image, name))
 	if tree.Bytes > largeWorkspace {
-		plan.Notes = append(plan.Notes, "what a .dockerignore in the workspace names is left out")
+		plan.Notes = append(plan.Notes, "name what the image can do without in "+tree.Projects[0].Path+"/.dockerignore")
 	}
 	if len(tree.Skipped) > 0 {
 		plan.Warnings = append(plan.Warnings, "an image cannot hold sockets, pipes and devices: without "+strings.Join(tree.Skipped, ", "))

@@ -76,6 +76,9 @@ func (f *follower) run(ctx context.Context, p *runner.Planned) error {
 			// It is on record, and its handle is what a script looks for.
 			return errors.Join(err, f.printf("%s\n", f.ref.Handle()))
 		}
+		if cause := context.Cause(ctx); cause != nil {
+			return cause
+		}
 		return err
 	}
 	// The app runs: a closed stdout is no reason to lose it from sight.

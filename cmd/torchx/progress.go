@@ -155,7 +155,7 @@ func (d *display) draw(now bool) {
 // erase takes the drawn lines away.
 func (d *display) erase() {
 	if d.lines > 0 {
-		fmt.Fprintf(d.tool.err, "\x1b[%dA\x1b[J", d.lines)
+		fmt.Fprintf(d.tool.err, "\r\x1b[%dA\x1b[J", d.lines) // \r: Ctrl-C has moved the cursor
 		d.lines = 0
 	}
 }

@@ -57,11 +57,11 @@ func TestProgressOnTerminal(t *testing.T) {
 		}
 	}
 	// The bars were taken away, the output stays, and the bars stand below it.
-	if want := "\x1b[2A\x1b[J  a \\x1b[2Jline\ntorchx: pull a:1: [=====               \ntorchx: pull b:1:\n"; !strings.HasSuffix(got, want) {
+	if want := "\r\x1b[2A\x1b[J  a \\x1b[2Jline\ntorchx: pull a:1: [=====               \ntorchx: pull b:1:\n"; !strings.HasSuffix(got, want) {
 		t.Errorf("got %q, want %q at its end", got, want)
 	}
 	got = screenOf(80, levelInfo, time.Second, pulling...)
-	if want := "\x1b[1A\x1b[Jtorchx: pull a:1: done after 5s\n"; !strings.HasSuffix(got, want) {
+	if want := "\r\x1b[1A\x1b[Jtorchx: pull a:1: done after 5s\n"; !strings.HasSuffix(got, want) {
 		t.Errorf("got %q, want %q at its end", got, want)
 	}
 	if got := screenOf(80, levelInfo, redrawEvery/10, pulling[:4]...); strings.Count(got, "pull a:1") != 2 {

@@ -15,6 +15,9 @@ import (
 	"torchx/backends/docker/workspace"
 )
 
+// shortHash is how many digits of a hash people are shown.
+const shortHash = 8
+
 // tailLines of a quiet build are shown when it fails.
 const tailLines = 20
 
@@ -46,7 +49,11 @@ func (b *Build) Run(ctx context.Context, e Engine) (err error) {
 	return nil
 }
 
-func (b *Build) step() string { return "build " + b.Name }
+// step is the name for people, with as much of the hash as tells builds apart.
+func (b *Build) step() string {
+	_, hash, _ := strings.Cut(b.Name, ":")
+	return "build workspace " + hash[:min(len(hash), shortHash)]
+}
 
 var errChanged = errors.New("files have changed since the app was planned: run it again")
 
