@@ -33,7 +33,8 @@ race: ## run the same tests under the race detector
 e2e: ## run the end-to-end tests; TORCHX_REQUIRE=torch makes a missing part a failure
 	$(GO) test -count=1 -tags e2e ./test/e2e/...
 
-torture: ## kill torchx KILLS times at random moments (SEED=n repeats a run)
+torture: ## kill torchx KILLS times at random moments (SEED=n repeats a run), and the full loads
+	$(GO) test -count=1 -timeout 10m -tags torture -run TestMany -v ./test/torture
 	TORCHX_KILLS=$(KILLS) TORCHX_SEED=$(SEED) $(GO) test -count=1 -timeout 30m -tags torture -run TestTorture -v ./test/torture
 
 lint: tools ## check style, imports between packages, and formatting

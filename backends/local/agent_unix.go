@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"torchx/backends/local/proc"
+	"torchx/backends/local/ttypipe"
 	"torchx/runtime/agent"
 	"torchx/runtime/spec"
 )
@@ -21,7 +22,7 @@ func RunAgent(dir string, open func(ctx context.Context, home string) (agent.Sto
 	return agent.Main(dir, agent.Config{NewLauncher: newLauncher, OpenStore: open})
 }
 
-func newLauncher(_ agent.Bundle, m *agent.Manifest) (agent.Launcher, error) {
+func newLauncher(b agent.Bundle, m *agent.Manifest) (agent.Launcher, error) {
 	c, err := newCommands(m)
 	if err != nil {
 		return nil, err
@@ -35,6 +36,13 @@ func newLauncher(_ agent.Bundle, m *agent.Manifest) (agent.Launcher, error) {
 	p, err := proc.New(replicas, c.command, log.New(os.Stderr, "", log.LstdFlags|log.Lmicroseconds))
 	if err != nil {
 		return nil, err
+	}
+	if m.TTY != nil {
+		input, err := ttypipe.Listen(inputPath(b))
+		if err != nil {
+			return nil, err
+		}
+		p.UseTerminal(m.TTY.Rows, m.TTY.Cols, input)
 	}
 	return &launcher{p, c}, nil
 }
@@ -53,6 +61,7 @@ type commands struct {
 	request   Request
 	layout    layout
 	imageRoot bool
+	terminal  bool
 	environ   []string
 }
 
@@ -62,6 +71,7 @@ func newCommands(m *agent.Manifest) (*commands, error) {
 		return nil, fmt.Errorf("read request of %s: %w", m.ID, err)
 	}
 	c.layout = layoutOf(m, c.request.LogDir)
+	c.terminal = m.TTY != nil
 	c.imageRoot = m.Cfg["image_type"] == imageDir
 	return c, nil
 }
@@ -75,6 +85,9 @@ func (c *commands) command(r spec.Replica, attempt int) proc.Command {
 	}
 	cmd := proc.Command{
 		Argv: p.Args, Dir: p.Cwd, Env: childEnv(c.environ, env), LogDir: c.layout.replicaDir(r, attempt),
+	}
+	if c.terminal {
+		cmd.Env = terminalEnv(cmd.Env)
 	}
 	cmd.ErrorFile, _ = env.Get(spec.ErrorFileVariable)
 	if !filepath.IsAbs(cmd.ErrorFile) {

@@ -31,19 +31,23 @@ type Config struct {
 	Exe  string // the program to run as `<exe> agent <bundle>`
 }
 
-// Backend is the local backend. It keeps no state but what it watches.
+// Backend is the local backend. It keeps no state but what it watches,
+// and the GPUs once it has looked.
 type Backend struct {
 	config Config
 	hub    *logstore.Hub // tells followers of changes
 
 	mu      sync.Mutex
-	watches map[string]*watch // by bundle folder
+	watches map[string]*watch        // by bundle folder
+	gpus    func() ([]string, error) // nil: nobody has asked yet
 }
 
 var (
-	_ backends.Backend = (*Backend)(nil)
-	_ backends.Waiter  = (*Backend)(nil)
-	_ backends.Prober  = (*Backend)(nil)
+	_ backends.Backend   = (*Backend)(nil)
+	_ backends.Waiter    = (*Backend)(nil)
+	_ backends.Prober    = (*Backend)(nil)
+	_ backends.Queuer    = (*Backend)(nil)
+	_ backends.Terminals = (*Backend)(nil)
 )
 
 // New returns the backend; it touches nothing.
@@ -70,6 +74,9 @@ func (b *Backend) Options() []backends.Option {
 		{Key: "fail_fast", Type: backends.TypeBool, Default: true, Help: "stop the others when a replica has failed for good; false lets them run to their end, as TorchX does"},
 	}
 }
+
+// Queues is true: the agents of a home agree on who starts when.
+func (b *Backend) Queues() bool { return true }
 
 // Close ends what the client watches; apps go on.
 func (b *Backend) Close() error {

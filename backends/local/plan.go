@@ -8,6 +8,7 @@ import (
 	"strconv"
 
 	"torchx/backends"
+	"torchx/runtime/machine"
 	"torchx/runtime/spec"
 )
 
@@ -15,7 +16,7 @@ import (
 const (
 	pathVariable   = "PATH"
 	petLogVariable = "PET_LOG_DIR"
-	cudaVariable   = "CUDA_VISIBLE_DEVICES"
+	cudaVariable   = machine.VisibleVariable
 )
 
 // Plan works out the processes of an app. The only thing it looks at outside its
@@ -43,7 +44,7 @@ func (b *Backend) Plan(ctx context.Context, in backends.PlanInput) (*backends.Pl
 		req.RoleLogDirs.Set(role.Name, dirs)
 	}
 	p := &backends.Plan{ID: in.ID, App: in.App.Clone(), Cfg: in.Cfg, Request: req}
-	p.Warnings = append(unsupported(in, o), assignGPUs(ctx, in.App, o, req)...)
+	p.Warnings = append(unsupported(in, o), b.assignGPUs(ctx, in.App, o, req)...)
 	return p, nil
 }
 

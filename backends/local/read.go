@@ -5,8 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"os"
-	"path/filepath"
 	"time"
 
 	"torchx/backends"
@@ -62,13 +60,14 @@ func (b *Backend) Delete(_ context.Context, id string, o backends.DeleteOptions)
 	}
 	bundle := b.bundle(id)
 	awaitAgent(bundle)
-	if o.KeepLogs {
-		if err := b.keepLogs(bundle); err != nil {
-			return err
-		}
-	}
+	keep := b.keep(bundle, o)
 	b.unwatch(bundle)
-	return bundle.Remove()
+	if err := bundle.Remove(keep); errors.Is(err, fs.ErrNotExist) && !bundle.Exists() {
+		return fmt.Errorf("app %s: %w", id, backends.ErrNotFound) // somebody else was faster
+	} else if err != nil {
+		return err
+	}
+	return nil
 }
 
 // agentWait bounds the wait for an agent that has published its result and only
@@ -79,22 +78,6 @@ func awaitAgent(bundle agent.Bundle) {
 	for deadline := time.Now().Add(agentWait); bundle.Held() && time.Now().Before(deadline); {
 		time.Sleep(time.Millisecond)
 	}
-}
-
-// keepLogs moves the logs out of a bundle, to <home>/logs/<app>.
-func (b *Backend) keepLogs(bundle agent.Bundle) error {
-	from := filepath.Join(bundle.Dir, "replicas")
-	if _, err := os.Stat(from); errors.Is(err, fs.ErrNotExist) {
-		return nil
-	}
-	to := filepath.Join(b.config.Home, "logs", filepath.Base(bundle.Dir))
-	if err := os.MkdirAll(filepath.Dir(to), 0o700); err != nil {
-		return fmt.Errorf("keep logs: %w", err)
-	}
-	if err := os.Rename(from, to); err != nil {
-		return fmt.Errorf("keep logs: %w", err)
-	}
-	return nil
 }
 
 // Wait returns the terminal status of an app.
@@ -132,10 +115,15 @@ func (b *Backend) Logs(_ context.Context, id string, r spec.Replica, o backends.
 	if err != nil {
 		return nil, fmt.Errorf("read app %s: %w", id, err)
 	}
-	return logstore.Open(logstore.Source{
+	return logstore.Open(b.source(w, l, r), o)
+}
+
+// source is where a replica's log is.
+func (b *Backend) source(w *watch, l layout, r spec.Replica) logstore.Source {
+	return logstore.Source{
 		Dir:   func(attempt int) string { return l.replicaDir(r, attempt) },
 		State: func() (int, bool, error) { return w.attempts(r) },
-		Watch: []string{bundle.Dir},
+		Watch: []string{w.bundle.Dir},
 		Hub:   b.hub,
-	}, o)
+	}
 }

@@ -17,6 +17,11 @@ func (b *Backend) Submit(context.Context, *backends.Plan) error { return errNoPr
 // Probe says that this system cannot run local apps.
 func (b *Backend) Probe(context.Context) error { return errNoProcesses }
 
+// OpenTerminal is not possible on this system.
+func (b *Backend) OpenTerminal(context.Context, string, backends.TerminalOptions) (backends.Terminal, error) {
+	return nil, errNoProcesses
+}
+
 // Cancel finds nothing to cancel.
 func (b *Backend) Cancel(context.Context, string, backends.CancelOptions) error { return nil }
 

@@ -1,7 +1,6 @@
 package local
 
 import (
-	"encoding/json"
 	"os"
 	"sync"
 	"time"
@@ -123,7 +122,7 @@ func closeWatcher(n *fsnotify.Watcher) {
 
 // attempts tells a log reader how many attempts of a replica have begun and
 // whether the app is over; all readers share one look at the file.
-func (w *watch) attempts(r spec.Replica) (begun int, done bool, err error) {
+func (w *watch) attempts(r spec.Replica) (count int, done bool, err error) {
 	s, err := w.current()
 	if err != nil {
 		return 0, true, err
@@ -132,11 +131,7 @@ func (w *watch) attempts(r spec.Replica) (begun int, done bool, err error) {
 	if rs == nil {
 		return 0, true, nil
 	}
-	begun = rs.Attempt
-	if rs.StartedAt != nil {
-		begun++
-	}
-	return begun, s.State.Terminal(), nil
+	return begun(rs), s.State.Terminal(), nil
 }
 
 // layout tells where the app's logs are. It never changes, and an app may have a
@@ -147,17 +142,10 @@ func (w *watch) layout() (layout, error) {
 	if w.logs != nil {
 		return *w.logs, nil
 	}
-	m, err := w.bundle.Manifest()
+	l, err := readLayout(w.bundle)
 	if err != nil {
 		return layout{}, err
 	}
-	var request struct {
-		LogDir string `json:"log_dir"`
-	}
-	if err := json.Unmarshal(m.Request, &request); err != nil {
-		return layout{}, err
-	}
-	l := layoutOf(m, request.LogDir)
 	w.logs = &l
 	return l, nil
 }

@@ -112,6 +112,9 @@ func eventText(e *state.Event) string {
 	if e.Kind == state.EventRecorded {
 		text = "recorded as " + text
 	}
+	if e.Kind == state.EventMissing {
+		text = string(e.Kind)
+	}
 	switch {
 	case e.Signal != "":
 		text += ", " + e.Signal

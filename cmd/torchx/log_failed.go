@@ -27,7 +27,7 @@ func (t *tool) copyFailed(ctx context.Context, r *runner.Runner, target logTarge
 		if err != nil {
 			return all, err
 		}
-		all.Lines += stats.Lines
+		all.Shown = all.Shown || stats.Shown
 		all.Bytes += stats.Bytes
 		all.Notices = append(all.Notices, stats.Notices...)
 	}

@@ -102,3 +102,28 @@ func writeRow(b *strings.Builder, r []cell, widths []int, s style) {
 	}
 	b.WriteByte('\n')
 }
+
+// shorten cuts the texts of one column, at least columns wide, so that a line has
+// at most width columns; an ellipsis stands for what is left out.
+func (t *table) shorten(name string, width, least int) {
+	column := slices.Index(t.header, name)
+	over := t.width() - width
+	if column < 0 || over <= 0 {
+		return
+	}
+	widest := utf8.RuneCountInString(name)
+	for _, r := range t.rows {
+		if column < len(r) {
+			widest = max(widest, utf8.RuneCountInString(r[column].text))
+		}
+	}
+	room := max(widest-over, least)
+	for _, r := range t.rows {
+		if column >= len(r) {
+			continue
+		}
+		if text := []rune(r[column].text); len(text) > room {
+			r[column].text = string(text[:room-1]) + "…"
+		}
+	}
+}

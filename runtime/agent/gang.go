@@ -20,9 +20,12 @@ const (
 type gang struct {
 	app      *spec.App
 	failFast bool
+	note     string // why nothing has started yet
 
 	replicas []*member // in the order of the app's roles
 	byKey    map[spec.Replica]*member
+	byRole   map[*spec.Role][]*member
+	orders   map[*spec.Role]spec.Order // of the roles that have one
 
 	cancelled    bool
 	doomed       bool // the app can no longer succeed
@@ -46,6 +49,9 @@ type member struct {
 	restarts int
 	state    spec.State // Pending (to be started), Running or terminal
 	stopping bool       // told to end by us
+	held     bool       // to be started, but its role waits for another
+	ready    bool       // the attempt has passed its probe
+	overdue  string     // why the attempt was told to end: it was not ready in time
 	code     *int
 	signal   string
 	msg      string
@@ -54,6 +60,7 @@ type member struct {
 	process  Process
 	errFile  []byte
 	usage    *Usage
+	devices  []string // it has to itself
 }
 
 // scope is a set of replicas that restart together once all have ended.
@@ -71,12 +78,14 @@ type action struct {
 
 func newGang(app *spec.App, failFast bool) *gang {
 	g := &gang{app: app, failFast: failFast, byKey: map[spec.Replica]*member{}, roleRestarts: map[string]int{}}
+	g.byRole, g.orders = map[*spec.Role][]*member{}, ordersOf(app)
 	for i := range app.Roles {
 		role := &app.Roles[i]
 		for id := range role.NumReplicas {
 			m := &member{key: spec.Replica{Role: role.Name, ID: id}, role: role, state: spec.Pending}
 			g.replicas = append(g.replicas, m)
 			g.byKey[m.key] = m
+			g.byRole[role] = append(g.byRole[role], m)
 		}
 	}
 	return g
@@ -100,6 +109,7 @@ func (g *gang) canStart(m *member, attempt int) bool {
 func (g *gang) running(m *member, p Process, now time.Time) {
 	m.forget()
 	m.state, m.begun, m.attempt, m.process, m.started = spec.Running, true, m.next, p, &now
+	m.held, m.ready, m.overdue = false, false, ""
 	g.began = earliest(g.began, &now)
 }
 
@@ -124,6 +134,11 @@ func (g *gang) exited(m *member, code int, signal string, now time.Time) []actio
 	if m.state != spec.Running {
 		return nil
 	}
+	acts := g.ended(m, code, signal, now)
+	return append(acts, g.unblocked(now)...)
+}
+
+func (g *gang) ended(m *member, code int, signal string, now time.Time) []action {
 	switch {
 	case m.stopping:
 		m.end(spec.Cancelled, code, signal, now)
@@ -131,12 +146,13 @@ func (g *gang) exited(m *member, code int, signal string, now time.Time) []actio
 		m.end(spec.Succeeded, 0, "", now)
 	default:
 		m.end(spec.Failed, code, signal, now)
+		m.msg = m.overdue
 		if acts, retried := g.retry(m); retried {
-			return append(acts, g.ready()...)
+			return append(acts, g.restartable()...)
 		}
-		return append(g.failed(m, now), g.ready()...)
+		return append(g.failed(m, now), g.restartable()...)
 	}
-	return g.ready()
+	return g.restartable()
 }
 
 func (m *member) end(s spec.State, code int, signal string, now time.Time) {
@@ -196,8 +212,8 @@ func (g *gang) restart(members []*member, nth int) (acts []action) {
 	return acts
 }
 
-// ready starts the scopes all of whose replicas have ended.
-func (g *gang) ready() (acts []action) {
+// restartable starts the scopes all of whose replicas have ended.
+func (g *gang) restartable() (acts []action) {
 	var waiting []*scope
 	for _, s := range g.scopes {
 		if anyRunning(s.members) {
@@ -210,7 +226,7 @@ func (g *gang) ready() (acts []action) {
 				m.next, m.begun = m.attempt+1, false
 				m.forget()
 			}
-			m.state = spec.Pending
+			m.state, m.held = spec.Pending, false
 			acts = append(acts, action{start: m, delay: s.delay})
 		}
 	}
@@ -256,7 +272,7 @@ func (g *gang) stopAll(now time.Time) (acts []action) {
 			m.stopping = true
 			acts = append(acts, action{stop: m})
 		case m.state == spec.Pending:
-			m.state, m.finished = spec.Cancelled, &now
+			g.neverStarts(m, now)
 		}
 	}
 	return acts
@@ -314,14 +330,7 @@ func (g *gang) alive(role *spec.Role) (n int) {
 	return n
 }
 
-func (g *gang) membersOf(role *spec.Role) (members []*member) {
-	for _, m := range g.replicas {
-		if m.role == role {
-			members = append(members, m)
-		}
-	}
-	return members
-}
+func (g *gang) membersOf(role *spec.Role) []*member { return g.byRole[role] }
 
 func (g *gang) inScope(m *member) bool {
 	for _, s := range g.scopes {
@@ -369,7 +378,10 @@ func backoff(n int) time.Duration {
 func (g *gang) describe() string {
 	f := &g.firstStatus
 	if g.first == nil {
-		return ""
+		return g.note
+	}
+	if f.Msg != "" && f.StartedAt != nil {
+		return fmt.Sprintf("replica %s/%d failed first: %s", f.Role, f.ID, f.Msg)
 	}
 	if f.Msg != "" {
 		return fmt.Sprintf("replica %s/%d could not start: %s", f.Role, f.ID, f.Msg)

@@ -13,6 +13,7 @@ import (
 // startRecord is a line of starts.jsonl: what reconcile needs to find a
 // replica's processes after the agent's death.
 type startRecord struct {
+	Seq       int       `json:"seq,omitempty"` // order across both journals, from 1; 0: written by an older agent
 	Time      time.Time `json:"time"`
 	Role      string    `json:"role"`
 	Replica   int       `json:"replica"`
@@ -24,13 +25,14 @@ type startRecord struct {
 
 // exitRecord is a line of exits.jsonl.
 type exitRecord struct {
+	Seq     int       `json:"seq,omitempty"` // as in startRecord
 	Time    time.Time `json:"time"`
 	Role    string    `json:"role"`
 	Replica int       `json:"replica"`
 	Attempt int       `json:"attempt"`
 	Code    int       `json:"code"` // 128+n for signal n
 	Signal  string    `json:"signal,omitempty"`
-	Msg     string    `json:"msg,omitempty"`     // why it did not start
+	Msg     string    `json:"msg,omitempty"`     // why it did not start, or was not ready in time
 	Refused bool      `json:"refused,omitempty"` // it did not start
 	Stopped bool      `json:"stopped,omitempty"` // ended by the agent
 	Usage   *Usage    `json:"usage,omitempty"`

@@ -40,6 +40,10 @@ type Start struct {
 	Replica spec.Replica
 	Attempt int
 	Env     []string // added to the replica's environment, "K=V"
+	// Line is to be called with each line of output (either stream, without its end),
+	// by whoever reads it, until it returns true. It does not keep the line and does
+	// not block. nil: nobody wants lines.
+	Line func(line []byte) bool
 }
 
 // Process identifies a started replica across a restart of the agent.

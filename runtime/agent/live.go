@@ -21,6 +21,9 @@ const liveFolder = "live"
 // endingWait bounds the wait for an agent that is about to end.
 const endingWait = 2 * time.Second
 
+// errHeld says that somebody else holds a lock.
+var errHeld = errors.New("lock is held")
+
 // holder is the content of agent.lock: the submitter names the app, the agent adds
 // itself.
 type holder struct {

@@ -14,9 +14,6 @@ import (
 // that took it if the file was passed on, and ends with the last holder.
 type Lock struct{ File *os.File }
 
-// errHeld says that somebody else holds the lock.
-var errHeld = errors.New("lock is held")
-
 func acquire(path string) (*Lock, error) {
 	f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o600)
 	if err != nil && cannotWrite(err) {

@@ -82,6 +82,7 @@ func (b Bundle) reconcile() (*spec.Status, error) {
 	endRemains(m.Handle, starts)
 	cancelled, _ := b.cancelRequested()
 	s := replay(m, starts, exits, cancelled)
+	b.settleAdmission(m, &s)
 	if err := b.writeStatus(&s, true); err != nil && !cannotWrite(err) {
 		return nil, err
 	}
@@ -139,58 +140,98 @@ func remains(p procs.Process, leaders map[int]uint64, handle string) bool {
 	return alive && leader.Start == start || !alive && p.Start >= start
 }
 
-// replay works out the result of an app from its journal.
+// replay works out the result of an app from its journal: the gang is told what
+// happened in the order in which it did. What it wants done is on record, too, if
+// it was done.
 func replay(m *Manifest, starts []startRecord, exits []exitRecord, cancelled bool) spec.Status {
 	g := newGang(m.App, m.FailFast)
-	begun := map[spec.Replica]map[int]startRecord{}
-	for _, r := range starts {
-		k := spec.Replica{Role: r.Role, ID: r.Replica}
-		if begun[k] == nil {
-			begun[k] = map[int]startRecord{}
+	g.hold(g.begin(), m.SubmittedAt)
+	now := clock{last: latest(m, starts, exits)}
+	for len(starts)+len(exits) > 0 {
+		if len(exits) == 0 || len(starts) > 0 && starts[0].before(exits[0]) {
+			replayStart(g, starts[0])
+			starts = starts[1:]
+			continue
 		}
-		begun[k][r.Attempt] = r
+		replayExit(g, exits[0], starts)
+		exits = exits[1:]
 	}
-	restart := func(acts []action) {
-		for _, act := range acts {
-			if act.start != nil {
-				replayStart(g, act.start, begun[act.start.key])
-			}
-		}
-	}
-	restart(g.begin())
-	for _, e := range exits {
-		member := g.byKey[e.replica()]
-		switch {
-		case member == nil:
-		case e.Refused:
-			g.refused(member, e.Code, e.Msg, e.Time)
-		default:
-			if member.state == spec.Pending { // its start was not recorded
-				replayStart(g, member, map[int]startRecord{member.next: {Time: e.Time}})
-			}
-			member.stopping, member.usage = member.stopping || e.Stopped, e.Usage
-			restart(g.exited(member, e.Code, e.Signal, e.Time))
-		}
-	}
-	return conclude(g, m, cancelled)
+	return conclude(g, m, cancelled, now.at(failpoint.Now()))
 }
 
-func replayStart(g *gang, m *member, begun map[int]startRecord) {
-	if r, ok := begun[m.next]; ok && g.canStart(m, m.next) {
+// latest is the newest time on record: the clock may have been set back since.
+func latest(m *Manifest, starts []startRecord, exits []exitRecord) time.Time {
+	t := m.SubmittedAt
+	for _, r := range starts {
+		t = later(t, r.Time)
+	}
+	for _, r := range exits {
+		t = later(t, r.Time)
+	}
+	return t
+}
+
+func later(a, b time.Time) time.Time {
+	if b.After(a) {
+		return b
+	}
+	return a
+}
+
+// before tells which of two records is older; those of an older agent have times only.
+func (r startRecord) before(e exitRecord) bool {
+	if r.Seq > 0 && e.Seq > 0 {
+		return r.Seq < e.Seq
+	}
+	return !r.Time.After(e.Time)
+}
+
+func replayStart(g *gang, r startRecord) {
+	m := g.byKey[spec.Replica{Role: r.Role, ID: r.Replica}]
+	if m != nil && g.canStart(m, r.Attempt) {
 		g.running(m, Process{PID: r.PID, StartTime: r.StartTime}, r.Time)
 	}
 }
 
+func replayExit(g *gang, e exitRecord, unread []startRecord) {
+	m := g.byKey[e.replica()]
+	switch {
+	case m == nil:
+	case e.Refused:
+		g.refused(m, e.Code, e.Msg, e.Time)
+	default:
+		if m.state == spec.Pending { // its start was not recorded, or the clock was set back
+			start := startRecord{Role: e.Role, Replica: e.Replica, Attempt: m.next, Time: e.Time}
+			for _, r := range unread {
+				if r.Role == e.Role && r.Replica == e.Replica && r.Attempt == m.next {
+					start = r
+				}
+			}
+			replayStart(g, start)
+		}
+		m.stopping, m.usage, m.overdue = m.stopping || e.Stopped, e.Usage, e.Msg
+		g.hold(g.exited(m, e.Code, e.Signal, e.Time), e.Time)
+	}
+}
+
+// hold notes who was to start and had to wait for another role.
+func (g *gang) hold(acts []action, now time.Time) {
+	for _, act := range acts {
+		if act.start != nil {
+			g.admit(act.start, now)
+		}
+	}
+}
+
 // conclude is the end of a replay: what is not on record ended with the agent.
-func conclude(g *gang, m *Manifest, cancelled bool) spec.Status {
-	now := time.Now()
+func conclude(g *gang, m *Manifest, cancelled bool, now time.Time) spec.Status {
 	if g.done() {
 		g.cancelled = cancelled
 		return g.finalStatus(m, now)
 	}
 	for _, r := range g.replicas {
 		if !r.state.Terminal() {
-			r.state, r.finished = spec.Cancelled, &now
+			g.neverStarts(r, now)
 			if !cancelled && r.begun {
 				r.state, r.msg = spec.Failed, "agent died"
 			}

@@ -52,13 +52,19 @@ type agent struct {
 	closed  chan struct{} // the loop has ended
 	grace   time.Duration
 	ports   *ports
+	prober  *prober
+	clock   clock
+	seq     int // of the last record in the journals
 	bootID  string
 	dirty   bool // the gang has changed since status.json was written
 	written time.Time
 	forced  bool // kill instead of terminate
 	reserve *reserve
+	config  Config
 	look    <-chan time.Time // when to see whether the bundle is still there
 	lost    bool             // the bundle was deleted
+
+	admission *admission // nil: the app did not have to ask
 }
 
 // run drives the app to its end and writes its terminal status.
@@ -81,24 +87,27 @@ func (a *agent) begin() {
 	a.dirty = true
 	if cancel, force := a.bundle.cancelRequested(); cancel {
 		a.forced = force
-		a.gang.cancel(time.Now())
+		a.gang.cancel(a.now())
 		return
 	}
 	if err := a.launcher.Check(); err != nil {
 		a.refuse(err)
 		return
 	}
-	a.perform(a.gang.begin())
+	a.admit()
 }
 
 // after has the loop do something later.
 func (a *agent) after(d time.Duration, f func()) {
-	time.AfterFunc(d, func() {
-		select {
-		case a.later <- f:
-		case <-a.closed:
-		}
-	})
+	time.AfterFunc(d, func() { a.post(f) })
+}
+
+// post hands work to the loop and waits until it is taken.
+func (a *agent) post(f func()) {
+	select {
+	case a.later <- f:
+	case <-a.closed:
+	}
 }
 
 // step waits for one thing to happen and acts on it.
@@ -140,9 +149,15 @@ func (a *agent) exited(first Exit) {
 	records := make([]any, len(batch))
 	for i, e := range batch {
 		m := a.gang.byKey[e.Replica]
+		e.Time = a.clock.at(e.Time)
+		batch[i].Time = e.Time
+		a.prober.end(e.Replica)
+		if m.overdue != "" && !m.stopping {
+			batch[i].Code, batch[i].Signal = overdueCode, ""
+		}
 		records[i] = exitRecord{
-			Time: e.Time, Role: e.Replica.Role, Replica: e.Replica.ID, Attempt: e.Attempt,
-			Code: e.Code, Signal: e.Signal, Stopped: m.stopping, Usage: e.Usage,
+			Seq: a.nextSeq(), Time: e.Time, Role: e.Replica.Role, Replica: e.Replica.ID, Attempt: e.Attempt,
+			Code: batch[i].Code, Signal: batch[i].Signal, Msg: m.overdue, Stopped: m.stopping, Usage: e.Usage,
 		}
 	}
 	failpoint.Hit(failpoint.Exited)
@@ -170,7 +185,7 @@ func (a *agent) recordExits(records []any) {
 // cancel it any more.
 func (a *agent) bundleDeleted() {
 	a.lost, a.dirty = true, true
-	a.perform(a.gang.cancel(time.Now()))
+	a.perform(a.gang.cancel(a.now()))
 }
 
 // perform carries out what the policy wants.
@@ -192,20 +207,34 @@ func (a *agent) start(m *member, attempt int) {
 	if !a.gang.canStart(m, attempt) {
 		return
 	}
-	p, err := a.launcher.Start(Start{Replica: m.key, Attempt: attempt, Env: a.ports.env(a.gang, m)})
+	if !a.gang.admit(m, a.now()) {
+		a.dirty = true
+		return
+	}
+	p, err := a.launcher.Start(Start{
+		Replica: m.key, Attempt: attempt, Env: append(a.ports.env(a.gang, m), a.deviceEnv(m)...), Line: a.lineWatch(m, attempt),
+	})
 	if err != nil {
 		a.refuse(err)
 		return
 	}
 	failpoint.Hit(failpoint.Forked)
-	now := time.Now()
+	now := a.now()
 	a.note(a.starts.append(startRecord{
-		Time: now, Role: m.key.Role, Replica: m.key.ID, Attempt: attempt,
+		Seq: a.nextSeq(), Time: now, Role: m.key.Role, Replica: m.key.ID, Attempt: attempt,
 		PID: p.PID, StartTime: p.StartTime, BootID: a.bootID,
 	}))
 	failpoint.Hit(failpoint.StartRecorded)
 	a.gang.running(m, p, now)
+	a.watchReady(m, attempt)
+	a.perform(a.gang.unblocked(now))
 	a.dirty = true
+}
+
+// nextSeq numbers the records of both journals in the order in which they happened.
+func (a *agent) nextSeq() int {
+	a.seq++
+	return a.seq
 }
 
 // refuse ends an app one of whose replicas cannot start.
@@ -215,9 +244,9 @@ func (a *agent) refuse(err error) {
 		r = &RefusedError{Replica: a.gang.replicas[0].key, Code: 125, Err: err}
 	}
 	m := a.gang.byKey[r.Replica]
-	now := time.Now()
+	now := a.now()
 	a.note(a.exits.append(exitRecord{
-		Time: now, Role: m.key.Role, Replica: m.key.ID, Attempt: m.next,
+		Seq: a.nextSeq(), Time: now, Role: m.key.Role, Replica: m.key.ID, Attempt: m.next,
 		Code: r.Code, Msg: r.Err.Error(), Refused: true,
 	}))
 	a.grace = min(a.grace, refusedGrace)
@@ -252,7 +281,7 @@ func (a *agent) cancelled() {
 			}
 		}
 	}
-	a.perform(a.gang.cancel(time.Now()))
+	a.perform(a.gang.cancel(a.now()))
 	a.dirty = true
 }
 
@@ -280,9 +309,10 @@ func (a *agent) writeStatus(s *spec.Status) error {
 // made durable right after: a power cut in between can turn it into "agent died",
 // never a failure into a success.
 func (a *agent) finish(signals <-chan os.Signal) error {
+	a.withdraw()
 	a.endRest(signals)
 	a.reserve.release() // for what follows
-	s := a.gang.finalStatus(a.manifest, time.Now())
+	s := a.gang.finalStatus(a.manifest, a.now())
 	if a.lost {
 		code := 125
 		s.State, s.ExitCode, s.FirstFailure = spec.Failed, &code, nil

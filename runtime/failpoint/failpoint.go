@@ -7,10 +7,15 @@
 //	TORCHX_FAILPOINT=agent/after-fork      SIGKILL at the first hit
 //	TORCHX_FAILPOINT=agent/after-fork:3    … at the third hit
 //	TORCHX_FAILPOINT=agent/after-fork!stop SIGSTOP instead, also with :3
+//	TORCHX_CLOCK=file                      the clock is wrong by what the file says, see Now
 package failpoint
 
 // Variable is the environment variable that names the place.
 const Variable = "TORCHX_FAILPOINT"
+
+// ClockVariable is the environment variable that names the file with the error of
+// the clock.
+const ClockVariable = "TORCHX_CLOCK"
 
 // The places, in the order in which a run passes them.
 const (
@@ -27,5 +32,7 @@ const (
 	Ended             = "agent/ended"              // all have ended, status.json says they run
 	ResultWritten     = "agent/result-written"     // status.json has the result, the history has not
 	HistoryWritten    = "agent/history-written"    // … and so has the history, the lock is held
+	RemovalNoted      = "cli/removal-noted"        // an app is going to be deleted, all of it is there
+	Removed           = "cli/removed"              // … and is deleted, the history still has it
 	ReconcileRecorded = "agent/reconcile-recorded" // whoever found a dead agent's app has written its result
 )

@@ -32,7 +32,9 @@ type Launcher struct {
 	spawner *spawner
 	drainer *drainer
 	points  *checkpoints
-	exits   chan agent.Exit
+	// terminals is nil unless the only replica runs on a pseudo-terminal.
+	terminals *terminals
+	exits     chan agent.Exit
 
 	mu      sync.Mutex // held around fork and around wait, so that no exit is unknown
 	running map[int]*process
@@ -96,17 +98,19 @@ func (p *Launcher) Start(s agent.Start) (agent.Process, error) {
 	if err != nil {
 		return agent.Process{}, refuse(s.Replica, err)
 	}
-	logs, err := openLog(c.LogDir, p.points.of(s.Replica, s.Attempt))
+	logs, err := openLog(c.LogDir, p.terminals, p.points.of(s.Replica, s.Attempt), s.Line)
 	if err != nil {
 		return agent.Process{}, refuse(s.Replica, err)
 	}
 	p.drainer.prepare(logs)
 	if err := p.drainer.add(logs); err != nil {
+		p.terminals.leave()
 		logs.close(p.log)
 		return agent.Process{}, refuse(s.Replica, err)
 	}
 	started, err := p.fork(s, c, path, logs)
 	if err != nil {
+		p.terminals.leave()
 		p.drainer.release(logs)
 		return agent.Process{}, refuse(s.Replica, err)
 	}
@@ -116,7 +120,7 @@ func (p *Launcher) Start(s agent.Start) (agent.Process, error) {
 func (p *Launcher) fork(s agent.Start, c Command, path string, logs *attemptLog) (agent.Process, error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	pid, err := p.spawner.spawn(path, c, logs.files())
+	pid, err := p.spawner.spawn(path, c, logs)
 	if err != nil {
 		return agent.Process{}, err
 	}
@@ -144,6 +148,9 @@ func (p *Launcher) ErrorFile(r spec.Replica, attempt int) []byte {
 func (p *Launcher) Finish(grace time.Duration, kill <-chan struct{}) {
 	endDescendants(grace, kill)
 	p.drainer.finish(drainWait)
+	if p.terminals != nil {
+		p.terminals.close()
+	}
 }
 
 // drainWait is how long the end of file of the pipes is awaited when no process

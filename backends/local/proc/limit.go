@@ -23,6 +23,15 @@ const (
 // errOpenFiles says that the limit of open files is too low for the app.
 var errOpenFiles = errors.New("too many open files")
 
+// MaxReplicas is how many replicas an app can have whose agent may have that many
+// files open.
+func MaxReplicas(openFiles uint64) uint64 {
+	if openFiles < ownFiles {
+		return 0
+	}
+	return (openFiles - ownFiles) / replicaFiles
+}
+
 // checkOpenFiles refuses an app that cannot run with the files this process may
 // have open. The Go runtime has raised the soft limit to the hard one before.
 func checkOpenFiles(replicas []spec.Replica) error {

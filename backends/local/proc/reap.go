@@ -13,6 +13,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"torchx/runtime/agent"
+	"torchx/runtime/failpoint"
 	"torchx/runtime/spec"
 )
 
@@ -39,6 +40,7 @@ func (p *Launcher) reapOne() bool {
 	}
 	p.mu.Unlock()
 	if started != nil {
+		p.terminals.leave()
 		p.drainer.release(started.log)
 		p.exits <- started.exit(status, &usage)
 	}
@@ -47,7 +49,7 @@ func (p *Launcher) reapOne() bool {
 
 func (s *process) exit(status unix.WaitStatus, u *unix.Rusage) agent.Exit {
 	e := agent.Exit{
-		Replica: s.replica, Attempt: s.attempt, Time: time.Now(), Code: status.ExitStatus(),
+		Replica: s.replica, Attempt: s.attempt, Time: failpoint.Now(), Code: status.ExitStatus(),
 		//nolint:unconvert // it is 32 bits wide on some systems
 		Usage: &agent.Usage{MaxRSS: int64(u.Maxrss) * maxrssUnit, CPU: seconds(u.Utime) + seconds(u.Stime)},
 	}
@@ -75,8 +77,21 @@ func (p *Launcher) endGroup(pid int) {
 	}
 }
 
-// Terminate sends SIGTERM to the replica's process group.
-func (p *Launcher) Terminate(r spec.Replica) { p.signal(r, unix.SIGTERM) }
+// Terminate sends SIGTERM to the replica's process group. Shells that somebody
+// sits at ignore it: they are told that the terminal is gone.
+func (p *Launcher) Terminate(r spec.Replica) {
+	p.signal(r, unix.SIGTERM)
+	if p.terminals != nil && p.ignoresTerm(r) {
+		p.signal(r, unix.SIGHUP)
+	}
+}
+
+func (p *Launcher) ignoresTerm(r spec.Replica) bool {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	started := p.byKey[r]
+	return started != nil && ignores(started.pid, unix.SIGTERM)
+}
 
 // Kill ends the replica's group and whatever else descends from it.
 func (p *Launcher) Kill(r spec.Replica) {

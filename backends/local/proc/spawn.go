@@ -41,8 +41,9 @@ func (s *spawner) loop() {
 	}
 }
 
-// spawn starts a program with null input and the given output files.
-func (s *spawner) spawn(path string, c Command, output [2]uintptr) (int, error) {
+// spawn starts a program with null input and its output going to the log, or on
+// the log's terminal.
+func (s *spawner) spawn(path string, c Command, l *attemptLog) (int, error) {
 	if s.null == nil {
 		null, err := os.Open(os.DevNull)
 		if err != nil {
@@ -52,9 +53,10 @@ func (s *spawner) spawn(path string, c Command, output [2]uintptr) (int, error) 
 	}
 	attr := &syscall.ProcAttr{
 		Dir: c.Dir, Env: c.Env,
-		Files: []uintptr{s.null.Fd(), output[0], output[1]},
+		Files: l.files(s.null.Fd()),
 		Sys:   processAttributes(),
 	}
+	attr.Sys.Setctty = l.tty // Ctty is 0, its stdin
 	reply := make(chan spawnReply, 1)
 	s.requests <- spawnRequest{path, c.Argv, attr, reply}
 	r := <-reply
