@@ -92,6 +92,15 @@ type PlanInput struct {
 	Cfg          Config    // resolved: every option has its value or nil
 	Cwd          string    // absolute folder the command runs in
 	DefaultImage string    // torchx.IMAGE: an image nobody chose
+
+	// Workspace is the folder that goes into the image of the first role if that has
+	// no workspace of its own; "" is none. WorkspaceWhy says how that was found: a
+	// few words to stand behind the folder, or a whole line why there is none; it is
+	// "" where somebody chose.
+	Workspace    string
+	WorkspaceWhy string
+	Environ      []string // the environment of the command, "K=V"; nil: this process's own
+	Progress     Progress // told of slow work, here and at Submit
 }
 
 // Plan is what Submit would do.
@@ -101,7 +110,10 @@ type Plan struct {
 	Cfg      Config
 	Request  any      // the backend's own type; its JSON form is `run --dryrun --json`'s request
 	Warnings []string // one line each, for stderr
+	Notes    []string // one line each, for stderr: what was chosen, where nobody said it
 
+	// Progress is told of slow work of Submit. It is not a part of the printed plan.
+	Progress Progress
 	// Environ is the environment replicas start from, "K=V"; Submit takes the
 	// process's own when it is nil. It is not a part of the printed plan.
 	Environ []string

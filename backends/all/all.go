@@ -11,8 +11,10 @@ import (
 
 // Config is what backends need of the program.
 type Config struct {
-	Home string // TORCHX_HOME
-	Exe  string // this program, to be run as the agent
+	Home    string // TORCHX_HOME
+	Exe     string // this program, to be run as the agent
+	Version string // of this program
+	Offline bool   // the user forbids the network
 }
 
 // New returns the registry; the first backend is the default one.

@@ -13,6 +13,7 @@ import (
 type asked struct {
 	Env         spec.Map[string]  `json:"env,omitempty"` // --env
 	Workspace   string            `json:"workspace,omitempty"`
+	NoWorkspace bool              `json:"no_workspace,omitempty"` // --workspace=
 	ParentRunID string            `json:"parent_run_id,omitempty"`
 	Inputs      map[string]any    `json:"component_args,omitempty"` // of --stdin
 	Config      map[string]string `json:"config,omitempty"`         // [component:NAME]
@@ -21,7 +22,7 @@ type asked struct {
 
 // asked is the record of o; env and image are what --env and torchx.IMAGE say.
 func (o *runOptions) asked(env spec.Map[string], image string) (json.RawMessage, error) {
-	data, err := json.Marshal(asked{env, o.workspace, o.parentRunID, o.inputs.JSON, o.inputs.Config, image})
+	data, err := json.Marshal(asked{env, o.workspace, o.hasWorkspace && o.workspace == "", o.parentRunID, o.inputs.JSON, o.inputs.Config, image})
 	if err != nil {
 		return nil, fmt.Errorf("encode what was asked for: %w", err)
 	}
@@ -51,8 +52,8 @@ func (o *runOptions) take(a asked) {
 		env = append(env, e.Key+"="+e.Value)
 	}
 	o.env = append(env, o.env...) // of two values the last one counts
-	if o.workspace == "" {
-		o.workspace = a.Workspace
+	if !o.hasWorkspace {
+		o.workspace, o.hasWorkspace = a.Workspace, a.Workspace != "" || a.NoWorkspace
 	}
 	if o.parentRunID == "" {
 		o.parentRunID = a.ParentRunID

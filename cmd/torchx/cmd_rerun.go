@@ -35,7 +35,7 @@ func (t *tool) rerunCommand() *cli.Command {
 			&cli.BoolFlag{Name: "recorded", Usage: "run the app as it was recorded, without evaluating its component", Destination: &recorded},
 		),
 		Action: func(c *cli.Context) error {
-			o.env = env.Value()
+			o.env, o.hasWorkspace = env.Value(), c.IsSet("workspace")
 			o.inputs.Args = c.Args().Tail()
 			if c.NArg() == 0 {
 				return usagef("rerun", "missing HANDLE")
@@ -177,6 +177,7 @@ func (t *tool) planRecorded(_ context.Context, o runOptions, conf *config.Config
 		}
 		return nil, usagef("rerun", "%s was not made by a component but submitted from a file, so it has no arguments to change", past.Ref.Handle())
 	}
+	o.hasWorkspace = true // it is a part of the app
 	q, err := t.planRequest(o, conf, &component.Result{App: past.App, Args: past.Args})
 	if err != nil {
 		return nil, err

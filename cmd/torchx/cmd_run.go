@@ -24,6 +24,8 @@ type runOptions struct {
 	json        bool
 	follow      followOptions
 	workspace   string
+	// hasWorkspace: somebody chose the workspace, or none.
+	hasWorkspace bool
 	parentRunID string
 	env         []string
 	strict      bool
@@ -54,7 +56,7 @@ func (t *tool) runCommand() *cli.Command {
 			&cli.BoolFlag{Name: "tee_logs", Usage: "accepted; logs are always kept and shown", Destination: &tee},
 		),
 		Action: func(c *cli.Context) (err error) {
-			o.env = env.Value()
+			o.env, o.hasWorkspace = env.Value(), c.IsSet("workspace")
 			o.component, o.inputs.Args = c.Args().First(), c.Args().Tail()
 			if stdin {
 				if err := onlyStdin(c); err != nil {
@@ -78,7 +80,7 @@ func runFlags(o *runOptions, env *cli.StringSlice, where string) []cli.Flag {
 		&cli.BoolFlag{Name: "json", Usage: "with --dryrun: JSON, as torchx submit reads it", Destination: &o.json},
 		&cli.StringSliceFlag{Name: "env", Usage: "set a variable in every role, `K=V` (repeatable)", Destination: env},
 		&cli.BoolFlag{Name: "strict", Usage: "refuse a role that does not say which resources it needs", Destination: &o.strict},
-		&cli.StringFlag{Name: "workspace", Aliases: []string{"buck-target"}, Usage: "local project `FOLDER` to put into the image of the first role", Destination: &o.workspace},
+		&cli.StringFlag{Name: "workspace", Aliases: []string{"buck-target"}, Usage: "local project `FOLDER` to put into the image of the first role, or several: {FOLDER: PLACE, ...} (default: the working folder if it has .torchxconfig, Dockerfile.torchx or .git)", Destination: &o.workspace},
 		&cli.StringFlag{Name: "parent_run_id", Usage: "`ID` of the run this one belongs to", Destination: &o.parentRunID},
 	}, followFlags(&o.follow)...)
 }
@@ -117,9 +119,7 @@ func (t *tool) run(ctx context.Context, o runOptions) error {
 
 // carryOut prints the plan in a dry run and submits it otherwise.
 func (t *tool) carryOut(ctx context.Context, planned *runner.Planned, o runOptions) error {
-	for _, w := range planned.Warnings {
-		t.warn("%s", w)
-	}
+	t.sayPlanned(planned)
 	if o.dryrun && o.follow.tty.on {
 		if err := t.checkTerminal("run", planned); err != nil {
 			return err
@@ -139,8 +139,8 @@ func (o *runOptions) applyConfig(conf *config.Config) error {
 			o.backend = defaults[key]
 		}
 	}
-	if o.workspace == "" {
-		o.workspace = defaults["workspace"]
+	if text, ok := defaults["workspace"]; ok && !o.hasWorkspace {
+		o.workspace, o.hasWorkspace = text, true
 	}
 	if o.component == "" {
 		o.component = defaults["component"]

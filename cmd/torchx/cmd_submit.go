@@ -57,14 +57,12 @@ func (t *tool) submit(ctx context.Context, file, backend string, follow followOp
 		return err
 	}
 	planned, err := r.Load(ctx, data, runner.LoadOptions{
-		Backend: backend, Cwd: t.env.dir, Environ: t.replicaEnviron(), DefaultImage: image,
+		Backend: backend, Cwd: t.env.dir, Environ: t.replicaEnviron(), DefaultImage: image, Progress: t.display.tell,
 	})
 	if err != nil {
 		return fmt.Errorf("%s: %w", planName(file), err)
 	}
-	for _, w := range planned.Warnings {
-		t.warn("%s", w)
-	}
+	t.sayPlanned(planned)
 	return t.submitPlanned(ctx, planned, follow)
 }
 

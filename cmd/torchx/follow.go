@@ -97,6 +97,9 @@ func (f *follower) run(ctx context.Context, p *runner.Planned) error {
 			// It is on record, and its handle is what a script looks for.
 			return errors.Join(err, f.printf("%s\n", f.ref.Handle()))
 		}
+		if cause := context.Cause(ctx); cause != nil {
+			return cause
+		}
 		return err
 	}
 	// The app runs: a closed stdout is no reason to lose it from sight.
@@ -152,7 +155,7 @@ func (f *follower) signal(s os.Signal) {
 		return
 	}
 	f.asked++
-	if f.asked > 2 {
+	if f.asked > 2 || !f.submitted && f.display.busy() { // nothing runs yet that would have to end
 		f.leave(quietError{exitInterrupted})
 		return
 	}

@@ -39,7 +39,7 @@ type environment struct {
 	exe     string   // this program, for detached agents
 	signals <-chan os.Signal
 	// registry opens the backends of one TORCHX_HOME.
-	registry func(home, exe string) *backends.Registry
+	registry func(all.Config) *backends.Registry
 }
 
 func processEnv() environment {
@@ -56,9 +56,7 @@ func processEnv() environment {
 	}
 }
 
-func openBackends(home, exe string) *backends.Registry {
-	return all.New(all.Config{Home: home, Exe: exe})
-}
+func openBackends(c all.Config) *backends.Registry { return all.New(c) }
 
 // listen asks for the signals that end a command. SIGPIPE is asked for so that
 // a closed pipe is an error to handle rather than a silent death; it is not

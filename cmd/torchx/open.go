@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 
 	"torchx/backends"
+	"torchx/backends/all"
 	"torchx/components"
 	"torchx/runtime/config"
 	"torchx/runtime/runner"
@@ -30,7 +31,7 @@ func (t *tool) registry() (*backends.Registry, error) {
 		if err != nil {
 			return nil, err
 		}
-		t.backends = t.env.registry(home, t.env.exe)
+		t.backends = t.env.registry(all.Config{Home: home, Exe: t.env.exe, Version: version, Offline: t.offline})
 	}
 	return t.backends, nil
 }

@@ -12,7 +12,6 @@ import (
 	"torchx/backends"
 	"torchx/runtime/config"
 	"torchx/runtime/runner"
-	"torchx/runtime/spec"
 	"torchx/starlark/component"
 	"torchx/starlark/interp"
 )
@@ -118,16 +117,19 @@ func (t *tool) planRequest(o runOptions, conf *config.Config, built *component.R
 	if err != nil {
 		return nil, err
 	}
-	app := built.App
-	if o.workspace != "" && len(app.Roles) > 0 {
-		app = app.Clone()
-		app.Roles[0].Workspace = &spec.Workspace{Projects: spec.Map[string]{{Key: o.workspace}}}
+	app, err := applyWorkspace(built.App, o.workspace)
+	if err != nil {
+		return nil, err
 	}
-	return &runner.PlanRequest{
+	q := &runner.PlanRequest{
 		Backend: o.backend, App: app, Cfg: layers, Env: env, Strict: o.strict, Cwd: t.env.dir,
 		DefaultImage: image, ParentRunID: o.parentRunID, Trackers: conf.Trackers(), Environ: t.replicaEnviron(),
-		Args: built.Args, Modules: modules, Getenv: getenv, Asked: more,
-	}, nil
+		Args: built.Args, Modules: modules, Getenv: getenv, Asked: more, Progress: t.display.tell,
+	}
+	if !o.hasWorkspace {
+		q.Workspace, q.WorkspaceWhy = t.defaultWorkspace()
+	}
+	return q, nil
 }
 
 // cfgLayers are the options as given, the strongest first.
@@ -157,6 +159,16 @@ func (t *tool) cfgLayers(o runOptions, conf *config.Config) ([]backends.Layer, e
 // TorchX sets it, the way the app was started.
 func (t *tool) replicaEnviron() []string {
 	return append(append([]string{}, t.env.vars...), "TORCHX_CONTEXT_NAME=cli_run")
+}
+
+// sayPlanned prints what planning has to say to people.
+func (t *tool) sayPlanned(p *runner.Planned) {
+	for _, w := range p.Warnings {
+		t.warn("%s", w)
+	}
+	for _, n := range p.Plan.Notes {
+		t.say("%s", n)
+	}
 }
 
 // printPlan is the output of a dry run.

@@ -132,6 +132,7 @@ func (t *tool) applyGlobalFlags(c *cli.Context) error {
 		t.plain()
 	}
 	t.masking.off = c.Bool("show-secrets")
+	t.offline = c.Bool("offline")
 	return t.setLevel(c.String("log_level"), c.IsSet("log_level"))
 }
 

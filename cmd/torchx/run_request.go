@@ -60,6 +60,7 @@ func (t *tool) readRunRequest(o *runOptions) error {
 	o.component, o.backend, o.cfgJSON = *req.ComponentName, *req.Scheduler, req.options()
 	o.dryrun = o.dryrun || req.Dryrun
 	o.follow.wait, o.follow.log, o.workspace = req.Wait, req.Log, req.Workspace
+	o.hasWorkspace = req.Workspace != ""
 	if req.ParentRunID != nil {
 		o.parentRunID = *req.ParentRunID
 	}

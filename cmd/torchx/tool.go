@@ -21,6 +21,8 @@ type tool struct {
 	errStyle   style
 	level      int
 	masking    masking
+	display    *display
+	offline    bool // the user forbids the network
 
 	backends *backends.Registry
 	db       *state.DB
@@ -34,6 +36,7 @@ func newTool(s streams, env environment, i *interrupts) *tool {
 		t.outStyle.color = isTerminal(s.out)
 		t.errStyle.color = isTerminal(s.err)
 	}
+	t.display = newDisplay(t)
 	return t
 }
 

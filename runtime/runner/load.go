@@ -23,6 +23,7 @@ type LoadOptions struct {
 	Environ []string // what replicas start from; nil: this process's own
 	// DefaultImage is torchx.IMAGE, which nobody chose.
 	DefaultImage string
+	Progress     backends.Progress // told of slow work; nil: nobody
 }
 
 // loaded mirrors planned with the parts still undecoded.
@@ -64,7 +65,7 @@ func (r *Runner) Load(ctx context.Context, raw []byte, o LoadOptions) (*Planned,
 	if err != nil {
 		return nil, err
 	}
-	plan, err := load(ctx, b, in, o.Cwd, o.DefaultImage)
+	plan, err := load(ctx, b, in, o)
 	if err != nil {
 		return nil, err
 	}
@@ -87,7 +88,7 @@ func (r *Runner) again(ctx context.Context, backend string, in *loaded, o LoadOp
 	}
 	return r.Plan(ctx, PlanRequest{
 		Backend: backend, App: in.App, Cfg: []backends.Layer{backends.JSONLayer(in.Cfg, "cfg")}, Cwd: o.Cwd,
-		DefaultImage: o.DefaultImage, Environ: o.Environ, Component: in.Component, Args: in.Args,
+		DefaultImage: o.DefaultImage, Environ: o.Environ, Progress: o.Progress, Component: in.Component, Args: in.Args,
 	})
 }
 
@@ -137,7 +138,7 @@ func plannedFor(app *spec.App) string {
 }
 
 // load checks app and options as Plan does and has the backend read the request.
-func load(ctx context.Context, b backends.Backend, in *loaded, cwd, image string) (*backends.Plan, error) {
+func load(ctx context.Context, b backends.Backend, in *loaded, o LoadOptions) (*backends.Plan, error) {
 	if err := in.App.Validate(); err != nil {
 		return nil, backends.Errorf(backends.ErrInvalidPlan, "read request: %w", err)
 	}
@@ -152,7 +153,10 @@ func load(ctx context.Context, b backends.Backend, in *loaded, cwd, image string
 		AppID string `json:"app_id"`
 	}
 	_ = json.Unmarshal(in.Request, &named) // a backend without app_id finds the id in its objects
-	plan, err := b.Load(ctx, backends.PlanInput{ID: named.AppID, App: in.App, Cfg: cfg, Cwd: cwd, DefaultImage: image}, in.Request)
+	plan, err := b.Load(ctx, backends.PlanInput{
+		ID: named.AppID, App: in.App, Cfg: cfg, Cwd: o.Cwd, DefaultImage: o.DefaultImage,
+		Environ: o.Environ, Progress: o.Progress,
+	}, in.Request)
 	if err != nil {
 		return nil, err
 	}

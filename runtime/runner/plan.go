@@ -30,6 +30,9 @@ type PlanRequest struct {
 	ParentRunID  string           // TORCHX_PARENT_RUN_ID of the environment wins
 	Trackers     []config.Tracker // TORCHX_TRACKERS of the environment wins
 	Environ      []string         // what replicas start from, "K=V"; nil: this process's own
+	Workspace    string           // see backends.PlanInput
+	WorkspaceWhy string
+	Progress     backends.Progress // told of slow work of planning and submitting; nil: nobody
 
 	// What the record remembers beside the plan.
 	Component string
@@ -152,6 +155,7 @@ func (r *Runner) Plan(ctx context.Context, q PlanRequest) (*Planned, error) {
 	}
 	plan, err := plan(ctx, b, backends.PlanInput{
 		ID: AppID(app.Name, number), App: app, Cfg: cfg, Cwd: q.Cwd, DefaultImage: q.DefaultImage,
+		Workspace: q.Workspace, WorkspaceWhy: q.WorkspaceWhy, Environ: q.Environ, Progress: q.Progress,
 	})
 	if err != nil {
 		return nil, err

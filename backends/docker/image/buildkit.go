@@ -1,0 +1,99 @@
+package image
+
+import (
+	"regexp"
+	"slices"
+	"strings"
+)
+
+// instruction is one of a Dockerfile, its continued lines joined.
+type instruction struct {
+	line int // from 1
+	text string
+}
+
+// instructions splits a Dockerfile; comments are left out.
+func instructions(text string) (all []instruction) {
+	open := false
+	for n, line := range strings.Split(text, "\n") {
+		line = strings.TrimSpace(line)
+		if line == "" || strings.HasPrefix(line, "#") {
+			continue
+		}
+		part, continued := strings.CutSuffix(line, "\\")
+		if part == "" {
+			continue
+		}
+		if open {
+			all[len(all)-1].text += " " + part
+		} else {
+			all = append(all, instruction{n + 1, part})
+		}
+		open = continued
+	}
+	return all
+}
+
+// Bases are the images that a Dockerfile begins its stages with, where $IMAGE is
+// base. Names made of other variables are left to the builder.
+func Bases(dockerfile, base string) (refs []string) {
+	stages := map[string]bool{"scratch": true}
+	for _, i := range instructions(dockerfile) {
+		fields := strings.Fields(i.text)
+		if !strings.EqualFold(fields[0], "FROM") {
+			continue
+		}
+		fields = slices.DeleteFunc(fields[1:], func(f string) bool { return strings.HasPrefix(f, "--") })
+		if len(fields) == 0 {
+			continue
+		}
+		ref := imageVariable.ReplaceAllLiteralString(fields[0], base)
+		if !stages[strings.ToLower(ref)] && !strings.Contains(ref, "$") {
+			refs = append(refs, ref)
+		}
+		if len(fields) > 2 && strings.EqualFold(fields[1], "AS") {
+			stages[strings.ToLower(fields[2])] = true
+		}
+	}
+	return refs
+}
+
+// imageVariable is the build argument IMAGE, with or without a default.
+var imageVariable = regexp.MustCompile(`\$(IMAGE\b|\{IMAGE(:?[-+][^}]*)?\})`)
+
+// newFlags are flags that the builder inside engines refuses ("requires BuildKit").
+var newFlags = map[string]*regexp.Regexp{
+	"RUN":  regexp.MustCompile(`^--(mount|network|security|device)\b`),
+	"COPY": regexp.MustCompile(`^--(chmod|link|parents|exclude)\b`),
+	"ADD":  regexp.MustCompile(`^--(chmod|link|checksum|keep-git-dir|exclude|unpack)\b`),
+}
+
+// hereDocument is `<<EOF` and its forms.
+var hereDocument = regexp.MustCompile(`<<-?["']?[A-Za-z_]`)
+
+// needsBuildKit finds the first instruction that only BuildKit understands: its
+// line and what it has; "" if there is none.
+func needsBuildKit(dockerfile string) (line int, what string) {
+	for _, i := range instructions(dockerfile) {
+		fields := strings.Fields(i.text)
+		verb := strings.ToUpper(fields[0])
+		flags, ok := newFlags[verb]
+		if !ok {
+			continue
+		}
+		for _, f := range fields[1:] {
+			if !strings.HasPrefix(f, "--") {
+				break
+			}
+			if found := flags.FindString(f); found != "" {
+				return i.line, verb + " " + found
+			}
+		}
+		if verb != "RUN" || !strings.Contains(i.text, "<<<") { // bash's here string is no document
+			if found := hereDocument.FindString(i.text); found != "" {
+				return i.line, verb + " " + found
+			}
+		}
+	}
+	return 0, ""
+}

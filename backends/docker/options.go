@@ -1,0 +1,83 @@
+package docker
+
+import (
+	"path"
+
+	"torchx/backends"
+)
+
+// Values of the pull option.
+const (
+	pullMissing = "missing" // only what the engine does not have
+	pullAlways  = "always"  // before each start
+	pullNever   = "never"   // what is missing is an error
+)
+
+// Values of the workspace_mode option.
+const (
+	workspaceImage = "image" // an image with the folders in it is built
+	workspaceBind  = "bind"  // the folders themselves are mounted
+)
+
+const defaultGrace = 10.0 // seconds, as TorchX and docker stop
+
+// Options lists the -cfg keys; the first five are those of TorchX.
+func (p planner) Options() []backends.Option {
+	return []backends.Option{
+		{Key: "copy_env", Type: backends.TypeList, Help: "variables of this shell to set in every container, names or patterns: A_*;B"},
+		{Key: "env", Type: backends.TypeMap, Help: "variables to set in every container: K:V,K2:V2"},
+		{Key: "privileged", Type: backends.TypeBool, Default: false, Help: "run containers with all the rights of the host"},
+		{Key: "image_repo", Type: backends.TypeStr, Help: "repository to push built images to, for backends that run elsewhere; the engine needs none"},
+		{Key: "quiet", Type: backends.TypeBool, Default: false, Help: "do not show the output of image builds"},
+		{Key: "pull", Type: backends.TypeStr, Default: pullMissing, Choices: []string{pullMissing, pullAlways, pullNever}, Help: "when to pull images"},
+		{Key: "init", Type: backends.TypeBool, Default: true, Help: "run an init as PID 1 that passes signals on and reaps; without it most programs ignore SIGTERM"},
+		{Key: "publish_ports", Type: backends.TypeBool, Default: false, Help: "make the ports of port_map reachable on 127.0.0.1 of the engine's machine"},
+		{Key: "workspace_mode", Type: backends.TypeStr, Default: workspaceImage, Choices: []string{workspaceImage, workspaceBind}, Help: "image: build the workspace into an image; bind: mount it at " + bindRoot + ", where edits are seen at once"},
+		{Key: "grace_period", Type: backends.TypeFloat, Default: defaultGrace, Help: "seconds between SIGTERM and SIGKILL when containers are stopped"},
+		{Key: "fail_fast", Type: backends.TypeBool, Default: true, Help: "stop the others when a replica has failed for good; false lets them run to their end, as TorchX does"},
+	}
+}
+
+// options are the resolved -cfg values.
+type options struct {
+	copyEnv      []string
+	env          map[string]string
+	privileged   bool
+	quiet        bool
+	pull         string
+	init         bool
+	publishPorts bool
+	mode         string // workspace_mode
+	grace        float64
+	failFast     bool
+}
+
+func readOptions(cfg backends.Config) (options, error) {
+	o := options{pull: pullMissing, init: true, mode: workspaceImage, grace: defaultGrace, failFast: true}
+	o.copyEnv, _ = cfg["copy_env"].([]string)
+	o.env, _ = cfg["env"].(map[string]string)
+	o.privileged, _ = cfg["privileged"].(bool)
+	o.quiet, _ = cfg["quiet"].(bool)
+	o.publishPorts, _ = cfg["publish_ports"].(bool)
+	set(&o.pull, cfg["pull"])
+	set(&o.init, cfg["init"])
+	set(&o.mode, cfg["workspace_mode"])
+	set(&o.grace, cfg["grace_period"])
+	set(&o.failFast, cfg["fail_fast"])
+	for _, pattern := range o.copyEnv {
+		if _, err := path.Match(pattern, ""); err != nil {
+			return o, backends.Errorf(backends.ErrInvalidOption, "copy_env: %q is no pattern: a [ has no ]", pattern)
+		}
+	}
+	if o.grace < 0 {
+		return o, backends.Errorf(backends.ErrInvalidOption, "grace_period=%v: must not be negative", o.grace)
+	}
+	return o, nil
+}
+
+// set stores a value of the right type; nil (None) leaves what is there.
+func set[T any](to *T, value any) {
+	if v, ok := value.(T); ok {
+		*to = v
+	}
+}

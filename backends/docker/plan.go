@@ -1,0 +1,84 @@
+// Package docker runs apps as containers of a Docker Engine. A plan is the bodies
+// that would be sent to its API; making one contacts nobody.
+package docker
+
+import (
+	"context"
+	"strconv"
+
+	"github.com/docker/docker/api/types/container"
+	"github.com/docker/docker/api/types/network"
+
+	"torchx/backends"
+	"torchx/runtime/spec"
+)
+
+// planner plans apps and brings what they need to an engine. It contacts nobody
+// but the engine that it is given.
+type planner struct {
+	version string // of this program, for the label
+	offline bool   // the user forbids the network
+}
+
+// Plan works out the containers of an app. All it looks at outside its input are
+// the files of a workspace.
+func (p planner) Plan(ctx context.Context, in backends.PlanInput) (*backends.Plan, error) {
+	o, err := readOptions(in.Cfg)
+	if err != nil {
+		return nil, err
+	}
+	plan := &backends.Plan{ID: in.ID, App: in.App.Clone(), Cfg: in.Cfg, Progress: in.Progress}
+	plan.Warnings = unsupported(in.App, o)
+	spaces, err := planWorkspaces(ctx, plan, in, o)
+	if err != nil {
+		return nil, err
+	}
+	req := &Request{AppID: in.ID, Network: networkName, builds: spaces.builds, defaultImage: in.DefaultImage}
+	names := newNames(in.ID, in.App)
+	published := ports{taken: map[int]bool{}}
+	for i := range in.App.Roles {
+		role := &in.App.Roles[i]
+		for id := range role.NumReplicas {
+			c := p.container(o, in, role, id, names, spaces.image(role))
+			spaces.bind(c, role)
+			if o.publishPorts {
+				published.publish(c.Config, c.HostConfig, role.PortMap)
+			}
+			req.Containers = append(req.Containers, *c)
+		}
+	}
+	plan.Request = req
+	return plan, nil
+}
+
+// container is what runs one replica.
+func (p planner) container(o options, in backends.PlanInput, role *spec.Role, id int, n names, image string) *Container {
+	macros := spec.Macros{AppID: in.ID, ReplicaID: strconv.Itoa(id), Rank0Env: spec.Rank0HostVariable}
+	r := macros.Apply(*role)
+	c := &Container{
+		Name: n.of(role.Name, id),
+		Config: &container.Config{
+			Env: o.environment(in.Environ, &r, n.rank0(in.App), image),
+			// The image's own entry point would stand before the role's.
+			Entrypoint: []string{role.Entrypoint}, Cmd: r.Args, Image: image,
+			Labels: map[string]string{
+				LabelVersion: p.version, LabelAppID: in.ID, LabelRole: role.Name, LabelReplica: strconv.Itoa(id),
+			},
+		},
+		HostConfig: &container.HostConfig{Privileged: o.privileged, NetworkMode: networkName},
+		Networking: joined(networkName),
+	}
+	c.Config.Hostname = c.Name
+	if o.init {
+		c.HostConfig.Init = &o.init
+	}
+	setResources(c.HostConfig, role.Resource)
+	addMounts(c.HostConfig, role.Mounts, in.Cwd)
+	addDevices(c.HostConfig, role.Resource.Devices)
+	return c
+}
+
+// joined joins one network.
+func joined(name string) *network.NetworkingConfig {
+	return &network.NetworkingConfig{EndpointsConfig: map[string]*network.EndpointSettings{name: {}}}
+}

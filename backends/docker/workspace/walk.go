@@ -1,0 +1,126 @@
+package workspace
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path"
+	"path/filepath"
+	"strings"
+
+	"github.com/moby/patternmatcher"
+	"github.com/moby/patternmatcher/ignorefile"
+)
+
+// ignores knows what a project leaves out: Docker's rules, where the last
+// pattern that matches counts and what is in an ignored folder is ignored too.
+type ignores struct {
+	matcher *patternmatcher.PatternMatcher // nil: nothing is ignored
+	parents map[string]patternmatcher.MatchInfo
+}
+
+func readIgnores(root string) (*ignores, error) {
+	f, err := os.Open(filepath.Join(root, ignoreFile))
+	if errors.Is(err, fs.ErrNotExist) {
+		return &ignores{}, nil
+	}
+	if err != nil {
+		return nil, plain(err)
+	}
+	defer f.Close()
+	patterns, err := ignorefile.ReadAll(f)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", ignoreFile, err)
+	}
+	m, err := patternmatcher.New(patterns)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", ignoreFile, err)
+	}
+	return &ignores{m, map[string]patternmatcher.MatchInfo{}}, nil
+}
+
+// match reports whether a path, with slashes, is ignored. Parents are asked first.
+func (i *ignores) match(rel string) (bool, error) {
+	if i.matcher == nil || rel == Dockerfile {
+		return false, nil
+	}
+	ignored, info, err := i.matcher.MatchesUsingParentResults(filepath.FromSlash(rel), i.parents[path.Dir(rel)])
+	i.parents[rel] = info
+	if err != nil {
+		return false, fmt.Errorf("%s: %w", ignoreFile, err)
+	}
+	return ignored, nil
+}
+
+// mayHold reports whether an ignored folder can have something in it that a
+// pattern with ! takes back.
+func (i *ignores) mayHold(dir string) bool {
+	if !i.matcher.Exclusions() {
+		return false
+	}
+	for _, p := range i.matcher.Patterns() {
+		if !p.Exclusion() {
+			continue
+		}
+		text := filepath.ToSlash(p.String())
+		// A pattern with ** can match at any depth, others only as deep as they are.
+		if strings.Contains(text, "**") || within(dir, text) {
+			return true
+		}
+	}
+	return false
+}
+
+// within reports whether pattern can match below dir: whether dir matches its beginning.
+func within(dir, pattern string) bool {
+	d, p := strings.Split(dir, "/"), strings.Split(strings.TrimPrefix(pattern, "/"), "/")
+	for n := range min(len(d), len(p)) {
+		if ok, err := path.Match(p[n], d[n]); err != nil || !ok {
+			return err != nil // what we do not understand may match
+		}
+	}
+	return true
+}
+
+// addFolder adds what is below root, links as links and empty folders too.
+func (t *Tree) addFolder(found map[string]entry, root, into string) error {
+	skip, err := readIgnores(root)
+	if err != nil {
+		return err
+	}
+	return filepath.WalkDir(root, func(source string, d fs.DirEntry, err error) error {
+		if source == root {
+			return plainOrNil(err)
+		}
+		rel, relErr := filepath.Rel(root, source)
+		if relErr != nil {
+			return relErr
+		}
+		rel = filepath.ToSlash(rel)
+		ignored, matchErr := skip.match(rel)
+		if matchErr != nil {
+			return matchErr
+		}
+		switch {
+		case ignored && d.IsDir() && !skip.mayHold(rel):
+			return fs.SkipDir
+		case ignored:
+			return nil
+		case err != nil:
+			return fmt.Errorf("%w (leave it out in %s?)", plain(err), ignoreFile)
+		}
+		info, err := d.Info()
+		if err != nil {
+			return plain(err)
+		}
+		return t.addEntry(found, source, path.Join(into, rel), info)
+	})
+}
+
+func plainOrNil(err error) error {
+	if err == nil {
+		return nil
+	}
+	return plain(err)
+}

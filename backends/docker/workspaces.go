@@ -1,0 +1,214 @@
+package docker
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"path"
+	"path/filepath"
+	"strings"
+
+	"github.com/docker/docker/api/types/mount"
+	"github.com/docker/go-units"
+
+	"torchx/backends"
+	"torchx/backends/docker/workspace"
+	"torchx/runtime/spec"
+)
+
+// bindRoot is where workspace_mode=bind mounts the workspace, and the folder
+// that containers then start in.
+const bindRoot = "/workspace"
+
+// largeWorkspace is how many bytes are worth a hint at .dockerignore.
+const largeWorkspace = 256 << 20
+
+// build is an image that this machine makes of a workspace.
+type build struct {
+	tree *workspace.Tree
+	base string
+	name string
+}
+
+// workspaces knows what becomes of the workspaces of an app's roles.
+type workspaces struct {
+	mode     string
+	why      string // how the first role's was found, if nobody chose it
+	builds   []build
+	images   map[string]string              // role to the image that is built for it
+	projects map[string][]workspace.Project // role to its folders
+}
+
+// planWorkspaces gives the app of the plan its workspaces, with absolute paths,
+// names the images to be built and notes what was chosen.
+func planWorkspaces(ctx context.Context, plan *backends.Plan, in backends.PlanInput, o options) (*workspaces, error) {
+	why := ""
+	if first := &plan.App.Roles[0]; first.Workspace == nil && in.Workspace != "" {
+		first.Workspace = &spec.Workspace{Projects: spec.Map[string]{{Key: in.Workspace}}}
+		why = in.WorkspaceWhy
+	} else if first.Workspace == nil && in.WorkspaceWhy != "" {
+		plan.Notes = append(plan.Notes, in.WorkspaceWhy)
+	}
+	w, err := collect(plan.App, in.Cwd, o.mode)
+	w.why = why
+	if err != nil || o.mode == workspaceBind {
+		plan.Notes = append(plan.Notes, w.mounted(plan.App)...)
+		return w, err
+	}
+	return w, w.name(ctx, plan)
+}
+
+// collect finds the folders of all roles.
+func collect(app *spec.App, cwd, mode string) (*workspaces, error) {
+	w := &workspaces{mode: mode, images: map[string]string{}, projects: map[string][]workspace.Project{}}
+	for i := range app.Roles {
+		role := &app.Roles[i]
+		if role.Workspace == nil || len(role.Workspace.Projects) == 0 {
+			continue
+		}
+		for n, e := range role.Workspace.Projects {
+			dir, err := absolute(e.Key, cwd)
+			if err != nil {
+				return w, fmt.Errorf("workspace %q of role %s: %w", e.Key, role.Name, err)
+			}
+			role.Workspace.Projects[n].Key = dir
+			w.projects[role.Name] = append(w.projects[role.Name], workspace.Project{Path: dir, Into: e.Value})
+		}
+	}
+	return w, nil
+}
+
+// absolute makes the path of a project absolute; file:// is TorchX's way to write one.
+func absolute(dir, cwd string) (string, error) {
+	dir = strings.TrimPrefix(dir, "file://")
+	if rest, ok := strings.CutPrefix(dir, "~"); ok && (rest == "" || rest[0] == '/') {
+		home, err := os.UserHomeDir()
+		if err != nil {
+			return "", err
+		}
+		dir = home + rest
+	}
+	if !filepath.IsAbs(dir) {
+		dir = filepath.Join(cwd, dir)
+	}
+	if _, err := os.Stat(dir); err != nil {
+		return "", fmt.Errorf("there is no folder or file %s", dir)
+	}
+	return filepath.Clean(dir), nil
+}
+
+// name reads all folders, each once, and names the images that they make.
+func (w *workspaces) name(ctx context.Context, plan *backends.Plan) error {
+	trees := map[string]*workspace.Tree{}
+	for i := range plan.App.Roles {
+		role := &plan.App.Roles[i]
+		projects := w.projects[role.Name]
+		if len(projects) == 0 {
+			continue
+		}
+		key := fmt.Sprintf("%q", projects)
+		tree := trees[key]
+		if tree == nil {
+			var err error
+			if tree, err = workspace.Scan(projects); err != nil {
+				return err
+			}
+			trees[key] = tree
+		}
+		name, err := readTree(ctx, plan.Progress, tree, role.Image)
+		if err != nil {
+			return err
+		}
+		w.add(build{tree, role.Image, name})
+		w.images[role.Name] = name
+		w.note(plan, role, tree, name)
+	}
+	return nil
+}
+
+// readTree names the image; reading many bytes is a step of its own.
+func readTree(ctx context.Context, tell backends.Progress, tree *workspace.Tree, base string) (string, error) {
+	if tree.Bytes > largeWorkspace {
+		step := backends.Step{Name: "read " + paths(tree.Projects), Text: sizeOf(tree)}
+		tell.Tell(step)
+		defer func() { step.Ended = true; tell.Tell(step) }()
+	}
+	return tree.Name(ctx, base)
+}
+
+// add remembers an image; roles with the same one share its build.
+func (w *workspaces) add(b build) {
+	for _, other := range w.builds {
+		if other.name == b.name {
+			return
+		}
+	}
+	w.builds = append(w.builds, b)
+}
+
+func (w *workspaces) note(plan *backends.Plan, role *spec.Role, tree *workspace.Tree, name string) {
+	plan.Notes = append(plan.Notes, fmt.Sprintf("%s: %s, onto %s as %s",
+		w.head(plan.App, role), sizeOf(tree), role.Image, name))
+	if tree.Bytes > largeWorkspace {
+		plan.Notes = append(plan.Notes, "name what the image can do without in "+tree.Projects[0].Path+"/.dockerignore")
+	}
+	if len(tree.Skipped) > 0 {
+		plan.Warnings = append(plan.Warnings, "an image cannot hold sockets, pipes and devices: without "+strings.Join(tree.Skipped, ", "))
+	}
+}
+
+func (w *workspaces) mounted(app *spec.App) (notes []string) {
+	for i := range app.Roles {
+		if len(w.projects[app.Roles[i].Name]) > 0 {
+			notes = append(notes, fmt.Sprintf("%s: mounted at %s", w.head(app, &app.Roles[i]), bindRoot))
+		}
+	}
+	return notes
+}
+
+// head names a role's workspace.
+func (w *workspaces) head(app *spec.App, role *spec.Role) string {
+	text := fmt.Sprintf("workspace of role %s: %s", role.Name, paths(w.projects[role.Name]))
+	if w.why != "" && role == &app.Roles[0] {
+		text += " (" + w.why + ")"
+	}
+	return text
+}
+
+func paths(projects []workspace.Project) string {
+	var all []string
+	for _, p := range projects {
+		all = append(all, p.Path)
+	}
+	return strings.Join(all, " + ")
+}
+
+func sizeOf(t *workspace.Tree) string {
+	if t.Files == 1 {
+		return "1 file, " + units.HumanSize(float64(t.Bytes))
+	}
+	return fmt.Sprintf("%d files, %s", t.Files, units.HumanSize(float64(t.Bytes)))
+}
+
+// image is what a role's containers run.
+func (w *workspaces) image(role *spec.Role) string {
+	if name, ok := w.images[role.Name]; ok {
+		return name
+	}
+	return role.Image
+}
+
+// bind mounts a role's folders where that is the way they come in.
+func (w *workspaces) bind(c *Container, role *spec.Role) {
+	if w.mode != workspaceBind || len(w.projects[role.Name]) == 0 {
+		return
+	}
+	for _, p := range w.projects[role.Name] {
+		at := path.Join(bindRoot, path.Clean("/"+filepath.ToSlash(p.Into)))
+		if info, err := os.Stat(p.Path); err == nil && !info.IsDir() && (at == bindRoot || strings.HasSuffix(p.Into, "/")) {
+			at = path.Join(at, filepath.Base(p.Path))
+		}
+		c.HostConfig.Mounts = append(c.HostConfig.Mounts, mount.Mount{Type: mount.TypeBind, Source: p.Path, Target: at})
+	}
+	c.Config.WorkingDir = bindRoot
+}
