@@ -71,6 +71,14 @@ type Waiter interface {
 	Wait(ctx context.Context, id string) (*spec.Status, error)
 }
 
+// Queuer is a Backend that knows what the machine under it has: an app whose plan
+// says Queue waits until its resources fit beside the apps that run there. Submit
+// returns when it is queued.
+type Queuer interface {
+	// Queues reports whether Plan.Queue is honoured.
+	Queues() bool
+}
+
 // Prober is a Backend that can tell whether it is there; its error is
 // ErrUnavailable and says how to fix it.
 type Prober interface {
@@ -86,8 +94,9 @@ type PlanInput struct {
 	DefaultImage string    // torchx.IMAGE: an image nobody chose
 
 	// Workspace is the folder that goes into the image of the first role if that has
-	// no workspace of its own; "" is none. WorkspaceWhy says how it was found, "" if
-	// somebody named it.
+	// no workspace of its own; "" is none. WorkspaceWhy says how that was found: a
+	// few words to stand behind the folder, or a whole line why there is none; it is
+	// "" where somebody chose.
 	Workspace    string
 	WorkspaceWhy string
 	Environ      []string // the environment of the command, "K=V"; nil: this process's own
@@ -108,6 +117,13 @@ type Plan struct {
 	// Environ is the environment replicas start from, "K=V"; Submit takes the
 	// process's own when it is nil. It is not a part of the printed plan.
 	Environ []string
+
+	// Queue asks a Queuer to start the app only when there is room for it.
+	Queue bool
+
+	// TTY, if set, runs the app on a pseudo-terminal of that size; it is for
+	// Terminals, and not a part of the printed plan.
+	TTY *TerminalSize
 
 	// Record is what the history has of the app beside the plan, as opaque JSON, and
 	// Unrecorded says that the history could not take it; both are for a Rememberer.
@@ -157,7 +173,8 @@ type LogOptions struct {
 	// Attempt is the attempt to read, from 0; nil is the last one. With Follow
 	// and nil, later attempts follow.
 	Attempt *int
-	// AllAttempts reads every attempt from the first on.
+	// AllAttempts reads every attempt from the first on, or from Attempt on; lines
+	// are then counted from the start of that attempt.
 	AllAttempts bool
 	Since       time.Time // inclusive; zero: no bound
 	Until       time.Time // exclusive; zero: no bound

@@ -121,6 +121,41 @@ func resolve(o Option, layers []Layer) (any, error) {
 	return value, nil
 }
 
+// Explained is an option with the value it has and why.
+type Explained struct {
+	Option
+	Value any // of the option's type, nil for none; the text as given if Err is set
+	// Given are the values that layers have for it, the one that counts first; none
+	// if the default counts.
+	Given []Value
+	Err   error // the value cannot be used
+}
+
+// Explain says of every option what Resolve makes of it. Unlike that it goes on
+// after an error, and a required option may lack its value.
+func Explain(opts []Option, layers ...Layer) []Explained {
+	all := make([]Explained, len(opts))
+	for i, o := range opts {
+		e := Explained{Option: o, Value: o.Default}
+		for _, layer := range layers {
+			if v, ok := Find(o.Key, layer); ok {
+				e.Given = append(e.Given, v)
+			}
+		}
+		if len(e.Given) > 0 {
+			if e.Value, e.Err = o.cast(e.Given[0]); e.Err != nil {
+				e.Value = e.Given[0].Text
+			}
+		}
+		all[i] = e
+	}
+	return all
+}
+
+// Unused says of each value that is no option's, in one line, where it stands and
+// which option was probably meant.
+func Unused(opts []Option, layers ...Layer) []Warning { return warnings(opts, layers) }
+
 // Find returns the value that counts for an option, if any layer has one.
 func Find(key string, layers ...Layer) (Value, bool) {
 	for _, layer := range layers {

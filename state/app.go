@@ -20,7 +20,7 @@ type App struct {
 	Args      []string // the component's arguments as typed
 	App       json.RawMessage
 	Cfg       json.RawMessage
-	Request   json.RawMessage // what the backend planned
+	Request   json.RawMessage // what was asked for beside Component, Args and Cfg, such as variables
 	Cwd       string
 	Modules   json.RawMessage // Starlark modules that were loaded, with their hashes
 	Getenv    json.RawMessage // environment values the component read
@@ -37,7 +37,8 @@ type App struct {
 	Submitter string
 }
 
-// Insert records a new app, before it is submitted. Errors: ErrExists if the
+// Insert records a new app, before it is submitted; the tombstone of an earlier
+// one with that id goes. Errors: ErrExists if the
 // backend has an app of that id in this history.
 func (db *DB) Insert(ctx context.Context, a App) error {
 	args, err := json.Marshal(a.Args)
@@ -47,6 +48,9 @@ func (db *DB) Insert(ctx context.Context, a App) error {
 	return db.write(ctx, "record app "+a.ID, func(tx *sql.Tx) error {
 		seq, err := insertApp(ctx, tx, &a)
 		if err != nil {
+			return err
+		}
+		if err := unbury(ctx, tx, a.Backend, a.ID); err != nil { // the id is of this app now
 			return err
 		}
 		_, err = tx.ExecContext(ctx,
@@ -184,7 +188,7 @@ func queryApps(ctx context.Context, q querier, long bool, query string, args ...
 	return queryAll(ctx, q, func(row scanner) (App, error) { return scanApp(row, long) }, query, args...)
 }
 
-// Delete forgets an app with its attempts, events, checkpoints and positions.
+// Delete forgets an app with its attempts, events, checkpoints, positions and leases.
 // Errors: ErrNotFound.
 func (db *DB) Delete(ctx context.Context, backend, id string) error {
 	return db.write(ctx, "delete app "+id, func(tx *sql.Tx) error {
@@ -193,6 +197,9 @@ func (db *DB) Delete(ctx context.Context, backend, id string) error {
 			return err
 		}
 		if _, err := tx.ExecContext(ctx, `DELETE FROM positions WHERE backend = ? AND id = ?`, backend, id); err != nil {
+			return err
+		}
+		if err := endLeases(ctx, tx, seq); err != nil {
 			return err
 		}
 		_, err = tx.ExecContext(ctx, `DELETE FROM apps WHERE seq = ?`, seq) // the rest follows by its reference

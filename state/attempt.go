@@ -65,7 +65,7 @@ func (a Attempt) merge(next Attempt) Attempt {
 		ExitCode: pick(ended, a.ExitCode, next.ExitCode), Signal: pickText(ended, a.Signal, next.Signal),
 		Hostname: pickText(ended, a.Hostname, next.Hostname), PID: pickNumber(a.PID, next.PID),
 		StartedAt: pick(ended, a.StartedAt, next.StartedAt), FinishedAt: pick(ended, a.FinishedAt, next.FinishedAt),
-		Msg:                pickText(ended, a.Msg, next.Msg),
+		Msg:                message(ended, a.Msg, next.Msg),
 		StructuredErrorMsg: json.RawMessage(pickText(ended, string(a.StructuredErrorMsg), string(next.StructuredErrorMsg))),
 		MaxRSSBytes:        pick(ended, a.MaxRSSBytes, next.MaxRSSBytes), CPUSeconds: pick(ended, a.CPUSeconds, next.CPUSeconds),
 	}
@@ -83,6 +83,15 @@ func pick[T any](keep bool, old, next *T) *T {
 func pickText(keep bool, old, next string) string {
 	if next == "" || keep && old != "" {
 		return old
+	}
+	return next
+}
+
+// message is pickText for what tells how an attempt stands: until its end that is
+// true for as long as it is said ("waits for role db to be ready").
+func message(ended bool, old, next string) string {
+	if ended {
+		return pickText(true, old, next)
 	}
 	return next
 }

@@ -11,11 +11,12 @@ import (
 // EventKind says what an event is about.
 type EventKind string
 
-// The kinds that this package writes; callers of AddEvents may use others.
+// The kinds that this package and package runner write.
 const (
 	EventRecorded EventKind = "recorded" // the app's record was made
 	EventApp      EventKind = "app"      // the app's state changed
 	EventReplica  EventKind = "replica"  // a replica's state or attempt changed
+	EventMissing  EventKind = "missing"  // its backend was first seen to have lost the ended app
 )
 
 // Event is something that happened to an app.

@@ -62,11 +62,20 @@ func open(ctx context.Context, path string, o Options) (*DB, error) {
 		o.NoWAL = true // locks of a WAL live in shared memory, which two machines do not share
 		db.notices = append(db.notices, noWALNotice(path, "it is on a network file system"))
 	}
+	if !o.NoWAL && !journalExists(path) && !canMap(filepath.Dir(path)) {
+		o.NoWAL = true // found out before SQLite makes it a WAL database for everybody
+		db.notices = append(db.notices, noWALNotice(path, errNoWAL.Error()))
+	}
 	err := db.connect(ctx, o, dsn(path, o))
 	if walImpossible(err) && !o.NoWAL {
 		o.NoWAL = true
-		db.notices = append(db.notices, noWALNotice(path, err.Error()))
+		db.notices = append(db.notices, noWALNotice(path, errNoWAL.Error()))
 		err = db.connect(ctx, o, dsn(path, o))
+	}
+	if walImpossible(err) {
+		if err = leaveWAL(ctx, path, o); err == nil {
+			err = db.connect(ctx, o, dsn(path, o))
+		}
 	}
 	if readOnlyFailure(err) {
 		err = db.connectReadOnly(ctx, o, err)
@@ -128,9 +137,6 @@ func (db *DB) checkJournal(ctx context.Context, s *sql.DB, o Options) error {
 	return nil
 }
 
-// errNoWAL is the silent refusal of SQLite to use a WAL.
-var errNoWAL = errors.New("the file system has no shared memory")
-
 // connectReadOnly is for a folder that cannot be written: the history can
 // still be read. cause is why the normal way failed.
 func (db *DB) connectReadOnly(ctx context.Context, o Options, cause error) error {
@@ -155,14 +161,7 @@ func (db *DB) connectReadOnly(ctx context.Context, o Options, cause error) error
 
 // dsn names the file and the pragmas, which every connection of the pool gets.
 func dsn(path string, o Options) string {
-	q := url.Values{}
-	q.Set("_busy_timeout", strconv.FormatInt(o.BusyTimeout.Milliseconds(), 10))
-	q.Set("_foreign_keys", "on")
-	q.Set("_error_rc", "1")
-	q.Set("_dqs", "0")
-	if o.vfs != "" {
-		q.Set("vfs", o.vfs)
-	}
+	q := plainQuery(o)
 	if o.NoWAL {
 		q.Set("_journal_mode", "TRUNCATE")
 		q.Set("_synchronous", "FULL")
@@ -174,23 +173,26 @@ func dsn(path string, o Options) string {
 		q.Set("_synchronous", "NORMAL") // no fsync per commit; the file cannot be damaged by a power cut
 		q.Set("_txlock", "immediate")
 	}
+	return fileURL(path, q)
+}
+
+// plainDSN leaves the journal as it is.
+func plainDSN(path string, o Options) string { return fileURL(path, plainQuery(o)) }
+
+func plainQuery(o Options) url.Values {
+	q := url.Values{}
+	q.Set("_busy_timeout", strconv.FormatInt(o.BusyTimeout.Milliseconds(), 10))
+	q.Set("_foreign_keys", "on")
+	q.Set("_error_rc", "1")
+	q.Set("_dqs", "0")
+	if o.vfs != "" {
+		q.Set("vfs", o.vfs)
+	}
+	return q
+}
+
+func fileURL(path string, q url.Values) string {
 	return "file:" + (&url.URL{Path: filepath.ToSlash(path)}).EscapedPath() + "?" + q.Encode()
-}
-
-func noWALNotice(path, why string) string {
-	return fmt.Sprintf("the history %s uses a slower journal (%s): set TORCHX_HOME to a folder on a local disk", path, why)
-}
-
-// walImpossible tells a file system that cannot do a WAL from other failures.
-func walImpossible(err error) bool {
-	if errors.Is(err, errNoWAL) {
-		return true
-	}
-	switch codeOf(err) {
-	case sqlite3.SQLITE_IOERR_SHMMAP, sqlite3.SQLITE_IOERR_SHMOPEN, sqlite3.SQLITE_IOERR_SHMLOCK:
-		return true
-	}
-	return false
 }
 
 func readOnlyFailure(err error) bool {

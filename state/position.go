@@ -4,6 +4,8 @@ import (
 	"context"
 	"database/sql"
 	"errors"
+	"maps"
+	"slices"
 )
 
 // GetPosition returns how far a reader has come in an app's logs, as
@@ -24,10 +26,15 @@ func (db *DB) GetPosition(ctx context.Context, backend, id, reader string) (posi
 
 // SetPosition records how far a reader has come; the text is the caller's.
 func (db *DB) SetPosition(ctx context.Context, backend, id, reader, position string) error {
+	return db.SetPositions(ctx, backend, id, map[string]string{reader: position})
+}
+
+// SetPositions is SetPosition for several readers, all or none.
+func (db *DB) SetPositions(ctx context.Context, backend, id string, positions map[string]string) error {
 	return db.write(ctx, "record log position of app "+id, func(tx *sql.Tx) error {
-		_, err := tx.ExecContext(ctx,
-			`INSERT OR REPLACE INTO positions (backend, id, reader, position, updated_at) VALUES (?, ?, ?, ?, ?)`,
-			backend, id, reader, position, db.now().UnixNano())
-		return err
+		readers := slices.Sorted(maps.Keys(positions))
+		return execAll(ctx, tx, readers, func(reader string) []any {
+			return []any{backend, id, reader, positions[reader], db.now().UnixNano()}
+		}, `INSERT OR REPLACE INTO positions (backend, id, reader, position, updated_at) VALUES (?, ?, ?, ?, ?)`)
 	})
 }

@@ -24,8 +24,8 @@ type view struct {
 }
 
 // SetStatus records what was seen of an app: its row, the last attempt of each
-// replica, and an event for each change, in one transaction. Seeing the same
-// again writes nothing. An end is never changed to another state: a second look
+// replica, and an event for each change, in one transaction; an end also ends the
+// app's leases. Seeing the same again writes nothing. An end is never changed to another state: a second look
 // may only fill in what the first did not know. Errors: ErrNotFound.
 func (db *DB) SetStatus(ctx context.Context, backend, id string, s *spec.Status) error {
 	var c change
@@ -59,6 +59,11 @@ func (c *change) apply(ctx context.Context, tx *sql.Tx) error {
 	if c.row != nil {
 		if err := putView(ctx, tx, c.seq, *c.row); err != nil {
 			return err
+		}
+		if c.row.State.Terminal() {
+			if err := endLeases(ctx, tx, c.seq); err != nil {
+				return err
+			}
 		}
 	}
 	if err := putAttempts(ctx, tx, c.seq, c.attempts); err != nil {
@@ -152,6 +157,9 @@ func (v view) merge(next view) view {
 		return v
 	}
 	ended := v.State.Terminal()
+	if next.State != v.State {
+		v.Msg = "" // why an app waited says nothing about one that runs
+	}
 	first := v
 	if v.FirstRole == nil {
 		first = next

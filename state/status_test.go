@@ -224,3 +224,16 @@ func TestEvents(t *testing.T) {
 		t.Errorf("events %+v, %v", got, err)
 	}
 }
+
+// A message says how an attempt stands: it goes with what it says.
+func TestMessageOfTheMoment(t *testing.T) {
+	t.Parallel()
+	waits := Attempt{Role: "web", State: spec.Pending, Msg: "waits for role db to be ready"}
+	if got := waits.merge(Attempt{Role: "web", State: spec.Running}); got.Msg != "" {
+		t.Errorf("a running replica says %q", got.Msg)
+	}
+	failed := Attempt{Role: "web", State: spec.Failed, Msg: "not ready within 30 s"}
+	if got := failed.merge(Attempt{Role: "web", State: spec.Failed}); got.Msg != failed.Msg {
+		t.Errorf("the end of a replica says %q", got.Msg)
+	}
+}

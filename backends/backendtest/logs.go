@@ -143,6 +143,8 @@ func attempts(s *suite) {
 		"first, following":    {backends.LogOptions{Tail: -1, Attempt: ptr(0), Follow: true}, []int{0}},
 		"the second":          {backends.LogOptions{Tail: -1, Attempt: ptr(1)}, []int{1}},
 		"all":                 {backends.LogOptions{Tail: -1, AllAttempts: true}, []int{0, 1, 2}},
+		"from one on":         {backends.LogOptions{Tail: -1, AllAttempts: true, Attempt: ptr(1)}, []int{1, 2}},
+		"from one on, later":  {backends.LogOptions{Tail: -1, AllAttempts: true, Attempt: ptr(1), FromLine: 2}, []int{2}},
 		"all, following":      {backends.LogOptions{Tail: -1, AllAttempts: true, Follow: true}, []int{0, 1, 2}},
 		"the end of all":      {backends.LogOptions{Tail: 2, AllAttempts: true}, []int{1, 2}},
 	} {

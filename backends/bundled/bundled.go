@@ -22,8 +22,24 @@ type Config struct {
 	Layout func(m *agent.Manifest) (Layout, error)
 }
 
-// Layout returns the folder of the log of an attempt, from 0.
-type Layout func(r spec.Replica, attempt int) string
+// Layout says where an app's logs are: below a folder of the user's, as TorchX
+// lays them out, or in the bundle.
+type Layout struct {
+	Dir  string // the app's folder
+	User bool   // below a folder that the user chose
+}
+
+// ReplicaDir is the folder of the streams of one attempt, from 0.
+func (l Layout) ReplicaDir(r spec.Replica, attempt int) string {
+	if !l.User {
+		return filepath.Join(l.Dir, replicasFolder, agent.Escape(r.Role), strconv.Itoa(r.ID), strconv.Itoa(attempt))
+	}
+	dir := filepath.Join(l.Dir, agent.Escape(r.Role), strconv.Itoa(r.ID))
+	if attempt > 0 {
+		dir = filepath.Join(dir, "attempt-"+strconv.Itoa(attempt))
+	}
+	return dir
+}
 
 // Apps are the apps of one backend. It keeps no state but what it watches.
 type Apps struct {
@@ -57,8 +73,3 @@ func (a *Apps) Close() error {
 
 // Bundle is the folder of an app, which need not exist.
 func (a *Apps) Bundle(id string) agent.Bundle { return agent.BundleAt(a.Home, id) }
-
-// ReplicaDir is the folder of an attempt of a replica below an app's folder.
-func ReplicaDir(app string, r spec.Replica, attempt int) string {
-	return filepath.Join(app, "replicas", agent.Escape(r.Role), strconv.Itoa(r.ID), strconv.Itoa(attempt))
-}

@@ -5,8 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"os"
-	"path/filepath"
 	"time"
 
 	"torchx/backends"
@@ -62,13 +60,14 @@ func (a *Apps) Delete(_ context.Context, id string, o backends.DeleteOptions) er
 	}
 	bundle := a.Bundle(id)
 	AwaitAgent(bundle)
-	if o.KeepLogs {
-		if err := a.keepLogs(bundle); err != nil {
-			return err
-		}
-	}
+	keep := a.keep(bundle, o)
 	a.unwatch(bundle)
-	return bundle.Remove()
+	if err := bundle.Remove(keep); errors.Is(err, fs.ErrNotExist) && !bundle.Exists() {
+		return fmt.Errorf("app %s: %w", id, backends.ErrNotFound) // somebody else was faster
+	} else if err != nil {
+		return err
+	}
+	return nil
 }
 
 // agentWait bounds the wait for an agent that has published its result and only
@@ -80,22 +79,6 @@ func AwaitAgent(bundle agent.Bundle) {
 	for deadline := time.Now().Add(agentWait); bundle.Held() && time.Now().Before(deadline); {
 		time.Sleep(time.Millisecond)
 	}
-}
-
-// keepLogs moves the logs out of a bundle, to <home>/logs/<app>.
-func (a *Apps) keepLogs(bundle agent.Bundle) error {
-	from := filepath.Join(bundle.Dir, "replicas")
-	if _, err := os.Stat(from); errors.Is(err, fs.ErrNotExist) {
-		return nil
-	}
-	to := filepath.Join(a.Home, "logs", filepath.Base(bundle.Dir))
-	if err := os.MkdirAll(filepath.Dir(to), 0o700); err != nil {
-		return fmt.Errorf("keep logs: %w", err)
-	}
-	if err := os.Rename(from, to); err != nil {
-		return fmt.Errorf("keep logs: %w", err)
-	}
-	return nil
 }
 
 // Wait returns the terminal status of an app.
@@ -133,10 +116,24 @@ func (a *Apps) Logs(_ context.Context, id string, r spec.Replica, o backends.Log
 	if err != nil {
 		return nil, fmt.Errorf("read app %s: %w", id, err)
 	}
-	return logstore.Open(logstore.Source{
-		Dir:   func(attempt int) string { return l(r, attempt) },
+	return logstore.Open(a.source(w, l, r), o)
+}
+
+// Source is where a replica's log is, for whoever reads it in another way.
+func (a *Apps) Source(id string, r spec.Replica) (logstore.Source, error) {
+	w := a.watch(a.Bundle(id))
+	l, err := w.layout()
+	if err != nil {
+		return logstore.Source{}, fmt.Errorf("read app %s: %w", id, err)
+	}
+	return a.source(w, l, r), nil
+}
+
+func (a *Apps) source(w *watch, l Layout, r spec.Replica) logstore.Source {
+	return logstore.Source{
+		Dir:   func(attempt int) string { return l.ReplicaDir(r, attempt) },
 		State: func() (int, bool, error) { return w.attempts(r) },
-		Watch: []string{bundle.Dir},
+		Watch: []string{w.bundle.Dir},
 		Hub:   a.hub,
-	}, o)
+	}
 }

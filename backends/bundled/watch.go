@@ -27,7 +27,7 @@ type watch struct {
 	stamp  os.FileInfo // of the file that status was read from
 	looked time.Time   // when it was last made sure that the agent lives
 	closed bool
-	logs   Layout // nil until it is asked for
+	logs   *Layout // nil until it is asked for
 }
 
 // watch returns the bundle's watch, made on first use.
@@ -123,7 +123,7 @@ func closeWatcher(n *fsnotify.Watcher) {
 
 // attempts tells a log reader how many attempts of a replica have begun and
 // whether the app is over; all readers share one look at the file.
-func (w *watch) attempts(r spec.Replica) (begun int, done bool, err error) {
+func (w *watch) attempts(r spec.Replica) (count int, done bool, err error) {
 	s, err := w.current()
 	if err != nil {
 		return 0, true, err
@@ -132,11 +132,7 @@ func (w *watch) attempts(r spec.Replica) (begun int, done bool, err error) {
 	if rs == nil {
 		return 0, true, nil
 	}
-	begun = rs.Attempt
-	if rs.StartedAt != nil {
-		begun++
-	}
-	return begun, s.State.Terminal(), nil
+	return begun(rs), s.State.Terminal(), nil
 }
 
 // layout tells where the app's logs are. It never changes, and an app may have a
@@ -145,14 +141,14 @@ func (w *watch) layout() (Layout, error) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if w.logs != nil {
-		return w.logs, nil
+		return *w.logs, nil
 	}
-	m, err := w.bundle.Manifest()
+	l, err := w.apps.readLayout(w.bundle)
 	if err != nil {
-		return nil, err
+		return Layout{}, err
 	}
-	w.logs, err = w.apps.Layout(m)
-	return w.logs, err
+	w.logs = &l
+	return l, nil
 }
 
 func (w *watch) current() (*spec.Status, error) {

@@ -83,7 +83,7 @@ func (l *launcher) archive(r *run) {
 }
 
 func (l *launcher) openArchive(r *run) (*archive, error) {
-	dir := l.layout(r.replica, r.attempt)
+	dir := l.layout.ReplicaDir(r.replica, r.attempt)
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return nil, fmt.Errorf("create log folder: %w", err)
 	}

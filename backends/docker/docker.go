@@ -14,7 +14,6 @@ import (
 	"torchx/backends"
 	"torchx/backends/bundled"
 	"torchx/runtime/agent"
-	"torchx/runtime/spec"
 )
 
 // Config is what the backend needs of the program.
@@ -43,6 +42,8 @@ var (
 	_ backends.Prober     = (*Backend)(nil)
 	_ backends.Sweeper    = (*Backend)(nil)
 	_ backends.Rememberer = (*Backend)(nil)
+	_ backends.Sizer      = (*Backend)(nil)
+	_ backends.LogKeeper  = (*Backend)(nil)
 )
 
 // New returns the backend; it touches nothing.
@@ -59,8 +60,7 @@ func New(c Config) (*Backend, error) {
 
 // logsOf tells where the logs of an app are: in its bundle.
 func logsOf(m *agent.Manifest) (bundled.Layout, error) {
-	dir := agent.BundleAt(m.Home, m.ID).Dir
-	return func(r spec.Replica, attempt int) string { return bundled.ReplicaDir(dir, r, attempt) }, nil
+	return bundled.Layout{Dir: agent.BundleAt(m.Home, m.ID).Dir}, nil
 }
 
 // Name is "docker".

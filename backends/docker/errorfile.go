@@ -46,7 +46,7 @@ func (l *launcher) saveErrorFile(r *run, env []string) {
 		archive.Close()
 	}
 	if err == nil && len(data) > 0 {
-		dir := l.layout(r.replica, r.attempt)
+		dir := l.layout.ReplicaDir(r.replica, r.attempt)
 		if err = os.MkdirAll(dir, 0o700); err == nil {
 			err = os.WriteFile(filepath.Join(dir, errorFileName), data, 0o600)
 		}
@@ -70,7 +70,7 @@ func firstFile(archive io.Reader) ([]byte, error) {
 
 // ErrorFile returns the saved error file of an attempt.
 func (l *launcher) ErrorFile(r spec.Replica, attempt int) []byte {
-	data, err := os.ReadFile(filepath.Join(l.layout(r, attempt), errorFileName))
+	data, err := os.ReadFile(filepath.Join(l.layout.ReplicaDir(r, attempt), errorFileName))
 	if err != nil {
 		if !errors.Is(err, fs.ErrNotExist) {
 			l.log.Printf("read error file of %s/%d: %v", r.Role, r.ID, err)

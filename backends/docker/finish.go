@@ -92,7 +92,7 @@ func (l *launcher) complete() {
 		if !ok || c.State == container.StateCreated || l.byKey[r] == nil {
 			continue
 		}
-		if cur, err := readCursor(l.layout(r, attempt)); err == nil && cur.Done {
+		if cur, err := readCursor(l.layout.ReplicaDir(r, attempt)); err == nil && cur.Done {
 			continue
 		}
 		l.pump(&run{replica: r, attempt: attempt, id: c.ID, began: time.Unix(c.Created, 0), ended: make(chan struct{})})
@@ -109,7 +109,7 @@ func (l *launcher) retire(r spec.Replica, attempt int) {
 	if attempt > 0 {
 		name = attemptName(name, attempt)
 	}
-	cur, err := readCursor(l.layout(r, attempt))
+	cur, err := readCursor(l.layout.ReplicaDir(r, attempt))
 	if err != nil || !cur.Done {
 		return // it stays until the app is deleted
 	}

@@ -85,7 +85,7 @@ func newLauncher(b agent.Bundle, m *agent.Manifest) (*launcher, error) {
 		}
 		l.byKey[r] = c
 	}
-	l.layout = func(r spec.Replica, attempt int) string { return bundled.ReplicaDir(b.Dir, r, attempt) }
+	l.layout = bundled.Layout{Dir: b.Dir}
 	l.exits = make(chan agent.Exit, len(l.byKey)+1)
 	l.ctx, l.cancel = context.WithCancel(context.Background())
 	go l.watch()

@@ -24,7 +24,7 @@ const defaultGrace = 10.0 // seconds, as TorchX and docker stop
 // Options lists the -cfg keys; the first five are those of TorchX.
 func (p planner) Options() []backends.Option {
 	return []backends.Option{
-		{Key: "copy_env", Type: backends.TypeList, Help: "variables of this shell to set in every container, by `name` or pattern: A_*;B"},
+		{Key: "copy_env", Type: backends.TypeList, Help: "variables of this shell to set in every container, names or patterns: A_*;B"},
 		{Key: "env", Type: backends.TypeMap, Help: "variables to set in every container: K:V,K2:V2"},
 		{Key: "privileged", Type: backends.TypeBool, Default: false, Help: "run containers with all the rights of the host"},
 		{Key: "image_repo", Type: backends.TypeStr, Help: "repository to push built images to, for backends that run elsewhere; the engine needs none"},

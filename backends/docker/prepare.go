@@ -13,8 +13,16 @@ import (
 
 // prepare brings every image of a plan to the engine: it pulls what is missing
 // and builds workspaces whose content is not built yet. No container is made.
-// Errors: one line that names the image.
+// Errors: one line that names the image; context.Canceled.
 func (p planner) prepare(ctx context.Context, engine image.Engine, plan *backends.Plan) error {
+	err := p.bringImages(ctx, engine, plan)
+	if err != nil && ctx.Err() != nil {
+		return ctx.Err() // whatever it was in the middle of
+	}
+	return err
+}
+
+func (p planner) bringImages(ctx context.Context, engine image.Engine, plan *backends.Plan) error {
 	o, err := readOptions(plan.Cfg)
 	if err != nil {
 		return err
@@ -71,7 +79,7 @@ func (r *Request) pulls(builds []build) (refs []string) {
 		}
 	}
 	for _, b := range builds {
-		refs = append(refs, b.base)
+		refs = append(refs, image.Bases(b.tree.Dockerfile, b.base)...)
 	}
 	return refs
 }

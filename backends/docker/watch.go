@@ -102,7 +102,7 @@ func (l *launcher) look(r *run, m *events.Message) error {
 	e := exitOf(r, c.State, c.HostConfig)
 	if !r.told.Load() {
 		if l.lostWith(r, c.State, before, m == nil) {
-			e.Lost, e.Note = true, engineRestarted
+			e.Lost, e.Msg = true, engineRestarted
 		}
 	}
 	l.saveErrorFile(r, c.Config.Env)
@@ -124,7 +124,7 @@ func (l *launcher) end(r *run, e agent.Exit) {
 
 // removed is the end of a container that somebody removed.
 func removed(m *events.Message) agent.Exit {
-	e := agent.Exit{Time: time.Now(), Code: codeOther, Note: "its container was removed"}
+	e := agent.Exit{Time: time.Now(), Code: codeOther, Msg: "its container was removed"}
 	if m == nil {
 		return e
 	}
@@ -142,11 +142,11 @@ func exitOf(r *run, s *container.State, h *container.HostConfig) agent.Exit {
 	}
 	switch {
 	case s.OOMKilled && h.Memory > 0:
-		e.Note = fmt.Sprintf("out of memory: the kernel killed a process at the limit of %d MB", h.Memory>>20)
+		e.Msg = fmt.Sprintf("out of memory: the kernel killed a process at the limit of %d MB", h.Memory>>20)
 	case s.OOMKilled:
-		e.Note = "out of memory: the kernel killed a process"
+		e.Msg = "out of memory: the kernel killed a process"
 	case s.Error != "":
-		e.Note = plain(errors.New(s.Error)).Error()
+		e.Msg = plain(errors.New(s.Error)).Error()
 	}
 	return e
 }

@@ -33,6 +33,7 @@ type build struct {
 // workspaces knows what becomes of the workspaces of an app's roles.
 type workspaces struct {
 	mode     string
+	why      string // how the first role's was found, if nobody chose it
 	builds   []build
 	images   map[string]string              // role to the image that is built for it
 	projects map[string][]workspace.Project // role to its folders
@@ -41,13 +42,15 @@ type workspaces struct {
 // planWorkspaces gives the app of the plan its workspaces, with absolute paths,
 // names the images to be built and notes what was chosen.
 func planWorkspaces(ctx context.Context, plan *backends.Plan, in backends.PlanInput, o options) (*workspaces, error) {
+	why := ""
 	if first := &plan.App.Roles[0]; first.Workspace == nil && in.Workspace != "" {
 		first.Workspace = &spec.Workspace{Projects: spec.Map[string]{{Key: in.Workspace}}}
-		plan.Notes = append(plan.Notes, in.WorkspaceWhy)
+		why = in.WorkspaceWhy
 	} else if first.Workspace == nil && in.WorkspaceWhy != "" {
 		plan.Notes = append(plan.Notes, in.WorkspaceWhy)
 	}
 	w, err := collect(plan.App, in.Cwd, o.mode)
+	w.why = why
 	if err != nil || o.mode == workspaceBind {
 		plan.Notes = append(plan.Notes, w.mounted(plan.App)...)
 		return w, err
@@ -144,10 +147,10 @@ func (w *workspaces) add(b build) {
 }
 
 func (w *workspaces) note(plan *backends.Plan, role *spec.Role, tree *workspace.Tree, name string) {
-	plan.Notes = append(plan.Notes, fmt.Sprintf("workspace of role %s: %s, %s, on %s as %s",
-		role.Name, paths(tree.Projects), sizeOf(tree), role.Image, name))
+	plan.Notes = append(plan.Notes, fmt.Sprintf("%s: %s, onto %s as %s",
+		w.head(plan.App, role), sizeOf(tree), role.Image, name))
 	if tree.Bytes > largeWorkspace {
-		plan.Notes = append(plan.Notes, "what a .dockerignore in the workspace names is left out")
+		plan.Notes = append(plan.Notes, "name what the image can do without in "+tree.Projects[0].Path+"/.dockerignore")
 	}
 	if len(tree.Skipped) > 0 {
 		plan.Warnings = append(plan.Warnings, "an image cannot hold sockets, pipes and devices: without "+strings.Join(tree.Skipped, ", "))
@@ -156,11 +159,20 @@ func (w *workspaces) note(plan *backends.Plan, role *spec.Role, tree *workspace.
 
 func (w *workspaces) mounted(app *spec.App) (notes []string) {
 	for i := range app.Roles {
-		if p := w.projects[app.Roles[i].Name]; len(p) > 0 {
-			notes = append(notes, fmt.Sprintf("workspace of role %s: %s, mounted at %s", app.Roles[i].Name, paths(p), bindRoot))
+		if len(w.projects[app.Roles[i].Name]) > 0 {
+			notes = append(notes, fmt.Sprintf("%s: mounted at %s", w.head(app, &app.Roles[i]), bindRoot))
 		}
 	}
 	return notes
+}
+
+// head names a role's workspace.
+func (w *workspaces) head(app *spec.App, role *spec.Role) string {
+	text := fmt.Sprintf("workspace of role %s: %s", role.Name, paths(w.projects[role.Name]))
+	if w.why != "" && role == &app.Roles[0] {
+		text += " (" + w.why + ")"
+	}
+	return text
 }
 
 func paths(projects []workspace.Project) string {

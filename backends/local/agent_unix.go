@@ -11,7 +11,9 @@ import (
 	"path/filepath"
 	"time"
 
+	"torchx/backends"
 	"torchx/backends/local/proc"
+	"torchx/backends/local/ttypipe"
 	"torchx/runtime/agent"
 	"torchx/runtime/spec"
 )
@@ -21,7 +23,15 @@ func RunAgent(dir string, open func(ctx context.Context, home string) (agent.Sto
 	return agent.Main(dir, agent.Config{NewLauncher: newLauncher, OpenStore: open})
 }
 
-func newLauncher(_ agent.Bundle, m *agent.Manifest) (agent.Launcher, error) {
+// ExecLimited is what this program does when its first argument is LimitedCommand:
+// with the arguments behind it, it becomes a replica's program. It returns only when
+// that fails, with the exit code.
+func ExecLimited(args []string) (code int, err error) { return proc.ExecLimited(args) }
+
+// LimitedCommand is the hidden command of ExecLimited.
+const LimitedCommand = proc.LimitedCommand
+
+func newLauncher(b agent.Bundle, m *agent.Manifest) (agent.Launcher, error) {
 	c, err := newCommands(m)
 	if err != nil {
 		return nil, err
@@ -35,6 +45,13 @@ func newLauncher(_ agent.Bundle, m *agent.Manifest) (agent.Launcher, error) {
 	p, err := proc.New(replicas, c.command, log.New(os.Stderr, "", log.LstdFlags|log.Lmicroseconds))
 	if err != nil {
 		return nil, err
+	}
+	if m.TTY != nil {
+		input, err := ttypipe.Listen(inputPath(b))
+		if err != nil {
+			return nil, err
+		}
+		p.UseTerminal(m.TTY.Rows, m.TTY.Cols, input)
 	}
 	return &launcher{p, c}, nil
 }
@@ -53,7 +70,12 @@ type commands struct {
 	request   Request
 	layout    layout
 	imageRoot bool
+	terminal  bool
 	environ   []string
+	logLimit  int64
+	roles     map[string]*spec.Role
+	limiting  limiting
+	cgroups   string // the app's folder for groups; "": none
 }
 
 func newCommands(m *agent.Manifest) (*commands, error) {
@@ -61,9 +83,35 @@ func newCommands(m *agent.Manifest) (*commands, error) {
 	if err := json.Unmarshal(m.Request, &c.request); err != nil {
 		return nil, fmt.Errorf("read request of %s: %w", m.ID, err)
 	}
+	o, err := readOptions(backends.PlanInput{Cfg: m.Cfg})
+	if err != nil {
+		return nil, fmt.Errorf("read options of %s: %w", m.ID, err)
+	}
+	c.logLimit = o.logLimit
+	if err := c.limit(o, m); err != nil {
+		return nil, err
+	}
 	c.layout = layoutOf(m, c.request.LogDir)
+	c.terminal = m.TTY != nil
 	c.imageRoot = m.Cfg["image_type"] == imageDir
 	return c, nil
+}
+
+// limit readies what limits the replicas.
+func (c *commands) limit(o options, m *agent.Manifest) (err error) {
+	c.roles = map[string]*spec.Role{}
+	for i := range m.App.Roles {
+		c.roles[m.App.Roles[i].Name] = &m.App.Roles[i]
+	}
+	if c.limiting = decideLimits(o, m.App); c.limiting.err != nil {
+		return c.limiting.err
+	}
+	if c.limiting.groups {
+		if c.cgroups, err = c.limiting.parent.App(agent.Escape(m.ID)); err != nil {
+			return fmt.Errorf("limits=%s: %w", o.limits, err)
+		}
+	}
+	return nil
 }
 
 func (c *commands) command(r spec.Replica, attempt int) proc.Command {
@@ -74,8 +122,13 @@ func (c *commands) command(r spec.Replica, attempt int) proc.Command {
 		env.Set(spec.ErrorFileVariable, c.layout.errorFile(r, attempt))
 	}
 	cmd := proc.Command{
-		Argv: p.Args, Dir: p.Cwd, Env: childEnv(c.environ, env), LogDir: c.layout.replicaDir(r, attempt),
+		Argv: p.Args, Dir: p.Cwd, Env: childEnv(c.environ, env), LogDir: c.layout.replicaDir(r, attempt), LogLimit: c.logLimit,
 	}
+	if c.terminal {
+		cmd.Env = terminalEnv(cmd.Env)
+	}
+	cmd.CgroupLimits, cmd.MaxData = c.limiting.limitsOf(c.roles[r.Role])
+	cmd.Cgroups, cmd.Cgroup = c.cgroups, fmt.Sprintf("%s-%d-%d", agent.Escape(r.Role), r.ID, attempt)
 	cmd.ErrorFile, _ = env.Get(spec.ErrorFileVariable)
 	if !filepath.IsAbs(cmd.ErrorFile) {
 		cmd.ErrorFile = filepath.Join(p.Cwd, cmd.ErrorFile)

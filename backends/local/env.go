@@ -9,6 +9,23 @@ import (
 // unbufferedVariable makes Python replicas write their output at once.
 const unbufferedVariable = "PYTHONUNBUFFERED"
 
+// termVariable names the kind of the terminal; "xterm" is what docker run -t sets.
+const (
+	termVariable = "TERM"
+	termDefault  = "xterm"
+)
+
+// terminalEnv makes sure that a replica on a terminal knows of which kind it is:
+// it is that of whoever submitted the app.
+func terminalEnv(env []string) []string {
+	for _, e := range env {
+		if v, ok := strings.CutPrefix(e, termVariable+"="); ok && v != "" {
+			return env
+		}
+	}
+	return append(env, termVariable+"="+termDefault)
+}
+
 // childEnv joins a replica's environment to the one it inherits: its own values
 // win, its PATH comes before the inherited one.
 func childEnv(parent []string, own spec.Map[string]) []string {

@@ -3,49 +3,92 @@ package local
 import (
 	"context"
 	"fmt"
-	"os/exec"
 	"strconv"
 	"strings"
-	"time"
 
+	"torchx/backends"
+	"torchx/runtime/agent"
+	"torchx/runtime/machine"
 	"torchx/runtime/spec"
 )
 
-// smiTimeout bounds the look at the GPUs: a hanging driver must not hang a plan.
-const smiTimeout = 10 * time.Second
+// wantedGPUs is what all replicas of an app ask for together.
+func wantedGPUs(app *spec.App) (n int) {
+	for i := range app.Roles {
+		n += max(app.Roles[i].Resource.GPU, 0) * app.Roles[i].NumReplicas
+	}
+	return n
+}
 
 // assignGPUs hands the machine's GPUs out in order over roles and replicas, as
-// TorchX does, and returns warnings.
-func assignGPUs(ctx context.Context, app *spec.App, o options, req *Request) []string {
-	wanted := 0
-	for i := range app.Roles {
-		wanted += max(app.Roles[i].Resource.GPU, 0) * app.Roles[i].NumReplicas
-	}
-	if wanted == 0 {
-		return nil
-	}
-	if !o.autoCUDA {
+// TorchX does, and returns warnings. The numbers are those of a machine that
+// nobody else uses: the agent exchanges them for devices that are free.
+func (b *Backend) assignGPUs(ctx context.Context, app *spec.App, o options, req *Request) []string {
+	if wantedGPUs(app) > 0 && !o.autoCUDA {
 		return []string{"the app asks for GPUs, but replicas see all of this machine's: use -cfg auto_set_cuda_visible_devices=true to hand them out"}
 	}
-	have, err := countGPUs(ctx)
-	if err != nil {
-		return []string{fmt.Sprintf("CUDA_VISIBLE_DEVICES is not set: %v", err)}
+	if missing := b.missingGPUs(ctx, app, o); missing != "" {
+		return []string{cudaVariable + " is not set: " + missing}
 	}
-	if have < wanted {
-		return []string{fmt.Sprintf("CUDA_VISIBLE_DEVICES is not set: the app asks for %d GPUs, this machine has %d", wanted, have)}
+	eachGPUs(app, o, req, func(_ spec.Replica, p *ReplicaParams, numbers string, _ int) { p.Env.Set(cudaVariable, numbers) })
+	return nil
+}
+
+// missingGPUs says why this machine cannot give an app its GPUs, "" if it can or
+// need not.
+func (b *Backend) missingGPUs(ctx context.Context, app *spec.App, o options) string {
+	wanted := wantedGPUs(app)
+	if wanted == 0 || !o.autoCUDA {
+		return ""
+	}
+	lines, err := b.gpuLines(ctx) // one for each device, as TorchX counts
+	switch {
+	case err != nil:
+		return err.Error()
+	case len(lines) < wanted:
+		return fmt.Sprintf("the app asks for %d GPUs, this machine has %d", wanted, len(lines))
+	}
+	return ""
+}
+
+// eachGPUs calls f for each replica that gets GPUs, with their numbers in the order
+// of the plan and how many they are.
+func eachGPUs(app *spec.App, o options, req *Request, f func(r spec.Replica, p *ReplicaParams, numbers string, count int)) {
+	if !o.autoCUDA {
+		return
 	}
 	next := 0
 	for i := range app.Roles {
-		gpus := max(app.Roles[i].Resource.GPU, 0)
-		params, _ := req.RoleParams.Get(app.Roles[i].Name)
+		role := &app.Roles[i]
+		gpus := max(role.Resource.GPU, 0)
+		params, _ := req.RoleParams.Get(role.Name)
 		for id := range params {
 			if gpus > 0 {
-				params[id].Env.Set(cudaVariable, deviceList(next, gpus))
+				f(spec.Replica{Role: role.Name, ID: id}, &params[id], deviceList(next, gpus), gpus)
 				next += gpus
 			}
 		}
 	}
-	return nil
+}
+
+// deviceRequest asks for devices for the replicas whose numbers are those of the
+// plan. What an edited plan says instead is somebody's own choice and stays.
+func deviceRequest(app *spec.App, o options, req *Request, environ []string) *agent.DeviceRequest {
+	r := &agent.DeviceRequest{Variable: cudaVariable}
+	eachGPUs(app, o, req, func(key spec.Replica, p *ReplicaParams, numbers string, count int) {
+		if v, ok := p.Env.Get(cudaVariable); ok && v == numbers {
+			r.Replicas = append(r.Replicas, agent.ReplicaDevice{Role: key.Role, Replica: key.ID, Count: count})
+		}
+	})
+	if len(r.Replicas) == 0 {
+		return nil
+	}
+	for _, e := range environ {
+		if v, ok := strings.CutPrefix(e, cudaVariable+"="); ok {
+			r.Visible = &v
+		}
+	}
+	return r
 }
 
 func deviceList(first, n int) string {
@@ -56,19 +99,24 @@ func deviceList(first, n int) string {
 	return strings.Join(ids, ",")
 }
 
-// countGPUs counts the lines of `nvidia-smi -L`, one for each device.
-func countGPUs(ctx context.Context) (int, error) {
-	ctx, cancel := context.WithTimeout(ctx, smiTimeout)
-	defer cancel()
-	out, err := exec.CommandContext(ctx, "nvidia-smi", "-L").Output()
-	if err != nil {
-		return 0, fmt.Errorf("count GPUs: %w", err)
+// gpuLines asks once: the program may take a second.
+func (b *Backend) gpuLines(ctx context.Context) ([]string, error) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if b.gpus == nil {
+		lines, err := machine.ListGPUs(ctx)
+		b.gpus = func() ([]string, error) { return lines, err }
 	}
-	n := 0
-	for line := range strings.Lines(string(out)) {
-		if strings.TrimSpace(line) != "" {
-			n++
-		}
+	return b.gpus()
+}
+
+// machineGPUs are the devices that an agent deals with. It cannot look itself,
+// since it takes in the end of every process below it. What cannot be told has been
+// said when the app was planned.
+func (b *Backend) machineGPUs(ctx context.Context, p *backends.Plan, r *agent.DeviceRequest) []machine.GPU {
+	if r == nil && (!p.Queue || wantedGPUs(p.App) == 0) {
+		return nil
 	}
-	return n, nil
+	lines, _ := b.gpuLines(ctx)
+	return machine.ParseGPUs(lines)
 }

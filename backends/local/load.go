@@ -17,7 +17,7 @@ import (
 
 // Load rebuilds a plan from its JSON form. Where the logs go follows from the app
 // id and the log_dir option; those paths in the request are set anew.
-func (b *Backend) Load(_ context.Context, in backends.PlanInput, raw json.RawMessage) (*backends.Plan, error) {
+func (b *Backend) Load(ctx context.Context, in backends.PlanInput, raw json.RawMessage) (*backends.Plan, error) {
 	o, err := readOptions(in)
 	if err != nil {
 		return nil, err
@@ -33,8 +33,18 @@ func (b *Backend) Load(_ context.Context, in backends.PlanInput, raw json.RawMes
 	if err != nil {
 		return nil, backends.Errorf(backends.ErrInvalidPlan, "%w", firstOf(err))
 	}
+	limits, err := limitWarnings(o, in.App)
+	if err != nil {
+		return nil, err
+	}
 	req.place(in.ID, l)
-	return &backends.Plan{ID: in.ID, App: in.App.Clone(), Cfg: in.Cfg, Request: req, Warnings: unsupported(in, o)}, nil
+	p := &backends.Plan{ID: in.ID, App: in.App.Clone(), Cfg: in.Cfg, Request: req, Warnings: append(unsupported(in, o), limits...)}
+	if deviceRequest(in.App, o, req, nil) != nil {
+		if missing := b.missingGPUs(ctx, in.App, o); missing != "" {
+			p.Warnings = append(p.Warnings, cudaVariable+" stays as planned: "+missing)
+		}
+	}
+	return p, nil
 }
 
 // check refuses a request that does not fit its app.

@@ -5,6 +5,7 @@ package local
 
 import (
 	"encoding/json"
+	"sync"
 	"time"
 
 	"torchx/backends"
@@ -30,8 +31,13 @@ type Config struct {
 	Exe  string // the program to run as `<exe> agent <bundle>`
 }
 
-// Backend is the local backend.
-type Backend struct{ *bundled.Apps }
+// Backend is the local backend. It keeps the GPUs once it has looked.
+type Backend struct {
+	*bundled.Apps
+
+	mu   sync.Mutex
+	gpus func() ([]string, error) // nil: nobody has asked yet
+}
 
 var (
 	_ backends.Backend    = (*Backend)(nil)
@@ -39,6 +45,10 @@ var (
 	_ backends.Prober     = (*Backend)(nil)
 	_ backends.Sweeper    = (*Backend)(nil)
 	_ backends.Rememberer = (*Backend)(nil)
+	_ backends.Queuer     = (*Backend)(nil)
+	_ backends.Terminals  = (*Backend)(nil)
+	_ backends.Sizer      = (*Backend)(nil)
+	_ backends.LogKeeper  = (*Backend)(nil)
 )
 
 // New returns the backend; it touches nothing.
@@ -47,7 +57,7 @@ func New(c Config) (*Backend, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Backend{apps}, nil
+	return &Backend{Apps: apps}, nil
 }
 
 // logsOf tells where the logs of an app are.
@@ -56,9 +66,10 @@ func logsOf(m *agent.Manifest) (bundled.Layout, error) {
 		LogDir string `json:"log_dir"`
 	}
 	if err := json.Unmarshal(m.Request, &request); err != nil {
-		return nil, err
+		return bundled.Layout{}, err
 	}
-	return layoutOf(m, request.LogDir).replicaDir, nil
+	l := layoutOf(m, request.LogDir)
+	return bundled.Layout{Dir: l.logDir, User: l.user}, nil
 }
 
 // Name is "local".
@@ -73,8 +84,14 @@ func (b *Backend) Options() []backends.Option {
 		{Key: "image_type", Type: backends.TypeStr, Default: imageCwd, Choices: []string{imageCwd, imageDir}, Help: "cwd: the image is ignored; dir: the image is the absolute folder that replicas run in"},
 		{Key: "grace_period", Type: backends.TypeFloat, Default: defaultGrace, Help: "seconds between SIGTERM and SIGKILL when replicas are stopped"},
 		{Key: "fail_fast", Type: backends.TypeBool, Default: true, Help: "stop the others when a replica has failed for good; false lets them run to their end, as TorchX does"},
+		{Key: "log_max_size", Type: backends.TypeStr, Help: "keep only the newest part of each log file (stdout, stderr) of an attempt, such as 1GiB, at least 1MiB (default: keep all)"},
+		{Key: "limits", Type: backends.TypeStr, Default: limitsNone, Choices: []string{limitsNone, limitsAuto, limitsCgroup, limitsRlimit}, Help: "enforce memMB and cpu of each replica (Linux): by cgroup v2 where it is delegated, rlimit: memory only, of each process by itself; auto: the better one that works"},
+		{Key: "cgroup_parent", Type: backends.TypeStr, Help: "cgroup v2 folder, delegated to you, that the replicas' groups are made in (default: the one torchx runs in)"},
 	}
 }
+
+// Queues is true: the agents of a home agree on who starts when.
+func (b *Backend) Queues() bool { return true }
 
 // handleOf is the handle of a local app.
 func handleOf(id string) string {

@@ -6,6 +6,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"io"
 	"os"
 	"path/filepath"
@@ -27,12 +28,26 @@ import (
 // TestMain lets the test binary be the agent, as torchx itself is.
 func TestMain(m *testing.M) {
 	if len(os.Args) > 2 && os.Args[1] == "agent" {
-		os.Exit(RunAgent(os.Args[2], openStore))
+		os.Exit(runTestAgent(os.Args[2]))
+	}
+	if len(os.Args) > 2 && os.Args[1] == LimitedCommand {
+		code, err := ExecLimited(os.Args[2:])
+		fmt.Fprintln(os.Stderr, err)
+		os.Exit(code)
 	}
 	if len(os.Args) > 1 && os.Args[1] == "nonblocking" {
 		os.Exit(writeNonBlocking())
 	}
-	os.Exit(m.Run())
+	if len(os.Args) > 1 && os.Args[1] == "serve" {
+		os.Exit(serve())
+	}
+	if len(os.Args) > 2 && os.Args[1] == "ask" {
+		os.Exit(ask(os.Args[2]))
+	}
+	remove := fakeGPUs()
+	code := m.Run()
+	remove()
+	os.Exit(code)
 }
 
 func openStore(ctx context.Context, home string) (agent.Store, error) {
@@ -386,6 +401,16 @@ func TestKilledAgentIsNeverASuccess(t *testing.T) {
 
 func (f *fixture) killAgent(id string) {
 	f.Helper()
+	pid := f.agentPID(id)
+	if err := unix.Kill(pid, unix.SIGKILL); err != nil {
+		f.Fatal(err)
+	}
+	// Its threads may still be in the kernel, with the lock, when it is a zombie.
+	f.eventually("the agent's end", func() bool { return !alive(pid) && !f.b.Bundle(id).Held() })
+}
+
+func (f *fixture) agentPID(id string) int {
+	f.Helper()
 	var holder struct {
 		PID int `json:"pid"`
 	}
@@ -396,11 +421,7 @@ func (f *fixture) killAgent(id string) {
 	if err != nil || holder.PID == 0 {
 		f.Fatalf("agent.lock: %v %s", err, data)
 	}
-	if err := unix.Kill(holder.PID, unix.SIGKILL); err != nil {
-		f.Fatal(err)
-	}
-	// Its threads may still be in the kernel, with the lock, when it is a zombie.
-	f.eventually("the agent's end", func() bool { return !alive(holder.PID) && !f.b.Bundle(id).Held() })
+	return holder.PID
 }
 
 // A process that a replica leaves behind ends with it, and does not hold it up.

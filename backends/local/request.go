@@ -2,7 +2,6 @@ package local
 
 import (
 	"path/filepath"
-	"strconv"
 
 	"torchx/backends/bundled"
 	"torchx/runtime/agent"
@@ -51,14 +50,7 @@ func layoutOf(m *agent.Manifest, logDir string) layout {
 
 // replicaDir is the folder of the streams of one attempt, from 0.
 func (l layout) replicaDir(r spec.Replica, attempt int) string {
-	if !l.user {
-		return bundled.ReplicaDir(l.logDir, r, attempt)
-	}
-	dir := filepath.Join(l.logDir, agent.Escape(r.Role), strconv.Itoa(r.ID))
-	if attempt > 0 {
-		dir = filepath.Join(dir, "attempt-"+strconv.Itoa(attempt))
-	}
-	return dir
+	return bundled.Layout{Dir: l.logDir, User: l.user}.ReplicaDir(r, attempt)
 }
 
 func (l layout) errorFile(r spec.Replica, attempt int) string {

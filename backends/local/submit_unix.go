@@ -7,23 +7,23 @@ import (
 	"encoding/json"
 	"fmt"
 	"os"
-	"time"
 
 	"torchx/backends"
 	"torchx/runtime/agent"
+	"torchx/runtime/failpoint"
 )
 
 // Submit writes the bundle, starts its agent and returns when every replica has
 // started.
-func (b *Backend) Submit(_ context.Context, p *backends.Plan) error {
-	m, err := b.manifest(p)
+func (b *Backend) Submit(ctx context.Context, p *backends.Plan) error {
+	m, err := b.manifest(ctx, p)
 	if err != nil {
 		return err
 	}
 	return b.Start(m, p.Unrecorded)
 }
 
-func (b *Backend) manifest(p *backends.Plan) (*agent.Manifest, error) {
+func (b *Backend) manifest(ctx context.Context, p *backends.Plan) (*agent.Manifest, error) {
 	o, err := readOptions(backends.PlanInput{Cfg: p.Cfg})
 	if err != nil {
 		return nil, err
@@ -36,13 +36,20 @@ func (b *Backend) manifest(p *backends.Plan) (*agent.Manifest, error) {
 	if environ == nil {
 		environ = os.Environ()
 	}
-	return &agent.Manifest{
+	req, _ := p.Request.(*Request) // Plan and Load make nothing else
+	devices := deviceRequest(p.App, o, req, environ)
+	m := &agent.Manifest{
+		Queue: p.Queue, Devices: devices, GPUs: b.machineGPUs(ctx, p, devices),
 		Version: 1, ID: p.ID, Backend: Name,
 		Handle: handleOf(p.ID),
 		App:    p.App, Cfg: p.Cfg, Request: raw, Environ: environ,
 		Record: p.Record,
-		Home:   b.Home, SubmittedAt: time.Now(), GracePeriod: seconds(o.grace), FailFast: o.failFast,
-	}, nil
+		Home:   b.Home, SubmittedAt: failpoint.Now(), GracePeriod: seconds(o.grace), FailFast: o.failFast,
+	}
+	if p.TTY != nil {
+		m.TTY = &agent.TerminalSize{Rows: p.TTY.Rows, Cols: p.TTY.Cols}
+	}
+	return m, nil
 }
 
 // Probe always finds the local machine.

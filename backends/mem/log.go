@@ -48,6 +48,8 @@ func newReader(a *app, r *replica, o backends.LogOptions) (*reader, error) {
 	defer a.mu.Unlock()
 	rd := &reader{app: a, replica: r, options: o, attempt: max(0, len(r.logs)-1)}
 	switch {
+	case o.AllAttempts && o.Attempt != nil && *o.Attempt == 0:
+		rd.attempt = 0 // also before it has begun
 	case o.Attempt != nil && (*o.Attempt < 0 || *o.Attempt >= len(r.logs)):
 		return nil, fmt.Errorf("attempt %d of replica %s/%d of app %s: there are %d, from 0: %w",
 			*o.Attempt, r.role.Name, r.status.ID, a.id, len(r.logs), backends.ErrNotFound)
@@ -61,6 +63,9 @@ func newReader(a *app, r *replica, o backends.LogOptions) (*reader, error) {
 	}
 	return rd, nil
 }
+
+// only tells whether one attempt is read, whatever comes after it.
+func (rd *reader) only() bool { return rd.options.Attempt != nil && !rd.options.AllAttempts }
 
 // count is how many selected lines there are now.
 func (rd *reader) count() int64 {
@@ -82,7 +87,7 @@ func (rd *reader) step() (*chunk, int) {
 				return c, rd.attempt
 			}
 		}
-		if rd.options.Attempt != nil || rd.attempt == len(rd.replica.logs)-1 {
+		if rd.only() || rd.attempt == len(rd.replica.logs)-1 {
 			break
 		}
 		rd.attempt, rd.next = rd.attempt+1, 0
@@ -139,7 +144,7 @@ func (rd *reader) look() (backends.Block, <-chan struct{}, error) {
 func (rd *reader) done() bool {
 	o := &rd.options
 	return rd.app.status.State.Terminal() ||
-		o.Attempt != nil && *o.Attempt < len(rd.replica.logs)-1 ||
+		rd.only() && *o.Attempt < len(rd.replica.logs)-1 ||
 		o.ToLine > 0 && rd.line >= o.ToLine ||
 		!o.Until.IsZero() && !time.Now().Before(o.Until)
 }

@@ -83,13 +83,17 @@ func planRole(id string, role *spec.Role) RoleRequest {
 	return r
 }
 
-func warnings(app *spec.App) []string {
+func warnings(app *spec.App) (all []string) {
 	for i := range app.Roles {
 		if len(app.Roles[i].Mounts) > 0 {
-			return []string{fmt.Sprintf("backend %s has no mounts: those of role %s are ignored", Name, app.Roles[i].Name)}
+			all = append(all, fmt.Sprintf("backend %s has no mounts: those of role %s are ignored", Name, app.Roles[i].Name))
+			break
 		}
 	}
-	return nil
+	if app.Ordered() {
+		all = append(all, fmt.Sprintf("backend %s starts all roles at once and ignores: depends_on and ready of role metadata", Name))
+	}
+	return all
 }
 
 // checkCfg refuses values of another type than the option's.

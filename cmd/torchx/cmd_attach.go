@@ -10,27 +10,34 @@ import (
 
 func (t *tool) attachCommand() *cli.Command {
 	var all bool
+	var tty ttyOptions
 	return &cli.Command{
 		Name:      "attach",
 		Usage:     "show the output of a running app until it ends",
-		UsageText: "HANDLE[/ROLE[/ID,...]] [--all]\ntorchx attach -\ntorchx attach --all echo-f3k1",
+		UsageText: "HANDLE[/ROLE[/ID,...]] [--all]\ntorchx attach -\ntorchx attach --all echo-f3k1\ntorchx attach --tty -",
 		Description: "Stay with an app as `torchx run` does: print what its replicas write from now on, each line with its role and " +
 			"replica, say how the app ended and exit with its exit code. " + handleHelp + " On a terminal Ctrl-C asks whether to " +
-			"cancel the app or to detach from it; a second Ctrl-C, or one where there is no terminal, detaches and the app goes on.",
+			"cancel the app or to detach from it; a second Ctrl-C, or one where there is no terminal, detaches and the app goes on. " +
+			"With --tty, sit down again at the terminal of an app that `torchx run --tty` started.",
 		Flags: []cli.Flag{
 			&cli.BoolFlag{Name: "all", Aliases: []string{"a"}, Usage: "the output from the start of the app on", Destination: &all},
+			ttyFlag(&tty, "sit at the terminal of an app that was started with --tty"),
+			detachKeysFlag(&tty),
 		},
 		Action: func(c *cli.Context) error {
 			target, err := oneArgument(c, "HANDLE")
 			if err != nil {
 				return err
 			}
-			return t.attach(c.Context, target, all)
+			if err := tty.check("attach"); err != nil {
+				return err
+			}
+			return t.attach(c.Context, target, all, tty)
 		},
 	}
 }
 
-func (t *tool) attach(ctx context.Context, text string, all bool) error {
+func (t *tool) attach(ctx context.Context, text string, all bool, tty ttyOptions) error {
 	r, err := t.runner(ctx)
 	if err != nil {
 		return err
@@ -42,6 +49,9 @@ func (t *tool) attach(ctx context.Context, text string, all bool) error {
 	s, err := r.Status(ctx, target.ref)
 	if err != nil {
 		return err
+	}
+	if tty.on {
+		return t.attachTerminal(ctx, target.ref, s, all, tty)
 	}
 	q := logQuery{read: backends.LogOptions{Follow: true, Tail: 0, Partial: true}}
 	if all {

@@ -10,6 +10,7 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"torchx/backends"
+	"torchx/runtime/failpoint"
 	"torchx/runtime/runner"
 	"torchx/runtime/spec"
 	"torchx/runtime/suggest"
@@ -69,7 +70,7 @@ func (t *tool) list(ctx context.Context, o listOptions) error {
 	if o.json {
 		return t.printJSON(apps)
 	}
-	return t.listTable(apps, time.Now())
+	return t.listTable(apps, failpoint.Now())
 }
 
 func (t *tool) listFilter(o listOptions) (f runner.Filter, err error) {
@@ -83,7 +84,7 @@ func (t *tool) listFilter(o listOptions) (f runner.Filter, err error) {
 	if _, err = backends.CfgLayer(o.cfg); err != nil {
 		return f, err
 	}
-	if f.States, err = parseStates(o.states); err != nil {
+	if f.States, err = parseStates("list", o.states); err != nil {
 		return f, err
 	}
 	f.All = o.all
@@ -91,7 +92,7 @@ func (t *tool) listFilter(o listOptions) (f runner.Filter, err error) {
 		return f, err
 	}
 	if o.since != "" {
-		if f.Since, err = parseTime(o.since, time.Now()); err != nil {
+		if f.Since, err = parseTime(o.since, failpoint.Now()); err != nil {
 			return f, usagef("list", "--since: %v", err)
 		}
 	}
@@ -112,13 +113,13 @@ func listLimit(o listOptions) (int, error) {
 	return n, nil
 }
 
-func parseStates(texts []string) ([]spec.State, error) {
+func parseStates(command string, texts []string) ([]spec.State, error) {
 	var states []spec.State
 	for _, name := range backends.SplitCSV(strings.Join(texts, ",")) {
 		s, err := spec.ParseState(strings.ToUpper(name))
 		if err != nil {
 			known := stateNames()
-			return nil, usagef("list", "unknown state %s: it is one of %s.%s", quoteWord(name),
+			return nil, usagef(command, "unknown state %s: it is one of %s.%s", quoteWord(name),
 				strings.Join(known, ", "), suggest.Hint(strings.ToUpper(name), known))
 		}
 		states = append(states, s)
@@ -144,7 +145,7 @@ func (t *tool) listTable(apps []runner.Row, now time.Time) error {
 		if a.ExitCode != nil {
 			exit = strconv.Itoa(*a.ExitCode)
 		}
-		tab.add(cell{a.Handle, ""}, cell{a.Name, ""}, cell{a.State.String(), stateColor(a.State)},
+		tab.add(cell{a.Handle, ""}, cell{a.Name, ""}, cell{stateText(a.State, a.Msg), stateColor(a.State)},
 			cell{a.Component, ""}, cell{submitted, ""}, cell{exit, ""})
 	}
 	if width := screenWidth(t.out); width > 0 {

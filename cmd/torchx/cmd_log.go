@@ -24,6 +24,7 @@ type logOptions struct {
 	json         bool
 	follow       bool
 	failed       bool
+	fresh        bool // --new
 	setAttempt   bool
 	setLast      bool
 }
@@ -36,10 +37,12 @@ func (t *tool) logCommand() *cli.Command {
 		Usage:     "print the output of an app's replicas",
 		UsageText: "HANDLE[/ROLE[/ID,...]] [options]\ntorchx log -t -\ntorchx log echo-f3k1/trainer/0,1 --since 10m --regex 'loss|error'\ntorchx log - -n 20",
 		Description: "Print what replicas wrote, in the order it was written, each line with its role and replica; " +
-			"without them when one replica is named. " + handleHelp,
+			"without them when one replica is named. With --new print only what came since the last look with it, for each replica; " +
+			"stdout, stderr and combined are looked at apart. " + handleHelp,
 		Flags: []cli.Flag{
 			&cli.BoolFlag{Name: "tail", Aliases: []string{"t", "f", "follow"}, Usage: "go on until the app has ended", Destination: &o.follow},
 			&cli.StringFlag{Name: "n", Aliases: []string{"lines"}, Usage: "only the last `N` lines of each replica", Destination: &o.last},
+			&cli.BoolFlag{Name: "new", Usage: "only what came since the last look with --new", Destination: &o.fresh},
 			&cli.BoolFlag{Name: "failed", Usage: "only replicas that failed, the first to fail first", Destination: &o.failed},
 			&cli.StringFlag{Name: "regex", Usage: "only lines in which `RE` (RE2) matches", Destination: &o.regex},
 			&cli.StringFlag{Name: "streams", Aliases: []string{"stream"}, Usage: "one `OF` combined (default), stdout, stderr", Destination: &o.stream},
@@ -64,12 +67,17 @@ func (t *tool) logCommand() *cli.Command {
 type logQuery struct {
 	read  backends.LogOptions
 	regex *regexp.Regexp
+	fresh bool // only what came since the last look
 }
 
 func (o logOptions) query(now time.Time) (q logQuery, err error) {
 	if o.failed && o.follow {
 		return q, usagef("log", "--failed and --tail cannot be used together: which replicas fail is known at the end")
 	}
+	if o.fresh && (o.since != "" || o.until != "" || o.line != "" || o.setLast || o.setAttempt) {
+		return q, usagef("log", "--new cannot be used with --since, --until, --line, -n or --attempt: it goes on where it was left")
+	}
+	q.fresh = o.fresh
 	q.read = backends.LogOptions{Stream: backends.Stream(o.stream), Follow: o.follow, Tail: -1}
 	if o.stream != "" && !slices.Contains(backends.Streams, q.read.Stream) {
 		return q, usagef("log", "unknown stream %s: it is one of combined, stdout, stderr", quoteWord(o.stream))

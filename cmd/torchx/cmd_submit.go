@@ -16,7 +16,7 @@ func (t *tool) submitCommand() *cli.Command {
 	return &cli.Command{
 		Name:      "submit",
 		Usage:     "submit what a dry run printed",
-		UsageText: "FILE|- [-d] [--wait] [--log]\ntorchx run --dryrun --json utils.echo > plan.json\ntorchx submit plan.json",
+		UsageText: "FILE|- [-d] [--wait] [--log] [--queue]\ntorchx run --dryrun --json utils.echo > plan.json\ntorchx submit plan.json",
 		Description: "Submit exactly what `torchx run --dryrun --json` printed, edited or not, from FILE or - for stdin. " +
 			"It stays with the app as run does. An app id that is taken is an error.",
 		Flags: append([]cli.Flag{
@@ -29,6 +29,9 @@ func (t *tool) submitCommand() *cli.Command {
 			}
 			if err := follow.check("submit"); err != nil {
 				return err
+			}
+			if follow.tty.on && file == "-" && !follow.detach {
+				return usagef("submit", "--tty needs stdin for the terminal: put the plan into a file")
 			}
 			return t.submit(c.Context, file, backend, follow)
 		},

@@ -130,6 +130,21 @@ func (c *completer) recorded(ctx context.Context, handle string) *spec.App {
 	return &app
 }
 
+// componentOf is the component that an app was made by, to be found from the folder
+// that the app was run in; "" if none is known.
+func (c *completer) componentOf(ctx context.Context, handle string) string {
+	db := c.history(ctx)
+	if db == nil {
+		return ""
+	}
+	row, err := c.rowOf(ctx, db, handle)
+	if err != nil || row.Modules == nil {
+		return ""
+	}
+	c.env.dir = row.Cwd
+	return row.Component
+}
+
 func (c *completer) rowOf(ctx context.Context, db *state.DB, handle string) (state.App, error) {
 	if handle == "-" {
 		return db.Last(ctx)

@@ -41,6 +41,7 @@ func TestComplete(t *testing.T) {
 		{"--log_level=w", "--log_level=warning"},
 		{"--log_level d", "debug"},
 		{"completion ", "bash zsh fish"},
+		{"conf", "configure config"},
 		{"completion bash ", ""},
 		{"list --stat", "--state"},
 		{"list --state failed --stat", "--state"}, // may be given again
@@ -67,6 +68,9 @@ func TestComplete(t *testing.T) {
 		{"run broken.star:x --", ""},
 		{"run utils.sh -- --", ""},
 		{"submit ", ":files"},
+		{"config ", "explain"},
+		{"config explain dist.dd", "dist.ddp"},
+		{"config explain -b loc", "local"},
 		{"runopts l", "local"},
 		{"status ", ""}, // there is no history yet
 	} {
@@ -125,6 +129,11 @@ func TestCompleteHandles(t *testing.T) {
 		{[]string{"log", "local://torchx/" + two + "/a"}, []string{"local://torchx/" + two + "/a"}},
 		{[]string{"log", two + "/a/"}, []string{two + "/a/0"}},
 		{[]string{"status", two, "--roles", "a,"}, []string{"a,a", "a,b"}},
+		{[]string{"rerun", two[:3]}, []string{two}},
+		{[]string{"rerun", "--rec"}, []string{"--recorded"}},
+		{[]string{"rerun", two, "--s"}, []string{"--second"}},
+		{[]string{"rerun", "-", "--num"}, []string{"--num_replicas"}},
+		{[]string{"rerun", "nothing", "--"}, nil},
 	} {
 		if got := completions(t, dir, c.words...); !reflect.DeepEqual(got, c.want) && !sameWords(got, c.want) {
 			t.Errorf("%q: %q, want %q", c.words, got, c.want)

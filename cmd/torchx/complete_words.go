@@ -41,6 +41,8 @@ func (c *completer) positional(ctx context.Context) {
 		c.handles(ctx, cmd.Name, strings.Contains(place, "/ROLE"))
 	case place == "COMPONENT":
 		c.components(true)
+	case cmd.Name == "config":
+		c.add(place, cmd.Usage)
 	case strings.HasPrefix(place, "FILE"):
 		c.files = true
 	case strings.HasPrefix(place, "BACKEND"):
@@ -78,7 +80,11 @@ func (c *completer) flagValue(ctx context.Context, name, typed string) {
 	case "cfg":
 		c.options(typed)
 	case "state":
-		for _, s := range stateNames() {
+		states := stateNames()
+		if c.line.verb != nil && c.line.verb.name == "prune" {
+			states = terminalStates()
+		}
+		for _, s := range states {
 			c.add(strings.ToLower(s), "")
 		}
 	case "streams":
@@ -199,11 +205,15 @@ func (c *completer) componentArgument(ctx context.Context) {
 	ctx, cancel := context.WithTimeout(ctx, completeTime)
 	defer cancel()
 	c.files = !strings.HasPrefix(c.current, "-")
+	name := c.line.positionals[0]
+	if c.line.verb.name == "rerun" {
+		name = c.componentOf(ctx, name)
+	}
 	loader, err := c.loader()
-	if err != nil {
+	if err != nil || name == "" {
 		return
 	}
-	found, err := loader.Find(ctx, c.line.positionals[0])
+	found, err := loader.Find(ctx, name)
 	if err != nil {
 		return
 	}

@@ -15,14 +15,21 @@ import (
 	"torchx/runtime/spec"
 )
 
-// followOptions say how long `run` and `submit` stay with the app.
-type followOptions struct{ wait, log, detach bool }
+// followOptions say when `run` and `submit` start the app and how long they stay
+// with it.
+type followOptions struct {
+	wait, log, detach, queue bool
+	tty                      ttyOptions
+}
 
 func followFlags(o *followOptions) []cli.Flag {
 	return []cli.Flag{
 		&cli.BoolFlag{Name: "wait", Usage: "return after the end of the app (local and docker do anyway)", Destination: &o.wait},
 		&cli.BoolFlag{Name: "log", Usage: "show the output of the replicas, and wait (local and docker do anyway)", Destination: &o.log},
 		&cli.BoolFlag{Name: "detach", Aliases: []string{"d"}, Usage: "return once all replicas have started", Destination: &o.detach},
+		&cli.BoolFlag{Name: "queue", Usage: "start when the app's CPUs, memory and GPUs fit beside the apps that run here (with -d: return once it is queued)", Destination: &o.queue},
+		ttyFlag(&o.tty, "run the only replica on a terminal, and sit at it: a shell, a REPL, pdb"),
+		detachKeysFlag(&o.tty),
 	}
 }
 
@@ -30,7 +37,7 @@ func (o followOptions) check(command string) error {
 	if o.detach && (o.wait || o.log) {
 		return usagef(command, "--detach cannot be used with --wait or --log")
 	}
-	return nil
+	return o.tty.check(command)
 }
 
 // staysBy reports whether `run` by itself stays with an app of the backend and
@@ -39,12 +46,24 @@ func staysBy(backend string) bool { return backend != "kubernetes" }
 
 // submitPlanned starts the app, prints its handle and stays with it as o says.
 func (t *tool) submitPlanned(ctx context.Context, p *runner.Planned, o followOptions) error {
+	var screen *ttyScreen
+	if o.tty.on {
+		if err := t.prepareTerminal(p, o.detach); err != nil {
+			return err
+		}
+		screen = t.shareScreen()
+	}
 	r, err := t.runner(ctx)
 	if err != nil {
 		return err
 	}
+	if o.queue {
+		if err := askForQueue(r, p); err != nil {
+			return err
+		}
+	}
 	stays := !o.detach && staysBy(p.Backend)
-	f := &follower{tool: t, runner: r, ref: p.Ref(), log: o.log || stays, quits: !stays && !o.wait && !o.log}
+	f := &follower{tool: t, runner: r, ref: p.Ref(), log: o.log || stays, quits: !stays && !o.wait && !o.log, tty: o.tty, screen: screen}
 	return f.run(ctx, p)
 }
 
@@ -56,6 +75,8 @@ type follower struct {
 	ref    runner.Ref
 	log    bool // show the output
 	quits  bool // return after the start
+	tty    ttyOptions
+	screen *ttyScreen // where messages go; nil without a terminal
 
 	leave context.CancelCauseFunc // ends the following (or the submitting), not the app
 
@@ -76,6 +97,9 @@ func (f *follower) run(ctx context.Context, p *runner.Planned) error {
 			// It is on record, and its handle is what a script looks for.
 			return errors.Join(err, f.printf("%s\n", f.ref.Handle()))
 		}
+		if cause := context.Cause(ctx); cause != nil {
+			return cause
+		}
 		return err
 	}
 	// The app runs: a closed stdout is no reason to lose it from sight.
@@ -83,10 +107,16 @@ func (f *follower) run(ctx context.Context, p *runner.Planned) error {
 		f.warn("%s is running, but: %v", f.ref.Handle(), err)
 	}
 	f.started()
-	if f.quits && !f.interrupted() {
-		return nil
+	var err error
+	if p.Plan.Queue {
+		err = f.awaitTurn(ctx)
 	}
-	err := f.follow(ctx)
+	if f.quits && !f.interrupted() {
+		return err
+	}
+	if err == nil {
+		err = f.follow(ctx)
+	}
 	if cause := context.Cause(ctx); cause != nil && err != nil {
 		return cause
 	}
@@ -140,7 +170,11 @@ func (f *follower) signal(s os.Signal) {
 }
 
 func (f *follower) leaveRunning() {
-	f.say("the terminal is gone, %s goes on: torchx log -t %s", f.ref.Handle(), f.ref.Handle())
+	again := "log -t"
+	if f.tty.on {
+		again = "attach --tty"
+	}
+	f.say("the terminal is gone, %s goes on: torchx %s %s", f.ref.Handle(), again, f.ref.Handle())
 	f.leave(quietError{exitHangup})
 }
 
@@ -159,16 +193,21 @@ func (f *follower) end(force bool) {
 
 // follow shows the output to the end, says how the app ended and returns its exit code.
 func (f *follower) follow(ctx context.Context) error {
-	if f.log {
-		if err := f.show(ctx); err != nil {
-			return err
-		}
+	if err := f.look(ctx); err != nil {
+		return err
 	}
+	return f.result(ctx)
+}
+
+// result waits for the end of the app, says how it ended and returns its exit code.
+func (f *follower) result(ctx context.Context) error {
 	s, err := f.runner.Wait(ctx, f.ref)
 	if err != nil {
 		return err
 	}
-	if s.State == spec.Failed {
+	if f.tty.on && s.State == spec.Failed {
+		f.explainEnd(s)
+	} else if s.State == spec.Failed {
 		f.explainFailure(ctx, f.runner, f.ref, s)
 	} else {
 		f.say("%s: %s%s", f.ref.Handle(), s.State, after(s))
@@ -177,6 +216,18 @@ func (f *follower) follow(ctx context.Context) error {
 		return quietError{exitInterrupted}
 	}
 	return appExit(s)
+}
+
+// look shows the output to the end of the app, in the way that was asked for.
+func (f *follower) look(ctx context.Context) error {
+	switch {
+	case f.tty.on:
+		err := f.sit(ctx, f.screen.w, f.tty, backends.TerminalOptions{All: true, Tail: ttyTail}, false)
+		return f.left(ctx, err)
+	case f.log:
+		return f.show(ctx)
+	}
+	return nil
 }
 
 // show copies the output of all replicas to stderr until the app has ended. A

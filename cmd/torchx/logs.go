@@ -3,10 +3,12 @@ package main
 import (
 	"context"
 	"io"
-	"time"
 
+	"torchx/backends"
+	"torchx/runtime/failpoint"
 	"torchx/runtime/logmux"
 	"torchx/runtime/runner"
+	"torchx/runtime/spec"
 )
 
 // logTarget is whose logs are read.
@@ -21,10 +23,36 @@ type logStyle struct{ prefix, timestamps, json bool }
 
 // copyLogs writes the selected lines of the target to w.
 func (t *tool) copyLogs(ctx context.Context, w io.Writer, s style, r *runner.Runner, target logTarget, q logQuery, ls logStyle) (logmux.Stats, error) {
+	if q.fresh {
+		return t.copyNew(ctx, w, s, r, target, q, ls)
+	}
 	open, err := r.Logs(ctx, target.ref, target.role, target.ids, q.read)
 	if err != nil {
 		return logmux.Stats{}, err
 	}
+	return copyOpen(ctx, w, s, open, q, ls, nil)
+}
+
+// copyNew is copyLogs for what came since the last look.
+func (t *tool) copyNew(ctx context.Context, w io.Writer, s style, r *runner.Runner, target logTarget, q logQuery, ls logStyle) (logmux.Stats, error) {
+	l := t.newLookout(ctx, r, target, q, ls)
+	options := func(replica spec.Replica) backends.LogOptions { return l.options(ctx, replica, q.read) }
+	open, err := r.LogsOf(ctx, target.ref, target.role, target.ids, options)
+	if err != nil {
+		return logmux.Stats{}, err
+	}
+	for i := range open {
+		open[i].Reader = l.reader(open[i])
+	}
+	stop := l.keepSaving()
+	stats, err := copyOpen(ctx, w, s, open, q, ls, l.written)
+	stop()
+	l.end(ctx, err)
+	return stats, err
+}
+
+// copyOpen writes open logs to w and closes them; written is as in logmux.Options.
+func copyOpen(ctx context.Context, w io.Writer, s style, open []runner.LogInput, q logQuery, ls logStyle, written func([]int64)) (logmux.Stats, error) {
 	defer runner.CloseLogs(open)
 	inputs := make([]logmux.Input, len(open))
 	for i, in := range open {
@@ -35,13 +63,13 @@ func (t *tool) copyLogs(ctx context.Context, w io.Writer, s style, r *runner.Run
 	}
 	return logmux.Copy(ctx, w, inputs, logmux.Options{
 		Prefix: ls.prefix, Color: s.color, Timestamps: ls.timestamps, JSON: ls.json,
-		Regex: q.regex, Follow: q.read.Follow,
+		Regex: q.regex, Follow: q.read.Follow, Written: written,
 	})
 }
 
 // log is the command `log`.
 func (t *tool) log(ctx context.Context, o logOptions) error {
-	q, err := o.query(time.Now())
+	q, err := o.query(failpoint.Now())
 	if err != nil {
 		return err
 	}
@@ -72,7 +100,7 @@ func (t *tool) log(ctx context.Context, o logOptions) error {
 			t.warn("%s", n)
 		}
 	}
-	if stats.Lines == 0 && len(stats.Notices) > 0 {
+	if !stats.Shown && len(stats.Notices) > 0 {
 		return quietError{exitError}
 	}
 	return nil

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"strings"
+	"syscall"
 
 	"torchx/starlark/component"
 )
@@ -111,6 +112,8 @@ func (t *tool) explain(err error) {
 		text = strings.TrimSuffix(text, ".") + helpHint(usage.command)
 	case errors.As(err, &args):
 		text = fmt.Sprintf("%s: %s%s", args.Component, strings.TrimSuffix(args.Text, "."), helpHint("run "+args.Component))
+	case errors.Is(err, syscall.EMFILE):
+		text += " (raise the limit: ulimit -n)"
 	}
 	t.sayError(text)
 	var detailed interface{ Detail() string }

@@ -23,7 +23,7 @@ func (t *tool) plan(ctx context.Context, o runOptions, conf *config.Config) (*ru
 	if err := t.canPlan(o); err != nil {
 		return nil, err
 	}
-	built, name, err := t.build(ctx, o, conf)
+	built, name, err := t.build(ctx, &o, conf)
 	if err != nil {
 		return nil, err
 	}
@@ -46,14 +46,15 @@ func (t *tool) canPlan(o runOptions) error {
 	}
 	for _, arg := range o.inputs.Args {
 		if !utf8.ValidString(arg) {
-			return usagef("run", "argument %q is not valid UTF-8: pass such bytes in a file", arg)
+			return usagef(o.command, "argument %q is not valid UTF-8: pass such bytes in a file", arg)
 		}
 	}
 	return nil
 }
 
-// build finds and calls the component; name is what the history calls it.
-func (t *tool) build(ctx context.Context, o runOptions, conf *config.Config) (_ *component.Result, name string, err error) {
+// build finds and calls the component; name is what the history calls it. It
+// completes the inputs in o.
+func (t *tool) build(ctx context.Context, o *runOptions, conf *config.Config) (_ *component.Result, name string, err error) {
 	loader, err := t.loader()
 	if err != nil {
 		return nil, "", err
@@ -62,7 +63,9 @@ func (t *tool) build(ctx context.Context, o runOptions, conf *config.Config) (_ 
 	if err != nil {
 		return nil, "", err
 	}
-	o.inputs.Config = conf.Component(found.Name)
+	if o.inputs.Config == nil {
+		o.inputs.Config = conf.Component(found.Name)
+	}
 	built, err := found.Build(ctx, o.inputs)
 	if errors.Is(err, component.ErrHelp) {
 		return nil, "", errors.Join(err, t.print(cleanStyled(found.Help(t.outStyle.color, terminalWidth(t.out)))))
@@ -92,7 +95,7 @@ func plainly(c *component.Component, err error) error {
 func (t *tool) planRequest(o runOptions, conf *config.Config, built *component.Result) (*runner.PlanRequest, error) {
 	env, err := runner.ParseEnv(o.env)
 	if err != nil {
-		return nil, usagef("run", "%v", err)
+		return nil, usagef(o.command, "%v", err)
 	}
 	image, err := t.image()
 	if err != nil {
@@ -110,6 +113,10 @@ func (t *tool) planRequest(o runOptions, conf *config.Config, built *component.R
 	if err != nil {
 		return nil, fmt.Errorf("encode environment: %w", err)
 	}
+	more, err := o.asked(env, image)
+	if err != nil {
+		return nil, err
+	}
 	app, err := applyWorkspace(built.App, o.workspace)
 	if err != nil {
 		return nil, err
@@ -117,7 +124,7 @@ func (t *tool) planRequest(o runOptions, conf *config.Config, built *component.R
 	q := &runner.PlanRequest{
 		Backend: o.backend, App: app, Cfg: layers, Env: env, Strict: o.strict, Cwd: t.env.dir,
 		DefaultImage: image, ParentRunID: o.parentRunID, Trackers: conf.Trackers(), Environ: t.replicaEnviron(),
-		Args: built.Args, Modules: modules, Getenv: getenv, Progress: t.display.tell,
+		Args: built.Args, Modules: modules, Getenv: getenv, Asked: more, Progress: t.display.tell,
 	}
 	if !o.hasWorkspace {
 		q.Workspace, q.WorkspaceWhy = t.defaultWorkspace()
@@ -137,6 +144,9 @@ func (t *tool) cfgLayers(o runOptions, conf *config.Config) ([]backends.Layer, e
 	r, err := t.planner()
 	if err != nil {
 		return nil, err
+	}
+	if o.recordedCfg != nil {
+		return []backends.Layer{given, o.recordedCfg}, nil
 	}
 	configured, err := r.ConfigLayer(conf, o.backend)
 	if err != nil {

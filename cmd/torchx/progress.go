@@ -121,11 +121,13 @@ func (s *shownStep) parts(bar bool) []string {
 	parts := []string{s.Name + ":"}
 	if s.Total > 0 {
 		share := min(float64(s.Done)/float64(s.Total), 1)
+		number := "%.0f"
 		if bar {
+			number = "%3.0f"
 			full := int(share * barColumns)
 			parts = append(parts, "["+strings.Repeat("=", full)+strings.Repeat(" ", barColumns-full)+"]")
 		}
-		parts = append(parts, fmt.Sprintf("%3.0f%% of %s", share*100, units.HumanSize(float64(s.Total))))
+		parts = append(parts, fmt.Sprintf(number+"%% of %s", share*100, units.HumanSize(float64(s.Total))))
 	} else if s.Done > 0 {
 		parts = append(parts, units.HumanSize(float64(s.Done)))
 	}
@@ -153,7 +155,7 @@ func (d *display) draw(now bool) {
 // erase takes the drawn lines away.
 func (d *display) erase() {
 	if d.lines > 0 {
-		fmt.Fprintf(d.tool.err, "\x1b[%dA\x1b[J", d.lines)
+		fmt.Fprintf(d.tool.err, "\r\x1b[%dA\x1b[J", d.lines) // \r: Ctrl-C has moved the cursor
 		d.lines = 0
 	}
 }

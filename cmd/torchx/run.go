@@ -29,6 +29,9 @@ const agentCommand = "agent"
 // run is the whole program: it does what args say and returns the exit code.
 func run(ctx context.Context, args []string, s streams, env environment) (code int) {
 	if len(args) > 2 && args[1] == agentCommand {
+		if args[2] == agent.SelfTestArgument {
+			return agent.RunSelfTest(s.out)
+		}
 		return all.RunAgent(args[2], openStore)
 	}
 	ctx, interrupts := watchSignals(ctx, env.signals)
@@ -77,8 +80,9 @@ func (t *tool) main(ctx context.Context, args []string) error {
 	return app.RunContext(ctx, append([]string{app.Name}, line.args()...))
 }
 
-// grammarOf is the shape of the command line; behind a component everything is the component's.
-func grammarOf(app *cli.App) *grammar { return newGrammar(app.Flags, app.Commands, "run") }
+// grammarOf is the shape of the command line; behind a component, or an app to
+// rerun, everything is the component's.
+func grammarOf(app *cli.App) *grammar { return newGrammar(app.Flags, app.Commands, "run", "rerun") }
 
 // commandLine defines the program: its flags and its commands.
 func (t *tool) commandLine() *cli.App {
@@ -107,9 +111,9 @@ func (t *tool) commandLine() *cli.App {
 
 func (t *tool) commands() []*cli.Command {
 	return []*cli.Command{
-		t.runCommand(), t.submitCommand(), t.statusCommand(), t.listCommand(), t.logCommand(),
-		t.describeCommand(), t.eventsCommand(), t.attachCommand(), t.topCommand(), t.waitCommand(), t.cancelCommand(), t.deleteCommand(),
-		t.builtinsCommand(), t.runoptsCommand(), t.configureCommand(), t.completionCommand(), t.versionCommand(),
+		t.runCommand(), t.rerunCommand(), t.submitCommand(), t.statusCommand(), t.listCommand(), t.logCommand(),
+		t.describeCommand(), t.eventsCommand(), t.attachCommand(), t.topCommand(), t.waitCommand(), t.cancelCommand(), t.deleteCommand(), t.pruneCommand(),
+		t.builtinsCommand(), t.runoptsCommand(), t.configureCommand(), t.configCommand(), t.doctorCommand(), t.completionCommand(), t.versionCommand(),
 	}
 }
 

@@ -36,7 +36,7 @@ type runRequest struct {
 func onlyStdin(c *cli.Context) error {
 	for _, name := range c.LocalFlagNames() {
 		switch name {
-		case "stdin", "dryrun", "dry-run", "json":
+		case "stdin", "dryrun", "dry-run", "json", "queue":
 			continue
 		}
 		return usagef("run", "%s cannot be used with --stdin: put it into the JSON", dashes(name))

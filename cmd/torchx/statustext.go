@@ -78,6 +78,9 @@ func replicaNotes(r *spec.ReplicaStatus, said string) string {
 	if r.Attempt > 0 {
 		notes = append(notes, fmt.Sprintf("attempt %d", r.Attempt))
 	}
+	if len(r.Devices) > 0 {
+		notes = append(notes, "GPU "+oneLine(strings.Join(r.Devices, ",")))
+	}
 	if r.Msg != "" {
 		notes = append(notes, oneLine(r.Msg))
 	}

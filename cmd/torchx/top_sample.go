@@ -35,6 +35,7 @@ type topApp struct {
 	Replicas    []topReplica `json:"replicas"`
 
 	ref       runner.Ref
+	waiting   string // why it has not started yet
 	submitted time.Time
 }
 
@@ -146,6 +147,9 @@ func newTopApp(row runner.Row, s *spec.Status, now time.Time) *topApp {
 	app := &topApp{
 		Handle: row.Handle, Name: row.AppID, State: s.State, NumRestarts: s.NumRestarts, ref: refOf(row),
 		Elapsed: elapsed(s.StartedAt, s.FinishedAt, now), Replicas: []topReplica{},
+	}
+	if s.State == spec.Pending {
+		app.waiting = oneLine(s.Msg)
 	}
 	if s.SubmittedAt != nil {
 		app.submitted = *s.SubmittedAt

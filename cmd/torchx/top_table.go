@@ -51,7 +51,7 @@ func topTable(apps []*topApp) *table {
 	tab := &table{header: []string{"APP / REPLICA", "STATE", "CPU%", "MEMORY", "TIME", "TRY", "LAST LINE"}}
 	for _, a := range apps {
 		tab.add(cell{a.Name, ansiBold}, cell{a.State.String(), stateColor(a.State)}, cell{percentText(a.CPU), ""},
-			cell{optionalBytes(a.RSS), ""}, cell{optionalClock(a.Elapsed), ""}, cell{}, cell{})
+			cell{optionalBytes(a.RSS), ""}, cell{optionalClock(a.Elapsed), ""}, cell{}, cell{a.waiting, ""})
 		for i := range a.Replicas {
 			r := &a.Replicas[i]
 			line := ""

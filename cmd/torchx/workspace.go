@@ -18,7 +18,9 @@ var projectMarks = []string{config.FileName, "Dockerfile.torchx", ".git"}
 // folder, or a map of local folders to folders of the image.
 func parseWorkspace(text string) (*spec.Workspace, error) {
 	var doc yaml.Node
-	if err := yaml.Unmarshal([]byte(text), &doc); err != nil || len(doc.Content) != 1 || doc.Content[0].Kind != yaml.MappingNode {
+	// What is no YAML is the name of a folder, too.
+	isYAML := yaml.Unmarshal([]byte(text), &doc) == nil
+	if !isYAML || len(doc.Content) != 1 || doc.Content[0].Kind != yaml.MappingNode {
 		return &spec.Workspace{Projects: spec.Map[string]{{Key: text}}}, nil
 	}
 	w := &spec.Workspace{}
@@ -52,7 +54,7 @@ func applyWorkspace(app *spec.App, text string) (*spec.App, error) {
 }
 
 // defaultWorkspace is the working folder if it is a project, and why it is or is
-// not taken. The home folder and the root are never meant, whatever is in them.
+// not taken, in the words that backends.PlanInput asks for. The home folder and the root are never meant, whatever is in them.
 func (t *tool) defaultWorkspace() (dir, why string) {
 	dir = t.env.dir
 	if dir == filepath.Dir(dir) || sameFolder(dir, t.env.get("HOME")) {
@@ -60,7 +62,7 @@ func (t *tool) defaultWorkspace() (dir, why string) {
 	}
 	for _, mark := range projectMarks {
 		if _, err := os.Lstat(filepath.Join(dir, mark)); err == nil {
-			return dir, fmt.Sprintf("the workspace is %s, because of its %s; --workspace= is none", dir, mark)
+			return dir, fmt.Sprintf("the working folder, which has %s; --workspace= is none", mark)
 		}
 	}
 	return "", fmt.Sprintf("no workspace: %s is no project (it has no %s, %s or %s)", dir, projectMarks[0], projectMarks[1], projectMarks[2])

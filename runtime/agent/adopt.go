@@ -29,7 +29,7 @@ func (a *agent) goOn() {
 		}
 	}
 	if cancel {
-		a.perform(a.gang.cancel(time.Now()))
+		a.perform(a.gang.cancel(a.now()))
 	}
 	a.perform(pending)
 }
@@ -42,24 +42,40 @@ func (a *agent) replay() ([]action, error) {
 		return nil, fmt.Errorf("adopt: %w", err)
 	}
 	due := map[*member]time.Time{}
-	replayInto(a.gang, starts, exits, func(act action, at time.Time) {
-		if act.start != nil {
-			due[act.start] = at.Add(act.delay)
+	replayInto(a.gang, a.manifest.SubmittedAt, starts, exits, func(acts []action, at time.Time) {
+		for _, act := range acts {
+			if act.start != nil {
+				due[act.start] = at.Add(act.delay)
+			}
 		}
+		a.gang.hold(acts, at)
 	})
+	a.seq = lastSeq(starts, exits)
+	a.clock = clock{last: latest(a.manifest, starts, exits)}
 	for _, m := range a.gang.replicas {
 		if m.code != nil {
 			m.errFile = a.launcher.ErrorFile(m.key, m.attempt)
 		}
 	}
 	var pending []action
-	now := time.Now() // the same for all: what was to start together still does
+	now := a.now() // the same for all: what was to start together still does
 	for _, m := range a.gang.replicas {
 		if m.state == spec.Pending {
 			pending = append(pending, action{start: m, delay: max(0, due[m].Sub(now))})
 		}
 	}
 	return pending, nil
+}
+
+// lastSeq is the number of the last record in both journals.
+func lastSeq(starts []startRecord, exits []exitRecord) (last int) {
+	for _, r := range starts {
+		last = max(last, r.Seq)
+	}
+	for _, r := range exits {
+		last = max(last, r.Seq)
+	}
+	return last
 }
 
 // adopt hands what runs to the launcher.
@@ -71,6 +87,7 @@ func (a *agent) adopt() {
 	var running []Adoption
 	for _, m := range a.gang.replicas {
 		if m.state == spec.Running {
+			a.watchReady(m, m.attempt)
 			running = append(running, Adoption{Replica: m.key, Attempt: m.attempt, Process: m.process, Time: *m.started})
 		}
 	}

@@ -220,7 +220,7 @@ func TestAdopt(t *testing.T) {
 func TestLostIsNoSuccess(t *testing.T) {
 	t.Parallel()
 	b, _, m := orphan(t, []startRecord{started(0, 0)}, nil, role("a", 1, nil))
-	s := goOn(t, b, m, &containers{ends: map[string]Exit{"a/0#0": {Lost: true, Note: "stopped by engine restart"}}})
+	s := goOn(t, b, m, &containers{ends: map[string]Exit{"a/0#0": {Lost: true, Msg: "stopped by engine restart"}}})
 	if s.State != spec.Failed || *s.ExitCode != 125 || !strings.Contains(s.Msg, "stopped by engine restart") {
 		t.Errorf("status %v %d %q", s.State, *s.ExitCode, s.Msg)
 	}

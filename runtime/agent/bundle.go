@@ -12,8 +12,10 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"strings"
 	"time"
 
+	"torchx/runtime/machine"
 	"torchx/runtime/spec"
 )
 
@@ -49,6 +51,17 @@ type Manifest struct {
 	// Containers says that replicas outlive the agent: one that died is started
 	// again and adopts them. They have ports of their own.
 	Containers bool `json:"containers,omitempty"`
+
+	Queue   bool           `json:"queue,omitempty"`   // start when there is room beside other apps
+	Devices *DeviceRequest `json:"devices,omitempty"` // nil: replicas share what there is
+	GPUs    []machine.GPU  `json:"gpus,omitempty"`    // of this machine, where Queue or Devices has to know
+	TTY     *TerminalSize  `json:"tty,omitempty"`     // the only replica runs on a pseudo-terminal
+}
+
+// TerminalSize is the size that a pseudo-terminal begins with, in characters.
+type TerminalSize struct {
+	Rows uint16 `json:"rows"`
+	Cols uint16 `json:"cols"`
 }
 
 // Bundle is an app's folder.
@@ -182,21 +195,70 @@ func List(home string) ([]Bundle, error) {
 	return bundles, nil
 }
 
+// keepLink is, in the folder of a deletion, a symbolic link that names where a
+// folder of the bundle goes instead: whoever finds a deletion that was cut short
+// knows what was to stay.
+const keepLink = "keep"
+
+// Keep names a folder of a bundle that outlives it, and the path it moves to.
+type Keep struct{ Folder, To string }
+
 // Remove deletes the bundle: it is gone at once for everybody else, even if the
-// removal of its files is cut short.
-func (b Bundle) Remove() error {
+// removal of its files is cut short. With keep a folder of it stays, elsewhere.
+// The error wraps fs.ErrNotExist if the bundle is gone.
+func (b Bundle) Remove(keep *Keep) error {
 	b.unmark()
 	trash, err := os.MkdirTemp(filepath.Dir(b.Dir), ".old-")
 	if err != nil {
 		return fmt.Errorf("delete app folder: %w", err)
 	}
-	if err := os.Rename(b.Dir, filepath.Join(trash, "bundle")); err != nil {
-		return errors.Join(fmt.Errorf("delete app folder: %w", err), os.Remove(trash))
+	if keep != nil {
+		err = os.Symlink(keep.To, filepath.Join(trash, keepLink+"-"+keep.Folder))
 	}
-	if err := os.RemoveAll(trash); err != nil {
+	if err == nil {
+		err = os.Rename(b.Dir, filepath.Join(trash, trashedBundle))
+	}
+	if err != nil {
+		return errors.Join(fmt.Errorf("delete app folder: %w", err), os.RemoveAll(trash))
+	}
+	if err := emptyTrash(trash); err != nil {
 		return fmt.Errorf("delete app folder: %w", err)
 	}
 	return nil
+}
+
+// trashedBundle is the name of a bundle within the folder of its deletion.
+const trashedBundle = "bundle"
+
+// emptyTrash deletes what Remove has put out of the way, after moving away what
+// is to stay. If that fails nothing is deleted.
+func emptyTrash(trash string) error {
+	links, err := filepath.Glob(filepath.Join(trash, keepLink+"-*"))
+	if err != nil {
+		return err
+	}
+	for _, link := range links {
+		to, err := os.Readlink(link)
+		if err != nil {
+			return err
+		}
+		from := filepath.Join(trash, trashedBundle, strings.TrimPrefix(filepath.Base(link), keepLink+"-"))
+		if err := moveKept(from, to); err != nil {
+			return fmt.Errorf("keep %s: %w", from, err)
+		}
+	}
+	return os.RemoveAll(trash)
+}
+
+// moveKept moves a folder to a path of its own; one that is not there was moved before.
+func moveKept(from, to string) error {
+	if _, err := os.Lstat(from); errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	if err := makePrivate(filepath.Dir(to)); err != nil {
+		return err
+	}
+	return os.Rename(from, to)
 }
 
 // CleanUp removes what interrupted creations and deletions left in a home.
@@ -211,7 +273,7 @@ func CleanUp(home string) {
 		if e.Name()[0] != '.' || err != nil || !Settled(info) || b.Held() {
 			continue
 		}
-		_ = os.RemoveAll(b.Dir) // tried again by the next clean-up
+		_ = emptyTrash(b.Dir) // tried again by the next clean-up
 	}
 }
 

@@ -1,6 +1,7 @@
 package agent
 
 import (
+	"cmp"
 	"fmt"
 	"time"
 
@@ -20,9 +21,12 @@ const (
 type gang struct {
 	app      *spec.App
 	failFast bool
+	note     string // why nothing has started yet
 
 	replicas []*member // in the order of the app's roles
 	byKey    map[spec.Replica]*member
+	byRole   map[*spec.Role][]*member
+	orders   map[*spec.Role]spec.Order // of the roles that have one
 
 	cancelled    bool
 	doomed       bool // the app can no longer succeed
@@ -46,6 +50,9 @@ type member struct {
 	restarts int
 	state    spec.State // Pending (to be started), Running or terminal
 	stopping bool       // told to end by us
+	held     bool       // to be started, but its role waits for another
+	ready    bool       // the attempt has passed its probe
+	overdue  string     // why the attempt had to end: it was not ready in time, or was killed for its memory
 	code     *int
 	signal   string
 	msg      string
@@ -54,6 +61,7 @@ type member struct {
 	process  Process
 	errFile  []byte
 	usage    *Usage
+	devices  []string // it has to itself
 }
 
 // scope is a set of replicas that restart together once all have ended.
@@ -71,12 +79,14 @@ type action struct {
 
 func newGang(app *spec.App, failFast bool) *gang {
 	g := &gang{app: app, failFast: failFast, byKey: map[spec.Replica]*member{}, roleRestarts: map[string]*int{}}
+	g.byRole, g.orders = map[*spec.Role][]*member{}, ordersOf(app)
 	for i := range app.Roles {
 		role := &app.Roles[i]
 		for id := range role.NumReplicas {
 			m := &member{key: spec.Replica{Role: role.Name, ID: id}, role: role, state: spec.Pending}
 			g.replicas = append(g.replicas, m)
 			g.byKey[m.key] = m
+			g.byRole[role] = append(g.byRole[role], m)
 		}
 	}
 	return g
@@ -100,6 +110,7 @@ func (g *gang) canStart(m *member, attempt int) bool {
 func (g *gang) running(m *member, p Process, now time.Time) {
 	m.forget()
 	m.state, m.begun, m.attempt, m.process, m.started = spec.Running, true, m.next, p, &now
+	m.held, m.ready, m.overdue = false, false, ""
 	g.began = earliest(g.began, &now)
 }
 
@@ -124,8 +135,15 @@ func (g *gang) exited(m *member, e Exit) []action {
 	if m.state != spec.Running {
 		return nil
 	}
+	acts := g.ended(m, e)
+	return append(acts, g.unblocked(e.Time)...)
+}
+
+func (g *gang) ended(m *member, e Exit) []action {
 	now := e.Time
-	m.msg = e.Note
+	if !m.stopping {
+		m.msg = cmp.Or(m.overdue, e.Msg)
+	}
 	switch {
 	case m.stopping:
 		m.end(spec.Cancelled, e.Code, e.Signal, now)
@@ -134,11 +152,11 @@ func (g *gang) exited(m *member, e Exit) []action {
 	default:
 		m.end(spec.Failed, e.Code, e.Signal, now)
 		if acts, retried := g.retry(m, e.Lost); retried {
-			return append(acts, g.ready()...)
+			return append(acts, g.restartable()...)
 		}
-		return append(g.failed(m, now), g.ready()...)
+		return append(g.failed(m, now), g.restartable()...)
 	}
-	return g.ready()
+	return g.restartable()
 }
 
 func (m *member) end(s spec.State, code int, signal string, now time.Time) {
@@ -206,8 +224,8 @@ func (g *gang) restart(members []*member, nth int) (acts []action) {
 	return acts
 }
 
-// ready starts the scopes all of whose replicas have ended.
-func (g *gang) ready() (acts []action) {
+// restartable starts the scopes all of whose replicas have ended.
+func (g *gang) restartable() (acts []action) {
 	var waiting []*scope
 	for _, s := range g.scopes {
 		if anyRunning(s.members) {
@@ -220,7 +238,7 @@ func (g *gang) ready() (acts []action) {
 				m.next, m.begun = m.attempt+1, false
 				m.forget()
 			}
-			m.state = spec.Pending
+			m.state, m.held = spec.Pending, false
 			acts = append(acts, action{start: m, delay: s.delay})
 		}
 	}
@@ -266,7 +284,7 @@ func (g *gang) stopAll(now time.Time) (acts []action) {
 			m.stopping = true
 			acts = append(acts, action{stop: m})
 		case m.state == spec.Pending:
-			m.state, m.finished = spec.Cancelled, &now
+			g.neverStarts(m, now)
 		}
 	}
 	return acts
@@ -324,14 +342,7 @@ func (g *gang) alive(role *spec.Role) (n int) {
 	return n
 }
 
-func (g *gang) membersOf(role *spec.Role) (members []*member) {
-	for _, m := range g.replicas {
-		if m.role == role {
-			members = append(members, m)
-		}
-	}
-	return members
-}
+func (g *gang) membersOf(role *spec.Role) []*member { return g.byRole[role] }
 
 func (g *gang) inScope(m *member) bool {
 	for _, s := range g.scopes {
@@ -379,7 +390,10 @@ func backoff(n int) time.Duration {
 func (g *gang) describe() string {
 	f := &g.firstStatus
 	if g.first == nil {
-		return ""
+		return g.note
+	}
+	if f.Msg != "" && f.StartedAt != nil {
+		return fmt.Sprintf("replica %s/%d failed first: %s", f.Role, f.ID, f.Msg)
 	}
 	if f.StartedAt == nil {
 		return fmt.Sprintf("replica %s/%d could not start: %s", f.Role, f.ID, f.Msg)
@@ -387,9 +401,6 @@ func (g *gang) describe() string {
 	how := fmt.Sprintf("exit code %d", *f.ExitCode)
 	if f.Signal != "" {
 		how = "signal " + f.Signal
-	}
-	if f.Msg != "" {
-		how += ": " + f.Msg
 	}
 	return fmt.Sprintf("replica %s/%d failed first with %s", f.Role, f.ID, how)
 }

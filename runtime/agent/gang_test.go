@@ -63,9 +63,10 @@ func (s *script) act(acts []action) {
 			s.did = append(s.did, fmt.Sprintf("stop %s/%d", a.stop.key.Role, a.stop.key.ID))
 			continue
 		}
-		if s.g.canStart(a.start, a.start.next) {
+		if s.g.canStart(a.start, a.start.next) && s.g.admit(a.start, s.time) {
 			s.did = append(s.did, fmt.Sprintf("start %s/%d#%d", a.start.key.Role, a.start.key.ID, a.start.next))
 			s.g.running(a.start, Process{PID: 1}, s.time)
+			s.act(s.g.unblocked(s.time))
 		}
 	}
 }

@@ -13,6 +13,7 @@ import (
 // startRecord is a line of starts.jsonl: what reconcile needs to find a
 // replica's processes after the agent's death.
 type startRecord struct {
+	Seq       int       `json:"seq,omitempty"` // order across both journals, from 1; 0: written by an older agent
 	Time      time.Time `json:"time"`
 	Role      string    `json:"role"`
 	Replica   int       `json:"replica"`
@@ -20,24 +21,26 @@ type startRecord struct {
 	PID       int       `json:"pid"` // also its session and process group
 	StartTime uint64    `json:"start_time"`
 	BootID    string    `json:"boot_id"`
+	Cgroup    string    `json:"cgroup,omitempty"` // all its processes are in there
 	Hostname  string    `json:"hostname,omitempty"`
 	ID        string    `json:"id,omitempty"`     // Process.ID
 	Engine    string    `json:"engine,omitempty"` // Process.Engine
 }
 
 func (r startRecord) process() Process {
-	return Process{PID: r.PID, StartTime: r.StartTime, Hostname: r.Hostname, ID: r.ID, Engine: r.Engine}
+	return Process{PID: r.PID, StartTime: r.StartTime, Hostname: r.Hostname, ID: r.ID, Engine: r.Engine, Cgroup: r.Cgroup}
 }
 
 // exitRecord is a line of exits.jsonl.
 type exitRecord struct {
+	Seq     int       `json:"seq,omitempty"` // as in startRecord
 	Time    time.Time `json:"time"`
 	Role    string    `json:"role"`
 	Replica int       `json:"replica"`
 	Attempt int       `json:"attempt"`
 	Code    int       `json:"code"` // 128+n for signal n
 	Signal  string    `json:"signal,omitempty"`
-	Msg     string    `json:"msg,omitempty"`     // why it did not start; Exit.Note
+	Msg     string    `json:"msg,omitempty"`     // why it did not start, was killed or not ready in time
 	Refused bool      `json:"refused,omitempty"` // it did not start
 	Stopped bool      `json:"stopped,omitempty"` // ended by the agent
 	Lost    bool      `json:"lost,omitempty"`    // Exit.Lost
@@ -47,7 +50,7 @@ type exitRecord struct {
 func (r exitRecord) exit() Exit {
 	return Exit{
 		Replica: r.replica(), Attempt: r.Attempt, Time: r.Time, Code: r.Code, Signal: r.Signal,
-		Usage: r.Usage, Note: r.Msg, Lost: r.Lost,
+		Usage: r.Usage, Msg: r.Msg, Lost: r.Lost,
 	}
 }
 

@@ -43,6 +43,10 @@ type Start struct {
 	Replica spec.Replica
 	Attempt int
 	Env     []string // added to the replica's environment, "K=V"
+	// Line is to be called with each line of output (either stream, without its end),
+	// by whoever reads it, until it returns true. It does not keep the line and does
+	// not block. nil: nobody wants lines.
+	Line func(line []byte) bool
 }
 
 // Started is what became of a Start.
@@ -79,6 +83,7 @@ type Process struct {
 	PID       int
 	StartTime uint64 // in the unit of the system, only to be compared
 	Hostname  string
+	Cgroup    string // folder of the control group it alone is in; "": none
 	// ID is the backend's own name of what runs, such as a container's id, and Engine
 	// what tells two lives of the engine apart that runs it; both are opaque.
 	ID, Engine string
@@ -92,7 +97,9 @@ type Exit struct {
 	Code    int    // 128+n for signal n
 	Signal  string // "SIGKILL"
 	Usage   *Usage // nil: not known
-	Note    string // one more line for people, such as who ended it; "": nothing
+	// Msg says why it was killed or what else is to be known of its end, to stand
+	// behind "replica r/0 failed first: "; "": nothing.
+	Msg string
 	// Lost says that what runs replicas ended this one, for no fault of the app's:
 	// whatever its code it did not succeed, and a restart costs no retry.
 	Lost bool

@@ -21,6 +21,9 @@ const liveFolder = "live"
 // endingWait bounds the wait for an agent that is about to end.
 const endingWait = 2 * time.Second
 
+// errHeld says that somebody else holds a lock.
+var errHeld = errors.New("lock is held")
+
 // holder is the content of agent.lock: the submitter names the app, the agent adds
 // itself.
 type holder struct {
@@ -77,8 +80,9 @@ func (b Bundle) mark(h holder) error {
 func (b Bundle) unmark() { _ = os.Remove(b.marker()) }
 
 // Sweep ends what dead agents of a home left running and writes their apps'
-// results; what left containers gets a new agent, by the program exe. It looks at live apps only, so that every command can afford it. It
-// does what it can: an app that cannot be looked at is the next command's.
+// results; what left containers gets a new agent, by the program exe. It looks at
+// live apps only, so that every command can afford it. It does what it can: an app
+// that cannot be looked at is the next command's.
 func Sweep(home, exe string) error {
 	entries, err := os.ReadDir(liveDir(home))
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {

@@ -22,12 +22,6 @@ const (
 	readyFD = 4
 )
 
-// Config is what the agent needs from its backend and from the program.
-type Config struct {
-	NewLauncher func(b Bundle, m *Manifest) (Launcher, error)
-	OpenStore   func(ctx context.Context, home string) (Store, error)
-}
-
 // Main is the agent process: it runs the app of a bundle to its end. It expects
 // the descriptors that Spawn passes and returns the process's exit code.
 func Main(dir string, c Config) int {
@@ -49,7 +43,8 @@ func Main(dir string, c Config) int {
 func runBundle(b Bundle, c Config, ready *os.File, l *log.Logger) error {
 	signals := make(chan os.Signal, 16)
 	signal.Notify(signals, unix.SIGTERM, unix.SIGINT)
-	signal.Ignore(unix.SIGHUP, unix.SIGPIPE)
+	// Taken and dropped: replicas would inherit signals that are ignored.
+	signal.Notify(make(chan os.Signal, 1), unix.SIGHUP, unix.SIGPIPE)
 	lock := os.NewFile(lockFD, lockFile)
 	if lock == nil {
 		return errors.New("start it by `torchx run`: the lock is missing")
@@ -76,6 +71,7 @@ func runBundle(b Bundle, c Config, ready *os.File, l *log.Logger) error {
 	if err != nil {
 		return err
 	}
+	a.config = c
 	a.recorder = newRecorder(func(ctx context.Context) (Store, error) { return c.OpenStore(ctx, m.Home) }, m.Backend, m.ID, l)
 	look := time.NewTicker(deletedInterval)
 	defer look.Stop()
@@ -112,7 +108,8 @@ func newAgent(b Bundle, m *Manifest, launcher Launcher, ready io.WriteCloser, l 
 	}
 	return &agent{
 		bundle: b, manifest: m, gang: newGang(m.App, m.FailFast), launcher: launcher,
-		starts: starts, exits: exits, ready: ready, log: l, ports: newPorts(), bootID: BootID(),
+		starts: starts, exits: exits, ready: ready, log: l, ports: newPorts(), prober: newProber(), bootID: BootID(),
 		later: make(chan func(), 64), closed: make(chan struct{}), grace: m.GracePeriod,
+		clock: clock{last: m.SubmittedAt},
 	}, nil
 }

@@ -10,6 +10,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"torchx/runtime/cgroup"
 	"torchx/runtime/failpoint"
 	"torchx/runtime/procs"
 	"torchx/runtime/spec"
@@ -85,6 +86,7 @@ func (b Bundle) reconcile() (*spec.Status, error) {
 	endRemains(m.Handle, starts)
 	cancelled, _ := b.cancelRequested()
 	s := replay(m, starts, exits, cancelled)
+	b.settleAdmission(m, &s)
 	if err := b.writeStatus(&s, true); err != nil && !cannotWrite(err) {
 		return nil, err
 	}
@@ -107,8 +109,12 @@ func endRemains(handle string, starts []startRecord) {
 	boot := BootID()
 	leaders := map[int]uint64{} // session → start time of its leader
 	for _, r := range starts {
-		if r.BootID == boot {
-			leaders[r.PID] = r.StartTime
+		if r.BootID != boot {
+			continue
+		}
+		leaders[r.PID] = r.StartTime
+		if r.Cgroup != "" {
+			_ = cgroup.End(r.Cgroup) // what stays has the app's handle, too
 		}
 	}
 	deadline := time.Now().Add(killWait)

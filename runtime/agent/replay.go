@@ -3,71 +3,110 @@ package agent
 import (
 	"time"
 
+	"torchx/runtime/failpoint"
 	"torchx/runtime/spec"
 )
 
-// replay works out the result of an app from its journal.
+// replay works out the result of an app from its journal: the gang is told what
+// happened in the order in which it did. What it wants done is on record, too, if
+// it was done.
 func replay(m *Manifest, starts []startRecord, exits []exitRecord, cancelled bool) spec.Status {
 	g := newGang(m.App, m.FailFast)
-	replayInto(g, starts, exits, func(action, time.Time) {})
-	return conclude(g, m, cancelled)
+	now := clock{last: latest(m, starts, exits)}
+	replayInto(g, m.SubmittedAt, starts, exits, g.hold)
+	return conclude(g, m, cancelled, now.at(failpoint.Now()))
 }
 
-// replayInto brings a new gang to the state that its journal tells of. What the
-// policy wants and is not on record goes to wanted, with the time it was wanted
-// at; it may be overtaken by what follows.
-func replayInto(g *gang, starts []startRecord, exits []exitRecord, wanted func(action, time.Time)) {
-	begun := map[spec.Replica]map[int]startRecord{}
+// replayInto brings a new gang to the state that its journal tells of; wanted is
+// told what the policy wants, and when.
+func replayInto(g *gang, submitted time.Time, starts []startRecord, exits []exitRecord, wanted func([]action, time.Time)) {
+	wanted(g.begin(), submitted)
+	for len(starts)+len(exits) > 0 {
+		if len(exits) == 0 || len(starts) > 0 && starts[0].before(exits[0]) {
+			replayStart(g, starts[0])
+			starts = starts[1:]
+			continue
+		}
+		wanted(replayExit(g, exits[0], starts), exits[0].Time)
+		exits = exits[1:]
+	}
+}
+
+// latest is the newest time on record: the clock may have been set back since.
+func latest(m *Manifest, starts []startRecord, exits []exitRecord) time.Time {
+	t := m.SubmittedAt
 	for _, r := range starts {
-		k := spec.Replica{Role: r.Role, ID: r.Replica}
-		if begun[k] == nil {
-			begun[k] = map[int]startRecord{}
-		}
-		begun[k][r.Attempt] = r
+		t = later(t, r.Time)
 	}
-	perform := func(acts []action, at time.Time) {
-		for _, act := range acts {
-			if act.start == nil || !replayStart(g, act.start, begun[act.start.key]) {
-				wanted(act, at)
-			}
-		}
+	for _, r := range exits {
+		t = later(t, r.Time)
 	}
-	perform(g.begin(), time.Time{})
-	for _, e := range exits {
-		member := g.byKey[e.replica()]
-		switch {
-		case member == nil:
-		case e.Refused:
-			perform(g.refused(member, e.Code, e.Msg, e.Time), e.Time)
-		default:
-			if member.state == spec.Pending { // its start was not recorded
-				replayStart(g, member, map[int]startRecord{member.next: {Time: e.Time}})
-			}
-			member.stopping, member.usage = member.stopping || e.Stopped, e.Usage
-			perform(g.exited(member, e.exit()), e.Time)
-		}
-	}
+	return t
 }
 
-// replayStart reports whether the start is on record.
-func replayStart(g *gang, m *member, begun map[int]startRecord) bool {
-	r, ok := begun[m.next]
-	if ok && g.canStart(m, m.next) {
+func later(a, b time.Time) time.Time {
+	if b.After(a) {
+		return b
+	}
+	return a
+}
+
+// before tells which of two records is older; those of an older agent have times only.
+func (r startRecord) before(e exitRecord) bool {
+	if r.Seq > 0 && e.Seq > 0 {
+		return r.Seq < e.Seq
+	}
+	return !r.Time.After(e.Time)
+}
+
+func replayStart(g *gang, r startRecord) {
+	m := g.byKey[spec.Replica{Role: r.Role, ID: r.Replica}]
+	if m != nil && g.canStart(m, r.Attempt) {
 		g.running(m, r.process(), r.Time)
 	}
-	return ok
+}
+
+// replayExit answers what the policy wants done.
+func replayExit(g *gang, e exitRecord, unread []startRecord) []action {
+	m := g.byKey[e.replica()]
+	switch {
+	case m == nil:
+		return nil
+	case e.Refused:
+		return g.refused(m, e.Code, e.Msg, e.Time)
+	default:
+		if m.state == spec.Pending { // its start was not recorded, or the clock was set back
+			start := startRecord{Role: e.Role, Replica: e.Replica, Attempt: m.next, Time: e.Time}
+			for _, r := range unread {
+				if r.Role == e.Role && r.Replica == e.Replica && r.Attempt == m.next {
+					start = r
+				}
+			}
+			replayStart(g, start)
+		}
+		m.stopping, m.usage, m.overdue = m.stopping || e.Stopped, e.Usage, e.Msg
+		return g.exited(m, e.exit())
+	}
+}
+
+// hold notes who was to start and had to wait for another role.
+func (g *gang) hold(acts []action, now time.Time) {
+	for _, act := range acts {
+		if act.start != nil {
+			g.admit(act.start, now)
+		}
+	}
 }
 
 // conclude is the end of a replay: what is not on record ended with the agent.
-func conclude(g *gang, m *Manifest, cancelled bool) spec.Status {
-	now := time.Now()
+func conclude(g *gang, m *Manifest, cancelled bool, now time.Time) spec.Status {
 	if g.done() {
 		g.cancelled = cancelled
 		return g.finalStatus(m, now)
 	}
 	for _, r := range g.replicas {
 		if !r.state.Terminal() {
-			r.state, r.finished = spec.Cancelled, &now
+			g.neverStarts(r, now)
 			if !cancelled && r.begun {
 				r.state, r.msg = spec.Failed, "agent died"
 			}

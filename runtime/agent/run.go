@@ -1,6 +1,7 @@
 package agent
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -57,13 +58,19 @@ type agent struct {
 	closed  chan struct{} // the loop has ended
 	grace   time.Duration
 	ports   *ports
+	prober  *prober
+	clock   clock
+	seq     int // of the last record in the journals
 	bootID  string
 	dirty   bool // the gang has changed since status.json was written
 	written time.Time
 	forced  bool // kill instead of terminate
 	reserve *reserve
+	config  Config
 	look    <-chan time.Time // when to see whether the bundle is still there
 	lost    bool             // the bundle was deleted
+
+	admission *admission // nil: the app did not have to ask
 }
 
 // run drives the app to its end and writes its terminal status.
@@ -94,24 +101,27 @@ func (a *agent) begin() {
 	a.dirty = true
 	if cancel, force := a.bundle.cancelRequested(); cancel {
 		a.forced = force
-		a.gang.cancel(time.Now())
+		a.gang.cancel(a.now())
 		return
 	}
 	if err := a.launcher.Check(); err != nil {
 		a.refuse(err)
 		return
 	}
-	a.perform(a.gang.begin())
+	a.admit()
 }
 
 // after has the loop do something later.
 func (a *agent) after(d time.Duration, f func()) {
-	time.AfterFunc(d, func() {
-		select {
-		case a.later <- f:
-		case <-a.closed:
-		}
-	})
+	time.AfterFunc(d, func() { a.post(f) })
+}
+
+// post hands work to the loop and waits until it is taken.
+func (a *agent) post(f func()) {
+	select {
+	case a.later <- f:
+	case <-a.closed:
+	}
 }
 
 // step waits for one thing to happen and acts on it.
@@ -158,9 +168,15 @@ func (a *agent) exited(first Exit) {
 	records := make([]any, len(batch))
 	for i, e := range batch {
 		m := a.gang.byKey[e.Replica]
+		e.Time = a.clock.at(e.Time)
+		batch[i].Time = e.Time
+		a.prober.end(e.Replica)
+		if m.overdue != "" && !m.stopping {
+			batch[i].Code, batch[i].Signal = overdueCode, ""
+		}
 		records[i] = exitRecord{
-			Time: e.Time, Role: e.Replica.Role, Replica: e.Replica.ID, Attempt: e.Attempt,
-			Code: e.Code, Signal: e.Signal, Stopped: m.stopping, Usage: e.Usage, Msg: e.Note, Lost: e.Lost,
+			Seq: a.nextSeq(), Time: e.Time, Role: e.Replica.Role, Replica: e.Replica.ID, Attempt: e.Attempt,
+			Code: batch[i].Code, Signal: batch[i].Signal, Msg: cmp.Or(m.overdue, e.Msg), Stopped: m.stopping, Usage: e.Usage, Lost: e.Lost,
 		}
 	}
 	failpoint.Hit(failpoint.Exited)
@@ -188,7 +204,7 @@ func (a *agent) recordExits(records []any) {
 // cancel it any more.
 func (a *agent) bundleDeleted() {
 	a.lost, a.dirty = true, true
-	a.perform(a.gang.cancel(time.Now()))
+	a.perform(a.gang.cancel(a.now()))
 }
 
 // perform carries out what the policy wants: what starts at the same time starts
@@ -228,10 +244,17 @@ func (a *agent) start(batch []pendingStart) {
 	var members []*member
 	var starts []Start
 	for _, p := range batch {
-		if a.gang.canStart(p.member, p.attempt) {
-			members = append(members, p.member)
-			starts = append(starts, Start{Replica: p.member.key, Attempt: p.attempt, Env: a.env(p.member)})
+		if !a.gang.canStart(p.member, p.attempt) {
+			continue
 		}
+		if !a.gang.admit(p.member, a.now()) {
+			a.dirty = true
+			continue
+		}
+		members = append(members, p.member)
+		starts = append(starts, Start{
+			Replica: p.member.key, Attempt: p.attempt, Env: a.env(p.member), Line: a.lineWatch(p.member, p.attempt),
+		})
 	}
 	if len(starts) == 0 {
 		return
@@ -247,26 +270,30 @@ func (a *agent) start(batch []pendingStart) {
 	a.dirty = true
 	if refused != nil && !errors.Is(refused, ErrNotTried) {
 		a.refuse(refused)
+		return
 	}
+	a.perform(a.gang.unblocked(a.now()))
 }
 
 // began puts a start on record.
 func (a *agent) began(m *member, attempt int, s Started) {
 	failpoint.Hit(failpoint.Forked)
-	p := s.Process
+	p, now := s.Process, a.clock.at(s.Time)
 	a.note(a.starts.append(startRecord{
-		Time: s.Time, Role: m.key.Role, Replica: m.key.ID, Attempt: attempt,
-		PID: p.PID, StartTime: p.StartTime, BootID: a.bootID, Hostname: p.Hostname, ID: p.ID, Engine: p.Engine,
+		Seq: a.nextSeq(), Time: now, Role: m.key.Role, Replica: m.key.ID, Attempt: attempt,
+		PID: p.PID, StartTime: p.StartTime, BootID: a.bootID, Cgroup: p.Cgroup, Hostname: p.Hostname, ID: p.ID, Engine: p.Engine,
 	}))
 	failpoint.Hit(failpoint.StartRecorded)
-	a.gang.running(m, p, s.Time)
+	a.gang.running(m, p, now)
+	a.watchReady(m, attempt)
 }
 
+// env is what an attempt gets beside the variables of its role.
 func (a *agent) env(m *member) []string {
 	if a.manifest.Containers {
 		return nil
 	}
-	return a.ports.env(a.gang, m)
+	return append(a.ports.env(a.gang, m), a.deviceEnv(m)...)
 }
 
 // launch lets the launcher start a batch and gives up when the agent is told to end.
@@ -286,6 +313,12 @@ func (a *agent) launch(starts []Start) []Started {
 	}
 }
 
+// nextSeq numbers the records of both journals in the order in which they happened.
+func (a *agent) nextSeq() int {
+	a.seq++
+	return a.seq
+}
+
 // refuse ends an app one of whose replicas cannot start.
 func (a *agent) refuse(err error) {
 	var r *RefusedError
@@ -293,9 +326,9 @@ func (a *agent) refuse(err error) {
 		r = &RefusedError{Replica: a.gang.replicas[0].key, Code: 125, Err: err}
 	}
 	m := a.gang.byKey[r.Replica]
-	now := time.Now()
+	now := a.now()
 	a.note(a.exits.append(exitRecord{
-		Time: now, Role: m.key.Role, Replica: m.key.ID, Attempt: m.next,
+		Seq: a.nextSeq(), Time: now, Role: m.key.Role, Replica: m.key.ID, Attempt: m.next,
 		Code: r.Code, Msg: r.Err.Error(), Refused: true,
 	}))
 	a.grace = min(a.grace, refusedGrace)
@@ -335,7 +368,7 @@ func (a *agent) cancelled() {
 			}
 		}
 	}
-	a.perform(a.gang.cancel(time.Now()))
+	a.perform(a.gang.cancel(a.now()))
 	a.dirty = true
 }
 
@@ -363,9 +396,10 @@ func (a *agent) writeStatus(s *spec.Status) error {
 // made durable right after: a power cut in between can turn it into "agent died",
 // never a failure into a success.
 func (a *agent) finish() error {
+	a.withdraw()
 	a.endRest()
 	a.reserve.release() // for what follows
-	s := a.gang.finalStatus(a.manifest, time.Now())
+	s := a.gang.finalStatus(a.manifest, a.now())
 	if a.lost {
 		code := 125
 		s.State, s.ExitCode, s.FirstFailure = spec.Failed, &code, nil

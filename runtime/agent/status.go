@@ -1,6 +1,7 @@
 package agent
 
 import (
+	"cmp"
 	"time"
 
 	"torchx/runtime/spec"
@@ -15,6 +16,7 @@ func (m *member) status() spec.ReplicaStatus {
 		ID: m.key.ID, Role: m.key.Role, State: m.state, ExitCode: m.code, Signal: m.signal,
 		Attempt: m.attempt, Hostname: m.process.Hostname, StartedAt: m.started, FinishedAt: m.finished,
 		Msg: m.msg, StructuredErrorMsg: m.errFile, PID: m.process.PID,
+		Devices: m.devices,
 	}
 	if m.usage != nil {
 		s.MaxRSSBytes, s.CPUSeconds = &m.usage.MaxRSS, &m.usage.CPU
@@ -42,8 +44,11 @@ func (g *gang) status(m *Manifest) spec.Status {
 	s.Past = g.past[max(0, len(g.past)-maxPast):]
 	for i := range g.app.Roles {
 		role := spec.RoleStatus{Role: g.app.Roles[i].Name, Replicas: []spec.ReplicaStatus{}}
+		waits := g.waits(&g.app.Roles[i])
 		for _, r := range g.membersOf(&g.app.Roles[i]) {
-			role.Replicas = append(role.Replicas, r.status())
+			one := r.status()
+			one.Msg = cmp.Or(one.Msg, waits(r))
+			role.Replicas = append(role.Replicas, one)
 		}
 		s.Roles = append(s.Roles, role)
 	}

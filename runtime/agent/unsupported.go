@@ -3,8 +3,10 @@
 package agent
 
 import (
+	"context"
 	"errors"
 	"os"
+	"time"
 
 	"torchx/runtime/spec"
 )
@@ -18,6 +20,8 @@ func (l *Lock) Close() error { return nil }
 var errNoLocks = errors.New("file locks that outlive a process are not supported on this system")
 
 func acquire(string) (*Lock, error) { return nil, errNoLocks }
+
+func acquireWithin(string, time.Duration) (*Lock, error) { return nil, errNoLocks }
 
 // Held reports that nobody holds the bundle's lock.
 func (b Bundle) Held() bool { return false }
@@ -35,3 +39,8 @@ func (b Bundle) Inspect() (*spec.Status, error) { return b.Status() }
 
 // Tend returns the status as it is on disk.
 func (b Bundle) Tend(string) (*spec.Status, error) { return b.Status() }
+
+// StartSelfTest is not possible on this system.
+func StartSelfTest(context.Context, string) (*SelfTest, error) { return nil, errNoLocks }
+
+func selfTest() SelfTest { return SelfTest{} }

@@ -171,19 +171,37 @@ func (c *Config) Section(name string) []Value { return c.sections([]string{name}
 func (c *Config) Backend(names ...string) []Value { return c.sections(names) }
 
 func (c *Config) sections(names []string) []Value {
-	var all []Value
+	all, _ := c.parted(names)
+	return all
+}
+
+// Hidden returns the values that Backend, or Section for one name, leaves out
+// because a stronger one has the same key.
+func (c *Config) Hidden(names ...string) []Value {
+	_, hidden := c.parted(names)
+	return hidden
+}
+
+// parted returns the values that count, and the others.
+func (c *Config) parted(names []string) (counting, hidden []Value) {
 	seen := map[string]bool{}
+	met := map[Value]bool{} // DEFAULT's come with each section, and a name may be given twice
 	for _, f := range c.files {
 		for _, name := range names {
 			for _, v := range f.values(name) {
-				if !seen[v.Key] {
+				switch {
+				case met[v]:
+				case seen[v.Key]:
+					hidden = append(hidden, v)
+				default:
 					seen[v.Key] = true
-					all = append(all, v)
+					counting = append(counting, v)
 				}
+				met[v] = true
 			}
 		}
 	}
-	return all
+	return counting, hidden
 }
 
 // values of a section and then those of DEFAULT, which count in every section

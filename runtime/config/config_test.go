@@ -147,6 +147,27 @@ func TestLoadOrder(t *testing.T) {
 	}
 }
 
+func TestHidden(t *testing.T) {
+	t.Parallel()
+	home, cwd := t.TempDir(), t.TempDir()
+	write(t, home, "[local]\na = home\n[local_cwd]\na = alias\n[DEFAULT]\nd = 1\n")
+	write(t, cwd, "[local]\na = cwd\nb = cwd\n[DEFAULT]\nd = 2\n")
+	c, err := Load(Options{LookupEnv: env(map[string]string{"HOME": home}), Cwd: cwd})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var got []string
+	for _, v := range c.Hidden("local", "local", "local_cwd") {
+		got = append(got, v.Key+"="+v.Text)
+	}
+	if want := "a=alias a=cwd d=2"; strings.Join(got, " ") != want {
+		t.Errorf("got %v, want %s", got, want)
+	}
+	if v := c.Hidden("nothing"); v != nil {
+		t.Errorf("got %v", v)
+	}
+}
+
 func TestLoadSameFolderOnce(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()

@@ -81,8 +81,9 @@ func (fo *follower) ended(ctx context.Context, i int, err error) {
 // write writes what the inputs have formatted until all are at their end.
 func (fo *follower) write(ctx context.Context, w io.Writer) error {
 	var spare []byte
+	counts := make([]int64, len(fo.f.counts))
 	for {
-		p, over := fo.take(spare)
+		p, over := fo.take(spare, counts)
 		if len(p) > 0 {
 			n, err := w.Write(p)
 			fo.mu.Lock()
@@ -93,6 +94,7 @@ func (fo *follower) write(ctx context.Context, w io.Writer) error {
 			}
 		}
 		spare = p
+		fo.f.written(counts)
 		if over {
 			return cmp.Or(ctx.Err(), fo.failed)
 		}
@@ -104,14 +106,16 @@ func (fo *follower) write(ctx context.Context, w io.Writer) error {
 	}
 }
 
-// take exchanges the buffer for an empty one; over: nothing more will come.
-func (fo *follower) take(spare []byte) (p []byte, over bool) {
+// take exchanges the buffer for an empty one and fills in the blocks that went
+// into it and those before; over: nothing more will come.
+func (fo *follower) take(spare []byte, counts []int64) (p []byte, over bool) {
 	fo.mu.Lock()
 	defer fo.mu.Unlock()
 	if over = fo.running == 0; over {
 		fo.f.end()
 	}
 	p, fo.f.out = fo.f.out, spare[:0]
+	copy(counts, fo.f.counts)
 	fo.room.Broadcast()
 	return p, over
 }

@@ -28,9 +28,9 @@ type formatter struct {
 	inputs []inputState
 	out    []byte // what is to be written next
 	open   place  // whose unfinished line out (or what was written) ends with
-	part   bool   // that line is not in stats.Lines yet
 	stats  Stats
-	object []byte // the begin of a JSON line
+	counts []int64 // blocks that were added, by input
+	object []byte  // the begin of a JSON line
 }
 
 // inputState is what is known of one input.
@@ -61,7 +61,7 @@ var (
 )
 
 func newFormatter(inputs []Input, o Options) *formatter {
-	f := &formatter{o: o, open: nowhere}
+	f := &formatter{o: o, open: nowhere, counts: make([]int64, len(inputs))}
 	f.lined = o.Prefix || o.Timestamps || o.Regex != nil
 	if o.Regex != nil {
 		f.match = newMatcher(o.Regex)
@@ -88,6 +88,7 @@ func prefixOf(in Input, o Options) string {
 
 // add formats a block of input i.
 func (f *formatter) add(i int, b backends.Block) {
+	f.counts[i]++
 	in := &f.inputs[i]
 	if b.Attempt != in.attempt {
 		f.finish(i)
@@ -103,6 +104,13 @@ func (f *formatter) add(i int, b backends.Block) {
 	}
 }
 
+// written reports what was added before the last write.
+func (f *formatter) written(counts []int64) {
+	if f.o.Written != nil {
+		f.o.Written(counts)
+	}
+}
+
 // finish ends what input i has left unfinished.
 func (f *formatter) finish(i int) {
 	for s := range f.inputs[i].carry {
@@ -113,14 +121,7 @@ func (f *formatter) finish(i int) {
 			c.data = nil
 		}
 	}
-	if f.open.input != i {
-		return
-	}
-	if f.part {
-		f.part = false
-		f.stats.Lines++
-	}
-	if f.lined {
+	if f.lined && f.open.input == i {
 		f.open = closed
 	}
 }
@@ -142,10 +143,6 @@ func (f *formatter) freshLine() {
 	}
 	f.out = append(f.out, '\n')
 	f.open = nowhere
-	if f.part {
-		f.part = false
-		f.stats.Lines++
-	}
 }
 
 func streamIndex(s backends.Stream) int {
@@ -231,17 +228,14 @@ func (f *formatter) begin(i int, b backends.Block) place {
 
 // went keeps the account of data that were put out.
 func (f *formatter) went(at place, b backends.Block, data []byte) {
-	f.stats.Lines += int64(bytes.Count(data, []byte{'\n'}))
-	f.open, f.part = nowhere, false
-	if data[len(data)-1] == '\n' {
-		return
-	}
-	f.open, f.part = at, b.Partial
-	if !b.Partial {
-		f.stats.Lines++
-		if f.lined {
-			f.open = closed
-		}
+	f.stats.Shown = true
+	switch {
+	case data[len(data)-1] == '\n':
+		f.open = nowhere
+	case f.lined && !b.Partial:
+		f.open = closed
+	default:
+		f.open = at
 	}
 }
 

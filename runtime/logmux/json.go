@@ -31,7 +31,7 @@ func (f *formatter) json(i int, b backends.Block, data []byte) {
 		f.out = append(f.out, f.object...)
 		f.out = appendQuoted(f.out, bytes.TrimSuffix(line, []byte{'\n'}))
 		f.out = append(f.out, '}', '\n')
-		f.stats.Lines++
+		f.stats.Shown = true
 	}
 }
 

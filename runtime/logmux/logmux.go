@@ -38,11 +38,16 @@ type Options struct {
 	Regex *regexp.Regexp
 	// Follow writes lines as they come, not ordered by time.
 	Follow bool
+	// Written is told, after each write and at the end, how many blocks of each
+	// input are dealt with: written, or left out by Regex. With JSON or Regex a
+	// block that is Partial is only kept until its line ends. The slice is valid
+	// during the call; calls do not overlap.
+	Written func(blocks []int64)
 }
 
 // Stats is what Copy has written.
 type Stats struct {
-	Lines   int64    // log lines, notices not counted
+	Shown   bool     // anything of a log, not only notices
 	Bytes   int64    // all bytes
 	Notices []string // `role/id: text`
 }

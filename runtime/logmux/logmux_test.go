@@ -9,6 +9,7 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"syscall"
 	"testing"
@@ -87,18 +88,17 @@ func TestCopy(t *testing.T) {
 	t.Parallel()
 	attempt := func(b backends.Block, n int) backends.Block { b.Attempt = n; return b }
 	tests := []struct {
-		name  string
-		in    [][]backends.Block
-		o     Options
-		want  string
-		lines int64
+		name string
+		in   [][]backends.Block
+		o    Options
+		want string
 	}{
 		{name: "nothing", in: nil, o: Options{Prefix: true}, want: ""},
 		{name: "empty logs", in: [][]backends.Block{{}, {}}, o: Options{Prefix: true}, want: ""},
 		{
 			name: "raw bytes of one replica",
 			in:   [][]backends.Block{{out(0, "a\x00\xff\r\n  b\n"), errOut(1, "c"), out(2, "d")}},
-			want: "a\x00\xff\r\n  b\ncd", lines: 4,
+			want: "a\x00\xff\r\n  b\ncd",
 		},
 		{
 			name: "merge by time, ties in input order", o: Options{Prefix: true},
@@ -106,64 +106,63 @@ func TestCopy(t *testing.T) {
 				{out(1, "a1\n"), out(3, "a3\n"), out(5, "a5\na5b\n")},
 				{out(0, "b0\n"), out(3, "b3\n"), out(4, "b4\n")},
 			},
-			want:  "role/1 b0\nrole/0 a1\nrole/0 a3\nrole/1 b3\nrole/1 b4\nrole/0 a5\nrole/0 a5b\n",
-			lines: 7,
+			want: "role/1 b0\nrole/0 a1\nrole/0 a3\nrole/1 b3\nrole/1 b4\nrole/0 a5\nrole/0 a5b\n",
 		},
 		{
 			name: "a last line without newline does not glue", o: Options{Prefix: true},
 			in:   [][]backends.Block{{out(0, "a")}, {out(1, "b\n"), out(2, "c")}},
-			want: "role/0 a\nrole/1 b\nrole/1 c\n", lines: 3,
+			want: "role/0 a\nrole/1 b\nrole/1 c\n",
 		},
 		{
 			name: "two streams and attempts do not glue", o: Options{Prefix: true},
 			in:   [][]backends.Block{{out(0, "a"), errOut(1, "b"), attempt(errOut(2, "c"), 1)}},
-			want: "role/0 a\nrole/0 b\nrole/0 c\n", lines: 3,
+			want: "role/0 a\nrole/0 b\nrole/0 c\n",
 		},
 		{
 			name: "an unfinished line goes on", o: Options{Prefix: true},
 			in:   [][]backends.Block{{part(out(0, "10%")), part(out(1, "\r20%")), out(2, "\r30%\nend\n")}},
-			want: "role/0 10%\rrole/0 20%\rrole/0 30%\nrole/0 end\n", lines: 2,
+			want: "role/0 10%\rrole/0 20%\rrole/0 30%\nrole/0 end\n",
 		},
 		{
 			name: "pieces of a line stay together", o: Options{Prefix: true},
 			in:   [][]backends.Block{{part(out(5, "a")), part(out(5, "b")), out(5, "c\n")}, {out(5, "x\n"), out(6, "y\n")}},
-			want: "role/0 abc\nrole/1 x\nrole/1 y\n", lines: 3,
+			want: "role/0 abc\nrole/1 x\nrole/1 y\n",
 		},
 		{
 			name: "a line that never ends", o: Options{Prefix: true},
 			in:   [][]backends.Block{{part(out(0, "a"))}, {out(1, "b\n")}},
-			want: "role/0 a\nrole/1 b\n", lines: 2,
+			want: "role/0 a\nrole/1 b\n",
 		},
 		{
 			name: "colour", o: Options{Prefix: true, Color: true},
 			in:   [][]backends.Block{{out(0, "a\n")}},
-			want: "\x1b[COLORmrole/0\x1b[0m a\n", lines: 1,
+			want: "\x1b[COLORmrole/0\x1b[0m a\n",
 		},
 		{
 			name: "time stamps", o: Options{Prefix: true, Timestamps: true},
 			in: [][]backends.Block{{out(0, "a\rb\n"), out(1, "c\n")}},
 			want: "role/0 2023-11-14T22:13:20.123000000Z a\rrole/0 2023-11-14T22:13:20.123000000Z b\n" +
-				"role/0 2023-11-14T22:13:20.124000000Z c\n", lines: 2,
+				"role/0 2023-11-14T22:13:20.124000000Z c\n",
 		},
 		{
 			name: "time stamps without prefix", o: Options{Timestamps: true},
 			in:   [][]backends.Block{{out(0, "a")}},
-			want: "2023-11-14T22:13:20.123000000Z a\n", lines: 1,
+			want: "2023-11-14T22:13:20.123000000Z a\n",
 		},
 		{
 			name: "regex sees the line without its end and prefix", o: Options{Prefix: true, Regex: regexp.MustCompile(`^b+$`)},
 			in:   [][]backends.Block{{out(0, "a\nbb\r\nxb\nb\nbbb")}},
-			want: "role/0 bb\rrole/0 \nrole/0 b\nrole/0 bbb\n", lines: 3,
+			want: "role/0 bb\rrole/0 \nrole/0 b\nrole/0 bbb\n",
 		},
 		{
 			name: "regex over pieces", o: Options{Regex: regexp.MustCompile(`needle`)},
 			in:   [][]backends.Block{{part(out(0, "a nee")), part(out(0, "d")), out(0, "le b\nno\nneedle\n")}},
-			want: "a needle b\nneedle\n", lines: 2,
+			want: "a needle b\nneedle\n",
 		},
 		{
 			name: "notice", o: Options{Prefix: true},
 			in:   [][]backends.Block{{out(0, "a"), {Notice: "7 bytes lost"}, out(1, "b\n")}},
-			want: "role/0 a\nrole/0 [notice] 7 bytes lost\nrole/0 b\n", lines: 2,
+			want: "role/0 a\nrole/0 [notice] 7 bytes lost\nrole/0 b\n",
 		},
 		{
 			name: "json", o: Options{JSON: true, Prefix: true},
@@ -171,7 +170,6 @@ func TestCopy(t *testing.T) {
 			want: "" +
 				`{"time":"2023-11-14T22:13:20.124000000Z","role":"role","replica":0,"attempt":0,"stream":"stdout","line":"a<\"\ufffd\rb"}` + "\n" +
 				`{"time":"2023-11-14T22:13:20.125000000Z","role":"role","replica":0,"attempt":0,"stream":"stderr","line":"last"}` + "\n",
-			lines: 2,
 		},
 	}
 	for _, tt := range tests {
@@ -184,8 +182,8 @@ func TestCopy(t *testing.T) {
 			if got != tt.want {
 				t.Errorf("got\n%q, want\n%q", got, tt.want)
 			}
-			if stats.Lines != tt.lines {
-				t.Errorf("%d lines, want %d", stats.Lines, tt.lines)
+			if stats.Shown != (got != "") {
+				t.Errorf("shown is %v for %q", stats.Shown, got)
 			}
 			if len(tt.in) == 1 { // following one replica gives the same
 				tt.o.Follow = true
@@ -430,4 +428,54 @@ func naivePrefix(prefix, text string) string {
 		}
 	}
 	return b.String()
+}
+
+// What is written is told only after the write, and what a pattern leaves out too.
+func TestWritten(t *testing.T) {
+	t.Parallel()
+	for name, o := range map[string]Options{
+		"merged": {Prefix: true}, "raw": {}, "followed": {Prefix: true, Follow: true}, "filtered": {Regex: regexp.MustCompile("none")},
+		"filtered, followed": {Regex: regexp.MustCompile("none"), Follow: true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			large := strings.Repeat("x", batch) + "\n"
+			ins := inputsOf([]backends.Block{out(1, "a\n"), out(3, large), out(5, "c\n")})
+			var got []int64
+			var w bytes.Buffer
+			seen := map[int64]string{1: "a\n", 2: large, 3: "c\n"}
+			o.Written = func(blocks []int64) {
+				n := blocks[0]
+				if o.Regex == nil && n > 0 && !strings.HasSuffix(w.String(), seen[n]) {
+					t.Errorf("block %d is not written", n)
+				}
+				got = append(got, n)
+			}
+			if _, err := Copy(t.Context(), &w, ins, o); err != nil {
+				t.Fatal(err)
+			}
+			if len(got) == 0 || got[len(got)-1] != 3 || !slices.IsSorted(got) {
+				t.Errorf("told %v", got)
+			}
+		})
+	}
+}
+
+type noWrite struct{}
+
+func (noWrite) Write([]byte) (int, error) { return 0, syscall.EPIPE }
+
+func TestWrittenNotAfterAFailure(t *testing.T) {
+	t.Parallel()
+	for _, follow := range []bool{false, true} {
+		o := Options{Follow: follow, Written: func(blocks []int64) {
+			if blocks[0] != 0 {
+				t.Errorf("told %v, but nothing was written", blocks)
+			}
+		}}
+		_, err := Copy(t.Context(), noWrite{}, inputsOf([]backends.Block{out(1, "a\n")}), o)
+		if err == nil {
+			t.Error("no error")
+		}
+	}
 }

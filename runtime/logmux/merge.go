@@ -33,6 +33,7 @@ func merge(ctx context.Context, w io.Writer, f *formatter) error {
 	if err := m.flush(); err != nil {
 		return err
 	}
+	f.written(f.counts)
 	return m.failed
 }
 
@@ -82,7 +83,12 @@ func (m *merger) write(i int, b backends.Block) error {
 			return err
 		}
 		f.went(at, b, b.Data)
-		return f.writeTo(m.w, b.Data)
+		if err := f.writeTo(m.w, b.Data); err != nil {
+			return err
+		}
+		f.counts[i]++
+		f.written(f.counts)
+		return nil
 	}
 	f.add(i, b)
 	if len(f.out) >= batch {
@@ -97,6 +103,9 @@ func (m *merger) flush() error {
 	}
 	err := m.f.writeTo(m.w, m.f.out)
 	m.f.out = m.f.out[:0]
+	if err == nil {
+		m.f.written(m.f.counts)
+	}
 	return err
 }
 

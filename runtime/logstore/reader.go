@@ -86,6 +86,9 @@ func (r *reader) first() error {
 	switch {
 	case r.o.Attempt != nil:
 		r.number = *r.o.Attempt
+		if r.o.AllAttempts && r.number == 0 {
+			return nil // also before it has begun
+		}
 		waiting := r.o.Follow && !r.done && r.attempts == 0 && r.number == 0
 		if (r.number < 0 || r.number >= r.attempts) && !waiting {
 			return fmt.Errorf("attempt %d: %s: %w", r.number, known(r.attempts), backends.ErrNotFound)
@@ -106,9 +109,12 @@ func known(attempts int) string {
 	return fmt.Sprintf("known ones are 0 to %d", attempts-1)
 }
 
+// only tells whether one attempt is read, whatever comes after it.
+func (r *reader) only() bool { return r.o.Attempt != nil && !r.o.AllAttempts }
+
 // final is the last attempt to read.
 func (r *reader) final() int {
-	if r.o.Attempt != nil {
+	if r.only() {
 		return *r.o.Attempt
 	}
 	return r.attempts - 1
@@ -137,7 +143,9 @@ func (r *reader) planTail() error {
 	for i := len(open) - 1; i >= 0; i-- {
 		a := open[i]
 		var sel selection
-		if sel, left = a.sel.drop(&a.index, left); r.o.Follow && !a.complete {
+		most := left
+		a.index.steady(func() { sel, left = a.sel.drop(&a.index, most) })
+		if r.o.Follow && !a.complete {
 			sel.dropOpen = 0 // they are not over yet
 		}
 		r.tails[a.number] = sel
@@ -213,7 +221,7 @@ func (r *reader) step(ctx context.Context) (backends.Block, bool, error) {
 
 // leave ends the current attempt.
 func (r *reader) leave() {
-	r.end = r.cur.ended || r.o.Attempt != nil || r.tooLate()
+	r.end = r.cur.ended || r.only() || r.tooLate()
 	r.passed += r.cur.count()
 	r.cur.close()
 	r.cur = nil

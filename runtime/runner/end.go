@@ -7,7 +7,6 @@ import (
 
 	"torchx/backends"
 	"torchx/runtime/spec"
-	"torchx/state"
 )
 
 // Wait returns the status of an app that has ended, as soon as it has. Errors:
@@ -52,7 +51,8 @@ func (r *Runner) Cancel(ctx context.Context, ref Ref, o backends.CancelOptions) 
 	return nil
 }
 
-// Delete forgets an app and everything of it; a live one is cancelled first.
+// Delete forgets an app and everything of it but a tombstone; a live one is
+// cancelled first.
 // Errors: those of Status.
 func (r *Runner) Delete(ctx context.Context, ref Ref, o backends.DeleteOptions) error {
 	b, err := r.Backends.Get(ref.Backend)
@@ -64,30 +64,21 @@ func (r *Runner) Delete(ctx context.Context, ref Ref, o backends.DeleteOptions) 
 		return err
 	}
 	if !s.State.Terminal() {
-		if err := r.end(ctx, b, ref); err != nil {
+		if s, err = r.end(ctx, b, ref); err != nil {
 			return err
 		}
 	}
-	if err := b.Delete(ctx, ref.ID, o); err != nil && !errors.Is(err, backends.ErrNotFound) {
-		return fmt.Errorf("delete app %s: %w", ref.Handle(), err)
-	}
-	if r.DB == nil {
-		return nil
-	}
-	if err := r.DB.Delete(ctx, ref.Backend, ref.ID); err != nil && !errors.Is(err, state.ErrNotFound) {
-		return fmt.Errorf("app %s is deleted, but not from the history: %w", ref.Handle(), err)
-	}
-	return nil
+	_, err = r.remove(ctx, b, ref, s, removal{o, "delete", true})
+	return err
 }
 
 // end cancels an app and waits for its end.
-func (r *Runner) end(ctx context.Context, b backends.Backend, ref Ref) error {
+func (r *Runner) end(ctx context.Context, b backends.Backend, ref Ref) (*spec.Status, error) {
 	if _, err := b.Describe(ctx, ref.ID); errors.Is(err, backends.ErrNotFound) {
-		return fmt.Errorf("app %s is just being submitted by another torchx: try again when it runs", ref.Handle())
+		return nil, fmt.Errorf("app %s is just being submitted by another torchx: try again when it runs", ref.Handle())
 	}
 	if err := r.Cancel(ctx, ref, backends.CancelOptions{}); err != nil {
-		return err
+		return nil, err
 	}
-	_, err := r.Wait(ctx, ref)
-	return err
+	return r.Wait(ctx, ref)
 }

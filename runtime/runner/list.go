@@ -47,6 +47,8 @@ type Row struct {
 	SubmittedAt *time.Time `json:"submitted_at"`
 	FinishedAt  *time.Time `json:"finished_at"`
 	ExitCode    *int       `json:"exit_code"`
+
+	Msg string `json:"-"` // why it is in this state, where there is something to say
 }
 
 // MarshalJSON writes empty texts as null.
@@ -74,7 +76,7 @@ func (w *Row) ref() Ref { return Ref{w.Backend, w.AppID} }
 
 // update takes over what was seen of the app.
 func (w *Row) update(s *spec.Status) {
-	w.State, w.FinishedAt, w.ExitCode = s.State, s.FinishedAt, s.ExitCode
+	w.State, w.FinishedAt, w.ExitCode, w.Msg = s.State, s.FinishedAt, s.ExitCode, s.Msg
 	if w.SubmittedAt == nil {
 		w.SubmittedAt = s.SubmittedAt
 	}
@@ -84,7 +86,7 @@ func rowOf(a *state.App) *Row {
 	ref := Ref{a.Backend, a.ID}
 	return &Row{
 		Handle: ref.Handle(), AppID: a.ID, Name: a.Name, Backend: a.Backend, State: a.State, Component: a.Component,
-		SubmittedAt: &a.SubmittedAt, FinishedAt: a.FinishedAt, ExitCode: a.ExitCode,
+		SubmittedAt: &a.SubmittedAt, FinishedAt: a.FinishedAt, ExitCode: a.ExitCode, Msg: a.Msg,
 	}
 }
 

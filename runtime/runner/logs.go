@@ -20,9 +20,15 @@ type LogInput struct {
 }
 
 // Logs opens the logs of the replicas that role and ids select; "" and none mean
-// all. Unless replicas are named it waits until the app has started. The caller
-// closes the readers. Errors: backends.ErrNotFound (app, role, replica), those of Status.
+// all. Unless replicas are named it waits until the app has started. Of an app that
+// was removed it opens what was left, with a warning. The caller closes the readers.
+// Errors: backends.ErrNotFound (app, role, replica), those of Status.
 func (r *Runner) Logs(ctx context.Context, ref Ref, role string, ids []int, o backends.LogOptions) ([]LogInput, error) {
+	return r.LogsOf(ctx, ref, role, ids, func(spec.Replica) backends.LogOptions { return o })
+}
+
+// LogsOf is Logs with options for each replica.
+func (r *Runner) LogsOf(ctx context.Context, ref Ref, role string, ids []int, o func(spec.Replica) backends.LogOptions) ([]LogInput, error) {
 	b, err := r.Backends.Get(ref.Backend)
 	if err != nil {
 		return nil, err
@@ -32,6 +38,9 @@ func (r *Runner) Logs(ctx context.Context, ref Ref, role string, ids []int, o ba
 		if err := p.wait(ctx); err != nil {
 			return nil, err
 		}
+	}
+	if errors.Is(err, backends.ErrNotFound) {
+		return r.keptLogs(ctx, b, ref, role, ids, o, err)
 	}
 	if err != nil {
 		return nil, err
@@ -43,7 +52,11 @@ func (r *Runner) Logs(ctx context.Context, ref Ref, role string, ids []int, o ba
 	if len(targets) == 0 {
 		return nil, notFound("app %s has no log, no replica was started: %s", ref.Handle(), firstNonEmpty(s.Msg, s.State.String()))
 	}
-	return r.open(ctx, b, ref, targets, o, len(ids) > 0)
+	if err := r.missing(ctx, b, ref, s); err != nil {
+		return nil, err
+	}
+	open := func(t spec.Replica) (backends.LogReader, error) { return b.Logs(ctx, ref.ID, t, o(t)) }
+	return r.open(open, ref, targets, len(ids) > 0)
 }
 
 func firstNonEmpty(a, b string) string {
@@ -131,11 +144,11 @@ func span(replicas []spec.ReplicaStatus) string {
 // open opens each replica's log. Of replicas that were not named, those without
 // a log (never started, or purged) are left out with a warning, as long as there
 // is one.
-func (r *Runner) open(ctx context.Context, b backends.Backend, ref Ref, targets []spec.Replica, o backends.LogOptions, named bool) ([]LogInput, error) {
+func (r *Runner) open(open func(spec.Replica) (backends.LogReader, error), ref Ref, targets []spec.Replica, named bool) ([]LogInput, error) {
 	var inputs []LogInput
 	var missing error
 	for _, t := range targets {
-		reader, err := b.Logs(ctx, ref.ID, t, o)
+		reader, err := open(t)
 		switch {
 		case err == nil:
 			inputs = append(inputs, LogInput{t.Role, t.ID, reader})

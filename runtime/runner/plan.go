@@ -39,6 +39,10 @@ type PlanRequest struct {
 	Args      []string
 	Modules   json.RawMessage
 	Getenv    json.RawMessage
+	// Asked is what else was asked for, as opaque JSON: a rerun asks for it again.
+	Asked json.RawMessage
+	// Origin is what the history's first event says of where the app comes from.
+	Origin string
 }
 
 // Planned is an app that is ready to be submitted. Its JSON form, {app, cfg,
@@ -49,10 +53,11 @@ type Planned struct {
 	// Warnings of option parsing and of the backend, one line each.
 	Warnings []string
 
-	Component       string
-	Args            []string
-	Cwd             string
-	Modules, Getenv json.RawMessage
+	Component              string
+	Args                   []string
+	Cwd                    string
+	Modules, Getenv, Asked json.RawMessage
+	Origin                 string
 }
 
 // Ref names the app that Submit will start.
@@ -88,18 +93,42 @@ func marshal(v any) ([]byte, error) {
 // the section of the name that the user chose, of the canonical name, and of
 // other aliases. Errors: backends.ErrNotFound for an unknown backend.
 func (r *Runner) ConfigLayer(c *config.Config, backend string) (backends.Layer, error) {
+	names, err := r.sections(backend)
+	if err != nil {
+		return nil, err
+	}
+	return layerOf(c.Backend(names...)), nil
+}
+
+// HiddenLayers are the values that ConfigLayer leaves out because a stronger one
+// hides them, each in a layer of its own.
+func (r *Runner) HiddenLayers(c *config.Config, backend string) ([]backends.Layer, error) {
+	names, err := r.sections(backend)
+	if err != nil {
+		return nil, err
+	}
+	var layers []backends.Layer
+	for _, v := range c.Hidden(names...) {
+		layers = append(layers, layerOf([]config.Value{v}))
+	}
+	return layers, nil
+}
+
+// sections lists where .torchxconfig files can have options of a backend.
+func (r *Runner) sections(backend string) ([]string, error) {
 	alias, err := r.Backends.Canonical(backend)
 	if err != nil {
 		return nil, err
 	}
-	names := r.Backends.AliasesOf(alias.Backend)
-	slices.Sort(names)
-	names = append([]string{backend, alias.Backend}, names...)
+	return append([]string{backend, alias.Backend}, r.Backends.AliasesOf(alias.Backend)...), nil
+}
+
+func layerOf(values []config.Value) backends.Layer {
 	var layer backends.Layer
-	for _, v := range c.Backend(names...) {
+	for _, v := range values {
 		layer = append(layer, backends.Value{Key: v.Key, Text: v.Text, Origin: v.Origin()})
 	}
-	return layer, nil
+	return layer
 }
 
 // Plan works out what Submit would do; it changes and contacts nothing. Errors:
@@ -133,8 +162,9 @@ func (r *Runner) Plan(ctx context.Context, q PlanRequest) (*Planned, error) {
 	}
 	plan.Environ = q.Environ
 	return &Planned{
-		Backend: alias.Backend, Plan: plan, Warnings: append(warnings, plan.Warnings...),
+		Backend: alias.Backend, Plan: plan, Warnings: slices.Concat(warnings, tooElastic(plan.App), plan.Warnings),
 		Component: q.Component, Args: q.Args, Cwd: q.Cwd, Modules: q.Modules, Getenv: q.Getenv,
+		Asked: q.Asked, Origin: q.Origin,
 	}, nil
 }
 
@@ -228,4 +258,15 @@ func AppID(name string, v uint64) string {
 		return c
 	}, name)
 	return name + "-" + spec.RandomID(v, -1)
+}
+
+// tooElastic names the roles that want more replicas to be left than they have.
+func tooElastic(app *spec.App) (warnings []string) {
+	for i := range app.Roles {
+		if r := &app.Roles[i]; r.MinReplicas != nil && *r.MinReplicas > r.NumReplicas {
+			warnings = append(warnings, fmt.Sprintf("role %s has min_replicas %d, but only %d replicas: all of them are needed",
+				r.Name, *r.MinReplicas, r.NumReplicas))
+		}
+	}
+	return warnings
 }

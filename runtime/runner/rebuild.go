@@ -19,10 +19,12 @@ type memory struct {
 	Cwd       string          `json:"cwd,omitempty"`
 	Modules   json.RawMessage `json:"modules,omitempty"`
 	Getenv    json.RawMessage `json:"getenv,omitempty"`
+	Asked     json.RawMessage `json:"asked,omitempty"`
+	Origin    string          `json:"origin,omitempty"`
 }
 
 func memoryOf(p *Planned) (json.RawMessage, error) {
-	data, err := json.Marshal(memory{p.Component, p.Args, p.Cwd, p.Modules, p.Getenv})
+	data, err := json.Marshal(memory{p.Component, p.Args, p.Cwd, p.Modules, p.Getenv, p.Asked, p.Origin})
 	if err != nil {
 		return nil, fmt.Errorf("encode the record of app %s: %w", p.Ref().Handle(), err)
 	}
@@ -30,8 +32,8 @@ func memoryOf(p *Planned) (json.RawMessage, error) {
 }
 
 // Settle is for every command that opens the history, before it does its work: it
-// ends what dead supervisors of this machine left running, and takes apps into the
-// history that it lost or could not take. What fails is a warning.
+// ends what dead supervisors of this machine left running, finishes removals that
+// were cut short, and takes apps into the history that it lost or could not take. What fails is a warning.
 func (r *Runner) Settle(ctx context.Context) {
 	for _, name := range r.Backends.Names() {
 		b, err := r.Backends.Get(name)
@@ -47,6 +49,7 @@ func (r *Runner) Settle(ctx context.Context) {
 	if r.DB == nil || r.DB.ReadOnly() {
 		return
 	}
+	r.finishRemovals(ctx)
 	if err := r.refill(ctx); err != nil {
 		r.warn("the history is not complete: %v", err)
 	}
@@ -118,6 +121,7 @@ func (r *Runner) remember(ctx context.Context, backend string, m *backends.Memor
 	p := &Planned{
 		Backend: backend, Plan: &backends.Plan{ID: m.ID, App: m.App, Cfg: m.Cfg},
 		Component: kept.Component, Args: kept.Args, Cwd: kept.Cwd, Modules: kept.Modules, Getenv: kept.Getenv,
+		Asked: kept.Asked, Origin: kept.Origin,
 	}
 	row, err := r.newRow(p)
 	if err != nil {

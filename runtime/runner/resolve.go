@@ -94,6 +94,9 @@ func (r *Runner) resolvePrefix(ctx context.Context, text string) (Ref, error) {
 	if len(found) == 0 {
 		found = r.listed(ctx, text)
 	}
+	if len(found) == 0 {
+		found = r.removed(ctx, text) // whoever looks at it is told that it is gone
+	}
 	if exact := slices.DeleteFunc(slices.Clone(found), func(f Ref) bool { return f.ID != text }); len(exact) > 0 {
 		found = exact
 	}

@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"torchx/backends"
+	"torchx/runtime/failpoint"
 	"torchx/runtime/spec"
 	"torchx/state"
 )
@@ -59,10 +60,6 @@ func notFound(format string, args ...any) error {
 	return &LookupError{fmt.Sprintf(format, args...)}
 }
 
-func unknownApp(ref Ref) error {
-	return notFound("app %s does not exist or was deleted: see `torchx list`", ref.Handle())
-}
-
 func (r *Runner) warn(format string, args ...any) {
 	if r.Warn != nil {
 		r.Warn(fmt.Sprintf(format, args...))
@@ -73,7 +70,7 @@ func (r *Runner) now() time.Time {
 	if r.Now != nil {
 		return r.Now()
 	}
-	return time.Now()
+	return failpoint.Now()
 }
 
 func (r *Runner) env(name string) (string, bool) {

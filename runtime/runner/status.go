@@ -27,7 +27,7 @@ func (r *Runner) look(ctx context.Context, ref Ref, row *state.App) (*spec.Statu
 	s, err := b.Describe(ctx, ref.ID)
 	if errors.Is(err, backends.ErrNotFound) {
 		if row == nil {
-			return nil, unknownApp(ref)
+			return nil, r.unknownApp(ctx, ref)
 		}
 		return r.remembered(ctx, b, ref, row)
 	}
@@ -58,7 +58,7 @@ func (r *Runner) remembered(ctx context.Context, b backends.Backend, ref Ref, ro
 	s, err := r.DB.Status(ctx, ref.Backend, ref.ID)
 	if err != nil {
 		if errors.Is(err, state.ErrNotFound) {
-			return nil, unknownApp(ref)
+			return nil, r.unknownApp(ctx, ref)
 		}
 		return nil, err
 	}

@@ -83,7 +83,7 @@ func (r *Runner) newRow(p *Planned) (state.App, error) {
 	}
 	return state.App{
 		ID: p.Plan.ID, Name: p.Plan.App.Name, Backend: p.Backend, Component: p.Component, Args: p.Args,
-		App: app, Cfg: cfg, Cwd: p.Cwd, Modules: p.Modules, Getenv: p.Getenv,
+		App: app, Cfg: cfg, Cwd: p.Cwd, Modules: p.Modules, Getenv: p.Getenv, Request: p.Asked, Msg: p.Origin,
 		State: spec.Submitted, SubmittedAt: r.now(), Submitter: submitter(),
 	}, nil
 }

@@ -67,6 +67,9 @@ type ReplicaStatus struct {
 	Msg                string          `json:"msg,omitempty"`
 	StructuredErrorMsg json.RawMessage `json:"structured_error_msg,omitempty"`
 	PID                int             `json:"pid,omitempty"`
+	// Devices are those of its machine that no other app has, as CUDA_VISIBLE_DEVICES
+	// names them.
+	Devices []string `json:"devices,omitempty"`
 
 	// What the attempt used, known once it has ended and where the backend can
 	// tell. MaxRSSBytes is the peak resident memory of its largest process (the

@@ -30,7 +30,7 @@ func (a *App) Validate() error {
 			return err
 		}
 	}
-	return nil
+	return a.validateOrder()
 }
 
 func (r *Role) validate() error {

@@ -13,6 +13,15 @@ import (
 type commandLine struct {
 	given map[string]string // text by parameter name
 	rest  []string          // for *args
+	// closed: what is for *args has begun, be it with a "--" that nothing follows.
+	closed  bool
+	options []typedOption // as they were typed, in order
+}
+
+// typedOption is an option as it was typed: one argument, or two.
+type typedOption struct {
+	param string
+	words []string
 }
 
 // parseArgs sorts arguments into parameters:
@@ -32,8 +41,10 @@ func parseArgs(params []Param, args []string) (*commandLine, error) {
 		arg := p.args[p.at]
 		switch {
 		case arg == "--":
+			p.out.closed = true
 			return p.out, p.positional(p.args[p.at+1:])
 		case isPositional(arg):
+			p.out.closed = true
 			return p.out, p.positional(p.args[p.at:])
 		}
 		p.at++
@@ -91,6 +102,7 @@ func underscores(name string) string { return strings.ReplaceAll(name, "-", "_")
 
 // option reads one option and, if it is the next argument, its value.
 func (p *argParser) option(arg string) error {
+	first := p.at - 1
 	name, value, hasValue := strings.Cut(arg, "=")
 	param, err := p.find(name)
 	if err != nil {
@@ -105,6 +117,7 @@ func (p *argParser) option(arg string) error {
 		}
 	}
 	p.out.given[param.Name] = value
+	p.out.options = append(p.out.options, typedOption{param.Name, p.args[first:p.at]})
 	return nil
 }
 

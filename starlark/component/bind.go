@@ -17,6 +17,9 @@ import (
 type Inputs struct {
 	// Args are typed behind the component's name.
 	Args []string
+	// Recorded are the Args of an earlier run: those that Args do not give anew
+	// count as well.
+	Recorded []string
 	// JSON holds decoded values by parameter name: of the parameter's type, or
 	// strings as they would be typed. null is None.
 	JSON map[string]any
@@ -28,6 +31,7 @@ type Inputs struct {
 type bound struct {
 	args     starlark.Tuple
 	kwargs   []starlark.Tuple
+	typed    []string // the arguments that count, as they were typed
 	warnings []string
 }
 
@@ -38,7 +42,15 @@ type configError struct{ error }
 // bind reads all values. Errors: ErrHelp; *UsageError for what was typed or came
 // as JSON; others for what a config file says.
 func (c *Component) bind(in Inputs) (*bound, error) {
-	line, err := parseArgs(c.Params, in.Args)
+	typed, err := again(c.Params, in.Recorded, in.Args)
+	var recorded recordedError
+	switch {
+	case errors.As(err, &recorded):
+		return nil, fmt.Errorf("%s: %w", c.Ref, err)
+	case err != nil:
+		return nil, c.usage(err)
+	}
+	line, err := parseArgs(c.Params, typed)
 	if err != nil {
 		return nil, c.usage(err)
 	}
@@ -51,6 +63,7 @@ func (c *Component) bind(in Inputs) (*bound, error) {
 	case err != nil:
 		return nil, c.usage(err)
 	}
+	out.typed = typed
 	for _, name := range b.unknownConfig() {
 		out.warnings = append(out.warnings, fmt.Sprintf("%s: %s is no parameter, ignored.%s",
 			b.section, name, suggest.Hint(name, b.names())))
@@ -197,6 +210,17 @@ func fromJSON(p *Param, decoded any) (starlark.Value, error) {
 		return none(p)
 	}
 	return p.Type.fromJSON(decoded)
+}
+
+// CheckConfig says what is wrong with a text of a config section as the
+// parameter's value; nil if nothing is.
+func (p *Param) CheckConfig(text string) error {
+	value := *p
+	if p.Variadic {
+		value.Type = Type{Kind: List, Elem: p.Type.Kind}
+	}
+	_, err := fromConfig(&value, text)
+	return err
 }
 
 func fromConfig(p *Param, text string) (starlark.Value, error) {

@@ -61,7 +61,7 @@ type Module struct {
 // Result is a built app and everything it was built from.
 type Result struct {
 	App *spec.App
-	// Args are the arguments as they were typed.
+	// Args are the arguments as they were typed, with the recorded ones that count.
 	Args    []string
 	Modules []Module
 	// Getenv holds the environment variables that the component read.
@@ -86,7 +86,7 @@ func (c *Component) Build(ctx context.Context, in Inputs) (*Result, error) {
 		return nil, err
 	}
 	return &Result{
-		App: app, Args: append([]string{}, in.Args...), Modules: c.run.modules(),
+		App: app, Args: append([]string{}, b.typed...), Modules: c.run.modules(),
 		Getenv: c.run.getenv(), Warnings: b.warnings,
 	}, nil
 }

@@ -20,7 +20,7 @@ var docs = map[string]Doc{
 	},
 	"specs.Role": {
 		`specs.Role(name, image, min_replicas = None, entrypoint = "<MISSING>", args = [], env = {}, num_replicas = 1, max_retries = 0, retry_policy = specs.RetryPolicy.APPLICATION, resource = specs.NULL_RESOURCE, port_map = {}, metadata = {}, mounts = [], workspace = None, pre_proc = None)`,
-		"One kind of process, run as num_replicas equal replicas. Macros are replaced in args, the values of env and metadata. With min_replicas the app goes on while that many replicas are left. workspace is a specs.Workspace or one folder. pre_proc is a function f(backend, request) that returns the planned request changed; request holds dicts and lists as `run --dryrun --json` shows them.",
+		"One kind of process, run as num_replicas equal replicas. Macros are replaced in args, the values of env and metadata. With min_replicas the app goes on while that many replicas are left. workspace is a specs.Workspace or one folder. pre_proc is a function f(backend, request) that returns the planned request changed; request holds dicts and lists as `run --dryrun --json` shows them. metadata[\"torchx\"] says when the role starts and when it is ready: {\"depends_on\": {role: \"started\", \"ready\" or \"succeeded\"}, \"ready\": {\"port\": name or number, \"path\": for HTTP} or {\"log\": RE2 of a line}, with initial_delay, period and timeout in seconds}; its other keys are the backends'.",
 	},
 	"specs.Resource": {
 		"specs.Resource(cpu, gpu, memMB, capabilities = {}, devices = {}, tags = {})",

@@ -28,7 +28,7 @@ var allowed = map[string][]string{
 	"runtime/config":             {"runtime/suggest", "runtime/spec", "runtime/kv"},
 	"runtime/logstore":           {"backends"},
 	"runtime/logmux":             {"backends", "runtime/spec"},
-	"runtime/agent":              {"runtime/spec", "runtime/procs", "runtime/logstore", "runtime/failpoint", "state"},
+	"runtime/agent":              {"runtime/spec", "runtime/procs", "runtime/logstore", "runtime/failpoint", "state", "runtime/cgroup", "runtime/machine"},
 	"runtime/runner":             {"backends", "state", "runtime/spec", "runtime/config", "runtime/suggest", "runtime/procs", "runtime/failpoint", "runtime/secrets"},
 	"starlark/interp":            {},
 	"starlark/specmodule":        {"runtime/spec", "runtime/suggest", "runtime/overlay", "runtime/kv"},
@@ -37,8 +37,8 @@ var allowed = map[string][]string{
 	"state":                      {"runtime/spec", "runtime/failpoint"},
 	"backends":                   {"runtime/spec", "runtime/kv", "runtime/suggest"},
 	"backends/mem":               {"backends", "runtime/spec"},
-	"backends/local":             {"backends", "backends/bundled", "runtime/spec", "runtime/agent", "runtime/logstore", "backends/local/proc", "runtime/failpoint"},
-	"backends/local/proc":        {"runtime/spec", "runtime/agent", "runtime/logstore", "runtime/procs"},
+	"backends/local":             {"backends", "backends/bundled", "runtime/spec", "runtime/agent", "runtime/logstore", "backends/local/proc", "runtime/failpoint", "runtime/machine", "backends/local/ttypipe", "runtime/cgroup"},
+	"backends/local/proc":        {"runtime/spec", "runtime/agent", "runtime/logstore", "runtime/procs", "runtime/failpoint", "backends/local/ttypipe", "runtime/cgroup"},
 	"backends/docker":            {"backends", "runtime/spec", "runtime/agent", "runtime/logstore", "runtime/failpoint", "backends/bundled", "backends/docker/..."},
 	"backends/docker/image":      {"backends", "runtime/spec", "backends/docker/workspace"},
 	"backends/docker/workspace":  {"backends", "runtime/spec"},
@@ -46,6 +46,9 @@ var allowed = map[string][]string{
 	"backends/bundled":           {"backends", "runtime/spec", "runtime/agent", "runtime/logstore", "runtime/failpoint"},
 	"backends/all":               {"backends/...", "runtime/agent"},
 	"backends/backendtest":       {"backends", "runtime/spec"},
+	"runtime/cgroup":             {},
+	"backends/local/ttypipe":     {},
+	"runtime/machine":            {},
 }
 
 // external lists the packages of ours that may import a module, by its prefix.
@@ -53,6 +56,7 @@ var external = map[string][]string{
 	"go.starlark.net/":       {"starlark/"},
 	"modernc.org/sqlite":     {"state"},
 	"github.com/urfave/cli/": {"cmd/torchx"},
+	"github.com/creack/pty":  {"backends/local/proc"},
 }
 
 func TestImportsGoDown(t *testing.T) {

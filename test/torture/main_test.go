@@ -56,6 +56,9 @@ func (p *program) build() {
 var torchx program
 
 func TestMain(m *testing.M) {
+	if len(os.Args) > 2 && os.Args[1] == noMappings {
+		runWithoutMappings(os.Args[2:])
+	}
 	code := m.Run()
 	if torchx.dir != "" {
 		os.RemoveAll(torchx.dir)
@@ -84,6 +87,7 @@ type home struct {
 	*testing.T
 	bin, dir, file string
 	scratch        string // where replicas may write
+	clock          string // file with the error of the clock, "": it is right
 }
 
 func newHome(t *testing.T) *home {
@@ -142,6 +146,9 @@ func (h *home) command(point string, args ...string) *exec.Cmd {
 	cmd := exec.Command(h.bin, args...)
 	cmd.Dir = h.scratch
 	cmd.Env = append(os.Environ(), "TORCHX_HOME="+h.dir, failpoint.Variable+"="+point)
+	if h.clock != "" {
+		cmd.Env = append(cmd.Env, failpoint.ClockVariable+"="+h.clock)
+	}
 	return cmd
 }
 

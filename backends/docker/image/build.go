@@ -15,6 +15,9 @@ import (
 	"torchx/backends/docker/workspace"
 )
 
+// shortHash is how many digits of a hash people are shown.
+const shortHash = 8
+
 // tailLines of a quiet build are shown when it fails.
 const tailLines = 20
 
@@ -46,7 +49,11 @@ func (b *Build) Run(ctx context.Context, e Engine) (err error) {
 	return nil
 }
 
-func (b *Build) step() string { return "build " + b.Name }
+// step is the name for people, with as much of the hash as tells builds apart.
+func (b *Build) step() string {
+	_, hash, _ := strings.Cut(b.Name, ":")
+	return "build workspace " + hash[:min(len(hash), shortHash)]
+}
 
 var errChanged = errors.New("files have changed since the app was planned: run it again")
 
@@ -93,23 +100,17 @@ func (b *Build) options() build.ImageBuildOptions {
 	return build.ImageBuildOptions{
 		Dockerfile: workspace.Dockerfile, BuildArgs: args, Labels: b.Labels, Version: build.BuilderV1,
 		Remove: true, ForceRemove: true, // no container stays behind, failed or not
-		AuthConfigs: credentialsFor(b.Tree.Dockerfile, b.Base),
+		AuthConfigs: credentialsFor(Bases(b.Tree.Dockerfile, b.Base)),
 	}
 }
 
-// credentialsFor are those of the registries that a Dockerfile may pull from.
-func credentialsFor(dockerfile, base string) map[string]registry.AuthConfig {
+// credentialsFor are those of the registries that images come from.
+func credentialsFor(refs []string) map[string]registry.AuthConfig {
 	all := map[string]registry.AuthConfig{}
-	refs := []string{base}
-	for _, i := range instructions(dockerfile) {
-		if fields := strings.Fields(i.text); len(fields) > 1 && strings.EqualFold(fields[0], "FROM") {
-			refs = append(refs, fields[1])
-		}
-	}
 	for _, ref := range refs {
 		parsed, err := parse(ref)
 		if err != nil {
-			continue // a stage's name or a variable
+			continue
 		}
 		if c, ok := parsed.credentials(); ok {
 			all[c.ServerAddress] = c

@@ -2,6 +2,7 @@ package image
 
 import (
 	"regexp"
+	"slices"
 	"strings"
 )
 
@@ -32,6 +33,33 @@ func instructions(text string) (all []instruction) {
 	}
 	return all
 }
+
+// Bases are the images that a Dockerfile begins its stages with, where $IMAGE is
+// base. Names made of other variables are left to the builder.
+func Bases(dockerfile, base string) (refs []string) {
+	stages := map[string]bool{"scratch": true}
+	for _, i := range instructions(dockerfile) {
+		fields := strings.Fields(i.text)
+		if !strings.EqualFold(fields[0], "FROM") {
+			continue
+		}
+		fields = slices.DeleteFunc(fields[1:], func(f string) bool { return strings.HasPrefix(f, "--") })
+		if len(fields) == 0 {
+			continue
+		}
+		ref := imageVariable.ReplaceAllLiteralString(fields[0], base)
+		if !stages[strings.ToLower(ref)] && !strings.Contains(ref, "$") {
+			refs = append(refs, ref)
+		}
+		if len(fields) > 2 && strings.EqualFold(fields[1], "AS") {
+			stages[strings.ToLower(fields[2])] = true
+		}
+	}
+	return refs
+}
+
+// imageVariable is the build argument IMAGE, with or without a default.
+var imageVariable = regexp.MustCompile(`\$(IMAGE\b|\{IMAGE(:?[-+][^}]*)?\})`)
 
 // newFlags are flags that the builder inside engines refuses ("requires BuildKit").
 var newFlags = map[string]*regexp.Regexp{

@@ -47,6 +47,9 @@ func (p *Puller) Ensure(ctx context.Context, refs []string) error {
 			continue
 		}
 		seen[ref] = true
+		if _, err := parse(ref); err != nil && !isID(ref) {
+			return err
+		}
 		has, err := Has(ctx, p.Engine, ref)
 		switch {
 		case err != nil:

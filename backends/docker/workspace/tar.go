@@ -18,8 +18,11 @@ import (
 // hashLength in hex digits: 128 bits, which nobody hits by chance.
 const hashLength = 32
 
-// buildWorkspace is the build argument whose value is a path and no content.
-const buildWorkspace = "WORKSPACE"
+// Build arguments.
+const (
+	buildImage     = "IMAGE"
+	buildWorkspace = "WORKSPACE" // a path, which is no content
+)
 
 // Name is the image's name: `torchx-workspace:<hash>` of the base image's name,
 // the Dockerfile and every file's path, mode, link and bytes. It reads all files.
@@ -32,8 +35,8 @@ func (t *Tree) Name(ctx context.Context, base string) (string, error) {
 func (t *Tree) Write(ctx context.Context, base string, w io.Writer) (name string, err error) {
 	sum := sha256.New()
 	fmt.Fprintf(sum, "torchx workspace 1\n%q\n", base)
-	if strings.Contains(t.Dockerfile, buildWorkspace) {
-		fmt.Fprintf(sum, "%q\n", t.BuildArgs(base)[buildWorkspace])
+	if path, ok := t.BuildArgs(base)[buildWorkspace]; ok {
+		fmt.Fprintf(sum, "%q\n", path)
 	}
 	out := tar.NewWriter(w)
 	for _, e := range t.entries {
@@ -50,9 +53,17 @@ func (t *Tree) Write(ctx context.Context, base string, w io.Writer) (name string
 	return Repository + ":" + hex.EncodeToString(sum.Sum(nil))[:hashLength], nil
 }
 
-// BuildArgs are the build arguments of TorchX: IMAGE and WORKSPACE, the first project.
+// BuildArgs are the build arguments of TorchX, where the Dockerfile has a use for
+// them: IMAGE and WORKSPACE, the first project.
 func (t *Tree) BuildArgs(base string) map[string]string {
-	return map[string]string{"IMAGE": base, buildWorkspace: t.Projects[0].Path}
+	args := map[string]string{}
+	if strings.Contains(t.Dockerfile, buildImage) {
+		args[buildImage] = base
+	}
+	if strings.Contains(t.Dockerfile, buildWorkspace) {
+		args[buildWorkspace] = t.Projects[0].Path
+	}
+	return args
 }
 
 // write puts an entry into the tar and the sum. Owners and times are left out, so

@@ -90,15 +90,23 @@ func (t *Tree) add(found map[string]entry, p Project) error {
 		return plain(err)
 	}
 	if info.IsDir() {
-		if into != "" {
-			found[into] = entry{path: into, mode: fs.ModeDir | 0o755}
-		}
+		addParents(found, path.Join(into, "x"))
 		return t.addFolder(found, root, into)
 	}
 	if at, ok := found[into]; into == "" || strings.HasSuffix(p.Into, "/") || ok && at.mode.IsDir() {
 		into = path.Join(into, filepath.Base(p.Path))
 	}
+	addParents(found, into)
 	return t.addEntry(found, root, into, info)
+}
+
+// addParents adds the folders that lead to a place in the context.
+func addParents(found map[string]entry, at string) {
+	for dir := path.Dir(at); dir != "."; dir = path.Dir(dir) {
+		if _, ok := found[dir]; !ok {
+			found[dir] = entry{path: dir, mode: fs.ModeDir | 0o755}
+		}
+	}
 }
 
 // addEntry adds one file, link or folder.

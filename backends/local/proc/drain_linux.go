@@ -56,14 +56,22 @@ func newDrainer(trouble *log.Logger) (*drainer, error) {
 }
 
 // prepare readies a log's pipes before the replica has them.
-func (d *drainer) prepare(l *attemptLog) { l.step() }
+func (d *drainer) prepare(l *attemptLog) {
+	if !l.tty {
+		l.step()
+	}
+}
 
 // add reads both streams of a log until they end, then completes it.
 func (d *drainer) add(l *attemptLog) error {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	left := len(l.reads)
+	left := 0
 	for i, fd := range l.reads {
+		if fd < 0 {
+			continue
+		}
+		left++
 		d.streams[int32(fd)] = &stream{l, i, &left}
 		if err := d.watch(unix.EPOLL_CTL_ADD, fd); err != nil {
 			return err
@@ -114,13 +122,13 @@ func (d *drainer) read(s *stream, ended bool) {
 			d.end(s, err)
 			return
 		}
-		changed := s.log.wrote(s.index, n, time.Now())
+		changed := !s.log.tty && s.log.wrote(s.index, n, time.Now())
 		switch {
 		case changed:
 			d.again(s.log) // what came in between was reported to the old pace
 			return
 		case ended:
-		case !s.log.pace.flooding:
+		case !s.log.pace.flooding && !s.log.tty:
 			return
 		case turn == drainTurns:
 			d.again(s.log)

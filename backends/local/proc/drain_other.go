@@ -35,6 +35,9 @@ func (d *drainer) prepare(*attemptLog) {}
 func (d *drainer) add(l *attemptLog) error {
 	var streams sync.WaitGroup
 	for i, fd := range l.reads {
+		if fd < 0 {
+			continue
+		}
 		f := os.NewFile(uintptr(fd), "replica output")
 		d.mu.Lock()
 		d.files = append(d.files, f)

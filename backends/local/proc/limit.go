@@ -13,15 +13,24 @@ import (
 )
 
 // Descriptors that the agent has open: its own (journals, history, epoll, spares),
-// and for each running replica two pipes with both ends and the log's files, the
-// one for lost output included.
+// and for each running replica two pipes with both ends and the log's files, those
+// for lost output and a size limit included.
 const (
 	ownFiles     = 48
-	replicaFiles = 8
+	replicaFiles = 9
 )
 
 // errOpenFiles says that the limit of open files is too low for the app.
 var errOpenFiles = errors.New("too many open files")
+
+// MaxReplicas is how many replicas an app can have whose agent may have that many
+// files open.
+func MaxReplicas(openFiles uint64) uint64 {
+	if openFiles < ownFiles {
+		return 0
+	}
+	return (openFiles - ownFiles) / replicaFiles
+}
 
 // checkOpenFiles refuses an app that cannot run with the files this process may
 // have open. The Go runtime has raised the soft limit to the hard one before.

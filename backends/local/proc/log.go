@@ -13,16 +13,20 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"torchx/runtime/failpoint"
 	"torchx/runtime/logstore"
 )
 
-// attemptLog is the output of one attempt: two pipes and the log they go to. The
+// attemptLog is the output of one attempt: two pipes, or the pseudo-terminal that
+// stands in the place of the first, and the log they go to. The
 // pipes are always emptied, so that a replica never waits for its log for long.
 type attemptLog struct {
 	writer *logstore.Writer
 	reads  [2]int // what the agent reads from
 	writes [2]int // what the replica writes to; -1 when closed
 	pace   pace
+	lines  *lineTap // nil: nobody wants lines
+	tty    bool     // reads and writes have a terminal's two ends and nothing else
 
 	point    func(logstore.Totals, time.Time) // takes a checkpoint
 	unmarked int                              // bytes since the last one
@@ -33,15 +37,24 @@ const checkpointBytes = 64 << 20
 
 var bothStreams = [2]logstore.Stream{logstore.Stdout, logstore.Stderr}
 
-func openLog(dir string, point func(logstore.Totals, time.Time)) (*attemptLog, error) {
+// openLog makes the log of an attempt. line, which may be nil, is called as
+// agent.Start says.
+func openLog(dir string, limit int64, t *terminals, point func(logstore.Totals, time.Time), line func([]byte) bool) (*attemptLog, error) {
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return nil, fmt.Errorf("create log folder: %w", plain(err))
 	}
-	w, err := logstore.Create(dir)
+	w, err := logstore.CreateLimited(dir, limit)
 	if err != nil {
 		return nil, plain(err)
 	}
-	l := &attemptLog{writer: w, point: point, reads: [2]int{-1, -1}, writes: [2]int{-1, -1}}
+	l := &attemptLog{writer: w, point: point, lines: newLineTap(line), reads: [2]int{-1, -1}, writes: [2]int{-1, -1}, tty: t != nil}
+	if t != nil {
+		if err := t.open(l); err != nil {
+			l.closePipes()
+			return nil, errors.Join(err, w.Close(false))
+		}
+		return l, nil
+	}
 	for i := range l.reads {
 		if l.reads[i], l.writes[i], err = pipe(); err != nil {
 			l.closePipes()
@@ -79,8 +92,13 @@ func pipe() (r, w int, err error) {
 	return fds[0], fds[1], nil
 }
 
-func (l *attemptLog) files() [2]uintptr {
-	return [2]uintptr{uintptr(l.writes[0]), uintptr(l.writes[1])}
+// files are the three standard streams of the replica.
+func (l *attemptLog) files(null uintptr) []uintptr {
+	if l.tty {
+		slave := uintptr(l.writes[0])
+		return []uintptr{slave, slave, slave}
+	}
+	return []uintptr{null, uintptr(l.writes[0]), uintptr(l.writes[1])}
 }
 
 // closeWriters leaves the replica as the only writer.
@@ -105,12 +123,16 @@ func closeAll(fds *[2]int) {
 func (l *attemptLog) take(stream int, buf []byte) (int, error) {
 	n, err := ignoringEINTR(func() (int, error) { return unix.Read(l.reads[stream], buf) })
 	if n > 0 {
-		now := time.Now()
+		now := failpoint.Now()
 		_ = l.writer.Append(bothStreams[stream], buf[:n], now)
+		l.lines.feed(stream, buf[:n])
 		if l.unmarked += n; l.unmarked >= checkpointBytes {
 			l.unmarked = 0
 			l.point(l.writer.Totals(), now)
 		}
+	}
+	if l.tty && errors.Is(err, unix.EIO) {
+		return 0, nil // nobody has the terminal open any more
 	}
 	return n, err
 }
@@ -131,7 +153,7 @@ func (l *attemptLog) close(trouble *log.Logger) {
 		trouble.Printf("close log: %v", err)
 	}
 	t := l.writer.Totals()
-	l.point(t, time.Now())
+	l.point(t, failpoint.Now())
 	if t.LostBytes > 0 {
 		trouble.Printf("log: %d bytes were lost since %s", t.LostBytes, t.LostSince.Format(time.RFC3339))
 	}

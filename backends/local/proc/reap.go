@@ -13,6 +13,8 @@ import (
 	"golang.org/x/sys/unix"
 
 	"torchx/runtime/agent"
+	"torchx/runtime/cgroup"
+	"torchx/runtime/failpoint"
 	"torchx/runtime/spec"
 )
 
@@ -39,15 +41,19 @@ func (p *Launcher) reapOne() bool {
 	}
 	p.mu.Unlock()
 	if started != nil {
+		p.terminals.leave()
 		p.drainer.release(started.log)
-		p.exits <- started.exit(status, &usage)
+		e := started.exit(status, &usage)
+		p.leave(started)
+		p.exits <- e
 	}
 	return ok
 }
 
 func (s *process) exit(status unix.WaitStatus, u *unix.Rusage) agent.Exit {
 	e := agent.Exit{
-		Replica: s.replica, Attempt: s.attempt, Time: time.Now(), Code: status.ExitStatus(),
+		Replica: s.replica, Attempt: s.attempt, Time: failpoint.Now(), Code: status.ExitStatus(),
+		Msg: s.killed(),
 		//nolint:unconvert // it is 32 bits wide on some systems
 		Usage: &agent.Usage{MaxRSS: int64(u.Maxrss) * maxrssUnit, CPU: seconds(u.Utime) + seconds(u.Stime)},
 	}
@@ -75,8 +81,21 @@ func (p *Launcher) endGroup(pid int) {
 	}
 }
 
-// Terminate sends SIGTERM to the replica's process group.
-func (p *Launcher) Terminate(r spec.Replica) { p.signal(r, unix.SIGTERM) }
+// Terminate sends SIGTERM to the replica's process group. Shells that somebody
+// sits at ignore it: they are told that the terminal is gone.
+func (p *Launcher) Terminate(r spec.Replica) {
+	p.signal(r, unix.SIGTERM)
+	if p.terminals != nil && p.ignoresTerm(r) {
+		p.signal(r, unix.SIGHUP)
+	}
+}
+
+func (p *Launcher) ignoresTerm(r spec.Replica) bool {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	started := p.byKey[r]
+	return started != nil && ignores(started.pid, unix.SIGTERM)
+}
 
 // Kill ends the replica's group and whatever else descends from it.
 func (p *Launcher) Kill(r spec.Replica) {
@@ -88,6 +107,9 @@ func (p *Launcher) Kill(r spec.Replica) {
 	}
 	others := descendants(started.pid)
 	p.signal(r, unix.SIGKILL)
+	if started.group != "" {
+		cgroup.Kill(started.group)
+	}
 	for _, pid := range others {
 		_ = unix.Kill(pid, unix.SIGKILL)
 	}

@@ -6,6 +6,8 @@ import (
 	"os"
 	"runtime"
 	"syscall"
+
+	"golang.org/x/sys/unix"
 )
 
 // spawner forks every replica from one thread that lives as long as the agent:
@@ -41,8 +43,9 @@ func (s *spawner) loop() {
 	}
 }
 
-// spawn starts a program with null input and the given output files.
-func (s *spawner) spawn(path string, c Command, output [2]uintptr) (int, error) {
+// spawn starts a program with null input and its output going to the log, or on
+// the log's terminal, in a control group unless its folder is "".
+func (s *spawner) spawn(path string, c Command, l *attemptLog, group string) (int, error) {
 	if s.null == nil {
 		null, err := os.Open(os.DevNull)
 		if err != nil {
@@ -50,13 +53,22 @@ func (s *spawner) spawn(path string, c Command, output [2]uintptr) (int, error) 
 		}
 		s.null = null
 	}
+	dir, err := openGroup(group)
+	if err != nil {
+		return 0, err
+	}
+	if dir >= 0 {
+		defer unix.Close(dir)
+	}
+	file, argv := limited(path, c)
 	attr := &syscall.ProcAttr{
 		Dir: c.Dir, Env: c.Env,
-		Files: []uintptr{s.null.Fd(), output[0], output[1]},
-		Sys:   processAttributes(),
+		Files: l.files(s.null.Fd()),
+		Sys:   processAttributes(dir),
 	}
+	attr.Sys.Setctty = l.tty // Ctty is 0, its stdin
 	reply := make(chan spawnReply, 1)
-	s.requests <- spawnRequest{path, c.Argv, attr, reply}
+	s.requests <- spawnRequest{file, argv, attr, reply}
 	r := <-reply
 	if r.err != nil {
 		return 0, &os.PathError{Op: "start", Path: path, Err: r.err}

@@ -3,6 +3,8 @@ package proc
 import (
 	"fmt"
 	"os"
+	"strconv"
+	"strings"
 	"syscall"
 	"time"
 	"unsafe"
@@ -20,8 +22,12 @@ func becomeReaper() error {
 	return nil
 }
 
-func processAttributes() *syscall.SysProcAttr {
-	return &syscall.SysProcAttr{Setsid: true, Pdeathsig: syscall.SIGKILL}
+// processAttributes of a replica; group is the folder of its control group, which it is
+// born in (clone3, Linux 5.7), or -1.
+func processAttributes(group int) *syscall.SysProcAttr {
+	return &syscall.SysProcAttr{
+		Setsid: true, Pdeathsig: syscall.SIGKILL, UseCgroupFD: group >= 0, CgroupFD: max(group, 0),
+	}
 }
 
 func startTime(pid int) uint64 {
@@ -63,6 +69,18 @@ func waitChild(before func(pid int)) (pid int, status unix.WaitStatus, usage uni
 		}
 		return got, status, usage, err == nil && got > 0
 	}
+}
+
+// ignores reports whether a process ignores a signal.
+func ignores(pid int, s syscall.Signal) bool {
+	data, _ := os.ReadFile(fmt.Sprintf("/proc/%d/status", pid)) // ended: it ignores nothing
+	for line := range strings.Lines(string(data)) {
+		if mask, ok := strings.CutPrefix(line, "SigIgn:"); ok {
+			set, err := strconv.ParseUint(strings.TrimSpace(mask), 16, 64)
+			return err == nil && set&(1<<(s-1)) != 0
+		}
+	}
+	return false
 }
 
 func descendants(pid int) []int {

@@ -12,7 +12,7 @@ import (
 // becomeReaper: orphans go to process 1 on this system.
 func becomeReaper() error { return nil }
 
-func processAttributes() *syscall.SysProcAttr { return &syscall.SysProcAttr{Setsid: true} }
+func processAttributes(int) *syscall.SysProcAttr { return &syscall.SysProcAttr{Setsid: true} }
 
 func startTime(int) uint64 { return 0 }
 
@@ -31,6 +31,9 @@ func waitChild(before func(pid int)) (pid int, status unix.WaitStatus, usage uni
 		return got, status, usage, true
 	}
 }
+
+// ignores cannot be told on this system.
+func ignores(int, syscall.Signal) bool { return false }
 
 func descendants(int) []int { return nil }
 

@@ -1,7 +1,9 @@
 // Floor is the least a program with torchx's libraries can do: start, print, end.
+// With an argument it waits for the end of its input first.
 package main
 
 import (
+	"io"
 	"os"
 
 	_ "github.com/fsnotify/fsnotify"
@@ -10,4 +12,9 @@ import (
 	_ "modernc.org/sqlite"
 )
 
-func main() { _, _ = os.Stdout.WriteString("floor\n") }
+func main() {
+	if len(os.Args) > 1 {
+		_, _ = io.Copy(io.Discard, os.Stdin)
+	}
+	_, _ = os.Stdout.WriteString("floor\n")
+}

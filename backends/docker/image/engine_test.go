@@ -1,0 +1,152 @@
+package image
+
+import (
+	"net/http"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/docker/docker/api/types/image"
+	"github.com/docker/docker/client"
+	"github.com/google/go-containerregistry/pkg/registry"
+
+	"torchx/backends"
+	"torchx/backends/docker/image/enginetest"
+)
+
+// Registries on the loopback of the engine's network; the second one asks for a login.
+const (
+	openRegistry   = "127.0.0.1:5000"
+	closedRegistry = "127.0.0.1:5001"
+	user, password = "ann", "s3cret"
+)
+
+// serveVariable makes the test program the registries.
+const serveVariable = "TORCHX_TEST_REGISTRIES"
+
+const testImage = enginetest.Image
+
+func TestMain(m *testing.M) {
+	if os.Getenv(serveVariable) != "" {
+		serveRegistries()
+		return
+	}
+	code := m.Run()
+	if engine.engine != nil {
+		engine.engine.Stop()
+	}
+	os.Exit(code)
+}
+
+func serveRegistries() {
+	locked := registry.New()
+	go http.ListenAndServe(openRegistry, registry.New())
+	_ = http.ListenAndServe(closedRegistry, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if u, p, ok := r.BasicAuth(); !ok || u != user || p != password {
+			w.Header().Set("WWW-Authenticate", `Basic realm="test"`)
+			w.WriteHeader(http.StatusUnauthorized)
+			return
+		}
+		locked.ServeHTTP(w, r)
+	}))
+}
+
+// engine is the one of all tests of this package.
+var engine = struct {
+	once   sync.Once
+	err    error
+	engine *enginetest.Engine
+}{}
+
+// needEngine returns the client of the engine.
+func needEngine(t *testing.T) *client.Client {
+	t.Helper()
+	engine.once.Do(func() { engine.engine, engine.err = enginetest.Start(serveVariable) })
+	if engine.err != nil {
+		enginetest.Missing(t, engine.err)
+	}
+	return engine.engine.Client
+}
+
+// remove makes sure that an image is not on the engine.
+func remove(t *testing.T, c *client.Client, ref string) {
+	t.Helper()
+	_, err := c.ImageRemove(t.Context(), ref, image.RemoveOptions{})
+	if has, _ := Has(t.Context(), c, ref); has {
+		t.Fatalf("%s is still there: %v", ref, err)
+	}
+}
+
+// shown collects what progress is told.
+type shown struct {
+	mu    sync.Mutex
+	steps []backends.Step
+}
+
+func (s *shown) tell(step backends.Step) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.steps = append(s.steps, step)
+}
+
+// output is what builds printed.
+func (s *shown) output() string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	var b strings.Builder
+	for _, step := range s.steps {
+		if step.Output != "" {
+			b.WriteString(step.Output + "\n")
+		}
+	}
+	return b.String()
+}
+
+// ended counts the steps of a name that are over and how many of them failed.
+func (s *shown) ended(name string) (n, failed int) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for _, step := range s.steps {
+		if step.Name == name && step.Ended {
+			n++
+			if step.Failed {
+				failed++
+			}
+		}
+	}
+	return n, failed
+}
+
+// write makes the files of a folder; a name that ends in / is an empty folder.
+func write(t *testing.T, dir string, files map[string]string) {
+	t.Helper()
+	for name, text := range files {
+		path := filepath.Join(dir, name)
+		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		if strings.HasSuffix(name, "/") {
+			if err := os.MkdirAll(path, 0o755); err != nil {
+				t.Fatal(err)
+			}
+			continue
+		}
+		if err := os.WriteFile(path, []byte(text), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+// runIn returns what a command prints in a container of the image.
+func runIn(t *testing.T, ref string, args ...string) string {
+	t.Helper()
+	c := exec.Command("docker", append([]string{"-H", engine.engine.Client.DaemonHost(), "run", "--rm", "--network=none", ref}, args...)...)
+	out, err := c.CombinedOutput()
+	if err != nil {
+		t.Fatalf("docker run %s: %v\n%s", ref, err, out)
+	}
+	return string(out)
+}

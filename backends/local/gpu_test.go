@@ -1,0 +1,331 @@
+//go:build unix
+
+package local
+
+import (
+	"context"
+	"database/sql"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+
+	"golang.org/x/sys/unix"
+	_ "modernc.org/sqlite" // to lock the history as another program does
+
+	"torchx/backends"
+	"torchx/runtime/agent"
+	"torchx/runtime/machine"
+	"torchx/runtime/spec"
+	"torchx/state"
+)
+
+// fakeGPUs puts a program on PATH that prints what nvidia-smi prints on a machine
+// with four GPUs.
+func fakeGPUs() (remove func()) {
+	dir, err := os.MkdirTemp("", "torchx-smi-")
+	if err == nil {
+		script := "#!/bin/sh\nfor i in 0 1 2 3; do echo \"GPU $i: Fake (UUID: GPU-f$i)\"; done\n"
+		err = os.WriteFile(filepath.Join(dir, "nvidia-smi"), []byte(script), 0o700)
+	}
+	if err == nil {
+		err = os.Setenv("PATH", dir+string(os.PathListSeparator)+os.Getenv("PATH"))
+	}
+	if err != nil {
+		panic(err)
+	}
+	return func() { os.RemoveAll(dir) }
+}
+
+// runTestAgent is the agent process; the machine that its queue hands out is in a
+// file of the home, where a test made one.
+func runTestAgent(dir string) int {
+	c := agent.Config{NewLauncher: newLauncher, OpenStore: openStore}
+	if data, err := os.ReadFile(totalFile(filepath.Dir(filepath.Dir(dir)))); err == nil {
+		c.Total = func() (total machine.Size, err error) { return total, json.Unmarshal(data, &total) }
+	}
+	return agent.Main(dir, c)
+}
+
+func totalFile(home string) string { return filepath.Join(home, "total.json") }
+
+// gpuRole writes what it was given to a file and stays.
+func gpuRole(name string, replicas, gpus int, dir string) spec.Role {
+	r := sh(name, replicas, "echo $CUDA_VISIBLE_DEVICES > "+dir+"/"+name+"-${replica_id}.tmp; mv "+dir+"/"+name+"-${replica_id}.tmp "+dir+"/"+name+"-${replica_id}; sleep 300")
+	r.Resource = spec.Resource{CPU: 1, GPU: gpus, MemMB: 1}
+	return r
+}
+
+var autoGPUs = backends.Config{"auto_set_cuda_visible_devices": true}
+
+// start plans and submits a role; environ is what the submitter's environment says.
+func (f *fixture) start(role spec.Role, change func(p *backends.Plan)) (id string, err error) {
+	f.Helper()
+	p := f.plan(autoGPUs, role)
+	p.Environ = []string{"PATH=" + os.Getenv("PATH")}
+	if change != nil {
+		change(p)
+	}
+	return p.ID, f.b.Submit(f.ctx, p)
+}
+
+func (f *fixture) mustStart(role spec.Role, change func(p *backends.Plan)) string {
+	f.Helper()
+	id, err := f.start(role, change)
+	if err != nil {
+		f.Fatal(err)
+	}
+	return id
+}
+
+// refused expects that an app does not start, with one line that has all the words.
+func (f *fixture) refused(err error, words ...string) {
+	f.Helper()
+	var start *backends.StartError
+	if !errors.As(err, &start) || start.Code != 125 || strings.Contains(err.Error(), "\n") {
+		f.Fatalf("error is %v, want a start error with code 125", err)
+	}
+	for _, w := range words {
+		if !strings.Contains(err.Error(), w) {
+			f.Errorf("%q does not say %q", err, w)
+		}
+	}
+}
+
+func (f *fixture) expectDevices(path, want string) {
+	f.Helper()
+	if got := f.waitFile(path); got != want {
+		f.Errorf("%s has devices %q, want %q", filepath.Base(path), got, want)
+	}
+}
+
+func (f *fixture) stop(id string) {
+	f.Helper()
+	if err := f.b.Cancel(f.ctx, id, backends.CancelOptions{Force: true}); err != nil {
+		f.Fatal(err)
+	}
+	f.wait(id)
+}
+
+// leases are those in the history, "device=app".
+func (f *fixture) leases() string {
+	f.Helper()
+	db, err := state.Open(f.ctx, filepath.Join(f.home, "state.db"), state.Options{})
+	if err != nil {
+		f.Fatal(err)
+	}
+	defer db.Close()
+	all, err := db.Leases(f.ctx)
+	if err != nil {
+		f.Fatal(err)
+	}
+	var texts []string
+	for _, l := range all {
+		texts = append(texts, l.Device+"="+l.App.ID)
+	}
+	return strings.Join(texts, " ")
+}
+
+func TestTwoAppsNeverShareADevice(t *testing.T) {
+	t.Parallel()
+	f, dir := newFixture(t), t.TempDir()
+	a := f.mustStart(gpuRole("a", 2, 1, dir), nil)
+	b := f.mustStart(gpuRole("b", 1, 1, dir), nil)
+	f.expectDevices(dir+"/a-0", "0")
+	f.expectDevices(dir+"/a-1", "1")
+	f.expectDevices(dir+"/b-0", "2")
+	_, err := f.start(gpuRole("c", 1, 2, dir), nil)
+	f.refused(err, "asks for 2 GPUs, 1 of 4 free", "local://torchx/"+a+" holds 0,1", "local://torchx/"+b+" holds 2", "--queue")
+	if got, want := f.leases(), "0="+a+" 1="+a+" 2="+b; got != want {
+		t.Errorf("leases are %s, want %s", got, want)
+	}
+	f.stop(a)
+	f.mustStart(gpuRole("d", 1, 3, dir), nil)
+	f.expectDevices(dir+"/d-0", "0,1,3")
+	s, err := f.b.Describe(f.ctx, b)
+	if err != nil || !slices.Equal(s.Roles[0].Replicas[0].Devices, []string{"2"}) {
+		t.Errorf("status of b: %+v, %v", s, err)
+	}
+}
+
+// TestDevicesOfManyAtOnce: four of twelve get one each, the others are told.
+func TestDevicesOfManyAtOnce(t *testing.T) {
+	t.Parallel()
+	f, dir := newFixture(t), t.TempDir()
+	var plans []*backends.Plan
+	for i := range 12 {
+		plans = append(plans, f.plan(autoGPUs, gpuRole(fmt.Sprintf("r%d", i), 1, 1, dir)))
+	}
+	started := make([]bool, len(plans))
+	var all sync.WaitGroup
+	for i, p := range plans {
+		all.Go(func() { started[i] = f.b.Submit(f.ctx, p) == nil })
+	}
+	all.Wait()
+	var got []string
+	for i, ok := range started {
+		if ok {
+			got = append(got, f.waitFile(fmt.Sprintf("%s/r%d-0", dir, i)))
+		}
+	}
+	slices.Sort(got)
+	if strings.Join(got, " ") != "0 1 2 3" {
+		t.Errorf("devices in use are %v", got)
+	}
+}
+
+// TestDevicesOfAKilledAgent are free at once, and nobody uses them any more.
+func TestDevicesOfAKilledAgent(t *testing.T) {
+	t.Parallel()
+	f, dir := newFixture(t), t.TempDir()
+	r := gpuRole("a", 1, 4, dir)
+	r.Args[1] = "setsid sh -c 'echo $$$$ > " + dir + "/daemon; exec sleep 300' & " + r.Args[1]
+	r.Env.Set(spec.JobIDVariable, "local://torchx/app-1")
+	a := f.mustStart(r, nil)
+	daemon := f.pid(dir + "/daemon")
+	f.killAgent(a)
+	f.mustStart(gpuRole("b", 1, 4, dir), nil)
+	if alive(daemon) {
+		t.Error("the dead app's daemon was alive when its devices were handed out")
+	}
+	f.expectDevices(dir+"/b-0", "0,1,2,3")
+	s := f.wait(a)
+	f.expect(s, spec.Failed, 125)
+	if got := s.Roles[0].Replicas[0].Devices; len(got) != 4 {
+		t.Errorf("the dead app's status names devices %v", got)
+	}
+}
+
+func TestSubmittersOwnLimit(t *testing.T) {
+	t.Parallel()
+	f, dir := newFixture(t), t.TempDir()
+	limit := func(value string) func(*backends.Plan) {
+		return func(p *backends.Plan) { p.Environ = append(p.Environ, "CUDA_VISIBLE_DEVICES="+value) }
+	}
+	_, err := f.start(gpuRole("a", 1, 3, dir), limit("2,3"))
+	f.refused(err, "CUDA_VISIBLE_DEVICES=2,3", "allows 2 of the 4")
+	f.mustStart(gpuRole("b", 1, 1, dir), limit("3,GPU-f1"))
+	f.expectDevices(dir+"/b-0", "3")
+	f.mustStart(gpuRole("c", 1, 1, dir), limit("3,GPU-f1"))
+	f.expectDevices(dir+"/c-0", "1")
+	_, err = f.start(gpuRole("d", 1, 1, dir), limit("3"))
+	f.refused(err, "0 of 1 free")
+}
+
+// TestValueOfAnEditedPlanStays: only what the plan itself had set is exchanged.
+func TestValueOfAnEditedPlanStays(t *testing.T) {
+	t.Parallel()
+	f, dir := newFixture(t), t.TempDir()
+	f.mustStart(gpuRole("a", 1, 1, dir), nil)
+	f.mustStart(gpuRole("b", 2, 1, dir), func(p *backends.Plan) {
+		p.Request.(*Request).RoleParams[0].Value[0].Env.Set(cudaVariable, "7")
+	})
+	f.expectDevices(dir+"/b-0", "7")
+	f.expectDevices(dir+"/b-1", "1")
+}
+
+// TestDevicesWithoutTheHistory: whatever happens to state.db, bundles say who has what.
+func TestDevicesWithoutTheHistory(t *testing.T) {
+	t.Parallel()
+	for how, spoil := range map[string]func(f *fixture, path string){
+		"deleted": func(_ *fixture, path string) {
+			for _, suffix := range []string{"", "-wal", "-shm"} {
+				os.Remove(path + suffix)
+			}
+		},
+		"corrupt": func(f *fixture, path string) {
+			if err := os.WriteFile(path, []byte("no database at all, and longer than a header"), 0o600); err != nil {
+				f.Fatal(err)
+			}
+		},
+		"locked": func(f *fixture, path string) { f.lockHistory(path) },
+	} {
+		t.Run(how, func(t *testing.T) {
+			t.Parallel()
+			f, dir := newFixture(t), t.TempDir()
+			a := f.mustStart(gpuRole("a", 1, 2, dir), nil)
+			spoil(f, filepath.Join(f.home, "state.db"))
+			f.mustStart(gpuRole("b", 1, 1, dir), nil)
+			f.expectDevices(dir+"/b-0", "2")
+			_, err := f.start(gpuRole("c", 1, 2, dir), nil)
+			f.refused(err, a+" holds 0,1")
+		})
+	}
+}
+
+// lockHistory holds the write lock until the test ends.
+func (f *fixture) lockHistory(path string) {
+	f.Helper()
+	db, err := sql.Open("sqlite", "file:"+path+"?_busy_timeout=10000")
+	if err != nil {
+		f.Fatal(err)
+	}
+	db.SetMaxOpenConns(1)
+	if _, err := db.ExecContext(f.ctx, "BEGIN IMMEDIATE"); err != nil {
+		f.Fatal(err)
+	}
+	f.Cleanup(func() { db.Close() })
+}
+
+// TestDevicesOfADeletedFolder: an app whose bundle somebody deleted still has its
+// devices while it lives; the history knows which.
+func TestDevicesOfADeletedFolder(t *testing.T) {
+	t.Parallel()
+	f, dir := newFixture(t), t.TempDir()
+	a := f.mustStart(gpuRole("a", 1, 3, dir), nil)
+	f.expectDevices(dir+"/a-0", "0,1,2")
+	agentPID := f.agentPID(a)
+	if err := unix.Kill(agentPID, unix.SIGSTOP); err != nil { // else it sees that its folder is gone, and ends
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { unix.Kill(agentPID, unix.SIGCONT) })
+	if err := os.RemoveAll(f.b.Bundle(a).Dir); err != nil {
+		t.Fatal(err)
+	}
+	_, err := f.start(gpuRole("b", 1, 2, dir), nil)
+	f.refused(err, "1 of 4 free (local://torchx/"+a+" holds 0,1,2)")
+	f.mustStart(gpuRole("c", 1, 1, dir), nil)
+	f.expectDevices(dir+"/c-0", "3")
+	if err := unix.Kill(agentPID, unix.SIGCONT); err != nil {
+		t.Fatal(err)
+	}
+	f.eventually("the end of an app without a folder", func() bool {
+		_, err := f.start(gpuRole("d", 1, 3, dir), nil)
+		return err == nil
+	})
+	f.expectDevices(dir+"/d-0", "0,1,2")
+}
+
+// TestPlanWithoutTheProgram: a laptop runs the app all the same.
+func TestPlanWithoutTheProgram(t *testing.T) {
+	f, dir := newFixture(t), t.TempDir()
+	path := os.Getenv("PATH")
+	withGPUs := f.plan(autoGPUs, gpuRole("b", 1, 1, dir))
+	t.Setenv("PATH", path[strings.IndexByte(path, os.PathListSeparator)+1:])
+	f.b.gpus = nil // as in another command
+	p := f.plan(autoGPUs, gpuRole("a", 1, 1, dir))
+	if len(p.Warnings) != 1 || !strings.Contains(p.Warnings[0], "CUDA_VISIBLE_DEVICES is not set: count GPUs: exec: \"nvidia-smi\"") {
+		t.Errorf("warnings are %q", p.Warnings)
+	}
+	if err := f.b.Submit(f.ctx, p); err != nil {
+		t.Fatal(err)
+	}
+	f.expectDevices(dir+"/a-0", "")
+	raw, err := json.Marshal(withGPUs.Request) // planned where there are GPUs
+	if err != nil {
+		t.Fatal(err)
+	}
+	loaded, err := f.b.Load(context.Background(), backends.PlanInput{ID: withGPUs.ID, App: withGPUs.App, Cfg: autoGPUs}, raw)
+	if err != nil || len(loaded.Warnings) != 1 || !strings.Contains(loaded.Warnings[0], "stays as planned") {
+		t.Fatalf("%+v, %v", loaded, err)
+	}
+	if err := f.b.Submit(f.ctx, loaded); err != nil {
+		t.Fatal(err)
+	}
+	f.expectDevices(dir+"/b-0", "0")
+}

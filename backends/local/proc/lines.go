@@ -1,0 +1,50 @@
+//go:build unix
+
+package proc
+
+import (
+	"bytes"
+	"sync"
+)
+
+// maxTapLine is how much of the beginning of a line is looked at.
+const maxTapLine = 64 << 10
+
+// lineTap cuts what is read from both streams into lines, for as long as
+// somebody looks for one of them. A nil tap takes no notice of anything.
+type lineTap struct {
+	mu      sync.Mutex // the streams may be read by a goroutine each
+	line    func([]byte) bool
+	partial [2][]byte // the unfinished line of each stream
+}
+
+func newLineTap(line func([]byte) bool) *lineTap {
+	if line == nil {
+		return nil
+	}
+	return &lineTap{line: line}
+}
+
+func (t *lineTap) feed(stream int, p []byte) {
+	if t == nil {
+		return
+	}
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	for t.line != nil && len(p) > 0 {
+		chunk, rest, whole := bytes.Cut(p, []byte{'\n'})
+		begun := t.partial[stream]
+		if !whole {
+			t.partial[stream] = append(begun, chunk[:min(len(chunk), maxTapLine-len(begun))]...)
+			return
+		}
+		if len(begun) > 0 {
+			chunk = append(begun, chunk[:min(len(chunk), maxTapLine-len(begun))]...)
+			t.partial[stream] = begun[:0]
+		}
+		if t.line(bytes.TrimSuffix(chunk, []byte{'\r'})) {
+			t.line, t.partial = nil, [2][]byte{}
+		}
+		p = rest
+	}
+}

@@ -1,0 +1,29 @@
+package local
+
+import (
+	"testing"
+	"time"
+
+	"torchx/runtime/procs"
+	"torchx/runtime/spec"
+)
+
+// TestWaitingCostsNothing: an agent in the queue sleeps.
+func TestWaitingCostsNothing(t *testing.T) {
+	t.Parallel()
+	f := newFixture(t)
+	f.machineOf(1)
+	f.state(f.enqueue(1, "sleep 300"), spec.Running)
+	front, back := f.enqueue(1, "true"), f.enqueue(1, "true")
+	f.state(front, spec.Pending, "queued: waits")
+	f.state(back, spec.Pending, "queued: needs")
+	const watched = 3 * time.Second // of which it may work one part in a hundred
+	used := func() time.Duration {
+		return procs.Trees([]int{f.agentPID(front)})[f.agentPID(front)].CPU + procs.Trees([]int{f.agentPID(back)})[f.agentPID(back)].CPU
+	}
+	before := used()
+	time.Sleep(watched)
+	if after := used(); after-before > 2*watched/100 {
+		t.Errorf("two waiting agents used %v of CPU in %v", after-before, watched)
+	}
+}

@@ -1,0 +1,251 @@
+//go:build unix
+
+package local
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+
+	"golang.org/x/sys/unix"
+
+	"torchx/backends"
+	"torchx/runtime/spec"
+)
+
+// machineOf says what the queue of a home may hand out.
+func (f *fixture) machineOf(cpus int) {
+	f.Helper()
+	text := fmt.Sprintf(`{"cpu":%d,"mem_mb":1000}`, cpus)
+	if err := os.WriteFile(totalFile(f.home), []byte(text), 0o600); err != nil {
+		f.Fatal(err)
+	}
+}
+
+// enqueue submits an app that asks for that many CPUs.
+func (f *fixture) enqueue(cpus float64, script string) string {
+	f.Helper()
+	id, err := f.tryEnqueue(cpus, script)
+	if err != nil {
+		f.Fatal(err)
+	}
+	return id
+}
+
+func (f *fixture) tryEnqueue(cpus float64, script string) (string, error) {
+	f.Helper()
+	r := sh("r", 1, script)
+	r.Resource = spec.Resource{CPU: cpus, MemMB: -1, GPU: -1}
+	p := f.plan(nil, r)
+	p.Queue = true
+	return p.ID, f.b.Submit(f.ctx, p)
+}
+
+// state waits until an app is in a state, with a message that has those words.
+func (f *fixture) state(id string, want spec.State, words ...string) {
+	f.Helper()
+	var last string
+	defer func() {
+		if f.Failed() {
+			f.Logf("%s was last seen as %s", id, last)
+		}
+	}()
+	f.eventually(id+" to be "+want.String()+" "+strings.Join(words, " "), func() bool {
+		s, err := f.b.Describe(f.ctx, id)
+		if err != nil {
+			return false
+		}
+		last = s.State.String() + " " + s.Msg
+		for _, w := range words {
+			if !strings.Contains(s.Msg, w) {
+				return false
+			}
+		}
+		return s.State == want
+	})
+}
+
+// queued lists the entries of the queue.
+func (f *fixture) queued() []string {
+	entries, _ := os.ReadDir(filepath.Join(f.home, "queue"))
+	var names []string
+	for _, e := range entries {
+		names = append(names, e.Name())
+	}
+	return names
+}
+
+// TestNeverMoreThanFit: fifty apps at once where two fit; all run, and no third
+// one ever beside two others.
+func TestNeverMoreThanFit(t *testing.T) {
+	t.Parallel()
+	f := newFixture(t)
+	f.machineOf(2)
+	const apps = 50
+	file := filepath.Join(t.TempDir(), "order")
+	var plans []*backends.Plan
+	for range apps {
+		r := sh("r", 1, "echo begin >> "+file+"; sleep 0.02; echo end >> "+file)
+		r.Resource = spec.Resource{CPU: 1, MemMB: -1, GPU: -1}
+		p := f.plan(nil, r)
+		p.Queue = true
+		plans = append(plans, p)
+	}
+	var all sync.WaitGroup
+	for _, p := range plans {
+		all.Go(func() {
+			if err := f.b.Submit(f.ctx, p); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+	all.Wait()
+	for _, p := range plans {
+		f.expect(f.wait(p.ID), spec.Succeeded, 0)
+	}
+	data, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	now, most, ends := 0, 0, 0
+	for line := range strings.Lines(string(data)) {
+		if line == "end\n" {
+			now, ends = now-1, ends+1
+			continue
+		}
+		now++
+		most = max(most, now)
+	}
+	if most != 2 || ends != apps || len(f.queued()) != 0 {
+		t.Errorf("%d at once, %d ended, queue %v", most, ends, f.queued())
+	}
+}
+
+// TestNobodyOvertakes: a small app waits behind a big one, and starts at once when
+// that one is cancelled.
+func TestNobodyOvertakes(t *testing.T) {
+	t.Parallel()
+	f := newFixture(t)
+	f.machineOf(4)
+	first := f.enqueue(3, "sleep 300")
+	f.state(first, spec.Running)
+	big := f.enqueue(2.5, "sleep 300")
+	f.state(big, spec.Pending, "queued: waits for 2.5 CPUs (1 of 4 free)")
+	small := f.enqueue(1, "sleep 300")
+	f.state(small, spec.Pending, "queued: needs 1 CPU, behind local://torchx/"+big)
+	f.stop(big)
+	f.expect(f.wait(big), spec.Cancelled, 130)
+	f.state(small, spec.Running, "")
+	if s, err := f.b.Describe(f.ctx, small); err != nil || s.Msg != "" {
+		t.Errorf("a running app says %q, %v", s.Msg, err)
+	}
+}
+
+// TestQueueCountsAppsThatDidNotQueue, whatever the number of their replicas.
+func TestQueueCountsAppsThatDidNotQueue(t *testing.T) {
+	t.Parallel()
+	f := newFixture(t)
+	f.machineOf(4)
+	r := sh("r", 3, "sleep 300")
+	r.Resource = spec.Resource{CPU: 1, MemMB: 300, GPU: -1}
+	running := f.submit(nil, r, sh("nothing", 5, "sleep 300"))
+	id := f.enqueue(2, "true")
+	f.state(id, spec.Pending, "waits for 2 CPUs (1 of 4 free)")
+	f.stop(running)
+	f.expect(f.wait(id), spec.Succeeded, 0)
+}
+
+func TestNeverFits(t *testing.T) {
+	t.Parallel()
+	f := newFixture(t)
+	f.machineOf(4)
+	id, err := f.tryEnqueue(5, "true")
+	f.refused(err, "asks for 5 CPUs, this machine has 4 CPUs", "--queue")
+	f.expect(f.wait(id), spec.Failed, 125)
+	if len(f.queued()) != 0 {
+		t.Errorf("queue %v", f.queued())
+	}
+}
+
+// TestKilledWhileQueued: the app failed, and its place is free.
+func TestKilledWhileQueued(t *testing.T) {
+	t.Parallel()
+	f := newFixture(t)
+	f.machineOf(1)
+	running := f.enqueue(1, "sleep 300")
+	dead := f.enqueue(1, "true")
+	last := f.enqueue(1, "true")
+	f.state(last, spec.Pending, "behind local://torchx/"+dead)
+	f.killAgent(dead)
+	f.state(last, spec.Pending, "waits for 1 CPU (0 of 1 free)")
+	f.stop(running)
+	f.expect(f.wait(last), spec.Succeeded, 0)
+	s := f.wait(dead)
+	f.expect(s, spec.Failed, 125)
+	if !strings.Contains(s.Msg, "agent died while the app was queued") {
+		t.Errorf("message is %q", s.Msg)
+	}
+	if len(f.queued()) != 0 {
+		t.Errorf("queue %v", f.queued())
+	}
+}
+
+// TestRoomOfAKilledAgent: it is free when what the agent left running has ended,
+// though no command looks after it.
+func TestRoomOfAKilledAgent(t *testing.T) {
+	t.Parallel()
+	f, dir := newFixture(t), t.TempDir()
+	f.machineOf(1)
+	r := sh("r", 1, "setsid sh -c 'echo $$ > "+dir+"/daemon; exec sleep 300' & sleep 300")
+	r.Resource = spec.Resource{CPU: 1, MemMB: -1, GPU: -1}
+	r.Env.Set(spec.JobIDVariable, "local://torchx/app-1")
+	running := f.submit(nil, r)
+	daemon := f.pid(dir + "/daemon")
+	next := f.enqueue(1, fmt.Sprintf("grep -q State:.[RSDT] /proc/%d/status && echo alive > %s/seen; echo > %s/looked; sleep 300", daemon, dir, dir))
+	f.state(next, spec.Pending, "queued")
+	pid := f.agentPID(running)
+	if err := unix.Kill(pid, unix.SIGKILL); err != nil {
+		t.Fatal(err)
+	}
+	f.waitFile(dir + "/looked")
+	if _, err := os.Stat(dir + "/seen"); err == nil {
+		t.Error("the next app started beside what a dead agent left")
+	}
+	f.expect(f.wait(running), spec.Failed, 125)
+}
+
+// TestQueueWithoutTheHistory: a locked history stops nobody.
+func TestQueueWithoutTheHistory(t *testing.T) {
+	t.Parallel()
+	f := newFixture(t)
+	f.machineOf(1)
+	running := f.enqueue(1, "sleep 300")
+	f.lockHistory(filepath.Join(f.home, "state.db"))
+	id := f.enqueue(1, "true")
+	f.state(id, spec.Pending, "queued")
+	f.stop(running)
+	f.state(id, spec.Succeeded)
+}
+
+// TestQueueForDevices: an app that queues waits for its devices, too.
+func TestQueueForDevices(t *testing.T) {
+	t.Parallel()
+	f, dir := newFixture(t), t.TempDir()
+	f.machineOf(8)
+	a := f.mustStart(gpuRole("a", 1, 2, dir), nil)
+	r := gpuRole("b", 1, 2, dir)
+	b := f.mustStart(r, func(p *backends.Plan) {
+		p.Queue = true
+		p.Environ = append(p.Environ, "CUDA_VISIBLE_DEVICES=1,2")
+	})
+	f.state(b, spec.Pending, "queued: waits for 2 GPUs (1 of 2 free)")
+	f.stop(a)
+	f.expectDevices(dir+"/b-0", "1,2")
+	c := f.mustStart(gpuRole("c", 1, 3, dir), func(p *backends.Plan) { p.Queue = true })
+	f.state(c, spec.Pending, "queued: waits for 3 GPUs (2 of 4 free)")
+	f.stop(b)
+	f.expectDevices(dir+"/c-0", "0,1,2")
+}

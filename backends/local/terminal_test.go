@@ -1,0 +1,199 @@
+//go:build unix
+
+package local
+
+import (
+	"errors"
+	"io"
+	"io/fs"
+	"os"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"torchx/backends"
+	"torchx/backends/bundled"
+	"torchx/runtime/spec"
+)
+
+// onTerminal starts a shell script on a terminal.
+func (f *fixture) onTerminal(script string) string {
+	f.Helper()
+	p := f.plan(backends.Config{}, sh("r", 1, script))
+	p.TTY = &backends.TerminalSize{Rows: 5, Cols: 7}
+	if err := f.b.Submit(f.ctx, p); err != nil {
+		f.Fatal(err)
+	}
+	return p.ID
+}
+
+func (f *fixture) openTerminal(id string) backends.Terminal {
+	f.Helper()
+	t, err := f.b.OpenTerminal(f.ctx, id, backends.TerminalOptions{All: true})
+	if err != nil {
+		f.Fatal(err)
+	}
+	f.Cleanup(func() { t.Close() })
+	return t
+}
+
+// until reads a terminal until it has shown a text, or to its end for "".
+func (f *fixture) until(t backends.Terminal, text string) string {
+	f.Helper()
+	var shown strings.Builder
+	for text == "" || !strings.Contains(shown.String(), text) {
+		o, err := t.Next(f.ctx)
+		if errors.Is(err, io.EOF) && text == "" {
+			break
+		}
+		if err != nil {
+			f.Fatalf("after %q: %v", shown.String(), err)
+		}
+		shown.Write(o.Data)
+	}
+	return shown.String()
+}
+
+// TestTerminalOfTwo: two clients type at once; no byte of either is lost or cut.
+func TestTerminalOfTwo(t *testing.T) {
+	t.Parallel()
+	const lines = 500
+	f := newFixture(t)
+	id := f.onTerminal("stty size -echo; echo ready; wc -l; tty; stty size; exit 5")
+	watcher := f.openTerminal(id)
+	f.until(watcher, "5 7\r\nready\r\n")
+	var typing sync.WaitGroup
+	for _, text := range []string{"from the first\n", "of the other\n"} {
+		c := f.openTerminal(id)
+		typing.Go(func() {
+			for range lines {
+				if _, err := c.Write([]byte(text)); err != nil {
+					t.Error(err)
+					return
+				}
+			}
+		})
+	}
+	typing.Wait()
+	if err := watcher.Resize(backends.TerminalSize{Rows: 6, Cols: 8}); err != nil {
+		t.Fatal(err)
+	}
+	if err := watcher.CloseInput(); err != nil {
+		t.Fatal(err)
+	}
+	if shown := f.until(watcher, ""); !strings.Contains(shown, "1000\r\n/dev/") || !strings.Contains(shown, "6 8\r\n") {
+		t.Errorf("%q", shown)
+	}
+	if s := f.wait(id); s.ExitCode == nil || *s.ExitCode != 5 {
+		t.Errorf("%+v", s)
+	}
+	if _, err := os.Lstat(inputPath(f.b.Bundle(id))); !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("the FIFO: %v", err)
+	}
+	if _, err := watcher.Write([]byte("x")); err == nil {
+		t.Error("input for an app that has ended was taken")
+	}
+}
+
+// TestTerminalOfBackground: what runs on when the leader has ended still has its output in the log.
+func TestTerminalOfBackground(t *testing.T) {
+	t.Parallel()
+	f := newFixture(t)
+	id := f.onTerminal(`(trap '' HUP; trap 'echo asked to end; exit' TERM; echo begun; while :; do sleep 0.05; done) & sleep 0.3`)
+	if shown := f.until(f.openTerminal(id), ""); !strings.HasSuffix(shown, "asked to end\r\n") {
+		t.Errorf("%q", shown)
+	}
+}
+
+// TestTerminalReopened: a program that closes its streams has its terminal still.
+func TestTerminalReopened(t *testing.T) {
+	t.Parallel()
+	f := newFixture(t)
+	id := f.onTerminal(`exec <&- >&- 2>&-; sleep 0.2; echo still here >/dev/tty`)
+	if shown := f.until(f.openTerminal(id), ""); shown != "still here\r\n" {
+		t.Errorf("%q", shown)
+	}
+}
+
+// TestTerminalClose: a client that waits for the app can leave.
+func TestTerminalClose(t *testing.T) {
+	t.Parallel()
+	f := newFixture(t)
+	id := f.onTerminal("stty raw -echo; echo ready; exec sleep 300")
+	c := f.openTerminal(id)
+	f.until(c, "ready")
+	done := make(chan error)
+	go func() {
+		_, err := c.Write(make([]byte, 1<<20))
+		done <- err
+	}()
+	time.Sleep(20 * time.Millisecond) // it may wait by now, or not: both must work
+	if err := c.Close(); err != nil {
+		t.Error(err)
+	}
+	if err := <-done; !errors.Is(err, fs.ErrClosed) {
+		t.Errorf("%v", err)
+	}
+	if _, err := c.Next(f.ctx); !errors.Is(err, fs.ErrClosed) {
+		t.Errorf("%v", err)
+	}
+	if _, err := f.b.OpenTerminal(f.ctx, "nothing", backends.TerminalOptions{}); !errors.Is(err, backends.ErrNotFound) {
+		t.Errorf("%v", err)
+	}
+}
+
+// BenchmarkTerminalEcho is the way of a key to the replica and of its echo back.
+func BenchmarkTerminalEcho(b *testing.B) {
+	home := b.TempDir()
+	backend, err := New(Config{Home: home, Exe: os.Args[0]})
+	if err != nil {
+		b.Fatal(err)
+	}
+	defer backend.Close()
+	ctx := b.Context()
+	plan, err := backend.Plan(ctx, backends.PlanInput{ID: "echo", App: oneRole(sh("r", 1, "stty raw -echo; echo ready; exec cat")), Cwd: home})
+	if err != nil {
+		b.Fatal(err)
+	}
+	plan.TTY = &backends.TerminalSize{Rows: 24, Cols: 80}
+	if err := backend.Submit(ctx, plan); err != nil {
+		b.Fatal(err)
+	}
+	c, err := backend.OpenTerminal(ctx, "echo", backends.TerminalOptions{All: true})
+	if err != nil {
+		b.Fatal(err)
+	}
+	for shown := ""; !strings.Contains(shown, "ready\n"); {
+		o, err := c.Next(ctx)
+		if err != nil {
+			b.Fatal(err)
+		}
+		shown += string(o.Data)
+	}
+	var took []time.Duration
+	for b.Loop() {
+		begun := time.Now()
+		if _, err := c.Write([]byte("k")); err != nil {
+			b.Fatal(err)
+		}
+		if o, err := c.Next(ctx); err != nil || string(o.Data) != "k" {
+			b.Fatalf("%q %v", o.Data, err)
+		}
+		took = append(took, time.Since(begun))
+	}
+	slices.Sort(took)
+	b.ReportMetric(took[len(took)*99/100].Seconds()*1e3, "p99-ms")
+	b.ReportMetric(took[len(took)/2].Seconds()*1e3, "p50-ms")
+	c.Close()
+	if err := backend.Cancel(ctx, "echo", backends.CancelOptions{Force: true}); err != nil {
+		b.Fatal(err)
+	}
+	if _, err := backend.Wait(ctx, "echo"); err != nil {
+		b.Fatal(err)
+	}
+	bundled.AwaitAgent(backend.Bundle("echo"))
+}
+
+func oneRole(r spec.Role) *spec.App { return &spec.App{Name: "app", Roles: []spec.Role{r}} }

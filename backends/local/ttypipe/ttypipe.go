@@ -1,0 +1,159 @@
+//go:build unix
+
+// Package ttypipe carries what the clients of an app's terminal send to its agent:
+// input, window sizes, the end of the input. It is a FIFO in the app's folder: the
+// path of a socket may have some 100 bytes only, and homes are longer than that.
+//
+// A message is its kind, the length of its data (two bytes, little-endian) and the
+// data. No message is longer than the system writes in one piece, so those of
+// several clients do not mix.
+package ttypipe
+
+import (
+	"bufio"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+
+	"golang.org/x/sys/unix"
+)
+
+// Kind is what a message says.
+type Kind byte
+
+// The kinds.
+const (
+	Input Kind = 'i' // bytes that were typed
+	Size  Kind = 's' // rows and columns, two bytes each, little-endian
+	End   Kind = 'e' // no more input from this client
+)
+
+const (
+	// maxMessage is _POSIX_PIPE_BUF, the least that every system writes at once (macOS: 512).
+	maxMessage = 512
+	headerSize = 3
+	maxData    = maxMessage - headerSize
+)
+
+// ErrNobody says that no agent listens.
+var ErrNobody = errors.New("the agent of the app does not listen")
+
+// Message is one message; a Size has Rows and Cols.
+type Message struct {
+	Kind       Kind
+	Data       []byte // of an Input; valid until the next one
+	Rows, Cols uint16
+}
+
+// Listener is the agent's end.
+type Listener struct {
+	file *os.File
+	r    *bufio.Reader
+	buf  [maxData]byte
+}
+
+// Listen makes the FIFO, which must not be there yet.
+func Listen(path string) (*Listener, error) {
+	if err := unix.Mkfifo(path, 0o600); err != nil {
+		return nil, fmt.Errorf("make %s: %w: a terminal needs a TORCHX_HOME on a file system with FIFOs", path, err)
+	}
+	// Opened for writing too, it stays open when the last client leaves.
+	f, err := os.OpenFile(path, os.O_RDWR|unix.O_NONBLOCK, 0)
+	if err != nil {
+		return nil, fmt.Errorf("listen to clients: %w", err)
+	}
+	return &Listener{file: f, r: bufio.NewReader(f)}, nil
+}
+
+// Next waits for a message. What is none is left out. After Close its error is
+// fs.ErrClosed.
+func (l *Listener) Next() (Message, error) {
+	for {
+		var h [headerSize]byte
+		if _, err := io.ReadFull(l.r, h[:]); err != nil {
+			return Message{}, fmt.Errorf("read from clients: %w", err)
+		}
+		size := int(binary.LittleEndian.Uint16(h[1:]))
+		if size > maxData {
+			l.resync()
+			continue
+		}
+		data := l.buf[:size]
+		if _, err := io.ReadFull(l.r, data); err != nil {
+			return Message{}, fmt.Errorf("read from clients: %w", err)
+		}
+		switch kind := Kind(h[0]); {
+		case kind == Input:
+			return Message{Kind: kind, Data: data}, nil
+		case kind == Size && size == 4:
+			return Message{Kind: kind, Rows: binary.LittleEndian.Uint16(data), Cols: binary.LittleEndian.Uint16(data[2:])}, nil
+		case kind == End:
+			return Message{Kind: kind}, nil
+		}
+		l.resync()
+	}
+}
+
+// resync is for bytes that somebody else wrote: there is no way to tell where the
+// next message begins but to begin anew.
+func (l *Listener) resync() { _, _ = l.r.Discard(l.r.Buffered()) }
+
+// Close ends listening and removes the FIFO.
+func (l *Listener) Close() error {
+	err := os.Remove(l.file.Name())
+	if errors.Is(err, fs.ErrNotExist) {
+		err = nil
+	}
+	return errors.Join(err, l.file.Close())
+}
+
+// Sender is a client's end. Its methods may be called from several goroutines.
+type Sender struct{ file *os.File }
+
+// Dial connects to the agent. Errors: fs.ErrNotExist, ErrNobody.
+func Dial(path string) (*Sender, error) {
+	f, err := os.OpenFile(path, os.O_WRONLY|unix.O_NONBLOCK, 0)
+	switch {
+	case errors.Is(err, unix.ENXIO):
+		return nil, ErrNobody
+	case err != nil:
+		return nil, fmt.Errorf("connect to the agent: %w", err)
+	}
+	return &Sender{f}, nil
+}
+
+// Write sends input. It waits while the agent has more than it can pass on.
+func (s *Sender) Write(p []byte) (n int, err error) {
+	for n < len(p) && err == nil {
+		piece := p[n:min(len(p), n+maxData)]
+		if err = s.send(Input, piece); err == nil {
+			n += len(piece)
+		}
+	}
+	return n, err
+}
+
+// Resize sends the size of the client's window.
+func (s *Sender) Resize(rows, cols uint16) error {
+	data := binary.LittleEndian.AppendUint16(nil, rows)
+	return s.send(Size, binary.LittleEndian.AppendUint16(data, cols))
+}
+
+// End says that no more input comes.
+func (s *Sender) End() error { return s.send(End, nil) }
+
+func (s *Sender) send(kind Kind, data []byte) error {
+	m := append(make([]byte, 0, headerSize+len(data)), byte(kind))
+	m = binary.LittleEndian.AppendUint16(m, uint16(len(data)))
+	_, err := s.file.Write(append(m, data...))
+	if errors.Is(err, unix.EPIPE) {
+		return ErrNobody
+	}
+	return err
+}
+
+// Close ends the connection; a Write that waits returns.
+func (s *Sender) Close() error { return s.file.Close() }

@@ -1,0 +1,62 @@
+package main
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+
+	"torchx/runtime/spec"
+)
+
+// asked is what an app was asked for beside its component, the arguments typed
+// behind it, the backend and its options. The history keeps it for `rerun`.
+type asked struct {
+	Env         spec.Map[string]  `json:"env,omitempty"` // --env
+	Workspace   string            `json:"workspace,omitempty"`
+	NoWorkspace bool              `json:"no_workspace,omitempty"` // --workspace=
+	ParentRunID string            `json:"parent_run_id,omitempty"`
+	Inputs      map[string]any    `json:"component_args,omitempty"` // of --stdin
+	Config      map[string]string `json:"config,omitempty"`         // [component:NAME]
+	Image       string            `json:"image,omitempty"`          // what torchx.IMAGE was
+}
+
+// asked is the record of o; env and image are what --env and torchx.IMAGE say.
+func (o *runOptions) asked(env spec.Map[string], image string) (json.RawMessage, error) {
+	data, err := json.Marshal(asked{env, o.workspace, o.hasWorkspace && o.workspace == "", o.parentRunID, o.inputs.JSON, o.inputs.Config, image})
+	if err != nil {
+		return nil, fmt.Errorf("encode what was asked for: %w", err)
+	}
+	return data, nil
+}
+
+// readAsked reads a record; one without a text asks for nothing.
+func readAsked(raw json.RawMessage) (a asked, err error) {
+	if len(raw) == 0 {
+		return a, nil
+	}
+	d := json.NewDecoder(bytes.NewReader(raw))
+	d.UseNumber()
+	if err := d.Decode(&a); err != nil {
+		return a, fmt.Errorf("read what was asked for: %w", err)
+	}
+	if a.Config == nil {
+		a.Config = map[string]string{} // there was none, whatever the file says now
+	}
+	return a, nil
+}
+
+// take fills in what was asked for then and not said anew.
+func (o *runOptions) take(a asked) {
+	var env []string
+	for _, e := range a.Env {
+		env = append(env, e.Key+"="+e.Value)
+	}
+	o.env = append(env, o.env...) // of two values the last one counts
+	if !o.hasWorkspace {
+		o.workspace, o.hasWorkspace = a.Workspace, a.Workspace != "" || a.NoWorkspace
+	}
+	if o.parentRunID == "" {
+		o.parentRunID = a.ParentRunID
+	}
+	o.inputs.JSON, o.inputs.Config = a.Inputs, a.Config
+}

@@ -1,0 +1,174 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"sync"
+	"time"
+	"unicode/utf8"
+
+	"github.com/urfave/cli/v2"
+
+	"torchx/backends"
+)
+
+// doctorTime bounds the look at the home and at each backend. A backend bounds
+// its checks itself; this is for one that does not.
+const doctorTime = 20 * time.Second
+
+// examination is what was found out about the home or about one backend.
+type examination struct {
+	Name   string           `json:"name"` // "home" or that of the backend
+	Checks []backends.Check `json:"checks"`
+}
+
+func (t *tool) doctorCommand() *cli.Command {
+	var backend string
+	var asJSON bool
+	return &cli.Command{
+		Name:      "doctor",
+		Usage:     "look for what keeps apps from running, with the fix",
+		UsageText: "[-b BACKEND] [--json]\ntorchx doctor\ntorchx doctor -b local --json",
+		Description: "Examine the home of torchx (TORCHX_HOME) and every backend: really lock a file, start an agent, read the whole history. " +
+			"Each line is ok, a warning or a failure; below the last two stands what to do. The exit code is 1 if there is a failure.",
+		Flags: []cli.Flag{backendFlag(&backend, "only the home and `BACKEND`"), jsonFlag(&asJSON)},
+		Action: func(c *cli.Context) error {
+			if err := noArguments(c); err != nil {
+				return err
+			}
+			return t.doctor(c.Context, backend, asJSON)
+		},
+	}
+}
+
+func (t *tool) doctor(ctx context.Context, backend string, asJSON bool) error {
+	reg, err := t.registry()
+	if err != nil {
+		return err
+	}
+	names := reg.Names()
+	if backend != "" {
+		alias, err := t.canonical("doctor", backend)
+		if err != nil {
+			return err
+		}
+		names = []string{alias.Backend}
+	}
+	home, err := t.env.home()
+	if err != nil {
+		return err
+	}
+	found := make([]examination, 1+len(names))
+	found[0] = examination{"home", t.examineHome(ctx, home)}
+	var all sync.WaitGroup
+	for i, name := range names {
+		all.Go(func() { found[i+1] = examination{name, examineBackend(ctx, reg, name)} })
+	}
+	all.Wait()
+	if ctx.Err() != nil {
+		return ctx.Err()
+	}
+	if asJSON {
+		err = t.printMaskedJSON(found)
+	} else {
+		err = t.printExaminations(found, home)
+	}
+	if err == nil && levels(found)[backends.LevelFailure] > 0 {
+		err = quietError{exitError}
+	}
+	return err
+}
+
+// examineBackend never takes longer than doctorTime.
+func examineBackend(ctx context.Context, reg *backends.Registry, name string) []backends.Check {
+	ctx, cancel := context.WithTimeout(ctx, doctorTime)
+	defer cancel()
+	done := make(chan []backends.Check, 1)
+	go func() {
+		b, err := reg.Get(name)
+		if err != nil {
+			done <- []backends.Check{backends.Failed("opening", "", "%v", err)}
+			return
+		}
+		done <- backends.Examine(ctx, b)
+	}()
+	select {
+	case checks := <-done:
+		return checks
+	case <-ctx.Done():
+		return []backends.Check{backends.Failed("answer", "see whether what it needs hangs", "no answer within %v", doctorTime)}
+	}
+}
+
+// levels counts the checks of each level.
+func levels(found []examination) map[backends.Level]int {
+	n := map[backends.Level]int{}
+	for _, e := range found {
+		for _, c := range e.Checks {
+			n[c.Level]++
+		}
+	}
+	return n
+}
+
+func levelColor(l backends.Level) string {
+	switch l {
+	case backends.LevelOK:
+		return ansiGreen
+	case backends.LevelWarning:
+		return ansiYellow
+	}
+	return ansiRed
+}
+
+func (t *tool) printExaminations(found []examination, home string) error {
+	var b strings.Builder
+	for i, e := range found {
+		title := "backend " + e.Name
+		if i == 0 {
+			title = "home " + oneLine(home)
+		} else {
+			b.WriteByte('\n')
+		}
+		b.WriteString(t.outStyle.paint(ansiBold, title) + "\n")
+		if len(e.Checks) == 0 {
+			b.WriteString("  nothing is known to look at\n")
+		}
+		for _, c := range e.Checks {
+			t.writeCheck(&b, c)
+		}
+	}
+	n := levels(found)
+	fmt.Fprintf(&b, "\n%d ok, %s, %s\n", n[backends.LevelOK],
+		counted(n[backends.LevelWarning], "warning"), counted(n[backends.LevelFailure], "failure"))
+	return t.print(b.String())
+}
+
+func counted(n int, what string) string {
+	if n == 1 {
+		return "1 " + what
+	}
+	return fmt.Sprintf("%d %ss", n, what)
+}
+
+// Columns of a check: its level, its name, what was found.
+const (
+	checkNameColumn = 11
+	checkTextColumn = 26
+)
+
+// writeCheck writes a check, with its fix below it.
+func (t *tool) writeCheck(b *strings.Builder, c backends.Check) {
+	level, name := string(c.Level), oneLine(c.Name)
+	b.WriteString("  " + t.outStyle.paint(levelColor(c.Level), level) + spaces(checkNameColumn-2-len(level)) +
+		name + spaces(checkTextColumn-checkNameColumn-utf8.RuneCountInString(name)))
+	lines := wrapText(oneLine(t.masked(c.Text)), terminalWidth(t.out)-checkTextColumn)
+	if c.Fix != "" {
+		lines = append(lines, wrapText("fix: "+oneLine(c.Fix), terminalWidth(t.out)-checkTextColumn)...)
+	}
+	b.WriteString(strings.Join(lines, "\n"+spaces(checkTextColumn)) + "\n")
+}
+
+// spaces are n spaces, at least one.
+func spaces(n int) string { return strings.Repeat(" ", max(n, 1)) }

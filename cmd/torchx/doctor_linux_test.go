@@ -1,0 +1,64 @@
+package main
+
+import (
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"torchx/backends"
+)
+
+// TestDoctorFindsDeadApps: an app whose agent was killed is a warning until the
+// fix that the doctor names was followed.
+func TestDoctorFindsDeadApps(t *testing.T) {
+	t.Parallel()
+	dir := tempDir(t)
+	r := torchx(t, dir, nil, "", "run", "-d", "utils.sh", "sleep", "300")
+	if r.code != exitOK {
+		t.Fatalf("%+v", r)
+	}
+	handle := strings.TrimSpace(r.out)
+	id := handle[strings.LastIndexByte(handle, '/')+1:]
+	t.Cleanup(func() { torchx(t, dir, nil, "", "delete", id) })
+	if c := deadApps(t, dir); c.Level != backends.LevelOK {
+		t.Errorf("a live app: %+v", c)
+	}
+	data, err := os.ReadFile(filepath.Join(dir, "home", "apps", id, "agent.lock"))
+	must(t, err)
+	var holder struct{ PID int }
+	must(t, json.Unmarshal(data, &holder))
+	must(t, syscall.Kill(holder.PID, syscall.SIGKILL))
+	c := deadApps(t, dir)
+	for begun := time.Now(); c.Level == backends.LevelOK && time.Since(begun) < 20*time.Second; c = deadApps(t, dir) {
+	}
+	if c.Level != backends.LevelWarning || !strings.Contains(c.Text, id) || !strings.Contains(c.Fix, "torchx list") {
+		t.Errorf("a dead app: %+v", c)
+	}
+	if r := torchx(t, dir, nil, "", "list"); !strings.Contains(r.out, "FAILED") {
+		t.Errorf("%+v", r)
+	}
+	if c := deadApps(t, dir); c.Level != backends.LevelOK {
+		t.Errorf("after the fix: %+v", c)
+	}
+}
+
+// deadApps is what the doctor says of apps that lost their agent.
+func deadApps(t *testing.T, dir string) backends.Check {
+	t.Helper()
+	r := torchx(t, dir, nil, "", "doctor", "--json")
+	var found []examination
+	if err := json.Unmarshal([]byte(r.out), &found); err != nil || len(found) < 2 || found[0].Name != "home" || found[1].Name != "local" {
+		t.Fatalf("%+v: %v", r, err)
+	}
+	for _, c := range found[1].Checks {
+		if c.Name == "dead apps" {
+			return c
+		}
+	}
+	t.Fatalf("%+v has no such check", found[1])
+	return backends.Check{}
+}

@@ -1,0 +1,72 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"time"
+
+	"torchx/backends"
+	"torchx/runtime/runner"
+	"torchx/runtime/spec"
+)
+
+// queueLook is how often a foreground run looks whether its app still waits.
+const queueLook = 100 * time.Millisecond
+
+// askForQueue makes a plan wait for its turn, where the backend can do that.
+func askForQueue(r *runner.Runner, p *runner.Planned) error {
+	b, err := r.Backends.Get(p.Backend)
+	if err != nil {
+		return err
+	}
+	if q, ok := b.(backends.Queuer); !ok || !q.Queues() {
+		return backends.Errorf(backends.ErrUnsupported,
+			"--queue is for backends that run apps on this machine: %s has a scheduler of its own (see torchx runopts %s)", p.Backend, p.Backend)
+	}
+	p.Plan.Queue = true
+	return nil
+}
+
+// queuedMark begins the message of an app that waits for its turn.
+const queuedMark = "queued: "
+
+// stateText is a state in a table, which has no room for why an app waits.
+func stateText(s spec.State, msg string) string {
+	if s == spec.Pending && strings.HasPrefix(msg, queuedMark) {
+		return s.String() + " queued"
+	}
+	return s.String()
+}
+
+// awaitTurn says what an app in the queue waits for, whenever that changes, and
+// returns when it has started or ended. One that is left alone is looked at once.
+func (f *follower) awaitTurn(ctx context.Context) error {
+	b, err := f.runner.Backends.Get(f.ref.Backend)
+	if err != nil {
+		return err
+	}
+	tick := time.NewTicker(queueLook)
+	defer tick.Stop()
+	for said := ""; ; {
+		s, err := b.Describe(ctx, f.ref.ID)
+		if err != nil {
+			return fmt.Errorf("see whether %s still waits: %w", f.ref.Handle(), err)
+		}
+		if s.State != spec.Pending || !strings.HasPrefix(s.Msg, queuedMark) {
+			return nil
+		}
+		if s.Msg != said && !f.interrupted() {
+			said = s.Msg
+			f.say("%s %s", f.ref.Handle(), s.Msg)
+		}
+		if f.quits {
+			return nil
+		}
+		select {
+		case <-ctx.Done():
+			return ctx.Err()
+		case <-tick.C:
+		}
+	}
+}

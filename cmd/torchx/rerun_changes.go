@@ -1,0 +1,158 @@
+package main
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"torchx/components"
+	"torchx/runtime/runner"
+	"torchx/runtime/secrets"
+	"torchx/starlark/component"
+)
+
+// sayChanges warns of what is not as it was when the app ran: files of its
+// component and variables that it reads. built is nil if the component fails now:
+// then the files that it had are looked at.
+func (t *tool) sayChanges(past *runner.Recorded, built *component.Result) {
+	var modules []component.Module
+	var env map[string]string
+	if json.Unmarshal(past.Modules, &modules) != nil || len(past.Getenv) > 0 && json.Unmarshal(past.Getenv, &env) != nil {
+		t.warn("whether the component of %s has changed is not known: its record cannot be read", past.Ref.Handle())
+		return
+	}
+	now := current(modules)
+	if built != nil {
+		now = built.Modules
+	}
+	if changed := moduleChanges(modules, now, past.Cwd); len(changed) > 0 {
+		t.warn("changed since %s ran: %s (--recorded runs the app as it was)", past.Ref.Handle(), strings.Join(changed, ", "))
+	}
+	if built == nil {
+		return
+	}
+	if changed := t.envChanges(env, built.Getenv); len(changed) > 0 {
+		t.warn("variables that the component reads changed since %s ran: %s", past.Ref.Handle(), strings.Join(changed, ", "))
+	}
+	was, err := readAsked(past.Asked)
+	image, imageErr := t.image()
+	if err == nil && imageErr == nil && was.Image != "" && image != was.Image && usesImage(past, was.Image) {
+		t.warn("torchx.IMAGE changed since %s ran: it was %s, it is %s", past.Ref.Handle(), was.Image, image)
+	}
+}
+
+func usesImage(past *runner.Recorded, image string) bool {
+	for i := range past.App.Roles {
+		if past.App.Roles[i].Image == image {
+			return true
+		}
+	}
+	return false
+}
+
+// moduleChanges names the files that differ, those below dir relative to it.
+func moduleChanges(then, now []component.Module, dir string) []string {
+	old, current := byPlace(then), byPlace(now)
+	var changed []string
+	for _, place := range keys(old) {
+		m, there := current[place]
+		switch {
+		case !there:
+			changed = append(changed, moduleName(old[place], dir)+" (not used any more)")
+		case m.SHA256 == "":
+			changed = append(changed, moduleName(m, dir)+" (gone)")
+		case m.SHA256 != old[place].SHA256:
+			changed = append(changed, moduleName(m, dir))
+		}
+	}
+	for _, place := range keys(current) {
+		if _, there := old[place]; !there {
+			changed = append(changed, moduleName(current[place], dir)+" (new)")
+		}
+	}
+	return changed
+}
+
+// byPlace keys modules by where they are: a label may mean another file elsewhere.
+func byPlace(modules []component.Module) map[string]component.Module {
+	m := map[string]component.Module{}
+	for _, module := range modules {
+		place := module.Path
+		if place == "" {
+			place = module.Label
+		}
+		m[place] = module
+	}
+	return m
+}
+
+func moduleName(m component.Module, dir string) string {
+	if m.Path == "" {
+		return m.Label
+	}
+	if short, err := filepath.Rel(dir, m.Path); err == nil && filepath.IsLocal(short) {
+		return short
+	}
+	return m.Path
+}
+
+// current is what files are now; the SHA256 of one that cannot be read is "".
+func current(modules []component.Module) []component.Module {
+	now := make([]component.Module, len(modules))
+	for i, m := range modules {
+		var data []byte
+		var err error
+		name, builtin := strings.CutPrefix(m.Label, "@torchx//")
+		switch {
+		case m.Path != "":
+			data, err = os.ReadFile(m.Path)
+		case builtin:
+			data, err = fs.ReadFile(components.FS, name)
+		default:
+			now[i] = m // of a library: nothing is known
+			continue
+		}
+		now[i] = component.Module{Label: m.Label, Path: m.Path}
+		if err == nil {
+			sum := sha256.Sum256(data)
+			now[i].SHA256 = hex.EncodeToString(sum[:])
+		}
+	}
+	return now
+}
+
+// envChanges names variables that differ, with their values unless those are secrets.
+func (t *tool) envChanges(then, now map[string]string) []string {
+	rules, _ := t.secretRules()
+	show := func(name, value string) string {
+		if t.masking.off {
+			return value
+		}
+		return rules.Value(name, value)
+	}
+	var changed []string
+	for _, name := range keys(then) {
+		value, there := now[name]
+		was, is := show(name, then[name]), show(name, value)
+		switch {
+		case !there:
+			changed = append(changed, fmt.Sprintf("%s (was %s, is not set or not read)", name, quoteWord(was)))
+		case value == then[name]:
+		case is == secrets.Hidden:
+			changed = append(changed, name)
+		default:
+			changed = append(changed, fmt.Sprintf("%s (was %s, is %s)", name, quoteWord(was), quoteWord(is)))
+		}
+	}
+	for _, name := range keys(now) {
+		if _, there := then[name]; !there {
+			changed = append(changed, fmt.Sprintf("%s (was not set or not read, is %s)", name, quoteWord(show(name, now[name]))))
+		}
+	}
+	return changed
+}

@@ -1,0 +1,284 @@
+package main
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"golang.org/x/sys/unix"
+
+	"torchx/runtime/agent"
+	"torchx/runtime/procs"
+)
+
+// onTTY starts an app on a terminal of its own.
+func onTTY(t *testing.T, dir, line string, flags ...string) *session {
+	t.Helper()
+	args := append([]string{"run", "--tty"}, flags...)
+	s := begin(t, filepath.Join(dir, "home"), true, append(args, "utils.sh", "-c", line)...)
+	t.Cleanup(func() { torchx(t, dir, nil, "", "delete", "-") })
+	return s
+}
+
+// end waits for the end of a session, which must leave the terminal as it was.
+func (s *session) end(code int, says string) {
+	s.t.Helper()
+	if got := <-s.ended; got != code {
+		s.t.Errorf("exit code %d, want %d: %q", got, code, s.shown)
+	}
+	if !strings.Contains(s.shown.String(), says) {
+		s.t.Errorf("no %q in %q", says, s.shown)
+	}
+	if s.after == nil || *s.after != s.before {
+		s.t.Error("the terminal is not in the mode it was in")
+	}
+}
+
+// resize makes the window another size.
+func (s *session) resize(rows, cols uint16) {
+	must(s.t, unix.IoctlSetWinsize(int(s.screen.Fd()), unix.TIOCSWINSZ, &unix.Winsize{Row: rows, Col: cols}))
+	must(s.t, syscall.Kill(os.Getpid(), syscall.SIGWINCH)) // the window is not that of the tests
+}
+
+// ttyLog is all that the last app wrote to its terminal.
+func ttyLog(t *testing.T, dir string) string {
+	t.Helper()
+	files, err := filepath.Glob(filepath.Join(dir, "home", "apps", "*", "replicas", "*", "0", "*", "stdout.log"))
+	must(t, err)
+	var all strings.Builder
+	for _, f := range files {
+		data, err := os.ReadFile(f)
+		must(t, err)
+		all.Write(data)
+	}
+	return all.String()
+}
+
+// TestTTYSession: one sits at a shell, leaves it, comes back and ends it.
+func TestTTYSession(t *testing.T) {
+	t.Parallel()
+	dir := caseDir(t)
+	s := onTTY(t, dir, "PS1='> ' exec sh -i")
+	s.shown.waitFor("detaches, the app goes on")
+	s.typed("echo $((6*7)) $TERM\r")
+	s.shown.waitFor("42 xterm\r\n")
+	s.typed("stty size\r")
+	s.shown.waitFor("24 100\r\n")
+	s.resize(31, 91)
+	s.typed("sleep 0.1; stty size; echo begun; sleep 300\r")
+	s.shown.waitFor("31 91\r\n")
+	s.shown.waitFor("\r\nbegun\r\n")
+	s.typed("\x03")
+	s.typed("echo ali''ve; printf 'a\\rb\\033[1m\\n'\r")
+	s.shown.waitFor("alive\r\n")
+	s.shown.waitFor("a\rb\x1b[1m\r\n")
+	s.typed("\x10")
+	s.typed("\x11")
+	s.end(exitOK, "goes on: torchx attach --tty local://torchx/sh-")
+	if !strings.Contains(s.shown.String(), strings.TrimSuffix(ttyLog(t, dir), "> ")) {
+		t.Errorf("shown %q, in the log %q", s.shown, ttyLog(t, dir))
+	}
+
+	again := begin(t, filepath.Join(dir, "home"), true, "attach", "--tty", "--detach-keys", "ctrl-]", "-")
+	again.shown.waitFor("ctrl-] detaches")
+	again.shown.waitFor("alive\r\n")
+	again.typed("stty size\r")
+	again.shown.waitFor("24 100\r\n")
+	again.typed("exit 7\r")
+	again.end(7, "FAILED: exit code 7")
+	if r := torchx(t, dir, nil, "", "log", "-/sh/0"); !strings.Contains(r.out, "a\rb\x1b[1m\r\n") || r.out != ttyLog(t, dir) {
+		t.Errorf("%+v", r)
+	}
+	done := begin(t, filepath.Join(dir, "home"), true, "attach", "--tty", "-")
+	done.end(7, "FAILED: exit code 7")
+}
+
+// TestTTYSignals: what comes from outside and not from the keys.
+func TestTTYSignals(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		attach bool
+		signal os.Signal
+		code   int
+		left   string
+	}{
+		"run and SIGHUP":     {false, syscall.SIGHUP, exitHangup, "RUNNING"},
+		"run and SIGTERM":    {false, syscall.SIGTERM, exitInterrupted, "CANCELLED"},
+		"attach and SIGHUP":  {true, syscall.SIGHUP, exitHangup, "RUNNING"},
+		"attach and SIGTERM": {true, syscall.SIGTERM, exitInterrupted, "RUNNING"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			dir := caseDir(t)
+			s := onTTY(t, dir, "PS1=ready exec sh -i", "-cfg", "grace_period=100")
+			s.shown.waitFor("ready")
+			if c.attach {
+				s.typed("\x10\x11")
+				s.end(exitOK, "goes on")
+				s = begin(t, filepath.Join(dir, "home"), true, "attach", "--tty", "-")
+				s.shown.waitFor("ready")
+			}
+			s.signals <- c.signal
+			s.end(c.code, "")
+			if r := torchx(t, dir, nil, "", "status", "-"); !strings.Contains(r.out, "State: "+c.left) {
+				t.Errorf("%s", r.out)
+			}
+		})
+	}
+}
+
+// TestTTYAgentKilled: nothing is left, and the terminal is given back.
+func TestTTYAgentKilled(t *testing.T) {
+	t.Parallel()
+	dir := caseDir(t)
+	s := onTTY(t, dir, "trap '' HUP; sh -c 'trap \"\" HUP; echo child $$; sleep 300'")
+	s.shown.waitFor("child ")
+	s.shown.waitFor("\r\n")
+	bundles, err := agent.List(filepath.Join(dir, "home"))
+	must(t, err)
+	st, err := bundles[0].Status()
+	must(t, err)
+	leader := st.Roles[0].Replicas[0].PID
+	must(t, syscall.Kill(agentOf(t, bundles[0]), syscall.SIGKILL))
+	s.end(exitSupervise, "agent died")
+	for _, p := range procs.List() {
+		if p.Session == leader && !p.Zombie {
+			t.Errorf("%+v is left", p)
+		}
+	}
+}
+
+// TestTTYWithoutTerminal: a pipe's bytes are passed on, then its end.
+func TestTTYWithoutTerminal(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct{ line, stdin, shows string }{
+		"lines":            {"cat; stty size", "one\ntwo\n", "one\r\ntwo\r\n24 80\r\n"},
+		"no last line end": {"cat; echo; exit 0", "half", "half\r\n"},
+		"no input":         {"cat; echo end", "", "end\r\n"},
+		"two readers":      {"cat >/dev/null; cat; echo end", "x\n", "end\r\n"},
+		"slow to begin":    {"sleep 0.3; stty -icanon; stty icanon; cat; echo end", "late\n", "end\r\n"},
+		"password":         {"stty -echo; echo prompt; read p; stty echo; echo got ${#p}", "", "got 0\r\n"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			dir := caseDir(t)
+			r := torchx(t, dir, nil, c.stdin, "run", "--tty", "utils.sh", "-c", c.line)
+			if r.code != exitOK || !strings.Contains(r.err, c.shows) || strings.Count(r.out, "\n") != 1 {
+				t.Errorf("%+v", r)
+			}
+		})
+	}
+}
+
+// TestTTYLargeInput: a paste that is larger than every buffer arrives whole, however
+// slowly it is read.
+func TestTTYLargeInput(t *testing.T) {
+	t.Parallel()
+	dir := caseDir(t)
+	data := make([]byte, 1<<20)
+	for i := range data {
+		data[i] = byte(rand.Uint32())
+	}
+	sum := sha256.Sum256(data)
+	// A pipe's end of file comes behind it, and is more input for a raw terminal.
+	line := "stty raw -echo; echo prepared; sleep 0.3; (head -c 1000 ; sleep 0.2; head -c 1047576) | sha256sum"
+	handle := strings.TrimSpace(torchx(t, dir, nil, "", "run", "--tty", "-d", "utils.sh", "-c", line).out)
+	begin(t, filepath.Join(dir, "home"), false, "log", "-t", handle+"/sh/0").shown.waitFor("prepared")
+	r := torchx(t, dir, nil, string(data), "attach", "--tty", "-")
+	if want := hex.EncodeToString(sum[:]); r.code != exitOK || !strings.Contains(r.out, want) {
+		t.Errorf("%+v, want %s", r, want)
+	}
+}
+
+// TestTTYFlood: every byte is in the log, whoever looks.
+func TestTTYFlood(t *testing.T) {
+	t.Parallel()
+	const size = 30 << 20
+	dir := caseDir(t)
+	s := onTTY(t, dir, "head -c 31457280 /dev/zero | tr '\\0' x; echo; echo finished")
+	s.end(exitOK, "finished\r\n")
+	if got := ttyLog(t, dir); len(got) != size+len("\r\nfinished\r\n") || strings.Count(got, "x") != size {
+		t.Errorf("%d bytes", len(got))
+	}
+}
+
+// TestTTYRetry: the client goes on with the next attempt, which has a new terminal.
+func TestTTYRetry(t *testing.T) {
+	t.Parallel()
+	dir := caseDir(t)
+	must(t, os.WriteFile(filepath.Join(dir, "retry.star"), []byte(`
+def comp(line):
+    """Runs a line up to twice
+
+    Args:
+        line: shell
+    """
+    return specs.AppDef(name = "retry", roles = [specs.Role(name = "r", image = "", entrypoint = "sh", args = ["-c", line],
+        max_retries = 1, resource = specs.resource(cpu = 1, memMB = 1))])
+`), 0o600))
+	s := begin(t, filepath.Join(dir, "home"), true, "run", "--tty", "retry.star:comp", "--line",
+		"stty size; read x; test -e again && exit 0; touch again; echo first $x; exit 1")
+	s.shown.waitFor("24 100")
+	s.resize(20, 70)
+	s.typed("one\r")
+	s.shown.waitFor("first one")
+	s.shown.waitFor("torchx: attempt 1 of the replica begins\r\n")
+	s.shown.waitFor("20 70")
+	s.typed("two\r")
+	s.end(exitOK, "SUCCEEDED")
+}
+
+// TestTTYPassword: what is typed while the program does not echo is in no file of ours.
+func TestTTYPassword(t *testing.T) {
+	t.Parallel()
+	dir := caseDir(t)
+	s := onTTY(t, dir, "stty -echo; printf 'Password: '; read p; stty echo; echo; echo got ${#p}")
+	s.shown.waitFor("Password: ")
+	s.typed("hunter2-secret\r")
+	s.end(exitOK, "got 14\r\n")
+	must(t, filepath.WalkDir(filepath.Join(dir, "home"), func(path string, d os.DirEntry, err error) error {
+		if err != nil || !d.Type().IsRegular() {
+			return err
+		}
+		data, err := os.ReadFile(path)
+		if strings.Contains(string(data), "hunter2-secret") {
+			t.Errorf("it is in %s", path)
+		}
+		return err
+	}))
+}
+
+// TestTTYKeysWhileStuck: the detach keys work though the program reads nothing.
+func TestTTYKeysWhileStuck(t *testing.T) {
+	t.Parallel()
+	dir := caseDir(t)
+	s := onTTY(t, dir, "stty raw -echo; echo ready; exec sleep 300")
+	s.shown.waitFor("ready")
+	paste := strings.Repeat("0123456789abcdef", 16)
+	for range 2000 {
+		s.typed(paste)
+	}
+	s.typed("\x10\x11")
+	s.end(exitOK, "goes on")
+	begun := time.Now()
+	if r := torchx(t, dir, nil, "", "cancel", "--wait", "-"); r.code != exitOK && r.code != exitInterrupted || time.Since(begun) > 9*time.Second {
+		t.Errorf("%+v after %v", r, time.Since(begun))
+	}
+}
+
+// agentOf is the process that looks after an app.
+func agentOf(t *testing.T, b agent.Bundle) int {
+	t.Helper()
+	data, err := os.ReadFile(filepath.Join(b.Dir, "agent.lock"))
+	must(t, err)
+	var holder struct{ PID int }
+	must(t, json.Unmarshal(data, &holder))
+	return holder.PID
+}

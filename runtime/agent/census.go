@@ -1,0 +1,105 @@
+package agent
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"time"
+
+	"torchx/runtime/machine"
+	"torchx/runtime/spec"
+	"torchx/state"
+)
+
+// party is a live app of the home as one that asks for admission sees it.
+type party struct {
+	key    state.AppKey
+	handle string
+	demand machine.Size
+	queues bool
+	claim  *claim // nil: it has not been given anything (yet)
+}
+
+// admitted reports whether the app has its part of the machine.
+func (p *party) admitted() bool { return !p.queues || p.claim != nil }
+
+// census counts who lives beside one app. What it has read of a manifest it keeps,
+// since those never change.
+type census struct {
+	self  Bundle
+	known map[string]counted // by folder
+}
+
+type counted struct {
+	mark  os.FileInfo // another file: another app of that name
+	party party
+}
+
+// take returns the live apps but the caller's own, and whether there are dead ones
+// that nobody has looked after yet.
+func (c *census) take() (live []party, dead bool, err error) {
+	home := c.self.home()
+	entries, err := os.ReadDir(liveDir(home))
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return nil, false, fmt.Errorf("look for live apps: %w", err)
+	}
+	known := make(map[string]counted, len(entries))
+	for _, e := range entries {
+		b := BundleOf(home, e.Name())
+		mark, err := e.Info()
+		if err != nil || b == c.self {
+			continue
+		}
+		if !b.alive() {
+			_, err := os.Lstat(b.marker())
+			dead = dead || err == nil
+			continue
+		}
+		n, ok := c.known[e.Name()]
+		if !ok || !os.SameFile(n.mark, mark) {
+			n = counted{mark, b.party()}
+		}
+		known[e.Name()] = n
+		p := n.party
+		if p.claim, err = b.claim(); err != nil {
+			return nil, false, fmt.Errorf("see what app %s has: %w", e.Name(), err)
+		}
+		live = append(live, p)
+	}
+	c.known = known
+	return live, dead, nil
+}
+
+// party reads what does not change of an app. One whose folder is being deleted is
+// known by its mark only.
+func (b Bundle) party() party {
+	m, err := b.Manifest()
+	if err == nil {
+		return party{key: state.AppKey{Backend: m.Backend, ID: m.ID}, handle: m.Handle, demand: demandOf(m.App), queues: m.Queue}
+	}
+	h, _ := readHolder(b.marker()) // nobody, if that is unreadable as well
+	p := party{handle: h.Handle}
+	if handle, err := spec.ParseHandle(h.Handle); err == nil {
+		p.key = state.AppKey{Backend: handle.Backend, ID: handle.AppID}
+	}
+	return p
+}
+
+// admissionLock is the file in a home whose lock is held while it is decided who
+// may start with what.
+const admissionLock = "admission.lock"
+
+// admissionWait bounds the wait for the lock: each holder has it for milliseconds,
+// so one of them was stopped.
+const admissionWait = 30 * time.Second
+
+func lockAdmission(home string) (*Lock, error) {
+	path := filepath.Join(home, admissionLock)
+	lock, err := acquireWithin(path, admissionWait)
+	if errors.Is(err, errHeld) {
+		return nil, fmt.Errorf("%s is held by another agent for %v: find it with `fuser` or `lsof`", path, admissionWait)
+	}
+	return lock, err
+}

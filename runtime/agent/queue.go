@@ -1,0 +1,107 @@
+package agent
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// A home keeps one entry in its folder "queue" for each app that waits, in the
+// order in which they came: "<ticket>-<folder>", whose content is the handle. An
+// app that may start, or ends, takes its entry away; that of a dead agent is taken
+// away by the one behind it.
+const queueFolder = "queue"
+
+// ticketDigits makes the names of entries sort by number.
+const ticketDigits = 12
+
+func queueDir(home string) string { return filepath.Join(home, queueFolder) }
+
+// place is an entry of the queue.
+type place struct {
+	ticket int
+	folder string // of the bundle
+}
+
+func (p place) name() string { return fmt.Sprintf("%0*d-%s", ticketDigits, p.ticket, p.folder) }
+
+// places returns the queue from its front on.
+func places(home string) ([]place, error) {
+	entries, err := os.ReadDir(queueDir(home)) // sorted by name
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return nil, fmt.Errorf("read the queue: %w", err)
+	}
+	var all []place
+	for _, e := range entries {
+		ticket, folder, ok := strings.Cut(e.Name(), "-")
+		if n, err := strconv.Atoi(ticket); ok && err == nil {
+			all = append(all, place{n, folder})
+		}
+	}
+	return all, nil
+}
+
+// enqueue enters the bundle at the end; the caller has the home's admission lock.
+func (b Bundle) enqueue(handle string) error {
+	if err := makePrivate(queueDir(b.home())); err != nil {
+		return fmt.Errorf("create %s: %w", queueDir(b.home()), err)
+	}
+	all, err := places(b.home())
+	if err != nil {
+		return err
+	}
+	p := place{ticket: 1, folder: filepath.Base(b.Dir)}
+	if len(all) > 0 {
+		p.ticket = all[len(all)-1].ticket + 1
+	}
+	if err := os.WriteFile(filepath.Join(queueDir(b.home()), p.name()), []byte(handle), 0o600); err != nil {
+		return fmt.Errorf("enter the queue: %w", err)
+	}
+	return nil
+}
+
+// dequeue takes the bundle out of the queue, if it is there.
+func (b Bundle) dequeue() {
+	all, err := places(b.home())
+	if err != nil {
+		return // the next one in the queue sees that it does not live
+	}
+	for _, p := range all {
+		if p.folder == filepath.Base(b.Dir) {
+			_ = os.Remove(filepath.Join(queueDir(b.home()), p.name()))
+		}
+	}
+}
+
+// ahead returns the handle of the app before the bundle, "" if it is the first, and
+// how many entries stand before it. Dead ones on the way are taken away.
+func (b Bundle) ahead() (handle string, before int, err error) {
+	all, err := places(b.home())
+	if err != nil {
+		return "", 0, err
+	}
+	own := slices.IndexFunc(all, func(p place) bool { return p.folder == filepath.Base(b.Dir) })
+	for i := own - 1; i >= 0; i-- {
+		path := filepath.Join(queueDir(b.home()), all[i].name())
+		if BundleOf(b.home(), all[i].folder).alive() {
+			data, err := os.ReadFile(path)
+			if err == nil {
+				return string(data), i + 1, nil
+			}
+		}
+		_ = os.Remove(path) // a queue that cannot be written moves on all the same
+	}
+	return "", 0, nil
+}
+
+// alive reports whether an agent or submitter holds the app, by its mark: that
+// goes when the app's result is there.
+func (b Bundle) alive() bool {
+	_, err := os.Lstat(b.marker())
+	return err == nil && (held(b.marker()) || b.Held())
+}

@@ -1,0 +1,54 @@
+package agent
+
+import "torchx/runtime/spec"
+
+// lineWatch is what a launcher is to call with each line of output, nil if the
+// replica has no probe for its log.
+func (a *agent) lineWatch(m *member, attempt int) func(line []byte) bool {
+	probe := a.gang.orders[m.role].Ready
+	if probe == nil || probe.Log == nil {
+		return nil
+	}
+	return func(line []byte) bool {
+		found := probe.Log.Match(line)
+		if found {
+			go a.post(func() { a.passed(m, attempt) }) // whoever reads output must not wait for the loop
+		}
+		return found
+	}
+}
+
+// watchReady has an attempt that has just begun looked at until it is ready.
+func (a *agent) watchReady(m *member, attempt int) {
+	probe := a.gang.orders[m.role].Ready
+	if probe == nil {
+		return
+	}
+	if probe.Timeout > 0 {
+		a.after(probe.Timeout, func() { a.late(m, attempt) })
+	}
+	if probe.Log == nil {
+		a.prober.watch(m.key, probe, a.portOf(m.role, probe), func() {
+			a.post(func() { a.passed(m, attempt) })
+		})
+	}
+}
+
+// portOf is the port of a probe: that which the agent picked for a name.
+func (a *agent) portOf(role *spec.Role, probe *spec.Probe) int {
+	if probe.Port == "" {
+		return probe.Number
+	}
+	fallback, _ := role.PortMap.Get(probe.Port)
+	return a.ports.port(portKey{role.Name, probe.Port}, fallback)
+}
+
+func (a *agent) passed(m *member, attempt int) {
+	a.perform(a.gang.passed(m, attempt, a.now()))
+	a.dirty = true
+}
+
+func (a *agent) late(m *member, attempt int) {
+	a.perform(a.gang.late(m, attempt))
+	a.dirty = true
+}

@@ -1,0 +1,93 @@
+package agent
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"time"
+)
+
+// SelfTestArgument stands in place of a bundle: then the agent says what it could
+// do here (RunSelfTest), and ends.
+const SelfTestArgument = "--self-test"
+
+// SelfTest is what an agent process found out about the system it runs on. A text
+// is "" if the thing works, else why it does not.
+type SelfTest struct {
+	Session   string `json:"session"`    // it leads a session of its own
+	Subreaper string `json:"subreaper"`  // it gets the orphans of its replicas
+	Pidfd     string `json:"pidfd"`      // processes can be signalled without a race
+	OpenFiles uint64 `json:"open_files"` // it may have open; 0 if not known
+	Processes uint64 `json:"processes"`  // its user may have; 0 if there is no limit
+}
+
+// RunSelfTest is the agent's part of StartSelfTest: it prints its findings. It
+// returns the process's exit code.
+func RunSelfTest(w io.Writer) int {
+	if err := json.NewEncoder(w).Encode(selfTest()); err != nil {
+		return 1
+	}
+	return 0
+}
+
+// reason is the text of an error, "" for none.
+func reason(err error) string {
+	if err == nil {
+		return ""
+	}
+	return err.Error()
+}
+
+// CheckLocks tries what all depends on: that a lock on a file of the folder, once
+// held, is seen by others, and free again at its end.
+func CheckLocks(dir string) error {
+	f, err := os.CreateTemp(dir, ".lock-test-*")
+	if err != nil {
+		return fmt.Errorf("create a file: %w", err)
+	}
+	defer os.Remove(f.Name())
+	if err := f.Close(); err != nil {
+		return err
+	}
+	lock, err := acquire(f.Name())
+	if err != nil {
+		return err
+	}
+	if !held(f.Name()) {
+		lock.Close()
+		return errors.New("a lock that is held (flock) is not seen by others")
+	}
+	if err := lock.Close(); err != nil {
+		return err
+	}
+	// A program that is just being started has all files open for a moment.
+	for deadline := time.Now().Add(time.Second); held(f.Name()); time.Sleep(time.Millisecond) {
+		if time.Now().After(deadline) {
+			return errors.New("a lock that was let go of (flock) is still held")
+		}
+	}
+	return nil
+}
+
+// Dead lists the folder names of apps whose agent died and whose end nobody has
+// written yet; the next Sweep does.
+func Dead(home string) ([]string, error) {
+	entries, err := os.ReadDir(liveDir(home))
+	if err != nil {
+		if os.IsNotExist(err) {
+			return nil, nil
+		}
+		return nil, fmt.Errorf("look for apps whose agent died: %w", err)
+	}
+	var dead []string
+	for _, e := range entries {
+		b := Bundle{filepath.Join(appsDir(home), e.Name())}
+		if !held(b.marker()) && !b.Held() {
+			dead = append(dead, e.Name())
+		}
+	}
+	return dead, nil
+}

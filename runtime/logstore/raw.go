@@ -1,0 +1,100 @@
+package logstore
+
+import (
+	"bytes"
+	"context"
+	"io"
+
+	"torchx/backends"
+)
+
+// Raw follows the bytes of stdout as they come, for the screen of one who sits at
+// the replica's terminal: it knows no lines and loses no time with them.
+type Raw struct {
+	reader
+	raw    backends.TerminalOptions
+	placed bool // the first attempt was begun
+}
+
+// OpenRaw follows one replica, across attempts, to the end of the app.
+func OpenRaw(src Source, o backends.TerminalOptions) (*Raw, error) {
+	lo := backends.LogOptions{Stream: backends.Stdout, Follow: true, AllAttempts: o.All, Tail: -1}
+	sel, err := newSelection(lo)
+	if err != nil {
+		return nil, err
+	}
+	r := &Raw{raw: o}
+	r.src, r.o, r.sel, r.closing = src, lo, sel, make(chan struct{})
+	if r.attempts, r.done, err = src.State(); err != nil {
+		return nil, err
+	}
+	if err := r.first(); err != nil {
+		return nil, err
+	}
+	r.follow = newFollower(src, lo)
+	return r, nil
+}
+
+// Next returns what comes next; io.EOF after the end of the app.
+func (r *Raw) Next(ctx context.Context) (backends.TerminalOutput, error) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	for {
+		if err := r.stopped(ctx); err != nil {
+			return backends.TerminalOutput{}, err
+		}
+		if r.end {
+			return backends.TerminalOutput{}, io.EOF
+		}
+		if out, ok, err := r.stepRaw(ctx); ok || err != nil {
+			return out, err
+		}
+	}
+}
+
+func (r *Raw) stepRaw(ctx context.Context) (out backends.TerminalOutput, ok bool, err error) {
+	if r.cur == nil {
+		if err := r.advance(ctx); err != nil || r.cur == nil {
+			return out, false, err
+		}
+		if !r.placed && !r.raw.All {
+			r.cur.pos[Stdout] = r.lastScreen()
+		}
+		r.placed = true
+	}
+	a := r.cur
+	if end := a.index.totals().end[Stdout]; a.pos[Stdout] < end {
+		skipped := r.catchUp(end)
+		p, err := a.view(Stdout, min(end, a.pos[Stdout]+window), end)
+		a.pos[Stdout] += int64(len(p))
+		return backends.TerminalOutput{Data: p, Attempt: a.number, Skipped: skipped}, len(p) > 0 || skipped > 0, err
+	}
+	if !a.over {
+		_, _, err := r.wait(ctx)
+		return out, false, err
+	}
+	r.leave()
+	return out, false, nil
+}
+
+// catchUp leaves out what is too much to be shown and returns how much that is.
+func (r *Raw) catchUp(end int64) int64 {
+	pos := &r.cur.pos[Stdout]
+	if r.raw.Lag <= 0 || end-*pos <= r.raw.Lag {
+		return 0
+	}
+	before := *pos
+	*pos = max(before, r.lastScreen())
+	return *pos - before
+}
+
+// lastScreen is where the last Tail bytes begin, at the start of a line if there is one.
+func (r *Raw) lastScreen() int64 {
+	end := r.cur.index.totals().end[Stdout]
+	from := max(0, end-r.raw.Tail)
+	p, err := r.cur.data[Stdout].view(from, end, end)
+	if i := bytes.IndexByte(p, '\n'); err == nil && from > 0 && i >= 0 && i+1 < len(p) {
+		from += int64(i) + 1
+	}
+	return from
+}

@@ -1,0 +1,117 @@
+package machine
+
+import (
+	"context"
+	"fmt"
+	"os/exec"
+	"strings"
+	"time"
+)
+
+// VisibleVariable is the environment variable by which CUDA programs are told
+// which GPUs they may use.
+const VisibleVariable = "CUDA_VISIBLE_DEVICES"
+
+// smiTimeout bounds the look at the GPUs: a hanging driver must not hang torchx.
+const smiTimeout = 10 * time.Second
+
+// GPU is one device that can be given to a replica of its own.
+type GPU struct {
+	ID   string `json:"id"`             // what VisibleVariable takes: the number, or the UUID of a MIG instance
+	UUID string `json:"uuid,omitempty"` // "" if it is not known
+}
+
+// ListGPUs returns the lines of `nvidia-smi -L` that are not empty. The error says
+// that the program is not there or failed.
+func ListGPUs(ctx context.Context) ([]string, error) {
+	ctx, cancel := context.WithTimeout(ctx, smiTimeout)
+	defer cancel()
+	out, err := exec.CommandContext(ctx, "nvidia-smi", "-L").Output()
+	if err != nil {
+		return nil, fmt.Errorf("count GPUs: %w", err)
+	}
+	var lines []string
+	for line := range strings.Lines(string(out)) {
+		if strings.TrimSpace(line) != "" {
+			lines = append(lines, strings.TrimRight(line, "\r\n"))
+		}
+	}
+	return lines, nil
+}
+
+// GPUs returns the devices of this machine in the order of their numbers. Errors:
+// those of ListGPUs.
+func GPUs(ctx context.Context) ([]GPU, error) {
+	lines, err := ListGPUs(ctx)
+	if err != nil {
+		return nil, err
+	}
+	return ParseGPUs(lines), nil
+}
+
+// ParseGPUs reads lines such as
+//
+//	GPU 0: NVIDIA A100-SXM4-40GB (UUID: GPU-5d5b...)
+//	  MIG 3g.20gb     Device  0: (UUID: MIG-c6d4...)
+//
+// A GPU that is split into MIG instances can only be used by way of these: they
+// take its place.
+func ParseGPUs(lines []string) []GPU {
+	var gpus []GPU
+	whole := false // the last one stands for all of its GPU
+	for _, line := range lines {
+		text := strings.TrimSpace(line)
+		switch {
+		case strings.HasPrefix(text, "GPU "):
+			number, _, ok := strings.Cut(strings.TrimPrefix(text, "GPU "), ":")
+			if ok {
+				gpus, whole = append(gpus, GPU{ID: strings.TrimSpace(number), UUID: uuidIn(text)}), true
+			}
+		case strings.HasPrefix(text, "MIG ") && uuidIn(text) != "" && len(gpus) > 0:
+			if whole {
+				gpus, whole = gpus[:len(gpus)-1], false
+			}
+			gpus = append(gpus, GPU{ID: uuidIn(text), UUID: uuidIn(text)})
+		}
+	}
+	return gpus
+}
+
+func uuidIn(text string) string {
+	_, rest, _ := strings.Cut(text, "(UUID:")
+	uuid, _, _ := strings.Cut(rest, ")")
+	return strings.TrimSpace(uuid)
+}
+
+// Visible returns the GPUs that a value of VisibleVariable leaves, in its order. As
+// for CUDA an entry is a number or the beginning of a UUID, the first entry that
+// names no device ends the list, and an empty value leaves none (CUDA C++
+// Programming Guide, "CUDA Environment Variables").
+func Visible(gpus []GPU, value string) []GPU {
+	var left []GPU
+	for entry := range strings.SplitSeq(value, ",") {
+		g, ok := find(gpus, strings.TrimSpace(entry))
+		if !ok {
+			break
+		}
+		left = append(left, g)
+	}
+	return left
+}
+
+// find returns the one GPU that an entry means.
+func find(gpus []GPU, entry string) (found GPU, ok bool) {
+	isUUID := strings.HasPrefix(entry, "GPU-") || strings.HasPrefix(entry, "MIG-")
+	for _, g := range gpus {
+		switch {
+		case entry != "" && g.ID == entry:
+			return g, true
+		case isUUID && strings.HasPrefix(g.UUID, entry):
+			if ok {
+				return GPU{}, false // it could be either
+			}
+			found, ok = g, true
+		}
+	}
+	return found, ok
+}

@@ -1,0 +1,29 @@
+// Package machine tells what this machine has: processors, memory and GPUs.
+package machine
+
+import (
+	"fmt"
+	"runtime"
+)
+
+// Size is an amount of what a machine has and replicas need.
+type Size struct {
+	CPU   float64 `json:"cpu"`
+	MemMB int     `json:"mem_mb"` // MiB
+	GPU   int     `json:"gpu"`
+}
+
+// Total returns the processors that this process may use and the memory of the
+// machine; GPU is 0, since looking for GPUs starts a program (see GPUs).
+func Total() (Size, error) {
+	bytes, err := memory()
+	if err != nil {
+		return Size{}, fmt.Errorf("ask for the memory of this machine: %w", err)
+	}
+	return Size{CPU: float64(runtime.NumCPU()), MemMB: int(bytes >> 20)}, nil
+}
+
+// Plus adds two sizes.
+func (s Size) Plus(o Size) Size {
+	return Size{CPU: s.CPU + o.CPU, MemMB: s.MemMB + o.MemMB, GPU: s.GPU + o.GPU}
+}

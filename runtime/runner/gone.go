@@ -1,0 +1,159 @@
+package runner
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"torchx/backends"
+	"torchx/runtime/spec"
+	"torchx/state"
+)
+
+// unknownApp is the error for an app that neither its backend nor the history
+// knows: if it was removed it says what is gone, and since when.
+func (r *Runner) unknownApp(ctx context.Context, ref Ref) error {
+	t, kept, ok := r.tombstone(ctx, ref)
+	if !ok {
+		return notFound("app %s does not exist or was deleted: see `torchx list`", ref.Handle())
+	}
+	return notFound("%s%s", epitaph(&t), whatIsLeft(kept))
+}
+
+// epitaph says since when an app is gone, and why.
+func epitaph(t *state.Tombstone) string {
+	ref := Ref{t.Backend, t.ID}
+	ended := ""
+	if t.FinishedAt != nil {
+		ended = " at " + moment(*t.FinishedAt)
+	}
+	return fmt.Sprintf("app %s, which ended as %s%s, is gone since %s: `torchx %s` removed it",
+		ref.Handle(), t.State, ended, moment(t.GoneAt), t.Command)
+}
+
+func whatIsLeft(kept *backends.KeptLogs) string {
+	if kept == nil {
+		return " and its logs"
+	}
+	return ", its logs were left in " + kept.Dir
+}
+
+// moment is a time as messages about what is gone write it.
+func moment(t time.Time) string { return t.UTC().Format(time.RFC3339) }
+
+// tombstone returns what is known of a removed app.
+func (r *Runner) tombstone(ctx context.Context, ref Ref) (state.Tombstone, *backends.KeptLogs, bool) {
+	if r.DB == nil {
+		return state.Tombstone{}, nil, false
+	}
+	t, err := r.DB.Tombstone(ctx, ref.Backend, ref.ID)
+	if err != nil {
+		if !errors.Is(err, state.ErrNotFound) {
+			r.warn("%v", err)
+		}
+		return t, nil, false
+	}
+	if t.Kept == nil {
+		return t, nil, true
+	}
+	kept := &backends.KeptLogs{}
+	if err := json.Unmarshal(t.Kept, kept); err != nil {
+		r.warn("where the logs of app %s are is not readable: %v", ref.Handle(), err)
+		return t, nil, true
+	}
+	return t, kept, true
+}
+
+// removed are the removed apps with that prefix, the last removed first.
+func (r *Runner) removed(ctx context.Context, prefix string) []Ref {
+	if r.DB == nil {
+		return nil
+	}
+	all, err := r.DB.FindTombstones(ctx, prefix)
+	if err != nil {
+		r.warn("%v", err)
+	}
+	var found []Ref
+	for _, t := range all {
+		found = append(found, Ref{t.Backend, t.ID})
+	}
+	return found
+}
+
+// keptLogs opens the logs that a removed app has left; cause is the error if
+// there are none.
+func (r *Runner) keptLogs(ctx context.Context, b backends.Backend, ref Ref, role string, ids []int,
+	o func(spec.Replica) backends.LogOptions, cause error,
+) ([]LogInput, error) {
+	t, kept, ok := r.tombstone(ctx, ref)
+	keeper, can := b.(backends.LogKeeper)
+	if !ok || !can || kept == nil {
+		return nil, cause
+	}
+	targets, err := selected(ref, keptRoles(kept), role, ids)
+	if err != nil {
+		return nil, err
+	}
+	if len(targets) == 0 {
+		return nil, cause
+	}
+	r.warn("%s%s", epitaph(&t), whatIsLeft(kept))
+	open := func(t spec.Replica) (backends.LogReader, error) { return keeper.Kept(ctx, kept, t, o(t)) }
+	return r.open(open, ref, targets, len(ids) > 0)
+}
+
+func keptRoles(k *backends.KeptLogs) []spec.RoleStatus {
+	var roles []spec.RoleStatus
+	for _, kept := range k.Roles {
+		role := spec.RoleStatus{Role: kept.Role}
+		for id := range kept.Attempts {
+			role.Replicas = append(role.Replicas, spec.ReplicaStatus{Role: kept.Role, ID: id})
+		}
+		roles = append(roles, role)
+	}
+	return roles
+}
+
+// missing says what is known of an app in the history that its backend has no
+// more, although nobody removed it by torchx: since when it is missing is first
+// known when somebody misses it.
+func (r *Runner) missing(ctx context.Context, b backends.Backend, ref Ref, s *spec.Status) error {
+	if !s.State.Terminal() || !r.isGone(ctx, b, ref) {
+		return nil
+	}
+	if s.StartedAt == nil && s.Msg != "" {
+		return notFound("app %s has no log, it was not started: %s", ref.Handle(), s.Msg)
+	}
+	ended := ""
+	if s.FinishedAt != nil {
+		ended = " at " + moment(*s.FinishedAt)
+	}
+	return notFound("the logs of app %s, which ended as %s%s, are gone since %s or earlier: its backend no longer has the app, and no torchx command removed it",
+		ref.Handle(), s.State, ended, moment(r.missedSince(ctx, ref)))
+}
+
+// missedSince is when an app was first missed; it is recorded as an event.
+func (r *Runner) missedSince(ctx context.Context, ref Ref) time.Time {
+	now := r.now()
+	if r.DB == nil {
+		return now
+	}
+	events, err := r.DB.Events(ctx, ref.Backend, ref.ID)
+	for i := range events {
+		if events[i].Kind == state.EventMissing {
+			return events[i].Time
+		}
+	}
+	if err == nil {
+		err = r.DB.AddEvents(ctx, ref.Backend, ref.ID, []state.Event{{
+			Time: now, Kind: state.EventMissing, State: spec.Unknown, Msg: "its backend no longer has the app",
+		}})
+	}
+	if err != nil {
+		r.warn("%s", strings.TrimSpace(err.Error()))
+	}
+	return now
+}

@@ -1,0 +1,198 @@
+package runner
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+
+	"golang.org/x/sync/errgroup"
+
+	"torchx/backends"
+	"torchx/runtime/spec"
+	"torchx/state"
+)
+
+// PruneFilter selects finished apps to remove. Each field that is set narrows the
+// selection: an app goes only if all of them let it go.
+type PruneFilter struct {
+	Backend string       // canonical name or alias; "": all
+	States  []spec.State // empty: every terminal one
+	Before  time.Time    // ended before then; zero: any time
+	Keep    int          // the newest so many of them stay
+	// MaxBytes takes only the oldest ones, until what all apps of the backends,
+	// live ones too, take of the disk is at most that; < 0: no bound.
+	MaxBytes int64
+	backends.DeleteOptions
+}
+
+// Prunable is an app that may be removed.
+type Prunable struct {
+	Row
+	Bytes *int64 // what its removal frees; nil: its backend does not say
+	total int64  // what it takes now
+}
+
+// ended is when the app ended, else when it was submitted; nil: not known.
+func (p *Prunable) ended() *time.Time {
+	if p.FinishedAt != nil {
+		return p.FinishedAt
+	}
+	return p.SubmittedAt
+}
+
+// Prunable returns the apps that Prune would remove by f, oldest first. It
+// changes nothing. Errors: as List; a backend that cannot be reached and was not
+// named is left out, with a warning if the history has apps of it.
+func (r *Runner) Prunable(ctx context.Context, f PruneFilter) ([]Prunable, error) {
+	apps, err := r.pruneScope(ctx, f.Backend)
+	if err != nil {
+		return nil, err
+	}
+	chosen := f.choose(apps)
+	if f.MaxBytes >= 0 {
+		if err := r.measure(ctx, apps, f.DeleteOptions); err != nil {
+			return nil, err
+		}
+		return f.oldest(apps, chosen), nil
+	}
+	if err := r.measure(ctx, chosen, f.DeleteOptions); err != nil {
+		return nil, err
+	}
+	return deref(chosen), nil
+}
+
+// pruneScope are all apps of the named backend, or of every one.
+func (r *Runner) pruneScope(ctx context.Context, backend string) ([]*Prunable, error) {
+	names := r.Backends.Names()
+	if backend != "" {
+		names = []string{backend}
+	}
+	var apps []*Prunable
+	for _, name := range names {
+		rows, err := r.List(ctx, Filter{Backend: name, All: true})
+		if err != nil && (backend != "" || ctx.Err() != nil) {
+			return nil, err
+		}
+		if err != nil {
+			r.warnIfUsed(ctx, name, err)
+			continue
+		}
+		for i := range rows {
+			apps = append(apps, &Prunable{Row: rows[i]})
+		}
+	}
+	return apps, nil
+}
+
+// warnIfUsed tells that a backend is out of reach if that matters to anybody.
+func (r *Runner) warnIfUsed(ctx context.Context, backend string, cause error) {
+	if r.DB == nil {
+		return
+	}
+	if apps, err := r.DB.List(ctx, state.Filter{Backend: backend, Limit: 1}); err == nil && len(apps) > 0 {
+		r.warn("apps of %s are left alone: %v", backend, cause)
+	}
+}
+
+// choose applies all but MaxBytes; the oldest comes first. An app of which nobody
+// knows when it ended goes only where time does not matter.
+func (f *PruneFilter) choose(apps []*Prunable) []*Prunable {
+	timed := !f.Before.IsZero() || f.Keep > 0 || f.MaxBytes >= 0
+	var chosen []*Prunable
+	for _, p := range apps {
+		wanted := p.State.Terminal() && (len(f.States) == 0 || slices.Contains(f.States, p.State))
+		if wanted && (p.ended() != nil || !timed) {
+			chosen = append(chosen, p)
+		}
+	}
+	slices.SortStableFunc(chosen, func(a, b *Prunable) int {
+		if a.ended() == nil || b.ended() == nil {
+			return boolInt(a.ended() != nil) - boolInt(b.ended() != nil)
+		}
+		return a.ended().Compare(*b.ended())
+	})
+	chosen = chosen[:max(0, len(chosen)-f.Keep)]
+	if !f.Before.IsZero() {
+		chosen = slices.DeleteFunc(chosen, func(p *Prunable) bool { return !p.ended().Before(f.Before) })
+	}
+	return chosen
+}
+
+// oldest takes apps until the rest is small enough.
+func (f *PruneFilter) oldest(apps, chosen []*Prunable) []Prunable {
+	var total int64
+	for _, p := range apps {
+		total += p.total
+	}
+	n := 0
+	for ; n < len(chosen) && total > f.MaxBytes; n++ {
+		if chosen[n].Bytes != nil {
+			total -= *chosen[n].Bytes
+		}
+	}
+	return deref(slices.DeleteFunc(chosen[:n:n], func(p *Prunable) bool { return p.Bytes == nil }))
+}
+
+func deref(apps []*Prunable) []Prunable {
+	all := make([]Prunable, len(apps))
+	for i, p := range apps {
+		all[i] = *p
+	}
+	return all
+}
+
+// measure finds out what apps take of the disk.
+func (r *Runner) measure(ctx context.Context, apps []*Prunable, o backends.DeleteOptions) error {
+	g, ctx := errgroup.WithContext(ctx)
+	g.SetLimit(parallel)
+	for _, p := range apps {
+		b, err := r.Backends.Get(p.Backend) // opened here: the registry has no lock
+		sizer, ok := b.(backends.Sizer)
+		if err != nil || !ok {
+			continue
+		}
+		g.Go(func() error { return measureOne(ctx, sizer, p, o) })
+	}
+	return g.Wait()
+}
+
+func measureOne(ctx context.Context, sizer backends.Sizer, p *Prunable, o backends.DeleteOptions) error {
+	free, err := sizer.Size(ctx, p.AppID, o)
+	p.total = free
+	if err == nil && o.KeepLogs {
+		p.total, err = sizer.Size(ctx, p.AppID, backends.DeleteOptions{})
+	}
+	if err != nil && !errors.Is(err, backends.ErrNotFound) {
+		return err
+	}
+	p.Bytes = &free // 0 if only the history has it
+	return ctx.Err()
+}
+
+// Prune removes an app that Prunable returned. It leaves the app alone, and done
+// is false, if the id belongs to a live or another app by now, or somebody else
+// removed it. Errors: backends.ErrUnavailable, those of the history.
+func (r *Runner) Prune(ctx context.Context, p Prunable, o backends.DeleteOptions) (done bool, err error) {
+	b, err := r.Backends.Get(p.Backend)
+	if err != nil {
+		return false, err
+	}
+	s, err := r.Status(ctx, p.ref())
+	switch {
+	case errors.Is(err, backends.ErrNotFound):
+		return false, nil
+	case err != nil:
+		return false, err
+	case !s.State.Terminal():
+		return false, nil
+	case p.FinishedAt != nil && s.SubmittedAt != nil && s.SubmittedAt.After(*p.FinishedAt): // a later app
+		return false, nil
+	}
+	done, err = r.remove(ctx, b, p.ref(), s, removal{o, "prune", false})
+	if err != nil {
+		return done, fmt.Errorf("prune: %w", err)
+	}
+	return done, nil
+}

@@ -1,0 +1,277 @@
+package runner
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"torchx/backends"
+	"torchx/runtime/spec"
+	"torchx/state"
+)
+
+// sized is a fake that tells sizes and runs a test's code before it deletes.
+type sized struct {
+	*fake
+	sizes  map[string]int64
+	before func(id string) error
+}
+
+func (s *sized) Size(_ context.Context, id string, _ backends.DeleteOptions) (int64, error) {
+	if _, err := s.Describe(context.Background(), id); err != nil {
+		return 0, err
+	}
+	return s.sizes[id], nil
+}
+
+func (s *sized) Delete(ctx context.Context, id string, o backends.DeleteOptions) error {
+	if s.before != nil {
+		if err := s.before(id); err != nil {
+			return err
+		}
+	}
+	return s.fake.Delete(ctx, id, o)
+}
+
+// prunes is a world with five apps, a to e in the order of their ends, of 10 bytes
+// each; d has failed and live runs.
+func prunes(t *testing.T) (*world, *sized) {
+	t.Helper()
+	w := newWorld(t)
+	s := &sized{fake: w.local, sizes: map[string]int64{}}
+	reg := backends.NewRegistry()
+	reg.Add("local", func() (backends.Backend, error) { return s, nil })
+	w.Backends = reg
+	for i, id := range []string{"a", "b", "c", "d", "e", "live"} {
+		at := w.clock.Add(time.Duration(i) * time.Hour)
+		row := state.App{Backend: "local", ID: id, Name: "n-" + id, State: spec.Running, SubmittedAt: at}
+		if err := w.DB.Insert(t.Context(), row); err != nil {
+			t.Fatal(err)
+		}
+		end := at.Add(time.Minute)
+		st := &spec.Status{State: spec.Succeeded, SubmittedAt: &at, StartedAt: &at, FinishedAt: &end}
+		switch id {
+		case "d":
+			st.State = spec.Failed
+		case "live":
+			st.State, st.FinishedAt = spec.Running, nil
+		}
+		w.local.set(id, st)
+		s.sizes[id] = 10
+	}
+	return w, s
+}
+
+func prunableIDs(t *testing.T, w *world, f PruneFilter) string {
+	t.Helper()
+	apps, err := w.Prunable(t.Context(), f)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var s []string
+	for _, p := range apps {
+		s = append(s, p.AppID)
+	}
+	return strings.Join(s, " ")
+}
+
+func TestPrunable(t *testing.T) {
+	t.Parallel()
+	w, _ := prunes(t)
+	start := w.clock
+	for name, c := range map[string]struct {
+		f    PruneFilter
+		want string
+	}{
+		"all":               {PruneFilter{MaxBytes: -1}, "a b c d e"},
+		"named":             {PruneFilter{MaxBytes: -1, Backend: "local"}, "a b c d e"},
+		"age":               {PruneFilter{MaxBytes: -1, Before: start.Add(2*time.Hour + time.Minute)}, "a b"},
+		"count":             {PruneFilter{MaxBytes: -1, Keep: 2}, "a b c"},
+		"count of all":      {PruneFilter{MaxBytes: -1, Keep: 9}, ""},
+		"state":             {PruneFilter{MaxBytes: -1, States: []spec.State{spec.Failed}}, "d"},
+		"count of a state":  {PruneFilter{MaxBytes: -1, Keep: 1, States: []spec.State{spec.Succeeded}}, "a b c"},
+		"age and count":     {PruneFilter{MaxBytes: -1, Keep: 4, Before: start.Add(3 * time.Hour)}, "a"},
+		"count and age":     {PruneFilter{MaxBytes: -1, Keep: 1, Before: start.Add(time.Hour)}, "a"},
+		"size":              {PruneFilter{MaxBytes: 35}, "a b c"},
+		"exactly that size": {PruneFilter{MaxBytes: 40}, "a b"},
+		"no size":           {PruneFilter{MaxBytes: 0}, "a b c d e"},
+		"small enough":      {PruneFilter{MaxBytes: 60}, ""},
+		"size and count":    {PruneFilter{MaxBytes: 0, Keep: 3}, "a b"},
+		"size and state":    {PruneFilter{MaxBytes: 55, States: []spec.State{spec.Failed}}, "d"},
+	} {
+		if got := prunableIDs(t, w, c.f); got != c.want {
+			t.Errorf("%s: %q, want %q", name, got, c.want)
+		}
+	}
+}
+
+func (w *world) prunable(t *testing.T, id string) Prunable {
+	t.Helper()
+	apps, err := w.Prunable(t.Context(), PruneFilter{MaxBytes: -1})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, p := range apps {
+		if p.AppID == id {
+			return p
+		}
+	}
+	t.Fatalf("app %s cannot be pruned", id)
+	return Prunable{}
+}
+
+func TestPruneLeavesTombstone(t *testing.T) {
+	t.Parallel()
+	w, _ := prunes(t)
+	a := w.prunable(t, "a")
+	if done, err := w.Prune(t.Context(), a, backends.DeleteOptions{}); !done || err != nil {
+		t.Fatalf("%v, %v", done, err)
+	}
+	ref := Ref{"local", "a"}
+	if got, err := w.Resolve(t.Context(), "a"); got != ref || err != nil {
+		t.Errorf("resolve: %v, %v", got, err)
+	}
+	_, err := w.Status(t.Context(), ref)
+	for _, want := range []string{"local://torchx/a", "SUCCEEDED at 2026-01-01T00:01:00Z", "gone since 2026-01-01T00:00:0", "`torchx prune`", "its logs"} {
+		if err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("status: %v, want %q", err, want)
+		}
+	}
+	if _, err := w.Logs(t.Context(), ref, "", nil, backends.LogOptions{}); !errors.Is(err, backends.ErrNotFound) {
+		t.Errorf("logs: %v", err)
+	}
+	if got := w.list(t, Filter{Backend: "local"}); slices.Contains(got, "a") {
+		t.Errorf("list still has it: %v", got)
+	}
+	if done, err := w.Prune(t.Context(), a, backends.DeleteOptions{}); done || err != nil {
+		t.Errorf("again: %v, %v", done, err)
+	}
+}
+
+// Between the look and the removal the id may go to another app.
+func TestPruneLeavesOtherAppsAlone(t *testing.T) {
+	t.Parallel()
+	w, _ := prunes(t)
+	a := w.prunable(t, "a")
+	later := w.clock.Add(time.Hour)
+	end := later.Add(time.Second)
+	for _, s := range []*spec.Status{
+		{State: spec.Running, SubmittedAt: &later},
+		{State: spec.Succeeded, SubmittedAt: &later, FinishedAt: &end},
+	} {
+		w.local.set("a", s)
+		if done, err := w.Prune(t.Context(), a, backends.DeleteOptions{}); done || err != nil {
+			t.Errorf("%s: %v, %v", s.State, done, err)
+		}
+	}
+	if len(w.local.deleted) > 0 {
+		t.Errorf("deleted %v", w.local.deleted)
+	}
+}
+
+func TestPruneFailureChangesNothing(t *testing.T) {
+	t.Parallel()
+	w, s := prunes(t)
+	s.before = func(string) error { return errors.New("the disk is on fire") }
+	a := w.prunable(t, "a")
+	if done, err := w.Prune(t.Context(), a, backends.DeleteOptions{}); done || err == nil || !strings.Contains(err.Error(), "on fire") {
+		t.Errorf("%v, %v", done, err)
+	}
+	if burials, err := w.DB.Burials(t.Context()); err != nil || len(burials) > 0 {
+		t.Errorf("left: %+v, %v", burials, err)
+	}
+	w.prunable(t, "a")
+}
+
+// Two at once: each app goes once, and both succeed.
+func TestPruneTwice(t *testing.T) {
+	t.Parallel()
+	w, s := prunes(t)
+	a := w.prunable(t, "a")
+	s.before = func(id string) error {
+		s.before = nil
+		return s.fake.Delete(t.Context(), id, backends.DeleteOptions{})
+	}
+	if _, err := w.Prune(t.Context(), a, backends.DeleteOptions{}); err != nil {
+		t.Error(err)
+	}
+	if _, err := w.DB.Tombstone(t.Context(), "local", "a"); err != nil {
+		t.Error(err)
+	}
+}
+
+func TestInterruptedRemovalIsFinished(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		change func(w *world)
+		gone   bool // afterwards
+		alive  bool // whoever removes it
+	}{
+		"before the app went": {func(*world) {}, true, false},
+		"after the app went":  {func(w *world) { w.local.remove("a") }, true, false},
+		"it is at it":         {func(*world) {}, false, true},
+		"the id was taken": {func(w *world) {
+			later := w.clock.Add(time.Hour)
+			w.local.set("a", &spec.Status{State: spec.Succeeded, SubmittedAt: &later, FinishedAt: &later})
+		}, false, false},
+		"the id is live": {func(w *world) { w.local.set("a", &spec.Status{State: spec.Running}) }, false, false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			w, _ := prunes(t)
+			s, err := w.local.Describe(t.Context(), "a")
+			if err != nil {
+				t.Fatal(err)
+			}
+			err = w.DB.Bury(t.Context(), state.Tombstone{
+				Backend: "local", ID: "a", State: s.State, SubmittedAt: s.SubmittedAt, FinishedAt: s.FinishedAt,
+				GoneAt: w.clock, Command: "prune", Owner: "1:2:3",
+			})
+			if err != nil {
+				t.Fatal(err)
+			}
+			c.change(w)
+			w.gone = !c.alive
+			w.Settle(t.Context())
+			_, there := w.local.Describe(t.Context(), "a")
+			_, row := w.DB.Get(t.Context(), "local", "a")
+			if (there != nil) != c.gone || (row != nil) != c.gone {
+				t.Errorf("app: %v, record: %v, want gone: %v", there, row, c.gone)
+			}
+			if _, err := w.DB.Tombstone(t.Context(), "local", "a"); (err == nil) != c.gone {
+				t.Errorf("tombstone: %v", err)
+			}
+			if left, err := w.DB.Burials(t.Context()); err != nil || len(left) > 0 != c.alive {
+				t.Errorf("left: %+v, %v", left, err)
+			}
+		})
+	}
+}
+
+// An app that somebody took away without torchx: since when is said, and stays.
+func TestLogsOfMissingApp(t *testing.T) {
+	t.Parallel()
+	w, _ := prunes(t)
+	ref := Ref{"local", "a"}
+	if _, err := w.Status(t.Context(), ref); err != nil {
+		t.Fatal(err)
+	}
+	if err := w.DB.SetStatus(t.Context(), "local", "a", roles(spec.Succeeded, "r", 1)); err != nil {
+		t.Fatal(err)
+	}
+	w.local.remove("a")
+	var first string
+	for range 2 {
+		_, err := w.Logs(t.Context(), ref, "", nil, backends.LogOptions{})
+		if err == nil || !strings.Contains(err.Error(), "are gone since 2026-") || !strings.Contains(err.Error(), "or earlier") {
+			t.Fatal(err)
+		}
+		if first != "" && err.Error() != first {
+			t.Errorf("%v, before: %s", err, first)
+		}
+		first = err.Error()
+	}
+}

@@ -1,0 +1,151 @@
+package runner
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+
+	"torchx/backends"
+	"torchx/runtime/failpoint"
+	"torchx/runtime/spec"
+	"torchx/state"
+)
+
+// removal is how an app is removed.
+type removal struct {
+	backends.DeleteOptions
+	command string // that of the tombstone
+	// unnoted goes on when the history cannot note beforehand what is going to
+	// happen: then a removal that is cut short is not finished by anybody.
+	unnoted bool
+}
+
+// remove takes away an app that has ended, of which s is the status. The history
+// notes first that the app is going, so that the next command finishes what is cut
+// short here; its record goes last. done is false if somebody else was faster.
+func (r *Runner) remove(ctx context.Context, b backends.Backend, ref Ref, s *spec.Status, how removal) (done bool, err error) {
+	ctx = context.WithoutCancel(ctx) // what is begun is finished
+	t := r.tombstoneFor(ctx, b, ref, s, how)
+	if err := r.bury(ctx, t); err != nil {
+		// A full disk must not keep anybody from making room.
+		if !how.unnoted && !errors.Is(err, state.ErrFull) {
+			return false, err
+		}
+	}
+	failpoint.Hit(failpoint.RemovalNoted)
+	deleted := b.Delete(ctx, ref.ID, how.DeleteOptions)
+	failpoint.Hit(failpoint.Removed)
+	if deleted != nil && !r.isGone(ctx, b, ref) {
+		r.unbury(ctx, ref)
+		return false, fmt.Errorf("delete app %s: %w", ref.Handle(), deleted)
+	}
+	known, err := r.buried(ctx, t)
+	switch {
+	case errors.Is(deleted, backends.ErrNotFound):
+		return known, err // only the history had it
+	case deleted != nil:
+		return true, fmt.Errorf("app %s is deleted, but not all of it: %w", ref.Handle(), deleted)
+	}
+	return true, err
+}
+
+func (r *Runner) isGone(ctx context.Context, b backends.Backend, ref Ref) bool {
+	_, err := b.Describe(ctx, ref.ID)
+	return errors.Is(err, backends.ErrNotFound)
+}
+
+// tombstoneFor says what will be left of an app.
+func (r *Runner) tombstoneFor(ctx context.Context, b backends.Backend, ref Ref, s *spec.Status, how removal) state.Tombstone {
+	t := state.Tombstone{
+		Backend: ref.Backend, ID: ref.ID, State: s.State, SubmittedAt: s.SubmittedAt, FinishedAt: s.FinishedAt,
+		GoneAt: r.now(), Command: how.command, KeepLogs: how.KeepLogs, Owner: submitter(),
+	}
+	if row := r.row(ctx, ref); row != nil {
+		t.Name = row.Name
+	}
+	keeper, ok := b.(backends.LogKeeper)
+	if !ok {
+		return t
+	}
+	kept, err := keeper.Keeps(ctx, ref.ID, how.DeleteOptions)
+	if err == nil && kept != nil {
+		t.Kept, err = json.Marshal(kept)
+	}
+	if err != nil && !errors.Is(err, backends.ErrNotFound) {
+		r.warn("which logs of app %s will be left is not known: %v", ref.Handle(), err)
+	}
+	return t
+}
+
+func (r *Runner) bury(ctx context.Context, t state.Tombstone) error {
+	if r.DB == nil {
+		return nil
+	}
+	return r.DB.Bury(ctx, t)
+}
+
+func (r *Runner) unbury(ctx context.Context, ref Ref) {
+	if r.DB == nil {
+		return
+	}
+	if err := r.DB.Unbury(ctx, ref.Backend, ref.ID); err != nil {
+		r.warn("%v", err)
+	}
+}
+
+func (r *Runner) buried(ctx context.Context, t state.Tombstone) (known bool, err error) {
+	if r.DB == nil {
+		return false, nil
+	}
+	known, err = r.DB.Buried(ctx, t)
+	if err != nil {
+		err = fmt.Errorf("app %s is deleted, but not from the history: %w", Ref{t.Backend, t.ID}.Handle(), err)
+	}
+	return known, err
+}
+
+// finishRemovals does what is left of removals that were cut short: a killed
+// `prune` must leave neither an app without its record nor a record without its app.
+func (r *Runner) finishRemovals(ctx context.Context) {
+	burials, err := r.DB.Burials(ctx)
+	if err != nil {
+		r.warn("%v", err)
+		return
+	}
+	for i := range burials {
+		if t := &burials[i]; !r.submitterAlive(t.Owner) {
+			if err := r.finishRemoval(ctx, t); err != nil {
+				r.warn("app %s is only half deleted: %v", Ref{t.Backend, t.ID}.Handle(), err)
+			}
+		}
+	}
+}
+
+func (r *Runner) finishRemoval(ctx context.Context, t *state.Tombstone) error {
+	b, err := r.Backends.Get(t.Backend)
+	if err != nil {
+		return err
+	}
+	s, err := b.Describe(ctx, t.ID)
+	switch {
+	case errors.Is(err, backends.ErrNotFound):
+		_, err := r.DB.Buried(ctx, *t)
+		return err
+	case err != nil:
+		return err
+	case !s.State.Terminal() || !sameApp(t, s): // the id has gone to another app
+		return r.DB.Unbury(ctx, t.Backend, t.ID)
+	}
+	err = b.Delete(ctx, t.ID, backends.DeleteOptions{KeepLogs: t.KeepLogs})
+	if err != nil && !errors.Is(err, backends.ErrNotFound) {
+		return err
+	}
+	_, err = r.DB.Buried(ctx, *t)
+	return err
+}
+
+// sameApp tells an app from a later one with its id. Where nobody knows, it is the same.
+func sameApp(t *state.Tombstone, s *spec.Status) bool {
+	return t.SubmittedAt == nil || s.SubmittedAt == nil || t.SubmittedAt.UnixNano() == s.SubmittedAt.UnixNano()
+}

@@ -1,0 +1,64 @@
+package runner
+
+import (
+	"encoding/json"
+	"errors"
+	"reflect"
+	"testing"
+
+	"torchx/backends"
+	"torchx/runtime/spec"
+)
+
+func TestRecorded(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	p, err := w.Plan(t.Context(), PlanRequest{
+		Backend: "local_dir", App: echo(2), Component: "utils.echo", Args: []string{"--msg", "x"}, Cwd: "/w",
+		Modules: json.RawMessage(`[{"path":"/w/x.star"}]`), Getenv: json.RawMessage(`{"A":"1"}`),
+		Asked: json.RawMessage(`{"env":{"B":"2"}}`), Origin: "rerun of something",
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := w.Submit(t.Context(), p); err != nil {
+		t.Fatal(err)
+	}
+	c, err := w.Recorded(t.Context(), p.Ref())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if c.App == nil || c.App.Roles[0].NumReplicas != 2 {
+		t.Errorf("app = %+v", c.App)
+	}
+	c.App = nil
+	want := &Recorded{
+		Ref: p.Ref(), Component: "utils.echo", Args: []string{"--msg", "x"}, Cwd: "/w",
+		Cfg:     map[string]any{"image_type": "dir"}, // log_dir had no value
+		Modules: json.RawMessage(`[{"path":"/w/x.star"}]`), Getenv: json.RawMessage(`{"A":"1"}`), Asked: json.RawMessage(`{"env":{"B":"2"}}`),
+	}
+	if !reflect.DeepEqual(c, want) || !c.Evaluated() {
+		t.Errorf("got %+v, want %+v", c, want)
+	}
+	events, err := w.DB.Events(t.Context(), "local", p.Plan.ID)
+	if err != nil || len(events) == 0 || events[0].Msg != "rerun of something" {
+		t.Errorf("events = %+v, %v", events, err)
+	}
+	if s, err := w.Status(t.Context(), p.Ref()); err != nil || s.Msg != "" {
+		t.Errorf("the app's message is %q, %v", s.Msg, err)
+	}
+}
+
+func TestNotRecorded(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.local.set("known", &spec.Status{State: spec.Running})
+	for _, id := range []string{"known", "unknown"} {
+		if _, err := w.Recorded(t.Context(), Ref{"local", id}); !errors.Is(err, backends.ErrNotFound) {
+			t.Errorf("%s: %v", id, err)
+		}
+	}
+	if c := (&Recorded{Component: "utils.echo"}); c.Evaluated() {
+		t.Error("an app without modules was evaluated")
+	}
+}

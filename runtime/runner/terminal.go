@@ -1,0 +1,53 @@
+package runner
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"torchx/backends"
+	"torchx/runtime/spec"
+)
+
+// ErrNoTerminal says that a backend cannot give apps a terminal.
+var ErrNoTerminal = errors.New("a terminal (--tty) is not supported by backend")
+
+// ErrManyReplicas says that an app is too large for a terminal.
+var ErrManyReplicas = errors.New("a terminal (--tty) is for an app of one replica")
+
+// CheckTerminal tells whether a plan can run on a terminal. Errors: ErrNoTerminal, ErrManyReplicas.
+func (r *Runner) CheckTerminal(p *Planned) error {
+	if n := replicaCount(p.Plan.App); n != 1 {
+		return fmt.Errorf("%w, this one has %d", ErrManyReplicas, n)
+	}
+	_, err := r.terminals(p.Backend)
+	return err
+}
+
+func replicaCount(app *spec.App) (n int) {
+	for i := range app.Roles {
+		n += app.Roles[i].NumReplicas
+	}
+	return n
+}
+
+func (r *Runner) terminals(backend string) (backends.Terminals, error) {
+	b, err := r.Backends.Get(backend)
+	if err != nil {
+		return nil, err
+	}
+	if t, ok := b.(backends.Terminals); ok {
+		return t, nil
+	}
+	return nil, fmt.Errorf("%w %s", ErrNoTerminal, backend)
+}
+
+// OpenTerminal connects to the terminal of an app. Errors: ErrNoTerminal,
+// backends.ErrNotFound, backends.ErrUnsupported if the app was started without one.
+func (r *Runner) OpenTerminal(ctx context.Context, ref Ref, o backends.TerminalOptions) (backends.Terminal, error) {
+	t, err := r.terminals(ref.Backend)
+	if err != nil {
+		return nil, err
+	}
+	return t.OpenTerminal(ctx, ref.ID, o)
+}

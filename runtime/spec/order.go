@@ -1,0 +1,203 @@
+package spec
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+)
+
+// OrderKey is the key of role metadata that holds what this program itself reads:
+//
+//	metadata = {"torchx": {
+//	    "depends_on": {"db": "ready"},           # or ["db"], which means "started"
+//	    "ready": {"port": "http", "timeout": 30},
+//	}}
+//
+// Every other key of the metadata belongs to a backend.
+const OrderKey = "torchx"
+
+// Keys of the value of OrderKey.
+const (
+	dependsOnKey = "depends_on"
+	readyKey     = "ready"
+)
+
+// Condition is how far a role must be before those that depend on it start. The
+// words are those of compose files, shortened.
+type Condition string
+
+// The conditions.
+const (
+	DependsStarted   Condition = "started"   // all replicas run, or ran and succeeded
+	DependsReady     Condition = "ready"     // all replicas have passed their probe in this attempt, or succeeded
+	DependsSucceeded Condition = "succeeded" // as many replicas have succeeded as the role needs
+)
+
+var conditions = []Condition{DependsStarted, DependsReady, DependsSucceeded}
+
+// String says what is waited for: "role db to be ready".
+func (d Dependency) String() string {
+	how := map[Condition]string{DependsStarted: "to run", DependsReady: "to be ready", DependsSucceeded: "to succeed"}
+	return fmt.Sprintf("role %s %s", d.Role, how[d.Condition])
+}
+
+// Dependency is one role that another waits for.
+type Dependency struct {
+	Role      string
+	Condition Condition
+}
+
+// Order is what a role's metadata says about when it starts and when it is ready.
+type Order struct {
+	DependsOn []Dependency // in the order of their names
+	Ready     *Probe       // nil: ready as soon as it runs
+}
+
+// Order reads the role's metadata. Errors name the role and the key.
+func (r *Role) Order() (Order, error) {
+	o := Order{}
+	own, ok := r.Metadata[OrderKey]
+	if !ok {
+		return o, nil
+	}
+	at := fmt.Sprintf("role %s: metadata[%q]", r.Name, OrderKey)
+	values, err := object(at, own, dependsOnKey, readyKey)
+	if err != nil {
+		return o, err
+	}
+	if v, ok := values[dependsOnKey]; ok {
+		if o.DependsOn, err = dependencies(fmt.Sprintf("%s[%q]", at, dependsOnKey), v); err != nil {
+			return o, err
+		}
+	}
+	if v, ok := values[readyKey]; ok {
+		o.Ready, err = parseProbe(fmt.Sprintf("%s[%q]", at, readyKey), v, r.PortMap)
+	}
+	return o, err
+}
+
+// Ordered reports whether a role of the app waits for another or has a probe.
+func (a *App) Ordered() bool {
+	for i := range a.Roles {
+		if _, ok := a.Roles[i].Metadata[OrderKey]; ok {
+			return true
+		}
+	}
+	return false
+}
+
+// object checks that v is a map with no keys but the known ones.
+func object(at string, v any, known ...string) (map[string]any, error) {
+	m, ok := v.(map[string]any)
+	if !ok {
+		return nil, fmt.Errorf("%s is %s, want a dict with %s", at, kindOf(v), strings.Join(known, ", "))
+	}
+	for _, k := range slices.Sorted(maps.Keys(m)) {
+		if !slices.Contains(known, k) {
+			return nil, fmt.Errorf("%s has the unknown key %q, known are: %s", at, k, strings.Join(known, ", "))
+		}
+	}
+	return m, nil
+}
+
+func kindOf(v any) string {
+	switch v.(type) {
+	case nil:
+		return "None"
+	case string:
+		return "a string"
+	case bool:
+		return "a bool"
+	case []any, Tuple:
+		return "a list"
+	case map[string]any:
+		return "a dict"
+	}
+	return "a number"
+}
+
+func dependencies(at string, v any) ([]Dependency, error) {
+	var all []Dependency
+	switch v := v.(type) {
+	case map[string]any:
+		for _, role := range slices.Sorted(maps.Keys(v)) {
+			c, _ := v[role].(string)
+			if !slices.Contains(conditions, Condition(c)) {
+				return nil, fmt.Errorf("%s[%q] must be one of %q", at, role, conditions)
+			}
+			all = append(all, Dependency{role, Condition(c)})
+		}
+		return all, nil
+	case []any:
+		for _, e := range v {
+			role, ok := e.(string)
+			if !ok {
+				return nil, fmt.Errorf("%s holds %s, want names of roles", at, kindOf(e))
+			}
+			all = append(all, Dependency{role, DependsStarted})
+		}
+		slices.SortFunc(all, func(a, b Dependency) int { return strings.Compare(a.Role, b.Role) })
+		return slices.Compact(all), nil
+	}
+	return nil, fmt.Errorf(`%s is %s, want a dict such as {"db": "ready"} or a list of roles`, at, kindOf(v))
+}
+
+// validateOrder checks that every role that is waited for is there and can
+// fulfil what is waited for, and that no role waits for itself.
+func (a *App) validateOrder() error {
+	orders := make(map[string]Order, len(a.Roles))
+	for i := range a.Roles {
+		o, err := a.Roles[i].Order()
+		if err != nil {
+			return err
+		}
+		orders[a.Roles[i].Name] = o
+	}
+	for _, name := range a.RoleNames() {
+		for _, d := range orders[name].DependsOn {
+			if _, ok := orders[d.Role]; !ok {
+				return fmt.Errorf("role %s depends on %q, which is no role of the app: there are %s", name, d.Role, strings.Join(a.RoleNames(), ", "))
+			}
+			if d.Condition == DependsReady && orders[d.Role].Ready == nil {
+				return fmt.Errorf("role %s waits for role %s to be ready, but that has no probe: set metadata={%q: {%q: ...}} there, or wait for %q",
+					name, d.Role, OrderKey, readyKey, DependsStarted)
+			}
+		}
+	}
+	if c := cycle(a.RoleNames(), orders); c != nil {
+		return fmt.Errorf("roles wait for each other: %s", strings.Join(c, " -> "))
+	}
+	return nil
+}
+
+// cycle returns a way along depends_on from a role back to itself, nil if there
+// is none.
+func cycle(names []string, orders map[string]Order) []string {
+	done := map[string]bool{}
+	var path []string
+	var visit func(name string) []string
+	visit = func(name string) []string {
+		if i := slices.Index(path, name); i >= 0 {
+			return append(slices.Clone(path[i:]), name)
+		}
+		if done[name] {
+			return nil
+		}
+		path = append(path, name)
+		for _, d := range orders[name].DependsOn {
+			if c := visit(d.Role); c != nil {
+				return c
+			}
+		}
+		path = path[:len(path)-1]
+		done[name] = true
+		return nil
+	}
+	for _, name := range names {
+		if c := visit(name); c != nil {
+			return c
+		}
+	}
+	return nil
+}

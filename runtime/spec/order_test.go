@@ -1,0 +1,90 @@
+package spec
+
+import (
+	"encoding/json"
+	"reflect"
+	"strings"
+	"testing"
+	"time"
+)
+
+// ordered is an app of two roles, db and web, with these values of OrderKey as
+// JSON, "" for none.
+func ordered(t *testing.T, db, web string) *App {
+	t.Helper()
+	app := &App{Name: "app"}
+	for name, text := range map[string]string{"db": db, "web": web} {
+		r := NewRole(name, None)
+		r.Entrypoint = "sh"
+		r.PortMap = Map[int]{{"http", 8080}, {"admin", 9090}}
+		if text != "" {
+			var v any
+			if err := json.Unmarshal([]byte(text), &v); err != nil {
+				t.Fatal(err)
+			}
+			r.Metadata = map[string]any{OrderKey: v, "kubernetes": map[string]any{"V1Pod": "x"}}
+		}
+		app.Roles = append(app.Roles, r)
+	}
+	return app
+}
+
+func TestOrder(t *testing.T) {
+	t.Parallel()
+	app := ordered(t, `{"ready": {"port": "http", "path": "/up", "timeout": 30, "initial_delay": 0.5, "period": 2}}`,
+		`{"depends_on": {"db": "ready"}, "ready": {"log": "up [0-9]+$"}}`)
+	if err := app.Validate(); err != nil {
+		t.Fatal(err)
+	}
+	db, err := app.Role("db").Order()
+	want := &Probe{Port: "http", Path: "/up", Timeout: 30 * time.Second, InitialDelay: time.Second / 2, Period: 2 * time.Second}
+	if err != nil || !reflect.DeepEqual(db.Ready, want) || db.DependsOn != nil {
+		t.Errorf("db: %+v %v, want %+v", db.Ready, err, want)
+	}
+	web, err := app.Role("web").Order()
+	if err != nil || !reflect.DeepEqual(web.DependsOn, []Dependency{{"db", DependsReady}}) || !web.Ready.Log.MatchString("is up 12") {
+		t.Errorf("web: %+v %v", web, err)
+	}
+	if web.Ready.Period != DefaultProbePeriod || web.Ready.Timeout != 0 {
+		t.Errorf("defaults are %+v", web.Ready)
+	}
+	short, err := ordered(t, "", `{"depends_on": ["db", "db"]}`).Role("web").Order()
+	if err != nil || !reflect.DeepEqual(short.DependsOn, []Dependency{{"db", DependsStarted}}) {
+		t.Errorf("short form: %+v %v", short, err)
+	}
+	if ordered(t, "", "").Ordered() || !app.Ordered() {
+		t.Error("Ordered is wrong")
+	}
+}
+
+func TestOrderErrors(t *testing.T) {
+	t.Parallel()
+	tests := []struct{ name, db, web, want string }{
+		{"no dict", `["db"]`, "", `role db: metadata["torchx"] is a list, want a dict with depends_on, ready`},
+		{"unknown key", `{"depend_on": {}}`, "", `unknown key "depend_on"`},
+		{"unknown role", "", `{"depends_on": {"cache": "started"}}`, `role web depends on "cache", which is no role of the app`},
+		{"unknown condition", "", `{"depends_on": {"db": "healthy"}}`, `["depends_on"]["db"] must be one of ["started" "ready" "succeeded"]`},
+		{"no probe", "", `{"depends_on": {"db": "ready"}}`, `role web waits for role db to be ready, but that has no probe`},
+		{"itself", `{"depends_on": ["db"]}`, "", "roles wait for each other: db -> db"},
+		{"cycle", `{"depends_on": ["web"]}`, `{"depends_on": {"db": "succeeded"}}`, "roles wait for each other: "},
+		{"empty probe", `{"ready": {}}`, "", `must have either "port" or "log"`},
+		{"two probes", `{"ready": {"port": 1, "log": "x"}}`, "", `must have either "port" or "log"`},
+		{"unknown port", `{"ready": {"port": "grpc"}}`, "", `"grpc" is not in the role's port_map: there are http, admin`},
+		{"bad port", `{"ready": {"port": 70000}}`, "", `is 70000, want a name of port_map or a number`},
+		{"half a port", `{"ready": {"port": 80.5}}`, "", `is 80.5, want a name of port_map or a number`},
+		{"bad pattern", `{"ready": {"log": "("}}`, "", `["ready"]["log"]: error parsing regexp`},
+		{"path of a log", `{"ready": {"log": "x", "path": "/"}}`, "", `"path" needs "port"`},
+		{"path that would end the request line", `{"ready": {"port": 80, "path": "/ HTTP/1.1\r\nX: y"}}`, "", `must be a URL path`},
+		{"no time", `{"ready": {"port": 80, "timeout": "30s"}}`, "", `["timeout"] is 30s, want a number of seconds`},
+		{"no time at all", `{"ready": {"port": 80, "period": 0}}`, "", `["period"] is 0, want a number of seconds`},
+	}
+	for _, test := range tests {
+		t.Run(test.name, func(t *testing.T) {
+			t.Parallel()
+			err := ordered(t, test.db, test.web).Validate()
+			if err == nil || !strings.Contains(err.Error(), test.want) || strings.Contains(err.Error(), "\n") {
+				t.Errorf("got %v, want one line with %s", err, test.want)
+			}
+		})
+	}
+}

@@ -1,0 +1,172 @@
+package spec
+
+import (
+	"encoding/json"
+	"fmt"
+	"math"
+	"regexp"
+	"strings"
+	"time"
+)
+
+// DefaultProbePeriod is the longest pause between two looks at a port.
+const DefaultProbePeriod = time.Second
+
+// maxSeconds keeps durations far from what an int64 of nanoseconds holds.
+const maxSeconds = 366 * 24 * 3600
+
+// Probe tells when a replica is ready. Exactly one of port and log is asked:
+//
+//	{"port": "http"}                          # a TCP connection to that port of port_map succeeds
+//	{"port": 8080, "path": "/health"}         # GET answers with a status from 200 to 399
+//	{"log": "listening on port [0-9]+"}       # a line of either stream has a match (RE2)
+//
+// The first look is after initial_delay seconds (default 0), the pauses between
+// looks grow to period seconds (default 1). Without timeout it takes what it takes.
+type Probe struct {
+	Port   string // name of an entry of port_map; "": Number or Log
+	Number int    // the port itself, from 1 to 65535
+	Path   string // of an HTTP request to the port; "": a connection is enough
+	Log    *regexp.Regexp
+
+	InitialDelay time.Duration
+	Period       time.Duration
+	Timeout      time.Duration // from the start of the attempt; 0: none
+}
+
+// String names what is looked at: "port http".
+func (p *Probe) String() string {
+	if p.Log != nil {
+		return fmt.Sprintf("log line %q", p.Log)
+	}
+	port := p.Port
+	if port == "" {
+		port = fmt.Sprint(p.Number)
+	}
+	if p.Path != "" {
+		return "path " + p.Path + " of port " + port
+	}
+	return "port " + port
+}
+
+// Keys of a probe.
+const (
+	portKey    = "port"
+	pathKey    = "path"
+	logKey     = "log"
+	delayKey   = "initial_delay"
+	periodKey  = "period"
+	timeoutKey = "timeout"
+)
+
+func parseProbe(at string, v any, ports Map[int]) (*Probe, error) {
+	values, err := object(at, v, portKey, pathKey, logKey, delayKey, periodKey, timeoutKey)
+	if err != nil {
+		return nil, err
+	}
+	port, byPort := values[portKey]
+	pattern, byLog := values[logKey]
+	if byPort == byLog {
+		return nil, fmt.Errorf("%s must have either %q or %q", at, portKey, logKey)
+	}
+	p := &Probe{Period: DefaultProbePeriod}
+	if byPort {
+		err = p.setPort(at, port, ports)
+	} else {
+		err = p.setLog(at, pattern)
+	}
+	if err == nil {
+		err = p.setPath(at, values)
+	}
+	for _, t := range []struct {
+		key      string
+		d        *time.Duration
+		positive bool
+	}{{delayKey, &p.InitialDelay, false}, {periodKey, &p.Period, true}, {timeoutKey, &p.Timeout, true}} {
+		if v, ok := values[t.key]; ok && err == nil {
+			*t.d, err = seconds(fmt.Sprintf("%s[%q]", at, t.key), v, t.positive)
+		}
+	}
+	return p, err
+}
+
+func (p *Probe) setPort(at string, v any, ports Map[int]) error {
+	if name, ok := v.(string); ok {
+		if _, ok := ports.Get(name); !ok {
+			return fmt.Errorf("%s[%q]: %q is not in the role's port_map%s", at, portKey, name, knownPorts(ports))
+		}
+		p.Port = name
+		return nil
+	}
+	n, ok := number(v)
+	if !ok || n != math.Trunc(n) || n < 1 || n > 65535 {
+		return fmt.Errorf("%s[%q] is %v, want a name of port_map or a number from 1 to 65535", at, portKey, v)
+	}
+	p.Number = int(n)
+	return nil
+}
+
+func knownPorts(ports Map[int]) string {
+	if len(ports) == 0 {
+		return ", which is empty"
+	}
+	names := make([]string, len(ports))
+	for i, e := range ports {
+		names[i] = e.Key
+	}
+	return ": there are " + strings.Join(names, ", ")
+}
+
+func (p *Probe) setLog(at string, v any) error {
+	text, ok := v.(string)
+	if !ok || text == "" {
+		return fmt.Errorf("%s[%q] must be a regular expression (RE2)", at, logKey)
+	}
+	re, err := regexp.Compile(text)
+	if err != nil {
+		return fmt.Errorf("%s[%q]: %w", at, logKey, err)
+	}
+	p.Log = re
+	return nil
+}
+
+func (p *Probe) setPath(at string, values map[string]any) error {
+	v, ok := values[pathKey]
+	if !ok {
+		return nil
+	}
+	path, _ := v.(string)
+	switch {
+	case p.Log != nil:
+		return fmt.Errorf("%s: %q needs %q", at, pathKey, portKey)
+	case !strings.HasPrefix(path, "/") || strings.ContainsAny(path, " \t\r\n") || hasControl(path):
+		return fmt.Errorf("%s[%q] must be a URL path such as \"/health\"", at, pathKey)
+	}
+	p.Path = path
+	return nil
+}
+
+func seconds(at string, v any, positive bool) (time.Duration, error) {
+	n, ok := number(v)
+	inside := n >= 0 && n <= maxSeconds // NaN is not
+	if !ok || !inside || positive && n == 0 {
+		return 0, fmt.Errorf("%s is %v, want a number of seconds", at, v)
+	}
+	return time.Duration(n * float64(time.Second)), nil
+}
+
+// number reads the forms that a number of Starlark or JSON has in metadata.
+func number(v any) (float64, bool) {
+	switch n := v.(type) {
+	case int:
+		return float64(n), true
+	case int64:
+		return float64(n), true
+	case float64:
+		return n, true
+	case json.Number:
+		f, err := n.Float64()
+		return f, err == nil
+	}
+	return 0, false
+}

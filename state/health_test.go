@@ -1,0 +1,51 @@
+package state
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+func TestCheck(t *testing.T) {
+	t.Parallel()
+	path := filepath.Join(t.TempDir(), "state.db")
+	db := openAt(t, path, Options{})
+	for i := range 50 {
+		mustInsert(t, db, App{Backend: "local", ID: fmt.Sprint("app", i), App: []byte(`"` + strings.Repeat("x", 2000) + `"`)})
+	}
+	h, err := db.Check(t.Context())
+	if err != nil || h.Apps != 50 || h.Journal != "wal" || h.Bytes < 50*2000 {
+		t.Errorf("%+v, %v", h, err)
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	if _, err := db.Check(ctx); !errors.Is(err, context.Canceled) {
+		t.Errorf("cancelled: %v", err)
+	}
+	if err := db.Close(); err != nil {
+		t.Fatal(err)
+	}
+
+	// Damage in the middle, which opening does not see.
+	f, err := os.OpenFile(path, os.O_RDWR, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	info, err := f.Stat()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := f.WriteAt([]byte(strings.Repeat("damage", 4000)), info.Size()/2); err != nil {
+		t.Fatal(err)
+	}
+	if err := f.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := openAt(t, path, Options{}).Check(t.Context()); !errors.Is(err, ErrCorrupt) {
+		t.Errorf("damaged: %v", err)
+	}
+}

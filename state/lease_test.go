@@ -1,0 +1,164 @@
+package state
+
+import (
+	"fmt"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"torchx/runtime/spec"
+)
+
+func leasesOf(id string, devices ...string) []Lease {
+	var all []Lease
+	for i, d := range devices {
+		all = append(all, Lease{App: AppKey{"local", id}, Device: d, Role: "r", Replica: i, Since: time.Unix(7, 0).UTC()})
+	}
+	return all
+}
+
+func keys(ids ...string) []AppKey {
+	var all []AppKey
+	for _, id := range ids {
+		all = append(all, AppKey{"local", id})
+	}
+	return all
+}
+
+// rows are the leases as "device=app" in order.
+func rows(t *testing.T, db *DB) string {
+	t.Helper()
+	leases, err := db.Leases(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	var all []string
+	for _, l := range leases {
+		all = append(all, l.Device+"="+l.App.ID)
+	}
+	return strings.Join(all, " ")
+}
+
+func mustLease(t *testing.T, db *DB, r LeaseRequest) []Lease {
+	t.Helper()
+	held, err := db.Lease(t.Context(), r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return held
+}
+
+func TestLeaseIsAllOrNothing(t *testing.T) {
+	t.Parallel()
+	db := openAt(t, t.TempDir()+"/state.db", Options{})
+	mustLease(t, db, LeaseRequest{Own: leasesOf("a", "0", "1"), Live: keys("a")})
+	held := mustLease(t, db, LeaseRequest{Own: leasesOf("b", "1", "2"), Live: keys("a", "b")})
+	if len(held) != 1 || held[0] != leasesOf("a", "0", "1")[1] {
+		t.Errorf("in the way: %+v", held)
+	}
+	if got := rows(t, db); got != "0=a 1=a" {
+		t.Errorf("leases are %s", got)
+	}
+	// a is dead: its devices are free in the same step.
+	if held := mustLease(t, db, LeaseRequest{Own: leasesOf("b", "1", "2"), Live: keys("b")}); held != nil {
+		t.Errorf("in the way: %+v", held)
+	}
+	if got := rows(t, db); got != "1=b 2=b" {
+		t.Errorf("leases are %s", got)
+	}
+}
+
+// TestLeasesOfOthersAreFilledIn: a history that was lost learns them again.
+func TestLeasesOfOthersAreFilledIn(t *testing.T) {
+	t.Parallel()
+	db := openAt(t, t.TempDir()+"/state.db", Options{})
+	r := LeaseRequest{Own: leasesOf("b", "1"), Others: leasesOf("a", "0"), Live: keys("a", "b")}
+	for range 2 { // again changes nothing
+		mustLease(t, db, r)
+		if got := rows(t, db); got != "0=a 1=b" {
+			t.Errorf("leases are %s", got)
+		}
+	}
+}
+
+func TestLeasesEndWithTheApp(t *testing.T) {
+	t.Parallel()
+	for how, end := range map[string]func(db *DB) error{
+		"status": func(db *DB) error {
+			running := &spec.Status{State: spec.Running}
+			if err := db.SetStatus(t.Context(), "local", "a", running); err != nil {
+				return err
+			}
+			if got := rows(t, db); got != "0=a 1=b" {
+				return fmt.Errorf("while it runs the leases are %s", got)
+			}
+			return db.SetStatus(t.Context(), "local", "a", &spec.Status{State: spec.Failed})
+		},
+		"delete": func(db *DB) error { return db.Delete(t.Context(), "local", "a") },
+	} {
+		t.Run(how, func(t *testing.T) {
+			t.Parallel()
+			db := openAt(t, t.TempDir()+"/state.db", Options{})
+			mustInsert(t, db, App{ID: "a", Backend: "local"}, App{ID: "b", Backend: "local"})
+			mustLease(t, db, LeaseRequest{Own: leasesOf("a", "0"), Live: keys("a")})
+			mustLease(t, db, LeaseRequest{Own: leasesOf("b", "1"), Live: keys("a", "b")})
+			if err := end(db); err != nil {
+				t.Fatal(err)
+			}
+			if got := rows(t, db); got != "1=b" {
+				t.Errorf("leases are %s", got)
+			}
+		})
+	}
+}
+
+// TestLeasesOfManyAtOnce: each device goes to one of those who ask for it.
+func TestLeasesOfManyAtOnce(t *testing.T) {
+	t.Parallel()
+	path := t.TempDir() + "/state.db"
+	const apps = 8
+	var ids []string
+	for i := range apps {
+		ids = append(ids, fmt.Sprintf("app-%d", i))
+	}
+	got := make([]bool, apps)
+	var all sync.WaitGroup
+	for i, id := range ids {
+		db := openAt(t, path, Options{}) // a connection of its own, as in another process
+		all.Go(func() {
+			held, err := db.Lease(t.Context(), LeaseRequest{Own: leasesOf(id, "0", "1"), Live: keys(ids...)})
+			if err != nil {
+				t.Error(err)
+			}
+			got[i] = len(held) == 0
+		})
+	}
+	all.Wait()
+	winners := 0
+	for _, ok := range got {
+		if ok {
+			winners++
+		}
+	}
+	if winners != 1 {
+		t.Errorf("%d apps got the devices", winners)
+	}
+}
+
+// TestReasonToWaitEndsWithTheWait: what a queued app waited for is not said of it
+// when it runs.
+func TestReasonToWaitEndsWithTheWait(t *testing.T) {
+	t.Parallel()
+	db := openAt(t, t.TempDir()+"/state.db", Options{})
+	mustInsert(t, db, App{ID: "a", Backend: "local"})
+	for _, s := range []*spec.Status{{State: spec.Pending, Msg: "queued: waits"}, {State: spec.Pending, Msg: "queued: behind b"}, {State: spec.Running}} {
+		if err := db.SetStatus(t.Context(), "local", "a", s); err != nil {
+			t.Fatal(err)
+		}
+		got, err := db.Status(t.Context(), "local", "a")
+		if err != nil || got.Msg != s.Msg {
+			t.Errorf("msg is %q, want %q: %v", got.Msg, s.Msg, err)
+		}
+	}
+}

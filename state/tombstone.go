@@ -1,0 +1,148 @@
+package state
+
+import (
+	"context"
+	"database/sql"
+	"encoding/json"
+	"fmt"
+	"time"
+
+	"torchx/runtime/spec"
+)
+
+// MaxTombstones is how many removed apps are remembered, the last ones: a line
+// each, at most a few MB in all.
+const MaxTombstones = 10000
+
+// Tombstone is what stays of an app that was removed, or is being removed.
+type Tombstone struct {
+	Backend, ID string
+	Name        string
+	State       spec.State // its last one
+	SubmittedAt *time.Time // as the backend said; nil: not known
+	FinishedAt  *time.Time // nil: not known
+	GoneAt      time.Time
+	Command     string          // what removed it, such as "prune"
+	Kept        json.RawMessage // where its logs are, in the words of the caller; nil: gone
+	KeepLogs    bool            // the logs are to be left
+	// Owner is the process that removes it, as App.Submitter; "" once it is gone.
+	// If that process dies in between, whoever finds this finishes its work.
+	Owner string
+}
+
+const tombstoneColumns = `backend, id, name, state, submitted_at, finished_at, gone_at, command, kept, keep, owner`
+
+// Bury notes that an app is going to be removed; Buried that it is. In between
+// the app's own record stays as it is.
+func (db *DB) Bury(ctx context.Context, t Tombstone) error {
+	return db.write(ctx, "note the removal of app "+t.ID, func(tx *sql.Tx) error {
+		_, err := tx.ExecContext(ctx,
+			`INSERT OR REPLACE INTO tombstones (`+tombstoneColumns+`, app)
+			VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, (SELECT seq FROM apps WHERE id = ?2 AND backend = ?1))`,
+			t.Backend, t.ID, t.Name, int(t.State), nanos(t.SubmittedAt), nanos(t.FinishedAt), t.GoneAt.UnixNano(),
+			t.Command, text(t.Kept), t.KeepLogs, t.Owner)
+		return err
+	})
+}
+
+// Buried forgets a removed app but for its tombstone, which is written if it is
+// not there; known tells whether it had a record (still). The record of a later
+// app with that id is left alone.
+func (db *DB) Buried(ctx context.Context, t Tombstone) (known bool, err error) {
+	err = db.write(ctx, "delete app "+t.ID, func(tx *sql.Tx) (err error) {
+		if known, err = forgetBuried(ctx, tx, &t); err != nil {
+			return err
+		}
+		if err := endBurial(ctx, tx, &t); err != nil {
+			return err
+		}
+		return dropOldest(ctx, tx)
+	})
+	return known, err
+}
+
+// forgetBuried removes the app's row: the one there was, or one that a history
+// which was filled again made of the same app.
+func forgetBuried(ctx context.Context, tx *sql.Tx, t *Tombstone) (known bool, err error) {
+	gone, err := tx.ExecContext(ctx, `DELETE FROM apps WHERE backend = ?1 AND id = ?2 AND (submitted_at = ?3
+		OR seq = (SELECT app FROM tombstones WHERE backend = ?1 AND id = ?2))`, t.Backend, t.ID, nanos(t.SubmittedAt))
+	if err != nil {
+		return false, err
+	}
+	n, err := gone.RowsAffected()
+	if err != nil {
+		return false, err
+	}
+	_, err = tx.ExecContext(ctx, `DELETE FROM positions WHERE backend = ?1 AND id = ?2
+		AND NOT EXISTS (SELECT 1 FROM apps WHERE backend = ?1 AND id = ?2)`, t.Backend, t.ID)
+	return n > 0, err
+}
+
+// endBurial leaves the tombstone, unless the id belongs to a later app by now.
+func endBurial(ctx context.Context, tx *sql.Tx, t *Tombstone) error {
+	_, err := tx.ExecContext(ctx,
+		`INSERT OR REPLACE INTO tombstones (`+tombstoneColumns+`)
+		SELECT ?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, '' WHERE NOT EXISTS (SELECT 1 FROM apps WHERE backend = ?1 AND id = ?2)`,
+		t.Backend, t.ID, t.Name, int(t.State), nanos(t.SubmittedAt), nanos(t.FinishedAt), t.GoneAt.UnixNano(),
+		t.Command, text(t.Kept), t.KeepLogs)
+	return err
+}
+
+func dropOldest(ctx context.Context, tx *sql.Tx) error {
+	_, err := tx.ExecContext(ctx, fmt.Sprintf(
+		`DELETE FROM tombstones WHERE owner = '' AND seq <= (SELECT max(seq) FROM tombstones) - %d`, MaxTombstones))
+	return err
+}
+
+// Unbury takes the tombstone of an app away that was not removed after all. It is
+// no error if there is none.
+func (db *DB) Unbury(ctx context.Context, backend, id string) error {
+	return db.write(ctx, "keep app "+id, func(tx *sql.Tx) error { return unbury(ctx, tx, backend, id) })
+}
+
+func unbury(ctx context.Context, tx *sql.Tx, backend, id string) error {
+	_, err := tx.ExecContext(ctx, `DELETE FROM tombstones WHERE id = ? AND backend = ?`, id, backend)
+	return err
+}
+
+// Tombstone returns what is known of an app that was removed. Errors: ErrNotFound.
+func (db *DB) Tombstone(ctx context.Context, backend, id string) (Tombstone, error) {
+	var t Tombstone
+	err := db.read(ctx, "look for removed app "+id, func() (err error) {
+		t, err = scanTombstone(db.sql.QueryRowContext(ctx,
+			`SELECT `+tombstoneColumns+` FROM tombstones WHERE id = ? AND backend = ? AND owner = ''`, id, backend))
+		return notFound(err, backend, id)
+	})
+	return t, err
+}
+
+// FindTombstones returns the removed apps of all backends whose id begins with
+// prefix, up to MaxMatches, the last removed first.
+func (db *DB) FindTombstones(ctx context.Context, prefix string) ([]Tombstone, error) {
+	where, args := prefixRange(prefix)
+	return db.tombstones(ctx, `(`+where+`) AND owner = '' ORDER BY seq DESC LIMIT ?`, append(args, MaxMatches)...)
+}
+
+// Burials returns the apps that are just being removed, or whose removal was cut short.
+func (db *DB) Burials(ctx context.Context) ([]Tombstone, error) {
+	return db.tombstones(ctx, `owner <> '' ORDER BY seq`)
+}
+
+func (db *DB) tombstones(ctx context.Context, where string, args ...any) ([]Tombstone, error) {
+	var found []Tombstone
+	err := db.read(ctx, "look for removed apps", func() (err error) {
+		found, err = queryAll(ctx, db.sql, scanTombstone, `SELECT `+tombstoneColumns+` FROM tombstones WHERE `+where, args...)
+		return err
+	})
+	return found, err
+}
+
+func scanTombstone(row scanner) (t Tombstone, err error) {
+	var state, gone int64
+	var submitted, finished *int64
+	var kept *string
+	err = row.Scan(&t.Backend, &t.ID, &t.Name, &state, &submitted, &finished, &gone, &t.Command, &kept, &t.KeepLogs, &t.Owner)
+	t.State, t.SubmittedAt, t.FinishedAt = stateOf(state), timeOf(submitted), timeOf(finished)
+	t.GoneAt, t.Kept = time.Unix(0, gone).UTC(), raw(kept)
+	return t, err
+}

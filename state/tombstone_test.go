@@ -1,0 +1,136 @@
+package state
+
+import (
+	"errors"
+	"fmt"
+	"reflect"
+	"testing"
+	"time"
+
+	"torchx/runtime/spec"
+)
+
+func tombstone(id string) Tombstone {
+	return Tombstone{
+		Backend: "local", ID: id, Name: "n", State: spec.Failed, SubmittedAt: pointer(clock), FinishedAt: pointer(clock.Add(time.Second)),
+		GoneAt: clock.Add(time.Hour), Command: "prune", Kept: []byte(`{"dir":"/x"}`), KeepLogs: true, Owner: "1:2:b",
+	}
+}
+
+func TestBurial(t *testing.T) {
+	t.Parallel()
+	db, ctx := openTest(t, Options{}), t.Context()
+	mustInsert(t, db, fullApp("a"), fullApp("b"))
+	want := tombstone("a")
+	if err := errors.Join(db.Bury(ctx, want), db.SetPosition(ctx, "local", "a", "me", "1")); err != nil {
+		t.Fatal(err)
+	}
+	if got, err := db.Burials(ctx); err != nil || !reflect.DeepEqual(got, []Tombstone{want}) {
+		t.Errorf("while it is removed: %+v, %v", got, err)
+	}
+	if _, err := db.Tombstone(ctx, "local", "a"); !errors.Is(err, ErrNotFound) {
+		t.Errorf("an app that is still there is gone: %v", err)
+	}
+	if _, err := db.Get(ctx, "local", "a"); err != nil {
+		t.Errorf("its record went too early: %v", err)
+	}
+	if known, err := db.Buried(ctx, want); !known || err != nil {
+		t.Fatalf("buried: %v, %v", known, err)
+	}
+	want.Owner = ""
+	if got, err := db.Tombstone(ctx, "local", "a"); err != nil || !reflect.DeepEqual(got, want) {
+		t.Errorf("got %+v, want %+v, %v", got, want, err)
+	}
+	if got, err := db.FindTombstones(ctx, ""); err != nil || len(got) != 1 {
+		t.Errorf("found %+v, %v", got, err)
+	}
+	if _, ok, err := db.GetPosition(ctx, "local", "a", "me"); ok || err != nil {
+		t.Errorf("the position stayed: %v", err)
+	}
+	if apps, err := db.List(ctx, Filter{}); err != nil || ids(apps) != "b" {
+		t.Errorf("list has %q, %v", ids(apps), err)
+	}
+	if known, err := db.Buried(ctx, want); known || err != nil {
+		t.Errorf("buried again: %v, %v", known, err)
+	}
+
+	mustInsert(t, db, fullApp("a")) // the id is free again
+	if got, err := db.FindTombstones(ctx, "a"); err != nil || len(got) != 0 {
+		t.Errorf("the new app has the tombstone %+v, %v", got, err)
+	}
+}
+
+// A removal that ends late must not take the app that got the id meanwhile.
+func TestBuriedLeavesLaterAppAlone(t *testing.T) {
+	t.Parallel()
+	db, ctx := openTest(t, Options{}), t.Context()
+	mustInsert(t, db, fullApp("a"))
+	first := tombstone("a")
+	first.SubmittedAt = pointer(clock.Add(time.Millisecond)) // as the backend said
+	if _, err := db.Buried(ctx, first); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := db.Get(ctx, "local", "a"); err != nil {
+		t.Errorf("an app that nobody began to remove: %v", err)
+	}
+	if got, err := db.FindTombstones(ctx, "a"); err != nil || len(got) != 0 {
+		t.Errorf("a live app has a tombstone: %+v, %v", got, err)
+	}
+	if err := errors.Join(db.Bury(ctx, first), db.Delete(ctx, "local", "a")); err != nil {
+		t.Fatal(err)
+	}
+	later := fullApp("a")
+	later.SubmittedAt = clock.Add(time.Hour)
+	mustInsert(t, db, later)
+	if known, err := db.Buried(ctx, first); known || err != nil {
+		t.Errorf("buried: %v, %v", known, err)
+	}
+	if got, err := db.Get(ctx, "local", "a"); err != nil || !got.SubmittedAt.Equal(later.SubmittedAt) {
+		t.Errorf("the later app: %+v, %v", got, err)
+	}
+}
+
+// A history that was filled again from a half-deleted app forgets it all the same.
+func TestBuriedForgetsRefilledApp(t *testing.T) {
+	t.Parallel()
+	db, ctx := openTest(t, Options{}), t.Context()
+	if err := db.Bury(ctx, tombstone("a")); err != nil {
+		t.Fatal(err)
+	}
+	mustInsert(t, db, App{Backend: "local", ID: "a", SubmittedAt: clock})
+	if known, err := db.Buried(ctx, tombstone("a")); !known || err != nil {
+		t.Errorf("%v, %v", known, err)
+	}
+}
+
+func TestTombstonesAreBounded(t *testing.T) {
+	t.Parallel()
+	db, ctx := openTest(t, Options{}), t.Context()
+	if err := db.Bury(ctx, tombstone("pending")); err != nil {
+		t.Fatal(err)
+	}
+	_, err := db.sql.Exec(fmt.Sprintf(`WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i+1 FROM n WHERE i < %d)
+		INSERT INTO tombstones (backend, id, name, state, gone_at, command, owner) SELECT 'local', 'old-' || i, '', 1, 0, 'x', '' FROM n`, MaxTombstones+5))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := db.Buried(ctx, tombstone("last")); err != nil {
+		t.Fatal(err)
+	}
+	var n int
+	if err := db.sql.QueryRow(`SELECT count(*) FROM tombstones WHERE owner = ''`).Scan(&n); err != nil || n != MaxTombstones {
+		t.Errorf("%d tombstones, want %d, %v", n, MaxTombstones, err)
+	}
+	if got, err := db.Burials(ctx); err != nil || len(got) != 1 {
+		t.Errorf("what is not finished must stay: %+v, %v", got, err)
+	}
+	if _, err := db.Tombstone(ctx, "local", "last"); err != nil {
+		t.Error(err)
+	}
+	if err := db.Unbury(ctx, "local", "pending"); err != nil {
+		t.Error(err)
+	}
+	if got, err := db.Burials(ctx); err != nil || len(got) != 0 {
+		t.Errorf("unburied: %+v, %v", got, err)
+	}
+}

@@ -1,0 +1,30 @@
+package main
+
+// libraries is the floor of most commands: what a program with torchx's libraries
+// costs before it does anything.
+const libraries = "a Go program with the same libraries"
+
+func (w *world) benches(s sizes) []bench {
+	all := append(w.daily(s.runs), w.evaluation(s.runs)...)
+	all = append(all, w.history(s)...)
+	all = append(all, w.logs(s)...)
+	return append(all, w.live(s)...)
+}
+
+// daily are the commands that people type all day.
+func (w *world) daily(runs int) []bench {
+	line := func(name, goal, floorName, args string, floor side) bench {
+		return bench{
+			name: name, goal: goal, floorName: floorName, runs: runs,
+			prepare: func() (side, side, error) { return w.torchx(args), floor, nil },
+		}
+	}
+	const hundred = "i=0; while [ $i -lt 100 ]; do /bin/true & i=$((i+1)); done; wait"
+	return []bench{
+		line("version", "< 1.5x", libraries, "version", w.command(w.floor())),
+		line("run --dryrun dist.ddp", "", libraries, "run --dryrun dist.ddp -j 2x2 --script x.py", w.command(w.floor())),
+		line("run utils.echo to its end", "< 60 ms", "sh -c 'echo hello world'", "run utils.echo", w.command("echo hello world")),
+		line("100 replicas of /bin/true", "< 4x", "a shell starting 100",
+			"run utils.binary --entrypoint /bin/true --num_replicas 100", w.command(hundred)),
+	}
+}

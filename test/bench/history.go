@@ -1,0 +1,74 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"torchx/runtime/spec"
+	"torchx/state"
+)
+
+// history is reading a history that has grown for years.
+func (w *world) history(s sizes) []bench {
+	old := w.in("old")
+	filled := false
+	line := func(name, goal, args string) bench {
+		return bench{
+			name: name, goal: goal, floorName: libraries, runs: s.runs,
+			prepare: func() (side, side, error) {
+				if !filled {
+					if err := fill(old.home, s.apps); err != nil {
+						return nil, nil, err
+					}
+					filled = true
+				}
+				return old.torchx(args + " > /dev/null"), w.command(w.floor()), nil
+			},
+		}
+	}
+	among := fmt.Sprintf(" of %d apps", s.apps)
+	return []bench{
+		line("list"+among, "< 50 ms", "list"),
+		line("list --state FAILED", "< 50 ms", "list --state FAILED"),
+		line("status"+among, "< 25 ms", "status "+appID(s.apps/2)),
+	}
+}
+
+func appID(i int) string { return fmt.Sprintf("trainer-%06x", i) }
+
+// fill writes apps of realistic size into a new history.
+func fill(home string, apps int) error {
+	ctx := context.Background()
+	if err := os.MkdirAll(home, 0o700); err != nil {
+		return err
+	}
+	db, err := state.Open(ctx, filepath.Join(home, "state.db"), state.Options{})
+	if err != nil {
+		return err
+	}
+	def, err := json.Marshal(&spec.App{Name: "trainer", Roles: []spec.Role{{
+		Name: "trainer", Image: "image", Entrypoint: "sh", Args: []string{strings.Repeat("x", 1500)}, NumReplicas: 1,
+	}}})
+	if err != nil {
+		return err
+	}
+	states := []spec.State{spec.Succeeded, spec.Succeeded, spec.Failed, spec.Cancelled}
+	start := time.Now().AddDate(-1, 0, 0)
+	for i := range apps {
+		at := start.Add(time.Duration(i) * time.Minute)
+		a := state.App{
+			ID: appID(i), Name: "trainer", Backend: "local", Component: "dist.ddp", App: def, Cfg: []byte(`{}`),
+			State: states[i%len(states)], SubmittedAt: at, StartedAt: &at, FinishedAt: &at,
+		}
+		if err := db.Insert(ctx, a); err != nil {
+			return errors.Join(err, db.Close())
+		}
+	}
+	return db.Close()
+}

@@ -1,0 +1,110 @@
+package main
+
+import (
+	"bufio"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+)
+
+const (
+	stampEvery = 5 * time.Millisecond
+	stampLines = 400
+)
+
+// latency is how long a line takes from the replica's write to the follower's
+// screen, at the 99th percentile.
+func (w *world) latency(runs int) bench {
+	return bench{
+		name: "log -t, p99 of a line", goal: "< 20 ms", floorName: "tail -f of a file", runs: min(runs, 3),
+		prepare: func() (side, side, error) {
+			self, err := os.Executable()
+			return w.in("latency").followed(self), w.tailed(self), err
+		},
+	}
+}
+
+// stamps prints the time once in a while: the program of the latency line.
+func stamps(out io.Writer) error {
+	for range stampLines {
+		time.Sleep(stampEvery)
+		if _, err := fmt.Fprintln(out, time.Now().UnixNano()); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (w *world) followed(self string) side {
+	return func() (float64, error) {
+		handle, err := w.start("-c '"+self+" -stamps'", 1, "")
+		if err != nil {
+			return 0, err
+		}
+		return w.lateness("exec " + w.bin + " log -t " + handle + "/sh/0")
+	}
+}
+
+func (w *world) tailed(self string) side {
+	return func() (float64, error) {
+		file := filepath.Join(w.dir, "stamps")
+		if err := os.WriteFile(file, nil, 0o600); err != nil {
+			return 0, err
+		}
+		writer := w.cmd("exec " + self + " -stamps >> " + file)
+		if err := writer.Start(); err != nil {
+			return 0, err
+		}
+		v, err := w.lateness("exec tail -n +1 -f " + file)
+		return v, errors.Join(err, writer.Wait())
+	}
+}
+
+// lateness reads the stamps that a command prints as they come and returns the
+// 99th percentile of their age in seconds.
+func (w *world) lateness(script string) (float64, error) {
+	cmd := w.cmd(script)
+	out, err := cmd.StdoutPipe()
+	if err != nil {
+		return 0, err
+	}
+	if err := cmd.Start(); err != nil {
+		return 0, err
+	}
+	ages, err := readStamps(out)
+	if err = errors.Join(err, cmd.Process.Kill()); err != nil { // tail would wait for more
+		return 0, err
+	}
+	_ = cmd.Wait() // killed
+	slices.Sort(ages)
+	return ages[len(ages)*99/100], nil
+}
+
+// readStamps leaves out what was written before the reader was there.
+func readStamps(in io.Reader) (ages []float64, err error) {
+	begun := time.Now()
+	lines := 0
+	for s := bufio.NewScanner(in); s.Scan(); {
+		now := time.Now()
+		ns, err := strconv.ParseInt(strings.TrimSpace(s.Text()), 10, 64)
+		if err != nil {
+			return nil, err
+		}
+		if at := time.Unix(0, ns); at.After(begun.Add(100 * time.Millisecond)) {
+			ages = append(ages, now.Sub(at).Seconds())
+		}
+		if lines++; lines == stampLines {
+			break
+		}
+	}
+	if len(ages) < stampLines/2 {
+		return nil, fmt.Errorf("only %d of %d lines came while the reader was there", len(ages), stampLines)
+	}
+	return ages, nil
+}

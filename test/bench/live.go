@@ -1,0 +1,48 @@
+package main
+
+import (
+	"fmt"
+	"path/filepath"
+	"strings"
+	"time"
+)
+
+// live is what torchx costs an app while it runs.
+func (w *world) live(s sizes) []bench {
+	flood := func(name, goal, program string) bench {
+		file := filepath.Join(w.dir, "flood.log")
+		return bench{
+			name: name, goal: goal, floorName: "the same > file", runs: min(s.runs, 5),
+			prepare: func() (side, side, error) { return w.in("flood").flooded(program), w.flooding(program, file), nil },
+		}
+	}
+	return append([]bench{
+		flood("flood of seq", "< 1.3x", fmt.Sprintf("seq -f %%.0f%s %d", strings.Repeat("x", 90), s.log/100)),
+		flood("flood of short lines", "< 1.3x", fmt.Sprintf("seq %d", s.log/10)),
+		flood("flood of 64 KiB writes", "< 1.3x", fmt.Sprintf("dd if=/dev/zero bs=65536 count=%d status=none", s.log>>16)),
+		w.latency(s.runs),
+	}, w.idle()...)
+}
+
+// flooded is the time that an app takes; its log is deleted outside of it.
+func (w *world) flooded(program string) side {
+	return func() (float64, error) {
+		start := time.Now()
+		handle, err := w.run("-c '"+program+"'", "")
+		took := time.Since(start)
+		if err != nil {
+			return 0, err
+		}
+		return took.Seconds(), w.sh("exec " + w.bin + " delete " + handle)
+	}
+}
+
+func (w *world) flooding(program, file string) side {
+	return func() (float64, error) {
+		took, err := w.command(program + " > " + file)()
+		if err != nil {
+			return 0, err
+		}
+		return took, w.sh("rm " + file)
+	}
+}

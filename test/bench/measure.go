@@ -1,0 +1,82 @@
+package main
+
+import (
+	"fmt"
+	"slices"
+	"time"
+)
+
+// bench is one line of the table.
+type bench struct {
+	name, floorName string
+	goal            string // what the figure or the ratio should be
+	// prepare makes what both sides need and hands them out; it is not timed.
+	prepare func() (torchx, floor side, err error)
+	runs    int
+	bytes   int64 // read by each run; 0: the time is the figure
+	unit    unit
+}
+
+// side is one of the two things that are compared; it returns its figure.
+type side func() (float64, error)
+
+// unit says what a side's figure is.
+type unit int
+
+const (
+	seconds unit = iota
+	bytesOfMemory
+)
+
+// result is a line of the table as text.
+type result struct{ torchx, floor, ratio string }
+
+// measure runs both sides in turn, so that both see the same machine.
+func (b bench) measure() (result, error) {
+	torchx, floor, err := b.prepare()
+	if err != nil {
+		return result{}, err
+	}
+	var ours, floors []float64
+	for range b.runs {
+		v, err := torchx()
+		if err != nil {
+			return result{}, err
+		}
+		ours = append(ours, v)
+		if v, err = floor(); err != nil {
+			return result{}, fmt.Errorf("floor: %w", err)
+		}
+		floors = append(floors, v)
+	}
+	o, f := median(ours), median(floors)
+	ratio := fmt.Sprintf("%.2f", o/f)
+	if b.bytes > 0 { // of speeds, not of times
+		ratio = fmt.Sprintf("%.2f", f/o)
+	}
+	return result{b.figure(o), b.figure(f), ratio}, nil
+}
+
+func (b bench) figure(v float64) string {
+	switch {
+	case b.unit == bytesOfMemory:
+		return fmt.Sprintf("%.1f MB", v/1e6)
+	case b.bytes > 0:
+		return fmt.Sprintf("%.0f MB/s", float64(b.bytes)/1e6/v)
+	}
+	return fmt.Sprintf("%.2f ms", v*1e3)
+}
+
+func median(v []float64) float64 {
+	slices.Sort(v)
+	return v[len(v)/2]
+}
+
+// timed is the side that is as good as f is fast, in seconds.
+func timed(f func() error) side {
+	return func() (float64, error) {
+		start := time.Now()
+		err := f()
+		return time.Since(start).Seconds(), err
+	}
+}

@@ -1,0 +1,133 @@
+//go:build linux
+
+package torture
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"os/exec"
+	"runtime"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+	"unsafe"
+
+	"golang.org/x/sys/unix"
+
+	"torchx/runtime/spec"
+)
+
+// noMappings is the argument by which the test binary runs a program that cannot
+// map files for writing with others, as on some file systems (9p, FUSE with
+// direct_io, vboxsf): a WAL needs that.
+const noMappings = "no-mappings"
+
+// runWithoutMappings replaces this process: mmap of a file with MAP_SHARED fails
+// with ENODEV for it and all that it starts, by a seccomp filter.
+func runWithoutMappings(argv []string) {
+	runtime.LockOSThread()
+	err := forbidMappings()
+	if err == nil {
+		err = syscall.Exec(argv[0], argv, os.Environ())
+	}
+	fmt.Fprintln(os.Stderr, "no-mappings:", err)
+	os.Exit(99)
+}
+
+func forbidMappings() error {
+	// Offsets in struct seccomp_data: the call's number, then its arguments from 16
+	// on, 8 bytes each, the low half first.
+	const nr, flags, fd = 0, 16 + 3*8, 16 + 4*8
+	load := func(k uint32) unix.SockFilter {
+		return unix.SockFilter{Code: unix.BPF_LD | unix.BPF_W | unix.BPF_ABS, K: k}
+	}
+	jump := func(op uint16, k uint32, yes, no uint8) unix.SockFilter {
+		return unix.SockFilter{Code: unix.BPF_JMP | unix.BPF_K | op, K: k, Jt: yes, Jf: no}
+	}
+	ret := func(k uint32) unix.SockFilter { return unix.SockFilter{Code: unix.BPF_RET | unix.BPF_K, K: k} }
+	filter := []unix.SockFilter{
+		load(nr),
+		jump(unix.BPF_JEQ, unix.SYS_MMAP, 0, 5),
+		load(flags),
+		jump(unix.BPF_JSET, unix.MAP_SHARED, 0, 3),
+		load(fd),
+		jump(unix.BPF_JEQ, 0xffffffff, 1, 0),
+		ret(unix.SECCOMP_RET_ERRNO | uint32(unix.ENODEV)),
+		ret(unix.SECCOMP_RET_ALLOW),
+	}
+	prog := unix.SockFprog{Len: uint16(len(filter)), Filter: &filter[0]}
+	if err := unix.Prctl(unix.PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0); err != nil {
+		return err
+	}
+	return unix.Prctl(unix.PR_SET_SECCOMP, unix.SECCOMP_MODE_FILTER, uintptr(unsafe.Pointer(&prog)), 0, 0)
+}
+
+// unmapped runs a command without mappings and returns its exit code and stderr.
+func (h *home) unmapped(args ...string) (int, string) {
+	cmd := h.command("", args...)
+	self := exec.Command(os.Args[0], append([]string{noMappings, cmd.Path}, args...)...)
+	self.Dir, self.Env = cmd.Dir, cmd.Env
+	var errs strings.Builder
+	self.Stderr = &errs
+	_ = self.Run() // the exit code is looked at
+	return self.ProcessState.ExitCode(), errs.String()
+}
+
+func (h *home) hasWAL() bool {
+	_, err := os.Stat(h.historyFile() + "-wal")
+	return !errors.Is(err, fs.ErrNotExist)
+}
+
+// In a home where a WAL does not work the history uses another journal and says
+// so: nothing is lost, whoever asks at the same time.
+func TestHomeWithoutWAL(t *testing.T) {
+	t.Parallel()
+	h := newHome(t)
+	code, stderr := h.unmapped("run", h.file, "--script", "exit 4")
+	if code != 4 || strings.Count(stderr, "slower journal") != 1 {
+		t.Errorf("exit %d, want 4 and a line that says what is slower:\n%s", code, stderr)
+	}
+	if h.hasWAL() {
+		t.Error("there is a WAL")
+	}
+	const apps = 12
+	var wg sync.WaitGroup
+	for n := range apps {
+		wg.Go(func() {
+			code, stderr := h.unmapped("run", h.file, "--script", fmt.Sprintf("exit %d", n%3))
+			if code != n%3 || strings.Contains(stderr, "locked") {
+				t.Errorf("app %d: exit %d\n%s", n, code, stderr)
+			}
+		})
+	}
+	wg.Wait()
+	h.settled()
+	ended := 0
+	for _, a := range h.list() { // by a command that can have a WAL
+		if a.State.Terminal() && a.ExitCode != nil {
+			ended++
+		}
+	}
+	if ended != apps+1 {
+		t.Errorf("%d apps are in the history, want %d", ended, apps+1)
+	}
+}
+
+// A home that had a WAL comes to a place where none works.
+func TestHomeThatHadAWAL(t *testing.T) {
+	t.Parallel()
+	h := newHome(t)
+	h.torchx("", "run", h.file, "--script", "exit 0")
+	h.settled()
+	code, stderr := h.unmapped("run", h.file, "--script", "exit 4")
+	if code != 4 || strings.Count(stderr, "slower journal") != 1 {
+		t.Errorf("exit %d, want 4 and a line that says what is slower:\n%s", code, stderr)
+	}
+	h.settled()
+	if apps := h.list(); len(apps) != 2 || !apps[0].is(spec.Failed, 4) || !apps[1].is(spec.Succeeded, 0) {
+		t.Errorf("the history has %v", apps)
+	}
+}
