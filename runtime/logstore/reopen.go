@@ -27,9 +27,13 @@ func Reopen(dir string) (*Writer, error) {
 	return w, nil
 }
 
+// openAll opens what is there of a log, and makes what a kill in Create left out.
 func (w *Writer) openAll() error {
+	if _, err := os.Stat(filepath.Join(w.dir, StdoutFile)); err != nil {
+		return err // it is made first
+	}
 	for i, target := range []*file{&w.streams[0].file, &w.streams[1].file, &w.index} {
-		f, err := os.OpenFile(filepath.Join(w.dir, []string{StdoutFile, StderrFile, IndexFile}[i]), os.O_RDWR, 0)
+		f, err := os.OpenFile(filepath.Join(w.dir, []string{StdoutFile, StderrFile, IndexFile}[i]), os.O_RDWR|os.O_CREATE, 0o600)
 		if err != nil {
 			return err
 		}
@@ -53,19 +57,23 @@ func (w *Writer) openAll() error {
 // takeUp reads the totals from the index.
 func (w *Writer) takeUp() error {
 	index := w.index.(*os.File)
-	b := make([]byte, recordSize)
-	if _, err := index.ReadAt(b, 0); err != nil {
-		return err
-	}
-	var err error
-	if w.head, err = decodeHeader(b); err != nil {
-		return err
-	}
 	info, err := index.Stat()
 	if err != nil {
 		return err
 	}
-	w.records = info.Size()/recordSize - 1
+	if info.Size() < recordSize { // nothing is on record
+		if err := w.writeHeader(); err != nil {
+			return err
+		}
+	}
+	b := make([]byte, recordSize)
+	if _, err := index.ReadAt(b, 0); err != nil {
+		return err
+	}
+	if w.head, err = decodeHeader(b); err != nil {
+		return err
+	}
+	w.records = max(0, info.Size()/recordSize-1)
 	if w.records > 0 {
 		if _, err := index.ReadAt(b, w.records*recordSize); err != nil {
 			return err
