@@ -49,20 +49,50 @@ func (e *engine) life(ctx context.Context) (life, error) {
 	return life{n.ID, n.Created}, err
 }
 
-// lifeAfter is life as it is known after a moment: many containers that end
-// together need one question.
+// lifeAfter is life as it is known after a moment, when an engine takes new
+// connections: many containers that end together need one question.
 func (e *engine) lifeAfter(ctx context.Context, t time.Time) (life, error) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	if e.looked.After(t) {
 		return e.last, nil
 	}
-	now := time.Now()
-	l, err := e.life(ctx)
-	if err == nil {
-		e.looked, e.last = now, l
+	for {
+		now := time.Now()
+		err := e.fresh(ctx)
+		if err == nil {
+			var l life
+			if l, err = e.life(ctx); err == nil {
+				e.looked, e.last = now, l
+				return l, nil
+			}
+		}
+		select {
+		case <-ctx.Done():
+			return life{}, errors.Join(ctx.Err(), err)
+		case <-time.After(comeback):
+		}
 	}
-	return l, err
+}
+
+// fresh asks over a new connection: an engine that goes down still answers on
+// those that are open, while it ends its containers.
+func (e *engine) fresh(ctx context.Context) error {
+	ctx, cancel := context.WithTimeout(ctx, lifeTime)
+	defer cancel()
+	conn, err := e.Dialer()(ctx)
+	if err != nil {
+		return err
+	}
+	defer conn.Close()
+	if err := conn.SetDeadline(time.Now().Add(lifeTime)); err != nil {
+		return err
+	}
+	if _, err := io.WriteString(conn, "GET /_ping HTTP/1.1\r\nHost: docker\r\nConnection: close\r\n\r\n"); err != nil {
+		return err
+	}
+	_, err = conn.Read(make([]byte, 1))
+	return err
 }
 
 // await returns when an engine answers, or with the context's error.

@@ -157,9 +157,6 @@ func exitOf(r *run, s *container.State, h *container.HostConfig) agent.Exit {
 // live-restore neither happens, and the life goes on.
 func (l *launcher) lostWith(r *run, s *container.State, seen time.Time, late bool) bool {
 	now, err := l.engine.lifeAfter(l.ctx, seen)
-	if err != nil {
-		err = l.engine.do(l.ctx, func() (err error) { now, err = l.engine.life(l.ctx); return err })
-	}
 	if err != nil || now.id == r.life || r.life == "" || now.id == "" {
 		return false
 	}
