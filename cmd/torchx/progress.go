@@ -6,8 +6,6 @@ import (
 	"sync"
 	"time"
 
-	"github.com/docker/go-units"
-
 	"torchx/backends"
 )
 
@@ -127,9 +125,9 @@ func (s *shownStep) parts(bar bool) []string {
 			full := int(share * barColumns)
 			parts = append(parts, "["+strings.Repeat("=", full)+strings.Repeat(" ", barColumns-full)+"]")
 		}
-		parts = append(parts, fmt.Sprintf(number+"%% of %s", share*100, units.HumanSize(float64(s.Total))))
+		parts = append(parts, fmt.Sprintf(number+"%% of %s", share*100, bytesText(s.Total)))
 	} else if s.Done > 0 {
-		parts = append(parts, units.HumanSize(float64(s.Done)))
+		parts = append(parts, bytesText(s.Done))
 	}
 	if s.Text != "" {
 		parts = append(parts, s.Text)
