@@ -185,9 +185,9 @@ func paths(projects []workspace.Project) string {
 
 func sizeOf(t *workspace.Tree) string {
 	if t.Files == 1 {
-		return "1 file, " + units.HumanSize(float64(t.Bytes))
+		return "1 file, " + units.BytesSize(float64(t.Bytes))
 	}
-	return fmt.Sprintf("%d files, %s", t.Files, units.HumanSize(float64(t.Bytes)))
+	return fmt.Sprintf("%d files, %s", t.Files, units.BytesSize(float64(t.Bytes)))
 }
 
 // image is what a role's containers run.

@@ -6,8 +6,6 @@ import (
 	"sync"
 	"time"
 
-	"github.com/docker/go-units"
-
 	"torchx/backends"
 )
 
@@ -48,11 +46,16 @@ func newDisplay(t *tool) *display {
 
 // tell takes news in; it is a backends.Progress.
 func (d *display) tell(news backends.Step) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if news.Warning != "" {
+		d.erase()
+		d.tool.warn("%s", news.Warning) // the bars come back with the next news
+		return
+	}
 	if d.tool.level > levelInfo {
 		return
 	}
-	d.mu.Lock()
-	defer d.mu.Unlock()
 	s, fresh := d.find(news)
 	if news.Output != "" {
 		d.erase()
@@ -127,9 +130,9 @@ func (s *shownStep) parts(bar bool) []string {
 			full := int(share * barColumns)
 			parts = append(parts, "["+strings.Repeat("=", full)+strings.Repeat(" ", barColumns-full)+"]")
 		}
-		parts = append(parts, fmt.Sprintf(number+"%% of %s", share*100, units.HumanSize(float64(s.Total))))
+		parts = append(parts, fmt.Sprintf(number+"%% of %s", share*100, bytesText(s.Total)))
 	} else if s.Done > 0 {
-		parts = append(parts, units.HumanSize(float64(s.Done)))
+		parts = append(parts, bytesText(s.Done))
 	}
 	if s.Text != "" {
 		parts = append(parts, s.Text)

@@ -39,11 +39,12 @@ func TestProgressOffTerminal(t *testing.T) {
 	if got := screenOf(0, levelInfo, time.Second, pulling...); got != want+"torchx: pull a:1: done after 5s\n" {
 		t.Errorf("quick\n%s", got)
 	}
-	slow := want + "torchx: pull a:1:  25% of 200B  1 of 2 layers\ntorchx: pull a:1:  95% of 200B  1 of 2 layers\ntorchx: pull a:1: done after 50s\n"
+	slow := want + "torchx: pull a:1:  25% of 200 B  1 of 2 layers\ntorchx: pull a:1:  95% of 200 B  1 of 2 layers\ntorchx: pull a:1: done after 50s\n"
 	if got := screenOf(0, levelInfo, reportEvery, pulling...); got != slow {
 		t.Errorf("slow\n%s", got)
 	}
-	if got := screenOf(0, levelWarning, time.Second, pulling...); got != "" {
+	quiet := append(pulling[:3:3], backends.Step{Warning: "look out"})
+	if got := screenOf(0, levelWarning, time.Second, quiet...); got != "torchx: warning: look out\n" {
 		t.Errorf("with --log_level warning: %q", got)
 	}
 }

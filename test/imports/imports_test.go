@@ -23,6 +23,7 @@ var allowed = map[string][]string{
 	"runtime/suggest":                  {},
 	"runtime/overlay":                  {"runtime/spec"},
 	"runtime/procs":                    {},
+	"runtime/cgroup":                   {},
 	"runtime/secrets":                  {},
 	"runtime/failpoint":                {},
 	"runtime/config":                   {"runtime/suggest", "runtime/spec", "runtime/kv"},
@@ -39,25 +40,25 @@ var allowed = map[string][]string{
 	"backends/mem":                     {"backends", "runtime/spec"},
 	"backends/local":                   {"backends", "backends/bundled", "runtime/spec", "runtime/agent", "runtime/logstore", "backends/local/proc", "runtime/failpoint", "runtime/machine", "backends/local/ttypipe", "runtime/cgroup"},
 	"backends/local/proc":              {"runtime/spec", "runtime/agent", "runtime/logstore", "runtime/procs", "runtime/failpoint", "backends/local/ttypipe", "runtime/cgroup"},
-	"backends/docker":                  {"backends", "runtime/spec", "runtime/agent", "runtime/logstore", "runtime/failpoint", "backends/bundled", "backends/docker/..."},
-	"backends/docker/image":            {"backends", "runtime/spec", "backends/docker/workspace"},
-	"backends/docker/workspace":        {"backends", "runtime/spec"},
-	"backends/docker/image/enginetest": {},
-	"backends/docker/enginetest":       {},
-	"backends/bundled":                 {"backends", "runtime/spec", "runtime/agent", "runtime/logstore", "runtime/failpoint"},
+	"backends/local/ttypipe":           {},
 	"backends/all":                     {"backends/...", "runtime/agent"},
 	"backends/backendtest":             {"backends", "runtime/spec"},
-	"runtime/cgroup":                   {},
-	"backends/local/ttypipe":           {},
 	"runtime/machine":                  {},
+	"backends/docker":                  {"backends", "runtime/spec", "runtime/agent", "runtime/logstore", "runtime/failpoint", "backends/bundled", "backends/docker/...", "backends/docker/image", "backends/docker/workspace"},
+	"backends/docker/image":            {"backends", "runtime/spec", "backends/docker/workspace"},
+	"backends/docker/image/enginetest": {},
+	"backends/docker/workspace":        {"backends", "runtime/spec"},
+	"backends/docker/enginetest":       {},
+	"backends/bundled":                 {"backends", "runtime/spec", "runtime/agent", "runtime/logstore", "runtime/failpoint"},
 }
 
 // external lists the packages of ours that may import a module, by its prefix.
 var external = map[string][]string{
-	"go.starlark.net/":       {"starlark/"},
-	"modernc.org/sqlite":     {"state"},
-	"github.com/urfave/cli/": {"cmd/torchx"},
-	"github.com/creack/pty":  {"backends/local/proc"},
+	"go.starlark.net/":          {"starlark/"},
+	"modernc.org/sqlite":        {"state"},
+	"github.com/urfave/cli/":    {"cmd/torchx"},
+	"github.com/docker/docker/": {"backends/docker"},
+	"github.com/creack/pty":     {"backends/local/proc"},
 }
 
 func TestImportsGoDown(t *testing.T) {
