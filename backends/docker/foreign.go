@@ -53,7 +53,7 @@ func (b *Backend) List(ctx context.Context) ([]spec.Summary, error) {
 		}
 		s := statusOf(id, byApp[id])
 		delete(byApp, id)
-		all = append(all, spec.Summary{ID: id, State: s.State})
+		all = append(all, spec.Summary{ID: id, State: s.State, Foreign: true})
 	}
 	return all, nil
 }

@@ -1,5 +1,3 @@
-// Package docker runs apps as containers of a Docker Engine. A plan is the bodies
-// that would be sent to its API; making one contacts nobody.
 package docker
 
 import (

@@ -52,9 +52,9 @@ func (b *Backend) manifest(ctx context.Context, engine *client.Client, p *backen
 		return nil, fmt.Errorf("ask the engine for its machine: %w", plain(err))
 	}
 	req := *p.Request.(*Request)
-	containers, warnings := fit(req.Containers, info.NCPU, info.MemTotal)
+	containers, warnings := fitEngine(req.Containers, info, engine.DaemonHost())
 	for _, w := range warnings {
-		p.Progress.Tell(backends.Step{Name: "fit", Output: w, Ended: true})
+		p.Progress.Tell(backends.Step{Warning: w})
 	}
 	req.Containers = containers
 	raw, err := json.Marshal(&req)

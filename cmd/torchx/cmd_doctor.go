@@ -31,7 +31,7 @@ func (t *tool) doctorCommand() *cli.Command {
 		Usage:     "look for what keeps apps from running, with the fix",
 		UsageText: "[-b BACKEND] [--json]\ntorchx doctor\ntorchx doctor -b local --json",
 		Description: "Examine the home of torchx (TORCHX_HOME) and every backend: really lock a file, start an agent, read the whole history. " +
-			"Each line is ok, a warning or a failure; below the last two stands what to do. The exit code is 1 if there is a failure.",
+			"Each line is ok, a warning or a failure; below the last two stands what to do. The exit code is 1 if there is a failure. Without -b, a backend other than local that is not there is a warning.",
 		Flags: []cli.Flag{backendFlag(&backend, "only the home and `BACKEND`"), jsonFlag(&asJSON)},
 		Action: func(c *cli.Context) error {
 			if err := noArguments(c); err != nil {
@@ -63,7 +63,7 @@ func (t *tool) doctor(ctx context.Context, backend string, asJSON bool) error {
 	found[0] = examination{"home", t.examineHome(ctx, home)}
 	var all sync.WaitGroup
 	for i, name := range names {
-		all.Go(func() { found[i+1] = examination{name, examineBackend(ctx, reg, name)} })
+		all.Go(func() { found[i+1] = examination{name, examineBackend(ctx, reg, name, backend != "" || i == 0)} })
 	}
 	all.Wait()
 	if ctx.Err() != nil {
@@ -80,8 +80,20 @@ func (t *tool) doctor(ctx context.Context, backend string, asJSON bool) error {
 	return err
 }
 
-// examineBackend never takes longer than doctorTime.
-func examineBackend(ctx context.Context, reg *backends.Registry, name string) []backends.Check {
+// examineBackend never takes longer than doctorTime. A backend that is not needed,
+// since nobody asked for it and it is not the default, may be missing: that is a
+// warning.
+func examineBackend(ctx context.Context, reg *backends.Registry, name string, needed bool) []backends.Check {
+	checks := examined(ctx, reg, name)
+	for i := range checks {
+		if !needed && checks[i].Level == backends.LevelFailure {
+			checks[i].Level = backends.LevelWarning
+		}
+	}
+	return checks
+}
+
+func examined(ctx context.Context, reg *backends.Registry, name string) []backends.Check {
 	ctx, cancel := context.WithTimeout(ctx, doctorTime)
 	defer cancel()
 	done := make(chan []backends.Check, 1)

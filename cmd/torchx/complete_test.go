@@ -56,8 +56,8 @@ func TestComplete(t *testing.T) {
 		{"run components/", "components/mine.star: :open"},
 		{"run --wor", "--workspace"},
 		{"run --workspace ", ":folders"},
-		{"run -b loc", "local"},
-		{"run --scheduler=local_", "--scheduler=local_cwd --scheduler=local_dir"},
+		{"run -b loc", "local local_docker"},
+		{"run --scheduler=local_", "--scheduler=local_cwd --scheduler=local_dir --scheduler=local_docker"},
 		{"run -cfg image", "image_type= :open"},
 		{"run -cfg fail_fast=true,image_type=", "fail_fast=true,image_type=cwd fail_fast=true,image_type=dir"},
 		{"run one.star:b --", "--flag --file --help"},
@@ -70,7 +70,7 @@ func TestComplete(t *testing.T) {
 		{"submit ", ":files"},
 		{"config ", "explain"},
 		{"config explain dist.dd", "dist.ddp"},
-		{"config explain -b loc", "local"},
+		{"config explain -b loc", "local local_docker"},
 		{"runopts l", "local"},
 		{"status ", ""}, // there is no history yet
 	} {
@@ -179,7 +179,7 @@ func TestBashCompletion(t *testing.T) {
 	}{
 		{"torchx runo", "torchx runo", "runopts"},
 		{"torchx run dist.d", "torchx  run dist.d", "dist.ddp"},
-		{"torchx run -b ''", "torchx run -b ", "local"},
+		{"torchx run -b ''", "torchx run -b ", "local\ndocker"},
 		{"torchx list --state = fai", "torchx list --state=fai", "failed"},
 		{"torchx run --scheduler = local_c", "torchx run --scheduler=local_c", "local_cwd"},
 		{"torchx run comps.star : tw", "torchx run comps.star:tw", "two"},

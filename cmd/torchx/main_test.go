@@ -16,7 +16,14 @@ import (
 	"github.com/rogpeppe/go-internal/testscript"
 )
 
+// noEngine is where these tests look for a Docker Engine: what is on the machine
+// must not show.
+const noEngine = "unix:///nowhere/docker.sock"
+
 func TestMain(m *testing.M) {
+	if err := os.Setenv("DOCKER_HOST", noEngine); err != nil {
+		os.Exit(1)
+	}
 	testscript.Main(m, map[string]func(){"torchx": main})
 }
 
@@ -30,6 +37,7 @@ func TestScripts(t *testing.T) {
 			e.Setenv("TORCHX_HOME", filepath.Join(e.WorkDir, "home"))
 			e.Setenv("HOME", filepath.Join(e.WorkDir, "user"))
 			e.Setenv("GORACE", "atexit_sleep_ms=0")
+			e.Setenv("DOCKER_HOST", noEngine)
 			comps, err := os.ReadFile("testdata/comps.star")
 			if err != nil {
 				return err

@@ -48,7 +48,8 @@ type Row struct {
 	FinishedAt  *time.Time `json:"finished_at"`
 	ExitCode    *int       `json:"exit_code"`
 
-	Msg string `json:"-"` // why it is in this state, where there is something to say
+	Msg     string `json:"-"` // why it is in this state, where there is something to say
+	Foreign bool   `json:"-"` // another program or TORCHX_HOME started it
 }
 
 // MarshalJSON writes empty texts as null.
@@ -179,7 +180,7 @@ func (r *Runner) onlyBackend(ctx context.Context, f Filter, rows []*Row) ([]*Row
 	var extra []*Row
 	for _, a := range apps {
 		if ref := (Ref{f.Backend, a.ID}); !listed[a.ID] {
-			extra = append(extra, &Row{Handle: ref.Handle(), AppID: a.ID, Name: a.Name, Backend: f.Backend, State: a.State})
+			extra = append(extra, &Row{Handle: ref.Handle(), AppID: a.ID, Name: a.Name, Backend: f.Backend, State: a.State, Foreign: a.Foreign})
 		}
 	}
 	return extra, nil

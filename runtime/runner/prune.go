@@ -43,7 +43,8 @@ func (p *Prunable) ended() *time.Time {
 }
 
 // Prunable returns the apps that Prune would remove by f, oldest first. It
-// changes nothing. Errors: as List; a backend that cannot be reached and was not
+// changes nothing. Apps that were not started from this TORCHX_HOME are left alone
+// unless their backend is named. Errors: as List; a backend that cannot be reached and was not
 // named is left out, with a warning if the history has apps of it.
 func (r *Runner) Prunable(ctx context.Context, f PruneFilter) ([]Prunable, error) {
 	apps, err := r.pruneScope(ctx, f.Backend)
@@ -80,7 +81,9 @@ func (r *Runner) pruneScope(ctx context.Context, backend string) ([]*Prunable, e
 			continue
 		}
 		for i := range rows {
-			apps = append(apps, &Prunable{Row: rows[i]})
+			if !rows[i].Foreign || backend != "" { // who names the backend means all that is there
+				apps = append(apps, &Prunable{Row: rows[i]})
+			}
 		}
 	}
 	return apps, nil

@@ -99,4 +99,6 @@ type Summary struct {
 	ID    string // app id within the backend
 	Name  string // "" when the backend does not know
 	State State
+	// Foreign says that another program or another TORCHX_HOME started it.
+	Foreign bool
 }
