@@ -10,6 +10,10 @@ type Step struct {
 	Output string // a line that the work printed, without its newline; it stays on the screen
 	Ended  bool   // the step is over
 	Failed bool   // with Ended: it came to nothing; an error says why
+
+	// Warning is a line for the user that Submit has found, as Plan.Warnings are what
+	// planning has found. It is no step: all else in the same news counts for nothing.
+	Warning string
 }
 
 // Progress is told what happens. It returns soon, may be called from several

@@ -2,8 +2,11 @@ package docker
 
 import (
 	"fmt"
+	"path/filepath"
+	"strings"
 
 	"github.com/docker/docker/api/types/container"
+	"github.com/docker/docker/api/types/system"
 	"github.com/docker/go-units"
 )
 
@@ -34,6 +37,57 @@ func fit(containers []Container, cpus int, memory int64) ([]Container, []string)
 			units.BytesSize(float64(mostMemory)), units.BytesSize(float64(memory))))
 	}
 	return out, warnings
+}
+
+// fitEngine is fit for the engine that info is about and whose address is host. It
+// leaves GPUs out, with a warning, where there are surely none: the engine would
+// refuse to start the containers.
+func fitEngine(containers []Container, info system.Info, host string) ([]Container, []string) {
+	out, warnings := fit(containers, info.NCPU, info.MemTotal)
+	if mayHaveGPUs(info, host) {
+		return out, warnings
+	}
+	most := 0
+	for i, c := range out {
+		for _, d := range c.HostConfig.DeviceRequests {
+			if d.Driver == "" {
+				most = max(most, d.Count)
+			}
+		}
+		out[i].HostConfig = withoutGPUs(c.HostConfig)
+	}
+	if most > 0 {
+		warnings = append(warnings, fmt.Sprintf("containers ask for up to %d GPUs, the engine has none: they run without", most))
+	}
+	return out, warnings
+}
+
+// mayHaveGPUs is false only where nothing speaks for GPUs: no runtime for them in
+// the engine and, where it is on this machine, no device of NVIDIA's (or of
+// Windows', below WSL).
+func mayHaveGPUs(info system.Info, host string) bool {
+	if _, ok := info.Runtimes["nvidia"]; ok || len(info.DiscoveredDevices) > 0 || !strings.HasPrefix(host, "unix://") {
+		return true
+	}
+	for _, pattern := range []string{"/dev/nvidia*", "/dev/dxg"} {
+		if found, err := filepath.Glob(pattern); err != nil || len(found) > 0 {
+			return true
+		}
+	}
+	return false
+}
+
+// withoutGPUs is a copy without the request that planning makes; one for a named
+// driver was written by somebody who knows it.
+func withoutGPUs(h *container.HostConfig) *container.HostConfig {
+	changed := *h
+	changed.DeviceRequests = nil
+	for _, d := range h.DeviceRequests {
+		if d.Driver != "" {
+			changed.DeviceRequests = append(changed.DeviceRequests, d)
+		}
+	}
+	return &changed
 }
 
 // withCPUs is a copy: the plan stays what it was.

@@ -8,6 +8,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/docker/docker/api/types/system"
+
 	"torchx/backends"
 	"torchx/runtime/spec"
 )
@@ -211,6 +213,30 @@ func TestFit(t *testing.T) {
 	}
 	if _, warnings := fit(req.Containers, 0, 0); warnings != nil {
 		t.Errorf("a machine that is not known: %q", warnings)
+	}
+}
+
+func TestFitGPUs(t *testing.T) {
+	t.Parallel()
+	gpu := func(r *spec.Role) { r.Resource = spec.Resource{CPU: 1, GPU: 2, MemMB: 64} }
+	_, req := plan(t, input(t, "", role("gpu", gpu), role("none", nil)))
+	before := asJSON(t, req)
+	remote, warnings := fitEngine(req.Containers, system.Info{NCPU: 4}, "tcp://elsewhere:2376")
+	if len(warnings) != 0 || len(remote[0].HostConfig.DeviceRequests) != 1 {
+		t.Errorf("an engine elsewhere: %q", warnings)
+	}
+	known := system.Info{NCPU: 4, Runtimes: map[string]system.RuntimeWithStatus{"nvidia": {}}}
+	if _, warnings := fitEngine(req.Containers, known, "unix:///x"); len(warnings) != 0 {
+		t.Errorf("an engine with GPUs: %q", warnings)
+	}
+	if devices, _ := filepath.Glob("/dev/nvidia*"); len(devices) == 0 {
+		here, warnings := fitEngine(req.Containers, system.Info{NCPU: 4}, "unix:///x")
+		if len(warnings) != 1 || !strings.Contains(warnings[0], "up to 2 GPUs, the engine has none") || len(here[0].HostConfig.DeviceRequests) != 0 {
+			t.Errorf("a machine without GPUs: %q", warnings)
+		}
+	}
+	if asJSON(t, req) != before {
+		t.Error("the plan was changed")
 	}
 }
 

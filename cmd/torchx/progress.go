@@ -46,11 +46,16 @@ func newDisplay(t *tool) *display {
 
 // tell takes news in; it is a backends.Progress.
 func (d *display) tell(news backends.Step) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if news.Warning != "" {
+		d.erase()
+		d.tool.warn("%s", news.Warning) // the bars come back with the next news
+		return
+	}
 	if d.tool.level > levelInfo {
 		return
 	}
-	d.mu.Lock()
-	defer d.mu.Unlock()
 	s, fresh := d.find(news)
 	if news.Output != "" {
 		d.erase()

@@ -43,7 +43,8 @@ func TestProgressOffTerminal(t *testing.T) {
 	if got := screenOf(0, levelInfo, reportEvery, pulling...); got != slow {
 		t.Errorf("slow\n%s", got)
 	}
-	if got := screenOf(0, levelWarning, time.Second, pulling...); got != "" {
+	quiet := append(pulling[:3:3], backends.Step{Warning: "look out"})
+	if got := screenOf(0, levelWarning, time.Second, quiet...); got != "torchx: warning: look out\n" {
 		t.Errorf("with --log_level warning: %q", got)
 	}
 }
