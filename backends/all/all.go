@@ -32,3 +32,10 @@ func New(c Config) *backends.Registry {
 func RunAgent(bundle string, open func(ctx context.Context, home string) (agent.Store, error)) int {
 	return local.RunAgent(bundle, open)
 }
+
+// LimitedCommand is the first argument that asks for ExecLimited.
+const LimitedCommand = local.LimitedCommand
+
+// ExecLimited turns this process into a replica's program with limits of its own;
+// it returns only when that fails, with the exit code.
+func ExecLimited(args []string) (code int, err error) { return local.ExecLimited(args) }

@@ -11,6 +11,7 @@ import (
 	"path/filepath"
 	"time"
 
+	"torchx/backends"
 	"torchx/backends/local/proc"
 	"torchx/backends/local/ttypipe"
 	"torchx/runtime/agent"
@@ -21,6 +22,14 @@ import (
 func RunAgent(dir string, open func(ctx context.Context, home string) (agent.Store, error)) int {
 	return agent.Main(dir, agent.Config{NewLauncher: newLauncher, OpenStore: open})
 }
+
+// ExecLimited is what this program does when its first argument is LimitedCommand:
+// with the arguments behind it, it becomes a replica's program. It returns only when
+// that fails, with the exit code.
+func ExecLimited(args []string) (code int, err error) { return proc.ExecLimited(args) }
+
+// LimitedCommand is the hidden command of ExecLimited.
+const LimitedCommand = proc.LimitedCommand
 
 func newLauncher(b agent.Bundle, m *agent.Manifest) (agent.Launcher, error) {
 	c, err := newCommands(m)
@@ -63,6 +72,10 @@ type commands struct {
 	imageRoot bool
 	terminal  bool
 	environ   []string
+	logLimit  int64
+	roles     map[string]*spec.Role
+	limiting  limiting
+	cgroups   string // the app's folder for groups; "": none
 }
 
 func newCommands(m *agent.Manifest) (*commands, error) {
@@ -70,10 +83,35 @@ func newCommands(m *agent.Manifest) (*commands, error) {
 	if err := json.Unmarshal(m.Request, &c.request); err != nil {
 		return nil, fmt.Errorf("read request of %s: %w", m.ID, err)
 	}
+	o, err := readOptions(backends.PlanInput{Cfg: m.Cfg})
+	if err != nil {
+		return nil, fmt.Errorf("read options of %s: %w", m.ID, err)
+	}
+	c.logLimit = o.logLimit
+	if err := c.limit(o, m); err != nil {
+		return nil, err
+	}
 	c.layout = layoutOf(m, c.request.LogDir)
 	c.terminal = m.TTY != nil
 	c.imageRoot = m.Cfg["image_type"] == imageDir
 	return c, nil
+}
+
+// limit readies what limits the replicas.
+func (c *commands) limit(o options, m *agent.Manifest) (err error) {
+	c.roles = map[string]*spec.Role{}
+	for i := range m.App.Roles {
+		c.roles[m.App.Roles[i].Name] = &m.App.Roles[i]
+	}
+	if c.limiting = decideLimits(o, m.App); c.limiting.err != nil {
+		return c.limiting.err
+	}
+	if c.limiting.groups {
+		if c.cgroups, err = c.limiting.parent.App(agent.Escape(m.ID)); err != nil {
+			return fmt.Errorf("limits=%s: %w", o.limits, err)
+		}
+	}
+	return nil
 }
 
 func (c *commands) command(r spec.Replica, attempt int) proc.Command {
@@ -84,11 +122,13 @@ func (c *commands) command(r spec.Replica, attempt int) proc.Command {
 		env.Set(spec.ErrorFileVariable, c.layout.errorFile(r, attempt))
 	}
 	cmd := proc.Command{
-		Argv: p.Args, Dir: p.Cwd, Env: childEnv(c.environ, env), LogDir: c.layout.replicaDir(r, attempt),
+		Argv: p.Args, Dir: p.Cwd, Env: childEnv(c.environ, env), LogDir: c.layout.replicaDir(r, attempt), LogLimit: c.logLimit,
 	}
 	if c.terminal {
 		cmd.Env = terminalEnv(cmd.Env)
 	}
+	cmd.CgroupLimits, cmd.MaxData = c.limiting.limitsOf(c.roles[r.Role])
+	cmd.Cgroups, cmd.Cgroup = c.cgroups, fmt.Sprintf("%s-%d-%d", agent.Escape(r.Role), r.ID, attempt)
 	cmd.ErrorFile, _ = env.Get(spec.ErrorFileVariable)
 	if !filepath.IsAbs(cmd.ErrorFile) {
 		cmd.ErrorFile = filepath.Join(p.Cwd, cmd.ErrorFile)

@@ -33,8 +33,12 @@ func (b *Backend) Load(ctx context.Context, in backends.PlanInput, raw json.RawM
 	if err != nil {
 		return nil, backends.Errorf(backends.ErrInvalidPlan, "%w", firstOf(err))
 	}
+	limits, err := limitWarnings(o, in.App)
+	if err != nil {
+		return nil, err
+	}
 	req.place(in.ID, l)
-	p := &backends.Plan{ID: in.ID, App: in.App.Clone(), Cfg: in.Cfg, Request: req, Warnings: unsupported(in, o)}
+	p := &backends.Plan{ID: in.ID, App: in.App.Clone(), Cfg: in.Cfg, Request: req, Warnings: append(unsupported(in, o), limits...)}
 	if deviceRequest(in.App, o, req, nil) != nil {
 		if missing := b.missingGPUs(ctx, in.App, o); missing != "" {
 			p.Warnings = append(p.Warnings, cudaVariable+" stays as planned: "+missing)

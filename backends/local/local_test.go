@@ -6,6 +6,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"io"
 	"os"
 	"path/filepath"
@@ -27,6 +28,11 @@ import (
 func TestMain(m *testing.M) {
 	if len(os.Args) > 2 && os.Args[1] == "agent" {
 		os.Exit(runTestAgent(os.Args[2]))
+	}
+	if len(os.Args) > 2 && os.Args[1] == LimitedCommand {
+		code, err := ExecLimited(os.Args[2:])
+		fmt.Fprintln(os.Stderr, err)
+		os.Exit(code)
 	}
 	if len(os.Args) > 1 && os.Args[1] == "nonblocking" {
 		os.Exit(writeNonBlocking())

@@ -87,7 +87,12 @@ func writeNonBlocking() int {
 	if _, err := unix.Write(1, []byte("first\n")); err != nil {
 		return 3
 	}
-	time.Sleep(200 * time.Millisecond) // the agent has read the line by then
+	// When the agent has read the line it has seen the flag, and made room.
+	for deadline := time.Now().Add(testTimeout / 2); !pipeIsLarge(1); time.Sleep(time.Millisecond) {
+		if time.Now().After(deadline) {
+			return 5
+		}
+	}
 	for i := range 200 {
 		if _, err := unix.Write(1, fmt.Appendf(nil, "line %d\n", i)); err != nil {
 			return 4

@@ -45,6 +45,11 @@ func (b *Backend) Plan(ctx context.Context, in backends.PlanInput) (*backends.Pl
 	}
 	p := &backends.Plan{ID: in.ID, App: in.App.Clone(), Cfg: in.Cfg, Request: req}
 	p.Warnings = append(unsupported(in, o), b.assignGPUs(ctx, in.App, o, req)...)
+	limits, err := limitWarnings(o, in.App)
+	if err != nil {
+		return nil, err
+	}
+	p.Warnings = append(p.Warnings, limits...)
 	return p, nil
 }
 
@@ -56,10 +61,17 @@ type options struct {
 	imageType  string
 	grace      float64
 	failFast   bool
+	logLimit   int64 // bytes of a stream; 0: none
+
+	limits       string
+	cgroupParent string // absolute; "": that of the agent
 }
 
+// minLogLimit keeps a limit that is too small to be meant from eating a log.
+const minLogLimit = 1 << 20
+
 func readOptions(in backends.PlanInput) (options, error) {
-	o := options{imageType: imageCwd, grace: defaultGrace, failFast: true}
+	o := options{imageType: imageCwd, grace: defaultGrace, failFast: true, limits: limitsNone}
 	o.logDir, _ = in.Cfg["log_dir"].(string)
 	o.prependCwd, _ = in.Cfg["prepend_cwd"].(bool)
 	o.autoCUDA, _ = in.Cfg["auto_set_cuda_visible_devices"].(bool)
@@ -74,6 +86,25 @@ func readOptions(in backends.PlanInput) (options, error) {
 	}
 	if o.grace < 0 {
 		return o, backends.Errorf(backends.ErrInvalidOption, "grace_period=%v: must not be negative", o.grace)
+	}
+	if v, ok := in.Cfg["log_max_size"].(string); ok && v != "" {
+		n, err := backends.ParseSize(v)
+		if err != nil {
+			return o, backends.Errorf(backends.ErrInvalidOption, "log_max_size=%w", err)
+		}
+		if n < minLogLimit {
+			return o, backends.Errorf(backends.ErrInvalidOption, "log_max_size=%s: must be at least 1MiB", v)
+		}
+		o.logLimit = n
+	}
+	if v, ok := in.Cfg["limits"].(string); ok {
+		o.limits = v
+	}
+	if err := checkLimits(o); err != nil {
+		return o, err
+	}
+	if o.cgroupParent, _ = in.Cfg["cgroup_parent"].(string); o.cgroupParent != "" && !filepath.IsAbs(o.cgroupParent) {
+		return o, backends.Errorf(backends.ErrInvalidOption, "cgroup_parent=%s: must be an absolute path", o.cgroupParent)
 	}
 	if o.imageType != imageCwd && o.imageType != imageDir {
 		return o, backends.Errorf(backends.ErrInvalidOption, "image_type=%s: must be cwd or dir", o.imageType)

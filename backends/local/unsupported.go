@@ -25,5 +25,11 @@ func (b *Backend) OpenTerminal(context.Context, string, backends.TerminalOptions
 // Cancel finds nothing to cancel.
 func (b *Backend) Cancel(context.Context, string, backends.CancelOptions) error { return nil }
 
+// LimitedCommand is the hidden command of ExecLimited.
+const LimitedCommand = "limited"
+
+// ExecLimited is not possible on this system.
+func ExecLimited([]string) (code int, err error) { return 125, errNoProcesses }
+
 // RunAgent is not possible on this system.
 func RunAgent(string, func(ctx context.Context, home string) (agent.Store, error)) int { return 1 }

@@ -165,3 +165,18 @@ func TestEveryProgramIsKnown(t *testing.T) {
 		}
 	}
 }
+
+// What cannot be honoured is named once.
+func TestOrderIsIgnored(t *testing.T) {
+	t.Parallel()
+	roles := []spec.Role{spec.NewRole("a", "img"), spec.NewRole("b", "img")}
+	for i := range roles {
+		roles[i].Entrypoint = "true"
+		roles[i].Metadata = map[string]any{spec.OrderKey: map[string]any{"ready": map[string]any{"port": 80}}}
+	}
+	b := New()
+	p, err := b.Plan(t.Context(), backends.PlanInput{ID: "x", App: &spec.App{Name: "x", Roles: roles}})
+	if err != nil || len(p.Warnings) != 1 || !strings.Contains(p.Warnings[0], "depends_on and ready") {
+		t.Errorf("warnings %q, %v", p.Warnings, err)
+	}
+}

@@ -103,6 +103,9 @@ func (t *tool) eventTable(events []state.Event, loc *time.Location) error {
 		tab.add(cell{e.Time.In(loc).Format("2006-01-02 15:04:05.000"), ansiDim},
 			cell{replica, ""}, cell{eventText(e), stateColor(e.State)})
 	}
+	if width := screenWidth(t.out); width > 0 {
+		tab.cut(width)
+	}
 	return tab.write(t.out, t.outStyle)
 }
 

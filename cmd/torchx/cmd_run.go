@@ -43,11 +43,13 @@ func (t *tool) runCommand() *cli.Command {
 		UsageText: "[options] COMPONENT [component arguments]\n" +
 			"torchx run utils.echo --msg hello\n" +
 			"torchx run components/dist.star:ddp --nnodes 2 --script train.py\n" +
+			"torchx run --tty utils.sh -c 'exec python3'\n" +
 			"torchx run -d --env LR=0.1 my.star:train --epochs 3\n" +
 			"torchx run --dryrun -b local utils.sh -c 'echo $HOME'",
 		Description: "Run a component: built in (`torchx builtins`) or FILE.star:FUNCTION. What stands behind it is its own: " +
 			"`torchx run COMPONENT --help` explains its arguments. The handle of the app goes to stdout; the output of replicas, on stderr, " +
-			"is followed to the end unless -d is given. Ctrl-C cancels the app, twice kills it. The exit code is the app's own." +
+			"is followed to the end unless -d is given. Ctrl-C cancels the app, twice kills it. The exit code is the app's own. " +
+			"With --tty you sit at the terminal of the only replica: every key goes to it, ctrl-p ctrl-q leaves it running." +
 			" What --dryrun prints for people has no secrets; with --json it is the request itself, and has them.",
 		Flags: append(runFlags(&o, &env, "where to run: `BACKEND` (default: the first of torchx runopts)"),
 			&cli.BoolFlag{Name: "stdin", Usage: "read what to run from stdin, as JSON", Destination: &stdin},

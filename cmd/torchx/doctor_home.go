@@ -70,7 +70,7 @@ func diskCheck(home string) backends.Check {
 		return backends.Warned(name, "see `df "+home+"`", "how much is free is not known: %v", err)
 	}
 	text := bytesText(free) + " free"
-	const fix = "free some space, for example with `torchx delete` of old apps, or set TORCHX_HOME to another disk"
+	const fix = "free some space, for example with `torchx prune`, or set TORCHX_HOME to another disk"
 	switch {
 	case free < tinySpace:
 		return backends.Failed(name, fix, "%s: logs will be incomplete", text)
@@ -100,7 +100,7 @@ func historyCheck(ctx context.Context, home string) backends.Check {
 	h, err := db.Check(ctx)
 	switch {
 	case errors.Is(err, context.DeadlineExceeded):
-		return backends.Warned(name, "delete apps that are not needed", "%d apps in %s are too many to check in %v", h.Apps, bytesText(h.Bytes), examTime)
+		return backends.Warned(name, "remove old apps with `torchx prune`", "%d apps in %s are too many to check in %v", h.Apps, bytesText(h.Bytes), examTime)
 	case err != nil:
 		return backends.Failed(name, "move "+db.Path()+" and its -wal away: a new one is made from the apps' folders", "%v", err)
 	case db.ReadOnly() || len(db.Notices()) > 0:

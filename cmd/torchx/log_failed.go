@@ -21,17 +21,22 @@ func (t *tool) copyFailed(ctx context.Context, r *runner.Runner, target logTarge
 	if len(failed) == 0 {
 		t.say("no replica of %s has failed", target.ref.Handle())
 	}
+	var unread error
 	for _, f := range failed {
 		one := logTarget{ref: target.ref, role: f.Role, ids: []int{f.ID}}
 		stats, err := t.copyLogs(ctx, t.out, t.outStyle, r, one, q, ls)
 		if err != nil {
-			return all, err
+			if ctx.Err() != nil || isBrokenPipe(err) || len(failed) == 1 {
+				return all, err
+			}
+			t.explain(err) // the others are all the more wanted
+			unread = quietError{exitError}
 		}
 		all.Shown = all.Shown || stats.Shown
 		all.Bytes += stats.Bytes
 		all.Notices = append(all.Notices, stats.Notices...)
 	}
-	return all, nil
+	return all, unread
 }
 
 // failedReplicas lists the failed replicas of a target by the time of their end;

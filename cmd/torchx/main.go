@@ -6,6 +6,7 @@ package main
 
 import (
 	"context"
+	"fmt"
 	"os"
 	"os/signal"
 	"syscall"
@@ -15,8 +16,20 @@ import (
 )
 
 func main() {
+	becomeLimited(os.Args)
 	ownUmask()
 	os.Exit(run(context.Background(), os.Args, streams{os.Stdin, os.Stdout, os.Stderr}, processEnv()))
+}
+
+// becomeLimited turns this process into a replica's program with limits, if it was
+// started for that; first of all, so that the program finds its signals as they were.
+func becomeLimited(args []string) {
+	if len(args) < 2 || args[1] != all.LimitedCommand {
+		return
+	}
+	code, err := all.ExecLimited(args[2:])
+	fmt.Fprintln(os.Stderr, "torchx:", err)
+	os.Exit(code)
 }
 
 // environment is what a command sees of the process around it; tests make their own.

@@ -46,7 +46,7 @@ func (t *tool) prune(ctx context.Context, o pruneOptions) error {
 		return err
 	}
 	asks := !o.force && !o.dryRun
-	if asks && !(isTerminalInput(t.in) && isTerminal(t.err)) {
+	if asks && (!isTerminalInput(t.in) || !isTerminal(t.err)) {
 		return usagef("prune", "there is no terminal to ask on: give --force to remove, or --dry-run to look")
 	}
 	r, err := t.runner(ctx)

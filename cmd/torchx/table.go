@@ -39,6 +39,25 @@ func (t *table) drop(column int) {
 	}
 }
 
+// cut shortens the cells of the last column until a line has at most width
+// columns, but for the first ten characters.
+func (t *table) cut(width int) {
+	last := len(t.header) - 1
+	head := table{header: t.header[:last]}
+	for _, r := range t.rows {
+		head.rows = append(head.rows, r[:min(last, len(r))])
+	}
+	room := max(10, width-head.width()-2)
+	for _, r := range t.rows {
+		if last >= len(r) {
+			continue
+		}
+		if text := []rune(oneLine(r[last].text)); len(text) > room {
+			r[last].text = string(text[:room-1]) + "…"
+		}
+	}
+}
+
 // width is that of the longest line.
 func (t *table) width() int {
 	header := make([]cell, len(t.header))

@@ -9,6 +9,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"torchx/runtime/failpoint"
 	"torchx/runtime/machine"
 	"torchx/runtime/spec"
 	"torchx/state"
@@ -103,6 +104,11 @@ var errDead = errors.New("an agent died")
 // decide needs nobody else's help: it must not wait while it has the lock. Swept
 // says that dead agents were looked after. Errors: errDead, *busyError.
 func (q *admission) decide(enter, swept bool) (v verdict, err error) {
+	if q.manifest.Queue && !enter { // who stands behind another needs no lock to see it
+		if behind, err := q.line(false); behind != "" || err != nil {
+			return verdict{waiting: behind}, err
+		}
+	}
 	lock, err := lockAdmission(q.bundle.home())
 	if err != nil {
 		return v, err
@@ -143,6 +149,7 @@ func (q *admission) line(enter bool) (behind string, err error) {
 		if err := q.bundle.enqueue(q.manifest.Handle); err != nil {
 			return "", err
 		}
+		failpoint.Hit(failpoint.Enqueued)
 	}
 	handle, before, err := q.bundle.ahead()
 	q.before = before
@@ -184,6 +191,7 @@ func (q *admission) take(c *claim) error {
 	if err := writeJSON(q.bundle.path(claimFile), c, false); err != nil {
 		return fmt.Errorf("write %s: %w", claimFile, err)
 	}
+	failpoint.Hit(failpoint.Claimed)
 	if q.manifest.Queue {
 		q.bundle.dequeue()
 	}

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
+	"path/filepath"
 	"time"
 
 	"torchx/runtime/machine"
@@ -90,22 +91,15 @@ func (b Bundle) party() party {
 // may start with what.
 const admissionLock = "admission.lock"
 
-const (
-	// admissionWait bounds the wait for the lock: it is held for milliseconds, so
-	// its holder was stopped.
-	admissionWait = 10 * time.Second
-	admissionPoll = 3 * time.Millisecond
-)
+// admissionWait bounds the wait for the lock: each holder has it for milliseconds,
+// so one of them was stopped.
+const admissionWait = 30 * time.Second
 
 func lockAdmission(home string) (*Lock, error) {
-	path := home + string(os.PathSeparator) + admissionLock
-	for deadline := time.Now().Add(admissionWait); ; time.Sleep(admissionPoll) {
-		lock, err := acquire(path)
-		if !errors.Is(err, errHeld) {
-			return lock, err
-		}
-		if time.Now().After(deadline) {
-			return nil, fmt.Errorf("%s is held by another agent for %v: find it with `fuser` or `lsof`", path, admissionWait)
-		}
+	path := filepath.Join(home, admissionLock)
+	lock, err := acquireWithin(path, admissionWait)
+	if errors.Is(err, errHeld) {
+		return nil, fmt.Errorf("%s is held by another agent for %v: find it with `fuser` or `lsof`", path, admissionWait)
 	}
+	return lock, err
 }

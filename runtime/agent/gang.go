@@ -51,7 +51,7 @@ type member struct {
 	stopping bool       // told to end by us
 	held     bool       // to be started, but its role waits for another
 	ready    bool       // the attempt has passed its probe
-	overdue  string     // why the attempt was told to end: it was not ready in time
+	overdue  string     // why the attempt had to end: it was not ready in time, or was killed for its memory
 	code     *int
 	signal   string
 	msg      string

@@ -21,6 +21,7 @@ type startRecord struct {
 	PID       int       `json:"pid"` // also its session and process group
 	StartTime uint64    `json:"start_time"`
 	BootID    string    `json:"boot_id"`
+	Cgroup    string    `json:"cgroup,omitempty"` // all its processes are in there
 }
 
 // exitRecord is a line of exits.jsonl.
@@ -32,7 +33,7 @@ type exitRecord struct {
 	Attempt int       `json:"attempt"`
 	Code    int       `json:"code"` // 128+n for signal n
 	Signal  string    `json:"signal,omitempty"`
-	Msg     string    `json:"msg,omitempty"`     // why it did not start, or was not ready in time
+	Msg     string    `json:"msg,omitempty"`     // why it did not start, was killed or not ready in time
 	Refused bool      `json:"refused,omitempty"` // it did not start
 	Stopped bool      `json:"stopped,omitempty"` // ended by the agent
 	Usage   *Usage    `json:"usage,omitempty"`

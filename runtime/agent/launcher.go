@@ -51,6 +51,7 @@ type Process struct {
 	PID       int
 	StartTime uint64 // in the unit of the system, only to be compared
 	Hostname  string
+	Cgroup    string // folder of the control group it alone is in; "": none
 }
 
 // Exit is the end of an attempt.
@@ -61,6 +62,7 @@ type Exit struct {
 	Code    int    // 128+n for signal n
 	Signal  string // "SIGKILL"
 	Usage   *Usage // nil: not known
+	Msg     string // why it was killed, to stand behind "replica r/0 failed first: "; "": nothing to say
 }
 
 // Usage is what an attempt used of the machine: its own process and those below

@@ -6,6 +6,8 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"sync"
+	"time"
 
 	"golang.org/x/sys/unix"
 )
@@ -30,6 +32,54 @@ func acquire(path string) (*Lock, error) {
 		return nil, fmt.Errorf("lock %s: %w", path, err)
 	}
 	return &Lock{f}, nil
+}
+
+// acquireWithin waits for a lock in the order in which processes came, which the
+// system sees to. Errors: errHeld when the time is over.
+func acquireWithin(path string, d time.Duration) (*Lock, error) {
+	f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o600)
+	if err != nil {
+		return nil, fmt.Errorf("open lock: %w", err)
+	}
+	fd := int(f.Fd())
+	var mu sync.Mutex // between the lock that comes and the time that is over
+	late := false
+	got := make(chan error, 1)
+	go func() {
+		err := flock(fd)
+		mu.Lock()
+		defer mu.Unlock()
+		if late {
+			f.Close()
+		}
+		got <- err
+	}()
+	select {
+	case err = <-got:
+	case <-time.After(d):
+		mu.Lock()
+		defer mu.Unlock()
+		select {
+		case err = <-got:
+		default:
+			late = true
+			return nil, errHeld
+		}
+	}
+	if err != nil {
+		f.Close()
+		return nil, fmt.Errorf("lock %s: %w", path, err)
+	}
+	return &Lock{f}, nil
+}
+
+// flock waits however long it takes.
+func flock(fd int) error {
+	for {
+		if err := unix.Flock(fd, unix.LOCK_EX); !errors.Is(err, unix.EINTR) {
+			return err
+		}
+	}
 }
 
 // Close lets go of this process's hold.

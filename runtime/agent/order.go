@@ -23,6 +23,18 @@ func ordersOf(app *spec.App) map[*spec.Role]spec.Order {
 	return all
 }
 
+// hasDependents reports whether another role waits for this one.
+func (g *gang) hasDependents(role *spec.Role) bool {
+	for _, o := range g.orders {
+		for _, d := range o.DependsOn {
+			if d.Role == role.Name {
+				return true
+			}
+		}
+	}
+	return false
+}
+
 // admit reports whether the time for a wanted start has come; if not, unblocked
 // asks for it again.
 func (g *gang) admit(m *member, now time.Time) bool {

@@ -250,3 +250,28 @@ func TestOrderOfMany(t *testing.T) {
 		t.Errorf("%d replicas took %v", 2*n, d)
 	}
 }
+
+// A role knows the ports of those it depends on; they stay when these start over
+// by themselves.
+func TestPortsOfDependencies(t *testing.T) {
+	t.Parallel()
+	s := newScript(t, true,
+		role("db", 1, func(r *spec.Role) {
+			probed(retries(spec.RetryRole, 1))(r)
+			r.PortMap = spec.Map[int]{{Key: "http", Value: 80}}
+		}),
+		role("web", 1, func(r *spec.Role) {
+			needs("db ready")(r)
+			r.PortMap = spec.Map[int]{{Key: "http", Value: 80}}
+		}))
+	p := newPorts()
+	db, web := p.env(s.g, s.member("db/0")), p.env(s.g, s.member("web/0"))
+	port, ok := strings.CutPrefix(db[0], "TORCHX_PORT_HTTP=")
+	if len(db) != 1 || !ok || len(web) != 2 || web[0] != "TORCHX_PORT_DB_HTTP="+port || web[1] == db[0] {
+		t.Errorf("db has %q, web has %q", db, web)
+	}
+	s.exit("db/0", 1)
+	if again := p.env(s.g, s.member("db/0")); again[0] != db[0] {
+		t.Errorf("after a restart db has %q, before %q", again, db)
+	}
+}

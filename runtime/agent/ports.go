@@ -34,18 +34,31 @@ func newPorts() *ports {
 	return &ports{picked: map[portKey]int{}, rounds: map[string]int{}, used: map[int]bool{}}
 }
 
-// env returns TORCHX_PORT_<NAME>=port for each port of the member's role.
+// env returns TORCHX_PORT_<NAME>=port for each port of the member's role, and
+// TORCHX_PORT_<ROLE>_<NAME> for those of the roles that it depends on.
 func (p *ports) env(g *gang, m *member) []string {
-	round := g.appRestarts + g.roleRestarts[m.role.Name]
+	round := g.appRestarts
+	if !g.hasDependents(m.role) { // else those would look for it in its old place
+		round += g.roleRestarts[m.role.Name]
+	}
 	if p.rounds[m.role.Name] != round {
 		p.rounds[m.role.Name] = round
 		p.forget(m.role)
 	}
 	var env []string
-	for _, e := range m.role.PortMap {
-		env = append(env, fmt.Sprintf("%s=%d", PortVariable(e.Key), p.port(portKey{m.role.Name, e.Key}, e.Value)))
+	for _, d := range g.orders[m.role].DependsOn {
+		for _, e := range g.app.Role(d.Role).PortMap {
+			env = append(env, p.variable(d.Role+"_"+e.Key, portKey{d.Role, e.Key}, e.Value))
+		}
+	}
+	for _, e := range m.role.PortMap { // last: its own win
+		env = append(env, p.variable(e.Key, portKey{m.role.Name, e.Key}, e.Value))
 	}
 	return env
+}
+
+func (p *ports) variable(name string, key portKey, fallback int) string {
+	return fmt.Sprintf("%s=%d", PortVariable(name), p.port(key, fallback))
 }
 
 func (p *ports) forget(role *spec.Role) {

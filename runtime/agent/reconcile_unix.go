@@ -10,6 +10,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"torchx/runtime/cgroup"
 	"torchx/runtime/failpoint"
 	"torchx/runtime/procs"
 	"torchx/runtime/spec"
@@ -105,8 +106,12 @@ func endRemains(handle string, starts []startRecord) {
 	boot := BootID()
 	leaders := map[int]uint64{} // session → start time of its leader
 	for _, r := range starts {
-		if r.BootID == boot {
-			leaders[r.PID] = r.StartTime
+		if r.BootID != boot {
+			continue
+		}
+		leaders[r.PID] = r.StartTime
+		if r.Cgroup != "" {
+			_ = cgroup.End(r.Cgroup) // what stays has the app's handle, too
 		}
 	}
 	deadline := time.Now().Add(killWait)

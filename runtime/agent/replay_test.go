@@ -82,3 +82,18 @@ func TestEscape(t *testing.T) {
 		t.Errorf("long names give %q and %q", a, b)
 	}
 }
+
+// Why a replica was killed is a part of the journal and stands in the status.
+func TestReplaySaysWhyAReplicaWasKilled(t *testing.T) {
+	t.Parallel()
+	killed := ended(0, 0, 137)
+	killed.Signal, killed.Msg = "SIGKILL", "killed because it used more than its 512 MB"
+	m := &Manifest{App: &spec.App{Roles: []spec.Role{role("a", 1, nil)}}, FailFast: true}
+	s := replay(m, []startRecord{started(0, 0)}, []exitRecord{killed}, false)
+	if want := "replica a/0 failed first: killed because it used more than its 512 MB"; s.Msg != want {
+		t.Errorf("message %q, want %q", s.Msg, want)
+	}
+	if got := s.Replica(spec.Replica{Role: "a"}).Msg; got != killed.Msg || *s.ExitCode != 137 {
+		t.Errorf("replica %q, exit code %d", got, *s.ExitCode)
+	}
+}

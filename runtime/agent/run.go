@@ -1,6 +1,7 @@
 package agent
 
 import (
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -157,7 +158,7 @@ func (a *agent) exited(first Exit) {
 		}
 		records[i] = exitRecord{
 			Seq: a.nextSeq(), Time: e.Time, Role: e.Replica.Role, Replica: e.Replica.ID, Attempt: e.Attempt,
-			Code: batch[i].Code, Signal: batch[i].Signal, Msg: m.overdue, Stopped: m.stopping, Usage: e.Usage,
+			Code: batch[i].Code, Signal: batch[i].Signal, Msg: cmp.Or(m.overdue, e.Msg), Stopped: m.stopping, Usage: e.Usage,
 		}
 	}
 	failpoint.Hit(failpoint.Exited)
@@ -166,6 +167,7 @@ func (a *agent) exited(first Exit) {
 	for _, e := range batch {
 		m := a.gang.byKey[e.Replica]
 		m.errFile, m.usage = a.launcher.ErrorFile(e.Replica, e.Attempt), e.Usage
+		m.overdue = cmp.Or(m.overdue, e.Msg)
 		a.perform(a.gang.exited(m, e.Code, e.Signal, e.Time))
 	}
 	a.dirty = true
@@ -222,7 +224,7 @@ func (a *agent) start(m *member, attempt int) {
 	now := a.now()
 	a.note(a.starts.append(startRecord{
 		Seq: a.nextSeq(), Time: now, Role: m.key.Role, Replica: m.key.ID, Attempt: attempt,
-		PID: p.PID, StartTime: p.StartTime, BootID: a.bootID,
+		PID: p.PID, StartTime: p.StartTime, BootID: a.bootID, Cgroup: p.Cgroup,
 	}))
 	failpoint.Hit(failpoint.StartRecorded)
 	a.gang.running(m, p, now)
@@ -326,7 +328,7 @@ func (a *agent) finish(signals <-chan os.Signal) error {
 	if err == nil && !a.lost {
 		a.bundle.unmark()
 	}
-	if s.FirstFailure != nil && s.FirstFailure.Msg != "" {
+	if f := s.FirstFailure; f != nil && f.Msg != "" && f.StartedAt == nil {
 		a.answer(readyAnswer{Code: *s.ExitCode, Error: s.FirstFailure.Msg})
 	}
 	a.answer(readyAnswer{OK: true}) // cancelled before it began

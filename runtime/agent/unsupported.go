@@ -6,6 +6,7 @@ import (
 	"context"
 	"errors"
 	"os"
+	"time"
 
 	"torchx/runtime/spec"
 )
@@ -19,6 +20,8 @@ func (l *Lock) Close() error { return nil }
 var errNoLocks = errors.New("file locks that outlive a process are not supported on this system")
 
 func acquire(string) (*Lock, error) { return nil, errNoLocks }
+
+func acquireWithin(string, time.Duration) (*Lock, error) { return nil, errNoLocks }
 
 // Held reports that nobody holds the bundle's lock.
 func (b Bundle) Held() bool { return false }

@@ -24,6 +24,8 @@ const (
 	Recorded          = "cli/recorded"             // the app is in the history, no bundle is there
 	Bundled           = "cli/bundled"              // the bundle is there, no agent
 	AgentBegun        = "agent/begun"              // the agent holds its bundle, nothing has started
+	Enqueued          = "agent/enqueued"           // the app is in the queue, nothing is decided
+	Claimed           = "agent/claimed"            // it has its devices and its room, and is still in the queue
 	Forked            = "agent/forked"             // a replica runs, its start is not on record
 	StartRecorded     = "agent/start-recorded"     // … and is on record
 	Spawned           = "cli/spawned"              // the agent has started all replicas

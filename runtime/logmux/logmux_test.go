@@ -9,6 +9,7 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"syscall"
 	"testing"
@@ -427,4 +428,54 @@ func naivePrefix(prefix, text string) string {
 		}
 	}
 	return b.String()
+}
+
+// What is written is told only after the write, and what a pattern leaves out too.
+func TestWritten(t *testing.T) {
+	t.Parallel()
+	for name, o := range map[string]Options{
+		"merged": {Prefix: true}, "raw": {}, "followed": {Prefix: true, Follow: true}, "filtered": {Regex: regexp.MustCompile("none")},
+		"filtered, followed": {Regex: regexp.MustCompile("none"), Follow: true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			large := strings.Repeat("x", batch) + "\n"
+			ins := inputsOf([]backends.Block{out(1, "a\n"), out(3, large), out(5, "c\n")})
+			var got []int64
+			var w bytes.Buffer
+			seen := map[int64]string{1: "a\n", 2: large, 3: "c\n"}
+			o.Written = func(blocks []int64) {
+				n := blocks[0]
+				if o.Regex == nil && n > 0 && !strings.HasSuffix(w.String(), seen[n]) {
+					t.Errorf("block %d is not written", n)
+				}
+				got = append(got, n)
+			}
+			if _, err := Copy(t.Context(), &w, ins, o); err != nil {
+				t.Fatal(err)
+			}
+			if len(got) == 0 || got[len(got)-1] != 3 || !slices.IsSorted(got) {
+				t.Errorf("told %v", got)
+			}
+		})
+	}
+}
+
+type noWrite struct{}
+
+func (noWrite) Write([]byte) (int, error) { return 0, syscall.EPIPE }
+
+func TestWrittenNotAfterAFailure(t *testing.T) {
+	t.Parallel()
+	for _, follow := range []bool{false, true} {
+		o := Options{Follow: follow, Written: func(blocks []int64) {
+			if blocks[0] != 0 {
+				t.Errorf("told %v, but nothing was written", blocks)
+			}
+		}}
+		_, err := Copy(t.Context(), noWrite{}, inputsOf([]backends.Block{out(1, "a\n")}), o)
+		if err == nil {
+			t.Error("no error")
+		}
+	}
 }

@@ -2,6 +2,7 @@ package logstore
 
 import (
 	"bytes"
+	"errors"
 	"fmt"
 	"math"
 	"os"
@@ -21,7 +22,8 @@ type attempt struct {
 
 	k       int64    // the record that is being handed out
 	seen    [2]int64 // how far the streams have been looked at
-	lines   [2]int64 // newlines up to there
+	lines   [2]int64 // newlines up to there, or fewer
+	passed  [2]int64 // newlines up to the last record that was finished or given back
 	pos     [2]int64 // the first byte that was not handed out
 	line    int64    // selected lines passed; kept only while counting
 	ended   bool     // the selection reaches no further
@@ -29,6 +31,7 @@ type attempt struct {
 	shown   [2]int   // of the losses
 	marked  [2]int64 // bytes in losses
 	notices []string // to be handed out first
+	said    [2]int64 // up to where it was said that bytes were given back
 
 	complete bool // nobody writes any more
 	over     bool // a follower need not wait for more
@@ -39,10 +42,10 @@ type attempt struct {
 // openAttempt looks at an attempt's folder, which may not be there yet.
 func openAttempt(number int, dir string, complete bool) (*attempt, error) {
 	a := &attempt{number: number, dir: dir, complete: complete}
-	for s := range a.data {
-		a.data[s].name = filepath.Join(dir, dataFiles[s])
-	}
 	a.index = index{dir: dir, data: &a.data}
+	for s := range a.data {
+		a.data[s] = data{name: filepath.Join(dir, dataFiles[s]), s: Stream(s), gone: &a.index.gone}
+	}
 	if _, err := a.index.refresh(complete); err != nil {
 		a.close()
 		return nil, err
@@ -93,10 +96,15 @@ func (a *attempt) goneNotice() string {
 
 // start goes to the first selected line.
 func (a *attempt) start(sel selection) {
+	a.index.steady(func() { a.goTo(sel) })
+	a.tooOld()
+}
+
+func (a *attempt) goTo(sel selection) {
 	a.sel = sel.inTime(&a.index)
 	a.k = a.index.search(func(r record) bool { return a.sel.count(r) > a.sel.from })
 	prev := a.index.at(a.k - 1)
-	a.seen, a.lines, a.line = prev.end, prev.lines, a.sel.count(prev)
+	a.seen, a.lines, a.passed, a.line = prev.end, prev.lines, prev.lines, a.sel.count(prev)
 	start := a.k
 	a.k = max(0, min(a.k, a.index.len()-1)) // the last record may grow
 	for s, on := range a.sel.streams {
@@ -119,20 +127,29 @@ func (a *attempt) next() (backends.Block, bool, error) {
 			a.notices = a.notices[1:]
 			return b, true, nil
 		}
-		if a.ended || a.k >= a.index.len() {
+		if a.ended {
 			return backends.Block{}, false, nil
+		}
+		if a.k >= a.index.len() {
+			b, ok := a.allGone()
+			return b, ok, nil
 		}
 		if a.line >= a.sel.to && a.counting() {
 			a.ended = true
 			continue
 		}
-		r := a.index.at(a.k)
-		if r.before(a.index.at(a.k - 1)) {
+		prev, r := a.index.at(a.k-1), a.index.at(a.k)
+		if first := a.index.first(); a.k < first {
+			a.k = first // what is before was given back to the disk
+			continue
+		}
+		if r.before(prev) {
 			a.damaged()
 			continue
 		}
 		s, more := a.grown(r)
 		if !more {
+			a.finished(r)
 			if a.k == a.index.len()-1 {
 				return backends.Block{}, false, nil // it may grow
 			}
@@ -145,6 +162,15 @@ func (a *attempt) next() (backends.Block, bool, error) {
 		}
 		if b, ok, err := a.block(s, r); ok || err != nil {
 			return b, ok, err
+		}
+	}
+}
+
+// finished notes what was passed with the end of record r.
+func (a *attempt) finished(r record) {
+	for s := range r.end {
+		if a.seen[s] == r.end[s] {
+			a.passed[s] = r.lines[s]
 		}
 	}
 }
@@ -177,6 +203,10 @@ func (a *attempt) damaged() {
 
 // block hands out lines of stream s up to record r, or finishes that part of r.
 func (a *attempt) block(s Stream, r record) (backends.Block, bool, error) {
+	if a.overtaken(s) {
+		b, ok := a.skipGone(s, r)
+		return b, ok, nil
+	}
 	limit := r.end[s]
 	gap, lost := a.gap(s, limit)
 	if lost {
@@ -186,7 +216,11 @@ func (a *attempt) block(s Stream, r record) (backends.Block, bool, error) {
 	var part bool
 	var err error
 	if a.pos[s] < limit {
-		if p, part, err = a.wholeLines(s, limit, r); err != nil {
+		p, part, err = a.wholeLines(s, limit, r)
+		if errors.Is(err, errGone) || len(p) == 0 && a.overtaken(s) {
+			return backends.Block{}, false, nil
+		}
+		if err != nil {
 			return backends.Block{}, false, err
 		}
 	}
@@ -245,12 +279,15 @@ func (a *attempt) wholeLines(s Stream, limit int64, r record) (p []byte, part bo
 }
 
 // view returns the stream from pos to to. If the file is shorter than that it
-// returns what is left, and then nothing and notes what is missing.
+// returns what is left, and then nothing and notes what is missing. Errors: errGone.
 func (a *attempt) view(s Stream, to, known int64) ([]byte, error) {
 	pos := a.pos[s]
 	p, err := a.data[s].view(pos, to, known)
 	if err == nil && int64(len(p)) == to-pos {
 		return p, nil
+	}
+	if errors.Is(err, errGone) {
+		return nil, err
 	}
 	if err != nil && !os.IsNotExist(err) {
 		return nil, fmt.Errorf("read log: %w", err)
@@ -265,6 +302,7 @@ func (a *attempt) view(s Stream, to, known int64) ([]byte, error) {
 	}
 	a.notices = append(a.notices, fmt.Sprintf("%s %s: %d bytes from byte %d on are missing", a.data[s].name, what, end-pos, pos))
 	a.pos[s], a.seen[s], a.lines[s] = end, end, a.index.totals().lines[s]
+	a.passed[s] = a.lines[s]
 	return nil, nil
 }
 

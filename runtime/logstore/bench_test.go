@@ -46,5 +46,18 @@ func BenchmarkAppend(b *testing.B) {
 				}
 			}
 		})
+		b.Run(fmt.Sprintf("limited/%d", size), func(b *testing.B) {
+			b.SetBytes(int64(len(chunk)))
+			w, err := CreateLimited(b.TempDir(), most)
+			if err != nil {
+				b.Fatal(err)
+			}
+			defer w.Close(false)
+			for b.Loop() {
+				if err := w.Append(Stdout, chunk, time.Now()); err != nil {
+					b.Fatal(err)
+				}
+			}
+		})
 	}
 }

@@ -17,7 +17,9 @@ const (
 
 // data reads one stream's file through a window.
 type data struct {
-	name string // path
+	name string      // path
+	s    Stream      // which one
+	gone *goneReader // nil: nobody takes a part away while it is read
 	file *os.File
 	buf  []byte // the bytes from off on
 	off  int64
@@ -34,7 +36,8 @@ func (d *data) size() (int64, error) {
 
 // view returns the bytes [from,to), fewer if the file is shorter than that. It
 // may read ahead up to known, the end that the index knows: what is behind it
-// can still change. The result is valid until the next call.
+// can still change. The result is valid until the next call. The error is errGone
+// if the first of them was given back to the disk.
 func (d *data) view(from, to, known int64) ([]byte, error) {
 	if from >= d.off && to <= d.off+int64(len(d.buf)) {
 		return d.buf[from-d.off : to-d.off], nil
@@ -52,10 +55,29 @@ func (d *data) view(from, to, known int64) ([]byte, error) {
 	}
 	n, err := d.file.ReadAt(d.buf[:want], from)
 	d.buf, d.off = d.buf[:n], from
-	if err != nil && !errors.Is(err, io.EOF) {
+	if err == nil || errors.Is(err, io.EOF) {
+		err = d.kept(from)
+	}
+	if err != nil {
+		d.buf = d.buf[:0]
 		return nil, err
 	}
 	return d.buf[:min(int64(n), to-from)], nil
+}
+
+// kept makes sure, after bytes from an offset on were read, that they were there
+// and no zeroes of a hole.
+func (d *data) kept(from int64) error {
+	if d.gone == nil {
+		return nil
+	}
+	if err := d.gone.look(); err != nil {
+		return err
+	}
+	if d.gone.now.off[d.s] > from {
+		return errGone
+	}
+	return nil
 }
 
 // lastLineEnd returns the offset behind the last newline in [lo,hi), or -1.

@@ -18,17 +18,20 @@ const cached = 512
 // data stand behind the last of them and nobody writes any more (or there is
 // no index), one more for each such stream, at its file's time.
 type index struct {
-	dir    string
-	data   *[2]data
-	file   *os.File // nil: no index
-	bad    string   // why the file there is of no use; "" is fine
-	head   header
-	n      int64    // records, extra ones not counted
-	last   record   // number n-1 when it was looked at
-	extra  []record // behind the n-th
-	cache  []record // from number cacheK on; never the last one, which may change
-	cacheK int64
-	counts [2]lineCount
+	dir  string
+	data *[2]data
+	file *os.File // nil: no index
+	bad  string   // why the file there is of no use; "" is fine
+	gone goneReader
+
+	unlimited bool // there is nothing for gone to read
+	head      header
+	n         int64    // records, extra ones not counted
+	last      record   // number n-1 when it was looked at
+	extra     []record // behind the n-th
+	cache     []record // from number cacheK on; never the last one, which may change
+	cacheK    int64
+	counts    [2]lineCount
 }
 
 // lineCount remembers the newlines of [from,upTo) of one stream.
@@ -42,6 +45,15 @@ func (x *index) refresh(complete bool) (bool, error) {
 		if err := x.open(); err != nil {
 			return false, err
 		}
+	}
+	if x.gone.file == nil && !x.unlimited {
+		if err := x.gone.open(x.dir); err != nil {
+			return false, err
+		}
+		x.unlimited = x.gone.file == nil && x.file != nil // it is made before the index
+	}
+	if err := x.gone.look(); err != nil {
+		return false, err
 	}
 	if err := x.readLast(complete); err != nil {
 		return false, err
@@ -159,6 +171,9 @@ func (x *index) addRest() {
 }
 
 func (x *index) countLines(s Stream, from, to int64) int64 {
+	if g := x.gone.now; from < g.off[s] && to >= g.off[s] {
+		return max(0, g.lines[s]-x.last.lines[s]) + x.countLines(s, g.off[s], to)
+	}
 	c := &x.counts[s]
 	if c.from != from || c.upTo > to {
 		*c = lineCount{from: from, upTo: from}
@@ -166,6 +181,15 @@ func (x *index) countLines(s Stream, from, to int64) int64 {
 	_, n := x.data[s].nthLineEnd(c.upTo, to, to-c.upTo+1)
 	c.upTo, c.lines = to, c.lines+n
 	return c.lines
+}
+
+// first is the number of the first record that is there, as far as is known; it
+// may be behind the last one that this reader knows.
+func (x *index) first() int64 {
+	if x.file == nil {
+		return 0
+	}
+	return max(0, x.gone.now.record-1)
 }
 
 // len is the number of records.
@@ -177,6 +201,8 @@ func (x *index) totals() record { return x.at(x.len() - 1) }
 // at returns record k; before the first one all is zero.
 func (x *index) at(k int64) record {
 	switch {
+	case k < x.first(), k >= x.len():
+		return record{} // gone, and the next one counts from zero
 	case k < 0:
 		return record{}
 	case k >= x.n:
@@ -187,7 +213,7 @@ func (x *index) at(k int64) record {
 	if k < x.cacheK || k >= x.cacheK+int64(len(x.cache)) {
 		x.load(k)
 	}
-	if i := k - x.cacheK; i < int64(len(x.cache)) {
+	if i := k - x.cacheK; i < int64(len(x.cache)) && k >= x.first() {
 		return x.cache[i]
 	}
 	return record{} // the index was cut while we read it
@@ -196,6 +222,7 @@ func (x *index) at(k int64) record {
 func (x *index) load(k int64) {
 	b := make([]byte, min(cached, x.n-1-k)*recordSize)
 	n, _ := x.file.ReadAt(b, (k+1)*recordSize)
+	_ = x.gone.look() // what turned into zeroes while it was read is not asked for any more
 	x.cacheK, x.cache = k, x.cache[:0]
 	for i := 0; i+recordSize <= n; i += recordSize {
 		x.cache = append(x.cache, decodeRecord(b[i:]))
@@ -216,13 +243,30 @@ func (x *index) lineStart(s Stream, k int64) int64 {
 	}
 	j := x.search(func(r record) bool { return r.lines[s] >= lines })
 	lo, hi := x.at(j - 1).end[s], x.at(j).end[s]
-	if end := x.data[s].lastLineEnd(lo, hi); end >= 0 {
+	g := x.gone.now
+	if end := x.data[s].lastLineEnd(max(lo, g.off[s]), hi); end >= 0 {
 		return end
+	}
+	if lines == g.lines[s] && !g.mid[s] {
+		return g.off[s]
 	}
 	return lo // damaged: better twice than never
 }
 
+// steady does f again if a part of the index that it may have looked at was given
+// back to the disk meanwhile.
+func (x *index) steady(f func()) {
+	for {
+		before := x.gone.now.record
+		f()
+		if x.gone.look() != nil || x.gone.now.record == before {
+			return
+		}
+	}
+}
+
 func (x *index) close() {
+	x.gone.close()
 	if x.file != nil {
 		x.file.Close()
 		x.file = nil

@@ -33,10 +33,15 @@ type line struct {
 
 func writeLog(t testing.TB, dir string, chunks []chunk) {
 	t.Helper()
+	writeLimited(t, dir, chunks, 0)
+}
+
+func writeLimited(t testing.TB, dir string, chunks []chunk, limit int64) {
+	t.Helper()
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		t.Fatal(err)
 	}
-	w, err := Create(dir)
+	w, err := CreateLimited(dir, limit)
 	if err != nil {
 		t.Fatal(err)
 	}

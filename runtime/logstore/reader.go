@@ -143,7 +143,9 @@ func (r *reader) planTail() error {
 	for i := len(open) - 1; i >= 0; i-- {
 		a := open[i]
 		var sel selection
-		if sel, left = a.sel.drop(&a.index, left); r.o.Follow && !a.complete {
+		most := left
+		a.index.steady(func() { sel, left = a.sel.drop(&a.index, most) })
+		if r.o.Follow && !a.complete {
 			sel.dropOpen = 0 // they are not over yet
 		}
 		r.tails[a.number] = sel

@@ -2,6 +2,7 @@ package logstore
 
 import (
 	"cmp"
+	"errors"
 	"math"
 	"slices"
 	"time"
@@ -109,11 +110,7 @@ func (sel selection) openLines(x *index) []openLine {
 	last := x.totals()
 	for s, on := range sel.streams {
 		end := last.end[s]
-		if !on || end == 0 {
-			continue
-		}
-		p, err := x.data[s].view(end-1, end, end)
-		if err != nil || len(p) != 1 || p[0] == '\n' {
+		if !on || end == 0 || !x.endsOpen(Stream(s), end) {
 			continue
 		}
 		k := x.search(func(r record) bool { return r.end[s] >= end })
@@ -121,6 +118,15 @@ func (sel selection) openLines(x *index) []openLine {
 	}
 	slices.SortFunc(lines, func(a, b openLine) int { return cmp.Compare(a.record, b.record) })
 	return lines
+}
+
+// endsOpen tells whether the last line of a stream has no end, be it there or gone.
+func (x *index) endsOpen(s Stream, end int64) bool {
+	p, err := x.data[s].view(end-1, end, end)
+	if errors.Is(err, errGone) {
+		return x.gone.now.off[s] == end && x.gone.now.mid[s]
+	}
+	return err == nil && len(p) == 1 && p[0] != '\n'
 }
 
 // selectedOpen leaves only those open lines that are in the selection.

@@ -1,6 +1,7 @@
 package logstore
 
 import (
+	"errors"
 	"fmt"
 
 	"torchx/backends"
@@ -9,6 +10,9 @@ import (
 // last hands out what is left when nothing more comes: lines without an end,
 // and what was lost behind the last bytes.
 func (a *attempt) last() (backends.Block, bool, error) {
+	if b, ok := a.allGone(); ok {
+		return b, ok, nil
+	}
 	if !a.tailed {
 		a.tailed = true
 		a.tail = a.sel.selectedOpen(&a.index)
@@ -30,12 +34,20 @@ func (a *attempt) last() (backends.Block, bool, error) {
 // openBlock hands out the rest of a line without an end, in pieces if it is long.
 func (a *attempt) openBlock(l openLine) (backends.Block, bool, error) {
 	end := a.index.totals().end[l.stream]
+	if a.overtaken(l.stream) {
+		if b, ok := a.skipGone(l.stream, a.index.totals()); ok {
+			return b, ok, nil
+		}
+	}
 	pos := a.pos[l.stream]
 	if pos >= end {
 		return backends.Block{}, false, nil
 	}
 	to := min(end, pos+maxLine)
 	p, err := a.data[l.stream].view(pos, to, end)
+	if errors.Is(err, errGone) {
+		return a.openBlock(l)
+	}
 	if err != nil {
 		return backends.Block{}, false, fmt.Errorf("read log: %w", err)
 	}
@@ -54,7 +66,14 @@ func (a *attempt) partial(s Stream) (backends.Block, bool, error) {
 	if a.ended || a.line < a.sel.from || r.time < a.sel.since || r.time >= a.sel.until || a.pos[s] >= r.end[s] {
 		return backends.Block{}, false, nil
 	}
+	if a.overtaken(s) {
+		b, ok := a.skipGone(s, r)
+		return b, ok, nil
+	}
 	p, err := a.view(s, min(r.end[s], a.pos[s]+maxLine), r.end[s])
+	if errors.Is(err, errGone) {
+		return backends.Block{}, false, nil
+	}
 	if err != nil || len(p) == 0 {
 		return backends.Block{}, false, err
 	}

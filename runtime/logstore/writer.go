@@ -37,6 +37,7 @@ type file interface {
 type Writer struct {
 	dir     string
 	streams [2]stream
+	limiter *limiter // nil: no limit
 
 	mu        sync.Mutex // guards all below; taken after a stream's own
 	index     file
@@ -46,6 +47,7 @@ type Writer struct {
 	records   int64
 	joinFrom  time.Time // when the last record's first chunk came
 	joinBytes int64     // its size
+	joinUpTo  int64     // its most
 	lost      file      // log.lost, made when it is first needed
 	lostEnd   int64
 }
@@ -64,8 +66,15 @@ type stream struct {
 // Create makes the log files in dir, an existing folder, for their owner only.
 // Errors: one that wraps fs.ErrExist if there is a log already; nothing of it
 // is touched.
-func Create(dir string) (*Writer, error) {
-	w := &Writer{dir: dir}
+func Create(dir string) (*Writer, error) { return CreateLimited(dir, 0) }
+
+// CreateLimited is Create for a log that keeps only about the last limit bytes of
+// each stream; 0: all. When a stream passes the limit its oldest part is given
+// back to the disk, while the file keeps its size and all offsets stay true;
+// GoneFile says how much. Where the system or file system cannot do that, the
+// stream ends at the limit, and what comes then counts as lost.
+func CreateLimited(dir string, limit int64) (*Writer, error) {
+	w := &Writer{dir: dir, joinUpTo: joinUpTo}
 	var made []string
 	undo := func(err error) (*Writer, error) {
 		for _, f := range []file{w.streams[0].file, w.streams[1].file, w.index} {
@@ -73,19 +82,25 @@ func Create(dir string) (*Writer, error) {
 				f.Close()
 			}
 		}
+		if w.limiter != nil {
+			_ = w.limiter.close()
+		}
 		for _, name := range made {
 			os.Remove(name)
 		}
 		return nil, err
 	}
+	if limit > 0 { // first of all: who sees the index sees what it lacks
+		if err := w.limit(limit); err != nil {
+			return nil, err
+		}
+		made = append(made, filepath.Join(dir, GoneFile))
+	}
 	for i, target := range []*file{&w.streams[0].file, &w.streams[1].file, &w.index} {
 		name := filepath.Join(dir, []string{StdoutFile, StderrFile, IndexFile}[i])
 		f, err := os.OpenFile(name, os.O_CREATE|os.O_EXCL|os.O_RDWR, 0o600)
-		if errors.Is(err, fs.ErrExist) {
-			return undo(fmt.Errorf("log file %s is already there, choose another folder or move it away: %w", name, fs.ErrExist))
-		}
 		if err != nil {
-			return undo(fmt.Errorf("create log: %w", err))
+			return undo(createError(name, err))
 		}
 		made = append(made, name)
 		*target = f
@@ -94,6 +109,23 @@ func Create(dir string) (*Writer, error) {
 		return undo(fmt.Errorf("create log: %w", err))
 	}
 	return w, nil
+}
+
+func createError(name string, err error) error {
+	if errors.Is(err, fs.ErrExist) {
+		return fmt.Errorf("log file %s is already there, choose another folder or move it away: %w", name, fs.ErrExist)
+	}
+	return fmt.Errorf("create log: %w", err)
+}
+
+func (w *Writer) limit(limit int64) error {
+	l, err := newLimiter(w.dir, limit)
+	if err != nil {
+		return createError(filepath.Join(w.dir, GoneFile), err)
+	}
+	w.limiter = l
+	w.joinUpTo = min(joinUpTo, max(1, limit/16)) // a part is counted anew when it is given back
+	return nil
 }
 
 // Append adds p, which arrived at now, to a stream. Output that cannot be
@@ -114,18 +146,45 @@ func (w *Writer) Append(s Stream, p []byte, now time.Time) error {
 	if len(p) == 0 {
 		return nil
 	}
-	if st.pending.Bytes > 0 {
-		if err := w.resume(s, p, now); err != nil {
-			w.drop(s, p, now, err)
-			return nil
-		}
+	dropping := st.pending.Bytes > 0
+	n, err := 0, w.admit(s, len(p))
+	if err == nil && dropping {
+		err = w.resume(s, p, now)
+		dropping = err != nil
 	}
-	n, err := w.write(s, p, now)
 	if err == nil {
+		n, err = w.write(s, p, now)
+	}
+	if err == nil {
+		w.limited(s)
 		return nil
 	}
 	w.drop(s, p[n:], now, err)
+	if dropping {
+		return nil
+	}
 	return fmt.Errorf("write log in %s: output is dropped until this works again: %w", w.dir, err)
+}
+
+// admit asks the limiter whether n more bytes may be written.
+func (w *Writer) admit(s Stream, n int) error {
+	if w.limiter == nil {
+		return nil
+	}
+	return w.limiter.admit(s, w.streams[s].end, w.count(), int64(n))
+}
+
+// limited has the limiter look at a stream that has grown.
+func (w *Writer) limited(s Stream) {
+	if w.limiter != nil {
+		w.limiter.check(s, w.streams[s].end, w.count())
+	}
+}
+
+func (w *Writer) count() int64 {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.records
 }
 
 // write puts p behind the stream's end, then its record, and returns how much
@@ -160,7 +219,7 @@ func (w *Writer) record(s Stream, p []byte, now time.Time) error {
 	next.lines[s] += lines
 	at, size := w.records, int64(len(p))
 	since := now.Sub(w.joinFrom)
-	join := w.records > 0 && w.lastOf == s && since >= 0 && since <= joinWithin && w.joinBytes+size <= joinUpTo
+	join := w.records > 0 && w.lastOf == s && since >= 0 && since <= joinWithin && w.joinBytes+size <= w.joinUpTo
 	if join {
 		at--
 		size += w.joinBytes
@@ -285,6 +344,9 @@ func (w *Writer) Close(sync bool) error {
 	errs = append(errs, closeFile(w.index, sync))
 	if w.lost != nil {
 		errs = append(errs, closeFile(w.lost, sync))
+	}
+	if w.limiter != nil {
+		errs = append(errs, w.limiter.close())
 	}
 	if err := cmp.Or(errs...); err != nil {
 		return fmt.Errorf("close log in %s: %w", w.dir, err)

@@ -162,7 +162,7 @@ func (r *Runner) Plan(ctx context.Context, q PlanRequest) (*Planned, error) {
 	}
 	plan.Environ = q.Environ
 	return &Planned{
-		Backend: alias.Backend, Plan: plan, Warnings: append(warnings, plan.Warnings...),
+		Backend: alias.Backend, Plan: plan, Warnings: slices.Concat(warnings, tooElastic(plan.App), plan.Warnings),
 		Component: q.Component, Args: q.Args, Cwd: q.Cwd, Modules: q.Modules, Getenv: q.Getenv,
 		Asked: q.Asked, Origin: q.Origin,
 	}, nil
@@ -258,4 +258,15 @@ func AppID(name string, v uint64) string {
 		return c
 	}, name)
 	return name + "-" + spec.RandomID(v, -1)
+}
+
+// tooElastic names the roles that want more replicas to be left than they have.
+func tooElastic(app *spec.App) (warnings []string) {
+	for i := range app.Roles {
+		if r := &app.Roles[i]; r.MinReplicas != nil && *r.MinReplicas > r.NumReplicas {
+			warnings = append(warnings, fmt.Sprintf("role %s has min_replicas %d, but only %d replicas: all of them are needed",
+				r.Name, *r.MinReplicas, r.NumReplicas))
+		}
+	}
+	return warnings
 }

@@ -273,3 +273,19 @@ func TestRandomIsNeverZero(t *testing.T) {
 		t.Error("two random values are equal")
 	}
 }
+
+func TestTooManyMinReplicas(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	for least, want := range map[int]int{0: 1, 2: 1, 3: 2} {
+		app := echo(2)
+		app.Roles[0].MinReplicas = &least
+		p, err := w.Plan(t.Context(), PlanRequest{Backend: "local", App: app})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if len(p.Warnings) != want || want == 2 && !strings.Contains(p.Warnings[0], "role echo has min_replicas 3, but only 2 replicas") {
+			t.Errorf("%d: warnings %q", least, p.Warnings)
+		}
+	}
+}

@@ -71,6 +71,37 @@ func TestKillAtEveryPlace(t *testing.T) {
 	}
 }
 
+// An agent that is killed on its way through the queue: its app did not run, and
+// its place and its room are free.
+func TestKillInTheQueue(t *testing.T) {
+	t.Parallel()
+	for point, msg := range map[string]string{
+		failpoint.Enqueued: "agent died while the app was queued",
+		failpoint.Claimed:  "while the app was being started",
+	} {
+		t.Run(point, func(t *testing.T) {
+			t.Parallel()
+			h := newHome(t)
+			h.torchx(point, "run", "-d", "--queue", h.file, "--script", "exit 0")
+			a := h.only()
+			if !a.is(spec.Failed, 125) {
+				t.Errorf("got %v, want FAILED with exit code 125", a)
+			}
+			if s := h.torchx("", "status", a.AppID); !strings.Contains(s.stdout, msg) {
+				t.Errorf("status does not say %q:\n%s", msg, s.stdout)
+			}
+			if r := h.torchx("", "run", "--queue", h.file, "--script", "exit 0"); r.code != 0 {
+				t.Errorf("the next one: exit %d %s", r.code, r.stderr)
+			}
+			for _, folder := range []string{"queue", "live"} {
+				if left, _ := filepath.Glob(filepath.Join(h.dir, folder, "*")); len(left) > 0 {
+					t.Errorf("left in %s: %v", folder, left)
+				}
+			}
+		})
+	}
+}
+
 // A command that is killed while it makes the history leaves a file that the next
 // one can use.
 func TestKillDuringMigration(t *testing.T) {

@@ -5,11 +5,13 @@
 package proc
 
 import (
+	"errors"
 	"log"
 	"sync"
 	"time"
 
 	"torchx/runtime/agent"
+	"torchx/runtime/cgroup"
 	"torchx/runtime/spec"
 )
 
@@ -20,7 +22,13 @@ type Command struct {
 	Dir       string   // absolute working folder
 	ImageRoot string   // where a relative entry point is looked up first; "": nowhere
 	LogDir    string   // absolute folder of the attempt's log, made when needed
+	LogLimit  int64    // bytes that each stream's log keeps, 0: all
+	MaxData   int64    // bytes of private memory that each process may have, 0: any
+	Cgroups   string   // folder that the attempt's control group is made in; "": none
+	Cgroup    string   // its name there
 	ErrorFile string   // absolute path that a failing program may write
+
+	CgroupLimits cgroup.Limits
 }
 
 // Launcher is the agent.Launcher for processes.
@@ -39,6 +47,7 @@ type Launcher struct {
 	mu      sync.Mutex // held around fork and around wait, so that no exit is unknown
 	running map[int]*process
 	byKey   map[spec.Replica]*process
+	groups  []string // control groups to be removed at the end
 }
 
 var _ agent.Launcher = (*Launcher)(nil)
@@ -49,6 +58,9 @@ type process struct {
 	attempt int
 	pid     int
 	log     *attemptLog
+
+	group     string // folder of its control group; "": none
+	maxMemory int64  // bytes that it may use; 0: any
 }
 
 // New makes the calling process the reaper of everything its replicas start.
@@ -98,7 +110,7 @@ func (p *Launcher) Start(s agent.Start) (agent.Process, error) {
 	if err != nil {
 		return agent.Process{}, refuse(s.Replica, err)
 	}
-	logs, err := openLog(c.LogDir, p.terminals, p.points.of(s.Replica, s.Attempt), s.Line)
+	logs, err := openLog(c.LogDir, c.LogLimit, p.terminals, p.points.of(s.Replica, s.Attempt), s.Line)
 	if err != nil {
 		return agent.Process{}, refuse(s.Replica, err)
 	}
@@ -120,14 +132,21 @@ func (p *Launcher) Start(s agent.Start) (agent.Process, error) {
 func (p *Launcher) fork(s agent.Start, c Command, path string, logs *attemptLog) (agent.Process, error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	pid, err := p.spawner.spawn(path, c, logs)
+	group, err := c.group()
 	if err != nil {
 		return agent.Process{}, err
 	}
-	started := &process{s.Replica, s.Attempt, pid, logs}
+	pid, err := p.spawner.spawn(path, c, logs, group)
+	if err != nil {
+		if group != "" {
+			err = errors.Join(err, cgroup.Remove(group))
+		}
+		return agent.Process{}, err
+	}
+	started := &process{s.Replica, s.Attempt, pid, logs, group, c.CgroupLimits.Memory}
 	p.running[pid] = started
 	p.byKey[s.Replica] = started
-	return agent.Process{PID: pid, StartTime: startTime(pid), Hostname: "localhost"}, nil
+	return agent.Process{PID: pid, StartTime: startTime(pid), Hostname: "localhost", Cgroup: group}, nil
 }
 
 // Checkpoints hands out the log checkpoints that came since the last call.
@@ -147,6 +166,7 @@ func (p *Launcher) ErrorFile(r spec.Replica, attempt int) []byte {
 // Finish ends what replicas left behind, then completes the logs.
 func (p *Launcher) Finish(grace time.Duration, kill <-chan struct{}) {
 	endDescendants(grace, kill)
+	p.endGroups()
 	p.drainer.finish(drainWait)
 	if p.terminals != nil {
 		p.terminals.close()

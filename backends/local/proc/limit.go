@@ -13,11 +13,11 @@ import (
 )
 
 // Descriptors that the agent has open: its own (journals, history, epoll, spares),
-// and for each running replica two pipes with both ends and the log's files, the
-// one for lost output included.
+// and for each running replica two pipes with both ends and the log's files, those
+// for lost output and a size limit included.
 const (
 	ownFiles     = 48
-	replicaFiles = 8
+	replicaFiles = 9
 )
 
 // errOpenFiles says that the limit of open files is too low for the app.

@@ -39,11 +39,11 @@ var bothStreams = [2]logstore.Stream{logstore.Stdout, logstore.Stderr}
 
 // openLog makes the log of an attempt. line, which may be nil, is called as
 // agent.Start says.
-func openLog(dir string, t *terminals, point func(logstore.Totals, time.Time), line func([]byte) bool) (*attemptLog, error) {
+func openLog(dir string, limit int64, t *terminals, point func(logstore.Totals, time.Time), line func([]byte) bool) (*attemptLog, error) {
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return nil, fmt.Errorf("create log folder: %w", plain(err))
 	}
-	w, err := logstore.Create(dir)
+	w, err := logstore.CreateLimited(dir, limit)
 	if err != nil {
 		return nil, plain(err)
 	}

@@ -13,6 +13,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"torchx/runtime/agent"
+	"torchx/runtime/cgroup"
 	"torchx/runtime/failpoint"
 	"torchx/runtime/spec"
 )
@@ -42,7 +43,9 @@ func (p *Launcher) reapOne() bool {
 	if started != nil {
 		p.terminals.leave()
 		p.drainer.release(started.log)
-		p.exits <- started.exit(status, &usage)
+		e := started.exit(status, &usage)
+		p.leave(started)
+		p.exits <- e
 	}
 	return ok
 }
@@ -50,6 +53,7 @@ func (p *Launcher) reapOne() bool {
 func (s *process) exit(status unix.WaitStatus, u *unix.Rusage) agent.Exit {
 	e := agent.Exit{
 		Replica: s.replica, Attempt: s.attempt, Time: failpoint.Now(), Code: status.ExitStatus(),
+		Msg: s.killed(),
 		//nolint:unconvert // it is 32 bits wide on some systems
 		Usage: &agent.Usage{MaxRSS: int64(u.Maxrss) * maxrssUnit, CPU: seconds(u.Utime) + seconds(u.Stime)},
 	}
@@ -103,6 +107,9 @@ func (p *Launcher) Kill(r spec.Replica) {
 	}
 	others := descendants(started.pid)
 	p.signal(r, unix.SIGKILL)
+	if started.group != "" {
+		cgroup.Kill(started.group)
+	}
 	for _, pid := range others {
 		_ = unix.Kill(pid, unix.SIGKILL)
 	}

@@ -6,6 +6,8 @@ import (
 	"os"
 	"runtime"
 	"syscall"
+
+	"golang.org/x/sys/unix"
 )
 
 // spawner forks every replica from one thread that lives as long as the agent:
@@ -42,8 +44,8 @@ func (s *spawner) loop() {
 }
 
 // spawn starts a program with null input and its output going to the log, or on
-// the log's terminal.
-func (s *spawner) spawn(path string, c Command, l *attemptLog) (int, error) {
+// the log's terminal, in a control group unless its folder is "".
+func (s *spawner) spawn(path string, c Command, l *attemptLog, group string) (int, error) {
 	if s.null == nil {
 		null, err := os.Open(os.DevNull)
 		if err != nil {
@@ -51,14 +53,22 @@ func (s *spawner) spawn(path string, c Command, l *attemptLog) (int, error) {
 		}
 		s.null = null
 	}
+	dir, err := openGroup(group)
+	if err != nil {
+		return 0, err
+	}
+	if dir >= 0 {
+		defer unix.Close(dir)
+	}
+	file, argv := limited(path, c)
 	attr := &syscall.ProcAttr{
 		Dir: c.Dir, Env: c.Env,
 		Files: l.files(s.null.Fd()),
-		Sys:   processAttributes(),
+		Sys:   processAttributes(dir),
 	}
 	attr.Sys.Setctty = l.tty // Ctty is 0, its stdin
 	reply := make(chan spawnReply, 1)
-	s.requests <- spawnRequest{path, c.Argv, attr, reply}
+	s.requests <- spawnRequest{file, argv, attr, reply}
 	r := <-reply
 	if r.err != nil {
 		return 0, &os.PathError{Op: "start", Path: path, Err: r.err}

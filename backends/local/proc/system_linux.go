@@ -22,8 +22,12 @@ func becomeReaper() error {
 	return nil
 }
 
-func processAttributes() *syscall.SysProcAttr {
-	return &syscall.SysProcAttr{Setsid: true, Pdeathsig: syscall.SIGKILL}
+// processAttributes of a replica; group is the folder of its control group, which it is
+// born in (clone3, Linux 5.7), or -1.
+func processAttributes(group int) *syscall.SysProcAttr {
+	return &syscall.SysProcAttr{
+		Setsid: true, Pdeathsig: syscall.SIGKILL, UseCgroupFD: group >= 0, CgroupFD: max(group, 0),
+	}
 }
 
 func startTime(pid int) uint64 {

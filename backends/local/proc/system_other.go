@@ -12,7 +12,7 @@ import (
 // becomeReaper: orphans go to process 1 on this system.
 func becomeReaper() error { return nil }
 
-func processAttributes() *syscall.SysProcAttr { return &syscall.SysProcAttr{Setsid: true} }
+func processAttributes(int) *syscall.SysProcAttr { return &syscall.SysProcAttr{Setsid: true} }
 
 func startTime(int) uint64 { return 0 }
 

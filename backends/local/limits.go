@@ -1,0 +1,142 @@
+package local
+
+import (
+	"strings"
+
+	"torchx/backends"
+	"torchx/runtime/cgroup"
+	"torchx/runtime/spec"
+)
+
+// Values of the limits option.
+const (
+	limitsNone   = "none"
+	limitsAuto   = "auto"   // the best there is
+	limitsCgroup = "cgroup" // or no start
+	limitsRlimit = "rlimit"
+)
+
+// limiting is how the resources of an app's roles are enforced.
+type limiting struct {
+	groups bool          // each replica has a control group below parent
+	parent cgroup.Parent // which limits memory and CPU as far as it has controllers
+	rlimit bool          // memory is limited by process
+	says   string        // the line for people; "": nothing was asked for
+	err    error         // why what was asked for cannot be
+}
+
+// decideLimits looks at the machine and changes nothing. The plan says what it
+// finds, and the agent, which runs in the same control group, does it.
+func decideLimits(o options, app *spec.App) (l limiting) {
+	memory, cpu := wanted(app)
+	var names []string
+	if memory {
+		names = append(names, "memory")
+	}
+	if cpu {
+		names = append(names, "cpu")
+	}
+	if o.limits == limitsNone {
+		return l
+	}
+	reason := error(nil)
+	if o.limits != limitsRlimit && (len(names) > 0 || o.limits == limitsCgroup) {
+		l.parent, reason = openCgroup(o.cgroupParent, names)
+		l.groups = reason == nil
+	}
+	if o.limits == limitsCgroup && reason != nil {
+		l.err = backends.Errorf(backends.ErrInvalidOption,
+			"limits=cgroup: %w: try `systemd-run --user --scope -p Delegate=yes torchx run ...`, or limits=auto", reason)
+		return l
+	}
+	l.rlimit = memory && o.limits != limitsCgroup && !l.parent.Has("memory")
+	l.says = l.sentence(memory, cpu, reason)
+	if l.rlimit && !rlimits {
+		l.rlimit, l.says = false, "limits: this system has neither cgroups nor limits of memory: memMB and cpu are not enforced"
+	}
+	return l
+}
+
+// wanted tells which resources any role names.
+func wanted(app *spec.App) (memory, cpu bool) {
+	for i := range app.Roles {
+		memory = memory || app.Roles[i].Resource.MemMB > 0
+		cpu = cpu || app.Roles[i].Resource.CPU > 0
+	}
+	return memory, cpu
+}
+
+func openCgroup(dir string, controllers []string) (cgroup.Parent, error) {
+	if dir == "" {
+		own, err := cgroup.Own()
+		if err != nil {
+			return cgroup.Parent{}, err
+		}
+		dir = own
+	}
+	return cgroup.Open(dir, controllers...)
+}
+
+// sentence says what is enforced, by what, and what is not.
+func (l limiting) sentence(memory, cpu bool, reason error) string {
+	if !memory && !cpu {
+		return "limits: no role says memMB or cpu, nothing is limited"
+	}
+	var parts []string
+	var byGroup []string
+	if memory && l.parent.Has("memory") {
+		byGroup = append(byGroup, "memMB")
+	}
+	if cpu && l.parent.Has("cpu") {
+		byGroup = append(byGroup, "cpu")
+	}
+	if len(byGroup) > 0 {
+		parts = append(parts, strings.Join(byGroup, " and ")+" of each replica by cgroup "+l.parent.Dir)
+	}
+	switch {
+	case l.rlimit:
+		parts = append(parts, "memMB by rlimit, for each process of a replica, not for all together")
+	case memory && !l.parent.Has("memory"):
+		parts = append(parts, "memMB is not limited, "+l.parent.Dir+" has no memory controller")
+	}
+	if cpu && !l.parent.Has("cpu") {
+		parts = append(parts, "cpu is not limited")
+	}
+	text := "limits: " + strings.Join(parts, "; ")
+	if reason != nil {
+		text += " (" + reason.Error() + ")"
+	}
+	return text
+}
+
+// limitsOf are the limits of one replica of a role.
+func (l limiting) limitsOf(r *spec.Role) (group cgroup.Limits, data int64) {
+	memory := int64(max(r.Resource.MemMB, 0)) << 20
+	if l.parent.Has("memory") {
+		group.Memory = memory
+	}
+	if l.parent.Has("cpu") {
+		group.CPU = max(r.Resource.CPU, 0)
+	}
+	if l.rlimit {
+		data = memory
+	}
+	return group, data
+}
+
+func checkLimits(o options) error {
+	switch o.limits {
+	case limitsNone, limitsAuto, limitsCgroup, limitsRlimit:
+		return nil
+	}
+	return backends.Errorf(backends.ErrInvalidOption, "limits=%s: must be none, auto, cgroup or rlimit", o.limits)
+}
+
+// limitWarnings is the one line that says which limits are enforced.
+func limitWarnings(o options, app *spec.App) ([]string, error) {
+	l := decideLimits(o, app)
+	if l.says == "" {
+		return nil, l.err
+	}
+	return []string{l.says}, l.err
+}

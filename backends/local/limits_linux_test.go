@@ -1,0 +1,148 @@
+package local
+
+import (
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"torchx/backends"
+	"torchx/runtime/cgroup"
+	"torchx/runtime/procs"
+	"torchx/runtime/spec"
+)
+
+func limitedRole(memMB int, cpu float64, script string) spec.Role {
+	r := sh("a", 1, script)
+	r.Resource.MemMB, r.Resource.CPU = memMB, cpu
+	return r
+}
+
+// A replica that takes more memory than its role says fails, another does not.
+func TestRlimitOfMemory(t *testing.T) {
+	t.Parallel()
+	f := newFixture(t)
+	const take = `ulimit -d; x=$(head -c 100000000 /dev/zero | tr '\0' x); echo ${#x}`
+	id, s := f.run(backends.Config{"limits": limitsRlimit}, limitedRole(64, -1, take))
+	if s.State != spec.Failed {
+		t.Errorf("state %s", s.State)
+	}
+	if got := f.log(id, spec.Replica{Role: "a"}, backends.LogOptions{Stream: backends.Stdout}); got != "65536\n" {
+		t.Errorf("it printed %q", got)
+	}
+	id, s = f.run(backends.Config{"limits": limitsRlimit}, limitedRole(2048, -1, take))
+	f.expect(s, spec.Succeeded, 0)
+	if got := f.log(id, spec.Replica{Role: "a"}, backends.LogOptions{Stream: backends.Stdout}); got != "2097152\n100000000\n" {
+		t.Errorf("it printed %q", got)
+	}
+}
+
+// With limits a replica is what it is without: its arguments, its name, its exit
+// code, its session.
+func TestRlimitChangesNothingElse(t *testing.T) {
+	t.Parallel()
+	f := newFixture(t)
+	role := limitedRole(64, -1, `echo "$0 $1"; ps -o pid=,sid= -p $$ | { read p s; test "$p" = "$s" && echo leader; }; exit 7`)
+	role.Args = append(role.Args, "zero", "one two")
+	id, s := f.run(backends.Config{"limits": limitsRlimit}, role)
+	f.expect(s, spec.Failed, 7)
+	if got := f.log(id, spec.Replica{Role: "a"}, backends.LogOptions{}); got != "zero one two\nleader\n" {
+		t.Errorf("it printed %q", got)
+	}
+}
+
+func TestLimitsSayWhatTheyDo(t *testing.T) {
+	t.Parallel()
+	f := newFixture(t)
+	parent := f.TempDir()
+	for name, text := range map[string]string{"cgroup.controllers": "memory", "cgroup.subtree_control": "memory", "cgroup.procs": ""} {
+		if err := os.WriteFile(filepath.Join(parent, name), []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	tests := []struct {
+		cfg  backends.Config
+		mem  int
+		cpu  float64
+		want string
+	}{
+		{nil, 64, 1, ""},
+		{backends.Config{"limits": "none"}, 64, 1, ""},
+		{backends.Config{"limits": "auto"}, -1, -1, "limits: no role says memMB or cpu, nothing is limited"},
+		{backends.Config{"limits": "rlimit"}, 64, -1, "limits: memMB by rlimit, for each process of a replica, not for all together"},
+		{backends.Config{"limits": "rlimit"}, 64, 2, "limits: memMB by rlimit, for each process of a replica, not for all together; cpu is not limited"},
+		{backends.Config{"limits": "auto", "cgroup_parent": parent}, 64, 2, "limits: memMB of each replica by cgroup " + parent + "; cpu is not limited"},
+		{backends.Config{"limits": "auto", "cgroup_parent": "/nowhere"}, 64, -1, "limits: memMB by rlimit, for each process of a replica, not for all together (/nowhere is no cgroup v2: no such file or directory)"},
+	}
+	for _, test := range tests {
+		p := f.plan(test.cfg, limitedRole(test.mem, test.cpu, "true"))
+		if got := strings.Join(p.Warnings, "\n"); got != test.want {
+			t.Errorf("%v: %q, want %q", test.cfg, got, test.want)
+		}
+	}
+	for want, cfg := range map[string]backends.Config{
+		"limits=cgroup: /nowhere is no cgroup v2": {"limits": "cgroup", "cgroup_parent": "/nowhere"},
+		"limits=much: must be":                    {"limits": "much"},
+		"cgroup_parent=here: must be an absolute": {"cgroup_parent": "here"},
+	} {
+		_, err := f.b.Plan(f.ctx, backends.PlanInput{ID: "x", App: &spec.App{Roles: []spec.Role{limitedRole(1, 1, "true")}}, Cfg: cfg, Cwd: parent})
+		if err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%v: %v, want %s", cfg, err, want)
+		}
+	}
+}
+
+// A replica is born in a group of its own, which ends with it, and after its
+// agent was killed ends what is in there, whatever it did to hide.
+func TestReplicasHaveGroups(t *testing.T) {
+	t.Parallel()
+	parent := cgroupParent(t)
+	f := newFixture(t)
+	cfg := backends.Config{"limits": limitsCgroup, "cgroup_parent": parent}
+	id, s := f.run(cfg, sh("a", 2, "grep ^0:: /proc/self/cgroup; setsid sleep 600 &"))
+	f.expect(s, spec.Succeeded, 0)
+	for n := range 2 {
+		if got := f.log(id, spec.Replica{Role: "a", ID: n}, backends.LogOptions{}); !strings.HasSuffix(got, "/torchx-"+id+"/a-"+string(rune('0'+n))+"-0\n") {
+			t.Errorf("replica %d was in %q", n, got)
+		}
+	}
+	if left, _ := filepath.Glob(parent + "/torchx-*"); len(left) > 0 {
+		t.Errorf("groups are left: %v", left)
+	}
+
+	id = f.submit(cfg, sh("a", 1, "env -i setsid -f sleep 600; exec sleep 600"))
+	group := filepath.Join(parent, "torchx-"+id, "a-0-0")
+	f.eventually("two processes in "+group, func() bool { return len(cgroup.Processes(group)) == 2 })
+	pids := cgroup.Processes(group)
+	f.killAgent(id)
+	s, err := f.b.Describe(f.ctx, id)
+	if err != nil {
+		t.Fatal(err)
+	}
+	f.expect(s, spec.Failed, 125)
+	for _, pid := range pids {
+		if p, ok := procs.Get(pid); ok && !p.Zombie {
+			t.Errorf("process %d is left", pid)
+		}
+	}
+	if _, err := os.Stat(filepath.Dir(group)); !os.IsNotExist(err) {
+		t.Errorf("the app's groups: %v", err)
+	}
+}
+
+func cgroupParent(t *testing.T) string {
+	t.Helper()
+	dir, err := cgroup.Own()
+	if err == nil {
+		dir, err = os.MkdirTemp(dir, "test-local-")
+	}
+	if err != nil {
+		if slices.Contains(strings.Split(os.Getenv("TORCHX_REQUIRE"), ","), "cgroup") {
+			t.Fatal(err)
+		}
+		t.Skipf("no cgroup v2 that this user may change; TORCHX_REQUIRE=cgroup makes this a failure: %v", err)
+	}
+	t.Cleanup(func() { _ = os.RemoveAll(dir) })
+	return dir
+}

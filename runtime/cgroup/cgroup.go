@@ -1,0 +1,269 @@
+// Package cgroup limits and ends groups of processes by control groups of version
+// 2 (the kernel's Documentation/admin-guide/cgroup-v2.rst). It works below a
+// folder that is delegated to this user and touches nothing else.
+//
+//	<parent>/torchx-agents          processes of torchx that were in the way
+//	<parent>/torchx-<app>/<group>   one attempt of one replica
+package cgroup
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// Limits is what one group may use; 0 is no limit.
+type Limits struct {
+	Memory int64   // bytes, all processes together, swap is not given
+	CPU    float64 // cores
+}
+
+const (
+	prefix = "torchx-"
+	agents = "torchx-agents"
+	// cpuPeriod is the time, in µs, that cpu.max counts in: the kernel's default.
+	cpuPeriod = 100000
+	// leastQuota is the smallest quota, in µs, that the kernel takes.
+	leastQuota = 1000
+)
+
+// Parent is a folder of the cgroup file system that groups are made below.
+type Parent struct {
+	Dir     string
+	Enabled []string // controllers that children have, or will have
+}
+
+// Has reports whether children of the parent have a controller.
+func (p Parent) Has(controller string) bool {
+	return slices.Contains(p.Enabled, controller)
+}
+
+// Open looks at a folder and changes nothing. The error says in the words of a
+// user why no group can be made there with any of the controllers.
+func Open(dir string, controllers ...string) (Parent, error) {
+	if filepath.Base(dir) == agents { // an agent that was moved out of the way
+		dir = filepath.Dir(dir)
+	}
+	p := Parent{Dir: dir}
+	there, err := words(dir, "cgroup.controllers")
+	if err != nil {
+		return p, fmt.Errorf("%s is no cgroup v2: %w", dir, cause(err))
+	}
+	for _, name := range []string{"cgroup.procs", "cgroup.subtree_control"} {
+		if err := writable(filepath.Join(dir, name)); err != nil {
+			return p, fmt.Errorf("cgroup %s is not delegated to this user: %w", dir, cause(err))
+		}
+	}
+	enabled, err := words(dir, "cgroup.subtree_control")
+	if err != nil {
+		return p, fmt.Errorf("read cgroup: %w", err)
+	}
+	var blocked error
+	for _, c := range controllers {
+		switch {
+		case slices.Contains(enabled, c):
+		case !slices.Contains(there, c):
+			continue
+		default:
+			if blocked = inTheWay(dir); blocked != nil {
+				continue
+			}
+		}
+		p.Enabled = append(p.Enabled, c)
+	}
+	if len(p.Enabled) > 0 || len(controllers) == 0 {
+		return p, nil
+	}
+	if blocked != nil {
+		return p, blocked
+	}
+	return p, fmt.Errorf("cgroup %s has no %s controller", dir, strings.Join(controllers, " or "))
+}
+
+// inTheWay names a process that is not torchx's: a group that has processes can
+// have no children with controllers.
+func inTheWay(dir string) error {
+	pids, err := words(dir, "cgroup.procs")
+	if err != nil {
+		return fmt.Errorf("read cgroup: %w", err)
+	}
+	for _, pid := range pids {
+		if !ours(pid) {
+			return fmt.Errorf("cgroup %s has other processes in it (such as %s)", dir, pid)
+		}
+	}
+	return nil
+}
+
+// ours reports whether a process runs this program.
+func ours(pid string) bool {
+	own, err := os.Stat("/proc/self/exe")
+	if err != nil {
+		return false
+	}
+	other, err := os.Stat(filepath.Join("/proc", pid, "exe"))
+	return err == nil && os.SameFile(own, other)
+}
+
+// App makes the folder of an app's groups, whose name must be a plain file name.
+func (p Parent) App(name string) (string, error) {
+	if err := p.enable(); err != nil {
+		return "", err
+	}
+	dir := filepath.Join(p.Dir, prefix+name)
+	if err := os.Mkdir(dir, 0o755); err != nil && !errors.Is(err, os.ErrExist) {
+		return "", fmt.Errorf("create cgroup: %w", err)
+	}
+	if len(p.Enabled) == 0 {
+		return dir, nil
+	}
+	return dir, write(dir, "cgroup.subtree_control", plus(p.Enabled))
+}
+
+// enable gives the parent's children their controllers, after moving processes of
+// torchx out of the way.
+func (p Parent) enable() error {
+	if len(p.Enabled) == 0 {
+		return nil
+	}
+	if have, err := words(p.Dir, "cgroup.subtree_control"); err == nil && containsAll(have, p.Enabled) {
+		return nil
+	}
+	err := write(p.Dir, "cgroup.subtree_control", plus(p.Enabled))
+	if err == nil {
+		return nil
+	}
+	leaf := filepath.Join(p.Dir, agents)
+	if err := os.Mkdir(leaf, 0o755); err != nil && !errors.Is(err, os.ErrExist) {
+		return fmt.Errorf("create cgroup: %w", err)
+	}
+	pids, err := words(p.Dir, "cgroup.procs")
+	if err != nil {
+		return fmt.Errorf("read cgroup: %w", err)
+	}
+	for _, pid := range pids {
+		if ours(pid) {
+			if err := write(leaf, "cgroup.procs", pid); err != nil {
+				return err
+			}
+		}
+	}
+	return write(p.Dir, "cgroup.subtree_control", plus(p.Enabled))
+}
+
+// Create makes a group with limits; only those limits are set whose controller
+// the app's folder has.
+func Create(app, name string, l Limits) (string, error) {
+	dir := filepath.Join(app, name)
+	if err := os.Mkdir(dir, 0o755); err != nil {
+		return "", fmt.Errorf("create cgroup: %w", err)
+	}
+	if err := l.set(dir); err != nil {
+		return "", errors.Join(err, os.Remove(dir))
+	}
+	return dir, nil
+}
+
+func (l Limits) set(dir string) error {
+	if l.Memory > 0 {
+		if err := write(dir, "memory.max", strconv.FormatInt(l.Memory, 10)); err != nil {
+			return err
+		}
+		// All or nothing: half a replica is of no use.
+		if err := write(dir, "memory.oom.group", "1"); err != nil {
+			return err
+		}
+		// Swap would turn the limit into a crawl. A kernel without swap has no such file.
+		if err := write(dir, "memory.swap.max", "0"); err != nil && !errors.Is(err, os.ErrNotExist) {
+			return err
+		}
+	}
+	if l.CPU > 0 {
+		quota := max(leastQuota, int64(l.CPU*cpuPeriod))
+		return write(dir, "cpu.max", fmt.Sprintf("%d %d", quota, cpuPeriod))
+	}
+	return nil
+}
+
+// OOMKills is how many processes of a group were killed for its memory limit.
+func OOMKills(dir string) int {
+	fields, err := words(dir, "memory.events")
+	if err != nil {
+		return 0
+	}
+	for i := 0; i+1 < len(fields); i += 2 {
+		if fields[i] == "oom_kill" {
+			n, _ := strconv.Atoi(fields[i+1]) // no number is none
+			return n
+		}
+	}
+	return 0
+}
+
+// Processes lists the processes of a group.
+func Processes(dir string) []int {
+	fields, _ := words(dir, "cgroup.procs") // a group that is gone has none
+	var pids []int
+	for _, f := range fields {
+		if pid, err := strconv.Atoi(f); err == nil {
+			pids = append(pids, pid)
+		}
+	}
+	return pids
+}
+
+// Remove removes a group without processes, and its app's folder with the last one.
+func Remove(dir string) error {
+	if !strings.HasPrefix(filepath.Base(filepath.Dir(dir)), prefix) {
+		return fmt.Errorf("remove cgroup: %s is none of torchx's", dir)
+	}
+	if err := os.Remove(dir); err != nil && !errors.Is(err, os.ErrNotExist) {
+		return fmt.Errorf("remove cgroup: %w", err)
+	}
+	_ = os.Remove(filepath.Dir(dir)) // fails while there are others
+	return nil
+}
+
+func words(dir, name string) ([]string, error) {
+	data, err := os.ReadFile(filepath.Join(dir, name))
+	return strings.Fields(string(data)), err
+}
+
+// write needs the file to be there: in the cgroup file system none can be made.
+func write(dir, name, text string) error {
+	f, err := os.OpenFile(filepath.Join(dir, name), os.O_WRONLY, 0)
+	if err != nil {
+		return fmt.Errorf("set cgroup: %w", err)
+	}
+	defer f.Close()
+	if _, err := f.WriteString(text); err != nil {
+		return fmt.Errorf("set cgroup: write %q: %w", text, err)
+	}
+	return nil
+}
+
+func plus(names []string) string {
+	return "+" + strings.Join(names, " +")
+}
+
+func containsAll(list, names []string) bool {
+	for _, n := range names {
+		if !slices.Contains(list, n) {
+			return false
+		}
+	}
+	return true
+}
+
+// cause is the system's own words, without the path that stands before them.
+func cause(err error) error {
+	var pe *os.PathError
+	if errors.As(err, &pe) {
+		return pe.Err
+	}
+	return err
+}

@@ -1,0 +1,84 @@
+package cgroup
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"golang.org/x/sys/unix"
+)
+
+// Own returns the folder of this process's group of version 2.
+func Own() (string, error) {
+	mounts, err := os.ReadFile("/proc/self/mountinfo")
+	if err != nil {
+		return "", fmt.Errorf("find cgroup: %w", err)
+	}
+	groups, err := os.ReadFile("/proc/self/cgroup")
+	if err != nil {
+		return "", fmt.Errorf("find cgroup: %w", err)
+	}
+	return own(string(mounts), string(groups))
+}
+
+// own reads the two files of proc(5): a mount's line has its root and place as
+// fields 4 and 5, its type behind a dash; a group's line is "0::/path".
+func own(mounts, groups string) (string, error) {
+	path := ""
+	for line := range strings.Lines(groups) {
+		if rest, ok := strings.CutPrefix(line, "0::"); ok {
+			path = strings.TrimSuffix(rest, "\n")
+		}
+	}
+	for line := range strings.Lines(mounts) {
+		before, after, _ := strings.Cut(line, " - ")
+		fields := strings.Fields(before)
+		if len(fields) < 5 || !strings.HasPrefix(after, "cgroup2 ") || path == "" {
+			continue
+		}
+		if rel, err := filepath.Rel(fields[3], path); err == nil && rel != ".." && !strings.HasPrefix(rel, "../") {
+			return filepath.Join(fields[4], rel), nil
+		}
+	}
+	return "", errors.New("cgroup v2 is not mounted")
+}
+
+func writable(path string) error {
+	if err := unix.Access(path, unix.W_OK); err != nil {
+		return &os.PathError{Op: "access", Path: path, Err: err}
+	}
+	return nil
+}
+
+const (
+	killWait  = 5 * time.Second
+	killPause = 2 * time.Millisecond
+)
+
+// Kill ends all processes of a group at once, those that are just being started
+// included (cgroup.kill, Linux 5.14; before that one by one).
+func Kill(dir string) {
+	if !strings.HasPrefix(filepath.Base(filepath.Dir(dir)), prefix) {
+		return
+	}
+	if write(dir, "cgroup.kill", "1") == nil {
+		return
+	}
+	for _, pid := range Processes(dir) {
+		_ = unix.Kill(pid, unix.SIGKILL) // gone already is as good
+	}
+}
+
+// End kills what is in a group, waits until it is gone and removes the group.
+func End(dir string) error {
+	for deadline := time.Now().Add(killWait); ; time.Sleep(killPause) {
+		Kill(dir)
+		err := Remove(dir)
+		if err == nil || time.Now().After(deadline) {
+			return err
+		}
+	}
+}

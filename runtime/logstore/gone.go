@@ -1,0 +1,137 @@
+package logstore
+
+import (
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"time"
+)
+
+// GoneFile says what of a log with a size limit was given back to the disk.
+const GoneFile = "log.gone"
+
+const (
+	goneMagic = "TXGONE01"
+	goneSize  = 88
+)
+
+// gone is the content of log.gone: the part of each stream, and of the index,
+// that is no longer there. The files keep their sizes, so offsets stay true.
+type gone struct {
+	limit  int64    // bytes that each file may keep
+	record int64    // records before this one are gone; what it counts from is that of the one before
+	off    [2]int64 // the first byte that is kept
+	lines  [2]int64 // newlines before it
+	until  [2]int64 // unix ns of the last byte before it
+	mid    [2]bool  // the first kept byte continues a line
+}
+
+func (g gone) encode(b []byte) {
+	copy(b, goneMagic)
+	var mid int64
+	for s, on := range g.mid {
+		if on {
+			mid |= 1 << s
+		}
+	}
+	for i, v := range []int64{g.limit, g.record, g.off[0], g.off[1], g.lines[0], g.lines[1], g.until[0], g.until[1], mid} {
+		binary.LittleEndian.PutUint64(b[8+8*i:], uint64(v))
+	}
+}
+
+func decodeGone(b []byte) (gone, error) {
+	if len(b) < goneSize || string(b[:8]) != goneMagic {
+		return gone{}, fmt.Errorf("it does not begin with %s", goneMagic)
+	}
+	at := func(i int) int64 { return int64(binary.LittleEndian.Uint64(b[8+8*i:])) }
+	return gone{
+		limit: at(0), record: at(1), off: [2]int64{at(2), at(3)}, lines: [2]int64{at(4), at(5)},
+		until: [2]int64{at(6), at(7)}, mid: [2]bool{at(8)&1 != 0, at(8)&2 != 0},
+	}, nil
+}
+
+// notice is the line that a reader shows in place of lines of a stream that are
+// gone, the first of which has that number (from 1).
+func (g gone) notice(s Stream, first int64) string {
+	what := fmt.Sprintf("lines %d to %d", first, g.lines[s])
+	switch {
+	case first == g.lines[s]:
+		what = fmt.Sprintf("line %d", first)
+	case first > g.lines[s]:
+		what = fmt.Sprintf("the beginning of line %d", first)
+	}
+	return fmt.Sprintf("gap: %s of %s, written until %s (this log keeps the last %s of a stream)",
+		what, s, time.Unix(0, g.until[s]).UTC().Format(time.RFC3339), sizeText(g.limit))
+}
+
+// sizeText is a number of bytes in the largest unit that divides it.
+func sizeText(n int64) string {
+	units := []string{"bytes", "KiB", "MiB", "GiB", "TiB"}
+	i := 0
+	for i < len(units)-1 && n != 0 && n%1024 == 0 {
+		n, i = n/1024, i+1
+	}
+	return fmt.Sprintf("%d %s", n, units[i])
+}
+
+// goneReader looks at log.gone while a writer may change it. The writer puts
+// the new figures there before it gives anything back, so bytes that were read
+// before a look that still counts them as kept are true.
+type goneReader struct {
+	file *os.File // nil: a log without limit
+	raw  [goneSize]byte
+	now  gone
+}
+
+// errGone says that bytes were asked for that are no longer there.
+var errGone = errors.New("given back to the disk")
+
+func (g *goneReader) open(dir string) error {
+	name := filepath.Join(dir, GoneFile)
+	f, err := os.Open(name)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	if err != nil {
+		return fmt.Errorf("open log: %w", err)
+	}
+	g.file = f
+	if err := g.look(); err != nil {
+		g.close()
+		return err
+	}
+	return nil
+}
+
+// look reads the figures, twice if they are just changing.
+func (g *goneReader) look() error {
+	if g.file == nil {
+		return nil
+	}
+	var a, b [goneSize]byte
+	for try := 0; try == 0 || (a != b && try < 10); try++ {
+		a = b
+		if _, err := g.file.ReadAt(b[:], 0); err != nil {
+			return fmt.Errorf("read %s: %w", g.file.Name(), err)
+		}
+		if b == g.raw {
+			return nil // nothing new, the usual case
+		}
+	}
+	now, err := decodeGone(b[:])
+	if err != nil {
+		return fmt.Errorf("%s is damaged, what of the log is kept is not known: %w", g.file.Name(), err)
+	}
+	g.now, g.raw = now, b
+	return nil
+}
+
+func (g *goneReader) close() {
+	if g.file != nil {
+		g.file.Close()
+		g.file = nil
+	}
+}

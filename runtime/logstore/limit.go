@@ -1,0 +1,292 @@
+package logstore
+
+import (
+	"bytes"
+	"cmp"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"sync"
+	"syscall"
+)
+
+// limiter keeps a log below its limit: when a file passes it, an eighth of the
+// limit, the oldest, is given back to the disk. Sizes and offsets stay.
+//
+// log.gone is written first, then, by a goroutine of the limiter's own since it
+// may have to wait for the disk, the bytes are given back. A kill in between
+// leaves bytes that nobody looks at.
+type limiter struct {
+	dir   string
+	limit int64
+	file  *os.File // log.gone
+	stop  error    // why nothing can be given back: output beyond the limit is dropped
+
+	turn sync.Mutex // held while it is worked out what goes next
+
+	mu      sync.Mutex
+	changed sync.Cond // given or busy
+	gone    gone
+	given   gone // what has been given back
+	busy    bool
+	planErr error // why the last plan failed
+	giveErr error // why the last giving back failed
+}
+
+// slack is how much may wait to be given back before the writer waits.
+const slack = 8 << 20
+
+// newLimiter makes log.gone, full of zeroes but for the limit.
+func newLimiter(dir string, limit int64) (*limiter, error) {
+	f, err := os.OpenFile(filepath.Join(dir, GoneFile), os.O_CREATE|os.O_EXCL|os.O_RDWR, 0o600)
+	if err != nil {
+		return nil, err
+	}
+	l := &limiter{dir: dir, limit: limit, file: f, gone: gone{limit: limit}, given: gone{limit: limit}}
+	l.changed.L = &l.mu
+	err = l.write(l.gone)
+	if perr := punch(f, goneSize, 2*goneSize); perr != nil {
+		l.stop = fmt.Errorf("the size limit of %s is reached, and the oldest part cannot be given back here: %w", sizeText(limit), perr)
+	}
+	if err != nil {
+		f.Close()
+		os.Remove(f.Name())
+		return nil, err
+	}
+	return l, nil
+}
+
+func (l *limiter) write(g gone) error {
+	var b [goneSize]byte
+	g.encode(b[:])
+	_, err := l.file.WriteAt(b[:], 0)
+	return err
+}
+
+// step is how much is given back at once.
+func (l *limiter) step() int64 { return max(1, l.limit/8) }
+
+// admit tells why n more bytes cannot be taken behind end; nil: they can. What
+// fails now and then may work the next time, but it must not fill the disk.
+func (l *limiter) admit(s Stream, end, records, n int64) error {
+	if l.stop != nil {
+		if end+n > l.limit {
+			return l.stop
+		}
+		return nil
+	}
+	stuck := func() error {
+		l.mu.Lock()
+		defer l.mu.Unlock()
+		if end-l.given.off[s] <= 2*l.limit {
+			return nil
+		}
+		return cmp.Or(l.planErr, l.giveErr)
+	}
+	if stuck() == nil {
+		return nil
+	}
+	l.check(s, end, records)
+	if err := stuck(); err != nil {
+		return fmt.Errorf("the size limit of %s is passed, and the oldest part cannot be given back: %w", sizeText(l.limit), err)
+	}
+	return nil
+}
+
+// check gives back what is too much: of stream s, which ends at end, and of the
+// index, which has that many records. The caller keeps the stream from growing.
+func (l *limiter) check(s Stream, end, records int64) {
+	l.turn.Lock()
+	defer l.turn.Unlock()
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	next := l.gone
+	long, many := end-next.off[s] > l.limit, (records-next.record)*recordSize > l.limit
+	if l.stop != nil || !long && !many && l.giveErr == nil {
+		return
+	}
+	if long || many {
+		l.mu.Unlock()
+		planned, err := l.plan(next, s, long, many)
+		l.mu.Lock()
+		if l.planErr = err; err != nil {
+			return
+		}
+		next = planned
+	}
+	l.planErr = l.begin(next)
+	for l.busy && l.waiting() > max(l.step(), slack) {
+		l.changed.Wait()
+	}
+}
+
+// plan works out what to give back.
+func (l *limiter) plan(g gone, s Stream, long, many bool) (gone, error) {
+	var files [2]data
+	x := index{dir: l.dir, data: &files}
+	for i := range files {
+		files[i].name = filepath.Join(l.dir, dataFiles[i])
+	}
+	defer func() {
+		x.close()
+		files[Stdout].close()
+		files[Stderr].close()
+	}()
+	if _, err := x.refresh(false); err != nil {
+		return g, err
+	}
+	if x.file == nil {
+		return g, errors.New("the log's index is gone")
+	}
+	keep := l.limit - l.step()
+	if long {
+		if err := g.move(&x, s, x.totals().end[s]-keep, l.step()); err != nil {
+			return g, err
+		}
+	}
+	if many {
+		g.record = max(g.record, x.len()-keep/recordSize)
+		before := x.at(g.record - 1)
+		for i := range files {
+			if err := g.move(&x, Stream(i), before.end[i], l.step()); err != nil {
+				return g, err
+			}
+		}
+	}
+	return g, nil
+}
+
+// move lets stream s begin at want or, better, at the next line if that begins
+// within the leeway.
+func (g *gone) move(x *index, s Stream, want, leeway int64) error {
+	if want <= g.off[s] {
+		return nil
+	}
+	prev := x.at(x.search(func(r record) bool { return r.end[s] >= want }) - 1)
+	from, lines := prev.end[s], prev.lines[s]
+	if g.off[s] > from {
+		from, lines = g.off[s], g.lines[s]
+	}
+	d := &x.data[s]
+	lines, err := d.count(from, want, lines)
+	if err != nil {
+		return err
+	}
+	last, err := d.view(want-1, want, want)
+	if err != nil || len(last) != 1 {
+		return fmt.Errorf("%s is shorter than its index says: %w", d.name, err)
+	}
+	off, mid := want, last[0] != '\n'
+	if mid {
+		known := x.totals().end[s]
+		if end, n := d.nthLineEnd(want, min(known, want+leeway), 1); n == 1 {
+			off, lines, mid = end, lines+1, false
+		}
+	}
+	g.off[s], g.lines[s], g.mid[s] = off, lines, mid
+	g.until[s] = x.at(x.search(func(r record) bool { return r.end[s] >= off })).time
+	return nil
+}
+
+// count adds the newlines of [from,to) to n.
+func (d *data) count(from, to, n int64) (int64, error) {
+	for from < to {
+		p, err := d.view(from, min(to, from+window), to)
+		if err != nil {
+			return n, err
+		}
+		if len(p) == 0 {
+			return n, fmt.Errorf("%s is shorter than its index says", d.name)
+		}
+		n += int64(bytes.Count(p, newline))
+		from += int64(len(p))
+	}
+	return n, nil
+}
+
+// begin makes it known what is gone and has it given back; it needs mu.
+func (l *limiter) begin(next gone) error {
+	if next != l.gone {
+		if err := l.write(next); err != nil {
+			return err
+		}
+		l.gone = next
+	}
+	if !l.busy {
+		l.busy = true
+		go l.give()
+	}
+	return nil
+}
+
+// waiting is how many bytes wait to be given back.
+func (l *limiter) waiting() int64 {
+	return l.gone.off[0] - l.given.off[0] + l.gone.off[1] - l.given.off[1]
+}
+
+// give gives back until nothing waits or it fails: the next check tries again.
+func (l *limiter) give() {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	for l.giveErr = nil; l.gone != l.given && l.giveErr == nil; {
+		from, to := l.given, l.gone
+		l.mu.Unlock()
+		err := l.giveBack(from, to)
+		l.mu.Lock()
+		if l.giveErr = err; err == nil {
+			l.given = to
+		}
+		l.changed.Broadcast()
+	}
+	l.busy = false
+	l.changed.Broadcast()
+}
+
+func (l *limiter) giveBack(from, to gone) error {
+	// A power cut must not keep the holes and forget that they are holes. The
+	// file's place on the disk is fixed, so this is one small write.
+	if err := datasync(l.file); err != nil {
+		return err
+	}
+	for s, name := range dataFiles {
+		if err := punchFile(filepath.Join(l.dir, name), 0, from.off[s], to.off[s]); err != nil {
+			return err
+		}
+	}
+	// The record before the first kept one says what that counts from.
+	first := func(g gone) int64 { return recordSize * max(1, g.record) }
+	return punchFile(filepath.Join(l.dir, IndexFile), recordSize, first(from), first(to))
+}
+
+// wholeBlock is a multiple of every usual block size.
+const wholeBlock = 1 << 20
+
+// punchFile gives back [from,to) when what lies between lowest and from was given
+// back before. Of a block only all or nothing is freed: the one that holds from
+// is a part of it, now that it is needed no more.
+func punchFile(name string, lowest, from, to int64) error {
+	if from >= to {
+		return nil
+	}
+	from = max(lowest, from-from%wholeBlock)
+	f, err := os.OpenFile(name, os.O_RDWR, 0)
+	if errors.Is(err, syscall.ENOENT) {
+		return nil // somebody deletes the log
+	}
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	return punch(f, from, to)
+}
+
+// close waits until all is given back.
+func (l *limiter) close() error {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	for l.busy {
+		l.changed.Wait()
+	}
+	return l.file.Close()
+}

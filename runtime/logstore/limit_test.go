@@ -1,0 +1,406 @@
+package logstore
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"torchx/backends"
+)
+
+func readGone(t testing.TB, dir string) gone {
+	t.Helper()
+	var r goneReader
+	if err := r.open(dir); err != nil {
+		t.Fatal(err)
+	}
+	defer r.close()
+	if r.file == nil {
+		t.Fatal("no log.gone")
+	}
+	return r.now
+}
+
+// limitedLine is a line of a log with a limit.
+type limitedLine struct {
+	line
+	gone bool // all of it
+}
+
+// naiveGone works out which lines are left, and cuts one that is cut.
+func naiveGone(chunks []chunk, g gone) (lines, open []limitedLine) {
+	var at [2]int64
+	mark := func(all []line) (out []limitedLine) {
+		for _, l := range all {
+			begin := at[l.s]
+			at[l.s] += int64(len(l.text))
+			cut := min(max(0, g.off[l.s]-begin), int64(len(l.text)))
+			l.text = l.text[cut:]
+			out = append(out, limitedLine{l, l.text == ""})
+		}
+		return out
+	}
+	whole, rest := naive(chunks)
+	return mark(whole), mark(rest)
+}
+
+// naiveLimited applies options, and tells whether a selected line is gone.
+func naiveLimited(chunks []chunk, g gone, o backends.LogOptions) (kept []line, missing bool) {
+	lines, open := naiveGone(chunks, g)
+	var selected []limitedLine
+	number := int64(0)
+	for _, l := range append(lines, open...) {
+		if o.Stream == backends.Stdout && l.s != Stdout || o.Stream == backends.Stderr && l.s != Stderr {
+			continue
+		}
+		number++
+		at := epoch.Add(l.at)
+		if !o.Since.IsZero() && at.Before(o.Since) || !o.Until.IsZero() && !at.Before(o.Until) {
+			continue
+		}
+		if number >= o.FromLine && (o.ToLine == 0 || number <= o.ToLine) {
+			selected = append(selected, l)
+		}
+	}
+	if o.Tail >= 0 && int64(len(selected)) > o.Tail {
+		selected = selected[int64(len(selected))-o.Tail:]
+	}
+	for _, l := range selected {
+		if l.gone {
+			missing = true
+			continue
+		}
+		kept = append(kept, l.line)
+	}
+	return kept, missing
+}
+
+// TestRandomLimitedLogs is TestRandomLogs with limits: what is left is true, has
+// its true number, and what is missing is said.
+func TestRandomLimitedLogs(t *testing.T) {
+	t.Parallel()
+	root := t.TempDir()
+	cut, indexCut := 0, 0
+	for seed := range uint64(32) {
+		rng := rand.New(rand.NewPCG(seed, 2))
+		data := make([]byte, 100+rng.IntN(500))
+		for i := range data {
+			data[i] = byte(rng.Uint32())
+			if rng.IntN(3) > 0 {
+				data[i] &^= 8
+			}
+		}
+		chunks := chunksOf(data)
+		if len(chunks) == 0 {
+			continue
+		}
+		limit := int64(1) << (5 + rng.IntN(12))
+		dir := filepath.Join(root, fmt.Sprint(seed))
+		writeLimited(t, dir, chunks, limit)
+		g := readGone(t, dir)
+		checkFiles(t, dir, chunks, g)
+		if g.off != [2]int64{} {
+			cut++
+		}
+		if g.record > 0 {
+			indexCut++
+		}
+		if seed%4 == 3 {
+			if err := os.Remove(filepath.Join(dir, IndexFile)); err != nil {
+				t.Fatal(err)
+			}
+			checkWithoutIndex(t, dir, chunks, g)
+			continue
+		}
+		for range 20 {
+			checkSelection(t, fmt.Sprintf("seed %d, limit %d", seed, limit), dir, chunks, g, rng)
+		}
+	}
+	if cut < 16 || indexCut < 5 {
+		t.Errorf("only %d logs were cut, %d of them in the index", cut, indexCut)
+	}
+}
+
+func checkSelection(t *testing.T, what, dir string, chunks []chunk, g gone, rng *rand.Rand) {
+	t.Helper()
+	opts := make([]byte, 8)
+	for i := range opts {
+		opts[i] = byte(rng.Uint32())
+	}
+	o := optionsOf(opts)
+	if rng.IntN(3) == 0 { // around the border
+		o.FromLine = max(0, g.lines[0]+g.lines[1]+int64(rng.IntN(9))-4)
+	}
+	got, notices := collect(t, oneAttempt(dir), o)
+	want, missing := naiveLimited(chunks, g, o)
+	what = fmt.Sprintf("%s, %+v", what, o)
+	compare(t, what, got, want)
+	unsure := g.mid != [2]bool{} || g.record > 0 && (!o.Since.IsZero() || !o.Until.IsZero())
+	if missing != (len(notices) > 0) && (missing || !unsure) {
+		t.Fatalf("%s: missing %v, notices %q, %+v", what, missing, notices, g)
+	}
+	if len(notices) > 2 {
+		t.Fatalf("%s: notices %q", what, notices)
+	}
+}
+
+// checkWithoutIndex: the order is lost with the index, but no byte.
+func checkWithoutIndex(t *testing.T, dir string, chunks []chunk, g gone) {
+	t.Helper()
+	for s, stream := range []backends.Stream{backends.Stdout, backends.Stderr} {
+		got, _ := collect(t, oneAttempt(dir), backends.LogOptions{Stream: stream, Tail: -1})
+		want, _ := naiveLimited(chunks, g, backends.LogOptions{Stream: stream, Tail: -1})
+		compareTexts(t, got, want)
+		from := g.lines[s] + 2
+		got, notices := collect(t, oneAttempt(dir), backends.LogOptions{Stream: stream, Tail: -1, FromLine: from})
+		want, _ = naiveLimited(chunks, g, backends.LogOptions{Stream: stream, Tail: -1, FromLine: from})
+		compareTexts(t, got, want)
+		if !g.mid[s] && len(notices) > 0 {
+			t.Fatalf("from line %d: notices %q, %+v", from, notices, g)
+		}
+	}
+}
+
+// checkFiles: sizes are true, what is gone is zero, what is kept is what was written.
+func checkFiles(t *testing.T, dir string, chunks []chunk, g gone) {
+	t.Helper()
+	for s, name := range dataFiles {
+		var want []byte
+		for _, c := range chunks {
+			if c.s == Stream(s) {
+				want = append(want, c.data...)
+			}
+		}
+		if int64(len(want))-g.off[s] > g.limit {
+			t.Fatalf("%s keeps %d bytes, the limit is %d", name, int64(len(want))-g.off[s], g.limit)
+		}
+		if lines := int64(bytes.Count(want[:g.off[s]], newline)); lines != g.lines[s] {
+			t.Fatalf("%s: %d lines are gone, log.gone says %d", name, lines, g.lines[s])
+		}
+		copy(want, make([]byte, g.off[s]))
+		got, err := os.ReadFile(filepath.Join(dir, name))
+		if err != nil || !bytes.Equal(got, want) {
+			t.Fatalf("%s is not what was written with zeroes in place of what is gone: %v", name, err)
+		}
+	}
+}
+
+func allocated(t *testing.T, path string) int64 {
+	t.Helper()
+	var st syscall.Stat_t
+	if err := syscall.Stat(path, &st); err != nil {
+		t.Fatal(err)
+	}
+	return st.Blocks * 512
+}
+
+// TestLimitGivesTheDiskBack floods a log on the file system of the temporary
+// folder and, where there is one, on a tmpfs.
+func TestLimitGivesTheDiskBack(t *testing.T) {
+	t.Parallel()
+	dirs := []string{t.TempDir()}
+	if dir, err := os.MkdirTemp("/dev/shm", "torchx-test-"); err == nil {
+		t.Cleanup(func() { os.RemoveAll(dir) })
+		dirs = append(dirs, dir)
+	}
+	for _, dir := range dirs {
+		const limit = 256 << 10
+		w, err := CreateLimited(dir, limit)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if w.limiter.stop != nil {
+			t.Fatalf("%s: %v", dir, w.limiter.stop)
+		}
+		var size int64
+		for n := range 8000 { // a chunk of 1 KiB is one record here
+			s := Stream(n % 2)
+			line := []byte(strings.Repeat(strconv.Itoa(n%10), 1023) + "\n")
+			if err := w.Append(s, line, epoch.Add(time.Duration(n)*time.Second)); err != nil {
+				t.Fatal(err)
+			}
+			size += 512
+		}
+		if err := w.Close(false); err != nil {
+			t.Fatal(err)
+		}
+		for _, name := range []string{StdoutFile, StderrFile, IndexFile} {
+			if got := allocated(t, filepath.Join(dir, name)); got > limit+64<<10 {
+				t.Errorf("%s takes %d bytes of the disk", filepath.Join(dir, name), got)
+			}
+		}
+		if fi, _ := os.Stat(filepath.Join(dir, StdoutFile)); fi.Size() != size {
+			t.Errorf("stdout.log has %d bytes, want %d", fi.Size(), size)
+		}
+		lines, notices := collect(t, oneAttempt(dir), backends.LogOptions{Tail: -1})
+		if len(lines) < 440 || lines[len(lines)-1].at != 7999*time.Second || len(notices) != 2 {
+			t.Errorf("%d lines, notices %q", len(lines), notices)
+		}
+		if g := readGone(t, dir); g.record == 0 {
+			t.Errorf("the index was not cut: %+v", g)
+		}
+	}
+}
+
+// TestLimitWithoutHoles is a file system that cannot give anything back.
+func TestLimitWithoutHoles(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	w, err := CreateLimited(dir, 100)
+	if err != nil {
+		t.Fatal(err)
+	}
+	w.limiter.stop = errors.New("the size limit of 100 bytes is reached")
+	var failed []error
+	for n := range 20 {
+		if err := w.Append(Stdout, []byte("0123456789\n"), epoch.Add(time.Duration(n)*time.Second)); err != nil {
+			failed = append(failed, err)
+		}
+	}
+	if len(failed) != 1 || !strings.Contains(failed[0].Error(), "size limit") {
+		t.Errorf("errors %v", failed)
+	}
+	if err := w.Close(false); err != nil {
+		t.Fatal(err)
+	}
+	lines, notices := collect(t, oneAttempt(dir), backends.LogOptions{Tail: -1})
+	if len(lines) != 9 || len(notices) != 1 || !strings.Contains(notices[0], "121 bytes of stdout lost") || !strings.Contains(notices[0], "size limit of 100 bytes") {
+		t.Errorf("%d lines, notices %q", len(lines), notices)
+	}
+}
+
+// TestKilledBeforeGivingBack: log.gone is ahead of the holes.
+func TestKilledBeforeGivingBack(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	w, err := CreateLimited(dir, 1000)
+	if err != nil {
+		t.Fatal(err)
+	}
+	w.limiter.busy = true // nobody gives back
+	var chunks []chunk
+	for n := range 150 {
+		c := chunk{Stdout, fmt.Sprintf("line %d\n", n), time.Duration(n) * time.Second}
+		chunks = append(chunks, c)
+		if err := w.Append(c.s, []byte(c.data), epoch.Add(c.at)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	g := readGone(t, dir) // and here the kill
+	if g.lines[Stdout] == 0 {
+		t.Fatal("nothing is gone")
+	}
+	o := backends.LogOptions{Tail: -1}
+	got, notices := collect(t, oneAttempt(dir), o)
+	want, _ := naiveLimited(chunks, g, o)
+	compare(t, "after a kill", got, want)
+	if len(notices) != 1 || !strings.HasPrefix(notices[0], fmt.Sprintf("gap: lines 1 to %d of stdout, written until ", g.lines[Stdout])) {
+		t.Errorf("notices %q", notices)
+	}
+}
+
+// TestReadersRaceWithTheLimit: whatever a reader hands out while its log is cut
+// is a true line with its true number.
+func TestReadersRaceWithTheLimit(t *testing.T) {
+	t.Parallel()
+	a := newApp(t)
+	dir := a.source().Dir(0)
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	w, err := CreateLimited(dir, 64<<10)
+	if err != nil {
+		t.Fatal(err)
+	}
+	a.attempts.Store(1)
+	stop := make(chan struct{})
+	readers := make(chan error)
+	for i := range 4 {
+		go func() { readers <- readWhile(a.source(), i, stop) }()
+	}
+	end := time.Now().Add(3 * time.Second)
+	for n := 0; time.Now().Before(end); n++ {
+		s := Stream(n % 3 / 2)
+		if err := w.Append(s, []byte(fmt.Sprintf("%s %d %s\n", s, n, strings.Repeat("x", n%200))), time.Now()); err != nil {
+			t.Fatal(err)
+		}
+	}
+	close(stop)
+	for range 4 {
+		if err := <-readers; err != nil {
+			t.Error(err)
+		}
+	}
+	if err := w.Close(false); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func readWhile(src Source, i int, stop chan struct{}) error {
+	options := []backends.LogOptions{
+		{Tail: -1}, {Tail: 50}, {Tail: -1, Follow: true}, {Tail: -1, Stream: backends.Stdout, FromLine: 1},
+	}
+	for {
+		select {
+		case <-stop:
+			return nil
+		default:
+		}
+		if err := readOnce(src, options[i]); err != nil {
+			return fmt.Errorf("reader %d: %w", i, err)
+		}
+	}
+}
+
+func readOnce(src Source, o backends.LogOptions) error {
+	r, err := Open(src, o)
+	if err != nil {
+		return err
+	}
+	defer r.Close()
+	ctx, cancel := context.WithTimeout(context.Background(), 300*time.Millisecond)
+	defer cancel()
+	last := [2]int{-1, -1}
+	for {
+		b, err := r.Next(ctx)
+		if errors.Is(err, io.EOF) || errors.Is(err, context.DeadlineExceeded) {
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+		for text := range bytes.Lines(b.Data) {
+			if err := checkLine(text, &last); err != nil {
+				return err
+			}
+		}
+	}
+}
+
+// checkLine: a line is as it was written, and later than the one before.
+func checkLine(text []byte, last *[2]int) error {
+	var name, rest string
+	var n int
+	if _, err := fmt.Sscanf(string(text), "%s %d %s\n", &name, &n, &rest); err != nil && n%200 != 0 {
+		return fmt.Errorf("line %.60q: %w", text, err)
+	}
+	s := n % 3 / 2
+	if want := fmt.Sprintf("%s %d %s\n", Stream(s), n, strings.Repeat("x", n%200)); want != string(text) {
+		return fmt.Errorf("line %.60q, want %.60q", text, want)
+	}
+	if n <= last[s] {
+		return fmt.Errorf("line %d after %d", n, last[s])
+	}
+	last[s] = n
+	return nil
+}

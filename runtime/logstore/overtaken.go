@@ -1,0 +1,71 @@
+package logstore
+
+import (
+	"time"
+
+	"torchx/backends"
+)
+
+// overtaken tells whether the next bytes to hand out were given back to the disk.
+func (a *attempt) overtaken(s Stream) bool { return a.pos[s] < a.index.gone.now.off[s] }
+
+// skipGone goes to the first byte of s that is kept, or over all of record r, and
+// says so if a selected line is missing.
+func (a *attempt) skipGone(s Stream, r record) (backends.Block, bool) {
+	g := a.index.gone.now
+	to, lines := g.off[s], g.lines[s]
+	if r.end[s] < to {
+		to, lines = r.end[s], r.lines[s]
+	}
+	before := a.passed[s]
+	lines = max(lines, before)
+	a.pos[s], a.seen[s], a.lines[s], a.passed[s] = to, max(a.seen[s], to), lines, lines
+	a.skipLosses(s)
+	passed := a.sel.count(record{lines: a.passed})
+	was := passed - (lines - before)
+	if a.counting() {
+		was, a.line = a.line, passed
+	}
+	whole := passed > max(was, a.sel.from) && max(was, a.sel.from) < a.sel.to
+	begun := to == g.off[s] && g.mid[s] && passed < a.sel.to // its number depends on where it ends
+	inTime := r.time >= a.sel.since && r.time < a.sel.until
+	if !whole && !begun || !inTime || a.said[s] >= g.off[s] {
+		return backends.Block{}, false
+	}
+	a.said[s] = g.off[s]
+	first := min(before, g.lines[s]) + 1
+	if whole && a.sel.streams != [2]bool{true, true} {
+		first = max(first, a.sel.from+1)
+	}
+	return backends.Block{
+		Time: time.Unix(0, r.time), Stream: streamNames[s], Attempt: a.number, Notice: g.notice(s, first),
+	}, true
+}
+
+// allGone is the notice that is due when all that is known of a stream was given
+// back: the rest of an unfinished line, or anything while it was read.
+func (a *attempt) allGone() (backends.Block, bool) {
+	for s, on := range a.sel.streams {
+		if on && !a.ended && a.overtaken(Stream(s)) {
+			if b, ok := a.skipGone(Stream(s), a.index.totals()); ok {
+				return b, ok
+			}
+		}
+	}
+	return backends.Block{}, false
+}
+
+// tooOld notes that all of what was written before the time that is asked for was
+// given back, its times as well.
+func (a *attempt) tooOld() {
+	g := a.index.gone.now
+	first := a.index.at(a.index.first())
+	if a.index.first() == 0 || a.sel.until > first.time || a.sel.since >= a.sel.until || a.sel.from >= a.sel.count(first) {
+		return
+	}
+	for s, on := range a.sel.streams {
+		if on && g.lines[s] > 0 {
+			a.notices = append(a.notices, g.notice(Stream(s), 1))
+		}
+	}
+}

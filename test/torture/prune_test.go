@@ -1,0 +1,65 @@
+//go:build unix
+
+package torture
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"torchx/runtime/failpoint"
+)
+
+// A prune that is killed leaves no half of an app: the next command finishes it,
+// also when the history was lost in between.
+func TestKillDuringPrune(t *testing.T) {
+	t.Parallel()
+	for _, point := range []string{failpoint.RemovalNoted, failpoint.Removed, failpoint.Removed + ":2"} {
+		for _, lost := range []bool{false, true} {
+			name := point
+			if lost {
+				name += ", history lost"
+			}
+			t.Run(name, func(t *testing.T) {
+				t.Parallel()
+				h := newHome(t)
+				h.torchx("", "run", h.file, "--script", "echo one")
+				first := h.only().AppID
+				h.torchx("", "run", h.file, "--script", "echo two")
+				h.settled()
+				if r := h.torchx(point, "prune", "--all", "-f"); r.code != 137 {
+					t.Fatalf("the command was not killed: exit %d %s", r.code, r.stderr)
+				}
+				if lost {
+					files, _ := filepath.Glob(filepath.Join(h.dir, "state.db*"))
+					for _, f := range files {
+						if err := os.Remove(f); err != nil {
+							t.Fatal(err)
+						}
+					}
+				}
+				apps := map[string]bool{}
+				for _, a := range h.list() {
+					apps[a.AppID] = true
+					if r := h.torchx("", "log", a.AppID); r.code != 0 || r.stdout == "" {
+						t.Errorf("%s is listed, but its log is gone: %s", a.AppID, r.stderr)
+					}
+				}
+				bundles, _ := filepath.Glob(filepath.Join(h.dir, "apps", "*"))
+				for _, b := range bundles {
+					if !apps[filepath.Base(b)] {
+						t.Errorf("%s is on the disk, but not listed", b)
+					}
+				}
+				if len(bundles) != len(apps) {
+					t.Errorf("%d apps are listed, %d are there", len(apps), len(bundles))
+				}
+				r := h.torchx("", "status", first)
+				if gone := strings.Contains(r.stderr, "`torchx prune` removed it"); gone == lost {
+					t.Errorf("status: exit %d %s", r.code, r.stderr)
+				}
+			})
+		}
+	}
+}
