@@ -69,7 +69,7 @@ type rewriter struct {
 	hits []int
 }
 
-func newRewriter(name string) *rewriter {
+func newRewriter(name string, differences []difference) *rewriter {
 	r := &rewriter{}
 	for _, d := range differences {
 		if d.in == name || d.in == every {

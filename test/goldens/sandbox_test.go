@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"io/fs"
+	"maps"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -89,8 +90,10 @@ func (s *sandbox) torchx(t *testing.T, vars map[string]string, in string, argv .
 	}
 	c := exec.CommandContext(ctx, program, args...)
 	c.Dir = filepath.Join(s.folders["$CASES"], in)
-	for k, v := range vars {
-		c.Env = append(c.Env, k+"="+s.fill(v))
+	names := slices.Sorted(maps.Keys(vars))
+	slices.Reverse(names) // the recorded shell had FOO_B before FOO_A
+	for _, k := range names {
+		c.Env = append(c.Env, k+"="+s.fill(vars[k]))
 	}
 	var out, errs bytes.Buffer
 	c.Stdout, c.Stderr = &out, &errs

@@ -1,0 +1,193 @@
+package goldens
+
+import (
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"testing"
+)
+
+// dockerMessages are what must be said on stderr in some of the cases.
+var dockerMessages = map[string][]string{
+	"custom_multirole":     {`docker backend ignores: .*capabilities`},
+	"custom_names_leading": {`error: .*--app`},
+	"sh_all_options":       {`error: .*--env.*x`},
+	"spmd_mismatch_warn":   {`warning: .*4 .*2 GPUs`},
+}
+
+// TestDockerRecordings: what would be sent to the engine is what TorchX sends
+// through docker-py, but for dockerDifferences.
+func TestDockerRecordings(t *testing.T) {
+	t.Parallel()
+	paths, err := filepath.Glob("testdata/dryrun/*.local_docker.json")
+	must(t, err)
+	if len(paths) != 31 {
+		t.Errorf("%d recordings, want 31", len(paths))
+	}
+	for _, path := range paths {
+		name := strings.TrimSuffix(filepath.Base(path), ".local_docker.json")
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			data, err := os.ReadFile(path)
+			must(t, err)
+			var r recording
+			must(t, json.Unmarshal(data, &r))
+			if r.Request != nil {
+				r.Request = json.RawMessage(text(engineBodies(decode(t, string(r.Request)).(object))))
+			}
+			r.checkAgainst(t, newRewriter(name, dockerDifferences), dockerMessages[name])
+		})
+	}
+}
+
+// engineBodies turns the arguments of docker-py into the bodies that it sends, of
+// which goldens/docker-engine-requests.txt has examples; what says nothing is left
+// out. What we do on another way than TorchX stands here and in dockerDifferences.
+func engineBodies(request object) object {
+	containers, _ := request.get("containers").([]any)
+	bodies := make([]any, len(containers))
+	for i, c := range containers {
+		bodies[i] = engineBody(c.(object))
+	}
+	return object{{"app_id", request.get("app_id")}, {"network", "torchx"}, {"containers", bodies}}
+}
+
+func engineBody(c object) object {
+	k := c.get("kwargs").(object)
+	argv := c.get("command").([]any)
+	network := k.get("network").(string)
+	return object{
+		{"name", k.get("name")},
+		{"config", said(object{
+			{"Hostname", k.get("hostname")},
+			{"Env", assignments(k.get("environment").(object))},
+			{"Cmd", argv[1:]},
+			{"Image", c.get("image")},
+			{"Entrypoint", argv[:1]}, // [BUG] fact 104: it stood in Cmd
+			{"Labels", ordered(k.get("labels").(object), "app-id", "replica-id", "role-name", "version")},
+		})},
+		// restart_policy is left out: the agent restarts.
+		{"host_config", said(object{
+			{"NetworkMode", network},
+			{"Privileged", k.get("privileged")},
+			{"ShmSize", mebibytes(k.get("shm_size"))},
+			{"Memory", mebibytes(k.get("mem_limit"))},
+			{"NanoCpus", k.get("nano_cpus")},
+			{"Devices", devices(k.get("devices").([]any))},
+			{"DeviceRequests", eachSaid(k.get("device_requests"), "Count", "Capabilities")},
+			{"Mounts", eachSaid(k.get("mounts"), "Type", "Source", "Target", "ReadOnly")},
+			{"Init", true}, // PID 1 would ignore TERM
+		})},
+		// docker-py has {"torchx": null} one level too high, where the engine does not look.
+		{"networking_config", object{{"EndpointsConfig", object{{network, object{}}}}}},
+	}
+}
+
+// said leaves out members that say nothing.
+func said(o object) object {
+	out := object{}
+	for _, m := range o {
+		switch text(m.value) {
+		case "null", "[]", "0", "false", `""`:
+		default:
+			out = append(out, m)
+		}
+	}
+	return out
+}
+
+// eachSaid is said of the named members of all objects of a list.
+func eachSaid(v any, names ...string) []any {
+	from, _ := v.([]any)
+	list := []any{}
+	for _, o := range from {
+		picked := object{}
+		for _, name := range names {
+			picked = append(picked, member{name, o.(object).get(name)})
+		}
+		list = append(list, said(picked))
+	}
+	return list
+}
+
+// ordered are TorchX's labels in the order of their names.
+func ordered(labels object, names ...string) object {
+	out := object{}
+	for _, name := range names {
+		name = "torchx.pytorch.org/" + name
+		out = append(out, member{name, labels.get(name)})
+	}
+	return out
+}
+
+func assignments(env object) []any {
+	list := []any{}
+	for _, m := range env {
+		list = append(list, m.key+"="+m.value.(string))
+	}
+	return list
+}
+
+// mebibytes reads "128m".
+func mebibytes(v any) any {
+	size, _ := v.(string)
+	n, err := strconv.ParseInt(strings.TrimSuffix(size, "m"), 10, 64)
+	if err != nil {
+		return v
+	}
+	return json.Number(strconv.FormatInt(n<<20, 10))
+}
+
+func devices(texts []any) []any {
+	list := []any{}
+	for _, d := range texts {
+		p := strings.Split(d.(string), ":")
+		list = append(list, object{{"PathOnHost", p[0]}, {"PathInContainer", p[1]}, {"CgroupPermissions", p[2]}})
+	}
+	return list
+}
+
+// Paths of what containers are made of.
+const (
+	config  = `request\.containers\[\d]\.config`
+	command = config + `\.Cmd`
+	envText = config + `\.Env\[\d+]`
+)
+
+// dockerDifferences is like differences, for docker.
+var dockerDifferences = append(inApp(differences), []difference{
+	{every, `app\.roles\[\d]\.env\.TORCHX_JOB_ID`, `local_docker://`, `docker://`, "canonical backend names are recorded; the alias finds the app, too"},
+	{every, envText, `TORCHX_JOB_ID=local_docker://`, `TORCHX_JOB_ID=docker://`, "the same"},
+	{every, envText, `ghcr.io/pytorch/torchx:0.8.0dev0`, torchxImage, "the default image is a tag that exists"},
+	{every, config + `\.Image`, `ghcr.io/pytorch/torchx:0.8.0dev0`, torchxImage, "the same"},
+	{every, config + `\.Labels\.torchx\.pytorch\.org/version`, `0.8.0dev0`, `0.1.0`, "it is our version"},
+	{
+		every, `cfg`, `}`, `,"pull":"missing","init":true,"publish_ports":false,"workspace_mode":"image","grace_period":10,"fail_fast":true}`,
+		"options that TorchX does not have",
+	},
+	{"custom_names_leading_eq", envText, `RANK0_HOST=-_9app`, `RANK0_HOST=9app`, "[BUG] fact 99: rank 0's host was not the name of its container"},
+
+	{"ddp_elastic", command + `\[1]`, `:=localhost}:30000`, `:=localhost}:${TORCHX_PORT_C10D:=30000}`, portReason},
+	{"spmd_infer_gpu", command + `\[1]`, `:=localhost}:29500`, `:=localhost}:${TORCHX_PORT_C10D:=29500}`, portReason},
+
+	{"booth", config + `\.Entrypoint\[0]`, `python`, `sh`, boothReason},
+	{
+		"booth", command,
+		`["-m","torchx.apps.utils.booth_main","--x1","1.0","--x2","2.5","--trial_idx","3","--tracker_base","/tmp/torchx-util-booth"]`,
+		`["-c","` + anyText + `","booth","1.0","2.5","3","/tmp/torchx-util-booth"]`, boothReason,
+	},
+	{"custom_types_ok", command + `\[9]`, `'7'`, `7`, "[BUG] fact 41: Optional[int] stayed a string"},
+	{"custom_types_dashdash", command + `\[2]`, `False`, `True`, boolReason},
+}...)
+
+// inApp are the differences of the app and the exit code: those of any backend.
+func inApp(all []difference) (some []difference) {
+	for _, d := range all {
+		if strings.HasPrefix(d.at, "app") || d.at == "exit_code" {
+			some = append(some, d)
+		}
+	}
+	return some
+}
