@@ -1,7 +1,6 @@
 package component
 
 import (
-	"regexp"
 	"strings"
 )
 
@@ -24,7 +23,7 @@ var (
 	argsHeaders  = map[string]bool{"args": true, "arguments": true, "parameters": true, "params": true}
 	otherHeaders = map[string]bool{"returns": true, "return": true, "yields": true, "raises": true}
 
-	entryName = regexp.MustCompile(`^\*{0,2}([\pL_][\pL\p{Nd}_]*)\s*`)
+	entryName = lazily(`^\*{0,2}([\pL_][\pL\p{Nd}_]*)\s*`)
 )
 
 // parseDocstring takes a docstring apart. It never fails: what does not look
@@ -163,7 +162,7 @@ func (p *docParser) endEntry() {
 
 // parseEntry reads `name (type): help`. The type may have parentheses in it.
 func parseEntry(body string) (name, kind, help string, ok bool) {
-	match := entryName.FindStringSubmatch(body)
+	match := entryName().FindStringSubmatch(body)
 	if match == nil {
 		return "", "", "", false
 	}

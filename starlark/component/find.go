@@ -117,7 +117,7 @@ func (l *Loader) places(r reference) ([]place, error) {
 
 func (l *Loader) modulePlaces(r reference) ([]place, error) {
 	var found []place
-	if identifier.MatchString(r.module) {
+	if identifier().MatchString(r.module) {
 		path := filepath.Join(l.root(), "components", r.module+".star")
 		ok, err := isFile(path)
 		if err != nil {

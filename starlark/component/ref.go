@@ -2,7 +2,6 @@ package component
 
 import (
 	"fmt"
-	"regexp"
 	"strings"
 )
 
@@ -18,9 +17,9 @@ type reference struct {
 }
 
 var (
-	identifier = regexp.MustCompile(`^[\pL_][\pL\p{Nd}_]*$`)
+	identifier = lazily(`^[\pL_][\pL\p{Nd}_]*$`)
 	// libraryRef has the name, the file and the function of a library's component.
-	libraryRef = regexp.MustCompile(`^@([\w.-]+)//([^:]+\.star):(.*)$`)
+	libraryRef = lazily(`^@([\w.-]+)//([^:]+\.star):(.*)$`)
 )
 
 // parseRef reads a reference. Errors tell the right form.
@@ -32,7 +31,7 @@ func parseRef(text string) (reference, error) {
 	colon := strings.LastIndexByte(text, ':')
 	switch {
 	case strings.HasPrefix(text, "@"):
-		match := libraryRef.FindStringSubmatch(text)
+		match := libraryRef().FindStringSubmatch(text)
 		if match == nil {
 			return ref, fmt.Errorf("invalid component %s: a library's component is written @NAME//FILE.star:FUNCTION", brief(text))
 		}
@@ -70,7 +69,7 @@ func (r *reference) checkFile() error {
 		return nil // refused with a better text once the folder has been looked at
 	case !strings.HasSuffix(r.file, ".star") || strings.Contains(r.file, ".star:"):
 		return fmt.Errorf("invalid component %s: expected FILE.star:FUNCTION, with one colon", brief(r.text))
-	case !identifier.MatchString(r.function) && r.function != "":
+	case !identifier().MatchString(r.function) && r.function != "":
 		return fmt.Errorf("invalid component %s: %s cannot be the name of a function", brief(r.text), brief(r.function))
 	case strings.HasPrefix(r.function, "_"):
 		return r.private()

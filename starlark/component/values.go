@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"math"
 	"math/big"
-	"regexp"
 	"strconv"
 	"strings"
 
@@ -17,8 +16,8 @@ import (
 const maxDigits = 4300
 
 var (
-	intForm   = regexp.MustCompile(`^[+-]?[0-9]+(_[0-9]+)*$`)
-	floatForm = regexp.MustCompile(`^(?i)[+-]?(inf|infinity|nan|([0-9]+(_[0-9]+)*\.?([0-9]+(_[0-9]+)*)?|\.[0-9]+(_[0-9]+)*)(e[+-]?[0-9]+(_[0-9]+)*)?)$`)
+	intForm   = lazily(`^[+-]?[0-9]+(_[0-9]+)*$`)
+	floatForm = lazily(`^(?i)[+-]?(inf|infinity|nan|([0-9]+(_[0-9]+)*\.?([0-9]+(_[0-9]+)*)?|\.[0-9]+(_[0-9]+)*)(e[+-]?[0-9]+(_[0-9]+)*)?)$`)
 )
 
 // expectations tell how a value of a kind is written.
@@ -126,7 +125,7 @@ func notA(kind Kind, shown string) error {
 
 func parseInt(text string) (starlark.Int, bool) {
 	text = strings.TrimSpace(text)
-	if len(text) > maxDigits || !intForm.MatchString(text) {
+	if len(text) > maxDigits || !intForm().MatchString(text) {
 		return starlark.Int{}, false
 	}
 	n, ok := new(big.Int).SetString(strings.ReplaceAll(text, "_", ""), 10)
@@ -138,7 +137,7 @@ func parseInt(text string) (starlark.Int, bool) {
 
 func parseFloat(text string) (starlark.Float, bool) {
 	text = strings.TrimSpace(text)
-	if !floatForm.MatchString(text) {
+	if !floatForm().MatchString(text) {
 		return 0, false
 	}
 	// A number out of range is an infinity, as in Python.

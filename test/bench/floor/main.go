@@ -6,7 +6,10 @@ import (
 	"io"
 	"os"
 
+	_ "github.com/docker/cli/cli/config"
+	_ "github.com/docker/docker/client"
 	_ "github.com/fsnotify/fsnotify"
+	_ "github.com/google/go-containerregistry/pkg/name"
 	_ "github.com/urfave/cli/v2"
 	_ "go.starlark.net/starlark"
 	_ "modernc.org/sqlite"
