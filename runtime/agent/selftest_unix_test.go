@@ -7,6 +7,7 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
+	"runtime"
 	"strings"
 	"testing"
 	"time"
@@ -75,6 +76,9 @@ func TestDead(t *testing.T) {
 	}
 	if err := lock.Close(); err != nil {
 		t.Fatal(err)
+	}
+	for b.Held() { // by a child of another test, between its fork and its exec
+		runtime.Gosched()
 	}
 	if dead, err := Dead(home); err != nil || len(dead) != 1 || dead[0] != filepath.Base(b.Dir) {
 		t.Errorf("a dead app: %v, %v", dead, err)
