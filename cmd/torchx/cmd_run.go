@@ -27,11 +27,11 @@ type runOptions struct {
 	workspace   string
 	// hasWorkspace: somebody chose the workspace, or none.
 	hasWorkspace bool
-	parentRunID string
-	env         []string
-	strict      bool
-	component   string
-	inputs      component.Inputs
+	parentRunID  string
+	env          []string
+	strict       bool
+	component    string
+	inputs       component.Inputs
 }
 
 func (t *tool) runCommand() *cli.Command {
