@@ -196,6 +196,7 @@ type Block struct {
 	Data    []byte // valid until the next call of Next
 	Partial bool   // the last line goes on in a later block of the same stream
 	Notice  string // set instead of Data: what is missing here, such as "gap: rotated"
+	Skipped int64  // lines (with an end) before this block that FromLine counts and that are gone
 }
 
 // LogReader hands out a replica's log in order.

@@ -22,6 +22,14 @@ type LogKeeper interface {
 	Kept(ctx context.Context, k *KeptLogs, r spec.Replica, o LogOptions) (LogReader, error)
 }
 
+// LogFinder is a LogKeeper that finds logs outside of an app when the app itself
+// was removed by somebody else.
+type LogFinder interface {
+	// FindLogs looks where the options that an app was submitted with in folder cwd
+	// put its logs; nil if there are none. Kept opens them.
+	FindLogs(id string, cfg Config, cwd string, roles []spec.RoleStatus) *KeptLogs
+}
+
 // KeptLogs are the logs of an app that outlive it.
 type KeptLogs struct {
 	Dir    string     `json:"dir"`    // the folder that has them, absolute

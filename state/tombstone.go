@@ -81,8 +81,8 @@ func forgetBuried(ctx context.Context, tx *sql.Tx, t *Tombstone) (known bool, er
 // endBurial leaves the tombstone, unless the id belongs to a later app by now.
 func endBurial(ctx context.Context, tx *sql.Tx, t *Tombstone) error {
 	_, err := tx.ExecContext(ctx,
-		`INSERT OR REPLACE INTO tombstones (`+tombstoneColumns+`)
-		SELECT ?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, '' WHERE NOT EXISTS (SELECT 1 FROM apps WHERE backend = ?1 AND id = ?2)`,
+		`INSERT OR REPLACE INTO tombstones (`+tombstoneColumns+`, app)
+		SELECT ?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, '', (SELECT app FROM tombstones WHERE backend = ?1 AND id = ?2) WHERE NOT EXISTS (SELECT 1 FROM apps WHERE backend = ?1 AND id = ?2)`,
 		t.Backend, t.ID, t.Name, int(t.State), nanos(t.SubmittedAt), nanos(t.FinishedAt), t.GoneAt.UnixNano(),
 		t.Command, text(t.Kept), t.KeepLogs)
 	return err
@@ -114,6 +114,19 @@ func (db *DB) Tombstone(ctx context.Context, backend, id string) (Tombstone, err
 		return notFound(err, backend, id)
 	})
 	return t, err
+}
+
+// LastRemoved returns the app that was recorded last if that is the one that was
+// removed. Errors: ErrNotFound: it is still there, or nothing is known of it.
+func (db *DB) LastRemoved(ctx context.Context) (Tombstone, error) {
+	found, err := db.tombstones(ctx, `owner = '' AND app = (SELECT seq FROM sqlite_sequence WHERE name = 'apps')`)
+	if err == nil && len(found) == 0 {
+		err = fmt.Errorf("the last app was not removed: %w", ErrNotFound)
+	}
+	if err != nil {
+		return Tombstone{}, err
+	}
+	return found[0], nil
 }
 
 // FindTombstones returns the removed apps of all backends whose id begins with

@@ -134,3 +134,37 @@ func TestTombstonesAreBounded(t *testing.T) {
 		t.Errorf("unburied: %+v, %v", got, err)
 	}
 }
+
+// The app that was recorded last stays the last one when it is removed.
+func TestLastRemoved(t *testing.T) {
+	t.Parallel()
+	db, ctx := openTest(t, Options{}), t.Context()
+	remove := func(id string) {
+		t.Helper()
+		if err := db.Bury(ctx, tombstone(id)); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := db.Buried(ctx, tombstone(id)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	last := func(want string) {
+		t.Helper()
+		got, err := db.LastRemoved(ctx)
+		if want == "" && !errors.Is(err, ErrNotFound) || want != "" && err != nil || got.ID != want {
+			t.Errorf("got %q, %v, want %q", got.ID, err, want)
+		}
+	}
+	last("")
+	mustInsert(t, db, fullApp("a"), fullApp("b"), fullApp("c"))
+	remove("b")
+	last("")
+	if err := db.Bury(ctx, tombstone("c")); err != nil {
+		t.Fatal(err)
+	}
+	last("") // it is still there
+	remove("c")
+	last("c")
+	mustInsert(t, db, fullApp("d"))
+	last("")
+}

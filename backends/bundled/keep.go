@@ -73,14 +73,29 @@ func (a *Apps) Keeps(_ context.Context, id string, o backends.DeleteOptions) (*b
 		}
 		k.Dir, k.Layout = keep.To, layoutKept
 	}
-	for _, role := range s.Roles {
+	k.Roles = keptRoles(s.Roles)
+	return k, nil
+}
+
+// UserLogs are the logs in a folder of the user's, that of one app; nil if it is
+// not there.
+func UserLogs(dir string, roles []spec.RoleStatus) *backends.KeptLogs {
+	if info, err := os.Stat(dir); err != nil || !info.IsDir() {
+		return nil
+	}
+	return &backends.KeptLogs{Dir: dir, Layout: layoutUser, Roles: keptRoles(roles)}
+}
+
+func keptRoles(roles []spec.RoleStatus) []backends.KeptRole {
+	var kept []backends.KeptRole
+	for _, role := range roles {
 		r := backends.KeptRole{Role: role.Role, Attempts: make([]int, len(role.Replicas))}
 		for i := range role.Replicas {
 			r.Attempts[i] = begun(&role.Replicas[i])
 		}
-		k.Roles = append(k.Roles, r)
+		kept = append(kept, r)
 	}
-	return k, nil
+	return kept
 }
 
 // begun is how many attempts of a replica have started.

@@ -5,6 +5,7 @@ package local
 
 import (
 	"encoding/json"
+	"path/filepath"
 	"sync"
 	"time"
 
@@ -49,6 +50,7 @@ var (
 	_ backends.Terminals  = (*Backend)(nil)
 	_ backends.Sizer      = (*Backend)(nil)
 	_ backends.LogKeeper  = (*Backend)(nil)
+	_ backends.LogFinder  = (*Backend)(nil)
 )
 
 // New returns the backend; it touches nothing.
@@ -70,6 +72,18 @@ func logsOf(m *agent.Manifest) (bundled.Layout, error) {
 	}
 	l := layoutOf(m, request.LogDir)
 	return bundled.Layout{Dir: l.logDir, User: l.user}, nil
+}
+
+// FindLogs looks below the log_dir of an app that is gone.
+func (b *Backend) FindLogs(id string, cfg backends.Config, cwd string, roles []spec.RoleStatus) *backends.KeptLogs {
+	dir, _ := cfg["log_dir"].(string)
+	if dir == "" {
+		return nil
+	}
+	if !filepath.IsAbs(dir) {
+		dir = filepath.Join(cwd, dir)
+	}
+	return bundled.UserLogs(newLayout(b.Home, dir, id).logDir, roles)
 }
 
 // Name is "local".

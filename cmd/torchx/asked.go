@@ -18,11 +18,12 @@ type asked struct {
 	Inputs      map[string]any    `json:"component_args,omitempty"` // of --stdin
 	Config      map[string]string `json:"config,omitempty"`         // [component:NAME]
 	Image       string            `json:"image,omitempty"`          // what torchx.IMAGE was
+	TTY         bool              `json:"tty,omitempty"`            // --tty
 }
 
 // asked is the record of o; env and image are what --env and torchx.IMAGE say.
 func (o *runOptions) asked(env spec.Map[string], image string) (json.RawMessage, error) {
-	data, err := json.Marshal(asked{env, o.workspace, o.hasWorkspace && o.workspace == "", o.parentRunID, o.inputs.JSON, o.inputs.Config, image})
+	data, err := json.Marshal(asked{env, o.workspace, o.hasWorkspace && o.workspace == "", o.parentRunID, o.inputs.JSON, o.inputs.Config, image, o.follow.tty.on})
 	if err != nil {
 		return nil, fmt.Errorf("encode what was asked for: %w", err)
 	}

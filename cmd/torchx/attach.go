@@ -113,6 +113,10 @@ func (a *attachment) settle() {
 // answeredDetach detaches, unless the end of the app came first. open says that
 // no ENTER has ended the line of the question.
 func (a *attachment) answeredDetach(open bool) {
+	if s, err := a.runner.Status(context.Background(), a.ref); err == nil && s.State.Terminal() {
+		a.settle() // nothing goes on: the rest of the output follows, and how it ended
+		return
+	}
 	a.state.Lock()
 	defer a.state.Unlock()
 	if a.asking {

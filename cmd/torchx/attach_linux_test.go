@@ -163,3 +163,26 @@ func TestAttachFromNow(t *testing.T) {
 		t.Errorf("%s", r.out)
 	}
 }
+
+// The app may end while the user thinks the question over: then nothing goes on.
+func TestAttachEndsWhileAsking(t *testing.T) {
+	t.Parallel()
+	dir := caseDir(t)
+	handle := detached(t, dir, slowly)
+	s := begin(t, filepath.Join(dir, "home"), true, "attach", "--all", handle)
+	s.shown.waitFor("before")
+	must(t, os.WriteFile(filepath.Join(dir, "go"), nil, 0o600))
+	s.shown.waitFor("after")
+	s.signals <- os.Interrupt
+	s.shown.waitFor("d detach from it (default): ")
+	if r := torchx(t, dir, nil, "", "cancel", "--wait", handle); r.code != exitOK {
+		t.Fatalf("%+v", r)
+	}
+	s.typed("d\n")
+	if code := <-s.ended; code != exitInterrupted || !strings.Contains(s.shown.String(), ": CANCELLED") {
+		t.Errorf("exit code %d: %q", code, s.shown)
+	}
+	if strings.Contains(s.shown.String(), "goes on") {
+		t.Errorf("%q", s.shown)
+	}
+}

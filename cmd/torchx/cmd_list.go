@@ -81,7 +81,7 @@ func (t *tool) listFilter(o listOptions) (f runner.Filter, err error) {
 		}
 		f.Backend = alias.Backend
 	}
-	if _, err = backends.CfgLayer(o.cfg); err != nil {
+	if err := t.checkListCfg(f.Backend, o.cfg); err != nil {
 		return f, err
 	}
 	if f.States, err = parseStates("list", o.states); err != nil {
@@ -97,6 +97,35 @@ func (t *tool) listFilter(o listOptions) (f runner.Filter, err error) {
 		}
 	}
 	return f, nil
+}
+
+// checkListCfg says which options mean nothing; a value that cannot be used is an error.
+func (t *tool) checkListCfg(backend, cfg string) error {
+	layer, err := backends.CfgLayer(cfg)
+	if err != nil || len(layer) == 0 {
+		return err
+	}
+	if backend == "" {
+		t.warn("-cfg is ignored: it tells a backend where to look, and goes with -b")
+		return nil
+	}
+	reg, err := t.registry()
+	if err != nil {
+		return err
+	}
+	b, err := reg.Get(backend)
+	if err != nil {
+		return err
+	}
+	for _, w := range backends.Unused(b.Options(), layer) {
+		t.warn("%s", w)
+	}
+	for _, e := range backends.Explain(b.Options(), layer) {
+		if e.Err != nil {
+			return backends.Errorf(backends.ErrInvalidOption, "backend %s: %s: option %s: %w", backend, e.Given[0].Origin, e.Option.Key, e.Err)
+		}
+	}
+	return nil
 }
 
 func listLimit(o listOptions) (int, error) {

@@ -30,12 +30,13 @@ func (t *tool) rerunCommand() *cli.Command {
 		Description: "Evaluate the component of an app again, in the folder it was run in, with the arguments, variables and options it had, " +
 			"and run the result as a new app. What is given here replaces what was given then: an argument that of the same name, " +
 			"values behind `--` all of them. It warns when component files or environment variables that the component read have changed since. " +
-			"An app that was submitted from a file is itself run again. " + handleHelp,
+			"An app that was submitted from a file is itself run again. One that had a terminal gets one, unless --tty=false is given. " + handleHelp,
 		Flags: append(runFlags(&o, &env, "where to run: `BACKEND` (default: where it ran)"),
 			&cli.BoolFlag{Name: "recorded", Usage: "run the app as it was recorded, without evaluating its component", Destination: &recorded},
 		),
 		Action: func(c *cli.Context) error {
 			o.env, o.hasWorkspace = env.Value(), c.IsSet("workspace")
+			o.hasTTY = c.IsSet("tty")
 			o.inputs.Args = c.Args().Tail()
 			if c.NArg() == 0 {
 				return usagef("rerun", "missing HANDLE")
@@ -61,7 +62,7 @@ func (t *tool) rerun(ctx context.Context, o runOptions, text string, exact bool)
 		return fmt.Errorf("%s: %w", past.Ref.Handle(), err)
 	}
 	o.take(was)
-	if err := t.chooseWhere(&o, past); err != nil {
+	if err := t.chooseWhere(&o, past, was.TTY); err != nil {
 		return err
 	}
 	conf, err := t.config()
@@ -109,9 +110,9 @@ func (t *tool) moveTo(past *runner.Recorded) error {
 	return nil
 }
 
-// chooseWhere takes backend and options of the app, unless it is to run elsewhere:
-// another backend has other options.
-func (t *tool) chooseWhere(o *runOptions, past *runner.Recorded) error {
+// chooseWhere takes backend and options of the app, and whether it was on a terminal,
+// unless it is to run elsewhere: another backend has other options.
+func (t *tool) chooseWhere(o *runOptions, past *runner.Recorded, tty bool) error {
 	if o.backend == "" {
 		o.backend = past.Ref.Backend
 	}
@@ -120,6 +121,9 @@ func (t *tool) chooseWhere(o *runOptions, past *runner.Recorded) error {
 		return err
 	}
 	if alias.Backend == past.Ref.Backend {
+		if !o.hasTTY {
+			o.follow.tty.on = tty
+		}
 		o.recordedCfg = append(backends.DefaultsLayer(alias.Defaults, o.backend), backends.JSONLayer(past.Cfg, past.Ref.Handle())...)
 	}
 	return nil

@@ -23,6 +23,7 @@ type runOptions struct {
 	dryrun      bool
 	json        bool
 	follow      followOptions
+	hasTTY      bool // --tty or --tty=false was said
 	workspace   string
 	// hasWorkspace: somebody chose the workspace, or none.
 	hasWorkspace bool

@@ -26,7 +26,7 @@ func followFlags(o *followOptions) []cli.Flag {
 	return []cli.Flag{
 		&cli.BoolFlag{Name: "wait", Usage: "return after the end of the app (local and docker do anyway)", Destination: &o.wait},
 		&cli.BoolFlag{Name: "log", Usage: "show the output of the replicas, and wait (local and docker do anyway)", Destination: &o.log},
-		&cli.BoolFlag{Name: "detach", Aliases: []string{"d"}, Usage: "return once all replicas have started", Destination: &o.detach},
+		&cli.BoolFlag{Name: "detach", Aliases: []string{"d"}, Usage: "return once all replicas have started, but for roles that wait for others", Destination: &o.detach},
 		&cli.BoolFlag{Name: "queue", Usage: "start when the app's CPUs, memory and GPUs fit beside the apps that run here (with -d: return once it is queued)", Destination: &o.queue},
 		ttyFlag(&o.tty, "run the only replica on a terminal, and sit at it: a shell, a REPL, pdb"),
 		detachKeysFlag(&o.tty),

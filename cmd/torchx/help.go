@@ -49,7 +49,7 @@ torchx log -t -
 func commandHelp(c *cli.Command, width int) string {
 	usage, examples, _ := strings.Cut(c.UsageText, "\n")
 	var b strings.Builder
-	fmt.Fprintf(&b, "usage: torchx %s %s\n\n", c.Name, usage)
+	b.WriteString(usageLines("usage: torchx "+c.Name+" ", usage, width) + "\n")
 	for _, l := range wrapText(c.Description, width) {
 		b.WriteString(l + "\n")
 	}
@@ -62,6 +62,30 @@ func commandHelp(c *cli.Command, width int) string {
 	if examples != "" {
 		b.WriteString("\nexamples:\n" + indent(examples))
 	}
+	return b.String()
+}
+
+// usageLines is a line of usage, broken between its [parts] and words where the
+// screen is too narrow, and continued below where it began.
+func usageLines(begin, usage string, width int) string {
+	var parts []string
+	for _, word := range strings.Fields(usage) {
+		if n := len(parts); n > 0 && strings.Count(parts[n-1], "[") > strings.Count(parts[n-1], "]") {
+			parts[n-1] += " " + word
+			continue
+		}
+		parts = append(parts, word)
+	}
+	var b strings.Builder
+	line := begin
+	for _, part := range parts {
+		if len(line) > len(begin) && len(line)+len(part) > width {
+			b.WriteString(strings.TrimRight(line, " ") + "\n")
+			line = strings.Repeat(" ", len(begin))
+		}
+		line += part + " "
+	}
+	b.WriteString(strings.TrimRight(line, " ") + "\n")
 	return b.String()
 }
 

@@ -103,6 +103,12 @@ func (n *newLines) take(b *backends.Block) bool {
 		n.now = position{Attempt: b.Attempt}
 		n.skip, n.held = nil, map[backends.Stream]int64{}
 	}
+	if b.Skipped > 0 {
+		n.now.Lines += b.Skipped
+		delete(n.now.Open, b.Stream)
+		delete(n.skip, b.Stream)
+		delete(n.held, b.Stream)
+	}
 	if b.Notice != "" {
 		return true
 	}

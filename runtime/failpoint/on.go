@@ -8,7 +8,12 @@ import (
 	"strings"
 	"sync"
 	"syscall"
+	"time"
 )
+
+// stopDelay is how long a thread waits for its process to be stopped: the signal
+// reaches another thread first.
+const stopDelay = time.Second
 
 // target is what the environment asks for.
 type target struct {
@@ -48,5 +53,6 @@ func Hit(name string) {
 		if t.signal == syscall.SIGKILL {
 			select {} // the signal is on its way
 		}
+		time.Sleep(stopDelay)
 	}
 }

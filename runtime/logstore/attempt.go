@@ -26,6 +26,8 @@ type attempt struct {
 	passed   [2]int64 // newlines up to the last record that was finished or given back
 	pos      [2]int64 // the first byte that was not handed out
 	line     int64    // selected lines passed; kept only while counting
+	out      int64    // of a log with a limit: selected lines handed out or told as skipped
+	skipped  int64    // lines behind those that are gone, which the next block tells
 	ended    bool     // the selection reaches no further
 	losses   [2][]loss
 	shown    [2]int   // of the losses
@@ -106,6 +108,8 @@ func (a *attempt) goTo(sel selection) {
 	a.k = a.index.search(func(r record) bool { return a.sel.count(r) > a.sel.from })
 	prev := a.index.at(a.k - 1)
 	a.seen, a.lines, a.passed, a.line = prev.end, prev.lines, prev.lines, a.sel.count(prev)
+	a.out, a.skipped = a.sel.from, 0
+	a.skipTo(a.line)
 	start := a.k
 	a.k = max(0, min(a.k, a.index.len()-1)) // the last record may grow
 	for s, on := range a.sel.streams {
@@ -122,6 +126,15 @@ func (a *attempt) counting() bool { return a.line < a.sel.from || a.sel.to != ma
 
 // next hands out the next block of whole lines, false if there is none now.
 func (a *attempt) next() (backends.Block, bool, error) {
+	b, ok, err := a.nextBlock()
+	if ok && a.index.gone.file != nil {
+		b.Skipped, a.skipped = a.skipped, 0
+		a.out += b.Skipped + int64(bytes.Count(b.Data, []byte{'\n'}))
+	}
+	return b, ok, err
+}
+
+func (a *attempt) nextBlock() (backends.Block, bool, error) {
 	for {
 		if len(a.notices) > 0 {
 			b := backends.Block{Notice: a.notices[0], Attempt: a.number}

@@ -26,6 +26,7 @@ func (a *attempt) skipGone(s Stream, r record) (backends.Block, bool) {
 	if a.counting() {
 		was, a.line = a.line, passed
 	}
+	a.skipTo(passed)
 	whole := passed > max(was, a.sel.from) && max(was, a.sel.from) < a.sel.to
 	begun := to == g.off[s] && g.mid[s] && passed < a.sel.to // its number depends on where it ends
 	inTime := r.time >= a.sel.since && r.time < a.sel.until
@@ -40,6 +41,12 @@ func (a *attempt) skipGone(s Stream, r record) (backends.Block, bool) {
 	return backends.Block{
 		Time: time.Unix(0, r.time), Stream: streamNames[s], Attempt: a.number, Notice: g.notice(s, first),
 	}, true
+}
+
+// skipTo notes that the selected lines before one are handed out or gone. Of lines
+// that come in the middle of a record too few may be taken for passed, never too many.
+func (a *attempt) skipTo(line int64) {
+	a.skipped = max(a.skipped, min(line, a.sel.to)-a.out)
 }
 
 // allGone is the notice that is due when all that is known of a stream was given

@@ -13,7 +13,12 @@ import (
 const VisibleVariable = "CUDA_VISIBLE_DEVICES"
 
 // smiTimeout bounds the look at the GPUs: a hanging driver must not hang torchx.
-const smiTimeout = 10 * time.Second
+const (
+	smiTimeout = 10 * time.Second
+	// smiDelay is how long its output is waited for after that: a wrapper script's
+	// child may hold it.
+	smiDelay = time.Second
+)
 
 // GPU is one device that can be given to a replica of its own.
 type GPU struct {
@@ -26,7 +31,9 @@ type GPU struct {
 func ListGPUs(ctx context.Context) ([]string, error) {
 	ctx, cancel := context.WithTimeout(ctx, smiTimeout)
 	defer cancel()
-	out, err := exec.CommandContext(ctx, "nvidia-smi", "-L").Output()
+	cmd := exec.CommandContext(ctx, "nvidia-smi", "-L")
+	cmd.WaitDelay = smiDelay
+	out, err := cmd.Output()
 	if err != nil {
 		return nil, fmt.Errorf("count GPUs: %w", err)
 	}

@@ -105,6 +105,35 @@ func (r *Runner) keptLogs(ctx context.Context, b backends.Backend, ref Ref, role
 	return r.open(open, ref, targets, len(ids) > 0)
 }
 
+// foundLogs opens what is left outside of an app that somebody removed by hand;
+// cause is the error if there is nothing.
+func (r *Runner) foundLogs(ctx context.Context, b backends.Backend, ref Ref, s *spec.Status, targets []spec.Replica, named bool,
+	o func(spec.Replica) backends.LogOptions, cause error,
+) ([]LogInput, error) {
+	keeper, can := b.(backends.LogKeeper)
+	kept := r.findLogs(ctx, b, ref, s)
+	if !can || kept == nil {
+		return nil, cause
+	}
+	r.warn("app %s is gone: its backend no longer has it, and no torchx command removed it; its logs are in %s", ref.Handle(), kept.Dir)
+	open := func(t spec.Replica) (backends.LogReader, error) { return keeper.Kept(ctx, kept, t, o(t)) }
+	return r.open(open, ref, targets, named)
+}
+
+// findLogs looks for logs outside of an app that its backend no longer has.
+func (r *Runner) findLogs(ctx context.Context, b backends.Backend, ref Ref, s *spec.Status) *backends.KeptLogs {
+	finder, ok := b.(backends.LogFinder)
+	row := r.row(ctx, ref)
+	if !ok || row == nil {
+		return nil
+	}
+	var cfg backends.Config
+	if err := json.Unmarshal(row.Cfg, &cfg); err != nil {
+		return nil // an app without options
+	}
+	return finder.FindLogs(ref.ID, cfg, row.Cwd, s.Roles)
+}
+
 func keptRoles(k *backends.KeptLogs) []spec.RoleStatus {
 	var roles []spec.RoleStatus
 	for _, kept := range k.Roles {

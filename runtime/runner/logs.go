@@ -53,7 +53,7 @@ func (r *Runner) LogsOf(ctx context.Context, ref Ref, role string, ids []int, o 
 		return nil, notFound("app %s has no log, no replica was started: %s", ref.Handle(), firstNonEmpty(s.Msg, s.State.String()))
 	}
 	if err := r.missing(ctx, b, ref, s); err != nil {
-		return nil, err
+		return r.foundLogs(ctx, b, ref, s, targets, len(ids) > 0, o, err)
 	}
 	open := func(t spec.Replica) (backends.LogReader, error) { return b.Logs(ctx, ref.ID, t, o(t)) }
 	return r.open(open, ref, targets, len(ids) > 0)

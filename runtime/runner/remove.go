@@ -69,10 +69,13 @@ func (r *Runner) tombstoneFor(ctx context.Context, b backends.Backend, ref Ref, 
 		return t
 	}
 	kept, err := keeper.Keeps(ctx, ref.ID, how.DeleteOptions)
+	if errors.Is(err, backends.ErrNotFound) {
+		kept, err = r.findLogs(ctx, b, ref, s), nil
+	}
 	if err == nil && kept != nil {
 		t.Kept, err = json.Marshal(kept)
 	}
-	if err != nil && !errors.Is(err, backends.ErrNotFound) {
+	if err != nil {
 		r.warn("which logs of app %s will be left is not known: %v", ref.Handle(), err)
 	}
 	return t

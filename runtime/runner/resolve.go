@@ -21,7 +21,7 @@ const maxCandidates = 4
 
 // Resolve finds the app that a text means: a handle (with any session, a known
 // backend or alias; the app need not exist), "-" for the app submitted last from
-// this home, or an app id or a unique prefix of one. Errors: backends.ErrNotFound,
+// this home, removed or not, or an app id or a unique prefix of one. Errors: backends.ErrNotFound,
 // or a plain one for a malformed handle or an ambiguous prefix.
 func (r *Runner) Resolve(ctx context.Context, text string) (Ref, error) {
 	switch {
@@ -72,6 +72,10 @@ func only(text string, found []Ref) (Ref, error) {
 func (r *Runner) last(ctx context.Context) (Ref, error) {
 	if r.DB == nil {
 		return Ref{}, errors.New("`-` means the app submitted last, but there is no history: give a handle")
+	}
+	// The app before the last one is not meant: a second `delete -` must not take it.
+	if gone, err := r.DB.LastRemoved(ctx); err == nil {
+		return Ref{gone.Backend, gone.ID}, nil
 	}
 	app, err := r.DB.Last(ctx)
 	if errors.Is(err, state.ErrNotFound) {
