@@ -50,27 +50,50 @@ func connect(ctx context.Context, e endpoint) (*client.Client, error) {
 
 func checkAPI(p types.Ping) error {
 	if p.APIVersion == "" || versions.LessThan(p.APIVersion, oldestAPI) {
-		return fmt.Errorf("the engine is too old: its API is %s, torchx needs %s (Docker 19.03) or newer: upgrade Docker", p.APIVersion, oldestAPI)
+		return &trouble{what: fmt.Sprintf("it is too old, its API is %q, torchx needs %s (Docker 19.03) or newer", p.APIVersion, oldestAPI), fix: "upgrade Docker"}
 	}
 	return nil
 }
 
-// explain turns a failure to reach the engine into one line with what to do.
-func (e endpoint) explain(err error) error {
-	where := fmt.Sprintf("%s (%s)", e.Host, e.Why)
-	switch {
-	case errors.Is(err, fs.ErrPermission) || strings.Contains(err.Error(), "permission denied"):
-		return fmt.Errorf("permission denied on the Docker socket %s: run `sudo usermod -aG docker $USER` and log in again", where)
-	case errors.Is(err, context.DeadlineExceeded):
-		return fmt.Errorf("the Docker engine at %s does not answer: see `sudo systemctl status docker`", where)
-	case !unreachable(err):
-		return fmt.Errorf("engine %s: %w", where, plain(err))
-	case e.Why != "default":
-		return fmt.Errorf("no Docker engine answers at %s: start it, or choose another by DOCKER_HOST or `docker context use`", where)
-	case !installed():
-		return errors.New("no Docker on this machine: install Docker Engine (https://docs.docker.com/engine/install) or set DOCKER_HOST to one elsewhere")
+// trouble is why an engine is of no use, and what to do about it.
+type trouble struct {
+	what, fix string // fix "": nobody knows
+	cause     error
+}
+
+func (t *trouble) Error() string {
+	if t.fix == "" {
+		return t.what
 	}
-	return fmt.Errorf("the Docker daemon is not running, nothing answers at %s: start it by `sudo systemctl start docker`", where)
+	return t.what + ": " + t.fix
+}
+
+func (t *trouble) Unwrap() error { return t.cause }
+
+// where is how an endpoint is named to users.
+func (e endpoint) where() string { return fmt.Sprintf("%s (%s)", e.Host, e.Why) }
+
+// explain turns a failure to reach the engine into one line with what to do.
+func (e endpoint) explain(err error) *trouble {
+	t := &trouble{cause: err}
+	var known *trouble
+	switch {
+	case errors.As(err, &known):
+		t.what, t.fix = fmt.Sprintf("engine %s: %s", e.where(), known.what), known.fix
+	case errors.Is(err, fs.ErrPermission) || strings.Contains(err.Error(), "permission denied"):
+		t.what, t.fix = "permission denied on the Docker socket "+e.where(), "run `sudo usermod -aG docker $USER` and log in again"
+	case errors.Is(err, context.DeadlineExceeded):
+		t.what, t.fix = fmt.Sprintf("the Docker engine at %s does not answer", e.where()), "see `sudo systemctl status docker`"
+	case !unreachable(err):
+		t.what = fmt.Sprintf("engine %s: %v", e.where(), plain(err))
+	case e.Why != "default":
+		t.what, t.fix = "no Docker engine answers at "+e.where(), "start it, or choose another by DOCKER_HOST or `docker context use`"
+	case !installed():
+		t.what, t.fix = "no Docker on this machine", "install Docker Engine (https://docs.docker.com/engine/install) or set DOCKER_HOST to one elsewhere"
+	default:
+		t.what, t.fix = fmt.Sprintf("the Docker daemon is not running, nothing answers at %s", e.where()), "start it by `sudo systemctl start docker`"
+	}
+	return t
 }
 
 func installed() bool {

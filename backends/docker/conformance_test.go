@@ -52,10 +52,7 @@ func needEngine(t *testing.T) {
 	if real != nil {
 		return
 	}
-	if enginetest.Required() {
-		t.Fatal(missing)
-	}
-	t.Skip(missing)
+	enginetest.Missing(t, missing)
 }
 
 func newBackend(t *testing.T, home string, e *enginetest.Engine) *Backend {

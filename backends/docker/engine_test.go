@@ -257,18 +257,18 @@ func TestContainerRemoved(t *testing.T) {
 func TestEngineRestart(t *testing.T) {
 	t.Parallel()
 	needEngine(t)
-	e := ownEngine(t, enginetest.Options{Apart: true})
+	e := enginetest.Need(t, enginetest.Options{})
 	f := onEngine(t, e)
 	once := f.start(shell(`trap 'exit 0' TERM; echo one; while :; do sleep 0.1; done`))
 	role := shell(`trap 'exit 0' TERM; echo up; if [ -e /tmp/x ]; then exit 0; fi; i=0; while [ $i -lt 60 ]; do i=$((i+1)); sleep 0.1; done; exit 0`)
 	role.MaxRetries, role.RetryPolicy = 1, spec.RetryReplica
 	again := f.start(role)
 	for _, sig := range []syscall.Signal{syscall.SIGTERM, syscall.SIGKILL} {
-		if err := e.Daemon().Signal(sig); err != nil {
+		if err := e.Signal(sig); err != nil {
 			t.Fatal(err)
 		}
 		e.Wait()
-		if err := e.StartDaemon(enginetest.Options{Apart: true}); err != nil {
+		if err := e.StartDaemon(); err != nil {
 			t.Fatal(err)
 		}
 		if sig == syscall.SIGTERM {
@@ -293,16 +293,15 @@ func TestEngineRestart(t *testing.T) {
 func TestLiveRestore(t *testing.T) {
 	t.Parallel()
 	needEngine(t)
-	o := enginetest.Options{Apart: true, LiveRestore: true}
-	e := ownEngine(t, o)
+	e := enginetest.Need(t, enginetest.Options{LiveRestore: true})
 	f := onEngine(t, e)
 	id := f.start(shell(`i=0; while [ $i -lt 300 ]; do i=$((i+1)); echo "line $i"; sleep 0.02; done`))
 	time.Sleep(time.Second)
-	if err := e.Daemon().Kill(); err != nil {
+	if err := e.Signal(syscall.SIGKILL); err != nil {
 		t.Fatal(err)
 	}
 	e.Wait()
-	if err := e.StartDaemon(o); err != nil {
+	if err := e.StartDaemon(); err != nil {
 		t.Fatal(err)
 	}
 	s := f.wait(id)
@@ -323,23 +322,6 @@ func TestLiveRestore(t *testing.T) {
 	if !seen["line 300\n"] || len(seen) < 200 {
 		t.Errorf("%d lines: %q", len(seen), text)
 	}
-}
-
-func ownEngine(t *testing.T, o enginetest.Options) *enginetest.Engine {
-	t.Helper()
-	e, err := enginetest.Start(o)
-	if err == nil {
-		t.Cleanup(func() {
-			if err := e.Stop(); err != nil {
-				t.Error(err)
-			}
-		})
-		err = e.Load()
-	}
-	if err != nil {
-		t.Fatal(err)
-	}
-	return e
 }
 
 // A log that turns over loses lines in old engines; what is left has each line

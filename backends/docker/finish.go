@@ -28,8 +28,20 @@ func (l *launcher) Finish(time.Duration, <-chan struct{}) {
 	done := make(chan struct{})
 	go func() { l.pumps.Wait(); close(done) }()
 	l.awaitLogs(done)
+	if l.half.Load() {
+		l.clear()
+	}
 	l.cancel()
 	<-done
+}
+
+// clear removes the containers of an app that could not start; their logs are archived.
+func (l *launcher) clear() {
+	ctx, cancel := context.WithTimeout(l.ctx, sweepTime)
+	defer cancel()
+	if err := removeContainers(ctx, l.engine.Client, l.app); err != nil {
+		l.log.Print(err)
+	}
 }
 
 func (l *launcher) awaitLogs(done <-chan struct{}) {

@@ -34,6 +34,7 @@ type launcher struct {
 	pumps  sync.WaitGroup
 	// progress counts what came of the engine's logs.
 	progress atomic.Int64
+	half     atomic.Bool // a container could not be started
 
 	mu      sync.Mutex
 	running map[string]*run // by container id

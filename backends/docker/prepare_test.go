@@ -1,3 +1,5 @@
+//go:build unix
+
 package docker
 
 import (
@@ -9,8 +11,8 @@ import (
 	"testing"
 
 	"torchx/backends"
+	"torchx/backends/docker/enginetest"
 	"torchx/backends/docker/image"
-	"torchx/backends/docker/image/enginetest"
 	"torchx/runtime/spec"
 )
 
@@ -27,7 +29,7 @@ func workspaceApp(t *testing.T, cfg, dir string) backends.PlanInput {
 // once, and not at all when its content was built before.
 func TestPrepare(t *testing.T) {
 	t.Parallel()
-	e := enginetest.Need(t)
+	e := enginetest.Need(t, enginetest.Options{})
 	dir := t.TempDir()
 	must(t, os.WriteFile(filepath.Join(dir, "f"), []byte("1"), 0o644))
 	var builds atomic.Int32

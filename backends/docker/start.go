@@ -61,7 +61,19 @@ func (l *launcher) Start(ctx context.Context, batch []agent.Start) []agent.Start
 		})
 	}
 	_ = all.Wait() // each has its own answer
+	l.halfMade(started)
 	return started
+}
+
+// halfMade notes that an app could not start as a whole: nothing of it is to stay in
+// the engine.
+func (l *launcher) halfMade(started []agent.Started) {
+	for i := range started {
+		var refused *agent.RefusedError
+		if errors.As(started[i].Err, &refused) {
+			l.half.Store(true)
+		}
+	}
 }
 
 // create makes what is not there and says in started what could not be made.
@@ -105,7 +117,7 @@ func refusal(ctx context.Context, r spec.Replica, code int, err error) error {
 	if errors.As(err, &refused) {
 		return refused
 	}
-	return &agent.RefusedError{Replica: r, Code: code, Err: plain(err)}
+	return &agent.RefusedError{Replica: r, Code: code, Err: clearly(err)}
 }
 
 // createOne makes a container, or finds the one that a former agent made.

@@ -1,6 +1,10 @@
+//go:build unix
+
 package image
 
 import (
+	"fmt"
+	"net"
 	"net/http"
 	"os"
 	"os/exec"
@@ -8,13 +12,14 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	"github.com/docker/docker/api/types/image"
 	"github.com/docker/docker/client"
 	"github.com/google/go-containerregistry/pkg/registry"
 
 	"torchx/backends"
-	"torchx/backends/docker/image/enginetest"
+	"torchx/backends/docker/enginetest"
 )
 
 // Registries on the loopback of the engine's network; the second one asks for a login.
@@ -24,27 +29,41 @@ const (
 	user, password = "ann", "s3cret"
 )
 
-// serveVariable makes the test program the registries.
+// serveVariable makes the test program the registries, and names a file that says
+// when they are there.
 const serveVariable = "TORCHX_TEST_REGISTRIES"
 
 const testImage = enginetest.Image
 
 func TestMain(m *testing.M) {
-	if os.Getenv(serveVariable) != "" {
-		serveRegistries()
-		return
+	if there := os.Getenv(serveVariable); there != "" {
+		fmt.Fprintln(os.Stderr, serveRegistries(there))
+		os.Exit(1)
 	}
 	code := m.Run()
 	if engine.engine != nil {
-		engine.engine.Stop()
+		if err := engine.engine.Stop(); err != nil {
+			fmt.Fprintln(os.Stderr, err)
+		}
 	}
 	os.Exit(code)
 }
 
-func serveRegistries() {
+func serveRegistries(there string) error {
 	locked := registry.New()
-	go http.ListenAndServe(openRegistry, registry.New())
-	_ = http.ListenAndServe(closedRegistry, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+	first, err := net.Listen("tcp", openRegistry)
+	if err != nil {
+		return err
+	}
+	second, err := net.Listen("tcp", closedRegistry)
+	if err != nil {
+		return err
+	}
+	if err := os.WriteFile(there, nil, 0o600); err != nil {
+		return err
+	}
+	go http.Serve(first, registry.New())
+	return http.Serve(second, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if u, p, ok := r.BasicAuth(); !ok || u != user || p != password {
 			w.Header().Set("WWW-Authenticate", `Basic realm="test"`)
 			w.WriteHeader(http.StatusUnauthorized)
@@ -64,11 +83,33 @@ var engine = struct {
 // needEngine returns the client of the engine.
 func needEngine(t *testing.T) *client.Client {
 	t.Helper()
-	engine.once.Do(func() { engine.engine, engine.err = enginetest.Start(serveVariable) })
+	engine.once.Do(func() {
+		engine.engine, engine.err = enginetest.Start(enginetest.Options{})
+		if engine.err == nil {
+			engine.err = startRegistries(engine.engine)
+		}
+	})
 	if engine.err != nil {
 		enginetest.Missing(t, engine.err)
 	}
 	return engine.engine.Client
+}
+
+func startRegistries(e *enginetest.Engine) error {
+	dir, err := os.MkdirTemp("", "torchx-registries-")
+	if err != nil {
+		return err
+	}
+	defer os.RemoveAll(dir)
+	there := filepath.Join(dir, "there")
+	if _, err := e.Run("env", serveVariable+"="+there, os.Args[0]); err != nil {
+		return err
+	}
+	for deadline := time.Now().Add(10 * time.Second); ; time.Sleep(10 * time.Millisecond) {
+		if _, err = os.Stat(there); err == nil || time.Now().After(deadline) {
+			return err
+		}
+	}
 }
 
 // remove makes sure that an image is not on the engine.

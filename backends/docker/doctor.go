@@ -1,0 +1,98 @@
+package docker
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"time"
+
+	"github.com/docker/docker/api/types/system"
+	"github.com/docker/docker/client"
+
+	"torchx/backends"
+)
+
+var _ backends.Doctor = (*Backend)(nil)
+
+// examTime bounds the look at an engine that has answered once.
+const examTime = 10 * time.Second
+
+// Names of checks.
+const (
+	endpointCheck = "endpoint"
+	engineCheck   = "engine"
+)
+
+// Doctor tells which engine is used and who chose it, whether it answers, and what
+// apps find there.
+func (b *Backend) Doctor(ctx context.Context) []backends.Check {
+	at, err := findEndpoint(lookup(b.environ))
+	if err != nil {
+		return []backends.Check{backends.Failed(endpointCheck, "", "%v", err)}
+	}
+	checks := []backends.Check{backends.Fine(endpointCheck, "%s", at.where())}
+	engine, err := connect(ctx, at)
+	if err != nil {
+		return append(checks, engineFailure(err))
+	}
+	defer engine.Close()
+	ctx, cancel := context.WithTimeout(ctx, examTime)
+	defer cancel()
+	info, err := engine.Info(ctx)
+	if err != nil {
+		return append(checks, engineFailure(at.explain(err)))
+	}
+	return append(checks, engineAnswer(engine, info), limitsCheck(info), restartCheck(info), gpusCheck(info, at))
+}
+
+// engineFailure separates what is wrong from what to do about it.
+func engineFailure(err error) backends.Check {
+	var t *trouble
+	if errors.As(err, &t) {
+		return backends.Failed(engineCheck, t.fix, "%s", t.what)
+	}
+	return backends.Failed(engineCheck, "", "%v", err)
+}
+
+func engineAnswer(c *client.Client, info system.Info) backends.Check {
+	return backends.Fine(engineCheck, "Docker %s, API %s, %s/%s with %d CPUs", info.ServerVersion, c.ClientVersion(), info.OSType, info.Architecture, info.NCPU)
+}
+
+// limitsCheck tells which limits of a role would be ignored.
+func limitsCheck(info system.Info) backends.Check {
+	const name = "limits"
+	var ignored []string
+	if !info.MemoryLimit {
+		ignored = append(ignored, "memory")
+	}
+	if !info.CPUCfsQuota {
+		ignored = append(ignored, "CPUs")
+	}
+	if len(ignored) > 0 {
+		return backends.Warned(name, "turn on the memory and cpu controllers of control groups, see `docker info`",
+			"the engine's kernel cannot limit %s: containers take what they want", strings.Join(ignored, " and "))
+	}
+	return backends.Fine(name, "memory and CPUs of containers are limited")
+}
+
+func restartCheck(info system.Info) backends.Check {
+	const name = "restarts"
+	if info.LiveRestoreEnabled {
+		return backends.Fine(name, "containers go on when the engine is restarted (live-restore)")
+	}
+	return backends.Fine(name, "containers end with the engine, and are retried; live-restore would keep them")
+}
+
+func gpusCheck(info system.Info, at endpoint) backends.Check {
+	const name = "gpus"
+	_, nvidia := info.Runtimes["nvidia"]
+	switch {
+	case nvidia || len(info.DiscoveredDevices) > 0:
+		return backends.Fine(name, "the engine can hand them out")
+	case !mayHaveGPUs(info, at.Host):
+		return backends.Fine(name, "none: apps that ask for some run without")
+	case !strings.HasPrefix(at.Host, "unix://"):
+		return backends.Fine(name, "not known: the engine is elsewhere and has no runtime for them")
+	}
+	return backends.Warned(name, "install the NVIDIA Container Toolkit and run `nvidia-ctk runtime configure`", "there are devices, but the engine has no runtime for them")
+}

@@ -1,0 +1,84 @@
+//go:build unix
+
+package docker
+
+import (
+	"net"
+	"net/http"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"torchx/backends"
+)
+
+// oldEngine answers as Docker 1.12 does.
+func oldEngine(t *testing.T) string {
+	t.Helper()
+	dir, err := os.MkdirTemp("", "old") // a socket's path has to be short
+	must(t, err)
+	t.Cleanup(func() { os.RemoveAll(dir) })
+	l, err := net.Listen("unix", filepath.Join(dir, "s"))
+	must(t, err)
+	server := &http.Server{Handler: http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		w.Header().Set("Api-Version", "1.24")
+	})}
+	go server.Serve(l)
+	t.Cleanup(func() { server.Close() })
+	return "unix://" + l.Addr().String()
+}
+
+// diagnose returns the last check that a doctor makes in an environment.
+func diagnose(t *testing.T, environ ...string) (all []backends.Check, last backends.Check) {
+	t.Helper()
+	b, err := New(Config{Home: t.TempDir(), Exe: os.Args[0], Environ: append([]string{"HOME=" + t.TempDir()}, environ...)})
+	must(t, err)
+	defer b.Close()
+	all = b.Doctor(t.Context())
+	return all, all[len(all)-1]
+}
+
+func TestDoctorOfNoEngine(t *testing.T) {
+	t.Parallel()
+	config := t.TempDir()
+	must(t, os.WriteFile(filepath.Join(config, "config.json"), []byte(`{"currentContext": "lab"}`), 0o600))
+	meta := filepath.Join(config, "contexts", "meta", contextID("lab"))
+	must(t, os.MkdirAll(meta, 0o700))
+	must(t, os.WriteFile(filepath.Join(meta, "meta.json"), []byte(`{"Endpoints": {"docker": {"Host": "unix:///no/such"}}}`), 0o600))
+	for _, test := range []struct {
+		environ   []string
+		endpoint  string // "": the last check is about that
+		text, fix string
+	}{
+		{[]string{"DOCKER_HOST=unix:///no/such"}, "unix:///no/such (DOCKER_HOST)", "no Docker engine answers at unix:///no/such (DOCKER_HOST)", "start it, or choose another"},
+		{[]string{"DOCKER_CONFIG=" + config}, "unix:///no/such (context lab)", "no Docker engine answers at unix:///no/such (context lab)", "docker context use"},
+		{[]string{"DOCKER_CONTEXT=nosuch"}, "", `docker context "nosuch" (from DOCKER_CONTEXT) does not exist: see`, ""},
+		{[]string{"DOCKER_HOST=" + oldEngine(t)}, "(DOCKER_HOST)", `it is too old, its API is "1.24", torchx needs 1.40`, "upgrade Docker"},
+		{[]string{"DOCKER_HOST=ssh://x"}, "ssh://x (DOCKER_HOST)", "ssh is not supported, forward its socket", ""},
+	} {
+		all, last := diagnose(t, test.environ...)
+		if last.Level != backends.LevelFailure || !strings.Contains(last.Text, test.text) || !strings.Contains(last.Fix, test.fix) {
+			t.Errorf("%q: %+v", test.environ, last)
+		}
+		if test.endpoint != "" && !strings.Contains(all[0].Text, test.endpoint) {
+			t.Errorf("%q: %+v", test.environ, all[0])
+		}
+	}
+}
+
+func TestDoctor(t *testing.T) {
+	t.Parallel()
+	needEngine(t)
+	all, _ := diagnose(t, "DOCKER_HOST="+real.Host)
+	names := ""
+	for _, c := range all {
+		names += " " + c.Name
+		if c.Level == backends.LevelFailure || (c.Level == backends.LevelOK) != (c.Fix == "") {
+			t.Errorf("%+v", c)
+		}
+	}
+	if names != " endpoint engine limits restarts gpus" || !strings.Contains(all[1].Text, ", API 1.") {
+		t.Errorf("%+v", all)
+	}
+}

@@ -1,5 +1,0 @@
-//go:build unix && !linux
-
-package enginetest
-
-func detach(string) error { return nil }

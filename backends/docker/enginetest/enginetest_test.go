@@ -1,0 +1,74 @@
+//go:build linux
+
+package enginetest
+
+import (
+	"bufio"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+)
+
+// childVariable makes this program start an engine and wait for its own end.
+const childVariable = "TORCHX_TEST_ENGINE"
+
+func TestMain(m *testing.M) {
+	if os.Getenv(childVariable) == "" {
+		os.Exit(m.Run())
+	}
+	e, err := Start(Options{})
+	if err != nil {
+		os.Exit(1)
+	}
+	os.Stdout.WriteString(e.dir + "\n")
+	select {}
+}
+
+// Tests that are killed leave no engine behind.
+func TestKilled(t *testing.T) {
+	t.Parallel()
+	Need(t, Options{}) // the reason is told if none can be started
+	cmd := exec.CommandContext(t.Context(), os.Args[0])
+	cmd.Env = append(os.Environ(), childVariable+"=1")
+	out, err := cmd.StdoutPipe()
+	if err == nil {
+		err = cmd.Start()
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	dir, err := bufio.NewReader(out).ReadString('\n')
+	dir = strings.TrimSpace(dir)
+	if err != nil || len(processes(t, dir)) < 2 {
+		t.Fatalf("no engine in %q: %v", dir, err)
+	}
+	defer os.RemoveAll(dir)
+	if err := cmd.Process.Kill(); err != nil {
+		t.Fatal(err)
+	}
+	_ = cmd.Wait() // it was killed
+	for deadline := time.Now().Add(10 * time.Second); len(processes(t, dir)) > 0; time.Sleep(10 * time.Millisecond) {
+		if time.Now().After(deadline) {
+			t.Fatalf("left running: %q", processes(t, dir))
+		}
+	}
+}
+
+// processes are the command lines that name a folder.
+func processes(t *testing.T, dir string) (found []string) {
+	t.Helper()
+	files, err := filepath.Glob("/proc/[0-9]*/cmdline")
+	if err != nil || len(files) == 0 {
+		t.Fatalf("no processes: %v", err)
+	}
+	for _, f := range files {
+		line, err := os.ReadFile(f)
+		if err == nil && strings.Contains(string(line), dir) { // an error: it has ended
+			found = append(found, strings.ReplaceAll(string(line), "\x00", " "))
+		}
+	}
+	return found
+}

@@ -1,0 +1,210 @@
+//go:build unix
+
+// Package docker runs the torchx program on a real Docker Engine, as its users do:
+// what it says of mistakes, what it leaves behind, and (with TORCHX_KILLS, see
+// `make torture-docker`) what it makes of agents and engines that are killed.
+package docker
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/docker/docker/api/types/container"
+	"github.com/docker/docker/api/types/filters"
+
+	"torchx/backends/docker/enginetest"
+	"torchx/runtime/spec"
+)
+
+// labelApp is the label of TorchX that has a container's app.
+const labelApp = "torchx.pytorch.org/app-id"
+
+const testTimeout = 2 * time.Minute
+
+// program is torchx as it is built for all tests; engine the one of most of them.
+var (
+	program string
+	engine  *enginetest.Engine
+	missing error
+)
+
+func TestMain(m *testing.M) { os.Exit(runTests(m)) }
+
+func runTests(m *testing.M) int {
+	dir, err := os.MkdirTemp("", "torchx-docker-")
+	if err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		return 1
+	}
+	defer os.RemoveAll(dir)
+	program = filepath.Join(dir, "torchx")
+	if engine, missing = enginetest.Get(); missing == nil {
+		defer engine.Stop()
+		if out, err := exec.CommandContext(context.Background(), "go", "build", "-o", program, "torchx/cmd/torchx").CombinedOutput(); err != nil {
+			fmt.Fprintf(os.Stderr, "build torchx: %v\n%s", err, out)
+			return 1
+		}
+	}
+	return m.Run()
+}
+
+// component runs one shell script per role; parts of it can be wrong.
+const component = `
+def app(script = "true", image = "` + enginetest.Image + `", entrypoint = "sh", num_replicas = 1,
+        bind = "", device = "", port = 0, max_retries = 0, ready = ""):
+    """A shell script
+
+    Args:
+        script (str): what each replica runs
+        image (str): where
+        entrypoint (str): what runs it
+        num_replicas (int): how many
+        bind (str): a folder to mount at /mnt
+        device (str): a device to mount at the same place
+        port (int): what it listens on
+        max_retries (int): how often one starts again
+        ready (str): what must answer for it to be ready: port, or a line of its log
+    """
+    mounts = []
+    if bind:
+        mounts.append(specs.BindMount(bind, "/mnt"))
+    if device:
+        mounts.append(specs.DeviceMount(device, device))
+    return specs.AppDef(name = "app", roles = [specs.Role(
+        name = "r", image = image, entrypoint = entrypoint, args = ["-c", script.replace("$", "$$")],
+        num_replicas = num_replicas, mounts = mounts, max_retries = max_retries, port_map = {"http": port} if port else {},
+        metadata = {"torchx": {"ready": {"port": "http"} if ready == "port" else {"log": ready}}} if ready else {},
+    )])
+`
+
+// home is a TORCHX_HOME and an engine.
+type home struct {
+	*testing.T
+	engine *enginetest.Engine
+	dir    string
+	work   string // where commands run; t.star has the component
+	env    []string
+}
+
+func newHome(t *testing.T) *home {
+	t.Helper()
+	if engine == nil {
+		enginetest.Missing(t, missing)
+	}
+	return homeOn(t, engine)
+}
+
+func homeOn(t *testing.T, e *enginetest.Engine) *home {
+	t.Helper()
+	h := &home{T: t, engine: e, dir: t.TempDir(), work: t.TempDir()}
+	if err := os.WriteFile(filepath.Join(h.work, "t.star"), []byte(component), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	h.env = []string{"TORCHX_HOME=" + h.dir, "DOCKER_HOST=" + e.Host, "TORCHX_OFFLINE=", "NO_COLOR=1"}
+	t.Cleanup(h.endAll)
+	return h
+}
+
+// endAll leaves nothing in the engine.
+func (h *home) endAll() {
+	h.torchx("cancel", "--all", "--force", "--wait")
+	for _, a := range h.list("docker") {
+		if a.Name != "" { // those of other homes have none
+			h.torchx("delete", a.AppID)
+		}
+	}
+}
+
+type result struct {
+	stdout, stderr string
+	code           int
+}
+
+// command is torchx, where containers can be reached.
+func (h *home) command(args ...string) *exec.Cmd {
+	cmd := h.engine.Beside(program, args...)
+	cmd.Dir, cmd.Env = h.work, append(os.Environ(), h.env...)
+	return cmd
+}
+
+func (h *home) torchx(args ...string) result {
+	h.Helper()
+	cmd := h.command(args...)
+	var out, errs bytes.Buffer
+	cmd.Stdout, cmd.Stderr = &out, &errs
+	timer := time.AfterFunc(testTimeout, func() { _ = cmd.Process.Kill() })
+	defer timer.Stop()
+	err := cmd.Run()
+	var exit *exec.ExitError
+	if err != nil && !errors.As(err, &exit) {
+		h.Fatalf("torchx %q: %v", args, err)
+	}
+	return result{out.String(), errs.String(), cmd.ProcessState.ExitCode()}
+}
+
+// run runs the component on the engine; cfg can be "".
+func (h *home) run(cfg string, args ...string) result {
+	h.Helper()
+	return h.torchx(append([]string{"run", "-b", "docker", "-cfg", strings.Trim("pull=never,grace_period=1,"+cfg, ",")}, append([]string{"t.star:app"}, args...)...)...)
+}
+
+// start runs an app in the background and returns its id.
+func (h *home) start(args ...string) string {
+	h.Helper()
+	r := h.torchx(append([]string{"run", "-d", "-b", "docker", "-cfg", "pull=never,grace_period=1", "t.star:app"}, args...)...)
+	id := strings.TrimSpace(r.stdout[strings.LastIndex(r.stdout, "/")+1:])
+	if r.code != 0 || id == "" {
+		h.Fatalf("run: %+v", r)
+	}
+	return id
+}
+
+// app is an element of `list --json`.
+type app struct {
+	AppID    string     `json:"app_id"`
+	Name     string     `json:"name"`
+	Handle   string     `json:"handle"`
+	State    spec.State `json:"state"`
+	ExitCode *int       `json:"exit_code"`
+}
+
+func (h *home) list(backend string) (apps []app) {
+	h.Helper()
+	r := h.torchx("list", "--all", "--json", "-b", backend)
+	if err := json.Unmarshal([]byte(r.stdout), &apps); err != nil {
+		h.Fatalf("list: %v %+v", err, r)
+	}
+	return apps
+}
+
+// containers counts those of an app in the engine; "" means all apps'.
+func (h *home) containers(id string) int {
+	h.Helper()
+	label := labelApp
+	if id != "" {
+		label += "=" + id
+	}
+	all, err := h.engine.Client.ContainerList(h.Context(), container.ListOptions{All: true, Filters: filters.NewArgs(filters.Arg("label", label))})
+	if err != nil {
+		h.Fatal(err)
+	}
+	return len(all)
+}
+
+func (h *home) eventually(what string, ok func() bool) {
+	h.Helper()
+	for deadline := time.Now().Add(testTimeout); !ok(); time.Sleep(20 * time.Millisecond) {
+		if time.Now().After(deadline) {
+			h.Fatalf("timed out waiting for %s", what)
+		}
+	}
+}
