@@ -11,12 +11,13 @@ BUILDIFY  := $(GOBIN)/buildifier
 BUILDIFY_V := v0.0.0-20260904073137-eaa4d125b423
 FUZZTIME  ?= 10s
 KILLS     ?= 200
+KILLS_DOCKER ?= 50
 
 # Under -race a test binary's children would otherwise wait a second at exit.
 export GORACE := atexit_sleep_ms=0
 
 .DEFAULT_GOAL := build
-.PHONY: build install test race torture lint fmt fuzz vuln cover bench check e2e e2e-docker cross tools clean help
+.PHONY: build install test race torture lint fmt fuzz vuln cover bench check e2e e2e-docker torture-docker cross tools clean help
 
 build: ## build bin/torchx
 	$(GO) build -trimpath -o $(BIN)/torchx ./cmd/torchx
@@ -34,11 +35,14 @@ e2e: ## run the end-to-end tests; TORCHX_REQUIRE=torch makes a missing part a fa
 	$(GO) test -count=1 -tags e2e ./test/e2e/...
 
 e2e-docker: ## test the docker backend on an engine, the one that answers or one started for it (root); TORCHX_REQUIRE=docker makes its lack a failure
-	$(GO) test -count=1 -timeout 20m ./backends/docker/...
+	$(GO) test -count=1 -timeout 20m ./backends/docker/... ./test/docker/...
 
 torture: ## kill torchx KILLS times at random moments (SEED=n repeats a run), and the full loads
 	$(GO) test -count=1 -timeout 10m -tags torture -run TestMany -v ./test/torture
 	TORCHX_KILLS=$(KILLS) TORCHX_SEED=$(SEED) $(GO) test -count=1 -timeout 30m -tags torture -run TestTorture -v ./test/torture
+
+torture-docker: ## kill agents and engines below containers KILLS_DOCKER times (root, dockerd; SEED=n repeats a run)
+	TORCHX_REQUIRE=docker TORCHX_KILLS=$(KILLS_DOCKER) TORCHX_SEED=$(SEED) $(GO) test -count=1 -timeout 30m -run TestTorture -v ./test/docker
 
 lint: tools ## check style, imports between packages, and formatting
 	$(LINT) run ./...
