@@ -53,6 +53,7 @@ type archive struct {
 	unmarked int       // bytes since the last checkpoint of the history
 	point    func(logstore.Totals, time.Time)
 	away     bool // the engine went away while the container ran
+	tap      *logstore.Tap
 
 	skip  [2]int64  // bytes of the streams that the engine sends again
 	until time.Time // set instead when the engine does not have the cursor's entry any more
@@ -94,7 +95,10 @@ func (l *launcher) openArchive(r *run) (*archive, error) {
 	if err != nil {
 		return nil, err
 	}
-	a := &archive{l: l, run: r, w: w, dir: dir, point: l.points.Of(r.replica, r.attempt)}
+	a := &archive{l: l, run: r, w: w, dir: dir, point: l.points.Of(r.replica, r.attempt), tap: logstore.NewTap(r.line)}
+	if err := a.tapArchived(); err != nil {
+		l.log.Printf("look through the log of %s/%d: %v", r.replica.Role, r.replica.ID, err)
+	}
 	if a.cursor, err = readCursor(dir); err != nil {
 		l.log.Print(err) // everything is read again, and what is there is passed over
 	}
@@ -292,6 +296,7 @@ func (a *archive) add(e entry) error {
 		a.stream, a.from = e.stream, e.time
 	}
 	a.chunk, a.to = append(a.chunk, e.data...), e.time
+	a.tap.Feed(e.stream, e.data)
 	a.mark(e)
 	if !a.polls && a.turns.pass(e.data, func() int64 { return a.l.rotation(a.run) }) {
 		return errTurns

@@ -29,7 +29,6 @@ type Config struct {
 type Backend struct {
 	planner
 	*bundled.Apps
-	environ []string
 
 	mu     sync.Mutex
 	engine *client.Client
@@ -55,7 +54,7 @@ func New(c Config) (*Backend, error) {
 	if c.Environ == nil {
 		c.Environ = os.Environ()
 	}
-	return &Backend{planner: planner{version: c.Version, offline: c.Offline}, Apps: apps, environ: c.Environ}, nil
+	return &Backend{planner: planner{version: c.Version, offline: c.Offline, environ: c.Environ}, Apps: apps}, nil
 }
 
 // logsOf tells where the logs of an app are: in its bundle.

@@ -91,7 +91,7 @@ func gpusCheck(info system.Info, at endpoint) backends.Check {
 		return backends.Fine(name, "the engine can hand them out")
 	case !mayHaveGPUs(info, at.Host):
 		return backends.Fine(name, "none: apps that ask for some run without")
-	case !strings.HasPrefix(at.Host, "unix://"):
+	case !strings.HasPrefix(at.Host, localEngine):
 		return backends.Fine(name, "not known: the engine is elsewhere and has no runtime for them")
 	}
 	return backends.Warned(name, "install the NVIDIA Container Toolkit and run `nvidia-ctk runtime configure`", "there are devices, but the engine has no runtime for them")

@@ -27,6 +27,10 @@ const (
 // defaultContext is the name that docker gives to the lack of a context.
 const defaultContext = "default"
 
+// localEngine is how the address of an engine on this machine begins, as far as
+// can be told: a socket may lead elsewhere, too.
+const localEngine = "unix://"
+
 // endpoint says how an engine is reached.
 type endpoint struct {
 	Host   string // such as unix:///var/run/docker.sock

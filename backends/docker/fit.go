@@ -66,7 +66,7 @@ func fitEngine(containers []Container, info system.Info, host string) ([]Contain
 // the engine and, where it is on this machine, no device of NVIDIA's (or of
 // Windows', below WSL).
 func mayHaveGPUs(info system.Info, host string) bool {
-	if _, ok := info.Runtimes["nvidia"]; ok || len(info.DiscoveredDevices) > 0 || !strings.HasPrefix(host, "unix://") {
+	if _, ok := info.Runtimes["nvidia"]; ok || len(info.DiscoveredDevices) > 0 || !strings.HasPrefix(host, localEngine) {
 		return true
 	}
 	for _, pattern := range []string{"/dev/nvidia*", "/dev/dxg"} {

@@ -45,6 +45,7 @@ type launcher struct {
 var (
 	_ agent.Launcher = (*launcher)(nil)
 	_ agent.Adopter  = (*launcher)(nil)
+	_ agent.Reacher  = (*launcher)(nil)
 )
 
 // run is one attempt that has begun: a container.
@@ -53,9 +54,10 @@ type run struct {
 	attempt int
 	id      string
 	began   time.Time
-	life    string      // of the engine, when it began
-	told    atomic.Bool // we asked it to end
-	adopted bool        // a former agent began it: nobody watched for a while
+	life    string            // of the engine, when it began
+	told    atomic.Bool       // we asked it to end
+	adopted bool              // a former agent began it: nobody watched for a while
+	line    func([]byte) bool // wants each line of output; nil: nobody does
 	ended   chan struct{}
 	once    sync.Once
 }
@@ -135,7 +137,7 @@ func (l *launcher) Adopt(running []agent.Adoption) {
 	for _, a := range running {
 		r := &run{
 			replica: a.Replica, attempt: a.Attempt, id: a.Process.ID, began: a.Time,
-			life: a.Process.Engine, adopted: true, ended: make(chan struct{}),
+			life: a.Process.Engine, adopted: true, line: a.Line, ended: make(chan struct{}),
 		}
 		l.follow(r)
 	}

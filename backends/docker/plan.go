@@ -2,6 +2,7 @@ package docker
 
 import (
 	"context"
+	"runtime"
 	"strconv"
 
 	"github.com/docker/docker/api/types/container"
@@ -14,8 +15,9 @@ import (
 // planner plans apps and brings what they need to an engine. It contacts nobody
 // but the engine that it is given.
 type planner struct {
-	version string // of this program, for the label
-	offline bool   // the user forbids the network
+	version string   // of this program, for the label
+	offline bool     // the user forbids the network
+	environ []string // says where the engine is, "K=V"
 }
 
 // Plan works out the containers of an app. All it looks at outside its input are
@@ -26,7 +28,7 @@ func (p planner) Plan(ctx context.Context, in backends.PlanInput) (*backends.Pla
 		return nil, err
 	}
 	plan := &backends.Plan{ID: in.ID, App: in.App.Clone(), Cfg: in.Cfg, Progress: in.Progress}
-	plan.Warnings = unsupported(in.App, o)
+	plan.Warnings = append(unsupported(in.App, o), p.unprobed(in.App, o, runtime.GOOS)...)
 	spaces, err := planWorkspaces(ctx, plan, in, o)
 	if err != nil {
 		return nil, err

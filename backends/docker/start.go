@@ -222,7 +222,7 @@ func (l *launcher) remove(containers []made) {
 
 // start begins one container and follows it.
 func (l *launcher) start(ctx context.Context, s agent.Start, c made, now life) agent.Started {
-	r := &run{replica: s.Replica, attempt: s.Attempt, id: c.id, began: time.Now(), life: now.id, ended: make(chan struct{})}
+	r := &run{replica: s.Replica, attempt: s.Attempt, id: c.id, began: time.Now(), life: now.id, line: s.Line, ended: make(chan struct{})}
 	if !c.begun.IsZero() {
 		r.began, r.adopted = c.begun, true
 	}

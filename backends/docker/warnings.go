@@ -1,6 +1,7 @@
 package docker
 
 import (
+	"fmt"
 	"strings"
 
 	"torchx/runtime/spec"
@@ -38,6 +39,34 @@ func ignored(role *spec.Role) (what []string) {
 		}
 	}
 	return what
+}
+
+// unprobed warns, in one line, of ports that this machine will not see: who waits
+// for them to be ready waits for ever.
+func (p planner) unprobed(app *spec.App, o options, system string) []string {
+	var roles []string
+	for i := range app.Roles {
+		role := &app.Roles[i]
+		order, err := role.Order()
+		if err == nil && order.Ready != nil && order.Ready.Log == nil {
+			roles = append(roles, role.Name)
+		}
+	}
+	if len(roles) == 0 {
+		return nil
+	}
+	at, err := findEndpoint(lookup(p.environ))
+	if err != nil {
+		return nil // without an endpoint there is no run either
+	}
+	const unready = "ports of role %s will never look ready from here, "
+	switch local := strings.HasPrefix(at.Host, localEngine); {
+	case !local:
+		return []string{fmt.Sprintf(unready+"the engine is elsewhere (%s): use \"log\" in \"ready\"", strings.Join(roles, ", "), at.where())}
+	case system != "linux" && !o.publishPorts:
+		return []string{fmt.Sprintf(unready+"containers are in a virtual machine: use -cfg publish_ports=true, or \"log\" in \"ready\"", strings.Join(roles, ", "))}
+	}
+	return nil
 }
 
 func hasPorts(app *spec.App) bool {

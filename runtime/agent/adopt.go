@@ -88,7 +88,7 @@ func (a *agent) adopt() {
 	for _, m := range a.gang.replicas {
 		if m.state == spec.Running {
 			a.watchReady(m, m.attempt)
-			running = append(running, Adoption{Replica: m.key, Attempt: m.attempt, Process: m.process, Time: *m.started})
+			running = append(running, Adoption{Replica: m.key, Attempt: m.attempt, Process: m.process, Time: *m.started, Line: a.lineWatch(m, m.attempt)})
 		}
 	}
 	adopter.Adopt(running)

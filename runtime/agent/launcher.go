@@ -76,6 +76,23 @@ type Adoption struct {
 	Attempt int
 	Process Process
 	Time    time.Time // when it began
+	// Line is that of its Start: it is to be called with what was written before, too.
+	Line func(line []byte) bool
+}
+
+// Reacher is a Launcher whose replicas may have addresses of their own.
+type Reacher interface {
+	// Reach returns where a port of a running replica can be connected to; none if
+	// nobody knows yet. Any goroutine may call it.
+	Reach(ctx context.Context, r spec.Replica, port int) []Address
+}
+
+// Address is where a port is reached.
+type Address struct {
+	HostPort string // "host:port"
+	// Proxied: something before the port takes connections, whether anybody listens
+	// there or not, and closes them at once if not.
+	Proxied bool
 }
 
 // Process identifies a started replica across a restart of the agent.

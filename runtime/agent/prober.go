@@ -3,9 +3,10 @@ package agent
 import (
 	"bufio"
 	"context"
+	"errors"
 	"fmt"
 	"net"
-	"strconv"
+	"os"
 	"time"
 
 	"torchx/runtime/spec"
@@ -17,6 +18,8 @@ const (
 	probeFirst = 10 * time.Millisecond
 	// probeTry bounds one look.
 	probeTry = 3 * time.Second
+	// proxyTime is how long a proxy may take to find that nobody listens.
+	proxyTime = 300 * time.Millisecond
 	// probesAtOnce bounds the sockets that looking takes.
 	probesAtOnce = 16
 	// The statuses that mean ready: those of Kubernetes' HTTP probes.
@@ -35,12 +38,12 @@ func newProber() *prober {
 }
 
 // watch calls ready, from another goroutine, once the port answers.
-func (p *prober) watch(r spec.Replica, probe *spec.Probe, port int, ready func()) {
+func (p *prober) watch(r spec.Replica, probe *spec.Probe, where func(context.Context) []Address, ready func()) {
 	ctx, cancel := context.WithCancel(context.Background())
 	p.end(r)
 	p.cancel[r] = cancel
 	go func() {
-		if p.wait(ctx, probe, port) {
+		if p.wait(ctx, probe, where) {
 			ready()
 		}
 	}()
@@ -54,7 +57,7 @@ func (p *prober) end(r spec.Replica) {
 	}
 }
 
-func (p *prober) wait(ctx context.Context, probe *spec.Probe, port int) bool {
+func (p *prober) wait(ctx context.Context, probe *spec.Probe, where func(context.Context) []Address) bool {
 	pause := probe.InitialDelay
 	for next := min(probeFirst, probe.Period); ; next = min(2*next, probe.Period) {
 		select {
@@ -64,7 +67,7 @@ func (p *prober) wait(ctx context.Context, probe *spec.Probe, port int) bool {
 		}
 		pause = next
 		p.slots <- struct{}{}
-		ok := answers(ctx, probe, port)
+		ok := answers(ctx, probe, where)
 		<-p.slots
 		if ok {
 			return ctx.Err() == nil
@@ -72,20 +75,20 @@ func (p *prober) wait(ctx context.Context, probe *spec.Probe, port int) bool {
 	}
 }
 
-// answers looks once, on both loopback addresses.
-func answers(ctx context.Context, probe *spec.Probe, port int) bool {
+// answers looks once, at every address.
+func answers(ctx context.Context, probe *spec.Probe, where func(context.Context) []Address) bool {
 	ctx, cancel := context.WithTimeout(ctx, probeTry)
 	defer cancel()
-	for _, host := range []string{"127.0.0.1", "::1"} {
-		if answersAt(ctx, net.JoinHostPort(host, strconv.Itoa(port)), probe.Path) {
+	for _, address := range where(ctx) {
+		if answersAt(ctx, address, probe.Path) {
 			return true
 		}
 	}
 	return false
 }
 
-func answersAt(ctx context.Context, address, path string) bool {
-	c, err := (&net.Dialer{}).DialContext(ctx, "tcp", address)
+func answersAt(ctx context.Context, a Address, path string) bool {
+	c, err := (&net.Dialer{}).DialContext(ctx, "tcp", a.HostPort)
 	if err != nil {
 		return false
 	}
@@ -94,12 +97,21 @@ func answersAt(ctx context.Context, address, path string) bool {
 		return false // the system connected the socket to itself: nobody listens
 	}
 	if path == "" {
-		return true
+		return !a.Proxied || staysOpen(c)
 	}
 	if deadline, ok := ctx.Deadline(); ok && c.SetDeadline(deadline) != nil {
 		return false
 	}
-	return asksWell(c, address, path)
+	return asksWell(c, a.HostPort, path)
+}
+
+// staysOpen reports whether a connection is not closed at once.
+func staysOpen(c net.Conn) bool {
+	if err := c.SetReadDeadline(time.Now().Add(proxyTime)); err != nil {
+		return false
+	}
+	_, err := c.Read(make([]byte, 1))
+	return err == nil || errors.Is(err, os.ErrDeadlineExceeded)
 }
 
 // asksWell sends one request. It needs the first line of the answer only, which

@@ -1,6 +1,12 @@
 package agent
 
-import "torchx/runtime/spec"
+import (
+	"context"
+	"net"
+	"strconv"
+
+	"torchx/runtime/spec"
+)
 
 // lineWatch is what a launcher is to call with each line of output, nil if the
 // replica has no probe for its log.
@@ -28,7 +34,7 @@ func (a *agent) watchReady(m *member, attempt int) {
 		a.after(probe.Timeout, func() { a.late(m, attempt) })
 	}
 	if probe.Log == nil {
-		a.prober.watch(m.key, probe, a.portOf(m.role, probe), func() {
+		a.prober.watch(m.key, probe, a.addresses(m.key, a.portOf(m.role, probe)), func() {
 			a.post(func() { a.passed(m, attempt) })
 		})
 	}
@@ -40,7 +46,22 @@ func (a *agent) portOf(role *spec.Role, probe *spec.Probe) int {
 		return probe.Number
 	}
 	fallback, _ := role.PortMap.Get(probe.Port)
+	if a.manifest.Containers {
+		return fallback // nobody else has ports where it listens
+	}
 	return a.ports.port(portKey{role.Name, probe.Port}, fallback)
+}
+
+// addresses says where to look for a port of a replica.
+func (a *agent) addresses(r spec.Replica, port int) func(context.Context) []Address {
+	if reacher, ok := a.launcher.(Reacher); ok {
+		return func(ctx context.Context) []Address { return reacher.Reach(ctx, r, port) }
+	}
+	var all []Address
+	for _, host := range []string{"127.0.0.1", "::1"} {
+		all = append(all, Address{HostPort: net.JoinHostPort(host, strconv.Itoa(port))})
+	}
+	return func(context.Context) []Address { return all }
 }
 
 func (a *agent) passed(m *member, attempt int) {

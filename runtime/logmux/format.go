@@ -5,6 +5,7 @@ import (
 	"hash/fnv"
 	"math"
 	"strconv"
+	"strings"
 	"time"
 
 	"torchx/backends"
@@ -291,7 +292,10 @@ func appendReturns(out, prefix, data []byte, fresh bool) []byte {
 	return out
 }
 
-// notice writes a line about what is missing.
+// gapNotice is how notices begin that tell of missing lines.
+const gapNotice = "gap: "
+
+// notice writes a line about what is missing: `[gap: rotated]`.
 func (f *formatter) notice(i int, b backends.Block) {
 	in := &f.inputs[i]
 	f.stats.Notices = append(f.stats.Notices, in.name()+": "+b.Notice)
@@ -300,6 +304,12 @@ func (f *formatter) notice(i int, b backends.Block) {
 	}
 	f.freshLine()
 	f.out = append(f.out, in.prefix...)
+	if strings.HasPrefix(b.Notice, gapNotice) { // it says what it is
+		f.out = append(f.out, '[')
+		f.out = append(f.out, b.Notice...)
+		f.out = append(f.out, "]\n"...)
+		return
+	}
 	f.out = append(f.out, "[notice] "...)
 	f.out = append(f.out, b.Notice...)
 	f.out = append(f.out, '\n')

@@ -160,7 +160,7 @@ func (r *tormentor) judge(id string, o torment) {
 func (r *tormentor) lines(replica string, o torment) {
 	r.Helper()
 	out := r.torchx("log", replica)
-	last, n, gaps := 0, 0, strings.Count(out.stdout+out.stderr, "[gap: ")
+	last, n, gaps := 0, 0, strings.Count(out.stdout+out.stderr, "gap: ")
 	for line := range strings.Lines(out.stdout) {
 		at := strings.Index(line, "line ")
 		if at < 0 {

@@ -25,8 +25,8 @@ type attemptLog struct {
 	reads  [2]int // what the agent reads from
 	writes [2]int // what the replica writes to; -1 when closed
 	pace   pace
-	lines  *lineTap // nil: nobody wants lines
-	tty    bool     // reads and writes have a terminal's two ends and nothing else
+	lines  *logstore.Tap // nil: nobody wants lines
+	tty    bool          // reads and writes have a terminal's two ends and nothing else
 
 	point    func(logstore.Totals, time.Time) // takes a checkpoint
 	unmarked int                              // bytes since the last one
@@ -47,7 +47,7 @@ func openLog(dir string, limit int64, t *terminals, point func(logstore.Totals, 
 	if err != nil {
 		return nil, plain(err)
 	}
-	l := &attemptLog{writer: w, point: point, lines: newLineTap(line), reads: [2]int{-1, -1}, writes: [2]int{-1, -1}, tty: t != nil}
+	l := &attemptLog{writer: w, point: point, lines: logstore.NewTap(line), reads: [2]int{-1, -1}, writes: [2]int{-1, -1}, tty: t != nil}
 	if t != nil {
 		if err := t.open(l); err != nil {
 			l.closePipes()
@@ -125,7 +125,7 @@ func (l *attemptLog) take(stream int, buf []byte) (int, error) {
 	if n > 0 {
 		now := failpoint.Now()
 		_ = l.writer.Append(bothStreams[stream], buf[:n], now)
-		l.lines.feed(stream, buf[:n])
+		l.lines.Feed(logstore.Stream(stream), buf[:n])
 		if l.unmarked += n; l.unmarked >= checkpointBytes {
 			l.unmarked = 0
 			l.point(l.writer.Totals(), now)

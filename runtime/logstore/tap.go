@@ -1,6 +1,4 @@
-//go:build unix
-
-package proc
+package logstore
 
 import (
 	"bytes"
@@ -10,22 +8,25 @@ import (
 // maxTapLine is how much of the beginning of a line is looked at.
 const maxTapLine = 64 << 10
 
-// lineTap cuts what is read from both streams into lines, for as long as
+// Tap cuts what is read from both streams into lines, for as long as
 // somebody looks for one of them. A nil tap takes no notice of anything.
-type lineTap struct {
+type Tap struct {
 	mu      sync.Mutex // the streams may be read by a goroutine each
 	line    func([]byte) bool
 	partial [2][]byte // the unfinished line of each stream
 }
 
-func newLineTap(line func([]byte) bool) *lineTap {
+// NewTap returns a tap that hands each line, without its end, to a function until
+// that returns true; nil if there is none.
+func NewTap(line func([]byte) bool) *Tap {
 	if line == nil {
 		return nil
 	}
-	return &lineTap{line: line}
+	return &Tap{line: line}
 }
 
-func (t *lineTap) feed(stream int, p []byte) {
+// Feed takes what was read from a stream.
+func (t *Tap) Feed(stream Stream, p []byte) {
 	if t == nil {
 		return
 	}
