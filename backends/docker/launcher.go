@@ -34,7 +34,8 @@ type launcher struct {
 	pumps  sync.WaitGroup
 	// progress counts what came of the engine's logs.
 	progress atomic.Int64
-	half     atomic.Bool // a container could not be started
+	half     atomic.Bool  // a container could not be started
+	outage   atomic.Int64 // when the engine was last lost, ns since 1970; 0: never
 
 	mu      sync.Mutex
 	running map[string]*run // by container id

@@ -24,6 +24,13 @@ const restartSlack = time.Minute
 // engineRestarted is the note of a replica that its engine took along.
 const engineRestarted = "stopped by engine restart"
 
+// codeUnknown is what an engine says of a container that ended when it was killed
+// itself, between hearing of the end and writing it down (seen with live-restore).
+const codeUnknown = 255
+
+// engineForgot is the note of a replica whose exit code nobody knows.
+const engineForgot = "the engine was killed as it ended, and does not know its exit code"
+
 // watch hears of the ends of containers. One stream serves the whole app; what it
 // missed, because the engine was away, is asked for when it is back.
 func (l *launcher) watch() {
@@ -55,6 +62,9 @@ func (l *launcher) listen() {
 				go l.settle(&m)
 			}
 		case err := <-errs:
+			if unreachable(err) {
+				l.outage.Store(time.Now().UnixNano())
+			}
 			if err != nil && !unreachable(err) && ctx.Err() == nil {
 				l.log.Printf("events: %v", plain(err))
 			}
@@ -101,8 +111,11 @@ func (l *launcher) look(r *run, m *events.Message) error {
 	}
 	e := exitOf(r, c.State, c.HostConfig)
 	if !r.told.Load() {
-		if l.lostWith(r, c.State, before, m == nil) {
+		switch {
+		case l.lostWith(r, c.State, before, m == nil):
 			e.Lost, e.Msg = true, engineRestarted
+		case c.State.ExitCode == codeUnknown && l.outage.Load() > r.began.UnixNano():
+			e.Lost, e.Msg = true, engineForgot
 		}
 	}
 	l.saveErrorFile(r, c.Config.Env)
