@@ -246,3 +246,33 @@ func must(t *testing.T, err error) {
 		t.Fatal(err)
 	}
 }
+
+// TestPortsOutOfReach: who plans a probe that cannot pass is told, once.
+func TestPortsOutOfReach(t *testing.T) {
+	t.Parallel()
+	app := func(ready map[string]any) *spec.App {
+		r := spec.NewRole("r", "i")
+		r.PortMap.Set("http", 80)
+		r.Metadata = map[string]any{"torchx": map[string]any{"ready": ready}}
+		return &spec.App{Roles: []spec.Role{r, r}}
+	}
+	port, line := map[string]any{"port": "http"}, map[string]any{"log": "up"}
+	for _, test := range []struct {
+		host, system string
+		ready        map[string]any
+		published    bool
+		want         string
+	}{
+		{"unix:///x", "linux", port, false, ""},
+		{"unix:///x", "darwin", port, false, "use -cfg publish_ports=true"},
+		{"unix:///x", "darwin", port, true, ""},
+		{"tcp://far:2375", "linux", port, true, "the engine is elsewhere (tcp://far:2375 (DOCKER_HOST))"},
+		{"tcp://far:2375", "linux", line, false, ""},
+	} {
+		p := planner{environ: []string{"DOCKER_HOST=" + test.host}}
+		got := p.unprobed(app(test.ready), options{publishPorts: test.published}, test.system)
+		if test.want == "" && len(got) > 0 || test.want != "" && (len(got) != 1 || !strings.Contains(got[0], test.want)) {
+			t.Errorf("%+v: %q", test, got)
+		}
+	}
+}
