@@ -122,7 +122,7 @@ func (t *tool) checkListCfg(backend, cfg string) error {
 	}
 	for _, e := range backends.Explain(b.Options(), layer) {
 		if e.Err != nil {
-			return backends.Errorf(backends.ErrInvalidOption, "backend %s: %s: option %s: %w", backend, e.Given[0].Origin, e.Option.Key, e.Err)
+			return backends.Errorf(backends.ErrInvalidOption, "backend %s: %s: option %s: %w", backend, e.Given[0].Origin, e.Key, e.Err)
 		}
 	}
 	return nil
