@@ -88,7 +88,7 @@ func readObject(data []byte) (Object, error) {
 		if h.APIVersion == "" || h.Kind == "" {
 			return nil, errors.New("apiVersion or kind is missing")
 		}
-		return &Foreign{h, bytes.Clone(data)}, nil
+		o = &Foreign{}
 	}
 	return o, strict(data, o)
 }

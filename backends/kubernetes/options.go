@@ -40,7 +40,7 @@ func (p planner) Options() []backends.Option {
 		{Key: "context", Type: backends.TypeStr, Help: "context of the kubeconfig; the current one if not given"},
 		{Key: "kubeconfig", Type: backends.TypeStr, Help: "kubeconfig file; $KUBECONFIG or ~/.kube/config if not given"},
 		{Key: "node_selector", Type: backends.TypeMap, Help: "labels that a node must have: K:V,K2:V2"},
-		{Key: "tolerations", Type: backends.TypeList, Help: "taints to tolerate, as in kubectl taint: key=value:NoSchedule;key:NoExecute;key"},
+		{Key: "tolerations", Type: backends.TypeList, Help: "taints to tolerate, as in kubectl taint: 'key=value:NoSchedule;key:NoExecute;key'"},
 		{Key: "image_pull_secrets", Type: backends.TypeList, Help: "secrets to pull images with: a;b"},
 		{Key: "image_pull_policy", Type: backends.TypeStr, Choices: pullPolicies, Help: "when nodes pull images; the cluster's own rule if not given"},
 		{Key: "host_network", Type: backends.TypeBool, Default: false, Help: "run pods in the network of their node"},

@@ -2,6 +2,7 @@ package kubernetes
 
 import (
 	"encoding/json"
+	"maps"
 
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
@@ -61,14 +62,30 @@ type Service struct {
 	Spec corev1.ServiceSpec `json:"spec"`
 }
 
-// Foreign is an object of any other type, as it was written.
+// Foreign is an object of any other type: all but its metadata is as it was written.
 type Foreign struct {
 	head
-	raw json.RawMessage
+	fields map[string]json.RawMessage
 }
 
-// MarshalJSON writes what was read.
-func (f *Foreign) MarshalJSON() ([]byte, error) { return f.raw, nil }
+// MarshalJSON writes what was read, with the metadata as it is now.
+func (f *Foreign) MarshalJSON() ([]byte, error) {
+	meta, err := json.Marshal(f.ObjectMeta)
+	if err != nil {
+		return nil, err
+	}
+	fields := maps.Clone(f.fields)
+	fields["metadata"] = meta
+	return json.Marshal(fields)
+}
+
+// UnmarshalJSON reads an object of any type.
+func (f *Foreign) UnmarshalJSON(data []byte) error {
+	if err := json.Unmarshal(data, &f.head); err != nil {
+		return err
+	}
+	return json.Unmarshal(data, &f.fields)
+}
 
 // head begins an object of the plan.
 func (b *builder) head(kind metav1.TypeMeta, name string) head {
