@@ -115,7 +115,7 @@ func (r *recording) expected(t *testing.T) map[string]any {
 			task["maxRetry"] = n + 1 // [BUG] as above
 		}
 		role := r.role(task["name"].(string))
-		if !wholly && (role.MinReplicas == nil || *role.MinReplicas >= role.NumReplicas) && !(role.MaxRetries > 0 && role.RetryPolicy == spec.RetryApplication) {
+		if !wholly && (role.MinReplicas == nil || *role.MinReplicas >= role.NumReplicas) && (role.MaxRetries == 0 || role.RetryPolicy != spec.RetryApplication) {
 			task["policies"] = []any{map[string]any{"event": "PodFailed", "action": "TerminateJob"}} // fail_fast
 		}
 		if r.Name == "custom_overlay_dict" {

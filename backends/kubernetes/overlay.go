@@ -26,8 +26,8 @@ const (
 	tupleTag = "!!python/tuple"
 )
 
-// overlaid applies the overlays to a unit's pods: first the app's, then the role's.
-func (b *builder) overlaid(t *template, u unit, m spec.Macros, role *spec.Role) (*template, error) {
+// overlaid applies the overlays to pods: first the app's, then the role's.
+func (b *builder) overlaid(t *template, m spec.Macros, role *spec.Role) (*template, error) {
 	if len(pick(b.in.App.Metadata))+len(pick(role.Metadata)) == 0 {
 		return t, nil
 	}

@@ -45,7 +45,6 @@ func (p planner) PlanFor(ctx context.Context, in backends.PlanInput, installed [
 	if err != nil {
 		return nil, err
 	}
-	plan.Warnings = append(plan.Warnings, b.warnings...)
 	plan.Request = &Request{Objects: objects, ImagesToPush: b.images.push}
 	return plan, nil
 }
@@ -58,7 +57,7 @@ type builder struct {
 	form     form
 	names    names
 	images   images
-	warnings []string
+	first    string // name of the unit that replica 0 of the first role is in
 }
 
 // build returns the objects, the main one first.
@@ -97,7 +96,11 @@ func (b *builder) units() ([]unit, error) {
 		if err := checkMounts(role); err != nil {
 			return nil, err
 		}
-		for _, u := range b.roleUnits(i) {
+		units := b.roleUnits(i)
+		if i == 0 {
+			b.first = units[0].name
+		}
+		for _, u := range units {
 			var err error
 			if u.template, err = b.template(u); err != nil {
 				return nil, err

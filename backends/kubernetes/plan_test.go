@@ -381,12 +381,15 @@ func TestImages(t *testing.T) {
 	}
 }
 
-// BenchmarkPlan is the plan of 1,000 replicas.
+// BenchmarkPlan is the plan of 1,000 replicas, in overlay/job with a Job for each.
 func BenchmarkPlan(b *testing.B) {
-	for _, f := range forms {
-		b.Run(string(f), func(b *testing.B) {
-			in := input(b, "gang="+string(f), role("w", func(r *spec.Role) {
+	for _, name := range []string{"volcano", "jobset", "job", "overlay/volcano", "overlay/job"} {
+		b.Run(name, func(b *testing.B) {
+			in := input(b, "gang="+filepath.Base(name), role("w", func(r *spec.Role) {
 				r.NumReplicas = 1000
+				if filepath.Dir(name) == "overlay" {
+					r.Metadata = marked(map[string]any{"spec": map[string]any{"nodeName": "n${replica_id}"}})
+				}
 				r.Args = []string{"-c", "echo ${app_id} ${replica_id}"}
 				r.Env.Set("ID", "${replica_id}")
 			}))

@@ -41,14 +41,14 @@ func (b *builder) template(u unit) (*template, error) {
 	t := &template{
 		// A proxy beside the program would keep the pod running after the program's end.
 		ObjectMeta: metav1.ObjectMeta{Annotations: map[string]string{"sidecar.istio.io/inject": "false"}},
-		Spec:       b.podSpec(&role, u),
+		Spec:       b.podSpec(&role),
 	}
 	addMounts(&t.Spec, &c, role.Mounts)
 	t.Spec.Containers = []corev1.Container{c}
 	for k, v := range b.options.annotations {
 		t.Annotations[k] = v
 	}
-	if t, err = b.overlaid(t, u, macros, &role); err != nil {
+	if t, err = b.overlaid(t, macros, &role); err != nil {
 		return nil, err
 	}
 	if t.Labels == nil {
@@ -61,7 +61,7 @@ func (b *builder) template(u unit) (*template, error) {
 }
 
 // podSpec is the pod but for its container and volumes.
-func (b *builder) podSpec(role *spec.Role, u unit) corev1.PodSpec {
+func (b *builder) podSpec(role *spec.Role) corev1.PodSpec {
 	o := b.options
 	pod := corev1.PodSpec{
 		RestartPolicy: corev1.RestartPolicyNever, ServiceAccountName: o.serviceAccount,
@@ -141,12 +141,11 @@ func (b *builder) rank0Host(u unit) string {
 	if isRank0(u) {
 		return "localhost"
 	}
-	first := b.roleUnits(0)[0].name
 	switch b.form {
 	case formJobSet: // <JobSet>-<replicated job>-<its replica>-<index>
-		return fmt.Sprintf("%s-%s-0-0.%s", b.names.app, first, b.names.app)
+		return fmt.Sprintf("%s-%s-0-0.%s", b.names.app, b.first, b.names.app)
 	case formJob: // <Job>-<index>
-		return fmt.Sprintf("%s-%s-0.%s", b.names.app, first, b.names.app)
+		return fmt.Sprintf("%s-%s-0.%s", b.names.app, b.first, b.names.app)
 	}
 	return ""
 }
