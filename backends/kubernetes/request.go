@@ -15,6 +15,15 @@ type Request struct {
 	ImagesToPush map[string]PushedImage `json:"images_to_push"`
 }
 
+// Manifests are the objects, as `kubectl apply` takes them.
+func (r *Request) Manifests() []any {
+	all := make([]any, len(r.Objects))
+	for i, o := range r.Objects {
+		all[i] = o
+	}
+	return all
+}
+
 // PushedImage is where a local image goes: repository and tag. Containers name it so.
 type PushedImage [2]string
 
