@@ -107,3 +107,21 @@ func TestBadOverlays(t *testing.T) {
 		}
 	}
 }
+
+// TestOverlayFile: a tuple in a file replaces a list, any other list is appended to.
+func TestOverlayFile(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	const text = "apiVersion: v1\nkind: Pod\nspec:\n  tolerations: !!python/tuple\n  - key: only\n  imagePullSecrets:\n  - name: more\n  priority: 3\n"
+	if err := os.WriteFile(filepath.Join(dir, "o.yaml"), []byte(text), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	in := input(t, "tolerations=a;b,image_pull_secrets=s", role("w", nil))
+	in.App.Metadata = map[string]any{overlayKey: "file://o.yaml"} // as `--metadata kubernetes=file://o.yaml` has it
+	in.Cwd = dir
+	_, req := plan(t, in)
+	s := pods(req)[0].Spec
+	if len(s.Tolerations) != 1 || s.Tolerations[0].Key != "only" || len(s.ImagePullSecrets) != 2 || value(s.Priority) != 3 {
+		t.Errorf("pod %s", asJSON(t, s))
+	}
+}
