@@ -131,6 +131,13 @@ type Plan struct {
 	Unrecorded bool
 }
 
+// Manifests is a Plan.Request whose parts another program takes as YAML documents:
+// a dry run prints them so, not as one.
+type Manifests interface {
+	// Manifests are the documents, in the order in which they are to be applied.
+	Manifests() []any
+}
+
 // CancelOptions changes how an app is cancelled.
 type CancelOptions struct {
 	Force bool // kill at once, without a grace period

@@ -36,3 +36,20 @@ m:
 		}
 	}
 }
+
+// documents is a request that others take apart.
+type documents struct{}
+
+func (documents) Manifests() []any {
+	return []any{map[string]string{"kind": "Job"}, map[string]string{"kind": "Service"}}
+}
+
+func TestRequestOfManifests(t *testing.T) {
+	t.Parallel()
+	tool := &tool{}
+	tool.masking.off = true
+	got, err := tool.requestYAML(documents{})
+	if want := "kind: Job\n---\nkind: Service\n"; err != nil || got != want {
+		t.Errorf("got %q, %v, want %q", got, err, want)
+	}
+}

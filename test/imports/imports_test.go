@@ -45,6 +45,7 @@ var allowed = map[string][]string{
 	"backends/backendtest":       {"backends", "runtime/spec"},
 	"runtime/machine":            {},
 	"backends/docker":            {"backends", "runtime/spec", "runtime/agent", "runtime/logstore", "runtime/failpoint", "backends/bundled", "backends/docker/...", "backends/docker/image", "backends/docker/workspace"},
+	"backends/kubernetes":        {"backends", "runtime/spec", "runtime/overlay", "backends/docker/workspace"},
 	"backends/docker/image":      {"backends", "runtime/spec", "backends/docker/workspace"},
 	"backends/docker/workspace":  {"backends", "runtime/spec"},
 	"backends/docker/enginetest": {},
@@ -58,6 +59,7 @@ var external = map[string][]string{
 	"github.com/urfave/cli/":    {"cmd/torchx"},
 	"github.com/docker/docker/": {"backends/docker"},
 	"github.com/creack/pty":     {"backends/local/proc"},
+	"k8s.io/":                   {"backends/kubernetes"},
 }
 
 func TestImportsGoDown(t *testing.T) {
