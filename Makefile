@@ -35,6 +35,7 @@ e2e: ## run the end-to-end tests; TORCHX_REQUIRE=torch makes a missing part a fa
 
 e2e-docker: ## test the docker backend on an engine, the one that answers or one started for it (root); TORCHX_REQUIRE=docker makes its lack a failure
 	$(GO) test -count=1 -timeout 20m ./backends/docker/...
+	$(GO) test -count=1 -timeout 20m -tags e2e -run InContainers ./test/e2e/...
 
 torture: ## kill torchx KILLS times at random moments (SEED=n repeats a run), and the full loads
 	$(GO) test -count=1 -timeout 10m -tags torture -run TestMany -v ./test/torture
