@@ -36,6 +36,9 @@ type entry struct {
 	data   []byte // valid until the next one is read
 }
 
+// whole reports whether a line ends with the entry.
+func (e entry) whole() bool { return len(e.data) > 0 && e.data[len(e.data)-1] == '\n' }
+
 // entries reads a log stream with times.
 type entries struct {
 	r   *bufio.Reader

@@ -80,48 +80,86 @@ type foreignLog struct {
 	options backends.LogOptions
 	attempt int
 	line    int64 // the line that is being read, from 0
+
+	data []byte // of the block that was handed out last
+	held *entry // read, but of the next block
+	over error  // why nothing more is read
 }
+
+// blockTime and blockBytes bound what is handed out at once: a block per line costs
+// readers as much as the engine's work.
+const (
+	blockTime  = 5 * time.Millisecond
+	blockBytes = 256 << 10
+)
 
 // Next returns the next lines. What waits for the engine ends with ctx.
 func (f *foreignLog) Next(ctx context.Context) (backends.Block, error) {
 	stop := context.AfterFunc(ctx, f.cancel)
 	defer stop()
-	for {
-		e, err := f.in.next()
-		switch {
-		case ctx.Err() != nil:
-			return backends.Block{}, ctx.Err()
-		case errors.Is(err, io.EOF):
-			return backends.Block{}, io.EOF
-		case err != nil:
-			return backends.Block{}, fmt.Errorf("read log: %w", plain(err))
-		case !f.options.Until.IsZero() && !e.time.Before(f.options.Until):
-			return backends.Block{}, io.EOF
+	b := backends.Block{Attempt: f.attempt, Data: f.data[:0]}
+	var from time.Time
+	for f.over == nil {
+		e, err := f.next()
+		if err != nil {
+			f.over = err
+			break
 		}
-		if b, ok := f.block(e); ok {
+		if len(b.Data) == 0 {
+			b.Stream, from = streamOf(e), e.time
+		} else if b.Stream != streamOf(e) || e.time.Sub(from) > blockTime || len(b.Data) >= blockBytes {
+			f.held = &e
 			return b, nil
 		}
-		if f.options.ToLine > 0 && f.line >= f.options.ToLine {
-			return backends.Block{}, io.EOF
+		b.Data, b.Time, b.Partial = append(b.Data, e.data...), e.time, !e.whole()
+		f.data = b.Data
+		if b.Partial || f.in.rests() {
+			return b, nil
 		}
 	}
+	switch {
+	case len(b.Data) > 0:
+		return b, nil
+	case ctx.Err() != nil:
+		return backends.Block{}, ctx.Err()
+	case errors.Is(f.over, io.EOF):
+		return backends.Block{}, io.EOF
+	}
+	return backends.Block{}, fmt.Errorf("read log: %w", plain(f.over))
 }
 
-// block is an entry that is selected.
-func (f *foreignLog) block(e entry) (backends.Block, bool) {
-	line := f.line + 1
-	whole := e.data[len(e.data)-1] == '\n'
-	if whole {
-		f.line++
-	}
-	if line < f.options.FromLine || f.options.ToLine > 0 && line > f.options.ToLine {
-		return backends.Block{}, false
-	}
-	stream := backends.Stdout
+func streamOf(e entry) backends.Stream {
 	if e.stream == logstore.Stderr {
-		stream = backends.Stderr
+		return backends.Stderr
 	}
-	return backends.Block{Time: e.time, Stream: stream, Attempt: f.attempt, Data: e.data, Partial: !whole}, true
+	return backends.Stdout
+}
+
+// next is the next entry that is selected, io.EOF after the last one.
+func (f *foreignLog) next() (entry, error) {
+	if e := f.held; e != nil {
+		f.held = nil
+		return *e, nil
+	}
+	for {
+		if f.options.ToLine > 0 && f.line >= f.options.ToLine {
+			return entry{}, io.EOF
+		}
+		e, err := f.in.next()
+		if err != nil {
+			return e, err
+		}
+		if !f.options.Until.IsZero() && !e.time.Before(f.options.Until) {
+			return entry{}, io.EOF
+		}
+		line := f.line + 1
+		if e.whole() {
+			f.line++
+		}
+		if line >= f.options.FromLine {
+			return e, nil
+		}
+	}
 }
 
 // Close ends the stream.

@@ -4,6 +4,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"flag"
 	"fmt"
 	"io"
@@ -64,7 +65,9 @@ func run(bin, only string, s sizes) error {
 	if err := w.sh("go build -trimpath -o " + w.floor() + " ./test/bench/floor"); err != nil {
 		return err
 	}
-	return table(os.Stdout, w.benches(s), chosen)
+	e := &dockers{world: w}
+	err = table(os.Stdout, w.benches(s, e), chosen)
+	return errors.Join(err, e.stop())
 }
 
 // table prints a line as soon as it is measured: the columns have fixed widths.
@@ -76,6 +79,11 @@ func table(out io.Writer, benches []bench, chosen *regexp.Regexp) error {
 			continue
 		}
 		r, err := b.measure()
+		var missing *missingError
+		if errors.As(err, &missing) {
+			row(b.name, "-", "-", "-", b.goal, missing)
+			continue
+		}
 		if err != nil {
 			return fmt.Errorf("%s: %w", b.name, err)
 		}

@@ -80,3 +80,9 @@ func timed(f func() error) side {
 		return time.Since(start).Seconds(), err
 	}
 }
+
+// missingError says why a line cannot be measured here.
+type missingError struct{ err error }
+
+func (m *missingError) Error() string { return m.err.Error() }
+func (m *missingError) Unwrap() error { return m.err }

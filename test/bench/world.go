@@ -14,6 +14,7 @@ import (
 type world struct {
 	ctx            context.Context // ends commands that hang
 	bin, dir, home string
+	env            []string // of commands, beside the program's own
 }
 
 // floor is the program that does the least one with torchx's libraries can do.
@@ -21,7 +22,7 @@ func (w *world) floor() string { return filepath.Join(w.dir, "floor") }
 
 // in is the same world with a history of its own.
 func (w *world) in(home string) *world {
-	return &world{w.ctx, w.bin, w.dir, filepath.Join(w.dir, home)}
+	return &world{ctx: w.ctx, bin: w.bin, dir: w.dir, home: filepath.Join(w.dir, home), env: w.env}
 }
 
 // command is a side that runs a shell command.
@@ -48,7 +49,7 @@ func (w *world) output(script string) (string, error) {
 
 func (w *world) cmd(script string) *exec.Cmd {
 	cmd := exec.CommandContext(w.ctx, "sh", "-c", script)
-	cmd.Env = append(os.Environ(), "TORCHX_HOME="+w.home)
+	cmd.Env = append(append(os.Environ(), w.env...), "TORCHX_HOME="+w.home)
 	return cmd
 }
 

@@ -1,0 +1,58 @@
+//go:build unix
+
+package docker
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"testing"
+	"time"
+
+	"torchx/backends"
+)
+
+// frames is a log stream as an engine sends it: the times in ms since the epoch.
+func frames(stream byte, ms int, lines ...string) []byte {
+	var out []byte
+	for _, line := range lines {
+		at := time.UnixMilli(int64(ms)).UTC().Format("2006-01-02T15:04:05.000000000Z")
+		out = append(out, frame(stream, at+" "+line)...)
+	}
+	return out
+}
+
+// TestForeignBlocks: lines that came together are one block, others are not, and a
+// selection by line holds inside of blocks.
+func TestForeignBlocks(t *testing.T) {
+	t.Parallel()
+	raw := bytes.Join([][]byte{
+		frames(frameStdout, 0, "one\n", "two\n"), frames(frameStderr, 0, "three\n"),
+		frames(frameStdout, 0, "four\n"), frames(frameStdout, 100, "five\n", "si", "x\n", "seven"),
+	}, nil)
+	for _, c := range []struct {
+		options backends.LogOptions
+		want    []string
+	}{
+		{backends.LogOptions{}, []string{`stdout "one\ntwo\n" false`, `stderr "three\n" false`, `stdout "four\n" false`, `stdout "five\nsi" true`, `stdout "x\nseven" true`}},
+		{backends.LogOptions{FromLine: 2, ToLine: 4}, []string{`stdout "two\n" false`, `stderr "three\n" false`, `stdout "four\n" false`}},
+		{backends.LogOptions{Until: time.UnixMilli(50)}, []string{`stdout "one\ntwo\n" false`, `stderr "three\n" false`, `stdout "four\n" false`}},
+	} {
+		f := &foreignLog{stream: io.NopCloser(nil), cancel: func() {}, in: newEntries(bytes.NewReader(raw)), options: c.options}
+		var got []string
+		for {
+			b, err := f.Next(t.Context())
+			if errors.Is(err, io.EOF) {
+				break
+			}
+			if err != nil {
+				t.Fatal(err)
+			}
+			got = append(got, fmt.Sprintf("%s %q %v", b.Stream, b.Data, b.Partial))
+		}
+		if fmt.Sprint(got) != fmt.Sprint(c.want) {
+			t.Errorf("%+v: got %v, want %v", c.options, got, c.want)
+		}
+	}
+}

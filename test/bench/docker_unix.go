@@ -1,0 +1,138 @@
+//go:build unix
+
+package main
+
+import (
+	"errors"
+	"fmt"
+	"os/exec"
+	"strings"
+
+	"torchx/backends/docker/enginetest"
+)
+
+// dockers is a Docker Engine: the one that answers, or one that was started for
+// the lines that need it.
+type dockers struct {
+	*world // with DOCKER_HOST in its environment, as soon as there is an engine
+
+	engine *enginetest.Engine
+	lack   error  // why there is none
+	handle string // of the app whose log is read
+}
+
+// containers is what the docker backend costs, next to docker itself.
+func (d *dockers) containers(s sizes) []bench {
+	var all []bench
+	for _, n := range []int{1, 10, 20} {
+		goal := ""
+		if n == 20 {
+			goal = "< 0.6x"
+		}
+		all = append(all, bench{
+			name: fmt.Sprintf("run -d -b docker, %d replicas", n), goal: goal,
+			floorName: fmt.Sprintf("docker run -d, %d times", n), runs: min(s.runs, 3),
+			prepare: func() (side, side, error) { return d.started(n), d.startedByDocker(n), d.get() },
+		})
+	}
+	log := func(name, goal, home string) bench {
+		return bench{
+			name: name, goal: goal, floorName: "docker logs", runs: min(s.runs, 3),
+			prepare: func() (side, side, error) {
+				if err := d.makeLog(s.log / 10); err != nil {
+					return nil, nil, err
+				}
+				id := d.handle[strings.LastIndexByte(d.handle, '/')+1:]
+				floor := d.command(fmt.Sprintf("exec docker logs $(docker ps -aq --filter label=torchx.pytorch.org/app-id=%s) > /dev/null", id))
+				return d.in(home).torchx("log " + d.handle + "/sh/0 > /dev/null"), floor, nil
+			},
+		}
+	}
+	size := fmt.Sprintf("log of %d MB, ", s.log/10/1e6)
+	// Another home has nothing of the app: its lines come from the engine.
+	return append(all, log(size+"archived", "", "docker"), log(size+"engine's", "< 1.1x", "docker-other"))
+}
+
+// get finds or starts the engine and has it run a container, which makes the network.
+func (d *dockers) get() error {
+	if d.engine != nil || d.lack != nil {
+		return d.lack
+	}
+	if _, err := exec.LookPath("docker"); err != nil {
+		d.lack = &missingError{errors.New("there is no docker program")}
+		return d.lack
+	}
+	e, err := enginetest.Get()
+	var missing *enginetest.MissingError
+	if errors.As(err, &missing) && !enginetest.Required() {
+		d.lack = &missingError{err}
+		return d.lack
+	}
+	if err != nil {
+		return err
+	}
+	d.engine = e
+	d.world = d.in("docker")
+	d.env = append(d.env, "DOCKER_HOST="+e.Host)
+	handle, err := d.containersOf(1, "true")
+	if err != nil {
+		return err
+	}
+	return d.sh("exec " + d.bin + " delete " + handle)
+}
+
+// containersOf starts an app and returns when all of its containers run.
+func (d *dockers) containersOf(n int, command string) (handle string, err error) {
+	out, err := d.output(fmt.Sprintf("exec %s run -d -b docker --workspace= utils.sh --image %s --num_replicas %d -- %s",
+		d.bin, enginetest.Image, n, command))
+	return strings.TrimSpace(out), err
+}
+
+func (d *dockers) started(n int) side {
+	return func() (float64, error) {
+		var handle string
+		took, err := timed(func() (err error) {
+			handle, err = d.containersOf(n, "sleep 1000")
+			return err
+		})()
+		if err != nil {
+			return 0, err
+		}
+		return took, d.sh("exec " + d.bin + " delete " + handle)
+	}
+}
+
+// startedByDocker starts the same containers, one after the other.
+func (d *dockers) startedByDocker(n int) side {
+	const label = "torchx-bench"
+	return func() (float64, error) {
+		took, err := d.command(fmt.Sprintf("i=0; while [ $i -lt %d ]; do docker run -d --init --network torchx --label %s %s sleep 1000 || exit; i=$((i+1)); done",
+			n, label, enginetest.Image))()
+		return took, errors.Join(err, d.sh("docker rm -f $(docker ps -aq --filter label="+label+")"))
+	}
+}
+
+// makeLog runs an app that prints size bytes in lines of 100.
+func (d *dockers) makeLog(size int64) error {
+	if err := d.get(); err != nil || d.handle != "" {
+		return err
+	}
+	handle, err := d.containersOf(1, fmt.Sprintf("sh -c 'yes %s | head -n %d'", strings.Repeat("x", 99), size/100))
+	if err != nil {
+		return err
+	}
+	d.handle = handle
+	return d.sh("exec " + d.bin + " wait " + handle)
+}
+
+// stop removes what was made, and the engine if it was started here.
+func (d *dockers) stop() error {
+	var err error
+	if d.handle != "" {
+		err = d.sh("exec " + d.bin + " delete " + d.handle)
+	}
+	if d.engine != nil {
+		err = errors.Join(err, d.engine.Stop())
+	}
+	return err
+}
