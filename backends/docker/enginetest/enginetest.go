@@ -3,7 +3,9 @@
 // Package enginetest gives tests a real Docker Engine and an image for it. An
 // engine that answers is used as it is; else one is started, and stopped again by
 // whoever started it, in namespaces of its own: the kernel ends all of it when the
-// tests die, and it does not take the bridge of the machine's engine away. Nothing is pulled: the image is made of this machine's busybox.
+// tests die, and it does not take the bridge of the machine's engine away. Nothing is
+// pulled: the image is made of this machine's busybox. All of it happens only with
+// TORCHX_REQUIRE=docker.
 package enginetest
 
 import (
@@ -47,6 +49,9 @@ func (m *MissingError) Error() string { return "no Docker Engine: " + m.Err.Erro
 // Unwrap returns the cause.
 func (m *MissingError) Unwrap() error { return m.Err }
 
+// errNotAsked keeps `go test ./...` away from the machine's own engine, and quick.
+var errNotAsked = &MissingError{errors.New("TORCHX_REQUIRE=docker uses one or starts one, as `make e2e-docker` does")}
+
 // Required reports whether a missing engine is a failure.
 func Required() bool {
 	for _, part := range strings.Split(os.Getenv("TORCHX_REQUIRE"), ",") {
@@ -83,8 +88,11 @@ func Need(t testing.TB, o Options) *Engine {
 }
 
 // Get returns the engine that answers, or starts one.
-// Errors: *MissingError.
+// Errors: *MissingError, also where TORCHX_REQUIRE does not have docker.
 func Get() (*Engine, error) {
+	if !Required() {
+		return nil, errNotAsked
+	}
 	host := os.Getenv("DOCKER_HOST")
 	if host == "" {
 		host = client.DefaultDockerHost
@@ -111,6 +119,9 @@ type Options struct {
 // Start starts an engine with folders of its own and Image; it needs root and
 // dockerd. Errors: *MissingError.
 func Start(o Options) (*Engine, error) {
+	if !Required() {
+		return nil, errNotAsked
+	}
 	e := &Engine{o: o}
 	if err := e.start(); err != nil {
 		return nil, &MissingError{errors.Join(err, e.Stop())}
