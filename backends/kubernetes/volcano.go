@@ -68,6 +68,7 @@ func (b *builder) volcano(units []unit) []Object {
 		Plugins: map[string][]string{"svc": {"--publish-not-ready-addresses"}, "env": {}},
 		// Volcano counts attempts, and takes 0 for its default of 3.
 		MaxRetry: int32(restarts(app, formVolcano)) + 1,
+		Tasks:    make([]VolcanoTask, 0, len(units)), // each holds a whole pod
 	}
 	whole := o.failFast && !elastic(app)
 	if whole {
