@@ -3,7 +3,6 @@ package agent
 import (
 	"strings"
 	"testing"
-	"time"
 
 	"torchx/runtime/spec"
 )
