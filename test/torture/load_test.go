@@ -57,8 +57,15 @@ func TestManyAppsAtOnce(t *testing.T) {
 	}
 	h.settled()
 	for _, a := range h.list() {
-		if data, err := os.ReadFile(filepath.Join(h.dir, "apps", a.AppID, "agent.log")); err != nil || len(data) > 0 {
-			t.Errorf("the agent of %v had trouble: %v %s", a, err, data)
+		data, err := os.ReadFile(filepath.Join(h.dir, "apps", a.AppID, "agent.log"))
+		for line := range strings.Lines(string(data)) {
+			// With so many at once the history may be late: that is said, and made good.
+			if !strings.Contains(line, "history was not updated in time") {
+				t.Errorf("the agent of %v had trouble: %s", a, line)
+			}
+		}
+		if err != nil {
+			t.Error(err)
 		}
 	}
 }
