@@ -20,10 +20,10 @@ export GORACE := atexit_sleep_ms=0
 .PHONY: build install test race torture lint fmt fuzz vuln cover bench check e2e e2e-docker torture-docker cross tools clean help
 
 build: ## build bin/torchx
-	$(GO) build -trimpath -o $(BIN)/torchx ./cmd/torchx
+	CGO_ENABLED=0 $(GO) build -trimpath -o $(BIN)/torchx ./cmd/torchx
 
 install: ## install torchx into GOBIN
-	$(GO) install -trimpath ./cmd/torchx
+	CGO_ENABLED=0 $(GO) install -trimpath ./cmd/torchx
 
 test: ## run the tests that need nothing but Go
 	$(GO) test -count=1 ./...

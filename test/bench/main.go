@@ -62,7 +62,7 @@ func run(bin, only string, s sizes) error {
 	ctx, cancel := context.WithTimeout(context.Background(), limit)
 	defer cancel()
 	w := &world{ctx: ctx, bin: bin, dir: dir, home: filepath.Join(dir, "home")}
-	if err := w.sh("go build -trimpath -o " + w.floor() + " ./test/bench/floor"); err != nil {
+	if err := w.sh("CGO_ENABLED=0 go build -trimpath -o " + w.floor() + " ./test/bench/floor"); err != nil {
 		return err
 	}
 	e := &dockers{world: w}
