@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"sync"
 
 	"go.starlark.net/starlark"
 
@@ -119,7 +120,7 @@ func NamedResourceNames() []string {
 
 // namedResources is specs.named_resources: a read-only mapping whose error for
 // an unknown name helps.
-type namedResources struct{ dict *starlark.Dict }
+type namedResources struct{ dict func() *starlark.Dict }
 
 var (
 	_ starlark.IterableMapping = (*namedResources)(nil)
@@ -127,13 +128,17 @@ var (
 	_ starlark.HasAttrs        = (*namedResources)(nil)
 )
 
+// newNamedResources makes the values when one is asked for: few components do, and
+// all of them are a sixth of what evaluating one costs.
 func newNamedResources() starlark.Value {
-	d := starlark.NewDict(len(namedTable))
-	for i := range namedTable {
-		_ = d.SetKey(starlark.String(namedTable[i].name), resourceRecord(namedTable[i].resource())) // a new dict takes every string
-	}
-	d.Freeze()
-	return &namedResources{d}
+	return &namedResources{sync.OnceValue(func() *starlark.Dict {
+		d := starlark.NewDict(len(namedTable))
+		for i := range namedTable {
+			_ = d.SetKey(starlark.String(namedTable[i].name), resourceRecord(namedTable[i].resource())) // a new dict takes every string
+		}
+		d.Freeze()
+		return d
+	})}
 }
 
 // Get implements named_resources[name] and `in`, which ignores the error.
@@ -142,7 +147,7 @@ func (n *namedResources) Get(key starlark.Value) (starlark.Value, bool, error) {
 	if !ok {
 		return nil, false, wrongType("specs.named_resources", key, "string")
 	}
-	if v, found, err := n.dict.Get(name); found || err != nil {
+	if v, found, err := n.dict().Get(name); found || err != nil {
 		return v, found, err
 	}
 	_, err := namedResource(string(name))
@@ -152,7 +157,7 @@ func (n *namedResources) Get(key starlark.Value) (starlark.Value, bool, error) {
 // Attr offers the methods that read a dict.
 func (n *namedResources) Attr(name string) (starlark.Value, error) {
 	if slices.Contains(n.AttrNames(), name) {
-		return n.dict.Attr(name)
+		return n.dict().Attr(name)
 	}
 	return nil, nil
 }
@@ -161,13 +166,13 @@ func (n *namedResources) Attr(name string) (starlark.Value, error) {
 func (n *namedResources) AttrNames() []string { return []string{"get", "items", "keys", "values"} }
 
 // Items returns name and resource of all.
-func (n *namedResources) Items() []starlark.Tuple { return n.dict.Items() }
+func (n *namedResources) Items() []starlark.Tuple { return n.dict().Items() }
 
 // Iterate goes over the names.
-func (n *namedResources) Iterate() starlark.Iterator { return n.dict.Iterate() }
+func (n *namedResources) Iterate() starlark.Iterator { return n.dict().Iterate() }
 
 // Len returns how many names there are.
-func (n *namedResources) Len() int { return n.dict.Len() }
+func (n *namedResources) Len() int { return n.dict().Len() }
 
 // Freeze has nothing to do.
 func (n *namedResources) Freeze() {}
