@@ -15,7 +15,7 @@ import (
 )
 
 // limit bounds a run: something that hangs must not hang CI.
-const limit = 10 * time.Minute
+const limit = 30 * time.Minute
 
 // sizes are how much work the lines do.
 type sizes struct {
