@@ -19,6 +19,7 @@ type dockers struct {
 	engine *enginetest.Engine
 	lack   error  // why there is none
 	handle string // of the app whose log is read
+	keeper string // handle of an app that keeps the network
 }
 
 // containers is what the docker backend costs, next to docker itself.
@@ -74,8 +75,8 @@ func (d *dockers) get() error {
 	d.engine = e
 	d.world = d.in("docker")
 	d.env = append(d.env, "DOCKER_HOST="+e.Host)
-	// It runs as long as the engine does: the network goes with the last container.
-	_, err = d.containersOf(1, "sleep 100000")
+	// It runs to the end: the network goes with the last container.
+	d.keeper, err = d.containersOf(1, "sleep 100000")
 	return err
 }
 
@@ -126,8 +127,10 @@ func (d *dockers) makeLog(size int64) error {
 // stop removes what was made, and the engine if it was started here.
 func (d *dockers) stop() error {
 	var err error
-	if d.handle != "" {
-		err = d.sh("exec " + d.bin + " delete " + d.handle)
+	for _, handle := range []string{d.handle, d.keeper} {
+		if handle != "" {
+			err = errors.Join(err, d.sh("exec "+d.bin+" delete "+handle))
+		}
 	}
 	if d.engine != nil {
 		err = errors.Join(err, d.engine.Stop())
