@@ -122,6 +122,15 @@ func (f *fixture) eventually(what string, ok func() bool) {
 	}
 }
 
+// logged waits until the log of replica 0 has a text.
+func (f *fixture) logged(id, text string) {
+	f.Helper()
+	f.eventually(text, func() bool {
+		log, _ := f.log(id, 0)
+		return strings.Contains(log, text)
+	})
+}
+
 // killAgent ends the agent of an app as the kernel would.
 func (f *fixture) killAgent(id string) {
 	f.Helper()
@@ -156,8 +165,8 @@ func TestAgentKilled(t *testing.T) {
 	role := shell(`i=0; while [ $i -lt 300 ]; do i=$((i+1)); echo "line $i"; sleep 0.02; done; exit 5`)
 	role.NumReplicas = 2
 	id := f.start(role)
-	for range 4 {
-		time.Sleep(700 * time.Millisecond) // any moment will do
+	for n := range 4 {
+		f.logged(id, fmt.Sprintf("line %d\n", 30*(n+1)))
 		f.killAgent(id)
 		if err := f.b.Sweep(f.ctx); err != nil {
 			f.Fatal(err)
@@ -296,7 +305,7 @@ func TestLiveRestore(t *testing.T) {
 	e := enginetest.Need(t, enginetest.Options{LiveRestore: true})
 	f := onEngine(t, e)
 	id := f.start(shell(`i=0; while [ $i -lt 300 ]; do i=$((i+1)); echo "line $i"; sleep 0.02; done`))
-	time.Sleep(time.Second)
+	f.logged(id, "line 30\n")
 	if err := e.Signal(syscall.SIGKILL); err != nil {
 		t.Fatal(err)
 	}

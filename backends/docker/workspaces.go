@@ -67,7 +67,7 @@ func collect(app *spec.App, cwd, mode string) (*workspaces, error) {
 			continue
 		}
 		for n, e := range role.Workspace.Projects {
-			dir, err := absolute(e.Key, cwd)
+			dir, err := workspace.Absolute(e.Key, cwd)
 			if err != nil {
 				return w, fmt.Errorf("workspace %q of role %s: %w", e.Key, role.Name, err)
 			}
@@ -76,25 +76,6 @@ func collect(app *spec.App, cwd, mode string) (*workspaces, error) {
 		}
 	}
 	return w, nil
-}
-
-// absolute makes the path of a project absolute; file:// is TorchX's way to write one.
-func absolute(dir, cwd string) (string, error) {
-	dir = strings.TrimPrefix(dir, "file://")
-	if rest, ok := strings.CutPrefix(dir, "~"); ok && (rest == "" || rest[0] == '/') {
-		home, err := os.UserHomeDir()
-		if err != nil {
-			return "", err
-		}
-		dir = home + rest
-	}
-	if !filepath.IsAbs(dir) {
-		dir = filepath.Join(cwd, dir)
-	}
-	if _, err := os.Stat(dir); err != nil {
-		return "", fmt.Errorf("there is no folder or file %s", dir)
-	}
-	return filepath.Clean(dir), nil
 }
 
 // name reads all folders, each once, and names the images that they make.

@@ -3,8 +3,6 @@ package kubernetes
 import (
 	"context"
 	"fmt"
-	"os"
-	"path/filepath"
 	"strings"
 
 	"github.com/docker/go-units"
@@ -85,7 +83,7 @@ func takeWorkspace(plan *backends.Plan, in backends.PlanInput, o options) {
 func nameWorkspace(ctx context.Context, plan *backends.Plan, role *spec.Role, cwd string) (string, error) {
 	var projects []workspace.Project
 	for n, e := range role.Workspace.Projects {
-		dir, err := absolute(e.Key, cwd)
+		dir, err := workspace.Absolute(e.Key, cwd)
 		if err != nil {
 			return "", fmt.Errorf("workspace %q of role %s: %w", e.Key, role.Name, err)
 		}
@@ -106,23 +104,4 @@ func nameWorkspace(ctx context.Context, plan *backends.Plan, role *spec.Role, cw
 		plan.Warnings = append(plan.Warnings, "an image cannot hold sockets, pipes and devices: without "+strings.Join(tree.Skipped, ", "))
 	}
 	return name, nil
-}
-
-// absolute makes the path of a project absolute; file:// is TorchX's way to write one.
-func absolute(dir, cwd string) (string, error) {
-	dir = strings.TrimPrefix(dir, "file://")
-	if rest, ok := strings.CutPrefix(dir, "~"); ok && (rest == "" || rest[0] == '/') {
-		home, err := os.UserHomeDir()
-		if err != nil {
-			return "", err
-		}
-		dir = home + rest
-	}
-	if !filepath.IsAbs(dir) {
-		dir = filepath.Join(cwd, dir)
-	}
-	if _, err := os.Stat(dir); err != nil {
-		return "", fmt.Errorf("there is no folder or file %s", dir)
-	}
-	return filepath.Clean(dir), nil
 }
