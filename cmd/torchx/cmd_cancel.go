@@ -32,11 +32,7 @@ func (t *tool) cancelCommand() *cli.Command {
 }
 
 func (t *tool) cancel(ctx context.Context, text string, wait, force bool) error {
-	r, err := t.runner(ctx)
-	if err != nil {
-		return err
-	}
-	ref, err := r.Resolve(ctx, text)
+	r, ref, err := t.resolve(ctx, text)
 	if err != nil {
 		return err
 	}

@@ -51,11 +51,7 @@ func (t *tool) deleteAll(ctx context.Context, handles []string, keepLogs bool) e
 }
 
 func (t *tool) delete(ctx context.Context, text string, keepLogs bool) error {
-	r, err := t.runner(ctx)
-	if err != nil {
-		return err
-	}
-	ref, err := r.Resolve(ctx, text)
+	r, ref, err := t.resolve(ctx, text)
 	if err != nil {
 		return err
 	}

@@ -29,11 +29,7 @@ func (t *tool) describeCommand() *cli.Command {
 }
 
 func (t *tool) describe(ctx context.Context, text string, asJSON bool) error {
-	r, err := t.runner(ctx)
-	if err != nil {
-		return err
-	}
-	ref, err := r.Resolve(ctx, text)
+	r, ref, err := t.resolve(ctx, text)
 	if err != nil {
 		return err
 	}

@@ -25,11 +25,7 @@ func (t *tool) waitCommand() *cli.Command {
 }
 
 func (t *tool) wait(ctx context.Context, text string) error {
-	r, err := t.runner(ctx)
-	if err != nil {
-		return err
-	}
-	ref, err := r.Resolve(ctx, text)
+	r, ref, err := t.resolve(ctx, text)
 	if err != nil {
 		return err
 	}

@@ -112,6 +112,17 @@ func (t *tool) runner(ctx context.Context) (*runner.Runner, error) {
 	return r, nil
 }
 
+// resolve returns the runner and the app that text names: a handle, the beginning
+// of an id, or - for the last one.
+func (t *tool) resolve(ctx context.Context, text string) (*runner.Runner, runner.Ref, error) {
+	r, err := t.runner(ctx)
+	if err != nil {
+		return nil, runner.Ref{}, err
+	}
+	ref, err := r.Resolve(ctx, text)
+	return r, ref, err
+}
+
 // openHistory opens the history. Without it everything but the history itself
 // works, so a file that cannot be used is only a warning; one that a later
 // version wrote is an error, since its apps may mean something else.
