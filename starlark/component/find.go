@@ -255,7 +255,7 @@ func publicFunctions(m *interp.Module) []string {
 
 // component describes a function that was found.
 func (l *Loader) component(r reference, p place, m *interp.Module, s *session, fn *starlark.Function) (*Component, error) {
-	src := newSource(fn, m.File)
+	src := newSource(fn, m.Syntax)
 	params, err := src.params()
 	if err != nil {
 		return nil, err

@@ -49,24 +49,26 @@ func (p *Param) nullable() bool {
 
 // source is a function and where its docstring is.
 type source struct {
-	fn  *starlark.Function
-	doc docstring
-	// file and line (from 1) of the docstring's opening quotes.
-	file string
-	line int
+	fn   *starlark.Function
+	doc  docstring
+	file string // that fn is from
+	tree func() *syntax.File
 }
 
-// newSource reads fn's docstring. file is the syntax of the file fn is from, nil
-// if that is not known; it serves the line numbers of errors.
-func newSource(fn *starlark.Function, file *syntax.File) source {
-	pos := fn.Position()
-	s := source{fn: fn, doc: parseDocstring(fn.Doc()), file: pos.Filename(), line: int(pos.Line)}
-	if def := findDef(file, fn); def != nil {
+// newSource reads fn's docstring. tree returns the syntax of the file fn is from,
+// nil if that is not known; it is called for the line numbers of errors only.
+func newSource(fn *starlark.Function, tree func() *syntax.File) source {
+	return source{fn: fn, doc: parseDocstring(fn.Doc()), file: fn.Position().Filename(), tree: tree}
+}
+
+// docLine is the line of the docstring's opening quotes, from 1.
+func (s source) docLine() int {
+	if def := findDef(s.tree(), s.fn); def != nil {
 		if literal := docLiteral(def); literal != nil {
-			s.line = int(literal.TokenPos.Line)
+			return int(literal.TokenPos.Line)
 		}
 	}
-	return s
+	return int(s.fn.Position().Line)
 }
 
 // findDef returns the definition of fn in file, or nil.
@@ -140,7 +142,7 @@ func (s source) param(i int, variadic bool) (Param, error) {
 	if doc.Type != "" {
 		t, err := parseType(doc.Type)
 		if err != nil {
-			return p, s.fail(s.line+doc.Line, "argument %s: %v", name, err)
+			return p, s.fail(s.docLine()+doc.Line, "argument %s: %v", name, err)
 		}
 		p.Type = t
 	}

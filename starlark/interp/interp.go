@@ -34,7 +34,6 @@ import (
 	"time"
 
 	"go.starlark.net/starlark"
-	"go.starlark.net/syntax"
 )
 
 // Defaults of Config. The time is below half of the 10 s within which a command
@@ -96,8 +95,9 @@ type Module struct {
 	Label   string              // "//dir/x.star", "@torchx//dist.star", "@lib//x.star"
 	Path    string              // absolute path; "" for a built-in or library file
 	Globals starlark.StringDict // frozen
-	File    *syntax.File        // as written, with comments, not resolved
 	Source  []byte
+
+	name string // of the file in positions
 }
 
 // ModuleHash names one evaluated file and its content.

@@ -74,7 +74,7 @@ func (r *run) evaluate(l location) (*Module, error) {
 	}
 	name := l.display()
 	r.interp.keepSource(name, source)
-	file, prog, err := r.interp.compile(name, source)
+	prog, err := r.interp.compile(name, source)
 	if err != nil {
 		return nil, err
 	}
@@ -86,7 +86,7 @@ func (r *run) evaluate(l location) (*Module, error) {
 		return nil, err
 	}
 	globals.Freeze()
-	return &Module{Label: l.label(), Path: l.path(), Globals: globals, File: file, Source: source}, nil
+	return &Module{Label: l.label(), Path: l.path(), Globals: globals, Source: source, name: name}, nil
 }
 
 // fileName is what a file sees of itself: its absolute path, or the label of a
@@ -120,26 +120,30 @@ func (r *run) loadStatement(_ *starlark.Thread, label string) (starlark.StringDi
 
 var byteOrderMark = []byte("\uFEFF")
 
-// compile parses source twice: one tree is rewritten and resolved, the other
-// is handed out as it was written.
-func (i *Interp) compile(name string, source []byte) (*syntax.File, *starlark.Program, error) {
-	text := bytes.TrimPrefix(source, byteOrderMark)
-	guarded, err := dialect().Parse(name, text, 0)
+// compile makes a program of source, rewritten so that it is guarded.
+func (i *Interp) compile(name string, source []byte) (*starlark.Program, error) {
+	guarded, err := dialect().Parse(name, bytes.TrimPrefix(source, byteOrderMark), 0)
 	if err != nil {
-		return nil, nil, i.sourceProblem(err)
+		return nil, i.sourceProblem(err)
 	}
 	if err := rewrite(guarded); err != nil {
-		return nil, nil, i.sourceProblem(err)
-	}
-	file, err := dialect().Parse(name, text, syntax.RetainComments)
-	if err != nil {
-		return nil, nil, i.sourceProblem(err)
+		return nil, i.sourceProblem(err)
 	}
 	prog, err := starlark.FileProgram(guarded, i.isPredeclared)
 	if err != nil {
-		return nil, nil, i.sourceProblem(err)
+		return nil, i.sourceProblem(err)
 	}
-	return file, prog, nil
+	return prog, nil
+}
+
+// Syntax parses the file as it was written, with comments, not resolved. Most
+// loads do without: it takes as long as the evaluation of a small file.
+func (m *Module) Syntax() *syntax.File {
+	file, err := dialect().Parse(m.name, bytes.TrimPrefix(m.Source, byteOrderMark), syntax.RetainComments)
+	if err != nil {
+		return nil // it was evaluated: this cannot be
+	}
+	return file
 }
 
 func (i *Interp) keepSource(name string, source []byte) {

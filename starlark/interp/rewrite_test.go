@@ -110,13 +110,13 @@ func TestGuardsKeepErrors(t *testing.T) {
 	}
 }
 
-func TestModuleFileIsAsWritten(t *testing.T) {
+func TestModuleSyntaxIsAsWritten(t *testing.T) {
 	t.Parallel()
 	m, err := eval(t, "# about\nx = 'a' * 2 # suffix\n")
 	if err != nil {
 		t.Fatal(err)
 	}
-	s := m.File.Stmts[0].(*syntax.AssignStmt)
+	s := m.Syntax().Stmts[0].(*syntax.AssignStmt)
 	if _, ok := s.RHS.(*syntax.BinaryExpr); !ok {
 		t.Errorf("right side is a %T", s.RHS)
 	}
