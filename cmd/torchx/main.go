@@ -17,6 +17,7 @@ import (
 
 func main() {
 	becomeLimited(os.Args)
+	collectLate()
 	ownUmask()
 	os.Exit(run(context.Background(), os.Args, streams{os.Stdin, os.Stdout, os.Stderr}, processEnv()))
 }
