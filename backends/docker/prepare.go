@@ -7,7 +7,7 @@ import (
 
 	"torchx/backends"
 	"torchx/backends/docker/image"
-	"torchx/backends/docker/workspace"
+	"torchx/backends/workspace"
 	"torchx/runtime/spec"
 )
 

@@ -12,7 +12,7 @@ import (
 	"github.com/docker/go-units"
 
 	"torchx/backends"
-	"torchx/backends/docker/workspace"
+	"torchx/backends/workspace"
 	"torchx/runtime/spec"
 )
 

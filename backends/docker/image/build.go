@@ -12,7 +12,7 @@ import (
 	"github.com/docker/docker/api/types/registry"
 
 	"torchx/backends"
-	"torchx/backends/docker/workspace"
+	"torchx/backends/workspace"
 )
 
 // shortHash is how many digits of a hash people are shown.

@@ -12,7 +12,7 @@ import (
 
 	"github.com/docker/docker/api/types/image"
 
-	"torchx/backends/docker/workspace"
+	"torchx/backends/workspace"
 )
 
 // runBuildx builds with the buildx plugin of the docker program: BuildKit speaks

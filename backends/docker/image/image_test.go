@@ -15,7 +15,7 @@ import (
 	"github.com/docker/docker/api/types/container"
 	"github.com/docker/docker/client"
 
-	"torchx/backends/docker/workspace"
+	"torchx/backends/workspace"
 )
 
 func TestPullFromRegistry(t *testing.T) {
