@@ -1,0 +1,201 @@
+package podlog
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"math/rand/v2"
+	"sync"
+	"time"
+)
+
+// record is a line of a container's log file as runtimes write it (the logging
+// format of CRI): a part of a line has no newline.
+type record struct {
+	time time.Time
+	text string
+}
+
+// fake is a container whose log is sent in the way of the kubelet (ReadLogs in
+// k8s.io/cri-client), over a network that cuts streams where rand says so.
+type fake struct {
+	mu      sync.Mutex
+	rand    *rand.Rand
+	records []record
+	first   int // of the file: what is before was rotated away
+	state   State
+	changed chan struct{}
+	opened  int
+	cut     int // one in so many streams is not cut; 0: none is cut
+	body    string
+}
+
+func newFake(seed uint64) *fake {
+	return &fake{rand: rand.New(rand.NewPCG(seed, 1)), state: Running, changed: make(chan struct{})}
+}
+
+func (f *fake) update(do func()) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	do()
+	close(f.changed)
+	f.changed = make(chan struct{})
+}
+
+func (f *fake) write(r ...record) { f.update(func() { f.records = append(f.records, r...) }) }
+
+func (f *fake) State() (State, <-chan struct{}) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return f.state, f.changed
+}
+
+var errNetwork = errors.New("connection reset by peer")
+
+func (f *fake) Open(ctx context.Context, o Options) (io.ReadCloser, error) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.opened++
+	switch f.state {
+	case Waiting:
+		return nil, ErrNotStarted
+	case Gone:
+		return nil, ErrGone
+	}
+	s := &stream{fake: f, ctx: ctx, o: o, at: f.first, newLine: true, left: -1}
+	if f.cut > 0 {
+		switch f.rand.IntN(f.cut + 5) {
+		case 0:
+			return nil, errNetwork
+		case 1:
+			s.left, s.end = f.rand.IntN(300), io.EOF // of a proxy, say
+		case 2:
+			s.left, s.end = f.rand.IntN(300), io.EOF
+			s.body = "failed to watch file \"/var/log\": too many open files"
+		case 3, 4:
+			s.left, s.end = f.rand.IntN(3000), errNetwork
+		}
+		if !o.Follow && s.end == io.EOF && s.body == "" {
+			s.end = errNetwork // a length, or its chunks, tell that it was cut
+		}
+	}
+	if f.body != "" {
+		s.left, s.end, s.body = 0, io.EOF, f.body
+	}
+	return s, nil
+}
+
+// stream is one answer.
+type stream struct {
+	fake    *fake
+	ctx     context.Context
+	o       Options
+	at      int
+	newLine bool
+	out     []byte
+	left    int // bytes until it is cut; < 0: it is not
+	end     error
+	body    string // is sent where it is cut
+	sent    bool
+}
+
+func (s *stream) Read(p []byte) (int, error) {
+	for {
+		changed, over := s.fill()
+		if s.left == 0 {
+			if s.body != "" && !s.sent && s.newLine {
+				s.sent = true
+				return copy(p, s.body), nil
+			}
+			return 0, s.end
+		}
+		if len(s.out) > 0 {
+			n := min(len(p), len(s.out))
+			if s.left > 0 {
+				n = min(n, s.left)
+				s.left -= n
+			}
+			copy(p, s.out[:n])
+			s.out = s.out[n:]
+			if s.left == 0 && s.body != "" && p[n-1] != '\n' {
+				s.end = errNetwork // the kubelet fails between records only
+			}
+			return n, nil
+		}
+		if over {
+			return 0, io.EOF
+		}
+		select {
+		case <-s.ctx.Done():
+			return 0, s.ctx.Err()
+		case <-changed:
+		}
+	}
+}
+
+// fill renders what the file has.
+func (s *stream) fill() (changed <-chan struct{}, over bool) {
+	f := s.fake
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	s.at = max(s.at, f.first)
+	for ; s.at < len(f.records); s.at++ {
+		r := f.records[s.at]
+		if !r.time.Before(s.o.Since.Truncate(time.Second)) {
+			if s.newLine {
+				s.out = append(append(s.out, r.time.Format("2006-01-02T15:04:05.000000000Z07:00")...), ' ')
+			}
+			s.out = append(s.out, r.text...)
+		}
+		s.newLine = r.text == "" || r.text[len(r.text)-1] == '\n'
+	}
+	return f.changed, !s.o.Follow || f.state >= Ended
+}
+
+func (s *stream) Close() error { return nil }
+
+// kept is a sink that can be cut as a file is by a kill.
+type kept struct {
+	data  bytes.Buffer
+	at    map[int64]time.Time // by offset
+	gaps  []string
+	saved Cursor
+	rests int
+}
+
+func (k *kept) Size() int64 { return int64(k.data.Len()) }
+
+func (k *kept) Write(t time.Time, p []byte) error {
+	if k.at == nil {
+		k.at = map[int64]time.Time{}
+	}
+	k.at[k.Size()] = t
+	k.data.Write(p)
+	return nil
+}
+
+func (k *kept) Gap(text string) error {
+	k.gaps = append(k.gaps, text)
+	if n := k.data.Len(); n > 0 && k.data.Bytes()[n-1] != '\n' {
+		k.data.WriteByte('\n')
+	}
+	return nil
+}
+
+func (k *kept) Rest(c Cursor) error {
+	if c.Offset > k.Size() {
+		return fmt.Errorf("cursor %+v is behind the end %d", c, k.Size())
+	}
+	k.saved = c
+	k.rests++
+	return nil
+}
+
+func quick() *timing {
+	return &timing{
+		pause: 10 * time.Microsecond, maxPause: time.Millisecond, steady: time.Hour, search: 5 * time.Millisecond,
+		quiet: 20 * time.Millisecond, maxQuiet: 100 * time.Millisecond, ended: 10 * time.Millisecond,
+	}
+}

@@ -1,0 +1,312 @@
+package podlog
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"strings"
+	"testing"
+	"time"
+)
+
+var epoch = time.Date(2026, 3, 1, 12, 0, 0, 0, time.FixedZone("", 2*3600))
+
+// lines makes records whose times are apart by up to step, of all kinds: long lines
+// in parts, carriage returns, invalid UTF-8, empty and equal ones, those that look
+// as if they had a time, and pairs out of order.
+func lines(r *rand.Rand, from time.Time, n int, step time.Duration) []record {
+	var all []record
+	t := from
+	for i := range n {
+		t = t.Add(time.Duration(r.Int64N(int64(step))))
+		switch r.IntN(12) {
+		case 0:
+			all = append(all, record{t, "\n"}, record{t, "\n"})
+		case 1:
+			all = append(all, record{t, "same\n"}, record{t, "same\n"})
+		case 2:
+			all = append(all, record{t, fmt.Sprintf("%d%%\r%d%%\xff\xfe\r\n", i, i+1)})
+		case 3:
+			long := strings.Repeat(fmt.Sprintf("<%d>", i), 16384/5)
+			for range r.IntN(6) {
+				all = append(all, record{t, long})
+				t = t.Add(time.Duration(r.Int64N(int64(step))))
+			}
+			all = append(all, record{t, "end\n"})
+		case 4:
+			all = append(all, record{t, t.Format(time.RFC3339Nano) + " info\n"})
+		case 5:
+			all = append(all, record{t.Add(time.Millisecond), fmt.Sprintf("early %d\n", i)}, record{t, fmt.Sprintf("late %d\n", i)})
+		default:
+			all = append(all, record{t, fmt.Sprintf("line %d\n", i)})
+		}
+	}
+	return all
+}
+
+func text(records []record) string {
+	var b strings.Builder
+	for _, r := range records {
+		b.WriteString(r.text)
+	}
+	return b.String()
+}
+
+// check compares without printing megabytes.
+func check(t *testing.T, got, want string) {
+	t.Helper()
+	if got == want {
+		return
+	}
+	i := 0
+	for i < min(len(got), len(want)) && got[i] == want[i] {
+		i++
+	}
+	from := max(0, i-60)
+	t.Fatalf("%d bytes, want %d; from byte %d on:\n%.200q\nwant\n%.200q", len(got), len(want), from, got[from:], want[from:])
+}
+
+func copyLog(ctx context.Context, t *testing.T, f *fake, k *kept, follow bool) bool {
+	t.Helper()
+	done, err := Copy(ctx, f, k, k.saved, Mode{Follow: follow, timing: quick()})
+	if err != nil && ctx.Err() == nil {
+		t.Fatal(err)
+	}
+	return done
+}
+
+// Each line comes once, wherever streams are cut and readers killed.
+func TestEveryLineOnce(t *testing.T) {
+	t.Parallel()
+	for seed := range uint64(150) {
+		t.Run(fmt.Sprint(seed), func(t *testing.T) {
+			t.Parallel()
+			f := newFake(seed)
+			f.cut = 1 + int(seed%5)
+			r := rand.New(rand.NewPCG(seed, 2))
+			step := []time.Duration{time.Millisecond, 100 * time.Millisecond, time.Second, 3 * time.Second}[seed%4]
+			all := lines(r, epoch, 120, step)
+			if seed%3 == 0 {
+				all = append(all, record{all[len(all)-1].time.Add(step), "no newline at the end"})
+			}
+			k := &kept{}
+			go func() {
+				for at := 0; at < len(all); {
+					n := min(len(all)-at, 1+r.IntN(20))
+					f.write(all[at : at+n]...)
+					at += n
+					time.Sleep(time.Duration(r.IntN(500)) * time.Microsecond)
+				}
+				f.update(func() { f.state = Ended })
+			}()
+			kills := rand.New(rand.NewPCG(seed, 3))
+			for done := false; !done; {
+				ctx, cancel := context.WithTimeout(t.Context(), time.Duration(kills.IntN(20))*time.Millisecond)
+				if kills.IntN(4) == 0 {
+					ctx, cancel = context.WithCancel(t.Context())
+				}
+				done = copyLog(ctx, t, f, k, true)
+				cancel()
+				if !done && kills.IntN(2) == 0 { // what came after the cursor is torn somewhere
+					k.data.Truncate(int(k.saved.Offset + kills.Int64N(k.Size()-k.saved.Offset+1)))
+				}
+			}
+			check(t, k.data.String(), text(all))
+			if len(k.gaps) > 0 {
+				t.Errorf("gaps: %q", k.gaps)
+			}
+		})
+	}
+}
+
+func TestTimesAreThoseOfTheLines(t *testing.T) {
+	t.Parallel()
+	f := newFake(1)
+	f.write(record{epoch, "a\n"}, record{epoch.Add(time.Nanosecond), "b\n"})
+	f.state = Ended
+	k := &kept{}
+	copyLog(t.Context(), t, f, k, true)
+	if !k.at[0].Equal(epoch) || !k.at[2].Equal(epoch.Add(1)) {
+		t.Errorf("%v", k.at)
+	}
+	if !k.saved.Done {
+		t.Errorf("cursor %+v", k.saved)
+	}
+}
+
+// Without Follow what is there is read, and each time only what is new.
+func TestOnce(t *testing.T) {
+	t.Parallel()
+	f := newFake(1)
+	k := &kept{}
+	f.write(record{epoch, "a\n"}, record{epoch, "b"})
+	if copyLog(t.Context(), t, f, k, false) {
+		t.Error("the log of a running container is said to be complete")
+	}
+	check(t, k.data.String(), "a\n")
+	f.write(record{epoch.Add(1), "c\n"})
+	copyLog(t.Context(), t, f, k, false)
+	check(t, k.data.String(), "a\nbc\n")
+	f.write(record{epoch.Add(2), "d"})
+	f.state = Ended
+	if !copyLog(t.Context(), t, f, k, false) {
+		t.Error("the log of a container that has ended is not complete")
+	}
+	check(t, k.data.String(), "a\nbc\nd")
+}
+
+func TestRotation(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		first int // record of the new file
+		want  string
+		gaps  int
+	}{
+		"the last line is there": {1, "1\n2\n3\n4\n", 0},
+		"it is gone":             {2, "1\n2\n3\n4\n", 1},
+		"with lines behind it":   {3, "1\n2\n4\n", 1},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			f := newFake(1)
+			all := []record{{epoch, "1\n"}, {epoch.Add(10), "2\n"}, {epoch.Add(20), "3\n"}, {epoch.Add(30), "4\n"}}
+			f.write(all[:2]...)
+			k := &kept{}
+			copyLog(t.Context(), t, f, k, false)
+			f.write(all[2:]...)
+			f.first = c.first
+			copyLog(t.Context(), t, f, k, false)
+			check(t, k.data.String(), c.want)
+			copyLog(t.Context(), t, f, k, false)
+			f.state = Ended
+			copyLog(t.Context(), t, f, k, true)
+			check(t, k.data.String(), c.want)
+			if len(k.gaps) != c.gaps {
+				t.Errorf("gaps: %q", k.gaps)
+			}
+		})
+	}
+}
+
+// A gap is told once, also when nothing came since.
+func TestGapOnce(t *testing.T) {
+	t.Parallel()
+	f := newFake(1)
+	f.write(record{epoch, "1\n"})
+	k := &kept{}
+	copyLog(t.Context(), t, f, k, false)
+	f.first = 1
+	for range 3 {
+		copyLog(t.Context(), t, f, k, false)
+	}
+	f.write(record{epoch.Add(time.Millisecond), "2\n"})
+	copyLog(t.Context(), t, f, k, false)
+	copyLog(t.Context(), t, f, k, false)
+	check(t, k.data.String(), "1\n2\n")
+	if len(k.gaps) != 1 || k.gaps[0] != GapRotated {
+		t.Errorf("gaps: %q", k.gaps)
+	}
+}
+
+// While it is followed, a log that was rotated away goes on at once.
+func TestRotationFollowed(t *testing.T) {
+	t.Parallel()
+	f := newFake(1)
+	f.write(record{epoch, "1\n"})
+	k := &kept{}
+	copyLog(t.Context(), t, f, k, false)
+	f.write(record{epoch.Add(time.Millisecond), "2\n"})
+	f.first = 1
+	ctx, cancel := context.WithTimeout(t.Context(), 200*time.Millisecond)
+	defer cancel()
+	copyLog(ctx, t, f, k, true)
+	check(t, k.data.String(), "1\n2\n")
+	if len(k.gaps) != 1 {
+		t.Errorf("gaps: %q", k.gaps)
+	}
+}
+
+func TestPodDeleted(t *testing.T) {
+	t.Parallel()
+	f := newFake(1)
+	f.write(record{epoch, "1\n"})
+	k := &kept{}
+	copyLog(t.Context(), t, f, k, false)
+	f.update(func() { f.state = Gone })
+	if !copyLog(t.Context(), t, f, k, true) || len(k.gaps) != 1 || k.gaps[0] != GapDeleted {
+		t.Errorf("gaps: %q", k.gaps)
+	}
+
+	f, k = newFake(1), &kept{} // followed to its own end
+	f.write(record{epoch, "1\n"}, record{epoch, "2"})
+	go func() {
+		time.Sleep(10 * time.Millisecond)
+		f.update(func() { f.state = Gone })
+	}()
+	if !copyLog(t.Context(), t, f, k, true) || len(k.gaps) != 0 {
+		t.Errorf("gaps: %q", k.gaps)
+	}
+	check(t, k.data.String(), "1\n2")
+}
+
+// The kubelet's words are not the container's.
+func TestErrorInPlaceOfTheLog(t *testing.T) {
+	t.Parallel()
+	f := newFake(1)
+	f.body = "unable to retrieve container logs for containerd://4711"
+	k := &kept{}
+	ctx, cancel := context.WithTimeout(t.Context(), 30*time.Millisecond)
+	defer cancel()
+	if copyLog(ctx, t, f, k, true); f.opened < 2 || k.Size() > 0 {
+		t.Errorf("opened %d times, %q", f.opened, k.data.String())
+	}
+	f.state = Ended
+	if !copyLog(t.Context(), t, f, k, true) || k.Size() > 0 || len(k.gaps) != 1 || !strings.Contains(k.gaps[0], f.body) {
+		t.Errorf("gaps: %q", k.gaps)
+	}
+}
+
+func TestWaitsForTheStart(t *testing.T) {
+	t.Parallel()
+	f := newFake(1)
+	f.state = Waiting
+	k := &kept{}
+	if copyLog(t.Context(), t, f, k, false) || f.opened > 0 {
+		t.Error("a log of a container that has not started")
+	}
+	go func() {
+		time.Sleep(10 * time.Millisecond)
+		f.write(record{epoch, "1\n"})
+		f.update(func() { f.state = Ended })
+	}()
+	copyLog(t.Context(), t, f, k, true)
+	check(t, k.data.String(), "1\n")
+}
+
+// A stream that hangs is replaced by another one.
+func TestSilentStream(t *testing.T) {
+	t.Parallel()
+	f := newFake(1)
+	f.write(record{epoch, "1\n"})
+	k := &kept{}
+	ctx, cancel := context.WithTimeout(t.Context(), 300*time.Millisecond)
+	defer cancel()
+	copyLog(ctx, t, f, k, true)
+	if f.opened < 3 || f.opened > 12 {
+		t.Errorf("opened %d times", f.opened)
+	}
+	check(t, k.data.String(), "1\n")
+}
+
+func TestTroubleThatLasts(t *testing.T) {
+	t.Parallel()
+	f := newFake(1)
+	f.body = "no"
+	k := &kept{}
+	done, err := Copy(t.Context(), f, k, Cursor{}, Mode{Patience: 10 * time.Millisecond, timing: quick()})
+	var body *bodyError
+	if done || !errors.As(err, &body) {
+		t.Errorf("%v, %v", done, err)
+	}
+}
