@@ -66,7 +66,7 @@ build_kwok() { programs "$1" -ldflags "-s -w" tool; }
 
 # key PART — what a part is made from. The recipe is this whole file: that it may be
 # built again after a change elsewhere in it costs seconds, as Go keeps what it compiled.
-key() { cat "$here/$1"/go.* "$here/$1"/*.go "$here/build.sh" <("$GO" version) 2>/dev/null | sha256sum | cut -c1-16; }
+key() { (shopt -s nullglob; cat "$here/$1"/go.* "$here/$1"/*.go "$here/build.sh" <("$GO" version)) | sha256sum | cut -c1-16; }
 
 # build PART — made under another name and renamed, so that a folder is there as a
 # whole or not at all; and under a lock, so that two at once do not build twice.
