@@ -5,9 +5,12 @@
 #
 #   test/cluster/run.sh go test ./backends/kubernetes/...
 #   test/cluster/run.sh bash          # look around with kubectl
+#
+# K8S_PARTS chooses what is started, as words of cluster.sh (default: up volcano
+# jobset): "up=control kwok=8" has no node that runs anything, and eight fake ones.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")"
-[ $# -gt 0 ] || { sed -n '2,/^set/s/^# \{0,1\}//p' run.sh | head -n -1; exit 2; }
+[ $# -gt 0 ] || { sed -n '2,/^set/s/^# \{0,1\}//p' run.sh; exit 2; }
 
 # free PORT N — none of N ports from there on is listened on.
 free() {
@@ -37,9 +40,10 @@ trap './cluster.sh down' EXIT
 # shellcheck disable=SC2016
 setsid bash -c 'tail --pid="$0" -f /dev/null; [ ! -d "$K8S_STATE" ] || ./cluster.sh down' $$ </dev/null >/dev/null 2>&1 &
 
-./cluster.sh up 1>&2
-./cluster.sh volcano 1>&2
-./cluster.sh jobset 1>&2
+for part in ${K8S_PARTS:-up volcano jobset}; do
+	IFS== read -ra words <<<"$part"
+	./cluster.sh "${words[@]}" 1>&2
+done
 
 export KUBECONFIG=$K8S_STATE/pki/admin.conf
 PATH=$(./build.sh kubernetes)/bin:$PATH
