@@ -17,7 +17,7 @@ KILLS_DOCKER ?= 50
 export GORACE := atexit_sleep_ms=0
 
 .DEFAULT_GOAL := build
-.PHONY: build install test race torture lint fmt fuzz vuln cover bench check e2e e2e-docker torture-docker cross tools clean help
+.PHONY: build install test race torture lint fmt fuzz vuln cover bench check e2e e2e-docker e2e-k8s torture-docker cross tools clean help
 
 build: ## build bin/torchx
 	CGO_ENABLED=0 $(GO) build -trimpath -o $(BIN)/torchx ./cmd/torchx
@@ -37,6 +37,9 @@ e2e: ## run the end-to-end tests; TORCHX_REQUIRE=torch makes a missing part a fa
 e2e-docker: ## test the docker backend on a real engine: the one that answers, or one started for it (needs root and docker.io)
 	TORCHX_REQUIRE=docker $(GO) test -count=1 -timeout 20m ./backends/docker/... ./test/docker/...
 	TORCHX_REQUIRE=docker $(GO) test -count=1 -timeout 20m -tags e2e -run InContainers ./test/e2e/...
+
+e2e-k8s: ## test the kubernetes backend on a real cluster of its own, see test/cluster (needs root; builds it once, 15 minutes)
+	test/cluster/run.sh $(GO) test -count=1 -p 1 -timeout 30m ./backends/kubernetes/... ./test/kubernetes/...
 
 torture: ## kill torchx KILLS times at random moments (SEED=n repeats a run), and the full loads
 	$(GO) test -count=1 -timeout 10m -tags torture -run TestMany -v ./test/torture
