@@ -24,8 +24,11 @@ type Config struct {
 	Dir string
 	// Builtins is the built-in library, its files at the root.
 	Builtins fs.FS
-	// Library opens the library NAME of @NAME//…; nil: there are none.
-	Library func(name string) (fs.FS, error)
+	// Library opens the library NAME of @NAME//… as the workspace with that root has it;
+	// nil: there are none. See interp.Config.
+	Library func(root, name string) (fs.FS, error)
+	// Libraries lists the names that Library knows, for lists and suggestions; nil: none.
+	Libraries func(root string) []string
 	// Image and Version are torchx.IMAGE and torchx.version.
 	Image, Version string
 	// Getenv serves torchx.getenv; nil: nothing is set.
@@ -58,7 +61,8 @@ func (l *Loader) root() string { return interp.WorkspaceRoot(filepath.Join(l.dir
 type place struct {
 	path    string // absolute, "" if not on disk
 	builtin string // name in the built-in library
-	label   string // @NAME//FILE of a library
+	library string // NAME of @NAME//FILE
+	file    string // FILE of it
 }
 
 // Find returns the component that ref names:
@@ -66,7 +70,8 @@ type place struct {
 //   - MODULE.FUNCTION: of components/MODULE.star in the workspace root, else built in;
 //   - FILE.star:FUNCTION: a file, relative to the folder; components/FILE.star
 //     is also found from below the workspace root, and built in;
-//   - @NAME//FILE.star:FUNCTION: of a library.
+//   - @NAME//FILE.star:FUNCTION: of a library of the workspace; @NAME//MODULE.FUNCTION
+//     is that of its components/MODULE.star, else of its MODULE.star.
 //
 // Finding executes the file, but calls nothing. Errors name what is missing and
 // what was probably meant; those of the file itself are interp's.
@@ -99,12 +104,15 @@ func (l *Loader) Find(ctx context.Context, ref string) (*Component, error) {
 func (l *Loader) places(r reference) ([]place, error) {
 	switch {
 	case r.library == "torchx":
+		if r.file == "" {
+			r.file = r.module + ".star"
+		}
 		if slices.Contains(starFiles(l.config.Builtins), r.file) {
 			return []place{{builtin: r.file}}, nil
 		}
 		return nil, fmt.Errorf("component file @torchx//%s does not exist.%s", r.file, suggest.Hint(r.file, starFiles(l.config.Builtins)))
 	case r.library != "":
-		return []place{{label: "@" + r.library + "//" + r.file}}, nil
+		return l.libraryPlaces(r)
 	case r.module != "" || r.file == "":
 		return l.modulePlaces(r)
 	case strings.HasSuffix(r.file, ".py"):
@@ -223,8 +231,11 @@ func pick(r reference, m *interp.Module) (*starlark.Function, error) {
 	}
 	if r.function == "" {
 		form := r.file + ":FUNCTION"
-		if r.module != "" {
+		switch {
+		case r.module != "":
 			form = r.module + ".FUNCTION"
+		case r.library != "":
+			form = "@" + r.library + "//" + form
 		}
 		return nil, fmt.Errorf("component %s names no function, write %s: %s", brief(r.text), form, list)
 	}
@@ -273,6 +284,8 @@ func (l *Loader) canonical(r reference, p place) string {
 	switch {
 	case p.builtin != "":
 		return componentName(p.builtin, r.function)
+	case p.library != "":
+		return "@" + p.library + "//" + p.file + ":" + r.function
 	case p.path != "" && filepath.Dir(p.path) == filepath.Join(l.root(), "components"):
 		return componentName(filepath.Base(p.path), r.function)
 	default:

@@ -154,7 +154,10 @@ func TestFindRefuses(t *testing.T) {
 		{"typed.star:f", `typed.star:5: component f: argument a: unknown type "strng"`},
 		{"@torchx//nope.star:f", "does not exist"},
 		{"@torchx/dist.star:f", "@NAME//FILE.star:FUNCTION"},
-		{"@lib//x.star:f", "@lib//x.star"},
+		{"@lib//x.star:f", "no library @lib is known"},
+		{"@lib//x.py:f", "expected FILE.star:FUNCTION"},
+		{"@lib//sub/x", "@NAME//FILE.star:FUNCTION"},
+		{"@-lib//x.star:f", "@NAME//FILE.star:FUNCTION"},
 		{"x\ny.z", `"x\ny.z": it has unprintable characters`},
 		{"\x1b[31m.star:f", "unprintable"},
 	}

@@ -12,14 +12,14 @@ type reference struct {
 	// Exactly one of module and file is set.
 	module string // MODULE.FUNCTION
 	file   string // FILE.star:FUNCTION, or the part behind "//" of a library's
-	// library is NAME of @NAME//FILE.star:FUNCTION, else "".
+	// library is NAME of @NAME//FILE.star:FUNCTION or @NAME//MODULE.FUNCTION, else "".
 	library string
 }
 
 var (
 	identifier = lazily(`^[\pL_][\pL\p{Nd}_]*$`)
-	// libraryRef has the name, the file and the function of a library's component.
-	libraryRef = lazily(`^@([\w.-]+)//([^:]+\.star):(.*)$`)
+	// libraryRef has the name of a library and what is asked of it.
+	libraryRef = lazily(`^@(\w[\w.-]*)//(.+)$`)
 )
 
 // parseRef reads a reference. Errors tell the right form.
@@ -28,14 +28,15 @@ func parseRef(text string) (reference, error) {
 	if oneLine(text) != text {
 		return ref, fmt.Errorf("invalid component %s: it has unprintable characters", brief(text))
 	}
-	colon := strings.LastIndexByte(text, ':')
-	switch {
-	case strings.HasPrefix(text, "@"):
+	if strings.HasPrefix(text, "@") {
 		match := libraryRef().FindStringSubmatch(text)
 		if match == nil {
-			return ref, fmt.Errorf("invalid component %s: a library's component is written @NAME//FILE.star:FUNCTION", brief(text))
+			return ref, ref.badLibrary()
 		}
-		ref.library, ref.file, ref.function = match[1], match[2], match[3]
+		ref.library, text = match[1], match[2]
+	}
+	colon := strings.LastIndexByte(text, ':')
+	switch {
 	case colon >= 0:
 		ref.file, ref.function = text[:colon], text[colon+1:]
 	case strings.HasSuffix(text, ".star") || strings.HasSuffix(text, ".py"):
@@ -53,9 +54,11 @@ func parseRef(text string) (reference, error) {
 // found out later.
 func (r *reference) checkModule() error {
 	switch {
+	case r.library != "" && (!identifier().MatchString(r.module) || !identifier().MatchString(r.function)):
+		return r.badLibrary()
 	case r.text == "":
 		return fmt.Errorf("the component's name is empty: expected MODULE.FUNCTION or FILE.star:FUNCTION")
-	case strings.ContainsAny(r.text, `/\`):
+	case r.library == "" && strings.ContainsAny(r.text, `/\`):
 		return fmt.Errorf("invalid component %s: a component in a file is written FILE.star:FUNCTION", brief(r.text))
 	case strings.HasPrefix(r.function, "_"):
 		return r.private()
@@ -65,7 +68,7 @@ func (r *reference) checkModule() error {
 
 func (r *reference) checkFile() error {
 	switch {
-	case strings.HasSuffix(r.file, ".py"):
+	case r.library == "" && strings.HasSuffix(r.file, ".py"):
 		return nil // refused with a better text once the folder has been looked at
 	case !strings.HasSuffix(r.file, ".star") || strings.Contains(r.file, ".star:"):
 		return fmt.Errorf("invalid component %s: expected FILE.star:FUNCTION, with one colon", brief(r.text))
@@ -75,6 +78,10 @@ func (r *reference) checkFile() error {
 		return r.private()
 	}
 	return nil
+}
+
+func (r *reference) badLibrary() error {
+	return fmt.Errorf("invalid component %s: a library's component is written @NAME//FILE.star:FUNCTION", brief(r.text))
 }
 
 func (r *reference) private() error {

@@ -17,12 +17,13 @@ import (
 // recorded about a run is about its component alone.
 type session struct {
 	interp *interp.Interp
+	root   string // the workspace whose libraries a component of a library sees
 	fn     *starlark.Function
 	reads  map[string]string // by torchx.getenv
 }
 
 func (l *Loader) newSession() *session {
-	s := &session{reads: map[string]string{}}
+	s := &session{reads: map[string]string{}, root: l.root()}
 	c := l.config
 	s.interp = interp.New(interp.Config{
 		Dir: l.dir(), Builtins: c.Builtins, Library: c.Library, Print: c.Print, Fatal: c.Fatal,
@@ -55,8 +56,7 @@ func (s *session) load(ctx context.Context, p place) (*interp.Module, error) {
 	case p.builtin != "":
 		return s.interp.LoadBuiltin(ctx, p.builtin)
 	default:
-		// The interpreter reaches libraries by load() only.
-		return nil, fmt.Errorf("component file %s cannot be named directly: load() it in a file of the project, and name that", p.label)
+		return s.interp.LoadLibrary(ctx, s.root, p.library, p.file)
 	}
 }
 

@@ -55,9 +55,11 @@ type Config struct {
 	Dir string
 	// Builtins holds the built-in files: "@torchx//dist.star" is its "dist.star".
 	Builtins fs.FS
-	// Library returns the files of "@name//…"; nil: there are no libraries. It
-	// must return a file system that cannot be left, such as os.Root.FS.
-	Library func(name string) (fs.FS, error)
+	// Library returns the files of "@name//…" for everything that is reached from the
+	// workspace with that root, libraries included; nil: there are no libraries. It
+	// must return a file system that cannot be left, such as os.Root.FS. Of a name that
+	// the workspace does not have the error is an fs.ErrNotExist.
+	Library func(root, name string) (fs.FS, error)
 	// Predeclared are the names that every file sees. The values must be frozen,
 	// and functions that iterate must bound themselves.
 	Predeclared starlark.StringDict
@@ -88,6 +90,8 @@ type Interp struct {
 	mu      sync.Mutex // guards the maps
 	modules map[string]*loaded
 	sources map[string][]byte // by the name shown in positions
+
+	libraries map[libraryKey]*tree // that were opened
 }
 
 // Module is an evaluated file. Nothing in it may be changed.
@@ -120,6 +124,7 @@ func New(c Config) *Interp {
 	i := &Interp{
 		cfg: c, dir: absDir(c.Dir), predeclared: environment(c.Predeclared),
 		modules: map[string]*loaded{}, sources: map[string][]byte{},
+		libraries: map[libraryKey]*tree{},
 	}
 	if c.Builtins != nil {
 		i.builtins = &tree{prefix: builtinPrefix, fsys: c.Builtins}
@@ -146,7 +151,7 @@ func (i *Interp) LoadFile(ctx context.Context, path string) (*Module, error) {
 	if err != nil {
 		return nil, &Error{File: path, Msg: err.Error(), cause: err}
 	}
-	return i.load(ctx, location{&tree{dir: root, shown: i.dir}, name})
+	return i.load(ctx, location{&tree{dir: root, shown: i.dir, top: root}, name})
 }
 
 // LoadBuiltin evaluates a file of Config.Builtins, for example "dist.star".

@@ -6,7 +6,6 @@ import (
 	"io/fs"
 	"path"
 	"path/filepath"
-	"regexp"
 	"strings"
 )
 
@@ -18,6 +17,9 @@ type tree struct {
 	dir    string // absolute folder of the workspace; "": fsys holds the files
 	shown  string // the folder that paths in messages are relative to
 	fsys   fs.FS
+	// top is the root of the workspace that load() began in: its libraries are those
+	// of all files that it reaches. "" for the built-in files, which reach none.
+	top string
 }
 
 // A location is a file of a tree; name is slash-separated and clean.
@@ -29,7 +31,7 @@ type location struct {
 func (l location) label() string { return l.tree.prefix + "//" + l.name }
 
 // key tells files of different workspaces with the same label apart.
-func (l location) key() string { return l.tree.dir + "\x00" + l.label() }
+func (l location) key() string { return l.tree.top + "\x00" + l.label() }
 
 // path returns the absolute path of a workspace file, else "".
 func (l location) path() string {
@@ -81,38 +83,4 @@ func (i *Interp) resolve(from location, label string) (location, error) {
 		return location{}, fmt.Errorf("the label leads out of %s, and nothing outside it can be loaded", t.describe())
 	}
 	return location{t, name}, nil
-}
-
-var libraryLabel = regexp.MustCompile(`^@([A-Za-z0-9_][A-Za-z0-9_.-]*)//(.*)$`)
-
-func (i *Interp) libraryOf(from location, label string) (*tree, string, error) {
-	m := libraryLabel.FindStringSubmatch(label)
-	if m == nil {
-		return nil, "", errors.New(`the label is not of the form "@library//file.star"`)
-	}
-	name, file := m[1], m[2]
-	prefix := "@" + name
-	if prefix == from.tree.prefix {
-		return from.tree, file, nil
-	}
-	if from.tree == i.builtins {
-		return nil, "", errors.New("a built-in file may load built-in files only")
-	}
-	if prefix == builtinPrefix {
-		if i.builtins == nil {
-			return nil, "", errors.New("there are no built-in files")
-		}
-		return i.builtins, file, nil
-	}
-	if i.cfg.Library == nil {
-		return nil, "", fmt.Errorf("no library %s is known", prefix)
-	}
-	fsys, err := i.cfg.Library(name)
-	if err != nil {
-		return nil, "", fmt.Errorf("library %s: %w", prefix, err)
-	}
-	if fsys == nil {
-		return nil, "", fmt.Errorf("no library %s is known", prefix)
-	}
-	return &tree{prefix: prefix, fsys: fsys}, file, nil
 }

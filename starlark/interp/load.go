@@ -109,7 +109,7 @@ func (r *run) loadStatement(_ *starlark.Thread, label string) (starlark.StringDi
 	}
 	l, err := r.interp.resolve(r.loading[len(r.loading)-1], label)
 	if err != nil {
-		return nil, err
+		return nil, r.alsoMissing(err)
 	}
 	m, err := r.load(l)
 	if err != nil {

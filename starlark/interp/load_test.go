@@ -31,7 +31,7 @@ func TestLoadLabels(t *testing.T) {
 	})
 	c := Config{
 		Builtins: mapFS(map[string]string{"dist.star": `load("./util.star", u="n"); load("//util.star", v="n"); n = u + v`, "util.star": `n = "u"`}),
-		Library: func(name string) (fs.FS, error) {
+		Library: func(_, name string) (fs.FS, error) {
 			if name != "acme" {
 				return nil, fmt.Errorf("not in the lock file: %w", fs.ErrNotExist)
 			}
@@ -180,11 +180,11 @@ func TestLoadErrors(t *testing.T) {
 func TestLibraryErrors(t *testing.T) {
 	t.Parallel()
 	dir := files(t, map[string]string{"a.star": `load("@acme//x.star", "x")`})
-	_, err := load(t, Config{Dir: dir, Library: func(string) (fs.FS, error) { return nil, errors.New("not locked; run `torchx lock`") }}, "a.star")
+	_, err := load(t, Config{Dir: dir, Library: func(string, string) (fs.FS, error) { return nil, errors.New("not locked; run `torchx lock`") }}, "a.star")
 	wantError(t, err, "a.star:1:1: cannot load @acme//x.star: library @acme: not locked; run `torchx lock`")
-	_, err = load(t, Config{Dir: dir, Library: func(string) (fs.FS, error) { return nil, nil }}, "a.star")
+	_, err = load(t, Config{Dir: dir, Library: func(string, string) (fs.FS, error) { return nil, nil }}, "a.star")
 	wantError(t, err, "no library @acme is known")
-	_, err = load(t, Config{Dir: dir, Library: func(string) (fs.FS, error) { return deniedFS{}, nil }}, "a.star")
+	_, err = load(t, Config{Dir: dir, Library: func(string, string) (fs.FS, error) { return deniedFS{}, nil }}, "a.star")
 	wantError(t, err, "permission denied; make the file and its folders readable")
 }
 

@@ -8,8 +8,9 @@ import (
 )
 
 // WorkspaceRoot returns the folder that "//" stands for in file and in what it
-// loads: the nearest folder above file that holds .torchxconfig, a folder
-// components, or .git; without any, the folder of file.
+// loads: the nearest folder above file that holds .torchxconfig, torchx.libs (the
+// list of its libraries), a folder components, or .git; without any, the folder of
+// file.
 func WorkspaceRoot(file string) string {
 	start := filepath.Dir(absFrom("", file))
 	for dir := start; ; dir = filepath.Dir(dir) {
@@ -23,7 +24,7 @@ func WorkspaceRoot(file string) string {
 }
 
 func isRoot(dir string) bool {
-	for _, mark := range []string{".torchxconfig", ".git"} {
+	for _, mark := range []string{".torchxconfig", ".git", "torchx.libs"} {
 		if _, err := os.Stat(filepath.Join(dir, mark)); err == nil {
 			return true
 		}

@@ -1,0 +1,138 @@
+package component
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"path"
+	"slices"
+	"strings"
+
+	"torchx/runtime/suggest"
+)
+
+// openLibrary returns the files of a library of the workspace.
+func (l *Loader) openLibrary(name string) (fs.FS, error) {
+	if l.config.Library == nil {
+		return nil, fmt.Errorf("no library @%s is known", name)
+	}
+	fsys, err := l.config.Library(l.root(), name)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, fmt.Errorf("library @%s: %w.%s", name, err, suggest.Hint(name, l.Libraries()))
+	}
+	if err != nil {
+		return nil, fmt.Errorf("library @%s: %w", name, err)
+	}
+	return fsys, nil
+}
+
+// libraryPlaces is where a component of a library is.
+func (l *Loader) libraryPlaces(r reference) ([]place, error) {
+	fsys, err := l.openLibrary(r.library)
+	if err != nil {
+		return nil, err
+	}
+	candidates := []string{r.file}
+	if r.file == "" {
+		candidates = []string{"components/" + r.module + ".star", r.module + ".star"}
+	}
+	for _, file := range candidates {
+		if !fs.ValidPath(file) {
+			return nil, fmt.Errorf("component file @%s//%s: the path leads out of the library", r.library, file)
+		}
+		// Whatever else is wrong with a file is said when it is loaded.
+		if _, err := fs.Stat(fsys, file); !errors.Is(err, fs.ErrNotExist) {
+			return []place{{library: r.library, file: file}}, nil
+		}
+	}
+	hint := suggest.Hint(candidates[0], filesBelow(fsys, path.Dir(candidates[0])))
+	return nil, fmt.Errorf("component file @%s//%s does not exist.%s", r.library, candidates[0], hint)
+}
+
+// filesBelow lists the Starlark files of one folder with their whole paths.
+func filesBelow(fsys fs.FS, dir string) []string {
+	names, err := fs.Glob(fsys, path.Join(dir, "*.star"))
+	if err != nil { // the folder's name is no pattern
+		return nil
+	}
+	return names
+}
+
+// Libraries lists the names of the libraries of the workspace.
+func (l *Loader) Libraries() []string {
+	if l.config.Libraries == nil {
+		return nil
+	}
+	return l.config.Libraries(l.root())
+}
+
+// LibraryComponents lists the components of a library, each as
+// @NAME//FILE.star:FUNCTION: the public functions with a docstring of all its files
+// but tests, by file and in the order of each. Nothing is executed, and a file that
+// does not parse has none.
+func (l *Loader) LibraryComponents(ctx context.Context, name string) ([]Summary, error) {
+	fsys, err := l.openLibrary(name)
+	if err != nil {
+		return nil, err
+	}
+	var all []Summary
+	err = fs.WalkDir(fsys, ".", func(file string, entry fs.DirEntry, err error) error {
+		switch {
+		case err != nil:
+			return err
+		case ctx.Err() != nil:
+			return ctx.Err()
+		case entry.IsDir() || !strings.HasSuffix(file, ".star") || strings.HasSuffix(file, "_test.star"):
+			return nil
+		}
+		for _, s := range fileSummaries(fsys, file) {
+			if s.Doc != "" {
+				all = append(all, Summary{"@" + name + "//" + file + ":" + s.Name, s.Doc})
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		return nil, fmt.Errorf("library @%s: %w", name, err)
+	}
+	return all, nil
+}
+
+// LibraryEntries lists what can stand behind a part of a reference, for completion:
+// @NAME// for each library, then the folders and files of one, then its functions.
+func (l *Loader) LibraryEntries(typed string) []Summary {
+	name, rest, inside := strings.Cut(strings.TrimPrefix(typed, "@"), "//")
+	var all []Summary
+	if !inside {
+		for _, name := range l.Libraries() {
+			all = append(all, Summary{"@" + name + "//", ""})
+		}
+		return all
+	}
+	fsys, err := l.openLibrary(name)
+	if err != nil {
+		return nil
+	}
+	prefix := "@" + name + "//"
+	if file, _, ok := strings.Cut(rest, ".star:"); ok {
+		for _, s := range fileSummaries(fsys, file+".star") {
+			all = append(all, Summary{prefix + file + ".star:" + s.Name, s.Doc})
+		}
+		return all
+	}
+	dir := path.Dir(rest + "_")
+	entries, err := fs.ReadDir(fsys, dir)
+	if err != nil {
+		return nil
+	}
+	for _, e := range entries {
+		switch file := path.Join(dir, e.Name()); {
+		case e.IsDir():
+			all = append(all, Summary{prefix + file + "/", ""})
+		case strings.HasSuffix(file, ".star"):
+			all = append(all, Summary{prefix + file + ":", ""})
+		}
+	}
+	return slices.Clip(all)
+}

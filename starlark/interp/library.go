@@ -1,0 +1,188 @@
+package interp
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"path"
+	"regexp"
+	"slices"
+	"strings"
+	"sync"
+
+	"go.starlark.net/syntax"
+)
+
+// libraryKey is a library as one workspace has it.
+type libraryKey struct{ root, name string }
+
+var libraryLabel = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`^@([A-Za-z0-9_][A-Za-z0-9_.-]*)//(.*)$`)
+})
+
+// LoadLibrary evaluates a file of the library name, for example "sub/x.star", as
+// the workspace with that root has it. root is absolute.
+func (i *Interp) LoadLibrary(ctx context.Context, root, name, file string) (*Module, error) {
+	label := "@" + name + "//" + file
+	t, err := i.library(root, name)
+	if err == nil && !fs.ValidPath(file) {
+		err = errors.New("the label leads out of the library")
+	}
+	if err != nil {
+		return nil, &Error{File: label, Msg: err.Error(), cause: err}
+	}
+	return i.load(ctx, location{t, path.Clean(file)})
+}
+
+func (i *Interp) libraryOf(from location, label string) (*tree, string, error) {
+	m := libraryLabel().FindStringSubmatch(label)
+	if m == nil {
+		return nil, "", errors.New(`the label is not of the form "@library//file.star"`)
+	}
+	name, file := m[1], m[2]
+	prefix := "@" + name
+	if prefix == from.tree.prefix {
+		return from.tree, file, nil
+	}
+	if from.tree == i.builtins {
+		return nil, "", errors.New("a built-in file may load built-in files only")
+	}
+	if prefix == builtinPrefix {
+		if i.builtins == nil {
+			return nil, "", errors.New("there are no built-in files")
+		}
+		return i.builtins, file, nil
+	}
+	t, err := i.library(from.tree.top, name)
+	return t, file, err
+}
+
+// library opens a library of the workspace with that root, once.
+func (i *Interp) library(root, name string) (*tree, error) {
+	key := libraryKey{root, name}
+	i.mu.Lock()
+	known := i.libraries[key]
+	i.mu.Unlock()
+	if known != nil {
+		return known, nil
+	}
+	prefix := "@" + name
+	if i.cfg.Library == nil {
+		return nil, fmt.Errorf("no library %s is known", prefix)
+	}
+	fsys, err := i.cfg.Library(root, name)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, &unknownLibraryError{name, err}
+	}
+	if err != nil {
+		return nil, fmt.Errorf("library %s: %w", prefix, err)
+	}
+	if fsys == nil {
+		return nil, fmt.Errorf("no library %s is known", prefix)
+	}
+	t := &tree{prefix: prefix, fsys: fsys, top: root}
+	i.mu.Lock()
+	i.libraries[key] = t
+	i.mu.Unlock()
+	return t, nil
+}
+
+// unknownLibraryError says that the workspace has no library of that name.
+type unknownLibraryError struct {
+	name  string
+	cause error
+}
+
+func (e *unknownLibraryError) Error() string { return "library @" + e.name + ": " + e.cause.Error() }
+func (e *unknownLibraryError) Unwrap() error { return e.cause }
+
+// maxSearched bounds the files that are searched for further missing libraries.
+const maxSearched = 5000
+
+// alsoMissing adds to the error of an unknown library which others are missing, so
+// that the user can add all of them at once: what is known to be loaded is read, but
+// not evaluated.
+func (r *run) alsoMissing(err error) error {
+	var unknown *unknownLibraryError
+	if !errors.As(err, &unknown) {
+		return err
+	}
+	var others []string
+	for name, place := range r.interp.missing(r.loading[0]) {
+		if name != unknown.name {
+			others = append(others, "@"+name+" for "+place)
+		}
+	}
+	if len(others) == 0 {
+		return err
+	}
+	slices.Sort(others)
+	return fmt.Errorf("%w (also missing: %s)", err, strings.Join(others, ", "))
+}
+
+// missing returns the unknown libraries that start, and all that it loads, needs,
+// each with the place of a load that names it.
+func (i *Interp) missing(start location) map[string]string {
+	found := map[string]string{}
+	seen := map[string]bool{start.key(): true}
+	for open := []location{start}; len(open) > 0 && len(seen) < maxSearched; open = open[1:] {
+		source, err := open[0].read()
+		if err != nil {
+			continue
+		}
+		loads, err := Loads(open[0].display(), source)
+		if err != nil {
+			continue
+		}
+		for _, load := range loads {
+			to, err := i.resolve(open[0], load.Label)
+			var unknown *unknownLibraryError
+			switch {
+			case errors.As(err, &unknown) && found[unknown.name] == "":
+				found[unknown.name] = fmt.Sprintf("%s:%d", open[0].display(), load.Line)
+			case err == nil && !seen[to.key()]:
+				seen[to.key()] = true
+				open = append(open, to)
+			}
+		}
+	}
+	return found
+}
+
+// Load is a load statement of a file.
+type Load struct {
+	Label string // "@lib//x.star"
+	Line  int    // 1-based
+}
+
+// Loads lists the load statements of a file, in their order, without evaluating it.
+// name is what the error, a syntax error, calls the file.
+func Loads(name string, source []byte) ([]Load, error) {
+	file, err := dialect().Parse(name, bytes.TrimPrefix(source, byteOrderMark), 0)
+	if err != nil {
+		return nil, err
+	}
+	var loads []Load
+	for _, stmt := range file.Stmts {
+		syntax.Walk(stmt, func(n syntax.Node) bool {
+			if load, ok := n.(*syntax.LoadStmt); ok {
+				loads = append(loads, Load{load.ModuleName(), int(load.Load.Line)})
+			}
+			_, isExpr := n.(syntax.Expr)
+			return !isExpr
+		})
+	}
+	return loads, nil
+}
+
+// LibraryOf returns NAME of a label "@NAME//…", "" for other labels and for
+// "@torchx//…", the built-in files.
+func LibraryOf(label string) string {
+	m := libraryLabel().FindStringSubmatch(label)
+	if m == nil || "@"+m[1] == builtinPrefix {
+		return ""
+	}
+	return m[1]
+}
