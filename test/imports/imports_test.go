@@ -49,6 +49,7 @@ var allowed = map[string][]string{
 	"backends/docker/image":      {"backends", "runtime/spec", "backends/workspace"},
 	"backends/workspace":         {"backends", "runtime/spec"},
 	"backends/docker/enginetest": {},
+	"backends/kubernetes/podlog": {"backends", "runtime/spec"},
 	"backends/bundled":           {"backends", "runtime/spec", "runtime/agent", "runtime/logstore", "runtime/failpoint"},
 }
 
