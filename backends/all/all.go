@@ -6,6 +6,7 @@ import (
 
 	"torchx/backends"
 	"torchx/backends/docker"
+	"torchx/backends/kubernetes"
 	"torchx/backends/local"
 	"torchx/runtime/agent"
 )
@@ -16,6 +17,9 @@ type Config struct {
 	Exe     string // this program, to be run as the agent
 	Version string // of this program
 	Offline bool   // the user forbids the network
+	// Settings returns the options by which a backend reaches an app, or for "" all
+	// of them: those the app was submitted with, else those of files and command line.
+	Settings func(ctx context.Context, backend, id string) (backends.Config, error)
 }
 
 // New returns the registry; the first backend is the default one.
@@ -30,6 +34,15 @@ func New(c Config) *backends.Registry {
 		return docker.New(docker.Config{Home: c.Home, Exe: c.Exe, Version: c.Version, Offline: c.Offline})
 	})
 	r.AddAlias("local_docker", backends.Alias{Backend: docker.Name})
+	r.Add(kubernetes.Name, func() (backends.Backend, error) {
+		k := kubernetes.Config{Home: c.Home, Exe: c.Exe, Version: c.Version, Offline: c.Offline}
+		if c.Settings != nil {
+			k.Settings = func(ctx context.Context, id string) (backends.Config, error) {
+				return c.Settings(ctx, kubernetes.Name, id)
+			}
+		}
+		return kubernetes.New(k)
+	})
 	return r
 }
 

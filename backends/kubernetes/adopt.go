@@ -6,6 +6,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
+	"torchx/backends/kubernetes/label"
 	"torchx/runtime/spec"
 )
 
@@ -18,21 +19,21 @@ func (r *Request) adopt() (id string) {
 	main := r.Objects[0].Meta()
 	name := main.Name
 	if r.form() == formJob {
-		name = main.Labels[LabelInstance]
+		name = main.Labels[label.Instance]
 	}
 	id = appID(main.Namespace, name)
 	for _, o := range r.Objects {
-		old := o.Meta().Labels[LabelInstance]
+		old := o.Meta().Labels[label.Instance]
 		for _, t := range templates(o) {
-			old = t.Labels[LabelInstance]
+			old = t.Labels[label.Instance]
 			adoptPods(t.template, old, name, id)
 		}
 		rename(&o.Meta().Name, old, name)
 		setInstance(o.Meta(), name)
 		switch o := o.(type) {
 		case *Service:
-			if _, ok := o.Spec.Selector[LabelInstance]; ok {
-				o.Spec.Selector[LabelInstance] = name
+			if _, ok := o.Spec.Selector[label.Instance]; ok {
+				o.Spec.Selector[label.Instance] = name
 			}
 		case *JobSet:
 			if o.Spec.Network != nil {
@@ -80,5 +81,5 @@ func setInstance(meta *metav1.ObjectMeta, name string) {
 	if meta.Labels == nil {
 		meta.Labels = map[string]string{}
 	}
-	meta.Labels[LabelInstance] = name
+	meta.Labels[label.Instance] = name
 }

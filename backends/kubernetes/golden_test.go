@@ -12,6 +12,7 @@ import (
 	"k8s.io/apimachinery/pkg/api/resource"
 
 	"torchx/backends"
+	"torchx/backends/kubernetes/label"
 	"torchx/runtime/spec"
 )
 
@@ -92,7 +93,7 @@ func (r *recording) expected(t *testing.T) map[string]any {
 	labels := map[string]any{}
 	for k, v := range pod0["metadata"].(map[string]any)["labels"].(map[string]any) {
 		switch k {
-		case LabelVersion, LabelAppName, LabelName, LabelManagedBy, LabelInstance:
+		case label.Version, label.AppName, label.Name, label.ManagedBy, label.Instance:
 			labels[k] = v
 		}
 	}

@@ -4,6 +4,7 @@ import (
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
 
+	"torchx/backends/kubernetes/label"
 	"torchx/runtime/spec"
 )
 
@@ -17,7 +18,7 @@ func (b *builder) jobs(units []unit) []Object {
 	}
 	service := &Service{head: b.head(typeService, b.names.app)}
 	service.Spec = corev1.ServiceSpec{
-		ClusterIP: corev1.ClusterIPNone, Selector: instanceSelector(b.names.app),
+		ClusterIP: corev1.ClusterIPNone, Selector: label.Match(b.names.app),
 		PublishNotReadyAddresses: true, // rank 0 is not ready before others have come
 	}
 	return append(objects, service)

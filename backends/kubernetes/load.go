@@ -12,6 +12,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation"
 
 	"torchx/backends"
+	"torchx/backends/kubernetes/label"
 	"torchx/runtime/spec"
 )
 
@@ -31,7 +32,7 @@ func (p planner) Load(_ context.Context, in backends.PlanInput, raw json.RawMess
 	}
 	id := req.adopt()
 	if strings.HasSuffix(id, ":") {
-		return nil, backends.Errorf(backends.ErrInvalidPlan, "request.objects[0].metadata: the label %s must name the app", LabelInstance)
+		return nil, backends.Errorf(backends.ErrInvalidPlan, "request.objects[0].metadata: the label %s must name the app", label.Instance)
 	}
 	if err := req.check(in.App); err != nil {
 		return nil, backends.Errorf(backends.ErrInvalidPlan, "%w", err)
@@ -173,13 +174,13 @@ func templates(o Object) (all []replicated) {
 
 // check returns the index of the role that the labels name.
 func (t replicated) check(app *spec.App) (role int, err error) {
-	text := t.Labels[LabelRoleIndex]
+	text := t.Labels[label.RoleIndex]
 	role, err = strconv.Atoi(text)
 	if err != nil || role < 0 || role >= len(app.Roles) {
-		return 0, fmt.Errorf("the label %s is %q, want the index of one of the app's %d roles", LabelRoleIndex, text, len(app.Roles))
+		return 0, fmt.Errorf("the label %s is %q, want the index of one of the app's %d roles", label.RoleIndex, text, len(app.Roles))
 	}
-	if want := labelValue(app.Roles[role].Name); t.Labels[LabelRole] != want {
-		return 0, fmt.Errorf("the label %s is %q, but role %d is %q", LabelRole, t.Labels[LabelRole], role, want)
+	if want := label.Value(app.Roles[role].Name); t.Labels[label.Role] != want {
+		return 0, fmt.Errorf("the label %s is %q, but role %d is %q", label.Role, t.Labels[label.Role], role, want)
 	}
 	return role, checkPod(t.template)
 }

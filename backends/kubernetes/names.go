@@ -1,11 +1,10 @@
 package kubernetes
 
 import (
-	"crypto/sha256"
-	"encoding/hex"
 	"strconv"
 	"strings"
 
+	"torchx/backends/kubernetes/label"
 	"torchx/runtime/spec"
 )
 
@@ -17,8 +16,7 @@ const (
 	// suffix is what JobSet puts behind a job's name for its pods: -0-0-xxxxx.
 	suffix = len("-0-0-xxxxx")
 	// keepApp is what the app's name keeps of a long name before roles do.
-	keepApp    = 30
-	hashLength = 8
+	keepApp = 30
 )
 
 // names are those of the objects of an app. They are the same in every form, so
@@ -43,7 +41,7 @@ func newNames(id string, app *spec.App) names {
 		role := &app.Roles[i]
 		part := strings.TrimRight(spec.Normalize(role.Name), "-")
 		if part == "" || taken[part] {
-			part = shorten(part+"-"+hash(role.Name), maxName, role.Name)
+			part = label.Shorten(part+"-"+label.Hash(role.Name), maxName, role.Name)
 			part = strings.TrimLeft(part, "-")
 		}
 		taken[part] = true
@@ -56,27 +54,14 @@ func newNames(id string, app *spec.App) names {
 	room := maxName - suffix - digits - len("-")
 	forRoles := room - min(len(n.app), keepApp)
 	for i, part := range n.roles {
-		n.roles[i] = shorten(part, forRoles, app.Roles[i].Name)
+		n.roles[i] = label.Shorten(part, forRoles, app.Roles[i].Name)
 	}
-	n.app = shorten(n.app, room-min(longest, forRoles), id)
+	n.app = label.Shorten(n.app, room-min(longest, forRoles), id)
 	return n
 }
 
 // replica is the part of a name that says which replica it is, as in TorchX.
 func (n names) replica(role, id int) string { return n.roles[role] + "-" + strconv.Itoa(id) }
-
-// shorten cuts what is longer than most bytes and puts a hash of the whole behind it.
-func shorten(s string, most int, whole string) string {
-	if len(s) <= most {
-		return s
-	}
-	return strings.TrimRight(s[:max(0, most-hashLength-1)], "-") + "-" + hash(whole)
-}
-
-func hash(s string) string {
-	sum := sha256.Sum256([]byte(s))
-	return hex.EncodeToString(sum[:])[:hashLength]
-}
 
 // appID is the id of an app: namespace:name, as in TorchX.
 func appID(namespace, name string) string { return namespace + ":" + name }
@@ -98,7 +83,7 @@ func portName(name string, taken map[string]bool) string {
 		valid = strings.Trim("port-"+valid, "-")
 	}
 	if len(valid) > most || taken[valid] {
-		valid = strings.TrimRight(valid[:min(len(valid), most-hashLength-1)], "-") + "-" + hash(name)
+		valid = strings.TrimRight(valid[:min(len(valid), most-label.HashLength-1)], "-") + "-" + label.Hash(name)
 	}
 	taken[valid] = true
 	return valid

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"torchx/backends/kubernetes/label"
 	"torchx/runtime/overlay"
 	"torchx/runtime/spec"
 )
@@ -24,7 +25,7 @@ func TestOverlays(t *testing.T) {
 	container := map[string]any{"name": "w-0", "workingDir": "/x"}
 	own := marked(map[string]any{
 		"spec":     map[string]any{overlay.Join("containers", "name"): []any{container}, "priority": int64(7)},
-		"metadata": map[string]any{"labels": map[string]any{LabelRole: "stolen", "of": "${app_id}"}},
+		"metadata": map[string]any{"labels": map[string]any{label.Role: "stolen", "of": "${app_id}"}},
 	})
 	in := input(t, "", role("w", func(r *spec.Role) { r.Metadata = own }), role("v", nil))
 	in.App.Metadata = map[string]any{overlayKey: map[string]any{"spec": map[string]any{"nodeSelector": map[string]any{"all": "yes"}}}}
@@ -36,7 +37,7 @@ func TestOverlays(t *testing.T) {
 	if c := w.Spec.Containers[0]; c.WorkingDir != "/x" || c.Image != "bb:1" || len(w.Spec.Containers) != 1 || value(w.Spec.Priority) != 7 {
 		t.Errorf("pod %s", asJSON(t, w))
 	}
-	if w.Labels["of"] != "a-x1" || w.Labels[LabelRole] != "w" {
+	if w.Labels["of"] != "a-x1" || w.Labels[label.Role] != "w" {
 		t.Errorf("labels %v", w.Labels)
 	}
 
@@ -64,7 +65,7 @@ func TestDifferentReplicas(t *testing.T) {
 		t.Fatalf("objects %s", asJSON(t, req))
 	}
 	p := pods(req)[1]
-	if p.Spec.NodeName != "n1" || p.Spec.Containers[0].Command[1] != "1" || p.Labels[LabelReplica] != "1" {
+	if p.Spec.NodeName != "n1" || p.Spec.Containers[0].Command[1] != "1" || p.Labels[label.Replica] != "1" {
 		t.Errorf("pod %s", asJSON(t, p))
 	}
 	if host := env(p)[spec.Rank0HostVariable]; host != "a-x1-w-0-0.a-x1" {

@@ -13,6 +13,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation"
 
 	"torchx/backends"
+	"torchx/backends/kubernetes/label"
 	"torchx/runtime/spec"
 )
 
@@ -96,7 +97,7 @@ func TestForms(t *testing.T) {
 		var objects []string
 		for _, o := range req.Objects {
 			objects = append(objects, o.Type().Kind+" "+o.Meta().Name)
-			if o.Meta().Namespace != "ns" || o.Meta().Labels[LabelInstance] != "a-x1" {
+			if o.Meta().Namespace != "ns" || o.Meta().Labels[label.Instance] != "a-x1" {
 				t.Errorf("%s: metadata %v", f, o.Meta())
 			}
 		}
@@ -222,7 +223,7 @@ func TestNames(t *testing.T) {
 		t.Errorf("ports %v", taken)
 	}
 	for _, text := range []string{"", "-_9app", long, "Role A", "ü", strings.Repeat("-", 70) + "a"} {
-		if got := labelValue(text); len(validation.IsValidLabelValue(got)) > 0 {
+		if got := label.Value(text); len(validation.IsValidLabelValue(got)) > 0 {
 			t.Errorf("label %q: %q", text, got)
 		}
 	}
@@ -312,7 +313,7 @@ func TestOptionsInPlan(t *testing.T) {
 		"ttl":         value(req.Objects[0].(*Job).Spec.TTLSecondsAfterFinished) == 60,
 		"labels":      pod.Labels["team"] == "x" && req.Objects[1].Meta().Labels["team"] == "x",
 		"annotations": pod.Annotations["note"] == "y" && req.Objects[0].Meta().Annotations["note"] == "y",
-		"kueue":       req.Objects[0].Meta().Labels[labelKueue] == "kq" && req.Objects[1].Meta().Labels[labelKueue] == "",
+		"kueue":       req.Objects[0].Meta().Labels[label.Kueue] == "kq" && req.Objects[1].Meta().Labels[label.Kueue] == "",
 		"privileged":  *c.SecurityContext.Privileged && c.VolumeMounts[1].ReadOnly,
 		"field":       env(pod)["IP"] == "field status.podIP",
 		"service":     req.Objects[1].(*Service).Spec.ClusterIP == "None",

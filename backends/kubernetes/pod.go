@@ -7,6 +7,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
+	"torchx/backends/kubernetes/label"
 	"torchx/runtime/spec"
 )
 
@@ -104,7 +105,7 @@ func (b *builder) environment(u unit, role *spec.Role, image string) []corev1.En
 	list := make([]corev1.EnvVar, 0, len(env)+1)
 	if u.shared() {
 		// References are only to what is defined before.
-		list = append(list, fromField(indexVariable, "metadata.annotations['"+annotationIndex+"']"))
+		list = append(list, fromField(indexVariable, "metadata.annotations['"+label.CompletionIndex+"']"))
 	}
 	for _, e := range env {
 		if path, ok := strings.CutPrefix(e.Value, fieldPath); ok {

@@ -7,6 +7,8 @@ import (
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"torchx/backends/kubernetes/label"
 )
 
 // Request is what the cluster is asked to make.
@@ -106,7 +108,7 @@ func (b *builder) head(kind metav1.TypeMeta, name string) head {
 		meta.Annotations[k] = v
 	}
 	if b.options.kueueQueue != "" && kind != typeService {
-		meta.Labels[labelKueue] = b.options.kueueQueue
+		meta.Labels[label.Kueue] = b.options.kueueQueue
 	}
 	return head{kind, meta}
 }

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"torchx/backends/kubernetes/label"
 	"torchx/runtime/spec"
 )
 
@@ -54,12 +55,12 @@ func TestLabelVectors(t *testing.T) {
 		decode(t, v.In[1], &role)
 		want := map[string]string{}
 		decode(t, v.Out, &want)
-		for key, text := range map[string]string{LabelAppName: name, LabelName: name, LabelRole: role} {
+		for key, text := range map[string]string{label.AppName: name, label.Name: name, label.Role: role} {
 			theirs := want[key]
 			if strings.Trim(theirs, "._-") != theirs || len(text) > maxName {
 				continue
 			}
-			if got := labelValue(text); got != theirs {
+			if got := label.Value(text); got != theirs {
 				t.Errorf("%s of %q is %q, want %q", key, text, got, theirs)
 			}
 		}

@@ -105,6 +105,7 @@ func (t *tool) checkListCfg(backend, cfg string) error {
 	if err != nil || len(layer) == 0 {
 		return err
 	}
+	t.given = layer
 	if backend == "" {
 		t.warn("-cfg is ignored: it tells a backend where to look, and goes with -b")
 		return nil

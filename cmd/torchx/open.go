@@ -2,11 +2,13 @@ package main
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 
 	"torchx/backends"
 	"torchx/backends/all"
@@ -31,9 +33,44 @@ func (t *tool) registry() (*backends.Registry, error) {
 		if err != nil {
 			return nil, err
 		}
-		t.backends = t.env.registry(all.Config{Home: home, Exe: t.env.exe, Version: version, Offline: t.offline})
+		t.backends = t.env.registry(all.Config{Home: home, Exe: t.env.exe, Version: version, Offline: t.offline, Settings: t.settings})
 	}
 	return t.backends, nil
+}
+
+// settings are the options by which a backend reaches an app: those that the
+// history has of it; of an unknown one, and of all (""), those that -cfg and the
+// .torchxconfig files give.
+func (t *tool) settings(ctx context.Context, backend, id string) (backends.Config, error) {
+	if id != "" && t.db != nil {
+		cfg := backends.Config{}
+		row, err := t.db.Get(ctx, backend, id)
+		if err == nil && json.Unmarshal(row.Cfg, &cfg) == nil {
+			return cfg, nil
+		}
+	}
+	conf, err := t.config()
+	if err != nil {
+		return nil, err
+	}
+	r, err := t.planner()
+	if err != nil {
+		return nil, err
+	}
+	configured, err := r.ConfigLayer(conf, backend)
+	if err != nil {
+		return nil, err
+	}
+	b, err := r.Backends.Get(backend)
+	if err != nil {
+		return nil, err
+	}
+	options := slices.Clone(b.Options())
+	for i := range options {
+		options[i].Default, options[i].Required = nil, false // only what somebody gave
+	}
+	cfg, _, err := backends.Resolve(options, t.given, configured)
+	return cfg, err
 }
 
 // config returns what the .torchxconfig files say.

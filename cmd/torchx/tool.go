@@ -22,7 +22,8 @@ type tool struct {
 	level      int
 	masking    masking
 	display    *display
-	offline    bool // the user forbids the network
+	given      backends.Layer // -cfg of a command that submits nothing: where to look
+	offline    bool           // the user forbids the network
 
 	backends *backends.Registry
 	db       *state.DB

@@ -27,6 +27,11 @@ func (r *Runner) Submit(ctx context.Context, p *Planned) (spec.Handle, error) {
 	if err != nil {
 		return spec.Handle{}, err
 	}
+	if placer, ok := b.(backends.Placer); ok {
+		if p.Plan.Cfg, err = placer.Place(p.Plan.Cfg); err != nil {
+			return spec.Handle{}, fmt.Errorf("start app %s: %w", ref.Handle(), err)
+		}
+	}
 	if p.Plan.Record, err = memoryOf(p); err != nil {
 		return spec.Handle{}, err
 	}

@@ -1,0 +1,156 @@
+package kubernetes
+
+import (
+	"context"
+	"maps"
+	"os"
+	"strings"
+	"sync"
+
+	"torchx/backends"
+	"torchx/backends/kubernetes/kube"
+)
+
+// Config is what the backend needs of the program.
+type Config struct {
+	Home    string   // TORCHX_HOME, absolute
+	Exe     string   // the program, to be run as an agent
+	Version string   // of the program, for the label of objects
+	Offline bool     // the user forbids the network
+	Environ []string // says where clusters and engines are, "K=V"; nil: this process's own
+	// Settings returns the options by which an app is reached: those it was submitted
+	// with, or for an unknown one and for "" those of files and command line. nil: none.
+	Settings func(ctx context.Context, id string) (backends.Config, error)
+}
+
+// Backend is the kubernetes backend. A cluster is contacted when it is first needed.
+type Backend struct {
+	planner
+	config Config
+
+	mu      sync.Mutex
+	clients map[kube.Place]*kube.Client
+}
+
+var (
+	_ backends.Backend = (*Backend)(nil)
+	_ backends.Waiter  = (*Backend)(nil)
+	_ backends.Prober  = (*Backend)(nil)
+	_ backends.Placer  = (*Backend)(nil)
+)
+
+// New returns the backend; it touches nothing.
+func New(c Config) (*Backend, error) {
+	if c.Environ == nil {
+		c.Environ = os.Environ()
+	}
+	return &Backend{planner: planner{version: c.Version}, config: c, clients: map[kube.Place]*kube.Client{}}, nil
+}
+
+// Name is "kubernetes".
+func (b *Backend) Name() string { return Name }
+
+// Close ends what clients hold; apps go on.
+func (b *Backend) Close() error {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	for _, c := range b.clients {
+		c.Close()
+	}
+	clear(b.clients)
+	return nil
+}
+
+// Probe tells whether the cluster that is meant by default answers. Errors: backends.ErrUnavailable.
+func (b *Backend) Probe(ctx context.Context) error {
+	c, _, err := b.cluster(ctx, "")
+	if err == nil {
+		_, err = c.Groups(ctx)
+	}
+	return err
+}
+
+// Place writes down which kubeconfig and context are meant.
+func (b *Backend) Place(cfg backends.Config) (backends.Config, error) {
+	a, err := kube.Find(placeOf(cfg), b.config.Environ)
+	if err != nil {
+		return nil, err
+	}
+	placed := maps.Clone(cfg)
+	for key, value := range map[string]string{"kubeconfig": a.Kubeconfig, "context": a.Context} {
+		if value != "" { // inside of a pod neither has one
+			placed[key] = value
+		}
+	}
+	return placed, nil
+}
+
+// placeOf is the cluster that options mean.
+func placeOf(cfg backends.Config) (p kube.Place) {
+	set(&p.Kubeconfig, cfg["kubeconfig"])
+	set(&p.Context, cfg["context"])
+	return p
+}
+
+// cluster returns a client for the cluster that an app is on, or for "" for the one
+// that is meant by default, and the options that say so.
+func (b *Backend) cluster(ctx context.Context, id string) (*kube.Client, backends.Config, error) {
+	cfg := backends.Config{}
+	if b.config.Settings != nil {
+		var err error
+		if cfg, err = b.config.Settings(ctx, id); err != nil {
+			return nil, nil, err
+		}
+	}
+	c, err := b.client(placeOf(cfg), nil)
+	return c, cfg, err
+}
+
+// client returns a client for a cluster; warn gets the server's warnings, and makes
+// the client one of its own. Errors: backends.ErrUnavailable.
+func (b *Backend) client(p kube.Place, warn func(line string)) (*kube.Client, error) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if c := b.clients[p]; c != nil && warn == nil {
+		return c, nil
+	}
+	if b.config.Offline {
+		return nil, backends.Errorf(backends.ErrUnavailable, "the network is forbidden by --offline, a cluster cannot be reached")
+	}
+	a, err := kube.Find(p, b.config.Environ)
+	if err != nil {
+		return nil, err
+	}
+	c, err := a.Open(kube.Config{UserAgent: "torchx/" + b.version, Warn: warn})
+	if err == nil && warn == nil {
+		b.clients[p] = c
+	}
+	return c, err
+}
+
+// target is an app on its cluster.
+type target struct {
+	*kube.Client
+	id, namespace, name string
+	cfg                 backends.Config // by which it is reached
+}
+
+// target finds the cluster of an app. Errors: backends.ErrUnavailable, or a plain
+// one for an id that is none of this backend.
+func (b *Backend) target(ctx context.Context, id string) (*target, error) {
+	namespace, name, ok := strings.Cut(id, ":")
+	if !ok || namespace == "" || name == "" {
+		return nil, errNoNamespace(id)
+	}
+	c, cfg, err := b.cluster(ctx, id)
+	if err != nil {
+		return nil, err
+	}
+	return &target{c, id, namespace, name, cfg}, nil
+}
+
+// errNoNamespace says how an id is written.
+func errNoNamespace(id string) error {
+	name := strings.Trim(id, ":")
+	return backends.Errorf(backends.ErrInvalidOption, "app id %q has no namespace: write it as NAMESPACE:NAME, such as %s", id, handleOf(appID(defaultNamespace, name)))
+}

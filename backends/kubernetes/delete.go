@@ -1,0 +1,70 @@
+package kubernetes
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"torchx/backends"
+	"torchx/backends/kubernetes/kube"
+)
+
+// Delete removes all objects of an app and returns when they and the pods are
+// gone. Errors: backends.ErrNotFound, backends.ErrUnavailable.
+func (b *Backend) Delete(ctx context.Context, id string, _ backends.DeleteOptions) error {
+	t, err := b.target(ctx, id)
+	if err != nil {
+		return err
+	}
+	a, err := t.find(ctx)
+	if err != nil {
+		return err
+	}
+	if err := t.remove(ctx, a); err != nil {
+		return err
+	}
+	return t.gone(ctx)
+}
+
+// remove deletes the main objects; the cluster deletes what they own.
+func (t *target) remove(ctx context.Context, a *app) error {
+	var errs []error
+	remove := func(r kube.Resource, name string) {
+		if err := t.Client.Delete(ctx, r, t.namespace, name, "", nil); err != nil && !errors.Is(err, backends.ErrNotFound) {
+			errs = append(errs, err)
+		}
+	}
+	switch a.form {
+	case formVolcano:
+		remove(kube.VolcanoJobs, t.name)
+	case formJobSet:
+		remove(kube.JobSets, t.name)
+	default:
+		for i := range a.jobs {
+			remove(kube.Jobs, a.jobs[i].Name)
+		}
+		remove(kube.Services, t.name)
+	}
+	return errors.Join(errs...)
+}
+
+// gone waits until the app and its pods are no more.
+func (t *target) gone(ctx context.Context) error {
+	for wait := 50 * time.Millisecond; ; wait = min(wait*2, time.Second) {
+		_, err := t.find(ctx)
+		if err != nil && !errors.Is(err, backends.ErrNotFound) {
+			return err
+		}
+		if err != nil {
+			pods, err := t.pods(ctx)
+			if err != nil || len(pods) == 0 {
+				return err
+			}
+		}
+		select {
+		case <-ctx.Done():
+			return ctx.Err()
+		case <-time.After(wait):
+		}
+	}
+}

@@ -1,0 +1,74 @@
+package kubernetes
+
+import (
+	"context"
+	"errors"
+	"slices"
+
+	batchv1 "k8s.io/api/batch/v1"
+
+	"torchx/backends"
+	"torchx/backends/kubernetes/kube"
+	"torchx/backends/kubernetes/label"
+)
+
+// app is the main object of an app as it is on the cluster; one of the fields by
+// form is set.
+type app struct {
+	form    form
+	volcano *kube.VolcanoJob
+	jobSet  *kube.JobSet
+	jobs    []batchv1.Job // sorted by name; the first of the plan is the main one
+}
+
+// find reads the main object of an app: a request for each form that it may have,
+// the likely one first. Errors: backends.ErrNotFound, backends.ErrUnavailable.
+func (t *target) find(ctx context.Context) (*app, error) {
+	order := slices.Clone(forms)
+	if gang, ok := t.cfg["gang"].(string); ok && slices.Contains(forms, form(gang)) {
+		order = slices.Compact(append([]form{form(gang)}, order...))
+	}
+	for _, f := range order {
+		a, err := t.findAs(ctx, f)
+		if err == nil || !errors.Is(err, backends.ErrNotFound) {
+			return a, err
+		}
+	}
+	return nil, backends.Errorf(backends.ErrNotFound, "%s has no app %s in namespace %s", t.Client, t.name, t.namespace)
+}
+
+func (t *target) findAs(ctx context.Context, f form) (*app, error) {
+	a := &app{form: f}
+	switch f {
+	case formVolcano:
+		a.volcano = &kube.VolcanoJob{}
+		return a, t.Get(ctx, kube.VolcanoJobs, t.namespace, t.name, a.volcano)
+	case formJobSet:
+		a.jobSet = &kube.JobSet{}
+		return a, t.Get(ctx, kube.JobSets, t.namespace, t.name, a.jobSet)
+	}
+	list, err := kube.ListAll[batchv1.Job](ctx, t.Client, kube.Jobs, t.namespace, kube.ListOptions{LabelSelector: label.Selector(t.name)})
+	if err != nil {
+		return nil, err
+	}
+	for i := range list.Items {
+		if _, ok := list.Items[i].Labels[label.JobSetName]; !ok { // those of a JobSet are not ours
+			a.jobs = append(a.jobs, list.Items[i])
+		}
+	}
+	if len(a.jobs) == 0 {
+		return nil, backends.ErrNotFound
+	}
+	return a, nil
+}
+
+// installed are the forms that a cluster has.
+func installed(g kube.Groups) []form {
+	has := []form{}
+	for f, r := range map[form]kube.Resource{formVolcano: kube.VolcanoJobs, formJobSet: kube.JobSets, formJob: kube.Jobs} {
+		if g.Has(r) {
+			has = append(has, f)
+		}
+	}
+	return has
+}

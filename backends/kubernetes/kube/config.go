@@ -1,0 +1,196 @@
+package kube
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"k8s.io/client-go/rest"
+	"k8s.io/client-go/tools/clientcmd"
+	"k8s.io/client-go/tools/clientcmd/api"
+
+	"torchx/backends"
+)
+
+// Variables of the environment that say where the cluster is, as for kubectl.
+const (
+	kubeconfigVariable = "KUBECONFIG"
+	homeVariable       = "HOME"
+	profileVariable    = "USERPROFILE" // Windows
+	inPodVariable      = "KUBERNETES_SERVICE_HOST"
+)
+
+// Place says which cluster is meant and as whom.
+type Place struct {
+	// Kubeconfig is a file, or several as in $KUBECONFIG; "" is $KUBECONFIG, else
+	// ~/.kube/config, else, inside of a pod, the cluster that it runs on.
+	Kubeconfig string
+	// Context is the name of a context there; "" is the current one.
+	Context string
+}
+
+// Access is how a cluster is reached.
+type Access struct {
+	Place            // absolute files, the name of the context; empty inside of a pod
+	Namespace string // that of the context, "" if it names none
+	Server    string // URL
+	User      string // name in the kubeconfig; "" if none
+
+	config *rest.Config
+}
+
+// Find works out how to reach a cluster; it reads files and contacts nobody.
+// environ is "K=V"; nil is this process's own. Errors: backends.ErrUnavailable.
+func Find(p Place, environ []string) (*Access, error) {
+	a, err := find(p, environ)
+	if err != nil {
+		return nil, backends.Errorf(backends.ErrUnavailable, "%w", err)
+	}
+	return a, nil
+}
+
+func find(p Place, environ []string) (*Access, error) {
+	if environ == nil {
+		environ = os.Environ()
+	}
+	files, from := p.files(environ)
+	raw, read, err := load(files, from)
+	if err != nil {
+		return nil, err
+	}
+	if len(raw.Contexts) == 0 && p.Context == "" {
+		if p.Kubeconfig == "" && getenv(environ, inPodVariable) != "" {
+			return inPod()
+		}
+		return nil, nothing(files, from, read)
+	}
+	name := p.Context
+	if name == "" {
+		name = raw.CurrentContext
+	}
+	chosen, ok := raw.Contexts[name]
+	switch {
+	case name == "":
+		return nil, fmt.Errorf("kubeconfig %s has no current context: choose one by -cfg context=NAME or `kubectl config use-context NAME` (it has %s)", strings.Join(read, ", "), names(raw))
+	case !ok:
+		return nil, fmt.Errorf("kubeconfig %s has no context %q: it has %s", strings.Join(files, ", "), name, names(raw))
+	}
+	config, err := clientcmd.NewNonInteractiveClientConfig(*raw, name, &clientcmd.ConfigOverrides{}, nil).ClientConfig()
+	if err != nil {
+		return nil, fmt.Errorf("context %s of kubeconfig %s: %w", name, strings.Join(files, ", "), oneLine(err))
+	}
+	return &Access{
+		Place:     Place{strings.Join(files, string(filepath.ListSeparator)), name},
+		Namespace: chosen.Namespace, User: chosen.AuthInfo, Server: config.Host, config: config,
+	}, nil
+}
+
+// files are those that a place means, absolute, and who chose them.
+func (p Place) files(environ []string) (files []string, from string) {
+	text, from := p.Kubeconfig, "-cfg kubeconfig"
+	if text == "" {
+		text, from = getenv(environ, kubeconfigVariable), "$"+kubeconfigVariable
+	}
+	home := getenv(environ, homeVariable)
+	if home == "" {
+		home = getenv(environ, profileVariable)
+	}
+	if text == "" {
+		if home == "" {
+			return nil, ""
+		}
+		return []string{filepath.Join(home, ".kube", "config")}, ""
+	}
+	for _, f := range filepath.SplitList(text) {
+		if rest, ok := strings.CutPrefix(f, "~"); ok && (rest == "" || rest[0] == '/') {
+			f = home + rest
+		}
+		if abs, err := filepath.Abs(f); err == nil && f != "" {
+			files = append(files, abs)
+		}
+	}
+	return files, from
+}
+
+// load merges kubeconfig files as kubectl does: the first that says something
+// wins, and of several some may be missing. read are those that are there.
+func load(files []string, from string) (merged *api.Config, read []string, err error) {
+	for _, f := range files {
+		_, err := os.Stat(f)
+		switch {
+		case err == nil:
+			read = append(read, f)
+		case !errors.Is(err, fs.ErrNotExist):
+			return nil, nil, fmt.Errorf("read kubeconfig: %w", err)
+		case from != "" && len(files) == 1:
+			return nil, nil, fmt.Errorf("there is no kubeconfig %s, which %s names", f, from)
+		}
+	}
+	rules := &clientcmd.ClientConfigLoadingRules{Precedence: read}
+	merged, err = rules.Load()
+	if err != nil {
+		return nil, nil, fmt.Errorf("read kubeconfig %s: %w", strings.Join(read, ", "), oneLine(err))
+	}
+	return merged, read, nil
+}
+
+// nothing says that no file names a cluster.
+func nothing(files []string, from string, read []string) error {
+	const fix = "copy one there, or name it by $KUBECONFIG or -cfg kubeconfig=FILE"
+	switch {
+	case len(read) > 0:
+		return fmt.Errorf("kubeconfig %s has no contexts: %s", strings.Join(read, ", "), fix)
+	case from != "":
+		return fmt.Errorf("there is no kubeconfig %s, which %s names: %s", strings.Join(files, ", "), from, fix)
+	case len(files) == 0:
+		return errors.New("no kubeconfig: name it by $KUBECONFIG or -cfg kubeconfig=FILE")
+	}
+	return fmt.Errorf("no kubeconfig, there is no %s: %s", files[0], fix)
+}
+
+// inPod reaches the cluster that this process runs on, by the pod's service account.
+func inPod() (*Access, error) {
+	config, err := rest.InClusterConfig()
+	if err != nil {
+		return nil, fmt.Errorf("the cluster that this pod runs on cannot be used: %w", oneLine(err))
+	}
+	a := &Access{Server: config.Host, User: "the service account of this pod", config: config}
+	if ns, err := os.ReadFile("/var/run/secrets/kubernetes.io/serviceaccount/namespace"); err == nil {
+		a.Namespace = strings.TrimSpace(string(ns))
+	}
+	return a, nil
+}
+
+// String names a cluster to users.
+func (a *Access) String() string {
+	if a.Context == "" {
+		return "the cluster of this pod"
+	}
+	return "context " + a.Context
+}
+
+func names(c *api.Config) string {
+	if len(c.Contexts) == 0 {
+		return "none"
+	}
+	var all []string
+	for name := range c.Contexts {
+		all = append(all, name)
+	}
+	slices.Sort(all)
+	return strings.Join(all, ", ")
+}
+
+// getenv reads an environment as a list.
+func getenv(environ []string, name string) string {
+	for i := len(environ) - 1; i >= 0; i-- {
+		if k, v, ok := strings.Cut(environ[i], "="); ok && k == name {
+			return v
+		}
+	}
+	return ""
+}

@@ -1,0 +1,211 @@
+package kube
+
+import (
+	"context"
+	"crypto/tls"
+	"crypto/x509"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"net/url"
+	"regexp"
+	"strings"
+	"syscall"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"torchx/backends"
+)
+
+// Errors of the classes of backends, and of these:
+var (
+	// ErrForbidden: the user may not do this.
+	ErrForbidden = errors.New("forbidden")
+	// ErrRefused: the server or one of its webhooks does not take the object.
+	ErrRefused = errors.New("refused")
+)
+
+// Explain makes of a failure one line: what, where, what to do. errors.Is finds
+// backends.ErrNotFound, ErrExists, ErrUnavailable (the server cannot be used or is
+// away), ErrForbidden or ErrRefused; errors of the API stay below it.
+// A context that was cancelled is returned as it is.
+func (c *Client) Explain(err error) error { return c.explain(err) }
+
+func (a *Access) explain(err error) error {
+	var done *Error
+	switch {
+	case err == nil, errors.As(err, &done):
+		return err
+	case errors.Is(err, context.Canceled):
+		return context.Canceled
+	}
+	e := &Error{cause: err}
+	if status := apierrors.APIStatus(nil); errors.As(err, &status) {
+		e.class, e.text = a.answered(status.Status())
+	} else {
+		e.class, e.text = backends.ErrUnavailable, a.unreachable(err)
+	}
+	return e
+}
+
+// Error is an explained failure.
+type Error struct {
+	text  string
+	class error // nil: none
+	cause error
+}
+
+func (e *Error) Error() string { return e.text }
+
+// Unwrap returns the class and the cause.
+func (e *Error) Unwrap() []error {
+	if e.class == nil {
+		return []error{e.cause}
+	}
+	return []error{e.class, e.cause}
+}
+
+// answered explains what the server said.
+func (a *Access) answered(s metav1.Status) (class error, text string) {
+	msg := clean(s.Message)
+	switch s.Reason {
+	case metav1.StatusReasonUnauthorized:
+		return backends.ErrUnavailable, fmt.Sprintf("%s: the server %s does not accept the credentials%s, they may have expired: log in again, then see `kubectl%s auth whoami`",
+			a, a.Server, a.user(), a.flag())
+	case metav1.StatusReasonForbidden:
+		return a.forbidden(s, msg)
+	case metav1.StatusReasonNotFound:
+		return backends.ErrNotFound, a.missing(s, msg)
+	case metav1.StatusReasonAlreadyExists:
+		return backends.ErrExists, a.String() + ": " + msg
+	case metav1.StatusReasonInvalid, metav1.StatusReasonBadRequest, metav1.StatusReasonRequestEntityTooLarge:
+		return ErrRefused, fmt.Sprintf("%s refuses it: %s", a, msg)
+	case metav1.StatusReasonConflict, metav1.StatusReasonGone, metav1.StatusReasonExpired:
+		return nil, a.String() + ": " + msg
+	}
+	switch {
+	case strings.Contains(msg, "failed calling webhook"):
+		return backends.ErrUnavailable, fmt.Sprintf("%s: a webhook of the cluster does not answer, so it takes nothing: %s", a, msg)
+	case strings.Contains(msg, "denied the request"): // by a webhook with a code of its own
+		return ErrRefused, fmt.Sprintf("%s refuses it: %s", a, msg)
+	case s.Code >= http.StatusInternalServerError, s.Code == http.StatusTooManyRequests:
+		return backends.ErrUnavailable, fmt.Sprintf("%s: the server %s is in trouble: %s", a, a.Server, msg)
+	}
+	return nil, a.String() + ": " + msg
+}
+
+// rbac finds who may not do what in the text of the server's authorizer.
+const rbac = `[Uu]ser "([^"]*)" cannot (\S+) (?:resource "([^"]*)" in API group "([^"]*)"(?: in the namespace "([^"]*)")?|path "([^"]*)")`
+
+// forbidden tells what the user may not do from what nobody may: quotas, priority
+// classes and policies refuse with the same reason.
+func (a *Access) forbidden(s metav1.Status, msg string) (class error, text string) {
+	m := regexp.MustCompile(rbac).FindStringSubmatch(msg)
+	if m == nil {
+		if cause := causeOf(s, metav1.CauseType("NamespaceTerminating")); cause {
+			return ErrRefused, fmt.Sprintf("%s refuses it: the namespace is being deleted: %s", a, msg)
+		}
+		return ErrRefused, fmt.Sprintf("%s refuses it: %s", a, msg)
+	}
+	what := m[2] + " " + m[3]
+	if m[4] != "" {
+		what += "." + m[4]
+	}
+	if m[6] != "" {
+		what = m[2] + " " + m[6]
+	}
+	if m[5] != "" {
+		what += " in namespace " + m[5]
+	}
+	return ErrForbidden, fmt.Sprintf("%s: %s may not %s: ask for a role that may", a, m[1], what)
+}
+
+func causeOf(s metav1.Status, kind metav1.CauseType) bool {
+	if s.Details != nil {
+		for _, c := range s.Details.Causes {
+			if c.Type == kind {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// missing names what is not there.
+func (a *Access) missing(s metav1.Status, msg string) string {
+	d := s.Details
+	switch {
+	case d != nil && d.Kind == Namespaces.Name && d.Name != "":
+		return fmt.Sprintf("%s has no namespace %s: choose another by -cfg namespace=NAME, or `kubectl%s create namespace %s`", a, d.Name, a.flag(), d.Name)
+	case d == nil || d.Name == "":
+		return fmt.Sprintf("%s: the server %s does not know this kind of object, what handles it is not installed: %s", a, a.Server, msg)
+	}
+	return a.String() + ": " + msg
+}
+
+// unreachable explains why there was no answer.
+func (a *Access) unreachable(err error) string {
+	at := fmt.Sprintf("%s: the server %s", a, a.Server)
+	var (
+		dns       *net.DNSError
+		authority x509.UnknownAuthorityError
+		host      x509.HostnameError
+		invalid   x509.CertificateInvalidError
+		record    tls.RecordHeaderError
+		timeout   net.Error
+	)
+	switch text := clean(cause(err).Error()); {
+	case errors.As(err, &authority):
+		return at + " has a certificate of an authority that the kubeconfig does not name: get a new kubeconfig, or set its certificate-authority"
+	case errors.As(err, &host):
+		return at + " has a certificate for other names: " + text
+	case errors.As(err, &invalid):
+		return at + " has a certificate that is not valid (see its dates and this machine's clock): " + text
+	case errors.As(err, &record), errors.Is(err, http.ErrSchemeMismatch), strings.Contains(text, "server gave HTTP response to HTTPS client"):
+		return at + " does not speak TLS: is the address right?"
+	case errors.As(err, &dns):
+		return fmt.Sprintf("%s cannot be found, %s has no address: is the name right, is a VPN needed?", at, dns.Name)
+	case errors.Is(err, syscall.ECONNREFUSED):
+		return at + " is not there, nothing listens at that address: is the cluster up, is the context right?"
+	case errors.Is(err, context.DeadlineExceeded), errors.As(err, &timeout) && timeout.Timeout():
+		return at + " does not answer: is the cluster up, is a VPN needed?"
+	case strings.Contains(text, "getting credentials"):
+		return fmt.Sprintf("%s: the credentials%s cannot be had: %s", a, a.user(), text)
+	case errors.Is(err, io.EOF), errors.Is(err, io.ErrUnexpectedEOF), errors.Is(err, syscall.ECONNRESET):
+		return at + " broke off the connection: " + text
+	default:
+		return at + " cannot be asked: " + text
+	}
+}
+
+// cause leaves out method and URL, which say less than the context's name.
+func cause(err error) error {
+	var u *url.Error
+	if errors.As(err, &u) {
+		return u.Err
+	}
+	return err
+}
+
+func (a *Access) user() string {
+	if a.User == "" {
+		return ""
+	}
+	return " of user " + a.User
+}
+
+// flag is what chooses the context for kubectl.
+func (a *Access) flag() string {
+	if a.Context == "" {
+		return ""
+	}
+	return " --context " + a.Context
+}
+
+// clean makes one line of a text.
+func clean(text string) string { return strings.Join(strings.Fields(text), " ") }
+
+func oneLine(err error) error { return &Error{text: clean(err.Error()), cause: err} }

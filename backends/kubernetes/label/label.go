@@ -1,0 +1,105 @@
+// Package label has the labels and annotations by which the objects and pods of
+// an app are found on a cluster.
+package label
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"strings"
+)
+
+// Labels of every object and pod of an app; they are those of TorchX.
+const (
+	Version   = "torchx.pytorch.org/version"
+	AppName   = "torchx.pytorch.org/app-name"
+	RoleIndex = "torchx.pytorch.org/role-index" // from 0, decimal; pods only
+	Role      = "torchx.pytorch.org/role-name"  // pods only
+	Replica   = "torchx.pytorch.org/replica-id" // from 0, decimal; not on a template of several replicas
+
+	Name      = "app.kubernetes.io/name"       // the app's
+	ManagedBy = "app.kubernetes.io/managed-by" // Manager
+	Instance  = "app.kubernetes.io/instance"   // name of the app within its namespace
+
+	// Manager is the value of ManagedBy.
+	Manager = "torchx.pytorch.org"
+
+	// Kueue names the queue in which Kueue has a Job or JobSet wait.
+	Kueue = "kueue.x-k8s.io/queue-name"
+)
+
+// Annotations of ours on the main object of an app.
+const (
+	// Cancelled holds when somebody cancelled the app, RFC 3339.
+	Cancelled = "torchx.pytorch.org/cancelled"
+	// App holds what was submitted, see package submitted.
+	App = "torchx.pytorch.org/app"
+)
+
+// Labels and annotations that controllers give to pods.
+const (
+	// CompletionIndex is the annotation (and label) with the index of a pod of an Indexed Job.
+	CompletionIndex = "batch.kubernetes.io/job-completion-index"
+	// JobName is the label with the name of a pod's batch/v1 Job.
+	JobName = "batch.kubernetes.io/job-name"
+	// JobSetName is the label of pods and Jobs with the name of their JobSet.
+	JobSetName = "jobset.sigs.k8s.io/jobset-name"
+	// JobSetRestart is the label of pods and Jobs with the number of restarts of the JobSet before them.
+	JobSetRestart = "jobset.sigs.k8s.io/restart-attempt"
+	// VolcanoJob is the label (and annotation) with the name of a pod's Volcano Job.
+	VolcanoJob = "volcano.sh/job-name"
+	// VolcanoVersion is the annotation with the version of the Volcano Job that a pod belongs to; each restart makes a new one.
+	VolcanoVersion = "volcano.sh/job-version"
+	// VolcanoTask is the annotation with the task of a pod.
+	VolcanoTask = "volcano.sh/task-spec"
+	// VolcanoRetry is the annotation with the number of restarts of the Volcano Job before the pod.
+	VolcanoRetry = "volcano.sh/job-retry-count"
+	// PodGroup is the annotation with the name of a pod's PodGroup.
+	PodGroup = "scheduling.k8s.io/group-name"
+)
+
+// maxValue is how long a label's value may be, in bytes.
+const maxValue = 63
+
+// HashLength is how many hexadecimal digits stand for what was cut.
+const HashLength = 8
+
+// Selector finds all objects and pods of an app.
+func Selector(app string) string {
+	return ManagedBy + "=" + Manager + "," + Instance + "=" + app
+}
+
+// Match are the labels that Selector asks for.
+func Match(app string) map[string]string {
+	return map[string]string{ManagedBy: Manager, Instance: app}
+}
+
+// Value makes a valid value of a label: at most 63 letters, digits, '-', '_'
+// and '.', with a letter or digit at both ends. What is longer gets a hash.
+func Value(s string) string {
+	clean := strings.Map(func(c rune) rune {
+		if alphanumeric(c) || c == '-' || c == '_' || c == '.' {
+			return c
+		}
+		return '.'
+	}, s)
+	clean = strings.TrimFunc(clean, func(c rune) bool { return !alphanumeric(c) })
+	return Shorten(clean, maxValue, s)
+}
+
+// Shorten cuts what is longer than most bytes and puts a hash of the whole behind it.
+func Shorten(s string, most int, whole string) string {
+	if len(s) <= most {
+		return s
+	}
+	return strings.TrimRight(s[:max(0, most-HashLength-1)], "-") + "-" + Hash(whole)
+}
+
+// Hash are eight hexadecimal digits that stand for a text.
+func Hash(s string) string {
+	sum := sha256.Sum256([]byte(s))
+	return hex.EncodeToString(sum[:])[:HashLength]
+}
+
+func alphanumeric(c rune) bool {
+	return c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c >= '0' && c <= '9'
+}
