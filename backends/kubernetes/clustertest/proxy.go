@@ -1,0 +1,126 @@
+package clustertest
+
+import (
+	"context"
+	"crypto/tls"
+	"encoding/pem"
+	"errors"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"net/http/httputil"
+	"net/url"
+	"sync"
+	"testing"
+
+	"k8s.io/client-go/rest"
+	"k8s.io/client-go/tools/clientcmd/api"
+)
+
+// Proxy stands before the cluster's API server: it notes what it is asked, and can
+// be cut, as when the server is restarted or the network is gone. It speaks HTTP/2,
+// as the server does, so that a client has all its streams on one connection.
+type Proxy struct {
+	Kubeconfig string // file that leads here; with all rights of the cluster's own
+
+	handler http.Handler
+	tls     *tls.Config
+	address string
+
+	mu     sync.Mutex // guards what follows
+	server *http.Server
+	asked  []string
+}
+
+// Proxy starts one that ends with the test.
+func (c *Cluster) Proxy(t testing.TB) *Proxy {
+	t.Helper()
+	p, err := c.NewProxy(t.TempDir() + "/kubeconfig")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(p.Cut)
+	return p
+}
+
+// NewProxy starts one and writes a kubeconfig for it; Cut ends it.
+func (c *Cluster) NewProxy(kubeconfig string) (*Proxy, error) {
+	to, err := url.Parse(c.Config.Host)
+	if err != nil {
+		return nil, err
+	}
+	through := &httputil.ReverseProxy{
+		Rewrite:       func(r *httputil.ProxyRequest) { r.SetURL(to) },
+		FlushInterval: -1, // watches and logs come as they grow
+		ErrorHandler:  func(w http.ResponseWriter, _ *http.Request, _ error) { w.WriteHeader(http.StatusBadGateway) },
+	}
+	if through.Transport, err = rest.TransportFor(c.Config); err != nil {
+		return nil, err
+	}
+	p := &Proxy{Kubeconfig: kubeconfig, address: "127.0.0.1:0"}
+	p.handler = http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		p.note(r)
+		through.ServeHTTP(w, r)
+	})
+	authority := p.certify()
+	if err := p.Restore(); err != nil {
+		return nil, err
+	}
+	return p, c.write(kubeconfig, func(cluster *api.Cluster, user *api.AuthInfo, _ *api.Context) {
+		cluster.Server, cluster.CertificateAuthorityData = "https://"+p.address, authority
+		*user = api.AuthInfo{}
+	})
+}
+
+// certify takes the certificate that Go's test servers have, and returns its authority.
+func (p *Proxy) certify() []byte {
+	s := httptest.NewUnstartedServer(nil)
+	s.EnableHTTP2 = true
+	s.StartTLS()
+	defer s.Close()
+	p.tls = s.TLS.Clone()
+	return pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: s.Certificate().Raw})
+}
+
+func (p *Proxy) note(r *http.Request) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.asked = append(p.asked, r.Method+" "+r.URL.RequestURI())
+}
+
+// Asked returns what clients have asked since the last call: "GET /api/v1/…".
+func (p *Proxy) Asked() []string {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	asked := p.asked
+	p.asked = nil
+	return asked
+}
+
+// Cut ends all connections and refuses new ones.
+func (p *Proxy) Cut() {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.server != nil {
+		_ = p.server.Close() // the listener and every connection; its error says nothing of use
+		p.server = nil
+	}
+}
+
+// Restore takes connections again, at the same address.
+func (p *Proxy) Restore() error {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.server != nil {
+		return errors.New("the proxy is not cut")
+	}
+	l, err := (&net.ListenConfig{}).Listen(context.Background(), "tcp", p.address)
+	if err != nil {
+		return err
+	}
+	p.address = l.Addr().String()
+	server := &http.Server{Handler: p.handler, TLSConfig: p.tls.Clone()}
+	p.server = server
+	go func() { _ = server.ServeTLS(l, "", "") }() // until it is closed
+	return nil
+}

@@ -1,0 +1,57 @@
+//go:build unix
+
+package kubernetes
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"torchx/backends/docker/enginetest"
+)
+
+// forwardVariable makes this program forward connections, see clustertest.Forward;
+// its value is the address and the socket.
+const forwardVariable = "TORCHX_TEST_FORWARD"
+
+// TestWorkspace: the folder is patched into an image, pushed to image_repo, and the
+// node pulls and runs that; with another file it is another image.
+func TestWorkspace(t *testing.T) {
+	t.Parallel()
+	h := newHome(t)
+	engine := enginetest.Need(t, enginetest.Options{})
+	host, socket := h.cluster.Registry(t)
+	reach(t, engine, host, socket)
+	h.env = append(h.env, "DOCKER_HOST="+engine.Host)
+	for _, gang := range forms {
+		text := "this is " + gang
+		if err := os.WriteFile(filepath.Join(h.work, "hello.txt"), []byte(text+"\n"), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		r := h.torchx("run", "--log", "-b", "kubernetes", "-cfg", "namespace="+h.namespace+",gang="+gang+",image_repo="+host+"/team/x",
+			"--workspace", h.work, "utils.sh", "--image", enginetest.Image, "--", "cat", "hello.txt")
+		if r.code != 0 || !strings.Contains(r.stderr, text) {
+			t.Errorf("%s: %+v", gang, r)
+		}
+		for _, p := range h.cluster.Pods(t, h.namespace, "app.kubernetes.io/instance="+instance(strings.TrimSpace(r.stdout))) {
+			if image := p.Spec.Containers[0].Image; !strings.HasPrefix(image, host+"/team/x:") || p.Status.ContainerStatuses[0].ImageID == "" {
+				t.Errorf("%s: pod %s runs %s", gang, p.Name, image)
+			}
+		}
+	}
+}
+
+// reach lets an engine that was started in a network of its own push to the registry.
+func reach(t *testing.T, engine *enginetest.Engine, host, socket string) {
+	t.Helper()
+	cmd := engine.Beside(os.Args[0])
+	if filepath.Base(cmd.Args[0]) != "nsenter" {
+		return // it is in ours
+	}
+	cmd.Env = append(os.Environ(), forwardVariable+"="+host+" "+socket)
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = cmd.Process.Kill(); _ = cmd.Wait() })
+}

@@ -1,0 +1,205 @@
+//go:build unix
+
+// Package kubernetes runs the torchx program on a real Kubernetes cluster, as its
+// users do: gangs, images, trainings, a server that goes away, and what is said of
+// mistakes. `make e2e-k8s` starts the cluster.
+package kubernetes
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"torchx/backends/kubernetes/clustertest"
+	"torchx/runtime/spec"
+)
+
+const testTimeout = 3 * time.Minute
+
+// forms are what can run an app's replicas.
+var forms = []string{"volcano", "jobset", "job"}
+
+// program is torchx as it is built for all tests.
+var program string
+
+func TestMain(m *testing.M) { os.Exit(runTests(m)) }
+
+func runTests(m *testing.M) int {
+	if address, socket, ok := strings.Cut(os.Getenv(forwardVariable), " "); ok {
+		fmt.Fprintln(os.Stderr, clustertest.Forward(address, socket))
+		return 1
+	}
+	if !clustertest.Required() {
+		return m.Run()
+	}
+	dir, err := os.MkdirTemp("", "torchx-kubernetes-")
+	if err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		return 1
+	}
+	defer os.RemoveAll(dir)
+	program = filepath.Join(dir, "torchx")
+	if out, err := exec.CommandContext(context.Background(), "go", "build", "-o", program, "torchx/cmd/torchx").CombinedOutput(); err != nil {
+		fmt.Fprintf(os.Stderr, "build torchx: %v\n%s", err, out)
+		return 1
+	}
+	return m.Run()
+}
+
+// component runs one shell script; parts of it can be wrong.
+const component = `
+def app(script = "true", image = "` + clustertest.Image + `", entrypoint = "sh", num_replicas = 1,
+        cpu = 0, gpu = 0, max_retries = 0, policy = "APPLICATION", overlay = ""):
+    """A shell script
+
+    Args:
+        script (str): what each replica runs
+        image (str): where
+        entrypoint (str): what runs it
+        num_replicas (int): how many
+        cpu (int): CPUs of each
+        gpu (int): GPUs of each
+        max_retries (int): how often it starts again
+        policy (str): what starts again
+        overlay (str): JSON of a pod
+    """
+    return specs.AppDef(name = "app", roles = [specs.Role(
+        name = "r", image = image, entrypoint = entrypoint, args = ["-c", script.replace("$", "$$")],
+        num_replicas = num_replicas, max_retries = max_retries, retry_policy = policy,
+        resource = specs.Resource(cpu = cpu, gpu = gpu, memMB = 0),
+        metadata = {"kubernetes": json.decode(overlay)} if overlay else {},
+    )])
+`
+
+// home is a TORCHX_HOME and a namespace of the cluster.
+type home struct {
+	*testing.T
+	cluster   *clustertest.Cluster
+	namespace string
+	dir       string
+	work      string // where commands run; t.star has the component
+	env       []string
+}
+
+func newHome(t *testing.T) *home {
+	t.Helper()
+	cluster := clustertest.Need(t)
+	h := &home{T: t, cluster: cluster, namespace: cluster.Namespace(t), dir: t.TempDir(), work: t.TempDir()}
+	if err := os.WriteFile(filepath.Join(h.work, "t.star"), []byte(component), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	h.env = []string{"TORCHX_HOME=" + h.dir, "KUBECONFIG=" + cluster.Kubeconfig, "TORCHX_OFFLINE=", "NO_COLOR=1"}
+	return h
+}
+
+type result struct {
+	stdout, stderr string
+	code           int
+}
+
+func (h *home) command(args ...string) *exec.Cmd {
+	cmd := exec.CommandContext(context.Background(), program, args...)
+	cmd.Dir, cmd.Env = h.work, append(os.Environ(), h.env...)
+	return cmd
+}
+
+func (h *home) torchx(args ...string) result {
+	h.Helper()
+	return h.finish(h.command(args...))
+}
+
+// finish runs a command to its end.
+func (h *home) finish(cmd *exec.Cmd) result {
+	h.Helper()
+	var out, errs bytes.Buffer
+	cmd.Stdout, cmd.Stderr = &out, &errs
+	if err := cmd.Start(); err != nil {
+		h.Fatal(err)
+	}
+	return h.wait(cmd, &out, &errs)
+}
+
+// wait ends a command that takes too long.
+func (h *home) wait(cmd *exec.Cmd, out, errs *bytes.Buffer) result {
+	h.Helper()
+	timer := time.AfterFunc(testTimeout, func() { _ = cmd.Process.Kill() })
+	defer timer.Stop()
+	err := cmd.Wait()
+	var exit *exec.ExitError
+	if err != nil && !errors.As(err, &exit) {
+		h.Fatalf("torchx %q: %v", cmd.Args[1:], err)
+	}
+	return result{out.String(), errs.String(), cmd.ProcessState.ExitCode()}
+}
+
+// run runs the component; cfg can be "".
+func (h *home) run(cfg string, args ...string) result {
+	h.Helper()
+	return h.torchx(h.runArgs(cfg, args...)...)
+}
+
+func (h *home) runArgs(cfg string, args ...string) []string {
+	cfg = strings.Trim("namespace="+h.namespace+","+cfg, ",")
+	return append([]string{"run", "-b", "kubernetes", "--workspace=", "-cfg", cfg, "t.star:app"}, args...)
+}
+
+// start submits an app and returns its handle.
+func (h *home) start(cfg string, args ...string) string {
+	h.Helper()
+	r := h.run(cfg, args...)
+	handle := strings.TrimSpace(r.stdout)
+	if r.code != 0 || !strings.HasPrefix(handle, "kubernetes://") {
+		h.Fatalf("run: %+v", r)
+	}
+	return handle
+}
+
+// status is a part of `status --json`.
+type status struct {
+	State       spec.State `json:"state"`
+	NumRestarts int        `json:"num_restarts"`
+	Msg         string     `json:"msg"`
+	Roles       []struct {
+		Replicas []struct {
+			State    spec.State `json:"state"`
+			ExitCode *int       `json:"exit_code"`
+			Attempt  int        `json:"attempt"`
+		} `json:"replicas"`
+	} `json:"roles"`
+}
+
+func (h *home) status(handle string) (s status) {
+	h.Helper()
+	r := h.torchx("status", "--json", handle)
+	if err := json.Unmarshal([]byte(r.stdout), &s); err != nil {
+		h.Fatalf("status: %v %+v", err, r)
+	}
+	return s
+}
+
+func (h *home) eventually(what string, ok func() bool) {
+	h.Helper()
+	for deadline := time.Now().Add(testTimeout); !ok(); time.Sleep(100 * time.Millisecond) {
+		if time.Now().After(deadline) {
+			h.Fatalf("timed out waiting for %s", what)
+		}
+	}
+}
+
+// phases counts the namespace's pods by their phase.
+func (h *home) phases() map[string]int {
+	h.Helper()
+	n := map[string]int{}
+	for _, p := range h.cluster.Pods(h.T, h.namespace, "") {
+		n[string(p.Status.Phase)]++
+	}
+	return n
+}
