@@ -125,6 +125,11 @@ type Plan struct {
 	// Terminals, and not a part of the printed plan.
 	TTY *TerminalSize
 
+	// Component and Args say what the app was made from, for a Recorder; Component is
+	// "" where that was no component.
+	Component string
+	Args      []string
+
 	// Record is what the history has of the app beside the plan, as opaque JSON, and
 	// Unrecorded says that the history could not take it; both are for a Rememberer.
 	Record     json.RawMessage

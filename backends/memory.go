@@ -35,3 +35,20 @@ type Memory struct {
 	SubmittedAt time.Time
 	Status      *spec.Status
 }
+
+// Recorder is a Backend that keeps with an app what was submitted, where other
+// machines find it.
+type Recorder interface {
+	// Submitted returns what is known of what was submitted. Errors: ErrNotFound, ErrUnavailable.
+	Submitted(ctx context.Context, id string) (*Submitted, error)
+}
+
+// Submitted is what a backend knows of what was submitted. Partial says that it was
+// put together from what runs.
+type Submitted struct {
+	App       *spec.App
+	Cfg       Config // nil when not known
+	Component string
+	Args      []string
+	Partial   bool
+}

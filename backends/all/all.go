@@ -8,15 +8,17 @@ import (
 	"torchx/backends/docker"
 	"torchx/backends/kubernetes"
 	"torchx/backends/local"
+	"torchx/backends/workspace"
 	"torchx/runtime/agent"
 )
 
 // Config is what backends need of the program.
 type Config struct {
-	Home    string // TORCHX_HOME
-	Exe     string // this program, to be run as the agent
-	Version string // of this program
-	Offline bool   // the user forbids the network
+	Home    string   // TORCHX_HOME
+	Exe     string   // this program, to be run as the agent
+	Version string   // of this program
+	Offline bool     // the user forbids the network
+	Environ []string // of the command, "K=V"; nil: this process's own
 	// Settings returns the options by which a backend reaches an app, or for "" all
 	// of them: those the app was submitted with, else those of files and command line.
 	Settings func(ctx context.Context, backend, id string) (backends.Config, error)
@@ -35,7 +37,12 @@ func New(c Config) *backends.Registry {
 	})
 	r.AddAlias("local_docker", backends.Alias{Backend: docker.Name})
 	r.Add(kubernetes.Name, func() (backends.Backend, error) {
-		k := kubernetes.Config{Home: c.Home, Exe: c.Exe, Version: c.Version, Offline: c.Offline}
+		k := kubernetes.Config{Home: c.Home, Exe: c.Exe, Version: c.Version, Offline: c.Offline, Environ: c.Environ}
+		k.Images = func() (workspace.Pusher, error) {
+			b, err := r.Get(docker.Name)
+			pusher, _ := b.(workspace.Pusher)
+			return pusher, err
+		}
 		if c.Settings != nil {
 			k.Settings = func(ctx context.Context, id string) (backends.Config, error) {
 				return c.Settings(ctx, kubernetes.Name, id)

@@ -9,6 +9,7 @@ import (
 
 	"torchx/backends"
 	"torchx/backends/kubernetes/kube"
+	"torchx/backends/workspace"
 )
 
 // Config is what the backend needs of the program.
@@ -18,6 +19,8 @@ type Config struct {
 	Version string   // of the program, for the label of objects
 	Offline bool     // the user forbids the network
 	Environ []string // says where clusters and engines are, "K=V"; nil: this process's own
+	// Images returns what builds and pushes images; nil: nothing does.
+	Images func() (workspace.Pusher, error)
 	// Settings returns the options by which an app is reached: those it was submitted
 	// with, or for an unknown one and for "" those of files and command line. nil: none.
 	Settings func(ctx context.Context, id string) (backends.Config, error)
@@ -33,10 +36,11 @@ type Backend struct {
 }
 
 var (
-	_ backends.Backend = (*Backend)(nil)
-	_ backends.Waiter  = (*Backend)(nil)
-	_ backends.Prober  = (*Backend)(nil)
-	_ backends.Placer  = (*Backend)(nil)
+	_ backends.Backend  = (*Backend)(nil)
+	_ backends.Waiter   = (*Backend)(nil)
+	_ backends.Prober   = (*Backend)(nil)
+	_ backends.Placer   = (*Backend)(nil)
+	_ backends.Recorder = (*Backend)(nil)
 )
 
 // New returns the backend; it touches nothing.

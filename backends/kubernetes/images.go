@@ -19,6 +19,10 @@ const localImage = "sha256:"
 type images struct {
 	of   []string               // by the role's index
 	push map[string]PushedImage // by the local image
+
+	// What local images are built from, by their names.
+	trees map[string]*workspace.Tree
+	bases map[string]string
 }
 
 // planImages names the images of all roles. A workspace and an image of the local
@@ -35,7 +39,7 @@ func planImages(ctx context.Context, plan *backends.Plan, in backends.PlanInput,
 		}
 		if role.Workspace != nil && len(role.Workspace.Projects) > 0 && o.imageRepo != "" {
 			var err error
-			if local, err = nameWorkspace(ctx, plan, role, in.Cwd); err != nil {
+			if local, err = im.nameWorkspace(ctx, plan, role, in.Cwd); err != nil {
 				return im, err
 			}
 		}
@@ -80,7 +84,7 @@ func takeWorkspace(plan *backends.Plan, in backends.PlanInput, o options) {
 }
 
 // nameWorkspace names the image that a role's folders make; it reads all of them.
-func nameWorkspace(ctx context.Context, plan *backends.Plan, role *spec.Role, cwd string) (string, error) {
+func (im *images) nameWorkspace(ctx context.Context, plan *backends.Plan, role *spec.Role, cwd string) (string, error) {
 	var projects []workspace.Project
 	for n, e := range role.Workspace.Projects {
 		dir, err := workspace.Absolute(e.Key, cwd)
@@ -98,6 +102,10 @@ func nameWorkspace(ctx context.Context, plan *backends.Plan, role *spec.Role, cw
 	if err != nil {
 		return "", err
 	}
+	if im.trees == nil {
+		im.trees, im.bases = map[string]*workspace.Tree{}, map[string]string{}
+	}
+	im.trees[name], im.bases[name] = tree, role.Image
 	plan.Notes = append(plan.Notes, fmt.Sprintf("workspace of role %s: %s, %d files, %s, onto %s as %s",
 		role.Name, projects[0].Path, tree.Files, units.HumanSize(float64(tree.Bytes)), role.Image, name))
 	if len(tree.Skipped) > 0 {

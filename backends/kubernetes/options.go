@@ -65,13 +65,14 @@ type options struct {
 	pullSecrets                       []string
 	pullPolicy                        string
 	hostNetwork, failFast             bool
+	validate, quiet                   bool
 	ttl                               *int32
 	kueueQueue                        string
 }
 
 func readOptions(cfg backends.Config) (options, error) {
 	o := options{
-		gang: formAuto, namespace: defaultNamespace, queue: defaultQueue, failFast: true,
+		gang: formAuto, namespace: defaultNamespace, queue: defaultQueue, failFast: true, validate: defaultValidateSpec,
 		reservedCPU: defaultReservedCPU, reservedMem: defaultReservedMem,
 	}
 	set(&o.namespace, cfg["namespace"])
@@ -89,6 +90,8 @@ func readOptions(cfg backends.Config) (options, error) {
 	set(&o.hostNetwork, cfg["host_network"])
 	set(&o.kueueQueue, cfg["kueue_queue"])
 	set(&o.failFast, cfg["fail_fast"])
+	set(&o.validate, cfg["validate_spec"])
+	set(&o.quiet, cfg["quiet"])
 	if v, ok := cfg["gang"].(string); ok {
 		o.gang = form(v)
 	}

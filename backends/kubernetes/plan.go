@@ -45,7 +45,10 @@ func (p planner) PlanFor(ctx context.Context, in backends.PlanInput, installed [
 	if err != nil {
 		return nil, err
 	}
-	plan.Request = &Request{Objects: objects, ImagesToPush: b.images.push}
+	plan.Request = &Request{
+		Objects: objects, ImagesToPush: b.images.push,
+		builder: b, trees: b.images.trees, bases: b.images.bases,
+	}
 	return plan, nil
 }
 

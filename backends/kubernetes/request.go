@@ -9,12 +9,18 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"torchx/backends/kubernetes/label"
+	"torchx/backends/workspace"
 )
 
 // Request is what the cluster is asked to make.
 type Request struct {
 	Objects      []Object               `json:"objects"` // the main one first
 	ImagesToPush map[string]PushedImage `json:"images_to_push"`
+
+	// What it was made by, and what images are built from; nil if it was read.
+	builder *builder
+	trees   map[string]*workspace.Tree
+	bases   map[string]string
 }
 
 // Manifests are the objects, as `kubectl apply` takes them.

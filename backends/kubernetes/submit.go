@@ -4,65 +4,124 @@ import (
 	"context"
 	"errors"
 	"fmt"
-
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"slices"
+	"strings"
 
 	"torchx/backends"
-	"torchx/backends/kubernetes/kube"
+	"torchx/runtime/spec"
 )
 
-// Submit makes the objects of a plan, all or none, and returns when the cluster
-// has them. Errors: backends.ErrExists, backends.ErrUnavailable.
+// Submit makes the objects of a plan, all or none, and returns when the cluster has
+// them. What the cluster would refuse is found before images are pushed or anything
+// is made. Errors: backends.ErrExists, backends.ErrUnavailable.
 func (b *Backend) Submit(ctx context.Context, p *backends.Plan) error {
 	req, ok := p.Request.(*Request)
 	if !ok {
 		return fmt.Errorf("not a plan of the kubernetes backend: %T", p.Request)
 	}
-	c, err := b.client(placeOf(p.Cfg), func(line string) { p.Progress.Tell(backends.Step{Warning: line}) })
+	o, err := readOptions(p.Cfg)
+	if err != nil {
+		return err
+	}
+	c, err := b.client(placeOf(p.Cfg), func(line string) { p.Progress.Tell(backends.Step{Warning: "the cluster warns: " + line}) })
 	if err != nil {
 		return err
 	}
 	defer c.Close()
-	s := &submission{Client: c, namespace: req.Objects[0].Meta().Namespace}
-	if err := s.create(ctx, req.Objects); err != nil {
-		return errors.Join(err, s.undo(context.WithoutCancel(ctx)))
+	groups, err := c.Groups(ctx)
+	if err != nil {
+		return err
 	}
-	return nil
-}
-
-// submission makes the objects of an app and knows those that it has made.
-type submission struct {
-	*kube.Client
-	namespace string
-	made      []madeObject
-}
-
-type madeObject struct {
-	of kube.Resource
-	kube.Object
-}
-
-func (s *submission) create(ctx context.Context, objects []Object) error {
-	for i, o := range objects {
-		if i > 0 {
-			m := s.made[0]
-			o.Meta().OwnerReferences = []metav1.OwnerReference{{APIVersion: objects[0].Type().APIVersion, Kind: objects[0].Type().Kind, Name: m.Name, UID: m.UID}}
-		}
-		m := madeObject{of: kube.Of(o.Type().APIVersion, o.Type().Kind)}
-		if err := s.Create(ctx, m.of, s.namespace, o, false, &m.Object); err != nil {
+	if err := req.settle(p, installed(groups)); err != nil {
+		return err
+	}
+	if err := req.checkImages(); err != nil {
+		return err
+	}
+	if err := req.remember(p); err != nil {
+		return err
+	}
+	s := &submission{Client: c, namespace: req.Objects[0].Meta().Namespace, progress: p.Progress}
+	if o.validate {
+		if err := s.validate(ctx, req); err != nil {
 			return err
 		}
-		s.made = append(s.made, m)
+	}
+	if err := b.push(ctx, p, req, o); err != nil {
+		return err
+	}
+	return s.submit(ctx, req)
+}
+
+// settle takes the form that the cluster has where nobody chose one.
+func (r *Request) settle(p *backends.Plan, has []form) error {
+	if r.builder != nil && r.builder.options.gang == formAuto {
+		b := *r.builder
+		if b.form = choose(b.in.App, b.options, has); b.form != r.form() {
+			objects, err := b.build()
+			if err != nil {
+				return err
+			}
+			r.Objects = objects
+			for _, w := range warn(b.in.App, b.form, b.options) {
+				if !slices.Contains(p.Warnings, w) {
+					p.Progress.Tell(backends.Step{Warning: w})
+				}
+			}
+		}
+	}
+	f := r.form()
+	if slices.Contains(has, f) {
+		return nil
+	}
+	var names []string
+	for _, h := range has {
+		names = append(names, string(h))
+	}
+	slices.Sort(names)
+	return backends.Errorf(backends.ErrUnavailable, "the cluster has no %s, which gang=%s needs: install it, or take another form (-cfg gang=auto; there is %s)",
+		needs[f], f, strings.Join(names, ", "))
+}
+
+// needs is what a form needs on the cluster.
+var needs = map[form]string{formVolcano: "Volcano", formJobSet: "JobSet", formJob: "Job"}
+
+// checkImages refuses what is no image's name.
+func (r *Request) checkImages() error {
+	for _, o := range r.Objects {
+		for _, t := range templates(o) {
+			for _, c := range t.Spec.Containers {
+				if c.Image == spec.None || c.Image == spec.Missing {
+					return fmt.Errorf("container %s has no image, which every pod needs: set Role(image=...) or --image", c.Name)
+				}
+			}
+		}
 	}
 	return nil
 }
 
-func (s *submission) undo(ctx context.Context) error {
-	var errs []error
-	for _, m := range s.made {
-		if err := s.Delete(ctx, m.of, s.namespace, m.Name, m.UID, nil); err != nil && !errors.Is(err, backends.ErrNotFound) {
-			errs = append(errs, err)
-		}
+// submit makes the objects; whatever fails, what was made is removed.
+func (s *submission) submit(ctx context.Context, req *Request) error {
+	err := s.create(ctx, req)
+	if err == nil {
+		return nil
 	}
-	return errors.Join(errs...)
+	cleanup, cancel := context.WithTimeout(context.WithoutCancel(ctx), undoTime)
+	defer cancel()
+	left := s.undo(cleanup)
+	if ctx.Err() != nil {
+		err = ctx.Err()
+	}
+	if left == nil {
+		return err
+	}
+	return errors.Join(err, fmt.Errorf("what was made is still there: %w (delete it by `kubectl%s -n %s delete %s`)",
+		left, s.flag(), s.namespace, strings.Join(s.names(), " ")))
+}
+
+func (s *submission) flag() string {
+	if s.Context == "" {
+		return ""
+	}
+	return " --context " + s.Context
 }

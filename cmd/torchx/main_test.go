@@ -116,7 +116,7 @@ func caseDir(t *testing.T) string {
 		"comps.star":     string(comps),
 		"broken.star":    "def comp(:\n    pass\n",
 		"importerr.star": "load(\"./nothing.star\", \"x\")\n\ndef comp():\n    return x\n",
-		"badcfg":         "[local]\nprepend_cwd=maybe\n",
+		"badcfg":         "[local]\nprepend_cwd=maybe\n[kubernetes]\nvalidate_spec=maybe\n",
 		"notini":         "this is no configuration\n",
 		"x.py":           "",
 	} {

@@ -33,7 +33,7 @@ func (t *tool) registry() (*backends.Registry, error) {
 		if err != nil {
 			return nil, err
 		}
-		t.backends = t.env.registry(all.Config{Home: home, Exe: t.env.exe, Version: version, Offline: t.offline, Settings: t.settings})
+		t.backends = t.env.registry(all.Config{Home: home, Exe: t.env.exe, Version: version, Offline: t.offline, Environ: t.env.vars, Settings: t.settings})
 	}
 	return t.backends, nil
 }

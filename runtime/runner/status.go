@@ -107,11 +107,44 @@ type Description struct {
 func (r *Runner) Describe(ctx context.Context, ref Ref) (*Description, error) {
 	row := r.row(ctx, ref)
 	if row == nil || row.App == nil {
+		if d, err := r.submitted(ctx, ref); d != nil || err != nil {
+			return d, err
+		}
 		return r.partial(ctx, ref)
 	}
 	d := &Description{Handle: ref.Handle(), App: row.App, Cfg: row.Cfg, Args: row.Args}
 	if row.Component != "" {
 		d.Component = &row.Component
+	}
+	return d, nil
+}
+
+// submitted is what a backend keeps of what was submitted; nil if it keeps nothing.
+func (r *Runner) submitted(ctx context.Context, ref Ref) (*Description, error) {
+	b, err := r.Backends.Get(ref.Backend)
+	if err != nil {
+		return nil, err
+	}
+	recorder, ok := b.(backends.Recorder)
+	if !ok {
+		return nil, nil
+	}
+	s, err := recorder.Submitted(ctx, ref.ID)
+	if errors.Is(err, backends.ErrNotFound) {
+		return nil, r.unknownApp(ctx, ref)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("describe app %s: %w", ref.Handle(), err)
+	}
+	d := &Description{Handle: ref.Handle(), Args: s.Args, Partial: s.Partial}
+	if s.Component != "" {
+		d.Component = &s.Component
+	}
+	if d.App, err = marshal(s.App); err == nil && s.Cfg != nil {
+		d.Cfg, err = marshal(s.Cfg)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("describe app %s: %w", ref.Handle(), err)
 	}
 	return d, nil
 }

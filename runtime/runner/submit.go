@@ -32,6 +32,7 @@ func (r *Runner) Submit(ctx context.Context, p *Planned) (spec.Handle, error) {
 			return spec.Handle{}, fmt.Errorf("start app %s: %w", ref.Handle(), err)
 		}
 	}
+	p.Plan.Component, p.Plan.Args = p.Component, p.Args
 	if p.Plan.Record, err = memoryOf(p); err != nil {
 		return spec.Handle{}, err
 	}

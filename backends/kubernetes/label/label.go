@@ -31,8 +31,10 @@ const (
 const (
 	// Cancelled holds when somebody cancelled the app, RFC 3339.
 	Cancelled = "torchx.pytorch.org/cancelled"
-	// App holds what was submitted, see package submitted.
+	// App holds what was submitted: JSON, or gzip of it in base64.
 	App = "torchx.pytorch.org/app"
+	// Submission is the same random text on all objects that one submission made.
+	Submission = "torchx.pytorch.org/submission"
 )
 
 // Labels and annotations that controllers give to pods.

@@ -1,0 +1,126 @@
+package kubernetes
+
+import (
+	"cmp"
+	"maps"
+	"slices"
+	"strconv"
+	"strings"
+
+	corev1 "k8s.io/api/core/v1"
+
+	"torchx/backends/kubernetes/label"
+	"torchx/runtime/spec"
+)
+
+// pods of one template, as they are on the cluster.
+type group struct {
+	name     string // of the task or job
+	count    int
+	template *corev1.PodTemplateSpec
+}
+
+// groups are the templates of an app.
+func (a *app) groups() (all []group) {
+	switch a.form {
+	case formVolcano:
+		for i := range a.volcano.Spec.Tasks {
+			t := &a.volcano.Spec.Tasks[i]
+			all = append(all, group{t.Name, int(t.Replicas), &t.Template})
+		}
+	case formJobSet:
+		for i := range a.jobSet.Spec.ReplicatedJobs {
+			j := &a.jobSet.Spec.ReplicatedJobs[i]
+			n := max(1, int(value(j.Template.Spec.Completions)))
+			all = append(all, group{j.Name, n * int(j.Replicas), &j.Template.Spec.Template})
+		}
+	default:
+		for i := range a.jobs {
+			j := &a.jobs[i]
+			all = append(all, group{j.Name, max(1, int(value(j.Spec.Completions))), &j.Spec.Template})
+		}
+	}
+	return all
+}
+
+// rebuild makes an app of what its templates tell: roles by their labels, or each
+// template a role where there are none.
+func (a *app) rebuild(name string) *spec.App {
+	app := &spec.App{Name: name, Roles: []spec.Role{}, Metadata: map[string]any{}}
+	at := map[string]int{}
+	index := map[string]int{}
+	for _, g := range a.groups() {
+		role := g.template.Labels[label.Role]
+		if role == "" {
+			role = g.name
+		}
+		if n, ok := at[role]; ok {
+			app.Roles[n].NumReplicas += g.count
+			continue
+		}
+		at[role] = len(app.Roles)
+		index[role], _ = strconv.Atoi(g.template.Labels[label.RoleIndex])
+		app.Roles = append(app.Roles, roleOf(role, g))
+		if n := g.template.Labels[label.AppName]; n != "" {
+			app.Name = n
+		}
+	}
+	slices.SortStableFunc(app.Roles, func(a, b spec.Role) int { return cmp.Compare(index[a.Name], index[b.Name]) })
+	return app
+}
+
+// roleOf reads a role from the first container of a template.
+func roleOf(name string, g group) spec.Role {
+	role := spec.NewRole(name, spec.None)
+	role.NumReplicas = g.count
+	if len(g.template.Spec.Containers) == 0 {
+		return role
+	}
+	c := &g.template.Spec.Containers[0]
+	role.Image = c.Image
+	if command := append(slices.Clone(c.Command), c.Args...); len(command) > 0 {
+		role.Entrypoint = unescape(command[0])
+		for _, arg := range command[1:] {
+			role.Args = append(role.Args, unescape(arg))
+		}
+	}
+	for _, e := range c.Env {
+		switch {
+		case e.Name == indexVariable:
+		case e.ValueFrom == nil:
+			role.Env.Set(e.Name, unescape(e.Value))
+		case e.ValueFrom.FieldRef != nil:
+			role.Env.Set(e.Name, fieldPath+e.ValueFrom.FieldRef.FieldPath)
+		}
+	}
+	for _, p := range c.Ports {
+		if p.Name != "" {
+			role.PortMap.Set(p.Name, int(p.ContainerPort))
+		}
+	}
+	role.Resource = resourceOf(c.Resources.Limits)
+	return role
+}
+
+func resourceOf(limits corev1.ResourceList) (r spec.Resource) {
+	const mega = 1e6
+	for _, name := range slices.Sorted(maps.Keys(limits)) {
+		quantity := limits[name]
+		switch name {
+		case corev1.ResourceCPU:
+			r.CPU = float64(quantity.MilliValue()) / 1000
+		case corev1.ResourceMemory:
+			r.MemMB = int(quantity.Value() / mega)
+		case resourceGPU:
+			r.GPU = int(quantity.Value())
+		default:
+			r.Devices.Set(string(name), int(quantity.Value()))
+		}
+	}
+	return r
+}
+
+// unescape is literal backwards.
+func unescape(text string) string {
+	return strings.NewReplacer("$$", "$", "$("+indexVariable+")", "${replica_id}").Replace(text)
+}
