@@ -28,10 +28,14 @@ type right struct {
 // rights are what apps need with what is installed.
 func (c *clinic) rights() []right {
 	list := []right{
-		{verb: "get", of: kube.Pods}, {verb: "list", of: kube.Pods}, {verb: "watch", of: kube.Pods},
+		{verb: "get", of: kube.Pods},
+		{verb: "list", of: kube.Pods},
+		{verb: "watch", of: kube.Pods},
 		{verb: "get", of: kube.Pods, sub: "log"},
-		{verb: "create", of: kube.Services}, {verb: "delete", of: kube.Services},
-		{verb: "list", of: kube.Events, minor: true}, {verb: "list", of: kube.Nodes, minor: true},
+		{verb: "create", of: kube.Services},
+		{verb: "delete", of: kube.Services},
+		{verb: "list", of: kube.Events, minor: true},
+		{verb: "list", of: kube.Nodes, minor: true},
 	}
 	for _, main := range []kube.Resource{kube.Jobs, kube.JobSets, kube.VolcanoJobs} {
 		if !c.groups.Has(main) {
