@@ -77,9 +77,9 @@ func (Shell) IgnoreTerm() (string, []string) {
 }
 
 // Die kills a shell of its own, as process 1 cannot kill itself, and ends alike
-// where it can.
+// where it can. The exit keeps that shell from taking process 1's place.
 func (Shell) Die() (string, []string) {
-	return script(`kill -KILL $$$$; sh -c 'kill -KILL $$$$'`)
+	return script(`kill -KILL $$$$; sh -c 'kill -KILL $$$$'; exit $?`)
 }
 
 func script(text string) (string, []string) { return "sh", []string{"-c", text} }

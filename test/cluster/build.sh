@@ -64,9 +64,8 @@ build_dns() {
 
 build_kwok() { programs "$1" -ldflags "-s -w" tool; }
 
-# key PART — what a part is made from. The recipe is this whole file: that it may be
-# built again after a change elsewhere in it costs seconds, as Go keeps what it compiled.
-key() { (shopt -s nullglob; cat "$here/$1"/go.* "$here/$1"/*.go "$here/build.sh" <("$GO" version)) | sha256sum | cut -c1-16; }
+# key PART — what a part is made from: its module, its recipe above, and Go.
+key() { (shopt -s nullglob; cat "$here/$1"/go.* "$here/$1"/*.go; declare -f programs "build_$1"; "$GO" version) | sha256sum | cut -c1-16; }
 
 # build PART — made under another name and renamed, so that a folder is there as a
 # whole or not at all; and under a lock, so that two at once do not build twice.
@@ -80,8 +79,8 @@ build() {
 		flock 9
 		if [ ! -d "$out" ]; then
 			echo "build.sh: $part: building it once, into $out" >&2
-			new=$out.new.$$
-			rm -rf "$new"
+			new=$out.new
+			rm -rf "$new" # of one that was killed
 			(cd "$here/$part" && "build_$part" "$new" 1>&2 9>&-) || { rm -rf "$new"; die "$part was not built"; }
 			mv "$new" "$out"
 		fi

@@ -52,4 +52,3 @@ func TestGPUs(t *testing.T) {
 
 // instance is the label of an app's objects.
 func instance(handle string) string { return handle[strings.LastIndexByte(handle, ':')+1:] }
-

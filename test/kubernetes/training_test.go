@@ -71,4 +71,3 @@ func TestRanks(t *testing.T) {
 		}
 	}
 }
-

@@ -1,0 +1,59 @@
+package kubernetes
+
+import (
+	"context"
+	"testing"
+	"time"
+
+	"k8s.io/client-go/tools/clientcmd/api"
+
+	"torchx/backends"
+	"torchx/backends/backendtest"
+	"torchx/backends/kubernetes/clustertest"
+)
+
+// TestConformance runs the suite of all backends on a real cluster, in every form.
+func TestConformance(t *testing.T) {
+	t.Parallel()
+	cluster := clustertest.Need(t)
+	for _, gang := range forms {
+		t.Run(string(gang), func(t *testing.T) {
+			t.Parallel()
+			backendtest.Run(t, func(t *testing.T) backendtest.Harness { return harness(t, cluster, gang) })
+		})
+	}
+}
+
+// harness has a namespace of its own, to which its kubeconfig leads.
+func harness(t *testing.T, cluster *clustertest.Cluster, gang form) backendtest.Harness {
+	namespace, home := cluster.Namespace(t), t.TempDir()
+	kubeconfig := cluster.Write(t, func(_ *api.Cluster, _ *api.AuthInfo, context *api.Context) { context.Namespace = namespace })
+	open := func(t *testing.T) backends.Backend {
+		b, err := New(Config{
+			Home: home, Exe: "/no/such", Version: "test", Environ: []string{"KUBECONFIG=" + kubeconfig},
+			Settings: func(context.Context, string) (backends.Config, error) {
+				return backends.Config{"namespace": namespace}, nil
+			},
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() { _ = b.Close() })
+		return b
+	}
+	return backendtest.Harness{
+		Backend: open(t), Programs: backendtest.Shell{}, Image: clustertest.Image, Caps: capabilities(gang),
+		Cfg: map[string]string{"namespace": namespace, "gang": string(gang)}, Reopen: open, Timeout: 4 * time.Minute,
+	}
+}
+
+// capabilities are those of a form. What is missing, and why:
+func capabilities(gang form) backendtest.Caps {
+	caps := backendtest.AllCaps()
+	caps.Streams = false                // a kubelet keeps one log of a container; servers that split it are rare (PodLogsQuerySplitStreams, alpha)
+	caps.AnyID = false                  // the API has names of lower-case letters, digits and '-' only
+	caps.StartErrors = false            // an app is submitted when the cluster has its objects: nodes look for its program later
+	caps.Attempts = gang != formVolcano // Volcano restarts jobs and tasks, never one replica: the plan warns
+	caps.FailFast = gang != formJob     // nobody watches over Jobs of several roles: the plan warns
+	return caps
+}

@@ -1,0 +1,175 @@
+package kubernetes
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"runtime/debug"
+	"strconv"
+	"strings"
+	"time"
+
+	"torchx/backends"
+	"torchx/backends/kubernetes/kube"
+)
+
+var _ backends.Doctor = (*Backend)(nil)
+
+// examTime bounds the look at a cluster that has answered once.
+const examTime = 10 * time.Second
+
+// Names of checks.
+const (
+	kubeconfigCheck = "kubeconfig"
+	optionsCheck    = "options"
+	serverCheck     = "server"
+	gangCheck       = "gang"
+	namespaceCheck  = "namespace"
+	queueCheck      = "queue"
+	rightsCheck     = "rights"
+	skewCheck       = "version"
+)
+
+// Names on the cluster: Kueue's API group, and what Volcano calls a queue that takes jobs.
+const (
+	kueueGroup = "kueue.x-k8s.io"
+	queueOpen  = "Open"
+)
+
+// oldestServer is the first minor version (1.x) in which Indexed Jobs retry each
+// index by itself (backoffLimitPerIndex is beta, so on, since 1.29).
+const oldestServer = 29
+
+// Doctor tells which cluster is used, whether it answers, what runs gangs there, and
+// whether the namespace and the queue can be used that apps go to when -cfg says none.
+func (b *Backend) Doctor(ctx context.Context) []backends.Check {
+	client, cfg, err := b.cluster(ctx, "")
+	if err != nil {
+		return []backends.Check{backends.Failed(kubeconfigCheck, "", "%v", err)}
+	}
+	checks := []backends.Check{backends.Fine(kubeconfigCheck, "%s, server %s", client.Access, client.Server)}
+	o, err := readOptions(cfg)
+	if err != nil {
+		return append(checks, backends.Failed(optionsCheck, "see `torchx config explain -b kubernetes`", "%v", err))
+	}
+	ctx, cancel := context.WithTimeout(ctx, examTime)
+	defer cancel()
+	server, err := client.Version(ctx)
+	if err != nil {
+		return append(checks, backends.Failed(serverCheck, "", "%v", err))
+	}
+	groups, err := client.Groups(ctx)
+	if err != nil {
+		return append(checks, backends.Failed(serverCheck, "", "%v", err))
+	}
+	c := &clinic{client, groups, o.namespace, o.queue}
+	checks = append(checks, backends.Fine(serverCheck, "Kubernetes %s, %s", server.GitVersion, server.Platform), skew(server.Major, server.Minor), c.gang())
+	return append(checks, backends.RunExams(ctx, examTime, []backends.Exam{
+		{Name: namespaceCheck, Run: c.checkNamespace},
+		{Name: queueCheck, Run: c.checkQueue},
+		{Name: rightsCheck, Run: c.checkRights},
+	})...)
+}
+
+// clinic looks at one cluster.
+type clinic struct {
+	*kube.Client
+	groups           kube.Groups
+	namespace, queue string
+}
+
+// skew compares the server's version with that of the library which speaks to it.
+func skew(major, minor string) backends.Check {
+	server, err := strconv.Atoi(strings.TrimRight(minor, "+")) // clouds have "34+"
+	client := clientMinor()
+	switch {
+	case err != nil || major != "1":
+		return backends.Warned(skewCheck, "see `torchx version`", "the server calls itself %s.%s, which says nothing", major, minor)
+	case server < oldestServer:
+		return backends.Warned(skewCheck, "upgrade the cluster, or use gang=volcano",
+			"the server is 1.%d: before 1.%d retries of single replicas (gang=jobset and job) are left out", server, oldestServer)
+	case client == 0:
+		return backends.Fine(skewCheck, "the server is 1.%d, torchx needs 1.%d", server, oldestServer)
+	}
+	return backends.Fine(skewCheck, "the server is 1.%d, torchx speaks 1.%d and needs 1.%d", server, client, oldestServer)
+}
+
+// clientMinor is x of the Kubernetes 1.x that client-go v0.x.y belongs to; 0 is not known.
+func clientMinor() int {
+	info, ok := debug.ReadBuildInfo()
+	if !ok {
+		return 0
+	}
+	for _, m := range info.Deps {
+		if parts := strings.Split(m.Version, "."); m.Path == "k8s.io/client-go" && len(parts) == 3 {
+			n, _ := strconv.Atoi(parts[1]) // 0 is not known
+			return n
+		}
+	}
+	return 0
+}
+
+// gang tells what can run replicas here; job always can.
+func (c *clinic) gang() backends.Check {
+	var found []string
+	if c.groups.Has(kube.VolcanoJobs) {
+		found = append(found, "Volcano (gang=volcano)")
+	}
+	if c.groups.Has(kube.JobSets) {
+		found = append(found, "JobSet (gang=jobset)")
+	}
+	if len(c.groups[kueueGroup]) > 0 {
+		found = append(found, "Kueue (kueue_queue)")
+	}
+	switch {
+	case len(found) == 0:
+		return backends.Warned(gangCheck, "install Volcano to have all replicas start or none; gang=auto uses what there is",
+			"neither Volcano nor JobSet: apps run as Jobs (gang=job), whose replicas start one by one")
+	case !c.groups.Has(kube.VolcanoJobs):
+		return backends.Warned(gangCheck, "install Volcano to have all replicas start or none", "%s, and plain Jobs", strings.Join(found, ", "))
+	}
+	return backends.Fine(gangCheck, "%s, and plain Jobs (gang=job)", strings.Join(found, ", "))
+}
+
+// checkNamespace finds out whether there is the namespace; who may not look at
+// namespaces is told of their rights in it.
+func (c *clinic) checkNamespace(ctx context.Context) backends.Check {
+	var found kube.Object
+	err := c.Get(ctx, kube.Namespaces, "", c.namespace, &found)
+	switch {
+	case errors.Is(err, kube.ErrForbidden):
+		return backends.Fine(namespaceCheck, "%s, which you may not look at; see %s", c.namespace, rightsCheck)
+	case err != nil:
+		return backends.Failed(namespaceCheck, "", "%v", err)
+	case found.DeletionTimestamp != nil:
+		return backends.Failed(namespaceCheck, "choose another by -cfg namespace=NAME", "%s is being deleted", c.namespace)
+	}
+	return backends.Fine(namespaceCheck, "%s, where apps go when -cfg namespace names none", c.namespace)
+}
+
+// checkQueue finds out whether Volcano takes jobs in the queue.
+func (c *clinic) checkQueue(ctx context.Context) backends.Check {
+	if !c.groups.Has(kube.VolcanoQueues) {
+		return backends.Fine(queueCheck, "none without Volcano")
+	}
+	var found kube.VolcanoQueue
+	err := c.Get(ctx, kube.VolcanoQueues, "", c.queue, &found)
+	switch {
+	case errors.Is(err, kube.ErrForbidden):
+		return backends.Fine(queueCheck, "%s, which you may not look at", c.queue)
+	case errors.Is(err, backends.ErrNotFound):
+		return backends.Failed(queueCheck, "choose one of `kubectl get queues` by -cfg queue=NAME", "Volcano has no queue %s", c.queue)
+	case err != nil:
+		return backends.Failed(queueCheck, "", "%v", err)
+	case found.Status.State != "" && found.Status.State != queueOpen:
+		return backends.Failed(queueCheck, "choose another of `kubectl get queues` by -cfg queue=NAME", "queue %s is %s: it takes no jobs", c.queue, found.Status.State)
+	}
+	return backends.Fine(queueCheck, "%s, where apps go when -cfg queue names none", c.queue)
+}
+
+func (r right) String() string {
+	if r.sub == "" {
+		return fmt.Sprintf("%s %s", r.verb, r.of)
+	}
+	return fmt.Sprintf("%s %s/%s", r.verb, r.of, r.sub)
+}

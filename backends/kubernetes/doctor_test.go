@@ -1,0 +1,188 @@
+package kubernetes
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"k8s.io/client-go/tools/clientcmd/api"
+
+	"torchx/backends"
+	"torchx/backends/kubernetes/clustertest"
+)
+
+// diagnose returns the doctor's checks, and the one of a name.
+func diagnose(t *testing.T, kubeconfig string, cfg backends.Config) func(name string) backends.Check {
+	t.Helper()
+	b, err := New(Config{
+		Environ: []string{"KUBECONFIG=" + kubeconfig, "HOME=" + t.TempDir()}, Version: "test",
+		Settings: func(context.Context, string) (backends.Config, error) { return cfg, nil },
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer b.Close()
+	all := b.Doctor(t.Context())
+	return func(name string) backends.Check {
+		t.Helper()
+		for _, c := range all {
+			if strings.Contains(c.Text+c.Fix, "\n") {
+				t.Errorf("several lines: %+v", c)
+			}
+			if c.Name == name {
+				return c
+			}
+		}
+		t.Errorf("no check %s in %+v", name, all)
+		return backends.Check{}
+	}
+}
+
+func wantCheck(t *testing.T, c backends.Check, level backends.Level, text string) {
+	t.Helper()
+	if c.Level != level || !strings.Contains(c.Text, text) {
+		t.Errorf("%+v, want %s with %q", c, level, text)
+	}
+}
+
+// answers is an API server that knows what it is to say to some paths.
+type answers map[string]any
+
+func (a answers) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	w.Header().Set("Content-Type", "application/json")
+	answer, ok := a[r.URL.Path]
+	if allowed, isRights := answer.(func(string) bool); isRights {
+		var review struct {
+			Spec struct {
+				ResourceAttributes struct{ Verb, Resource, Subresource string }
+			}
+		}
+		_ = json.NewDecoder(r.Body).Decode(&review) // what it lacks is not allowed
+		of := review.Spec.ResourceAttributes
+		answer = map[string]any{"status": map[string]any{"allowed": allowed(strings.Trim(of.Verb+" "+of.Resource+"/"+of.Subresource, "/"))}}
+	}
+	if !ok {
+		w.WriteHeader(http.StatusNotFound)
+		answer = map[string]any{"kind": "Status", "apiVersion": "v1", "status": "Failure", "reason": "NotFound", "code": 404, "message": "not found", "details": map[string]any{"name": filepath.Base(r.URL.Path), "kind": filepath.Base(filepath.Dir(r.URL.Path))}}
+	}
+	_ = json.NewEncoder(w).Encode(answer) // the client sees what is missing
+}
+
+// serve returns a kubeconfig for a server that gives the answers.
+func serve(t *testing.T, h http.Handler) string {
+	t.Helper()
+	s := httptest.NewServer(h)
+	t.Cleanup(s.Close)
+	return kubeconfigFor(t, s.URL)
+}
+
+func kubeconfigFor(t *testing.T, url string) string {
+	t.Helper()
+	file := filepath.Join(t.TempDir(), "kubeconfig")
+	text := fmt.Sprintf(`{"apiVersion":"v1","kind":"Config","clusters":[{"name":"c","cluster":{"server":%q}}],"contexts":[{"name":"lab","context":{"cluster":"c","user":"u"}}],"users":[{"name":"u","user":{"token":"x"}}],"current-context":"lab"}`, url)
+	if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return file
+}
+
+func groups(names ...string) map[string]any {
+	list := []map[string]any{{"name": "batch", "versions": []map[string]string{{"version": "v1"}}}}
+	for _, n := range names {
+		group, version, _ := strings.Cut(n, "/")
+		list = append(list, map[string]any{"name": group, "versions": []map[string]string{{"version": version}}})
+	}
+	return map[string]any{"groups": list}
+}
+
+// healthy is a cluster with Volcano that allows all but what is denied.
+func healthy(denied ...string) answers {
+	const queues = "/apis/scheduling.volcano.sh/v1beta1/queues/"
+	return answers{
+		"/version":                   map[string]string{"major": "1", "minor": "34", "gitVersion": "v1.34.4", "platform": "linux/amd64"},
+		"/apis":                      groups("batch.volcano.sh/v1alpha1", "scheduling.volcano.sh/v1beta1", "jobset.x-k8s.io/v1alpha2"),
+		"/api/v1/namespaces/default": map[string]any{},
+		queues + "default":           map[string]any{"status": map[string]string{"state": "Open"}},
+		queues + "shut":              map[string]any{"status": map[string]string{"state": "Closed"}},
+		"/apis/authorization.k8s.io/v1/selfsubjectaccessreviews": func(what string) bool {
+			for _, d := range denied {
+				if d == what {
+					return false
+				}
+			}
+			return true
+		},
+	}
+}
+
+func TestDoctorOfConfigurations(t *testing.T) {
+	t.Parallel()
+	wantCheck(t, diagnose(t, "/no/such", nil)(kubeconfigCheck), backends.LevelFailure, "there is no kubeconfig /no/such, which $KUBECONFIG names")
+	wantCheck(t, diagnose(t, "", nil)(kubeconfigCheck), backends.LevelFailure, "no kubeconfig")
+	wantCheck(t, diagnose(t, kubeconfigFor(t, "http://127.0.0.1:1"), nil)(serverCheck), backends.LevelFailure, "nothing listens at that address")
+	wantCheck(t, diagnose(t, kubeconfigFor(t, "http://127.0.0.1:1"), backends.Config{"context": "no"})(kubeconfigCheck), backends.LevelFailure, `has no context "no": it has lab`)
+	refusing := http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusUnauthorized) })
+	wantCheck(t, diagnose(t, serve(t, refusing), nil)(serverCheck), backends.LevelFailure, "does not accept the credentials of user u")
+}
+
+func TestDoctorOfClusters(t *testing.T) {
+	t.Parallel()
+	all := diagnose(t, serve(t, healthy()), nil)
+	for name, text := range map[string]string{
+		kubeconfigCheck: "context lab, server http://127.0.0.1:", serverCheck: "Kubernetes v1.34.4", skewCheck: "the server is 1.34, torchx",
+		gangCheck: "Volcano (gang=volcano), JobSet (gang=jobset), and plain Jobs", namespaceCheck: "default, ", queueCheck: "default, ", rightsCheck: "all that apps need",
+	} {
+		wantCheck(t, all(name), backends.LevelOK, text)
+	}
+	all = diagnose(t, serve(t, healthy()), backends.Config{"namespace": "nosuch", "queue": "nosuch"})
+	wantCheck(t, all(namespaceCheck), backends.LevelFailure, "nosuch")
+	wantCheck(t, all(queueCheck), backends.LevelFailure, "Volcano has no queue nosuch")
+	all = diagnose(t, serve(t, healthy()), backends.Config{"queue": "shut"})
+	wantCheck(t, all(queueCheck), backends.LevelFailure, "queue shut is Closed")
+
+	cluster := healthy("create jobs", "get pods/log", "list nodes")
+	all = diagnose(t, serve(t, cluster), nil)
+	wantCheck(t, all(rightsCheck), backends.LevelFailure, "in namespace default you may not get pods/log; create jobs.batch; create jobs.batch.volcano.sh; list nodes")
+	wantCheck(t, diagnose(t, serve(t, healthy("list nodes", "list events")), nil)(rightsCheck), backends.LevelWarning, "you may not list events; list nodes")
+
+	cluster = healthy()
+	cluster["/apis"] = groups()
+	cluster["/api/v1/namespaces/default"] = map[string]any{"metadata": map[string]string{"deletionTimestamp": "2026-01-01T00:00:00Z"}}
+	all = diagnose(t, serve(t, cluster), nil)
+	wantCheck(t, all(gangCheck), backends.LevelWarning, "neither Volcano nor JobSet")
+	wantCheck(t, all(namespaceCheck), backends.LevelFailure, "is being deleted")
+	wantCheck(t, all(queueCheck), backends.LevelOK, "none without Volcano")
+}
+
+func TestSkew(t *testing.T) {
+	t.Parallel()
+	wantCheck(t, skew("1", "34+"), backends.LevelOK, "the server is 1.34")
+	wantCheck(t, skew("1", "28"), backends.LevelWarning, "before 1.29")
+	wantCheck(t, skew("", ""), backends.LevelWarning, "says nothing")
+}
+
+// TestDoctorOfRealCluster: the same of a real one, as users that may do all, little, nothing.
+func TestDoctorOfRealCluster(t *testing.T) {
+	t.Parallel()
+	cluster := clustertest.Need(t)
+	namespace := cluster.Namespace(t)
+	cfg := backends.Config{"namespace": namespace}
+	all := diagnose(t, cluster.Kubeconfig, cfg)
+	for _, name := range []string{serverCheck, skewCheck, gangCheck, namespaceCheck, queueCheck, rightsCheck} {
+		wantCheck(t, all(name), backends.LevelOK, "")
+	}
+	all = diagnose(t, cluster.User(t, namespace, `{apiGroups: [batch, batch.volcano.sh, bus.volcano.sh, jobset.x-k8s.io], resources: ["*"], verbs: ["*"]}`), cfg)
+	wantCheck(t, all(namespaceCheck), backends.LevelOK, "which you may not look at")
+	wantCheck(t, all(rightsCheck), backends.LevelFailure, "you may not get, list, watch pods; get pods/log; create, delete services; list events; list nodes")
+	stranger := cluster.Write(t, func(_ *api.Cluster, user *api.AuthInfo, _ *api.Context) { *user = api.AuthInfo{Token: "expired"} })
+	wantCheck(t, diagnose(t, stranger, cfg)(serverCheck), backends.LevelFailure, "does not accept the credentials")
+	all = diagnose(t, cluster.Kubeconfig, backends.Config{"namespace": "no-such", "queue": "no-such"})
+	wantCheck(t, all(namespaceCheck), backends.LevelFailure, "has no namespace no-such")
+	wantCheck(t, all(queueCheck), backends.LevelFailure, "no queue no-such")
+}
