@@ -37,6 +37,8 @@ func (c *completer) positional(ctx context.Context) {
 	}
 	place := places[at]
 	switch {
+	case cmd.Name == "lib" && at > 0:
+		c.libraryWords()
 	case strings.HasPrefix(place, "HANDLE"):
 		c.handles(ctx, cmd.Name, strings.Contains(place, "/ROLE"))
 	case place == "COMPONENT":
@@ -161,6 +163,12 @@ func (c *completer) components(files bool) {
 	if err != nil {
 		return
 	}
+	if strings.HasPrefix(c.current, "@") {
+		for _, s := range loader.LibraryEntries(c.current) {
+			c.add(s.Name, s.Doc)
+		}
+		return
+	}
 	if file, _, ok := strings.Cut(c.current, ".star:"); ok && files {
 		for _, s := range loader.Functions(file + ".star") {
 			c.add(s.Name, s.Doc)
@@ -174,6 +182,23 @@ func (c *completer) components(files bool) {
 	}
 	if files {
 		c.starFiles()
+	}
+	if c.current == "" {
+		for _, s := range loader.LibraryEntries("@") {
+			c.add(s.Name, "a library of the project")
+		}
+	}
+}
+
+// libraryWords offers what a command of `lib` takes: names of libraries, or folders.
+func (c *completer) libraryWords() {
+	switch c.line.positionals[0] {
+	case "remove", "update":
+		for _, name := range c.openLibraries().Names(c.projectRoot()) {
+			c.add(name, "")
+		}
+	case "add":
+		c.folder = len(c.line.positionals) == 2
 	}
 }
 

@@ -105,8 +105,10 @@ func (t *tool) loader() (*component.Loader, error) {
 	if err != nil {
 		return nil, err
 	}
+	libraries := t.openLibraries()
 	return component.NewLoader(component.Config{
 		Dir: t.env.dir, Builtins: components.FS, Image: image, Version: version,
+		Library: libraries.Open, Libraries: libraries.Names,
 		Getenv: t.env.lookup,
 		Print:  func(msg string) { t.line("", msg) },
 		Fatal:  func(err error) { os.Exit(t.report(context.Background(), err)) },

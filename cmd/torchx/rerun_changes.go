@@ -26,7 +26,7 @@ func (t *tool) sayChanges(past *runner.Recorded, built *component.Result) {
 		t.warn("whether the component of %s has changed is not known: its record cannot be read", past.Ref.Handle())
 		return
 	}
-	now := current(modules)
+	now := t.current(modules)
 	if built != nil {
 		now = built.Modules
 	}
@@ -102,28 +102,41 @@ func moduleName(m component.Module, dir string) string {
 }
 
 // current is what files are now; the SHA256 of one that cannot be read is "".
-func current(modules []component.Module) []component.Module {
+func (t *tool) current(modules []component.Module) []component.Module {
+	top := t.topOf(modules)
 	now := make([]component.Module, len(modules))
 	for i, m := range modules {
-		var data []byte
-		var err error
-		name, builtin := strings.CutPrefix(m.Label, "@torchx//")
-		switch {
-		case m.Path != "":
-			data, err = os.ReadFile(m.Path)
-		case builtin:
-			data, err = fs.ReadFile(components.FS, name)
-		default:
-			now[i] = m // of a library: nothing is known
-			continue
-		}
 		now[i] = component.Module{Label: m.Label, Path: m.Path}
+		data, err := t.readNow(m, top)
 		if err == nil {
 			sum := sha256.Sum256(data)
 			now[i].SHA256 = hex.EncodeToString(sum[:])
 		}
 	}
 	return now
+}
+
+func (t *tool) readNow(m component.Module, top string) ([]byte, error) {
+	if m.Path != "" {
+		return os.ReadFile(m.Path)
+	}
+	library, name, _ := strings.Cut(strings.TrimPrefix(m.Label, "@"), "//")
+	if library == "torchx" {
+		return fs.ReadFile(components.FS, name)
+	}
+	return t.readModule(top, library, name)
+}
+
+// topOf is the root of the project whose libraries the modules are: that of the files
+// of the project itself, if there are any.
+func (t *tool) topOf(modules []component.Module) string {
+	for _, m := range modules {
+		name, inProject := strings.CutPrefix(m.Label, "//")
+		if top, ok := strings.CutSuffix(filepath.ToSlash(m.Path), "/"+name); inProject && ok {
+			return filepath.FromSlash(top)
+		}
+	}
+	return t.projectRoot()
 }
 
 // envChanges names variables that differ, with their values unless those are secrets.

@@ -27,6 +27,8 @@ var allowed = map[string][]string{
 	"runtime/secrets":                 {},
 	"runtime/failpoint":               {},
 	"runtime/config":                  {"runtime/suggest", "runtime/spec", "runtime/kv"},
+	"runtime/library":                 {"runtime/library/git", "runtime/suggest"},
+	"runtime/library/git":             {},
 	"runtime/logstore":                {"backends"},
 	"runtime/logmux":                  {"backends", "runtime/spec"},
 	"runtime/agent":                   {"runtime/spec", "runtime/procs", "runtime/logstore", "runtime/failpoint", "state", "runtime/cgroup", "runtime/machine"},

@@ -1,0 +1,196 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"strconv"
+	"strings"
+
+	"torchx/runtime/library"
+)
+
+// shortCommit is as much of a commit as people read.
+const shortCommit = 8
+
+func commitText(commit string) string { return commit[:min(shortCommit, len(commit))] }
+
+// countText is "1 file", "2 files", "3 libraries".
+func countText(n int, noun string) string {
+	if n == 1 {
+		return "1 " + noun
+	}
+	if base, ok := strings.CutSuffix(noun, "y"); ok {
+		return strconv.Itoa(n) + " " + base + "ies"
+	}
+	return strconv.Itoa(n) + " " + noun + "s"
+}
+
+// libraryText says what was locked of a library.
+func libraryText(k *library.Locked) string {
+	text := "@" + k.Name
+	if k.Revision != "" {
+		text += fmt.Sprintf(" %s (commit %s, %s)", k.Revision, commitText(k.Commit), countText(len(k.Files), "file"))
+	} else {
+		text += fmt.Sprintf(" (%s in %s)", countText(len(k.Files), "file"), k.Folder)
+	}
+	return text
+}
+
+// sayLibraryChanges says what became of each library.
+func (t *tool) sayLibraryChanges(changes []library.Change) {
+	for _, c := range changes {
+		switch {
+		case c.New == nil:
+			t.say("@%s is not listed any more, and left %s", c.Name, library.LockFile)
+		case c.Old == nil:
+			t.say("locked %s", libraryText(c.New))
+		case c.Old == c.New:
+			t.say("fetched %s", libraryText(c.New))
+		default:
+			t.say("%s", updateText(c))
+		}
+	}
+}
+
+// updateText says what an update did.
+func updateText(c library.Change) string {
+	d := library.Compare(c.Old, c.New)
+	if d.None() && c.Old.Commit == c.New.Commit && c.Old.Revision == c.New.Revision {
+		return libraryText(c.New) + " is up to date"
+	}
+	var parts []string
+	for _, p := range []struct {
+		n    int
+		what string
+	}{{len(d.Changed), "changed"}, {len(d.Added), "new"}, {len(d.Gone), "gone"}} {
+		if p.n > 0 {
+			parts = append(parts, fmt.Sprintf("%d %s", p.n, p.what))
+		}
+	}
+	what := "no file changed"
+	if len(parts) > 0 {
+		what = "files: " + strings.Join(parts, ", ")
+	}
+	if c.New.Folder != "" {
+		return fmt.Sprintf("updated @%s from %s; %s", c.Name, c.New.Folder, what)
+	}
+	from := ""
+	if c.Old.Commit != "" {
+		from = fmt.Sprintf(" from %s (%s)", c.Old.Revision, commitText(c.Old.Commit))
+	}
+	return fmt.Sprintf("updated @%s%s to %s (%s); %s", c.Name, from, c.New.Revision, commitText(c.New.Commit), what)
+}
+
+// sayMissing warns of libraries that those of the project need, all at once.
+func (t *tool) sayMissing(ctx context.Context, m *library.Manager) error {
+	err := m.Missing(ctx)
+	if ctx.Err() != nil {
+		return err
+	}
+	if err != nil {
+		t.warn("%v", err)
+	}
+	return nil
+}
+
+// libraryStatus is a library in `lib list --json`.
+type libraryStatus struct {
+	Name     string  `json:"name"`
+	URL      *string `json:"url"`
+	Revision *string `json:"revision"`
+	Path     *string `json:"path"`
+	Folder   *string `json:"folder"`
+	Commit   *string `json:"commit"`
+	Files    int     `json:"files"`
+	Replaced *string `json:"replaced"` // the folder that is read instead
+	Vendored bool    `json:"vendored"`
+	Problem  *string `json:"problem"`
+}
+
+func (t *tool) libList(_ context.Context, m *library.Manager, args []string, o libOptions) error {
+	if len(args) > 0 {
+		return usagef("lib", "unexpected argument %s", quoteWord(args[0]))
+	}
+	list, err := m.List()
+	if err != nil {
+		return err
+	}
+	if o.json {
+		return t.printJSON(libraryStatuses(list))
+	}
+	if len(list) == 0 {
+		t.say("the project has no libraries: `torchx lib add NAME URL [REVISION]` adds one")
+		return nil
+	}
+	tab := table{header: []string{"NAME", "REVISION", "COMMIT", "FILES", "STATE", "FROM"}}
+	for _, s := range list {
+		state, color := stateOf(s)
+		tab.add(cell{"@" + s.Name, ""}, cell{orDash(s.Revision), ""}, cell{orDash(commitText(s.Commit)), ansiDim},
+			cell{strconv.Itoa(s.Files), ansiDim}, cell{state, color}, cell{fromText(s), ""})
+	}
+	if width := screenWidth(t.out); width > 0 {
+		tab.fit(width, "FILES", "COMMIT")
+		tab.shorten("FROM", width, 20)
+	}
+	if err := tab.write(t.out, t.outStyle); err != nil {
+		return err
+	}
+	for _, s := range list {
+		if s.Problem != "" {
+			t.warn("library @%s: %s", s.Name, s.Problem)
+		}
+	}
+	return nil
+}
+
+// stateOf says in a word how it stands with a library.
+func stateOf(s library.Status) (text, color string) {
+	switch {
+	case s.Problem != "":
+		return "not ready", ansiRed
+	case s.Replaced != "":
+		return "replaced", ansiYellow
+	case s.Vendored:
+		return "vendored", ansiGreen
+	case s.Folder != "":
+		return "in place", ansiGreen
+	}
+	return "cached", ansiGreen
+}
+
+// fromText says where the library comes from.
+func fromText(s library.Status) string {
+	switch {
+	case s.Replaced != "":
+		return s.Replaced + " instead of " + s.Source()
+	case s.Path != "":
+		return s.Source() + " path=" + s.Path
+	}
+	return s.Source()
+}
+
+func orDash(text string) string {
+	if text == "" {
+		return "-"
+	}
+	return text
+}
+
+func libraryStatuses(list []library.Status) []libraryStatus {
+	out := make([]libraryStatus, len(list))
+	for i, s := range list {
+		out[i] = libraryStatus{
+			Name: s.Name, URL: orNull(s.URL), Revision: orNull(s.Revision), Path: orNull(s.Path), Folder: orNull(s.Folder),
+			Commit: orNull(s.Commit), Files: s.Files, Replaced: orNull(s.Replaced), Vendored: s.Vendored, Problem: orNull(s.Problem),
+		}
+	}
+	return out
+}
+
+// orNull is nil for an empty text.
+func orNull(text string) *string {
+	if text == "" {
+		return nil
+	}
+	return &text
+}

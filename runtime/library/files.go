@@ -1,0 +1,139 @@
+package library
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+)
+
+// state is what the two files of a project say.
+type state struct {
+	project *Project // nil: there is no torchx.libs
+	lock    *Lock    // empty if there is no torchx.lock
+	stamps  [2]stamp
+}
+
+// stamp tells one state of a file from another.
+type stamp struct {
+	there bool
+	size  int64
+	time  time.Time
+}
+
+func stampOf(path string) stamp {
+	info, err := os.Stat(path)
+	if err != nil {
+		return stamp{there: !errors.Is(err, fs.ErrNotExist)}
+	}
+	return stamp{true, info.Size(), info.ModTime()}
+}
+
+func stamps(root string) [2]stamp {
+	return [2]stamp{stampOf(filepath.Join(root, ProjectFile)), stampOf(filepath.Join(root, LockFile))}
+}
+
+// readState reads the files of the project at root. dir is the folder that paths in
+// messages are relative to.
+func readState(root, dir string) (*state, error) {
+	s := &state{lock: &Lock{}, stamps: stamps(root)}
+	path := filepath.Join(root, ProjectFile)
+	data, err := readText(path, shown(path, dir), maxProject)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+	case err != nil:
+		return nil, err
+	default:
+		if s.project, err = ParseProject(shown(path, dir), data); err != nil {
+			return nil, err
+		}
+	}
+	path = filepath.Join(root, LockFile)
+	data, err = readText(path, shown(path, dir), maxLock)
+	if errors.Is(err, fs.ErrNotExist) {
+		return s, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	s.lock, err = ParseLock(shown(path, dir), data)
+	return s, err
+}
+
+// readText reads one of the files of a project; a missing one is fs.ErrNotExist.
+func readText(path, name string, limit int64) ([]byte, error) {
+	data, err := readRegular(path, limit)
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return nil, fmt.Errorf("%s cannot be read: %w", name, pathCause(err))
+	}
+	return data, err
+}
+
+// pathCause leaves the path out of an error whose message names it already.
+func pathCause(err error) error {
+	var p *fs.PathError
+	if errors.As(err, &p) {
+		return p.Err
+	}
+	return err
+}
+
+// shown is path as messages have it: relative to dir if it lies below.
+func shown(path, dir string) string {
+	rel, err := filepath.Rel(dir, path)
+	if err != nil || dir == "" || rel == ".." || strings.HasPrefix(rel, ".."+string(filepath.Separator)) {
+		return path
+	}
+	return rel
+}
+
+// folderOf is the folder that a line of the project at root names, absolute.
+func folderOf(root, folder string) string {
+	if filepath.IsAbs(folder) {
+		return filepath.Clean(folder)
+	}
+	return filepath.Join(root, filepath.FromSlash(folder))
+}
+
+// writeFile replaces a file of a project: it is complete at any time. What a link
+// leads to is replaced, not the link; the mode of an older file stays.
+func writeFile(path string, data []byte) error {
+	if target, err := filepath.EvalSymlinks(path); err == nil {
+		path = target
+	}
+	mode := fs.FileMode(0o666)
+	if info, err := os.Stat(path); err == nil {
+		mode = info.Mode().Perm()
+	}
+	f, err := newFile(path, mode)
+	if err != nil {
+		return fmt.Errorf("write %s: %w", path, pathCause(err))
+	}
+	_, err = f.Write(data)
+	if err == nil {
+		err = f.Sync()
+	}
+	if err = errors.Join(err, f.Close()); err == nil {
+		err = os.Rename(f.Name(), path)
+	}
+	if err != nil {
+		os.Remove(f.Name())
+		return fmt.Errorf("write %s: %w", path, pathCause(err))
+	}
+	return nil
+}
+
+// newFile makes a file beside path that nobody else writes, with the mode that the
+// user's umask leaves: os.CreateTemp would hide it from others.
+func newFile(path string, mode fs.FileMode) (*os.File, error) {
+	for n := 0; ; n++ {
+		name := fmt.Sprintf("%s.%d-%d.tmp", path, os.Getpid(), n)
+		f, err := os.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_EXCL, mode)
+		if !errors.Is(err, fs.ErrExist) || n > 1000 {
+			return f, err
+		}
+	}
+}

@@ -1,0 +1,85 @@
+package library
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"strings"
+)
+
+// walkFolder reads the files of a folder, by name. What begins with a dot (.git,
+// .venv) is no part of the library; links and whatever is no file are refused.
+func walkFolder(dir string, visit func(name string, data []byte) error) error {
+	root, err := os.OpenRoot(dir)
+	if err != nil {
+		return fmt.Errorf("the folder %s cannot be opened: %w", dir, pathCause(err))
+	}
+	defer root.Close()
+	limit := &budget{}
+	return fs.WalkDir(root.FS(), ".", func(name string, entry fs.DirEntry, err error) error {
+		switch {
+		case err != nil:
+			return fmt.Errorf("the folder %s cannot be read: %w", dir, err)
+		case name == ".":
+			return nil
+		case strings.HasPrefix(entry.Name(), "."):
+			if entry.IsDir() {
+				return fs.SkipDir
+			}
+			return nil
+		case entry.IsDir():
+			return nil
+		}
+		if err := checkEntry(name, entry, limit); err != nil {
+			return err
+		}
+		data, err := root.ReadFile(name)
+		if err != nil {
+			return fmt.Errorf("the file %s in %s cannot be read: %w", name, dir, pathCause(err))
+		}
+		return visit(name, data)
+	})
+}
+
+func checkEntry(name string, entry fs.DirEntry, limit *budget) error {
+	if entry.Type()&fs.ModeSymlink != 0 {
+		return linkError(name)
+	}
+	info, err := entry.Info()
+	if err != nil {
+		return err
+	}
+	if !info.Mode().IsRegular() {
+		return fmt.Errorf("%s is no regular file, and a library has no others", name)
+	}
+	if err := checkPath(name); err != nil {
+		return err
+	}
+	return limit.take(name, info.Size())
+}
+
+func linkError(name string) error {
+	return fmt.Errorf("%s is a symbolic link, and a library has none: put a file in its place", name)
+}
+
+// budget is what a library may have of files and bytes.
+type budget struct {
+	files int
+	bytes int64
+}
+
+func (b *budget) take(name string, size int64) error {
+	b.files++
+	b.bytes += size
+	if err := checkSize(name, size); err != nil {
+		return err
+	}
+	if b.files > MaxFiles {
+		return fmt.Errorf("it has over %d files: is a folder of it enough? See path= in `torchx lib --help`", MaxFiles)
+	}
+	if b.bytes > MaxTotal {
+		return errors.New("it is over " + sizeText(MaxTotal) + " large: is a folder of it enough? See path= in `torchx lib --help`")
+	}
+	return nil
+}

@@ -1,0 +1,146 @@
+package git
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"strconv"
+	"strings"
+)
+
+// Kind tells the entries of a commit apart.
+type Kind int
+
+// The kinds of entries.
+const (
+	File      Kind = iota
+	Symlink        // a symbolic link
+	Submodule      // another repository, which is not fetched
+)
+
+// Entry is a file of a commit, or something in the place of one.
+type Entry struct {
+	Name string // slash-separated path; as the commit has it, so it may be anything
+	Kind Kind
+	Size int64 // bytes
+	id   string
+}
+
+// ErrNoFolder says that the commit has no folder of that path.
+var ErrNoFolder = errors.New("no such folder")
+
+// Entries lists what the commit has in a folder and below, "" being all of it. Names
+// are relative to the folder. Error: ErrNoFolder.
+func (r *Repository) Entries(ctx context.Context, folder string) ([]Entry, error) {
+	tree := r.Commit
+	if folder != "" {
+		tree += ":" + folder
+		kind, err := r.client.run(ctx, r.dir, "cat-file", "-t", tree)
+		if ctx.Err() != nil {
+			return nil, context.Cause(ctx)
+		}
+		if err != nil || strings.TrimSpace(string(kind)) != "tree" {
+			return nil, ErrNoFolder
+		}
+	}
+	out, err := r.client.run(ctx, r.dir, "ls-tree", "-r", "-z", "-l", "--full-tree", tree)
+	if err != nil {
+		return nil, err
+	}
+	var entries []Entry
+	for record := range bytes.SplitSeq(bytes.TrimSuffix(out, []byte{0}), []byte{0}) {
+		if len(record) == 0 {
+			continue
+		}
+		e, err := parseEntry(string(record))
+		if err != nil {
+			return nil, err
+		}
+		entries = append(entries, e)
+	}
+	return entries, nil
+}
+
+// parseEntry reads "MODE TYPE ID SIZE\tNAME", the form of git ls-tree -l.
+func parseEntry(record string) (Entry, error) {
+	head, name, ok := strings.Cut(record, "\t")
+	fields := strings.Fields(head)
+	if !ok || len(fields) != 4 || !isHex(fields[2]) {
+		return Entry{}, fmt.Errorf("git ls-tree printed %q", record)
+	}
+	e := Entry{Name: name, id: fields[2]}
+	switch {
+	case fields[1] == "commit":
+		e.Kind = Submodule
+		return e, nil
+	case fields[1] != "blob":
+		return Entry{}, fmt.Errorf("git ls-tree printed %q", record)
+	case fields[0] == "120000":
+		e.Kind = Symlink
+	}
+	var err error
+	e.Size, err = strconv.ParseInt(fields[3], 10, 64)
+	if err != nil || e.Size < 0 {
+		return Entry{}, fmt.Errorf("git ls-tree printed %q", record)
+	}
+	return e, nil
+}
+
+// Read calls visit with the content of each entry, in their order. The content is
+// visit's to keep.
+func (r *Repository) Read(ctx context.Context, entries []Entry, visit func(e Entry, data []byte) error) error {
+	if len(entries) == 0 {
+		return nil
+	}
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	var ids strings.Builder
+	for _, e := range entries {
+		ids.WriteString(e.id + "\n")
+	}
+	cmd := r.client.command(ctx, r.dir, "cat-file", "--batch")
+	cmd.Stdin = strings.NewReader(ids.String())
+	stderr := &limited{max: 1 << 20}
+	cmd.Stderr = stderr
+	stdout, err := cmd.StdoutPipe()
+	if err != nil {
+		return err
+	}
+	if err := cmd.Start(); err != nil {
+		return failure(err, "")
+	}
+	err = readBlobs(bufio.NewReaderSize(stdout, 64<<10), entries, visit)
+	if err != nil {
+		cancel() // git may still have much to say
+		_ = cmd.Wait()
+		return err
+	}
+	if err := cmd.Wait(); err != nil {
+		return failure(err, stderr.String())
+	}
+	return nil
+}
+
+// readBlobs reads "ID blob SIZE\n", content, "\n" for each entry.
+func readBlobs(in *bufio.Reader, entries []Entry, visit func(e Entry, data []byte) error) error {
+	for _, e := range entries {
+		head, err := in.ReadString('\n')
+		if err != nil {
+			return fmt.Errorf("git cat-file ended before %q: %w", e.Name, err)
+		}
+		if want := fmt.Sprintf("%s blob %d\n", e.id, e.Size); head != want {
+			return fmt.Errorf("git cat-file printed %q for %q", head, e.Name)
+		}
+		data := make([]byte, e.Size+1)
+		if _, err := io.ReadFull(in, data); err != nil {
+			return fmt.Errorf("git cat-file ended within %q: %w", e.Name, err)
+		}
+		if err := visit(e, data[:e.Size:e.Size]); err != nil {
+			return err
+		}
+	}
+	return nil
+}

@@ -1,0 +1,273 @@
+package library
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+
+	"github.com/rogpeppe/go-internal/lockedfile"
+	"golang.org/x/sync/errgroup"
+
+	"torchx/runtime/library/git"
+)
+
+// parallel is how many libraries are fetched at once.
+const parallel = 4
+
+// Manager changes the libraries of one project: its methods are what `torchx lib`
+// does. Files of the project are replaced as a whole, and only when everything that
+// is needed is in the cache; several processes may work at once.
+type Manager struct {
+	Root  string // of the project, absolute
+	Dir   string // paths in messages are relative to it; "": they are absolute
+	Cache *Cache
+	Git   *git.Client
+	// Loads returns the names of the libraries that a Starlark file loads, with the
+	// line of each. name is what its error calls the file.
+	Loads func(name string, source []byte) ([]Need, error)
+	// Say is told what takes time, and what else is worth knowing; nil: nobody is.
+	Say func(text string)
+}
+
+// Need is a library that a file loads.
+type Need struct {
+	Name string
+	Line int // of the load
+}
+
+// Change is what a command did to a library: Old is nil if it is new, New if it is
+// removed, and both are the same if only its files were fetched.
+type Change struct {
+	Name     string
+	Old, New *Locked
+}
+
+func (m *Manager) say(format string, args ...any) {
+	if m.Say != nil {
+		m.Say(fmt.Sprintf(format, args...))
+	}
+}
+
+// path is how messages call a file of the project.
+func (m *Manager) path(name string) string { return shown(filepath.Join(m.Root, name), m.Dir) }
+
+func (m *Manager) state() (*state, error) { return readState(m.Root, m.Dir) }
+
+// needProject is state for a command that changes nothing without a torchx.libs.
+func (m *Manager) needProject() (*state, error) {
+	st, err := m.state()
+	if err == nil && st.project == nil {
+		err = fmt.Errorf("there is no %s: `torchx lib add NAME URL [REVISION]` makes one", m.path(ProjectFile))
+	}
+	return st, err
+}
+
+// edit changes the files of the project while no other process does: change gets what
+// they say by then. The lock is written first: of an entry too many nobody reads.
+func (m *Manager) edit(change func(*state) error) error {
+	unlock, err := m.exclude()
+	if err != nil {
+		return err
+	}
+	defer unlock()
+	st, err := m.state()
+	if err != nil {
+		return err
+	}
+	if st.project == nil {
+		st.project = &Project{}
+	}
+	project, lock := string(st.project.Text()), string(st.lock.Text())
+	if err := change(st); err != nil {
+		return err
+	}
+	if text := st.lock.Text(); string(text) != lock {
+		if err := writeFile(filepath.Join(m.Root, LockFile), text); err != nil {
+			return err
+		}
+	}
+	if text := st.project.Text(); string(text) != project {
+		if err := writeFile(filepath.Join(m.Root, ProjectFile), text); err != nil {
+			return err
+		}
+	}
+	if info, err := os.Stat(filepath.Join(m.Root, VendorDir)); err == nil && info.IsDir() {
+		return m.writeVendor(st)
+	}
+	return nil
+}
+
+// exclude waits until no other process changes this project. It is held for moments,
+// never while something is fetched.
+func (m *Manager) exclude() (unlock func(), err error) {
+	dir := filepath.Join(m.Cache.Dir, "locks")
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		return nil, fmt.Errorf("make the cache of libraries: %w", err)
+	}
+	unlock, err = lockedfile.MutexAt(filepath.Join(dir, SumOf([]byte(m.Root)).String()[:16])).Lock()
+	if err != nil {
+		return nil, fmt.Errorf("lock %s: %w", m.path(ProjectFile), pathCause(err))
+	}
+	return unlock, nil
+}
+
+// each calls do for all libraries, some at once, and returns what went wrong with any.
+func each[T any](ctx context.Context, items []T, do func(ctx context.Context, i int, item T) error) error {
+	failures := make([]error, len(items))
+	g := errgroup.Group{}
+	g.SetLimit(parallel)
+	for i, item := range items {
+		g.Go(func() error {
+			if failures[i] = context.Cause(ctx); failures[i] == nil {
+				failures[i] = do(ctx, i, item)
+			}
+			return nil
+		})
+	}
+	_ = g.Wait() // the failures are in their list
+	if ctx.Err() != nil {
+		return context.Cause(ctx)
+	}
+	return errors.Join(failures...)
+}
+
+// Add lists a new library, locks it and fetches its files. Without a revision it is
+// the newest release among the tags, vX.Y.Z, else the branch of HEAD.
+func (m *Manager) Add(ctx context.Context, lib Library) (*Change, error) {
+	if err := checkNew(lib); err != nil {
+		return nil, err
+	}
+	st, err := m.state()
+	if err != nil {
+		return nil, err
+	}
+	if err := m.mayAdd(st, lib.Name); err != nil {
+		return nil, err
+	}
+	if lib.URL != "" && lib.Revision == "" {
+		if lib.Revision, err = m.defaultRevision(ctx, lib); err != nil {
+			return nil, err
+		}
+	}
+	locked, err := m.obtain(ctx, lib, "")
+	if err != nil {
+		return nil, err
+	}
+	err = m.edit(func(st *state) error {
+		if err := m.mayAdd(st, lib.Name); err != nil {
+			return err
+		}
+		st.lock.Set(locked)
+		return st.project.Set(lib)
+	})
+	return &Change{Name: lib.Name, New: locked}, err
+}
+
+// checkNew is Library.Check for one that may have no revision yet.
+func checkNew(lib Library) error {
+	if lib.URL != "" && lib.Revision == "" {
+		lib.Revision = "HEAD"
+	}
+	return lib.Check()
+}
+
+func (m *Manager) mayAdd(st *state, name string) error {
+	if st.project == nil {
+		return nil
+	}
+	if old, ok := st.project.Find(name); ok {
+		return fmt.Errorf("%s:%d lists %s already: `torchx lib update %s@REVISION` changes its revision", m.path(ProjectFile), old.Line, name, name)
+	}
+	return nil
+}
+
+// Replace writes a line that makes a folder stand for a library.
+func (m *Manager) Replace(name, folder string) error {
+	if err := CheckFolder(folder); err != nil {
+		return err
+	}
+	dir := folderOf(m.Root, folder)
+	if info, err := os.Stat(dir); err != nil || !info.IsDir() {
+		return fmt.Errorf("%s is no folder", shown(dir, m.Dir))
+	}
+	return m.edit(func(st *state) error {
+		if err := m.listed(st, []string{name}); err != nil {
+			return err
+		}
+		return st.project.SetReplacement(name, folder)
+	})
+}
+
+// Unreplace takes such a line away.
+func (m *Manager) Unreplace(name string) error {
+	return m.edit(func(st *state) error {
+		if err := m.listed(st, []string{name}); err != nil {
+			return err
+		}
+		return st.project.Unreplace(name)
+	})
+}
+
+// Remove takes libraries out of the project.
+func (m *Manager) Remove(names []string) ([]Change, error) {
+	if _, err := m.needProject(); err != nil {
+		return nil, err
+	}
+	var changes []Change
+	err := m.edit(func(st *state) error {
+		if err := m.listed(st, names); err != nil {
+			return err
+		}
+		for _, name := range names {
+			changes = append(changes, Change{Name: name, Old: st.lock.Find(name)})
+			if err := st.project.Remove(name); err != nil {
+				return err
+			}
+			st.lock.Remove(name)
+		}
+		return nil
+	})
+	return changes, err
+}
+
+// listed reports names that the project does not list, all in one error.
+func (m *Manager) listed(st *state, names []string) error {
+	var known, unknown []string
+	if st.project != nil {
+		known = st.project.Names()
+	}
+	for _, name := range names {
+		if !slices.Contains(known, name) {
+			unknown = append(unknown, name)
+		}
+	}
+	if len(unknown) == 0 {
+		return nil
+	}
+	return &UnknownError{File: m.path(ProjectFile), Names: unknown, Known: known}
+}
+
+// UnknownError says that the project lists no libraries of those names.
+type UnknownError struct {
+	File         string
+	Names, Known []string
+}
+
+func (e *UnknownError) Error() string {
+	return fmt.Sprintf("%s lists no library %s", e.File, joinAnd(e.Names))
+}
+
+// joinAnd is a list in a sentence: "a, b and c".
+func joinAnd(words []string) string {
+	if n := len(words) - 1; n > 0 {
+		text := words[0]
+		for _, w := range words[1:n] {
+			text += ", " + w
+		}
+		return text + " and " + words[n]
+	}
+	return words[0]
+}

@@ -1,0 +1,158 @@
+package library
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"strconv"
+	"strings"
+
+	"torchx/runtime/library/git"
+	"torchx/runtime/suggest"
+)
+
+// obtain locks a library as it is now, or at a commit that is known already, and
+// puts the files of a repository into the cache. Errors name the library.
+func (m *Manager) obtain(ctx context.Context, lib Library, commit string) (*Locked, error) {
+	locked := &Locked{Library: lib}
+	var err error
+	if lib.Folder != "" {
+		err = walkFolder(folderOf(m.Root, lib.Folder), func(name string, data []byte) error {
+			locked.Files = append(locked.Files, File{name, SumOf(data)})
+			return nil
+		})
+	} else {
+		err = m.fetch(ctx, locked, commit)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("library @%s: %w", lib.Name, err)
+	}
+	locked.seal()
+	return locked, nil
+}
+
+// fetch gets the files of a repository into the cache and notes them in locked.
+func (m *Manager) fetch(ctx context.Context, locked *Locked, commit string) error {
+	dir, drop, err := m.Cache.Scratch()
+	if err != nil {
+		return err
+	}
+	defer drop()
+	if !m.Git.Offline || strings.HasPrefix(locked.URL, "file:") {
+		m.say("fetching @%s %s from %s", locked.Name, locked.Revision, locked.URL)
+	}
+	repository, err := m.Git.Fetch(ctx, dir, locked.URL, locked.Revision, commit)
+	if err != nil {
+		return fetchError(ctx, locked.URL, commit, err)
+	}
+	locked.Commit = repository.Commit
+	entries, err := repository.Entries(ctx, locked.Path)
+	if errors.Is(err, git.ErrNoFolder) {
+		return fmt.Errorf("%s has no folder %s at %s", locked.URL, locked.Path, locked.Revision)
+	}
+	if err != nil {
+		return err
+	}
+	files, err := m.checkEntries(locked.Name, entries)
+	if err != nil {
+		return err
+	}
+	return repository.Read(ctx, files, func(e git.Entry, data []byte) error {
+		sum, err := m.Cache.Put(data)
+		locked.Files = append(locked.Files, File{e.Name, sum})
+		return err
+	})
+}
+
+// checkEntries refuses what a library cannot have and returns its files.
+func (m *Manager) checkEntries(library string, entries []git.Entry) ([]git.Entry, error) {
+	limit := &budget{}
+	var files []git.Entry
+	for _, e := range entries {
+		if err := checkPath(e.Name); err != nil {
+			return nil, err
+		}
+		switch e.Kind {
+		case git.Symlink:
+			return nil, linkError(e.Name)
+		case git.Submodule:
+			m.say("library @%s: %s is a submodule, which is left out", library, e.Name)
+			continue
+		}
+		if err := limit.take(e.Name, e.Size); err != nil {
+			return nil, err
+		}
+		files = append(files, e)
+	}
+	return files, nil
+}
+
+// fetchError says what could not be fetched.
+func fetchError(ctx context.Context, url, commit string, err error) error {
+	var unknown *git.UnknownRevisionError
+	switch {
+	case ctx.Err() != nil:
+		return err
+	case errors.As(err, &unknown) && commit != "":
+		return fmt.Errorf("the commit %s, at which it is locked, is gone from %s: `torchx lib update` locks it at another", commit, url)
+	case errors.As(err, &unknown):
+		return fmt.Errorf("%s: %w.%s", url, err, suggest.Hint(unknown.Revision, unknown.Known))
+	case errors.Is(err, git.ErrOffline):
+		return fmt.Errorf("it is not in the cache, and %w from %s", err, url)
+	}
+	return fmt.Errorf("fetch %s: %w", url, err)
+}
+
+// defaultRevision is what a library gets that was added without one.
+func (m *Manager) defaultRevision(ctx context.Context, lib Library) (string, error) {
+	remote, err := m.Git.Look(ctx, lib.URL)
+	if err != nil {
+		return "", fmt.Errorf("library @%s: %w", lib.Name, fetchError(ctx, lib.URL, "", err))
+	}
+	revision := cmp.Or(newestRelease(remote.Tags()), remote.Head)
+	if revision == "" {
+		return "", fmt.Errorf("library @%s: %s has neither a release nor a branch that HEAD names: say which revision is wanted", lib.Name, lib.URL)
+	}
+	if err := CheckRevision(revision); err != nil {
+		return "", fmt.Errorf("library @%s: %s: %w", lib.Name, lib.URL, err)
+	}
+	return revision, nil
+}
+
+// newestRelease returns the tag of the highest version, X.Y.Z with or without a v;
+// "" if there is none. Versions before a release (v1.0.0-rc.1) do not count.
+func newestRelease(tags []string) string {
+	newest, best := [3]uint64{}, ""
+	for _, tag := range tags {
+		v, ok := parseRelease(tag)
+		if ok && (best == "" || less(newest, v)) {
+			newest, best = v, tag
+		}
+	}
+	return best
+}
+
+func parseRelease(tag string) (v [3]uint64, ok bool) {
+	parts := strings.Split(strings.TrimPrefix(tag, "v"), ".")
+	if len(parts) != len(v) {
+		return v, false
+	}
+	for i, part := range parts {
+		n, err := strconv.ParseUint(part, 10, 32)
+		if err != nil || part[0] == '+' {
+			return v, false
+		}
+		v[i] = n
+	}
+	return v, true
+}
+
+func less(a, b [3]uint64) bool {
+	for i := range a {
+		if a[i] != b[i] {
+			return a[i] < b[i]
+		}
+	}
+	return false
+}

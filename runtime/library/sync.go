@@ -1,0 +1,183 @@
+package library
+
+import (
+	"context"
+	"fmt"
+)
+
+// Sync makes lock and cache fit the project: what is not locked is locked, what is
+// locked stays at its commit and is fetched if the cache lacks it, what is not listed
+// any more leaves the lock. Replaced libraries stay as they are. All that fails is
+// reported, joined, and the lock is then left as it was.
+func (m *Manager) Sync(ctx context.Context) ([]Change, error) {
+	st, err := m.needProject()
+	if err != nil {
+		return nil, err
+	}
+	changes := make([]*Change, len(st.project.Libraries))
+	err = each(ctx, st.project.Libraries, func(ctx context.Context, i int, lib Library) (err error) {
+		if _, replaced := st.project.Replacement(lib.Name); !replaced {
+			changes[i], err = m.syncOne(ctx, st, lib)
+		}
+		return err
+	})
+	if err != nil {
+		return nil, err
+	}
+	return m.commit(changes)
+}
+
+// syncOne locks one library, or fetches it as it was locked; nil if there is nothing
+// to do.
+func (m *Manager) syncOne(ctx context.Context, st *state, lib Library) (*Change, error) {
+	old := st.lock.Find(lib.Name)
+	if old == nil || !old.same(lib) {
+		locked, err := m.obtain(ctx, lib, "")
+		return &Change{lib.Name, old, locked}, err
+	}
+	if lib.Folder == "" && m.available(old) {
+		return nil, nil
+	}
+	now, err := m.obtain(ctx, lib, old.Commit)
+	if err != nil {
+		return nil, err
+	}
+	if d := Compare(old, now); !d.None() {
+		return nil, changedError(lib, d)
+	}
+	if lib.Folder != "" {
+		return nil, nil
+	}
+	return &Change{lib.Name, old, old}, nil
+}
+
+func changedError(lib Library, d Difference) error {
+	if lib.Folder == "" {
+		return fmt.Errorf("library @%s: what %s has now is not what %s says: %s", lib.Name, lib.URL, LockFile, d)
+	}
+	return fmt.Errorf("library @%s: %s was changed since it was locked: %s; `torchx lib update %s` takes it as it is now", lib.Name, lib.Folder, d, lib.Name)
+}
+
+// available reports whether all files of a library are here, undamaged.
+func (m *Manager) available(k *Locked) bool {
+	if isVendored(m.Root, k.Name) {
+		return m.checkVendored(k) == nil
+	}
+	for _, f := range k.Files {
+		if _, err := m.Cache.Get(f.Sum); err != nil {
+			return false
+		}
+	}
+	return true
+}
+
+// commit writes what was locked, and drops from the lock what is not listed. What
+// another process changed in the meantime is left alone: the next sync sees to it.
+func (m *Manager) commit(changes []*Change) ([]Change, error) {
+	var out []Change
+	err := m.edit(func(now *state) error {
+		for _, c := range changes {
+			if c == nil {
+				continue
+			}
+			out = append(out, *c)
+			lib, ok := now.project.Find(c.Name)
+			if ok && c.New.same(lib) {
+				now.lock.Set(c.New)
+			}
+		}
+		for _, k := range now.lock.Libraries {
+			if _, listed := now.project.Find(k.Name); !listed {
+				now.lock.Remove(k.Name)
+				out = append(out, Change{Name: k.Name, Old: k})
+			}
+		}
+		return nil
+	})
+	return out, err
+}
+
+// Wanted is a library to update, to another revision if that is not "".
+type Wanted struct{ Name, Revision string }
+
+// Update locks libraries at what their revision means now, or at another revision;
+// none named means all. Like Sync it is all or nothing.
+func (m *Manager) Update(ctx context.Context, wanted []Wanted) ([]Change, error) {
+	st, err := m.needProject()
+	if err != nil {
+		return nil, err
+	}
+	if len(wanted) == 0 {
+		for _, lib := range st.project.Libraries {
+			wanted = append(wanted, Wanted{Name: lib.Name})
+		}
+	}
+	if err := m.mayUpdate(st, wanted); err != nil {
+		return nil, err
+	}
+	changes := make([]*Change, len(wanted))
+	err = each(ctx, wanted, func(ctx context.Context, i int, w Wanted) error {
+		lib, _ := st.project.Find(w.Name)
+		if w.Revision != "" {
+			lib.Revision = w.Revision
+		}
+		if _, replaced := st.project.Replacement(w.Name); replaced && w.Revision == "" {
+			m.say("library @%s is replaced, and stays at %s", w.Name, lib.Revision)
+			return nil
+		}
+		locked, err := m.obtain(ctx, lib, "")
+		changes[i] = &Change{w.Name, st.lock.Find(w.Name), locked}
+		return err
+	})
+	if err != nil {
+		return nil, err
+	}
+	return m.commitUpdate(changes)
+}
+
+func (m *Manager) mayUpdate(st *state, wanted []Wanted) error {
+	var names []string
+	for _, w := range wanted {
+		names = append(names, w.Name)
+	}
+	if err := m.listed(st, names); err != nil {
+		return err
+	}
+	for _, w := range wanted {
+		lib, _ := st.project.Find(w.Name)
+		if w.Revision == "" {
+			continue
+		}
+		if lib.Folder != "" {
+			return fmt.Errorf("library @%s is the folder %s and has no revisions", w.Name, lib.Folder)
+		}
+		if err := CheckRevision(w.Revision); err != nil {
+			return fmt.Errorf("library @%s: %w", w.Name, err)
+		}
+	}
+	return nil
+}
+
+func (m *Manager) commitUpdate(changes []*Change) ([]Change, error) {
+	var out []Change
+	err := m.edit(func(now *state) error {
+		for _, c := range changes {
+			if c == nil {
+				continue
+			}
+			lib, ok := now.project.Find(c.Name)
+			if !ok || lib.Source() != c.New.Source() {
+				return fmt.Errorf("another process changed %s in the meantime: try again", m.path(ProjectFile))
+			}
+			if !lib.same(c.New.Library) {
+				if err := now.project.Set(c.New.Library); err != nil {
+					return err
+				}
+			}
+			now.lock.Set(c.New)
+			out = append(out, *c)
+		}
+		return nil
+	})
+	return out, err
+}

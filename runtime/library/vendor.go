@@ -1,0 +1,183 @@
+package library
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path"
+	"path/filepath"
+	"slices"
+	"strings"
+)
+
+// attributes keeps git from changing vendored files when they are checked out.
+const attributes = "# Written by `torchx lib vendor`: these files must stay as they are, byte by byte.\n* -text -filter -ident -working-tree-encoding\n"
+
+// Vendor is Sync, and puts the files of all libraries into torchx.vendor, from where
+// they are read from then on; commands that change the lock keep it in step. Left out
+// are folders inside the project, and files such as .gitattributes, which would mean
+// something to the project's own repository.
+func (m *Manager) Vendor(ctx context.Context) ([]Change, error) {
+	changes, err := m.Sync(ctx)
+	if err != nil {
+		return nil, err
+	}
+	if err := os.MkdirAll(filepath.Join(m.Root, VendorDir), 0o777); err != nil {
+		return nil, fmt.Errorf("make %s: %w", m.path(VendorDir), pathCause(err))
+	}
+	return changes, m.edit(func(*state) error { return nil })
+}
+
+// writeVendor brings torchx.vendor in step with the lock.
+func (m *Manager) writeVendor(st *state) error {
+	dir := filepath.Join(m.Root, VendorDir)
+	if err := m.clearVendor(dir, st); err != nil {
+		return err
+	}
+	if old, err := os.ReadFile(filepath.Join(dir, ".gitattributes")); err != nil || string(old) != attributes {
+		if err := writeFile(filepath.Join(dir, ".gitattributes"), []byte(attributes)); err != nil {
+			return err
+		}
+	}
+	for _, lib := range st.project.Libraries {
+		k, err := st.locked(lib)
+		if err != nil || !m.vendors(lib) {
+			continue // a sync, which is due, sees to it
+		}
+		if isVendored(m.Root, k.Name) && m.checkVendored(k) == nil {
+			continue
+		}
+		err = m.vendorOne(dir, k)
+		if errors.Is(err, errNotFetched) || errors.Is(err, errDamaged) {
+			continue // of a replaced library, or the same
+		}
+		if err != nil {
+			return fmt.Errorf("library @%s: %w", k.Name, err)
+		}
+	}
+	return nil
+}
+
+// vendors reports whether a library belongs into torchx.vendor.
+func (m *Manager) vendors(lib Library) bool {
+	if lib.Folder == "" {
+		return true
+	}
+	folder := folderOf(m.Root, lib.Folder)
+	return shown(folder, m.Root) == folder
+}
+
+// leftover is the begin of names that a killed process leaves.
+const leftover = ".torchx-"
+
+// clearVendor removes what is not a library of the project any more.
+func (m *Manager) clearVendor(dir string, st *state) error {
+	entries, err := os.ReadDir(dir)
+	if err != nil {
+		return fmt.Errorf("read %s: %w", m.path(VendorDir), pathCause(err))
+	}
+	for _, e := range entries {
+		lib, listed := st.project.Find(e.Name())
+		wanted := listed && m.vendors(lib)
+		if strings.HasPrefix(e.Name(), leftover) || e.IsDir() && CheckName(e.Name()) == nil && !wanted {
+			if err := os.RemoveAll(filepath.Join(dir, e.Name())); err != nil {
+				return fmt.Errorf("remove %s: %w", m.path(filepath.Join(VendorDir, e.Name())), pathCause(err))
+			}
+		}
+	}
+	return nil
+}
+
+// vendorOne writes the files of a library beside its place, then puts them there.
+func (m *Manager) vendorOne(dir string, k *Locked) error {
+	fresh, err := os.MkdirTemp(dir, leftover)
+	if err != nil {
+		return err
+	}
+	defer os.RemoveAll(fresh)
+	if err := m.copyTo(filepath.Join(fresh, "new"), k); err != nil {
+		return err
+	}
+	target := filepath.Join(dir, k.Name)
+	if err := os.Rename(target, filepath.Join(fresh, "old")); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	return os.Rename(filepath.Join(fresh, "new"), target)
+}
+
+func (m *Manager) copyTo(dir string, k *Locked) error {
+	if err := os.Mkdir(dir, 0o777); err != nil {
+		return err
+	}
+	root, err := os.OpenRoot(dir)
+	if err != nil {
+		return err
+	}
+	defer root.Close()
+	for _, f := range k.Files {
+		if isGits(f.Name) {
+			continue
+		}
+		data, err := m.source(k, f)
+		if err != nil {
+			return fmt.Errorf("%s: %w", f.Name, err)
+		}
+		if err := root.MkdirAll(filepath.FromSlash(path.Dir(f.Name)), 0o777); err != nil {
+			return err
+		}
+		if err := root.WriteFile(filepath.FromSlash(f.Name), data, 0o666); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// source reads a file of a library from where it comes.
+func (m *Manager) source(k *Locked, f File) ([]byte, error) {
+	if k.Folder != "" {
+		return readFolderFile(m.Root, k, f.Name, f.Sum)
+	}
+	return (&Set{Cache: m.Cache}).readCached(f.Sum)
+}
+
+// isGits holds for files by which a folder tells git something.
+func isGits(name string) bool { return strings.HasPrefix(path.Base(name), ".git") }
+
+// checkVendored compares the vendored files of a library with the lock.
+func (m *Manager) checkVendored(k *Locked) error {
+	for _, f := range k.Files {
+		if isGits(f.Name) {
+			continue
+		}
+		if _, err := readVendored(m.Root, k.Name, f.Name, f.Sum); err != nil {
+			return fmt.Errorf("library @%s: %s: %w", k.Name, f.Name, err)
+		}
+	}
+	return m.checkForeign(k)
+}
+
+// checkForeign finds vendored files that the lock does not have.
+func (m *Manager) checkForeign(k *Locked) error {
+	var foreign []string
+	dir := filepath.Join(m.Root, VendorDir, k.Name)
+	err := filepath.WalkDir(dir, func(path string, entry fs.DirEntry, err error) error {
+		if err != nil || entry.IsDir() {
+			return err
+		}
+		name, err := filepath.Rel(dir, path)
+		if _, known := k.Sum(filepath.ToSlash(name)); !known {
+			foreign = append(foreign, filepath.ToSlash(name))
+		}
+		return err
+	})
+	if err != nil {
+		return fmt.Errorf("library @%s: read %s: %w", k.Name, m.path(filepath.Join(VendorDir, k.Name)), pathCause(err))
+	}
+	if len(foreign) > 0 {
+		slices.Sort(foreign)
+		return fmt.Errorf("library @%s: %s has files that are not in the lock: %s; `torchx lib vendor` removes them", k.Name, m.path(filepath.Join(VendorDir, k.Name)), Difference{Changed: foreign})
+	}
+	return nil
+}
