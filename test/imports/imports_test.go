@@ -34,6 +34,9 @@ var allowed = map[string][]string{
 	"starlark/interp":            {},
 	"starlark/specmodule":        {"runtime/spec", "runtime/suggest", "runtime/overlay", "runtime/kv"},
 	"starlark/component":         {"starlark/interp", "starlark/specmodule", "runtime/spec", "runtime/suggest", "runtime/kv"},
+	"starlark/starfiles":         {},
+	"starlark/starfmt":           {"starlark/interp"},
+	"starlark/starlint":          {"starlark/interp", "starlark/specmodule", "starlark/component", "starlark/starfiles", "runtime/suggest"},
 	"components":                 {},
 	"state":                      {"runtime/spec", "runtime/failpoint"},
 	"backends":                   {"runtime/spec", "runtime/kv", "runtime/suggest"},
@@ -63,6 +66,7 @@ var external = map[string][]string{
 	"github.com/docker/docker/": {"backends/docker"},
 	"github.com/creack/pty":     {"backends/local/proc"},
 	"k8s.io/":                   {"backends/kubernetes"},
+	"github.com/bazelbuild/":    {"starlark/starfmt", "starlark/starlint"},
 }
 
 func TestImportsGoDown(t *testing.T) {
