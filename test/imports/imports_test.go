@@ -56,6 +56,9 @@ var allowed = map[string][]string{
 	"backends/kubernetes/clustertest": {},
 	"backends/kubernetes/podlog":      {"backends", "runtime/spec"},
 	"backends/bundled":                {"backends", "runtime/spec", "runtime/agent", "runtime/logstore", "runtime/failpoint"},
+	"starlark/starfiles":              {},
+	"starlark/starfmt":                {"starlark/interp"},
+	"starlark/starlint":               {"starlark/interp", "starlark/specmodule", "starlark/component", "starlark/starfiles", "runtime/suggest"},
 }
 
 // external lists the packages of ours that may import a module, by its prefix.
@@ -66,6 +69,7 @@ var external = map[string][]string{
 	"github.com/docker/docker/": {"backends/docker"},
 	"github.com/creack/pty":     {"backends/local/proc"},
 	"k8s.io/":                   {"backends/kubernetes"},
+	"github.com/bazelbuild/":    {"starlark/starfmt", "starlark/starlint"},
 }
 
 func TestImportsGoDown(t *testing.T) {
