@@ -1,6 +1,7 @@
 package main
 
 import (
+	"slices"
 	"strconv"
 	"strings"
 
@@ -22,8 +23,9 @@ type flagTable map[string]*flagSpec
 
 // verb is a command as the argument normaliser sees it.
 type verb struct {
-	name  string
+	name  string // with that of its group: "component test"
 	flags flagTable
+	subs  map[string]*verb // of a group of commands, by name and alias
 	// stops: the first positional ends the flags of this program, and what
 	// follows belongs to somebody else (a component).
 	stops bool
@@ -56,22 +58,30 @@ func newFlagTable(flags []cli.Flag, global bool) flagTable {
 // newGrammar reads the shape of the command line off its definition; stops
 // names the commands whose first positional ends the flags.
 func newGrammar(flags []cli.Flag, commands []*cli.Command, stops ...string) *grammar {
-	g := &grammar{global: newFlagTable(flags, true), verbs: map[string]*verb{}}
+	g := &grammar{global: newFlagTable(flags, true)}
+	g.verbs = g.verbsOf("", commands, stops)
+	return g
+}
+
+// verbsOf reads commands, those of groups too; prefix is the group's name.
+func (g *grammar) verbsOf(prefix string, commands []*cli.Command, stops []string) map[string]*verb {
+	verbs := map[string]*verb{}
 	for _, c := range commands {
-		v := &verb{name: c.Name, flags: newFlagTable(c.Flags, false)}
-		for _, s := range stops {
-			v.stops = v.stops || s == c.Name
-		}
+		v := &verb{name: prefix + c.Name, flags: newFlagTable(c.Flags, false)}
+		v.stops = slices.Contains(stops, v.name)
 		for n, f := range g.global {
 			if v.flags[n] == nil {
 				v.flags[n] = f
 			}
 		}
+		if len(c.Subcommands) > 0 {
+			v.subs = g.verbsOf(v.name+" ", c.Subcommands, stops)
+		}
 		for _, n := range c.Names() {
-			g.verbs[n] = v
+			verbs[n] = v
 		}
 	}
-	return g
+	return verbs
 }
 
 func dashed(name string) string { return strings.ReplaceAll(name, "_", "-") }
@@ -80,7 +90,7 @@ func dashed(name string) string { return strings.ReplaceAll(name, "_", "-") }
 // its first name as --name=value before the positionals.
 type normalised struct {
 	globals     []string
-	verb        string // "" if no command is given
+	verb        string // "" if no command is given; with its group: "component test"
 	help        bool   // --help or -h was given
 	flags       []string
 	positionals []string
@@ -92,7 +102,7 @@ func (n *normalised) args() []string {
 	if n.verb == "" {
 		return out
 	}
-	out = append(out, n.verb)
+	out = append(out, strings.Fields(n.verb)...)
 	out = append(out, n.flags...)
 	return append(append(out, "--"), n.positionals...)
 }
@@ -122,13 +132,15 @@ type argParser struct {
 func (p *argParser) step(args []string) ([]string, error) {
 	arg := args[0]
 	switch {
-	case arg == "--" && p.verb != nil:
+	case arg == "--" && p.verb != nil && p.verb.subs == nil:
 		p.out.positionals = append(p.out.positionals, args[1:]...)
 		return nil, nil
 	case isFlag(arg):
 		return p.flag(arg, args[1:])
 	case p.verb == nil:
-		return args[1:], p.command(arg)
+		return args[1:], p.command(arg, p.grammar.verbs)
+	case p.verb.subs != nil:
+		return args[1:], p.command(arg, p.verb.subs)
 	case p.verb.stops:
 		p.out.positionals = append(p.out.positionals, args...)
 		return nil, nil
@@ -137,10 +149,10 @@ func (p *argParser) step(args []string) ([]string, error) {
 	return args[1:], nil
 }
 
-func (p *argParser) command(word string) error {
-	v := p.grammar.verbs[word]
+func (p *argParser) command(word string, known map[string]*verb) error {
+	v := known[word]
 	if v == nil {
-		return usagef("", "unknown command %s.%s", quoteWord(word), suggest.Hint(word, keys(p.grammar.verbs)))
+		return usagef(p.name(), "unknown command %s.%s", quoteWord(word), suggest.Hint(word, keys(known)))
 	}
 	p.verb, p.out.verb = v, v.name
 	return nil

@@ -35,7 +35,7 @@ func (t *tool) configCommand() *cli.Command {
 	cmd.Action = func(c *cli.Context) error {
 		switch c.Args().First() {
 		case "":
-			return t.print(commandHelp(cmd, terminalWidth(t.out)))
+			return t.print(commandHelp(cmd, "config", terminalWidth(t.out)))
 		case "explain":
 		default:
 			return usagef("config", "unknown command %s: there is `config explain`", quoteWord(c.Args().First()))

@@ -23,7 +23,7 @@ func (t *tool) deleteCommand() *cli.Command {
 		},
 		Action: func(c *cli.Context) error {
 			if c.NArg() == 0 {
-				return usagef(c.Command.Name, "missing HANDLE")
+				return usagef(commandName(c), "missing HANDLE")
 			}
 			return t.deleteAll(c.Context, c.Args().Slice(), keepLogs)
 		},

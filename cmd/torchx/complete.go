@@ -110,14 +110,22 @@ func (g *grammar) read(words []string) partialLine {
 		case isFlag(w):
 			l.flag(g, w)
 		case l.verb == nil:
-			if l.verb = g.verbs[w]; l.verb == nil {
-				l.verb = &verb{name: w, flags: flagTable{}}
-			}
+			l.verb = known(g.verbs, w)
+		case l.verb.subs != nil:
+			l.verb = known(l.verb.subs, w)
 		default:
 			l.positionals = append(l.positionals, w)
 		}
 	}
 	return l
+}
+
+// known is the command that a word names; one that does not exist takes nothing.
+func known(verbs map[string]*verb, word string) *verb {
+	if v := verbs[word]; v != nil {
+		return v
+	}
+	return &verb{name: word, flags: flagTable{}}
 }
 
 // foreign holds where words belong to a component.
@@ -153,14 +161,16 @@ func (c *completer) find(ctx context.Context) {
 	case strings.HasPrefix(c.current, "-") && c.current != "-" && !c.line.plain:
 		c.flagNames()
 	case c.line.verb == nil:
-		c.commandNames()
+		c.commandNames(c.commands)
+	case c.line.verb.subs != nil:
+		c.commandNames(c.command().Subcommands)
 	default:
 		c.positional(ctx)
 	}
 }
 
-func (c *completer) commandNames() {
-	for _, cmd := range c.commands {
+func (c *completer) commandNames(commands []*cli.Command) {
+	for _, cmd := range commands {
 		if cmd.Hidden {
 			continue
 		}
@@ -177,12 +187,10 @@ func (c *completer) commandNames() {
 }
 
 func (c *completer) command() *cli.Command {
-	for _, cmd := range c.commands {
-		if c.line.verb != nil && cmd.Name == c.line.verb.name {
-			return cmd
-		}
+	if c.line.verb == nil {
+		return nil
 	}
-	return nil
+	return findCommand(c.commands, c.line.verb.name)
 }
 
 // flagNames offers each flag that may still be given once, by the first of its

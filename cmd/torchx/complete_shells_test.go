@@ -67,7 +67,7 @@ func TestBashCompletion(t *testing.T) {
 	}{
 		{"torchx runo", "torchx runo", "runopts"},
 		{"torchx run dist.d", "torchx  run dist.d", "dist.ddp"},
-		{"torchx run -b ''", "torchx run -b ", "local\ndocker"},
+		{"torchx run -b loc", "torchx run -b loc", "local\nlocal_docker"},
 		{"torchx list --state = fai", "torchx list --state=fai", "failed"},
 		{"torchx run --scheduler = local_c", "torchx run --scheduler=local_c", "local_cwd"},
 		{"torchx run comps.star : tw", "torchx run comps.star:tw", "two"},

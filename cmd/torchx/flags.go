@@ -33,11 +33,23 @@ func (t *tool) printJSON(v any) error {
 	return e.Encode(v)
 }
 
+// commandName is the name of the command that runs, with its group's: "component test".
+func commandName(c *cli.Context) string {
+	name := c.Command.Name
+	for _, above := range c.Lineage()[1:] {
+		if above.Command == nil || above.Command.Name == c.App.Name {
+			break
+		}
+		name = above.Command.Name + " " + name
+	}
+	return name
+}
+
 func noArguments(c *cli.Context) error { return atMost(c, 0) }
 
 func atMost(c *cli.Context, n int) error {
 	if c.NArg() > n {
-		return usagef(c.Command.Name, "unexpected argument %s", quoteWord(c.Args().Get(n)))
+		return usagef(commandName(c), "unexpected argument %s", quoteWord(c.Args().Get(n)))
 	}
 	return nil
 }
@@ -45,7 +57,7 @@ func atMost(c *cli.Context, n int) error {
 // oneArgument returns the only argument, which what names.
 func oneArgument(c *cli.Context, what string) (string, error) {
 	if c.NArg() == 0 {
-		return "", usagef(c.Command.Name, "missing %s", what)
+		return "", usagef(commandName(c), "missing %s", what)
 	}
 	return c.Args().First(), atMost(c, 1)
 }

@@ -14,12 +14,25 @@ const helpColumn = 26
 
 // helpText is what --help prints, of one command or of the program.
 func helpText(app *cli.App, command string, width int) string {
-	for _, c := range app.Commands {
-		if c.Name == command {
-			return commandHelp(c, width)
-		}
+	if c := findCommand(app.Commands, command); c != nil {
+		return commandHelp(c, command, width)
 	}
 	return programHelp(app, width)
+}
+
+// findCommand returns the command of that name, with its group's: "component test".
+func findCommand(commands []*cli.Command, name string) *cli.Command {
+	first, rest, inGroup := strings.Cut(name, " ")
+	for _, c := range commands {
+		switch {
+		case c.Name != first:
+		case inGroup:
+			return findCommand(c.Subcommands, rest)
+		default:
+			return c
+		}
+	}
+	return nil
 }
 
 // programHelp is `torchx --help`.
@@ -44,17 +57,23 @@ torchx list
 torchx log -t -
 `
 
-// commandHelp is `torchx COMMAND --help`. A command's Description is its
+// commandHelp is `torchx COMMAND --help`; name has that of the command's group, too. A command's Description is its
 // explanation; its UsageText holds the line of usage and then examples.
-func commandHelp(c *cli.Command, width int) string {
+func commandHelp(c *cli.Command, name string, width int) string {
 	usage, examples, _ := strings.Cut(c.UsageText, "\n")
 	var b strings.Builder
-	b.WriteString(usageLines("usage: torchx "+c.Name+" ", usage, width) + "\n")
+	b.WriteString(usageLines("usage: torchx "+name+" ", usage, width) + "\n")
 	for _, l := range wrapText(c.Description, width) {
 		b.WriteString(l + "\n")
 	}
 	if len(c.Aliases) > 0 {
 		fmt.Fprintf(&b, "\nalias: %s\n", strings.Join(c.Aliases, ", "))
+	}
+	if len(c.Subcommands) > 0 {
+		b.WriteString("\ncommands:\n")
+		for _, sub := range c.Subcommands {
+			helpEntry(&b, strings.Join(sub.Names(), ", "), sub.Usage, width)
+		}
 	}
 	b.WriteString("\noptions:\n")
 	helpFlags(&b, c.Flags, width)

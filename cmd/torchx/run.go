@@ -104,7 +104,7 @@ func (t *tool) commandLine() *cli.App {
 		Action:                    t.noCommand,
 	}
 	for _, c := range app.Commands {
-		t.wrap(c)
+		t.wrap(c, c.Name)
 	}
 	return app
 }
@@ -113,7 +113,7 @@ func (t *tool) commands() []*cli.Command {
 	return []*cli.Command{
 		t.runCommand(), t.rerunCommand(), t.submitCommand(), t.statusCommand(), t.listCommand(), t.logCommand(),
 		t.describeCommand(), t.eventsCommand(), t.attachCommand(), t.topCommand(), t.waitCommand(), t.cancelCommand(), t.deleteCommand(), t.pruneCommand(),
-		t.builtinsCommand(), t.runoptsCommand(), t.configureCommand(), t.configCommand(), t.doctorCommand(), t.completionCommand(), t.versionCommand(),
+		t.componentCommand(), t.builtinsCommand(), t.runoptsCommand(), t.configureCommand(), t.configCommand(), t.doctorCommand(), t.completionCommand(), t.versionCommand(),
 	}
 }
 
@@ -147,10 +147,14 @@ func (t *tool) noCommand(c *cli.Context) error {
 }
 
 // wrap completes a command: no flags or sub-commands of urfave's own, --version
-// before anything else, and usage errors of our form.
-func (t *tool) wrap(c *cli.Command) {
+// before anything else, and usage errors of our form. Its name is given with that
+// of its group: "component test".
+func (t *tool) wrap(c *cli.Command, name string) {
 	c.HideHelp, c.HideHelpCommand = true, true
-	name, action := c.Name, c.Action
+	for _, sub := range c.Subcommands {
+		t.wrap(sub, name+" "+sub.Name)
+	}
+	action := c.Action
 	c.OnUsageError = func(_ *cli.Context, err error, _ bool) error { return usagef(name, "%v", err) }
 	c.Action = func(ctx *cli.Context) error {
 		if ctx.Bool("version") {

@@ -35,6 +35,9 @@ var allowed = map[string][]string{
 	"starlark/interp":                 {},
 	"starlark/specmodule":             {"runtime/spec", "runtime/suggest", "runtime/overlay", "runtime/kv"},
 	"starlark/component":              {"starlark/interp", "starlark/specmodule", "runtime/spec", "runtime/suggest", "runtime/kv", "runtime/units"},
+	"starlark/starfiles":              {},
+	"starlark/starfmt":                {"starlark/interp"},
+	"starlark/starlint":               {"starlark/interp", "starlark/specmodule", "starlark/component", "starlark/starfiles", "runtime/suggest"},
 	"components":                      {},
 	"state":                           {"runtime/spec", "runtime/failpoint"},
 	"backends":                        {"runtime/spec", "runtime/kv", "runtime/suggest"},
@@ -65,6 +68,7 @@ var external = map[string][]string{
 	"github.com/docker/docker/": {"backends/docker"},
 	"github.com/creack/pty":     {"backends/local/proc"},
 	"k8s.io/":                   {"backends/kubernetes"},
+	"github.com/bazelbuild/":    {"starlark/starfmt", "starlark/starlint"},
 }
 
 func TestImportsGoDown(t *testing.T) {

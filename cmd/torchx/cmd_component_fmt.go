@@ -1,0 +1,105 @@
+package main
+
+import (
+	"bytes"
+	"errors"
+	"os"
+	"path/filepath"
+
+	"github.com/pmezard/go-difflib/difflib"
+	"github.com/urfave/cli/v2"
+
+	"torchx/starlark/interp"
+	"torchx/starlark/starfmt"
+)
+
+// fmtOptions are those of `component fmt`.
+type fmtOptions struct{ check, diff bool }
+
+func (t *tool) componentFmtCommand() *cli.Command {
+	o := fmtOptions{}
+	return &cli.Command{
+		Name:  "fmt",
+		Usage: "lay component files out in their one form",
+		UsageText: "[--check] [-d] [PATH...]\n" +
+			"torchx component fmt\n" +
+			"torchx component fmt --check components\n" +
+			"torchx component fmt -d train.star",
+		Description: "Rewrite .star files in the form that buildifier gives them, and print the names of those that changed. " +
+			"A file that cannot be parsed stays as it is, and the exit code is 1.",
+		Flags: []cli.Flag{
+			&cli.BoolFlag{Name: "check", Usage: "write nothing: exit with 1 if a file would change", Destination: &o.check},
+			&cli.BoolFlag{Name: "diff", Aliases: []string{"d"}, Usage: "write nothing: print what would change", Destination: &o.diff},
+		},
+		Action: func(c *cli.Context) error { return t.componentFmt(c.Args().Slice(), o) },
+	}
+}
+
+// componentFmt goes on after a file that cannot be formatted and fails at the end.
+func (t *tool) componentFmt(paths []string, o fmtOptions) error {
+	return t.eachStarFile(paths, func(file string) error {
+		changed, err := t.formatFile(file, o)
+		if err == nil && changed && o.check {
+			err = quietError{exitError}
+		}
+		return err
+	})
+}
+
+// formatFile reports whether the file was not in its form; it is then, unless
+// nothing is to be written.
+func (t *tool) formatFile(file string, o fmtOptions) (changed bool, err error) {
+	path := t.env.absolute(file)
+	src, err := interp.ReadFile(path, file)
+	if err != nil {
+		return false, err
+	}
+	out, err := starfmt.Format(file, src)
+	if err != nil || bytes.Equal(src, out) {
+		return false, err
+	}
+	if o.diff {
+		return true, t.printDiff(file, src, out)
+	}
+	if err := t.printf("%s\n", oneLine(file)); err != nil || o.check {
+		return true, err
+	}
+	return true, replaceFile(path, out)
+}
+
+func (t *tool) printDiff(file string, before, after []byte) error {
+	text, err := difflib.GetUnifiedDiffString(difflib.UnifiedDiff{
+		A: difflib.SplitLines(string(before)), B: difflib.SplitLines(string(after)),
+		FromFile: file, ToFile: file + " (formatted)", Context: 3,
+	})
+	if err != nil {
+		return err
+	}
+	return t.print(t.paintDiff(clean(text, true)))
+}
+
+// replaceFile writes a file anew, or leaves it as it is: what is half written has
+// another name. A symlink stays one, and the file keeps its mode.
+func replaceFile(path string, data []byte) error {
+	path, err := filepath.EvalSymlinks(path)
+	if err != nil {
+		return err
+	}
+	info, err := os.Stat(path)
+	if err != nil {
+		return err
+	}
+	f, err := os.CreateTemp(filepath.Dir(path), ".torchx-*")
+	if err != nil {
+		return err
+	}
+	_, err = f.Write(data)
+	err = errors.Join(err, f.Chmod(info.Mode().Perm()), f.Sync(), f.Close())
+	if err == nil {
+		err = os.Rename(f.Name(), path)
+	}
+	if err != nil {
+		os.Remove(f.Name())
+	}
+	return err
+}

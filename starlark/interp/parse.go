@@ -1,0 +1,66 @@
+package interp
+
+import (
+	"bytes"
+	"os"
+	"path/filepath"
+
+	"go.starlark.net/syntax"
+)
+
+// Parse reads source as a file that is loaded is read, comments kept, and runs
+// nothing: it must be UTF-8 text of at most MaxSource bytes in the dialect of
+// component files, nested no deeper than the interpreter takes. Names are not
+// resolved. A byte order mark is passed over, and no part of any position. The
+// error is an *Error.
+func Parse(name string, source []byte) (*syntax.File, error) {
+	i := &Interp{sources: map[string][]byte{name: source}}
+	if err := checkSource(source); err != nil {
+		return nil, &Error{File: name, Msg: err.Error(), cause: err}
+	}
+	text := bytes.TrimPrefix(source, byteOrderMark)
+	file, err := dialect().Parse(name, text, syntax.RetainComments)
+	if err != nil {
+		return nil, i.sourceProblem(err)
+	}
+	// Rewriting is what finds trees that are too deep to walk, and changes its tree.
+	guarded, err := dialect().Parse(name, text, 0)
+	if err == nil {
+		err = rewrite(guarded)
+	}
+	if err != nil {
+		return nil, i.sourceProblem(err)
+	}
+	return file, nil
+}
+
+func checkSource(source []byte) error {
+	if len(source) > MaxSource {
+		return tooLarge(int64(len(source)))
+	}
+	return checkText(source)
+}
+
+// ReadFile reads a Starlark file from disk as loading does: UTF-8 text of at most
+// MaxSource bytes, out of a regular file. It never blocks, not even on a pipe. The
+// error is one line that names the file as name.
+func ReadFile(path, name string) ([]byte, error) {
+	data, err := readDisk(path)
+	if err == nil {
+		err = checkText(data)
+	}
+	if err != nil {
+		err = readError(location{&tree{dir: filepath.Dir(path)}, filepath.Base(path)}, err)
+		return nil, &Error{File: name, Msg: err.Error(), cause: err}
+	}
+	return data, nil
+}
+
+func readDisk(path string) ([]byte, error) {
+	f, err := os.OpenFile(path, os.O_RDONLY|openNonblock, 0)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	return readOpen(f)
+}

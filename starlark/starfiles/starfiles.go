@@ -1,0 +1,127 @@
+// Package starfiles finds the Starlark files that the paths of a command mean.
+package starfiles
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+)
+
+const (
+	suffix     = ".star"
+	testSuffix = "_test.star"
+)
+
+// IsTest holds for the names of test files.
+func IsTest(name string) bool { return strings.HasSuffix(name, testSuffix) }
+
+// Find returns the .star files that paths mean, each once, named as a path below
+// the one that led to it. A path is a file, or a folder with all below it ("/..."
+// at its end changes nothing); no paths mean dir. Relative paths start at dir, an
+// absolute folder. Folders below a path are passed over if they are hidden, or
+// called testdata or vendor: what is in there is not the project's own code, or is
+// broken on purpose. Errors: a path that is not there, or no .star file.
+func Find(dir string, paths []string) ([]string, error) {
+	if len(paths) == 0 {
+		paths = []string{"."}
+	}
+	f := finder{dir: dir, seen: map[string]bool{}}
+	for _, p := range paths {
+		if err := f.path(p); err != nil {
+			return nil, err
+		}
+	}
+	return f.found, nil
+}
+
+// Tests is Find for test files only. A path that is another file means the test
+// file of its name: for x.star that is x_test.star.
+func Tests(dir string, paths []string) ([]string, error) {
+	named := slices.Clone(paths)
+	for i, p := range paths {
+		if stem, ok := strings.CutSuffix(p, suffix); ok && !IsTest(p) {
+			named[i] = stem + testSuffix
+			if _, err := os.Stat(absolute(dir, named[i])); errors.Is(err, fs.ErrNotExist) {
+				return nil, fmt.Errorf("%s has no test file: %s does not exist", p, named[i])
+			}
+		}
+	}
+	files, err := Find(dir, named)
+	return slices.DeleteFunc(files, func(name string) bool { return !IsTest(name) }), err
+}
+
+type finder struct {
+	dir   string
+	found []string
+	seen  map[string]bool // absolute paths
+}
+
+func absolute(dir, path string) string {
+	if filepath.IsAbs(path) {
+		return filepath.Clean(path)
+	}
+	return filepath.Join(dir, path)
+}
+
+func (f *finder) path(path string) error {
+	if path == "" {
+		return errors.New("a path is empty: name a .star file or a folder")
+	}
+	if path == "..." {
+		path = "."
+	}
+	if folder, ok := strings.CutSuffix(filepath.ToSlash(path), "/..."); ok {
+		path = filepath.FromSlash(folder)
+		if path == "" {
+			path = string(filepath.Separator)
+		}
+	}
+	info, err := os.Stat(absolute(f.dir, path))
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return fmt.Errorf("%s does not exist: name a .star file or a folder", path)
+	case err != nil:
+		return err
+	case info.IsDir():
+		return f.folder(path)
+	case !strings.HasSuffix(path, suffix):
+		return fmt.Errorf("%s is no .star file", path)
+	}
+	f.add(filepath.Clean(path))
+	return nil
+}
+
+// folder takes in all files below a folder, but those that symlinks lead to.
+func (f *finder) folder(path string) error {
+	top := absolute(f.dir, path)
+	return filepath.WalkDir(top, func(at string, e fs.DirEntry, err error) error {
+		switch {
+		case err != nil:
+			return err
+		case e.IsDir() && at != top && passedOver(e.Name()):
+			return filepath.SkipDir
+		case e.Type().IsRegular() && strings.HasSuffix(e.Name(), suffix):
+			rel, err := filepath.Rel(top, at)
+			if err != nil {
+				return err
+			}
+			f.add(filepath.Join(path, rel))
+		}
+		return nil
+	})
+}
+
+func passedOver(folder string) bool {
+	return strings.HasPrefix(folder, ".") || folder == "testdata" || folder == "vendor"
+}
+
+func (f *finder) add(name string) {
+	if abs := absolute(f.dir, name); !f.seen[abs] {
+		f.seen[abs] = true
+		f.found = append(f.found, name)
+	}
+}

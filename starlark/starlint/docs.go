@@ -1,0 +1,210 @@
+package starlint
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"go.starlark.net/syntax"
+
+	"torchx/runtime/suggest"
+	"torchx/starlark/component"
+)
+
+// A param is a parameter of a component.
+type param struct {
+	name  string
+	ident *syntax.Ident
+	def   syntax.Expr // nil if it has no default
+	star  syntax.Token
+}
+
+// components checks the functions that can be called from a command line.
+func (l *linter) components() {
+	constants := constantsOf(l.file)
+	for _, s := range l.file.Stmts {
+		if def, ok := s.(*syntax.DefStmt); ok && !strings.HasPrefix(def.Name.Name, "_") {
+			(&documented{linter: l, def: def, constants: constants}).check()
+		}
+	}
+}
+
+// documented is a component that is checked.
+type documented struct {
+	*linter
+	def       *syntax.DefStmt
+	constants map[string]syntax.Expr
+	doc       *syntax.Literal
+	args      map[string]component.DocArg
+}
+
+func (d *documented) check() {
+	d.doc = docstring(d.def)
+	params := paramsOf(d.def)
+	for _, p := range params {
+		if p.star == syntax.STARSTAR || p.name == "help" {
+			d.report(ruleKwargs, p.ident, "a command line cannot give %s: name the parameters otherwise, or call the function _%s", p.text(), d.def.Name.Name)
+		}
+	}
+	if d.doc == nil {
+		d.report(ruleDocstring, d.def.Name, "component %s has no docstring: write one, or call it _%s if it is a helper", d.def.Name.Name, d.def.Name.Name)
+		return
+	}
+	d.args = map[string]component.DocArg{}
+	_, list := component.ParseDoc(d.doc.Value.(string))
+	for _, a := range list {
+		d.args[a.Name] = a
+	}
+	for _, p := range params {
+		d.param(p)
+	}
+	for _, a := range list {
+		d.known(a, params)
+	}
+}
+
+func (d *documented) report(rule string, at syntax.Node, format string, args ...any) {
+	start, end := d.span(at)
+	d.add(Finding{Rule: rule, Severity: Warning, Start: start, End: end, Message: fmt.Sprintf(format, args...)})
+}
+
+// param checks what is said about one parameter, and its default.
+func (d *documented) param(p param) {
+	a, ok := d.args[p.name]
+	if !ok {
+		if p.star != syntax.STARSTAR {
+			d.report(ruleUndocumented, p.ident, "argument %s of %s is not in the Args: section of its docstring", p.text(), d.def.Name.Name)
+		}
+		return
+	}
+	if a.Type == "" {
+		return
+	}
+	t, err := component.ParseType(a.Type)
+	if err != nil {
+		d.badType(a, err)
+		return
+	}
+	if p.def != nil {
+		d.defaultOf(p, t)
+	}
+}
+
+// badType reports a type that does not exist, as an error: the component cannot be run.
+func (d *documented) badType(a component.DocArg, err error) {
+	start, end := d.inDoc(a, a.Type)
+	f := Finding{Rule: ruleType, Severity: Error, Start: start, End: end, Message: fmt.Sprintf("argument %s: %v", a.Name, err)}
+	if better := betterType(a.Type); better != "" {
+		f.Fix = &Fix{"write " + better, []Edit{{start, end, better}}}
+	}
+	d.add(f)
+}
+
+// known reports a description of a parameter that is not there.
+func (d *documented) known(a component.DocArg, params []param) {
+	var names []string
+	for _, p := range params {
+		if p.name == a.Name {
+			return
+		}
+		if _, described := d.args[p.name]; !described {
+			names = append(names, p.name)
+		}
+	}
+	start, end := d.inDoc(a, a.Name)
+	f := Finding{
+		Rule: ruleNoSuch, Severity: Warning, Start: start, End: end,
+		Message: fmt.Sprintf("the docstring of %s describes %s, which is no argument.%s", d.def.Name.Name, a.Name, suggest.Hint(a.Name, names)),
+	}
+	if better, ok := suggest.Closest(a.Name, names); ok {
+		f.Fix = &Fix{"write " + better, []Edit{{start, end, better}}}
+	}
+	f.Message = strings.TrimSuffix(f.Message, ".")
+	d.add(f)
+}
+
+// inDoc is where the entry of an argument has a text; that of the docstring's
+// opening quotes if the docstring is written in a way that hides it.
+func (d *documented) inDoc(a component.DocArg, text string) (start, end Position) {
+	line := int(d.doc.TokenPos.Line) + a.Line
+	if line <= len(d.lines) {
+		from := d.lines[line-1]
+		to := len(d.text)
+		if line < len(d.lines) {
+			to = d.lines[line]
+		}
+		if at := strings.Index(string(d.text[from:to]), text); at >= 0 {
+			return d.at(from + at), d.at(from + at + len(text))
+		}
+	}
+	start = d.place(int(d.doc.TokenPos.Line), int(d.doc.TokenPos.Col))
+	return start, d.wordEnd(start)
+}
+
+// spellings are names of types in other languages.
+func spellings() map[string]string {
+	return map[string]string{
+		"string": "str", "text": "str", "integer": "int", "number": "float", "double": "float",
+		"boolean": "bool", "array": "list", "map": "dict", "object": "dict", "mapping": "dict",
+	}
+}
+
+// betterType is the type that was probably meant, "" if that is not clear.
+func betterType(text string) string {
+	word := strings.ToLower(strings.TrimSpace(text))
+	better, ok := spellings()[word]
+	if !ok {
+		known := append(slices.Sorted(maps.Values(spellings())), "int")
+		if better, ok = suggest.Closest(word, slices.Compact(known)); !ok {
+			return ""
+		}
+	}
+	if _, err := component.ParseType(better); err != nil || better == text {
+		return ""
+	}
+	return better
+}
+
+// docstring returns the docstring of a function, nil if it has none.
+func docstring(def *syntax.DefStmt) *syntax.Literal {
+	if e, ok := def.Body[0].(*syntax.ExprStmt); ok {
+		if l, ok := e.X.(*syntax.Literal); ok && l.Token == syntax.STRING {
+			return l
+		}
+	}
+	return nil
+}
+
+// paramsOf lists the parameters of a function; a bare * is none.
+func paramsOf(def *syntax.DefStmt) []param {
+	var list []param
+	for _, e := range def.Params {
+		p := param{}
+		switch e := e.(type) {
+		case *syntax.Ident:
+			p.ident = e
+		case *syntax.BinaryExpr:
+			p.ident, p.def = e.X.(*syntax.Ident), e.Y
+		case *syntax.UnaryExpr:
+			if e.X == nil {
+				continue
+			}
+			p.ident, p.star = e.X.(*syntax.Ident), e.Op
+		}
+		p.name = p.ident.Name
+		list = append(list, p)
+	}
+	return list
+}
+
+// text is the parameter as the function writes it.
+func (p param) text() string {
+	switch p.star {
+	case syntax.STAR:
+		return "*" + p.name
+	case syntax.STARSTAR:
+		return "**" + p.name
+	}
+	return p.name
+}

@@ -1,0 +1,150 @@
+package starlint
+
+import (
+	"bytes"
+	"errors"
+	"slices"
+	"sort"
+	"unicode/utf8"
+
+	"github.com/bazelbuild/buildtools/build"
+	"go.starlark.net/resolve"
+	"go.starlark.net/starlark"
+	"go.starlark.net/syntax"
+
+	"torchx/starlark/interp"
+	"torchx/starlark/specmodule"
+	"torchx/starlark/starfiles"
+)
+
+// byteOrderMark may begin a file; no position counts it but offsets.
+const byteOrderMark = "\uFEFF"
+
+// linter is one file that is linted.
+type linter struct {
+	name     string
+	text     []byte // without a byte order mark
+	mark     int    // bytes of the byte order mark
+	lines    []int  // offset in text of each line
+	file     *syntax.File
+	tree     *build.File
+	off      []disabled
+	findings []Finding
+}
+
+func newLinter(name string, src []byte) *linter {
+	l := &linter{name: name, text: bytes.TrimPrefix(src, []byte(byteOrderMark)), lines: []int{0}}
+	l.mark = len(src) - len(l.text)
+	for i, c := range l.text {
+		if c == '\n' {
+			l.lines = append(l.lines, i+1)
+		}
+	}
+	return l
+}
+
+func (l *linter) run() {
+	file, err := interp.Parse(l.name, l.text)
+	if err != nil {
+		l.cannotParse(err)
+		return
+	}
+	l.file = file
+	if l.tree, err = build.ParseDefault(l.name, l.text); err == nil {
+		l.off = disabledParts(l.tree)
+		l.bazel()
+	}
+	l.resolve()
+	if !starfiles.IsTest(l.name) {
+		l.components()
+		l.roles()
+	}
+}
+
+func (l *linter) cannotParse(err error) {
+	f := Finding{Rule: ruleSyntax, Severity: Error, Message: err.Error(), Start: l.at(0), End: l.at(0)}
+	var at *interp.Error
+	if errors.As(err, &at) {
+		f.Message = at.Msg
+		if at.Line > 0 {
+			f.Start = l.place(at.Line, at.Col)
+			f.End = l.wordEnd(f.Start)
+		}
+	}
+	l.add(f)
+}
+
+// resolve reports names that are not defined, or that are defined twice.
+func (l *linter) resolve() {
+	var problems resolve.ErrorList
+	known := func(name string) bool { return name == "__file__" || predeclared(name) }
+	if err := resolve.File(l.file, known, starlark.Universe.Has); !errors.As(err, &problems) {
+		return
+	}
+	for _, p := range problems {
+		start := l.place(int(p.Pos.Line), int(p.Pos.Col))
+		l.add(Finding{Rule: ruleNames, Severity: Error, Message: p.Msg, Start: start, End: l.wordEnd(start)})
+	}
+}
+
+// predeclared holds for the names that every component file sees.
+func predeclared(name string) bool { return slices.Contains(specmodule.Names(), name) }
+
+// add takes a finding in unless a comment turns its rule off there.
+func (l *linter) add(f Finding) {
+	for _, d := range l.off {
+		if d.from <= f.Start.Line && f.Start.Line <= d.to && (d.rules[f.Rule] || d.rules[category(f.Rule)]) {
+			return
+		}
+	}
+	f.File = l.name
+	l.findings = append(l.findings, f)
+}
+
+// at is the place of an offset in text; offsets behind its end mean the end.
+func (l *linter) at(offset int) Position {
+	offset = max(0, min(offset, len(l.text)))
+	line := sort.SearchInts(l.lines, offset+1)
+	return Position{line, utf8.RuneCount(l.text[l.lines[line-1]:offset]) + 1, offset + l.mark}
+}
+
+// place is the place of a line and a column, both from 1, in characters.
+func (l *linter) place(line, col int) Position {
+	line = max(1, min(line, len(l.lines)))
+	offset := l.lines[line-1]
+	for range col - 1 {
+		if offset >= len(l.text) || l.text[offset] == '\n' {
+			break
+		}
+		_, n := utf8.DecodeRune(l.text[offset:])
+		offset += n
+	}
+	return l.at(offset)
+}
+
+// span is the place of a node of our own tree.
+func (l *linter) span(n syntax.Node) (start, end Position) {
+	from, to := n.Span()
+	return l.place(int(from.Line), int(from.Col)), l.place(int(to.Line), int(to.Col))
+}
+
+// wordEnd is where the word at a place ends; there is one character of it at least.
+func (l *linter) wordEnd(p Position) Position {
+	from := p.Offset - l.mark
+	to := from
+	for to < len(l.text) {
+		r, n := utf8.DecodeRune(l.text[to:])
+		if r == '\n' || to > from && !isWord(r) {
+			break
+		}
+		to += n
+		if !isWord(r) {
+			break
+		}
+	}
+	return l.at(to)
+}
+
+func isWord(r rune) bool {
+	return r == '_' || r >= '0' && r <= '9' || r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= utf8.RuneSelf
+}

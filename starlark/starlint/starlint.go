@@ -1,0 +1,112 @@
+// Package starlint finds what is wrong or doubtful in component files without
+// running them.
+//
+// The rules are a fixed list of warnings of github.com/bazelbuild/buildtools
+// (bazel.go) and our own about components (docs.go, roles.go, names.go). A file
+// that cannot be parsed, or has names that nothing defines, gets findings for
+// that. A comment beside or above the place turns rules off there:
+//
+//	# lint: disable=RULE, RULE
+//	# buildifier: disable=RULE
+package starlint
+
+import (
+	"bytes"
+	"cmp"
+	"slices"
+)
+
+// Position is a place in a file.
+type Position struct {
+	Line   int `json:"line"`   // from 1
+	Col    int `json:"col"`    // from 1, in characters
+	Offset int `json:"offset"` // from 0, in bytes
+}
+
+// Edit replaces the text between two places of the file as it was linted.
+type Edit struct {
+	Start Position `json:"start"`
+	End   Position `json:"end"` // the first that stays
+	Text  string   `json:"text"`
+}
+
+// Fix is a change that ends a finding and keeps what the file means.
+type Fix struct {
+	Title string `json:"title"` // what it does, as an order: "remove the load of x"
+	Edits []Edit `json:"edits"` // apart from one another
+}
+
+// Severity says what a finding means.
+type Severity string
+
+// The severities: a file with an error cannot be run.
+const (
+	Error   Severity = "error"
+	Warning Severity = "warning"
+)
+
+// Finding is one thing that is wrong with a file.
+type Finding struct {
+	Rule     string   `json:"rule"` // one of Rules
+	Severity Severity `json:"severity"`
+	File     string   `json:"file"` // as it was given
+	Start    Position `json:"start"`
+	End      Position `json:"end"`     // behind the last character
+	Message  string   `json:"message"` // one line without a place
+	Fix      *Fix     `json:"fix,omitempty"`
+}
+
+// Rule describes one thing that is looked for.
+type Rule struct {
+	Name, Summary string
+	// Fixable: findings can have a Fix.
+	Fixable bool
+}
+
+// Check lints the file called name, whose content is src, and returns what it
+// found, sorted by place. A test file (x_test.star) has no components, so the
+// rules about them do not count there.
+func Check(name string, src []byte) []Finding {
+	l := newLinter(name, src)
+	l.run()
+	slices.SortStableFunc(l.findings, func(a, b Finding) int {
+		return cmp.Or(cmp.Compare(a.Start.Offset, b.Start.Offset), cmp.Compare(a.Rule, b.Rule), cmp.Compare(a.Message, b.Message))
+	})
+	return l.findings
+}
+
+// Apply makes the fixes of findings in src, and returns the result with how many
+// were made. Where two would touch the same text the first one counts: lint the
+// result again for the rest.
+func Apply(src []byte, findings []Finding) ([]byte, int) {
+	var edits []Edit
+	fixed := 0
+	for i := range findings {
+		if fix := findings[i].Fix; fix != nil && apart(edits, fix.Edits) {
+			edits = append(edits, fix.Edits...)
+			fixed++
+		}
+	}
+	slices.SortFunc(edits, func(a, b Edit) int { return cmp.Compare(a.Start.Offset, b.Start.Offset) })
+	var out bytes.Buffer
+	at := 0
+	for _, e := range edits {
+		out.Write(src[at:e.Start.Offset])
+		out.WriteString(e.Text)
+		at = e.End.Offset
+	}
+	out.Write(src[at:])
+	return out.Bytes(), fixed
+}
+
+// apart holds if none of the new edits touches one that is there.
+func apart(have, more []Edit) bool {
+	for _, a := range have {
+		for _, b := range more {
+			if a.Start.Offset <= b.End.Offset && b.Start.Offset <= a.End.Offset {
+				return false
+			}
+		}
+	}
+	return true
+}
