@@ -2,10 +2,8 @@ package main
 
 import (
 	"os"
-	"os/exec"
 	"path/filepath"
 	"reflect"
-	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -27,12 +25,36 @@ func completions(t *testing.T, dir string, words ...string) []string {
 	return out
 }
 
+// typedComponent has a parameter of each type that says more than str does.
+const typedComponent = `def f(*what, mode = "fast", modes = None, h = None, data = None, wait = 90, memory = 1 << 30, loud = False):
+    """Does it.
+
+    Args:
+        *what (enum("x", "y")): what to do
+        mode (enum("fast", "slow")): how
+        modes (list[enum("fast", "slow")]): how else
+        h (resource): on what
+        data (path?): with what
+        wait (duration): how long at most
+        memory (bytesize): how much
+        loud (bool): say more
+    """
+    return specs.AppDef(name = "f", roles = [specs.Role(
+        name = "f",
+        image = "",
+        entrypoint = "echo",
+        args = [mode, str(wait), str(memory), str(data)] + list(what) + (modes or []),
+        resource = specs.resource(cpu = 1, h = h),
+    )])
+`
+
 func TestComplete(t *testing.T) {
 	t.Parallel()
 	dir := caseDir(t)
 	must(t, os.MkdirAll(filepath.Join(dir, "components"), 0o700))
 	must(t, os.WriteFile(filepath.Join(dir, "components", "mine.star"), []byte("def go(n = 1):\n    \"\"\"Goes.\"\"\"\n    pass\n\ndef _no():\n    pass\n"), 0o600))
 	must(t, os.WriteFile(filepath.Join(dir, "one.star"), []byte("def a():\n    pass\n\ndef b(flag = False, file = \"\", x = 0):\n    pass\n"), 0o600))
+	must(t, os.WriteFile(filepath.Join(dir, "typed.star"), []byte(typedComponent), 0o600))
 	for _, c := range []struct{ line, want string }{
 		{"ru", "run runopts"},
 		{"ru ", ""},
@@ -63,7 +85,23 @@ func TestComplete(t *testing.T) {
 		{"run one.star:b --", "--flag --file --help"},
 		{"run one.star:b -", "-x --flag --file --help"},
 		{"run one.star:b --flag --", "--file --help"},
-		{"run one.star:b --flag ", "True False :files"},
+		{"run one.star:b --flag ", "true false"},
+		{"run one.star:b ", "-x --flag --file --help"},
+		{"run one.star:b -x ", ""},
+		{"run typed.star:f --mode ", "fast slow"},
+		{"run typed.star:f --mode s", "slow"},
+		{"run typed.star:f --mode=", "--mode=fast --mode=slow"},
+		{"run typed.star:f --modes fast,", "fast,fast fast,slow"},
+		{"run typed.star:f --h gpu.s", "gpu.small"},
+		{"run typed.star:f --data ", ":files"},
+		{"run typed.star:f --data=", ":files"},
+		{"run typed.star:f --wait ", ""},
+		{"run typed.star:f --memory ", ""},
+		{"run typed.star:f --loud ", "true false x y"},
+		{"run typed.star:f --mode fast ", "x y"},
+		{"run typed.star:f -- --", ""},
+		{"run typed.star:f -- ", "x y"},
+		{"run typed.star:f x --", ""},
 		{"run one.star:b --file ", ":files"},
 		{"run broken.star:x --", ""},
 		{"run utils.sh -- --", ""},
@@ -154,57 +192,5 @@ func TestCompleteIsFast(t *testing.T) {
 	}
 	if best > 300*time.Millisecond {
 		t.Errorf("it takes %v", best)
-	}
-}
-
-// TestBashCompletion runs the script in a real bash, with the words as readline
-// splits them.
-func TestBashCompletion(t *testing.T) {
-	t.Parallel()
-	bash, err := exec.LookPath("bash")
-	if err != nil {
-		if strings.Contains(os.Getenv("TORCHX_REQUIRE"), "bash") {
-			t.Fatal(err)
-		}
-		t.Skip("there is no bash")
-	}
-	dir := caseDir(t)
-	script := torchx(t, dir, nil, "", "completion", "bash").out
-	must(t, os.WriteFile(filepath.Join(dir, "torchx.bash"), []byte(script), 0o600))
-	must(t, os.WriteFile(filepath.Join(dir, "a plan.json"), nil, 0o600))
-	for _, c := range []struct {
-		words string // a bash array
-		line  string
-		want  string
-	}{
-		{"torchx runo", "torchx runo", "runopts"},
-		{"torchx run dist.d", "torchx  run dist.d", "dist.ddp"},
-		{"torchx run -b ''", "torchx run -b ", "local\ndocker\nkubernetes"},
-		{"torchx list --state = fai", "torchx list --state=fai", "failed"},
-		{"torchx run --scheduler = local_c", "torchx run --scheduler=local_c", "local_cwd"},
-		{"torchx run comps.star : tw", "torchx run comps.star:tw", "two"},
-		{"torchx run comps.star :", "torchx run comps.star:", ""},
-		{"torchx run -cfg image_type = c", "torchx run -cfg image_type=c", "cwd"},
-		{"torchx submit a", "torchx submit a", "a plan.json"},
-		{"torchx ru", "torchx ru --behind", "run\nrunopts"},
-	} {
-		line := strings.TrimSuffix(c.line, " --behind")
-		cmd := exec.Command(bash, "--norc", "-c", `source ./torchx.bash
-COMP_WORDS=(`+c.words+`) COMP_CWORD=$((${#COMP_WORDS[@]} - 1)) COMP_LINE=$1 COMP_POINT=$2
-_torchx; printf '%s\n' "${COMPREPLY[@]}"`, "bash", c.line, strconv.Itoa(len(line)))
-		cmd.Dir = dir
-		cmd.Env = append(os.Environ(), "TORCHX_HOME="+filepath.Join(dir, "home"), "HOME="+dir)
-		out, err := cmd.CombinedOutput()
-		must(t, err)
-		got := strings.TrimSuffix(string(out), "\n")
-		if c.want == "" { // all of the file's
-			if !strings.Contains(got, "two") || strings.Contains(got, ":") {
-				t.Errorf("%s: %q", c.line, got)
-			}
-			continue
-		}
-		if got != c.want {
-			t.Errorf("%s: %q, want %q", c.line, got, c.want)
-		}
 	}
 }

@@ -4,17 +4,11 @@ import (
 	"context"
 	"os"
 	"path"
-	"slices"
 	"strings"
-	"time"
 
 	"torchx/backends"
 	"torchx/runtime/spec"
-	"torchx/starlark/component"
 )
-
-// completeTime bounds the evaluation of a component file while the user waits.
-const completeTime = time.Second
 
 // positional offers what a command takes, which the first line of its usage
 // says: HANDLE, HANDLE[/ROLE…, COMPONENT, FILE, BACKEND or a choice such as bash|zsh.
@@ -223,69 +217,6 @@ func (c *completer) starFiles() {
 			c.add(dir+e.Name()+":", "")
 		}
 	}
-}
-
-// componentArgument offers what a component takes: its parameters, and their values.
-func (c *completer) componentArgument(ctx context.Context) {
-	ctx, cancel := context.WithTimeout(ctx, completeTime)
-	defer cancel()
-	c.files = !strings.HasPrefix(c.current, "-")
-	name := c.line.positionals[0]
-	if c.line.verb.name == "rerun" {
-		name = c.componentOf(ctx, name)
-	}
-	loader, err := c.loader()
-	if err != nil || name == "" {
-		return
-	}
-	found, err := loader.Find(ctx, name)
-	if err != nil {
-		return
-	}
-	given := c.line.positionals[1:]
-	if slices.Contains(given, "--") {
-		return
-	}
-	if n := len(given); n > 0 && strings.HasPrefix(given[n-1], "-") {
-		if p := paramOf(found, given[n-1]); p != nil && p.Type.Kind == component.Bool {
-			c.add("True", "")
-			c.add("False", "")
-		}
-	}
-	if strings.HasPrefix(c.current, "-") {
-		c.files = false
-		c.params(found, given)
-	}
-}
-
-func (c *completer) params(found *component.Component, given []string) {
-	for i := range found.Params {
-		p := &found.Params[i]
-		used := slices.ContainsFunc(given, func(arg string) bool { return paramOf(found, arg) == p })
-		if p.Variadic || used {
-			continue
-		}
-		name := "--" + p.Name
-		if p.Short() {
-			name = "-" + p.Name
-		}
-		c.add(name, p.Help)
-	}
-	c.add("--help", "explain the component and its arguments")
-}
-
-// paramOf is the parameter that an argument such as --name=value is for, or nil.
-func paramOf(found *component.Component, arg string) *component.Param {
-	name, _, _ := strings.Cut(strings.TrimLeft(arg, "-"), "=")
-	if !strings.HasPrefix(arg, "-") {
-		return nil
-	}
-	for i := range found.Params {
-		if found.Params[i].Name == strings.ReplaceAll(name, "-", "_") {
-			return &found.Params[i]
-		}
-	}
-	return nil
 }
 
 // roles offers the roles of the app on the line, as a comma list.

@@ -5,6 +5,8 @@ import (
 	"math"
 	"strconv"
 	"time"
+
+	"torchx/runtime/units"
 )
 
 // parseTime reads a moment as users write it: RFC 3339, unix seconds (with a
@@ -19,7 +21,7 @@ func parseTime(text string, now time.Time) (time.Time, error) {
 	if seconds, err := strconv.ParseFloat(text, 64); err == nil {
 		return unixSeconds(text, seconds)
 	}
-	if age, ok := parseAge(text); ok {
+	if age, err := units.ParseDuration(text); err == nil {
 		return now.Add(-age), nil
 	}
 	return time.Time{}, fmt.Errorf("invalid time %s: write RFC 3339 (2026-01-31T08:00:00Z), unix seconds or an age (10m, 2h, 3d)",
@@ -33,23 +35,6 @@ func unixSeconds(text string, seconds float64) (time.Time, error) {
 	}
 	whole := math.Floor(seconds)
 	return time.Unix(int64(whole), int64((seconds-whole)*1e9)), nil
-}
-
-// parseAge reads a duration with days and weeks beside Go's own units.
-func parseAge(text string) (time.Duration, bool) {
-	if n := len(text); n > 1 && (text[n-1] == 'd' || text[n-1] == 'w') {
-		unit := 24 * time.Hour
-		if text[n-1] == 'w' {
-			unit *= 7
-		}
-		v, err := strconv.ParseFloat(text[:n-1], 64)
-		if err != nil || v < 0 || v > 100000 {
-			return 0, false
-		}
-		return time.Duration(v * float64(unit)), true
-	}
-	d, err := time.ParseDuration(text)
-	return d, err == nil && d >= 0
 }
 
 // age says how long ago something was, in the largest unit that fits.

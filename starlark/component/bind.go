@@ -57,9 +57,12 @@ func (c *Component) bind(in Inputs) (*bound, error) {
 	b := &binder{params: c.Params, line: line, section: "config section [component:" + c.Name + "]"}
 	out, err := b.read(in)
 	var config configError
+	var resource *unknownResourceError
 	switch {
 	case errors.As(err, &config):
 		return nil, config.error
+	case errors.As(err, &resource):
+		return nil, fmt.Errorf("%s: %w", c.Ref, err)
 	case err != nil:
 		return nil, c.usage(err)
 	}
@@ -217,7 +220,7 @@ func fromJSON(p *Param, decoded any) (starlark.Value, error) {
 func (p *Param) CheckConfig(text string) error {
 	value := *p
 	if p.Variadic {
-		value.Type = Type{Kind: List, Elem: p.Type.Kind}
+		value.Type = p.Type.list()
 	}
 	_, err := fromConfig(&value, text)
 	return err
@@ -244,7 +247,7 @@ func (b *binder) bindRest(p *Param, out *bound) error {
 	}
 	// A list elsewhere stands for the arguments one by one.
 	list := *p
-	list.Type = Type{Kind: List, Elem: p.Type.Kind}
+	list.Type = p.Type.list()
 	v, err := b.value(&list)
 	if values, ok := v.(*starlark.List); ok {
 		for e := range values.Elements() {

@@ -65,3 +65,33 @@ func fileSummaries(fsys fs.FS, file string) []Summary {
 	}
 	return all
 }
+
+// Offer is what can be offered while a value is typed.
+type Offer struct {
+	// Words are whole values; nil if they cannot be listed.
+	Words []string
+	// Files says that the value can be the path of a file.
+	Files bool
+	// List says that the value is several, separated by commas.
+	List bool
+}
+
+// Offer says what to offer for a value of the parameter. A str may be anything,
+// a path too; numbers, times and sizes are nothing that can be listed.
+func (p *Param) Offer() Offer {
+	t := p.Type
+	one := t
+	if t.Kind == List {
+		one = t.elem()
+	}
+	o := Offer{List: t.Kind == List}
+	switch one.Kind {
+	case Bool:
+		o.Words = []string{"true", "false"}
+	case Enum, Resource:
+		o.Words = one.Choices
+	case String, Path:
+		o.Files = true
+	}
+	return o
+}

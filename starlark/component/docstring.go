@@ -178,17 +178,20 @@ func parseEntry(body string) (name, kind, help string, ok bool) {
 	return match[1], kind, strings.TrimSpace(help), ok
 }
 
-// closingParenthesis returns the offset of the partner of text[0], or -1.
+// closingParenthesis returns the offset of the partner of text[0], or -1. What is
+// in quotes does not count; a quote without a partner is an apostrophe.
 func closingParenthesis(text string) int {
 	depth := 0
-	for i := range len(text) {
-		switch text[i] {
+	for i := 0; i < len(text); i++ {
+		switch c := text[i]; c {
 		case '(':
 			depth++
 		case ')':
 			if depth--; depth == 0 {
 				return i
 			}
+		case '"', '\'':
+			i += max(strings.IndexByte(text[i+1:], c)+1, 0)
 		}
 	}
 	return -1

@@ -87,8 +87,8 @@ func FuzzDocstring(f *testing.F) {
 			if arg.Line < 0 || arg.Line >= lines {
 				t.Fatalf("%q: %s: line %d of %d", doc, name, arg.Line, lines)
 			}
-			if parsed, err := parseType(arg.Type); err == nil {
-				if again, err := parseType(parsed.String()); parsed.Kind != Unset && (err != nil || again.Kind != parsed.Kind) {
+			if parsed, err := ParseType(arg.Type); err == nil {
+				if again, err := ParseType(parsed.String()); parsed.Kind != Unset && (err != nil || again.Kind != parsed.Kind) {
 					t.Fatalf("type %q is written %q, read again: %v, %v", arg.Type, parsed, again, err)
 				}
 			}

@@ -143,21 +143,43 @@ func (p *Param) synopsis() string {
 
 // placeholder shows what kind of value is expected.
 func placeholder(p *Param) string {
-	switch p.Type.Kind {
+	switch t := p.Type; t.Kind {
 	case List:
-		return p.Type.Elem.String() + ",..."
+		return t.elem().placeholder() + ",..."
 	case Dict:
+		if t.Elem != String {
+			return "K=" + t.elem().placeholder() + ",..."
+		}
 		return "K=V,..."
 	case Bool:
 		return "[bool]"
 	default:
-		return p.Type.Kind.String()
+		return t.placeholder()
 	}
 }
 
-// remark says whether the parameter is required or what its default is, unless
-// its help tells the default in its own words.
+// placeholder is the word for a value that is neither a list nor a dict: the
+// choices of an enum if they are short, else what the kind is called.
+func (t Type) placeholder() string {
+	if t.Kind == Enum {
+		if choices := strings.Join(t.Choices, "|"); len(choices) < helpColumn {
+			return "{" + choices + "}"
+		}
+	}
+	return t.Kind.String()
+}
+
+// remark lists the choices that the placeholder does not, and says whether the
+// parameter is required or what its default is, unless its help tells the default
+// in its own words.
 func (p *Param) remark() string {
+	if p.Type.has(Enum) && !strings.Contains(placeholder(p), "{") {
+		return strings.TrimSpace("(one of: " + strings.Join(p.Type.Choices, ", ") + ") " + p.whenLeftOut())
+	}
+	return p.whenLeftOut()
+}
+
+func (p *Param) whenLeftOut() string {
 	switch {
 	case p.Required:
 		return "(required)"

@@ -22,18 +22,18 @@ func (t Type) fromJSON(v any) (starlark.Value, error) {
 	case Dict:
 		return t.dictFromJSON(v)
 	default:
-		return primitiveFromJSON(t.Kind, v)
+		return t.oneFromJSON(v)
 	}
 }
 
 func (t Type) listFromJSON(v any) (starlark.Value, error) {
 	items, ok := v.([]any)
 	if !ok {
-		return nil, notA(List, showJSON(v))
+		return nil, t.refuse(showJSON(v), "")
 	}
 	values := make([]starlark.Value, len(items))
 	for i, item := range items {
-		e, err := primitiveFromJSON(t.Elem, item)
+		e, err := t.elem().oneFromJSON(item)
 		if err != nil {
 			return nil, fmt.Errorf("element %d: %w", i, err)
 		}
@@ -46,7 +46,7 @@ func (t Type) listFromJSON(v any) (starlark.Value, error) {
 func (t Type) dictFromJSON(v any) (starlark.Value, error) {
 	items, ok := v.(map[string]any)
 	if !ok {
-		return nil, notA(Dict, showJSON(v))
+		return nil, t.refuse(showJSON(v), "")
 	}
 	names := make([]string, 0, len(items))
 	for name := range items {
@@ -55,11 +55,11 @@ func (t Type) dictFromJSON(v any) (starlark.Value, error) {
 	slices.Sort(names)
 	dict := starlark.NewDict(len(items))
 	for _, name := range names {
-		key, err := parsePrimitiveText(t.Key, name)
+		key, err := Type{Kind: t.Key}.parseOne(name)
 		if err != nil {
 			return nil, fmt.Errorf("key %w", err)
 		}
-		value, err := primitiveFromJSON(t.Elem, items[name])
+		value, err := t.elem().oneFromJSON(items[name])
 		if err != nil {
 			return nil, fmt.Errorf("value of %q: %w", name, err)
 		}
@@ -70,30 +70,30 @@ func (t Type) dictFromJSON(v any) (starlark.Value, error) {
 	return dict, nil
 }
 
-func primitiveFromJSON(kind Kind, v any) (starlark.Value, error) {
+func (t Type) oneFromJSON(v any) (starlark.Value, error) {
 	switch v := v.(type) {
 	case string:
-		return parsePrimitiveText(kind, v)
+		return t.parseOne(v)
 	case bool:
-		if kind == Bool {
+		if t.Kind == Bool {
 			return starlark.Bool(v), nil
 		}
 	case json.Number:
-		return numberFromJSON(kind, v.String())
+		return t.numberFromJSON(v.String())
 	case float64:
-		return numberFromJSON(kind, formatNumber(v))
+		return t.numberFromJSON(formatNumber(v))
 	case int:
-		return numberFromJSON(kind, strconv.Itoa(v))
+		return t.numberFromJSON(strconv.Itoa(v))
 	}
-	return nil, notA(kind, showJSON(v))
+	return nil, t.refuse(showJSON(v), "")
 }
 
 // numberFromJSON takes the text of a number. One for a str stays as it was written.
-func numberFromJSON(kind Kind, text string) (starlark.Value, error) {
-	if kind == Bool {
-		return nil, notA(kind, text)
+func (t Type) numberFromJSON(text string) (starlark.Value, error) {
+	if t.Kind == Bool || t.Kind == Path {
+		return nil, t.refuse(text, "")
 	}
-	return parsePrimitiveText(kind, text)
+	return t.parseOne(text)
 }
 
 // formatNumber writes whole numbers without an exponent, so that they can be ints.

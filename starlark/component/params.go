@@ -8,6 +8,8 @@ import (
 
 	"go.starlark.net/starlark"
 	"go.starlark.net/syntax"
+
+	"torchx/starlark/specmodule"
 )
 
 // Param is a parameter of a component.
@@ -53,12 +55,14 @@ type source struct {
 	doc  docstring
 	file string // that fn is from
 	tree func() *syntax.File
+	// resources are the names that a parameter of type resource can have.
+	resources func() []string
 }
 
 // newSource reads fn's docstring. tree returns the syntax of the file fn is from,
 // nil if that is not known; it is called for the line numbers of errors only.
 func newSource(fn *starlark.Function, tree func() *syntax.File) source {
-	return source{fn: fn, doc: parseDocstring(fn.Doc()), file: fn.Position().Filename(), tree: tree}
+	return source{fn: fn, doc: parseDocstring(fn.Doc()), file: fn.Position().Filename(), tree: tree, resources: specmodule.NamedResourceNames}
 }
 
 // docLine is the line of the docstring's opening quotes, from 1.
@@ -136,17 +140,20 @@ func (s source) param(i int, variadic bool) (Param, error) {
 		p.def = s.fn.ParamDefault(i)
 		p.Required = p.def == nil
 	}
-	if !p.Required && !variadic {
-		p.Default = show(p.def)
-	}
 	if doc.Type != "" {
-		t, err := parseType(doc.Type)
+		t, err := ParseType(doc.Type)
 		if err != nil {
 			return p, s.fail(s.docLine()+doc.Line, "argument %s: %v", name, err)
 		}
 		p.Type = t
 	}
-	return p, s.complete(&p, int(pos.Line))
+	if err := s.complete(&p, int(pos.Line)); err != nil {
+		return p, err
+	}
+	if !p.Required && !variadic {
+		p.Default = p.Type.show(p.def)
+	}
+	return p, nil
 }
 
 // complete infers a type that the docstring does not give, and checks it.
@@ -164,7 +171,22 @@ func (s source) complete(p *Param, line int) error {
 		if p.Type.Kind == Dict {
 			return s.fail(line, "argument *%s: its type is that of one element, and cannot be a dict", p.Name)
 		}
-		p.Type = Type{Kind: p.Type.Elem}
+		p.Type = p.Type.elem()
+	}
+	return s.checkDefault(p, line)
+}
+
+// checkDefault refuses a default that cannot be what its type says. Of the types
+// that TorchX has, too, any is taken, as there; `component lint` finds those.
+func (s source) checkDefault(p *Param, line int) error {
+	if p.Type.has(Resource) {
+		p.Type.Choices = s.resources()
+	}
+	if p.Variadic || !p.Type.has(Enum) && !p.Type.has(Duration) && !p.Type.has(ByteSize) && !p.Type.has(Resource) {
+		return nil
+	}
+	if err := p.Type.Fits(p.def); err != nil {
+		return s.fail(line, "argument %s: its default does not fit its type: %v", p.Name, err)
 	}
 	return nil
 }

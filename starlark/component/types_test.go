@@ -1,8 +1,13 @@
 package component
 
 import (
+	"reflect"
+	"strconv"
 	"strings"
 	"testing"
+
+	"go.starlark.net/starlark"
+	"go.starlark.net/syntax"
 )
 
 func TestParseType(t *testing.T) {
@@ -29,11 +34,23 @@ func TestParseType(t *testing.T) {
 		{"str, optional", Type{Kind: String, Optional: true}},
 		{"dict[str, int], optional", Type{Kind: Dict, Key: String, Elem: Int, Optional: true}},
 		{"optional", Type{Optional: true}},
+		{"int?", Type{Kind: Int, Optional: true}},
+		{"list[int]?", Type{Kind: List, Elem: Int, Optional: true}},
+		{`enum("a", "b c")`, Type{Kind: Enum, Choices: []string{"a", "b c"}}},
+		{`Literal['a', "b"]`, Type{Kind: Enum, Choices: []string{"a", "b"}}},
+		{`enum("(")?`, Type{Kind: Enum, Choices: []string{"("}, Optional: true}},
+		{`list[enum("a", "b")]`, Type{Kind: List, Elem: Enum, Choices: []string{"a", "b"}}},
+		{`dict[str, enum("a")]`, Type{Kind: Dict, Key: String, Elem: Enum, Choices: []string{"a"}}},
+		{"duration", Type{Kind: Duration}},
+		{"dict[str, duration]", Type{Kind: Dict, Key: String, Elem: Duration}},
+		{"bytesize | None", Type{Kind: ByteSize, Optional: true}},
+		{"list[path]", Type{Kind: List, Elem: Path}},
+		{"optional[resource]", Type{Kind: Resource, Optional: true}},
 	}
 	for _, test := range tests {
-		got, err := parseType(test.text)
-		if err != nil || got != test.want {
-			t.Errorf("parseType(%q) = %+v, %v, want %+v", test.text, got, err, test.want)
+		got, err := ParseType(test.text)
+		if err != nil || !reflect.DeepEqual(got, test.want) {
+			t.Errorf("ParseType(%q) = %+v, %v, want %+v", test.text, got, err, test.want)
 		}
 	}
 }
@@ -52,11 +69,126 @@ func TestParseTypeRefuses(t *testing.T) {
 		{"int | str", "only None"},
 		{"None", "nothing but None"},
 		{"Optional[]", "a type is one of"},
+		{"enum", `as in enum("a", "b")`},
+		{"enum()", "texts in quotes"},
+		{"enum(a, b)", "texts in quotes"},
+		{`enum("")`, "texts in quotes"},
+		{`enum("a,b")`, "without commas"},
+		{`enum("a", "a")`, "twice"},
+		{`enum("a"`, "closing ) is missing"},
+		{`enum("a`, "texts in quotes"},
+		{"dict[path, int]", "the keys of a dict"},
+		{"list[int?]", "inside a list or dict"},
+		{"int str", "nothing is expected behind int"},
+		{"int, str", "nothing is expected behind int"},
+		{"durations", "Did you mean duration?"},
+		{"size", "a type is one of"},
+		{"int?!", "nothing is expected"},
 	}
 	for _, test := range tests {
-		_, err := parseType(test.text)
-		if err == nil || !strings.Contains(err.Error(), test.want) || !strings.Contains(err.Error(), test.text) {
-			t.Errorf("parseType(%q): %v, want %q", test.text, err, test.want)
+		_, err := ParseType(test.text)
+		if err == nil || !strings.Contains(err.Error(), test.want) || !strings.Contains(err.Error(), strconv.Quote(test.text)) {
+			t.Errorf("ParseType(%q): %v, want %q", test.text, err, test.want)
+		}
+	}
+}
+
+// TestTypeIsReadBack: what a type is shown as is a type again.
+func TestTypeIsReadBack(t *testing.T) {
+	t.Parallel()
+	for _, text := range []string{"str", "list[duration]", "dict[int, bytesize]", `enum("a", "b")`, `list[enum("x")]`, "resource", "path"} {
+		first, err := ParseType(text)
+		if err != nil {
+			t.Fatal(err)
+		}
+		again, err := ParseType(first.String())
+		if err != nil || !reflect.DeepEqual(first, again) || first.String() != text {
+			t.Errorf("%s: %s, %+v, %v", text, first, again, err)
+		}
+	}
+}
+
+func TestFits(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct{ kind, value, want string }{
+		{"str", `"a"`, ""},
+		{"str", `None`, ""},
+		{"str", `3`, "3 is a int, not of type str"},
+		{"int", `3`, ""},
+		{"int", `3.0`, "not of type int"},
+		{"int", `"3"`, "not an int"},
+		{"float", `3`, ""},
+		{"float", `True`, "not of type float"},
+		{"bool", `True`, ""},
+		{"bool", `0`, "not of type bool"},
+		{"list[int]", `[1, 2]`, ""},
+		{"list[int]", `(1,)`, ""},
+		{"list[int]", `[1, "a"]`, "element 1"},
+		{"list[int]", `[None]`, "element 0"},
+		{"list[str]", `"a"`, "not a list"},
+		{"dict[str, int]", `{"a": 1}`, ""},
+		{"dict[str, int]", `{"a": "b"}`, `the value of`},
+		{"dict[str, int]", `{1: 1}`, "key 1"},
+		{"dict[str, int]", `[]`, "not of type dict"},
+		{`enum("a", "b")`, `"b"`, ""},
+		{`enum("a", "b")`, `"c"`, `"c" is not one of a, b`},
+		{`enum("a", "b")`, `1`, "1 is not one of a, b"},
+		{"duration", `90`, ""},
+		{"duration", `0.5`, ""},
+		{"duration", `-1`, "not of type duration"},
+		{"duration", `"10m"`, "a duration is a number of seconds: write 600"},
+		{"duration", `"soon"`, "not a duration"},
+		{"bytesize", `1 << 30`, ""},
+		{"bytesize", `1.5`, "not of type bytesize"},
+		{"bytesize", `"2K"`, "a number of bytes: write 2048"},
+		{"path", `"/a"`, ""},
+		{"resource", `"whatever"`, ""}, // the names are not known here
+	} {
+		kind, err := ParseType(c.kind)
+		if err != nil {
+			t.Fatal(err)
+		}
+		v, err := starlark.EvalOptions(&syntax.FileOptions{}, &starlark.Thread{}, "", c.value, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		err = kind.Fits(v)
+		if (err == nil) != (c.want == "") || err != nil && !strings.Contains(err.Error(), c.want) {
+			t.Errorf("%s, %s: %v, want %q", c.kind, c.value, err, c.want)
+		}
+	}
+}
+
+// TestParamsCheckDefaults: a default that has no form on the command line, where a
+// number is meant for a time or a size, is found before anything runs.
+func TestParamsCheckDefaults(t *testing.T) {
+	t.Parallel()
+	for doc, want := range map[string]string{
+		`def f(wait = "10m"):
+    """F.
+
+    Args:
+        wait (duration): how long
+    """
+`: `c.star:1: component f: argument wait: its default does not fit its type: "10m" is a text, and a duration is a number of seconds: write 600`,
+		`def f(mode = "slo"):
+    """F.
+
+    Args:
+        mode (enum("fast", "slow")): how
+    """
+`: `"slo" is not one of fast, slow. Did you mean slow?`,
+		`def f(h = "gpu.smal"):
+    """F.
+
+    Args:
+        h (resource): on what
+    """
+`: "Did you mean `gpu.small`?",
+	} {
+		_, _, err := define(t, doc)
+		if err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%s\n%v, want %q", doc, err, want)
 		}
 	}
 }

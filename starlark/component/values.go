@@ -2,8 +2,8 @@ package component
 
 import (
 	"fmt"
-	"math"
 	"math/big"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -20,17 +20,9 @@ var (
 	floatForm = lazily(`^(?i)[+-]?(inf|infinity|nan|([0-9]+(_[0-9]+)*\.?([0-9]+(_[0-9]+)*)?|\.[0-9]+(_[0-9]+)*)(e[+-]?[0-9]+(_[0-9]+)*)?)$`)
 )
 
-// expectations tell how a value of a kind is written.
-var expectations = map[Kind]string{
-	Int:   "a whole number such as 3",
-	Float: "a number such as 1.5",
-	Bool:  "true or false",
-	List:  "values separated by commas",
-	Dict:  "KEY=VALUE pairs separated by commas",
-}
-
 // parseText reads a value as the command line gives it. An empty list or dict
-// is None, as in TorchX. Errors are one line without the parameter's name.
+// is None, as in TorchX. Errors are one line without the parameter's name, and say
+// what is expected with an example.
 func (t Type) parseText(text string) (starlark.Value, error) {
 	switch t.Kind {
 	case List:
@@ -38,7 +30,7 @@ func (t Type) parseText(text string) (starlark.Value, error) {
 	case Dict:
 		return t.parseDict(text)
 	default:
-		return parsePrimitiveText(t.Kind, text)
+		return t.parseOne(text)
 	}
 }
 
@@ -48,9 +40,9 @@ func (t Type) parseList(text string) (starlark.Value, error) {
 	}
 	var values []starlark.Value
 	for _, part := range strings.Split(text, ",") {
-		v, err := parsePrimitiveText(t.Elem, strings.TrimSpace(part))
+		v, err := t.elem().parseOne(strings.TrimSpace(part))
 		if err != nil {
-			return nil, fmt.Errorf("%w, in %s, which should be %s of type %s", err, brief(text), expectations[List], t.Elem)
+			return nil, fmt.Errorf("%w, in %s, which should be %s", err, brief(text), t.expected())
 		}
 		values = append(values, v)
 	}
@@ -67,13 +59,13 @@ func (t Type) parseDict(text string) (starlark.Value, error) {
 	}
 	dict := starlark.NewDict(len(pairs))
 	for _, pair := range pairs {
-		key, err := parsePrimitiveText(t.Key, pair.Key)
+		key, err := Type{Kind: t.Key}.parseOne(pair.Key)
 		if err != nil {
-			return nil, fmt.Errorf("key %w, in %s", err, brief(text))
+			return nil, fmt.Errorf("key %w, in %s, which should be %s", err, brief(text), t.expected())
 		}
-		value, err := parsePrimitiveText(t.Elem, pair.Value)
+		value, err := t.elem().parseOne(pair.Value)
 		if err != nil {
-			return nil, fmt.Errorf("the value of %s, %w, in %s", pair.Key, err, brief(text))
+			return nil, fmt.Errorf("the value of %s, %w, in %s, which should be %s", pair.Key, err, brief(text), t.expected())
 		}
 		if err := dict.SetKey(key, value); err != nil {
 			return nil, err
@@ -82,25 +74,39 @@ func (t Type) parseDict(text string) (starlark.Value, error) {
 	return dict, nil
 }
 
-// parsePrimitiveText reads a str, int, float or bool.
-func parsePrimitiveText(kind Kind, text string) (starlark.Value, error) {
-	switch kind {
-	case Int:
-		if v, ok := parseInt(text); ok {
-			return v, nil
-		}
-	case Float:
-		if v, ok := parseFloat(text); ok {
-			return v, nil
-		}
-	case Bool:
-		if v, ok := parseBool(text); ok {
-			return v, nil
-		}
-	default:
-		return starlark.String(text), nil
+// parseOne reads a value that is neither a list nor a dict.
+func (t Type) parseOne(text string) (starlark.Value, error) {
+	v, ok := t.read(text)
+	if !ok {
+		return nil, t.refuse(brief(text), text)
 	}
-	return nil, notA(kind, brief(text))
+	return v, nil
+}
+
+// read is parseOne without a reason.
+func (t Type) read(text string) (starlark.Value, bool) {
+	switch t.Kind {
+	case Int:
+		return parseInt(text)
+	case Float:
+		return parseFloat(text)
+	case Bool:
+		return parseBool(text)
+	case Duration:
+		return parseDuration(strings.TrimSpace(text))
+	case ByteSize:
+		return parseByteSize(strings.TrimSpace(text))
+	case Enum, Resource:
+		return starlark.String(text), t.allows(text)
+	default:
+		return starlark.String(text), true
+	}
+}
+
+// allows reports whether text is one of the choices of an enum or resource. An
+// empty name of a resource is none, as for specs.resource.
+func (t Type) allows(text string) bool {
+	return slices.Contains(t.Choices, text) || t.Kind == Resource && (text == "" || len(t.Choices) == 0)
 }
 
 // brief quotes text, cut to a length that keeps an error readable.
@@ -112,33 +118,22 @@ func brief(text string) string {
 	return strconv.Quote(text)
 }
 
-func notA(kind Kind, shown string) error {
-	article := "a"
-	if kind == Int {
-		article = "an"
-	}
-	if hint, ok := expectations[kind]; ok {
-		return fmt.Errorf("%s is not %s %s (%s)", shown, article, kind, hint)
-	}
-	return fmt.Errorf("%s is not %s %s", shown, article, kind)
-}
-
-func parseInt(text string) (starlark.Int, bool) {
+func parseInt(text string) (starlark.Value, bool) {
 	text = strings.TrimSpace(text)
 	if len(text) > maxDigits || !intForm().MatchString(text) {
-		return starlark.Int{}, false
+		return nil, false
 	}
 	n, ok := new(big.Int).SetString(strings.ReplaceAll(text, "_", ""), 10)
 	if !ok {
-		return starlark.Int{}, false
+		return nil, false
 	}
 	return starlark.MakeBigInt(n), true
 }
 
-func parseFloat(text string) (starlark.Float, bool) {
+func parseFloat(text string) (starlark.Value, bool) {
 	text = strings.TrimSpace(text)
 	if !floatForm().MatchString(text) {
-		return 0, false
+		return nil, false
 	}
 	// A number out of range is an infinity, as in Python.
 	f, _ := strconv.ParseFloat(strings.ReplaceAll(text, "_", ""), 64)
@@ -146,47 +141,12 @@ func parseFloat(text string) (starlark.Float, bool) {
 }
 
 // parseBool takes the words of run options, which TorchX reads as false for components.
-func parseBool(text string) (starlark.Bool, bool) {
+func parseBool(text string) (starlark.Value, bool) {
 	switch strings.ToLower(strings.TrimSpace(text)) {
 	case "true", "1", "yes", "on":
-		return true, true
+		return starlark.True, true
 	case "false", "0", "no", "off":
-		return false, true
+		return starlark.False, true
 	}
-	return false, false
-}
-
-// show writes a value as the command line would give it.
-func show(v starlark.Value) string {
-	switch v := v.(type) {
-	case starlark.NoneType:
-		return "none"
-	case starlark.String:
-		return string(v)
-	case starlark.Bool:
-		return strconv.FormatBool(bool(v))
-	case starlark.Float:
-		return showFloat(float64(v))
-	case *starlark.Dict:
-		var parts []string
-		for _, item := range v.Items() {
-			parts = append(parts, show(item[0])+"="+show(item[1]))
-		}
-		return strings.Join(parts, ",")
-	case starlark.Sequence:
-		var parts []string
-		for e := range starlark.Elements(v) {
-			parts = append(parts, show(e))
-		}
-		return strings.Join(parts, ",")
-	default:
-		return v.String()
-	}
-}
-
-func showFloat(f float64) string {
-	if math.Abs(f) < 1e15 && f == math.Trunc(f) {
-		return strconv.FormatFloat(f, 'f', 1, 64)
-	}
-	return strconv.FormatFloat(f, 'g', -1, 64)
+	return nil, false
 }

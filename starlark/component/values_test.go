@@ -43,9 +43,22 @@ func TestParseText(t *testing.T) {
 		{"dict[str, int]", "a=1;b=2", `{"a": 1, "b": 2}`},
 		{"dict[int, float]", "1=2", `{1: 2.0}`},
 		{"Optional[int]", "7", "7"},
+		{`enum("a", "b")`, "b", `"b"`},
+		{`list[enum("a", "b")]`, "b, a", `["b", "a"]`},
+		{"duration", "90", "90"},
+		{"duration", " 1h30m ", "5400"},
+		{"duration", "500ms", "0.5"},
+		{"duration", "1.5d", "129600"},
+		{"bytesize", "16GiB", "17179869184"},
+		{"bytesize", "10GB", "10000000000"},
+		{"bytesize", "1K", "1024"},
+		{"list[bytesize]", "1K,2", "[1024, 2]"},
+		{"dict[str, duration]", "a=1m,b=2", `{"a": 60, "b": 2}`},
+		{"path", "~/a b", `"~/a b"`},
+		{"resource", "gpu.small", `"gpu.small"`},
 	}
 	for _, test := range tests {
-		kind, err := parseType(test.kind)
+		kind, err := ParseType(test.kind)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -107,9 +120,18 @@ func TestParseTextRefuses(t *testing.T) {
 		{"dict[int, str]", "x=1", `key "x" is not an int`},
 		{"dict", "A=x=y", `A='x=y'`},
 		{"dict", "foo", "KEY=VALUE"},
+		{`enum("fast", "slow")`, "fats", `"fats" is not one of fast, slow. Did you mean fast?`},
+		{`enum("fast", "slow")`, "", `"" is not one of fast, slow`},
+		{`list[enum("fast", "slow")]`, "fast,x", "separated by commas such as fast,slow"},
+		{"duration", "10x", `"10x" is not a duration (seconds, or a time such as 90s, 1h30m or 2d)`},
+		{"duration", "-5m", "is not a duration"},
+		{"duration", "1e99", "is not a duration"},
+		{"bytesize", "lots", `"lots" is not a bytesize (bytes, or a size such as 512MiB or 10G)`},
+		{"bytesize", "-1", "is not a bytesize"},
+		{"dict[str, int]", "a=x", "pairs of types str and int separated by commas such as a=3"},
 	}
 	for _, test := range tests {
-		kind, err := parseType(test.kind)
+		kind, err := ParseType(test.kind)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -137,6 +159,16 @@ func TestFromJSON(t *testing.T) {
 		{"list", `[]`, "[]"},
 		{"dict", `{"b": "x=y", "a": 1}`, `{"a": "1", "b": "x=y"}`},
 		{"dict[str, int]", `"a=1"`, `{"a": 1}`},
+		{"duration", `90`, "90"},
+		{"duration", `0.5`, "0.5"},
+		{"duration", `"1m"`, "60"},
+		{"bytesize", `1024`, "1024"},
+		{"bytesize", `"1K"`, "1024"},
+		{`enum("a")`, `"a"`, `"a"`},
+		{`enum("a")`, `1`, ""},
+		{"duration", `-1`, ""},
+		{"duration", `true`, ""},
+		{"path", `1`, ""},
 		{"int", `"x"`, ""},
 		{"int", `1.5`, ""},
 		{"int", `true`, ""},
@@ -149,7 +181,7 @@ func TestFromJSON(t *testing.T) {
 		{"dict[str, int]", `{"a": "x"}`, ""},
 	}
 	for _, test := range tests {
-		kind, err := parseType(test.kind)
+		kind, err := ParseType(test.kind)
 		if err != nil {
 			t.Fatal(err)
 		}

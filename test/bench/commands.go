@@ -24,6 +24,7 @@ func (w *world) daily(runs int) []bench {
 	return []bench{
 		line("version", "< 1.5x", libraries, "version", w.command(w.floor())),
 		line("run --dryrun dist.ddp", "", libraries, "run --dryrun dist.ddp -j 2x2 --script x.py", w.command(w.floor())),
+		line("run dist.ddp --help", "< 30 ms", libraries, "run dist.ddp --help", w.command(w.floor())),
 		line("run utils.echo to its end", "< 60 ms", "sh -c 'echo hello world'", "run utils.echo", w.command("echo hello world")),
 		line("100 replicas of /bin/true", "< 4x", "a shell starting 100",
 			"run utils.binary --entrypoint /bin/true --num_replicas 100", w.command(hundred)),

@@ -35,7 +35,7 @@ var allowed = map[string][]string{
 	"runtime/runner":                  {"backends", "state", "runtime/spec", "runtime/config", "runtime/suggest", "runtime/procs", "runtime/failpoint", "runtime/secrets"},
 	"starlark/interp":                 {},
 	"starlark/specmodule":             {"runtime/spec", "runtime/suggest", "runtime/overlay", "runtime/kv"},
-	"starlark/component":              {"starlark/interp", "starlark/specmodule", "runtime/spec", "runtime/suggest", "runtime/kv"},
+	"starlark/component":              {"starlark/interp", "starlark/specmodule", "runtime/spec", "runtime/suggest", "runtime/kv", "runtime/units"},
 	"components":                      {},
 	"state":                           {"runtime/spec", "runtime/failpoint"},
 	"backends":                        {"runtime/spec", "runtime/kv", "runtime/suggest"},
@@ -59,6 +59,7 @@ var allowed = map[string][]string{
 	"starlark/starfiles":              {},
 	"starlark/starfmt":                {"starlark/interp"},
 	"starlark/starlint":               {"starlark/interp", "starlark/specmodule", "starlark/component", "starlark/starfiles", "runtime/suggest"},
+	"runtime/units":                   {},
 }
 
 // external lists the packages of ours that may import a module, by its prefix.

@@ -1,0 +1,250 @@
+package component
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"text/scanner"
+
+	"torchx/runtime/suggest"
+)
+
+// typeForms are how types are written, in the order that errors list them.
+var typeForms = []string{
+	"str", "int", "float", "bool", "list[T]", "dict[str, T]", "T?", `enum("a", "b")`, "duration", "bytesize", "path", "resource",
+}
+
+// typeNames are the words that a type can begin with, for hints.
+var typeNames = append([]string{"Optional", "Literal", "list", "dict"}, kindNames[String:]...)
+
+// ParseType reads what a docstring writes in parentheses behind a name: "int",
+// "list[str]", "dict[str, int]", `enum("a", "b")`, "duration", "bytesize", "path",
+// "resource"; "T?", "optional[T]", "T | None" and "T, optional" are T or None. The
+// spellings of Python's typing do as well: List, Dict, Optional, Literal. The word
+// "optional" alone leaves the kind Unset. Errors are one line and list the forms.
+func ParseType(text string) (Type, error) {
+	text = strings.TrimSpace(text)
+	if strings.EqualFold(text, "optional") {
+		return Type{Optional: true}, nil
+	}
+	p := typeParser{words: typeWords(text)}
+	t, err := p.whole()
+	if err != nil {
+		return Type{}, fmt.Errorf("unknown type %q: %w", text, err)
+	}
+	return t, nil
+}
+
+// typeWords splits a type into names, quoted texts and single characters.
+func typeWords(text string) []string {
+	var s scanner.Scanner
+	s.Init(strings.NewReader(text))
+	s.Mode = scanner.ScanIdents | scanner.ScanStrings | scanner.ScanChars
+	s.Error = func(*scanner.Scanner, string) {} // an odd word is refused by the parser
+	var words []string
+	for s.Scan() != scanner.EOF {
+		words = append(words, s.TokenText())
+	}
+	return words
+}
+
+// typeParser reads a type from its words.
+type typeParser struct {
+	words []string
+	at    int
+}
+
+// peek returns the next word, "" at the end.
+func (p *typeParser) peek() string {
+	if p.at < len(p.words) {
+		return p.words[p.at]
+	}
+	return ""
+}
+
+func (p *typeParser) next() string {
+	w := p.peek()
+	p.at++
+	return w
+}
+
+func (p *typeParser) accept(word string) bool {
+	if p.peek() != word {
+		return false
+	}
+	p.at++
+	return true
+}
+
+// close takes the bracket that ends a list of types or choices.
+func (p *typeParser) close(bracket string) error {
+	if p.accept(bracket) {
+		return nil
+	}
+	if w := p.peek(); w != "" {
+		return fmt.Errorf("a closing %s is missing before %s", bracket, brief(w))
+	}
+	return fmt.Errorf("a closing %s is missing", bracket)
+}
+
+func (p *typeParser) whole() (Type, error) {
+	t, err := p.union()
+	if err != nil {
+		return t, err
+	}
+	// The ", optional" of google style docstrings.
+	if p.accept(",") && strings.EqualFold(p.peek(), "optional") {
+		t.Optional = true
+		p.at++
+	}
+	if w := p.peek(); w != "" {
+		return t, fmt.Errorf("nothing is expected behind %s, and there is %s; %s", t, brief(w), known())
+	}
+	return t, nil
+}
+
+// union reads T, T?, T | None or None | T.
+func (p *typeParser) union() (Type, error) {
+	var found Type
+	for {
+		if p.accept("None") {
+			found.Optional = true
+		} else {
+			t, err := p.term()
+			switch {
+			case err != nil:
+				return t, err
+			case found.Kind != Unset:
+				return t, fmt.Errorf("only None can be an alternative")
+			}
+			t.Optional = t.Optional || found.Optional
+			found = t
+		}
+		if !p.accept("|") {
+			break
+		}
+	}
+	if found.Kind == Unset {
+		return found, fmt.Errorf("it allows nothing but None")
+	}
+	return found, nil
+}
+
+// term reads a type that is no alternative, with the "?" behind it.
+func (p *typeParser) term() (Type, error) {
+	t, err := p.name(p.next())
+	if err == nil && p.accept("?") {
+		t.Optional = true
+	}
+	return t, err
+}
+
+func (p *typeParser) name(name string) (Type, error) {
+	switch strings.ToLower(name) {
+	case "list":
+		return p.listType()
+	case "dict":
+		return p.dictType()
+	case "optional":
+		return p.optional()
+	case "enum", "literal":
+		return p.enum()
+	}
+	i := slices.Index(kindNames[:], name)
+	if i < 1 {
+		return Type{}, unknownType(name)
+	}
+	return Type{Kind: Kind(i)}, nil
+}
+
+func (p *typeParser) optional() (Type, error) {
+	if !p.accept("[") {
+		return Type{}, fmt.Errorf("optional[T] says what T is, as in optional[int]")
+	}
+	t, err := p.union()
+	if err != nil {
+		return t, err
+	}
+	t.Optional = true
+	return t, p.close("]")
+}
+
+// listType reads what follows list; a bare one is of str.
+func (p *typeParser) listType() (Type, error) {
+	if !p.accept("[") {
+		return Type{Kind: List, Elem: String}, nil
+	}
+	elem, err := p.element()
+	if err != nil {
+		return elem, err
+	}
+	return elem.list(), p.close("]")
+}
+
+// dictType reads what follows dict; a bare one is of str to str.
+func (p *typeParser) dictType() (Type, error) {
+	if !p.accept("[") {
+		return Type{Kind: Dict, Key: String, Elem: String}, nil
+	}
+	key, err := p.element()
+	if err != nil {
+		return key, err
+	}
+	if key.Kind > Bool {
+		return key, fmt.Errorf("the keys of a dict are str, int, float or bool")
+	}
+	if !p.accept(",") {
+		return key, fmt.Errorf("a dict has a key type and a value type, as in dict[str, int]")
+	}
+	elem, err := p.element()
+	if err != nil {
+		return elem, err
+	}
+	return Type{Kind: Dict, Key: key.Kind, Elem: elem.Kind, Choices: elem.Choices}, p.close("]")
+}
+
+// element reads a type that can be inside a list or dict.
+func (p *typeParser) element() (Type, error) {
+	t, err := p.term()
+	if err == nil && (t.Kind == List || t.Kind == Dict || t.Optional) {
+		return t, fmt.Errorf("neither a list, a dict nor None can be inside a list or dict")
+	}
+	return t, err
+}
+
+// enum reads ("a", "b") or, as Python's Literal has it, ["a", "b"].
+func (p *typeParser) enum() (Type, error) {
+	t := Type{Kind: Enum}
+	stop := map[string]string{"(": ")", "[": "]"}[p.next()]
+	if stop == "" {
+		return t, fmt.Errorf(`an enum lists its values, as in enum("a", "b")`)
+	}
+	for {
+		choice, ok := unquote(p.next())
+		switch {
+		case !ok || choice == "" || strings.Contains(choice, ",") || oneLine(choice) != choice:
+			return t, fmt.Errorf(`the values of an enum are texts in quotes without commas, as in enum("a", "b")`)
+		case slices.Contains(t.Choices, choice):
+			return t, fmt.Errorf("%s stands in the enum twice", brief(choice))
+		}
+		t.Choices = append(t.Choices, choice)
+		if !p.accept(",") {
+			return t, p.close(stop)
+		}
+	}
+}
+
+// unquote takes the quotes off a word; there are no escapes.
+func unquote(word string) (string, bool) {
+	n := len(word)
+	if n < 2 || word[0] != word[n-1] || word[0] != '"' && word[0] != '\'' {
+		return "", false
+	}
+	return word[1 : n-1], true
+}
+
+func known() string { return "a type is one of " + strings.Join(typeForms, ", ") }
+
+func unknownType(name string) error {
+	return fmt.Errorf("%s.%s", known(), suggest.Hint(name, typeNames))
+}
