@@ -109,6 +109,17 @@ var docs = map[string]Doc{
 		"torchx.getenv(name, default = None)",
 		"The value of a variable in the caller's environment. What was read is kept in the app's record.",
 	},
+	"torchx.py":      {"torchx.py", "Texts as Python writes them, for components that were ported from it."},
+	"torchx.py.str":  {"torchx.py.str(x)", "The text that str(x) gives in Python: floats and what is in lists and dicts are written otherwise than by str."},
+	"torchx.py.repr": {"torchx.py.repr(x)", "The text that repr(x) gives in Python, with single quotes."},
+	"torchx.py.format": {
+		`torchx.py.format(x, spec = "")`,
+		`Python's format() of text and numbers: torchx.py.format(3, "02d") is "03", torchx.py.format(0.125, ".2f") is "0.12".`,
+	},
+	"torchx.py.dumps": {
+		"torchx.py.dumps(obj, indent = None, sort_keys = False, separators = None, ensure_ascii = True)",
+		"The text that json.dumps gives in Python: keys stay in their order, and there are spaces behind commas and colons.",
+	},
 	"json": {"json", "JSON texts."},
 	"json.encode": {
 		"json.encode(x)",

@@ -101,6 +101,7 @@ func torchxModule(o Options) starlark.Value {
 		"IMAGE":   starlark.String(o.Image),
 		"version": starlark.String(o.Version),
 		"getenv":  starlark.NewBuiltin("torchx.getenv", o.getenv),
+		"py":      pyModule(),
 	}}
 }
 

@@ -1,0 +1,94 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"strings"
+
+	"github.com/urfave/cli/v2"
+
+	"torchx/starlark/migrate"
+)
+
+// migrateOptions are those of `migrate`.
+type migrateOptions struct {
+	output  string
+	partial bool
+	force   bool
+	json    bool
+}
+
+func (t *tool) migrateCommand() *cli.Command {
+	o := migrateOptions{}
+	return &cli.Command{
+		Name:  "migrate",
+		Usage: "port a TorchX component file from Python to Starlark",
+		UsageText: "[-o FILE] [--partial] [--force] [--json] FILE.py\n" +
+			"torchx migrate comp.py\n" +
+			"torchx migrate -o components/comp.star comp.py",
+		Description: "Print the Starlark file that gives the same apps as the TorchX components in FILE.py, formatted. python3 reads the file; " +
+			"nothing of it is executed. Nothing is guessed: what could not be ported is listed with its line, nothing is printed, and the exit code is 1. " +
+			"With --partial the rest is printed all the same, and what is missing fails with the reason when it is run. " +
+			"The README lists what can be ported.",
+		Flags: []cli.Flag{
+			&cli.StringFlag{Name: "output", Aliases: []string{"o"}, Usage: "write to `FILE` instead of stdout", Destination: &o.output},
+			&cli.BoolFlag{Name: "partial", Usage: "write what could be ported although something could not", Destination: &o.partial},
+			&cli.BoolFlag{Name: "force", Usage: "replace a file that is there", Destination: &o.force},
+			&cli.BoolFlag{Name: "json", Usage: "print {text, components, problems, notes} as JSON", Destination: &o.json},
+		},
+		Action: func(c *cli.Context) error {
+			file, err := oneArgument(c, "FILE.py")
+			if err != nil {
+				return err
+			}
+			if o.json && o.output != "" {
+				return usagef("migrate", "--json goes to stdout: leave -o out")
+			}
+			return t.migrate(c.Context, file, o)
+		},
+	}
+}
+
+func (t *tool) migrate(ctx context.Context, file string, o migrateOptions) error {
+	source, err := os.ReadFile(t.env.absolute(file))
+	if err != nil {
+		return fmt.Errorf("read %s: %w", file, pathCause(err))
+	}
+	port, err := migrate.Port(ctx, "python3", file, source)
+	if err != nil {
+		return err
+	}
+	if o.json {
+		err = t.printJSON(port)
+	} else {
+		err = t.deliverPort(file, port, o)
+	}
+	if err == nil && len(port.Problems) > 0 {
+		err = quietError{exitError}
+	}
+	return err
+}
+
+// deliverPort prints or writes the port, and says what is to be said about it.
+func (t *tool) deliverPort(file string, port *migrate.Result, o migrateOptions) error {
+	for _, n := range port.Notes {
+		t.line("", "note: "+n.Error())
+	}
+	for _, p := range port.Problems {
+		t.sayError(p.Error())
+	}
+	if len(port.Problems) > 0 && !o.partial {
+		t.line("", fmt.Sprintf("%s was not ported: change what is named above, or port the rest with --partial", file))
+		return nil
+	}
+	if o.output == "" {
+		return t.print(port.Text)
+	}
+	path := t.env.absolute(o.output)
+	if err := createWhole(path, []byte(port.Text), o.force, "look at what would be written without -o, or replace it with --force"); err != nil {
+		return err
+	}
+	t.say("wrote %s: %s", t.shortPath(path), strings.Join(port.Components, ", "))
+	return nil
+}

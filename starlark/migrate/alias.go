@@ -1,0 +1,402 @@
+package migrate
+
+// Python's lists, dicts and roles are shared by whoever refers to them, and a
+// change is seen by all. Starlark's specs values are copies that never change. This
+// file ports changes of roles and apps as assignments of changed copies, and
+// refuses what would be seen elsewhere in Python.
+
+// recordPlace takes role.env["X"], role.args or role apart: the variable that holds
+// the specs value, the field, and the index if there is one.
+func (p *porter) recordPlace(n *node) (name, field string, index *node, ok bool) {
+	if n.is("Subscript") {
+		index = n.node("slice")
+		if index.is("Index") {
+			index = index.node("value")
+		}
+		n = n.node("value")
+	}
+	if !n.is("Attribute") || !n.node("value").is("Name") {
+		return "", "", nil, false
+	}
+	name, field = n.node("value").text("id"), n.text("attr")
+	s := p.local(name)
+	if s == nil || s != p.scope || s.types[name].class != aSpec {
+		return "", "", nil, false
+	}
+	return name, field, index, true
+}
+
+// changeRecord ports role.field = value and role.field[key] = value.
+func (p *porter) changeRecord(w *writer, n, target, source *node) {
+	name, field, index, ok := p.recordPlace(target)
+	if !ok {
+		p.fail(n, "only a variable that was assigned a specs value in this function can be changed: specs values are copies, use specs.replace")
+		return
+	}
+	if !p.alone(n, name) {
+		return
+	}
+	v := p.expr(source)
+	if index != nil {
+		key := p.expr(index)
+		if p.fieldType(p.scope.types[name].spec, field).class != aDict {
+			p.fail(n, "an item of %s.%s is assigned: build the list before", name, field)
+			return
+		}
+		p.replace(w, name, field, join(text(name+"."+field+" | "), bracket("{", []*doc{join(key.doc, text(": "), v.doc)}, "}")))
+		return
+	}
+	p.replace(w, name, field, v.doc)
+}
+
+// augmentRecord ports role.args += […] and role.num_replicas += 1.
+func (p *porter) augmentRecord(w *writer, n *node, op string) {
+	name, field, index, ok := p.recordPlace(n.node("target"))
+	if !ok || index != nil {
+		p.fail(n, "only a field of a variable that was assigned a specs value in this function can be changed")
+		return
+	}
+	if !p.alone(n, name) {
+		return
+	}
+	v := p.expr(n.node("value"))
+	d := v.at(precUnary)
+	if p.fieldType(p.scope.types[name].spec, field).class == aList && v.typ.class != aList {
+		d = call("list", p, v.doc)
+	}
+	p.replace(w, name, field, join(text(name+"."+field+" "+op+" "), d))
+}
+
+func (p *porter) replace(w *writer, name, field string, d *doc) {
+	w.doc(name+" = ", join(text(p.predeclared("specs.replace")), bracket("(", []*doc{text(name), join(text(field+" = "), d)}, ")")), "")
+}
+
+// mutated ports a call that changes a specs value; false if n is another call.
+func (p *porter) mutated(w *writer, n *node) bool {
+	if p.full(n.node("func")) == "torchx.specs.overlays.set_overlay" {
+		p.setOverlay(w, n)
+		return true
+	}
+	fn := n.node("func")
+	if !fn.is("Attribute") || !fn.node("value").is("Attribute") {
+		return false
+	}
+	name, field, _, ok := p.recordPlace(fn.node("value"))
+	args := n.list("args")
+	if !ok {
+		return false
+	}
+	kind := p.fieldType(p.scope.types[name].spec, field).class
+	var d *doc
+	old := name + "." + field
+	switch method := fn.text("attr"); {
+	case !p.alone(n, name):
+		return true
+	case method == "append" && kind == aList && len(args) == 1:
+		d = join(text(old+" + "), bracket("[", []*doc{p.expr(args[0]).doc}, "]"))
+	case method == "extend" && kind == aList && len(args) == 1:
+		v := p.iterable(args[0])
+		d = join(text(old+" + "), v.at(precProduct))
+		if v.typ.class != aList {
+			d = join(text(old+" + "), call("list", p, v.doc))
+		}
+	case method == "update" && kind == aDict && len(args) == 1 && len(n.list("keywords")) == 0:
+		d = join(text(old+" | "), p.expr(args[0]).at(precBitXor))
+	case method == "update" && kind == aDict && len(args) == 0:
+		d = join(text(old+" | "), text(p.predeclared("dict")), p.arguments(n))
+	case method == "setdefault" && kind == aDict && len(args) == 2:
+		d = join(bracket("{", []*doc{join(p.expr(args[0]).doc, text(": "), p.expr(args[1]).doc)}, "}"), text(" | "+old))
+	default:
+		p.fail(n, "%s.%s(…) changes a specs value, which is a copy: build the value before", old, method)
+		return true
+	}
+	p.replace(w, name, field, d)
+	return true
+}
+
+// setOverlay ports overlays.set_overlay(role, backend, kind, overlay).
+func (p *porter) setOverlay(w *writer, n *node) {
+	args := n.list("args")
+	if len(args) == 0 || !args[0].is("Name") {
+		p.fail(n, "set_overlay of what is no variable: give the role a name first")
+		return
+	}
+	name := args[0].text("id")
+	if s := p.local(name); s == nil || s != p.scope || s.types[name].spec != "Role" {
+		p.fail(n, "set_overlay of %s, which was not assigned a specs.Role in this function", name)
+		return
+	}
+	if p.alone(n, name) {
+		w.doc(name+" = ", join(text(p.predeclared("specs.overlays.with_overlay")), p.arguments(n)), "")
+	}
+}
+
+// alone reports whether nothing else refers to the specs value in a variable when n
+// changes it. If something may, that is a problem.
+func (p *porter) alone(n *node, name string) bool {
+	def := p.scope.def
+	inner := loopsAround(def, n)
+	ok := true
+	bound := bindings(def, name)
+	eachUse(def, name, func(use, parent *node) {
+		if !ok || parent.is("Attribute") || isSetOverlay(p, parent, use) {
+			return
+		}
+		if before(use, n) && !rebound(bound, use, n) || sharedLoop(def, inner, use, bound) {
+			p.fail(n, "%s is changed although line %d has given it to something else already: change it before", name, use.line)
+			ok = false
+		}
+	})
+	for _, b := range bound {
+		if !b.is("Assign", "AnnAssign") {
+			p.fail(n, "%s is changed, and comes from a loop: build a new list with specs.replace", name)
+			return false
+		}
+		if v := b.node("value"); !v.is("Call") {
+			p.fail(n, "%s is changed, and line %d takes it from elsewhere: make a copy with specs.replace there", name, b.line)
+			return false
+		}
+	}
+	if len(bound) == 0 && ok {
+		p.fail(n, "%s is changed, and belongs to the caller: return a changed copy", name)
+		return false
+	}
+	return ok
+}
+
+func isSetOverlay(p *porter, parent, use *node) bool {
+	return parent.is("Call") && p.full(parent.node("func")) == "torchx.specs.overlays.set_overlay" &&
+		len(parent.list("args")) > 0 && parent.list("args")[0] == use
+}
+
+func before(a, b *node) bool { return a.line < b.line || a.line == b.line && a.col < b.col }
+
+// rebound reports whether the variable gets another value between a and b.
+func rebound(bound []*node, a, b *node) bool {
+	for _, s := range bound {
+		if before(a, s) && before(s, b) && s.end >= s.line && a.line < s.line {
+			return true
+		}
+	}
+	return false
+}
+
+// sharedLoop reports whether a later use is seen by a change in the next turn of a
+// loop that the variable is older than.
+func sharedLoop(def *node, around []*node, use *node, bound []*node) bool {
+	uses := loopsAround(def, use)
+	for _, loop := range around {
+		for _, u := range uses {
+			if u != loop {
+				continue
+			}
+			fresh := false
+			for _, b := range bound {
+				fresh = fresh || b.line >= loop.line && b.end <= loop.end && b != loop
+			}
+			if !fresh {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// loopsAround lists the loops of def that n is in.
+func loopsAround(def, n *node) []*node {
+	var out []*node
+	def.walk(func(x *node) bool {
+		if x.is("For") && x.line <= n.line && n.line <= x.end && x != n {
+			out = append(out, x)
+		}
+		return true
+	})
+	return out
+}
+
+// bindings lists the statements of def that give a variable a value.
+func bindings(def *node, name string) []*node {
+	var out []*node
+	def.walk(func(x *node) bool {
+		for _, b := range binds(x) {
+			if b == name && !x.is("AugAssign") {
+				out = append(out, x)
+			}
+		}
+		return true
+	})
+	return out
+}
+
+// eachUse calls f for each reading of a variable, with the node around it.
+func eachUse(def *node, name string, f func(use, parent *node)) {
+	var visit func(n *node)
+	visit = func(n *node) {
+		for _, c := range n.children() {
+			if c.isName(name) && !isTarget(n, c) {
+				f(c, n)
+			}
+			visit(c)
+		}
+	}
+	visit(def)
+}
+
+func isTarget(parent, c *node) bool {
+	if parent.node("target") == c {
+		return true
+	}
+	for _, t := range parent.list("targets") {
+		if t == c {
+			return true
+		}
+	}
+	return false
+}
+
+// shared finds lists and dicts of a function that are given to a specs value and
+// changed afterwards, which Python's value would show.
+func (p *porter) shared(def *node) {
+	given := map[string][]*node{}
+	def.walk(func(n *node) bool {
+		if !n.is("Call") || !p.makesRecord(n) {
+			return true
+		}
+		for _, a := range append(n.list("args"), n.list("keywords")...) {
+			p.handed(a, given)
+		}
+		return true
+	})
+	names := aliases(def)
+	def.walk(func(n *node) bool {
+		name, ok := mutates(n)
+		if !ok || n.is("AugAssign") && p.immutable(name) {
+			return true
+		}
+		for other, uses := range given {
+			if names.of(other) != names.of(name) {
+				continue
+			}
+			p.afterwards(def, n, name, uses)
+		}
+		return true
+	})
+}
+
+// immutable reports whether += gives a variable a new value instead of changing it.
+func (p *porter) immutable(name string) bool {
+	s := p.local(name)
+	if s == nil {
+		return false
+	}
+	switch s.types[name].class {
+	case aList, aDict, aSet, unknown:
+		return false
+	}
+	return true
+}
+
+func (p *porter) afterwards(def, change *node, name string, uses []*node) {
+	around, bound := loopsAround(def, change), bindings(def, name)
+	for _, use := range uses {
+		if before(use, change) && !rebound(bound, use, change) || sharedLoop(def, around, use, bound) {
+			p.fail(change, "%s is changed although line %d has given it to a specs value, which keeps a copy here: change it before, or give a copy of it", name, use.line)
+			return
+		}
+	}
+}
+
+// makesRecord reports whether a call makes a specs value.
+func (p *porter) makesRecord(n *node) bool {
+	switch p.full(n.node("func")) {
+	case "torchx.specs.AppDef", "torchx.specs.Role", "torchx.specs.Resource", "torchx.specs.Workspace", "dataclasses.replace",
+		"torchx.specs.overlays.set_overlay":
+		return true
+	}
+	return false
+}
+
+// handed collects the variables that an argument hands over as they are.
+func (p *porter) handed(n *node, given map[string][]*node) {
+	switch {
+	case n == nil:
+	case n.is("Name"):
+		given[n.text("id")] = append(given[n.text("id")], n)
+	case n.is("List", "Tuple", "Dict", "BoolOp", "IfExp", "keyword", "Starred"):
+		for _, c := range n.children() {
+			if n.is("IfExp") && c == n.node("test") || n.is("Starred") {
+				continue
+			}
+			p.handed(c, given)
+		}
+	}
+}
+
+// mutates returns the variable whose list or dict a node changes.
+func mutates(n *node) (string, bool) {
+	var target *node
+	switch n.kind {
+	case "Call":
+		fn := n.node("func")
+		switch fn.text("attr") {
+		case "append", "extend", "insert", "update", "pop", "setdefault", "clear", "remove", "add", "discard", "popitem", "sort", "reverse":
+			target = fn.node("value")
+		}
+	case "Assign":
+		for _, t := range n.list("targets") {
+			if t.is("Subscript") {
+				target = t.node("value")
+			}
+		}
+	case "AugAssign":
+		target = n.node("target")
+		if target.is("Subscript") {
+			target = target.node("value")
+		}
+	case "Delete":
+		for _, t := range n.list("targets") {
+			target = t.node("value")
+		}
+	}
+	for target.is("Subscript") {
+		target = target.node("value")
+	}
+	return target.textOf("id"), target.is("Name")
+}
+
+func (n *node) textOf(field string) string {
+	if n == nil {
+		return ""
+	}
+	return n.text(field)
+}
+
+// groups are variables that may be the same object, because one was assigned to
+// the other.
+type groups map[string]string
+
+func aliases(def *node) groups {
+	g := groups{}
+	def.walk(func(n *node) bool {
+		if n.is("Assign", "AnnAssign") && n.node("value").is("Name") {
+			for _, t := range append(n.list("targets"), n.node("target")) {
+				if t.is("Name") {
+					g[g.of(t.text("id"))] = g.of(n.node("value").text("id"))
+				}
+			}
+		}
+		return true
+	})
+	return g
+}
+
+func (g groups) of(name string) string {
+	for i := 0; i <= len(g); i++ {
+		next, ok := g[name]
+		if !ok || next == name {
+			break
+		}
+		name = next
+	}
+	return name
+}

@@ -1,0 +1,429 @@
+package migrate
+
+import (
+	"slices"
+	"strings"
+)
+
+// plainFunctions do the same in Python and Starlark for the arguments that
+// components give them.
+var plainFunctions = map[string]bool{
+	"len": true, "range": true, "enumerate": true, "zip": true, "sorted": true, "reversed": true, "min": true, "max": true,
+	"any": true, "all": true, "list": true, "dict": true, "tuple": true, "set": true, "bool": true, "int": true, "float": true,
+	"abs": true, "print": true, "hasattr": true, "getattr": true, "chr": true, "ord": true,
+}
+
+// results are the types of what they return.
+var results = map[string]typ{
+	"len": of(anInt), "int": of(anInt), "ord": of(anInt), "float": of(aFloat), "bool": of(aBool), "any": of(aBool), "all": of(aBool),
+	"hasattr": of(aBool), "chr": of(aStr), "range": listOf(of(anInt)), "dict": of(aDict), "set": of(aSet), "list": of(aList),
+	"tuple": of(aTuple), "sorted": of(aList), "reversed": of(aList), "enumerate": of(aList), "zip": of(aList),
+	"shlex.quote": of(aStr), "shlex.join": of(aStr), "shlex.split": listOf(of(aStr)), "path.join": of(aStr), "path.basename": of(aStr),
+	"path.dirname": of(aStr), "path.normpath": of(aStr), "path.isabs": of(aBool), "path.splitext": {class: aTuple, elem: &typ{class: aStr}},
+	"math.ceil": of(anInt), "math.floor": of(anInt), "math.sqrt": of(aFloat), "math.log": of(aFloat), "math.exp": of(aFloat), "math.fabs": of(aFloat),
+	"specs.resource": {class: aSpec, spec: "Resource"}, "specs.get_named_resources": {class: aSpec, spec: "Resource"},
+	"specs.Resource.copy": {class: aSpec, spec: "Resource"}, "specs.parse_mounts": of(aList),
+	"specs.overlays.PUT": of(aStr), "specs.overlays.JOIN": of(aStr), "specs.overlays.DEL": of(aStr),
+}
+
+// methods are those that Starlark has, by type; the value is the type of the result.
+var methods = map[class]map[string]typ{
+	aStr: {
+		"capitalize": of(aStr), "count": of(anInt), "endswith": of(aBool), "find": of(anInt), "index": of(anInt), "isalnum": of(aBool),
+		"isalpha": of(aBool), "isdigit": of(aBool), "islower": of(aBool), "isspace": of(aBool), "istitle": of(aBool), "isupper": of(aBool),
+		"lower": of(aStr), "lstrip": of(aStr), "partition": {class: aTuple, elem: &typ{class: aStr}}, "removeprefix": of(aStr),
+		"removesuffix": of(aStr), "replace": of(aStr), "rfind": of(anInt), "rindex": of(anInt), "rpartition": {class: aTuple, elem: &typ{class: aStr}},
+		"rsplit": listOf(of(aStr)), "rstrip": of(aStr), "split": listOf(of(aStr)), "splitlines": listOf(of(aStr)), "startswith": of(aBool),
+		"strip": of(aStr), "title": of(aStr), "upper": of(aStr), "join": of(aStr),
+	},
+	aList: {"append": {}, "clear": {}, "extend": {}, "index": of(anInt), "insert": {}, "pop": {}, "remove": {}},
+	aDict: {"clear": {}, "get": {}, "items": {}, "keys": {}, "pop": {}, "popitem": {}, "setdefault": {}, "update": {}, "values": {}},
+	aSet: {
+		"add": {}, "clear": {}, "difference": of(aSet), "discard": {}, "intersection": of(aSet), "issubset": of(aBool), "issuperset": of(aBool),
+		"pop": {}, "remove": {}, "symmetric_difference": of(aSet), "union": of(aSet),
+	},
+	aTuple: {},
+}
+
+// call ports a call.
+func (p *porter) call(n *node) value {
+	fn := n.node("func")
+	if full := p.full(fn); full != "" {
+		return p.importedCall(n, full)
+	}
+	if fn.is("Name") && p.local(fn.text("id")) == nil && p.globals[fn.text("id")] == nil {
+		return p.builtinCall(n, fn.text("id"))
+	}
+	if fn.is("Attribute") {
+		return p.methodCall(n, fn)
+	}
+	v := p.expr(fn)
+	if v.typ.class == anEnum {
+		return p.fail(n, "looking a member of an Enum up by value cannot be ported: write a dict")
+	}
+	t := typ{}
+	if g := p.globals[fn.text("id")]; fn.is("Name") && g != nil && g.def != nil && p.local(fn.text("id")) == nil {
+		t = p.annotated(g.def.node("returns"))
+	}
+	return primary(join(v.at(precPrimary), p.arguments(n)), t)
+}
+
+// arguments ports what is in the parentheses of a call: Starlark wants *args and
+// **kwargs last.
+func (p *porter) arguments(n *node) *doc {
+	var positional, named, last []*doc
+	args := n.list("args")
+	star := slices.IndexFunc(args, func(a *node) bool { return a.is("Starred") })
+	for i, a := range args {
+		if star >= 0 && i >= star {
+			break
+		}
+		positional = append(positional, p.expr(a).doc)
+	}
+	if star >= 0 {
+		rest := args[star:]
+		if len(rest) == 1 {
+			last = append(last, join(text("*"), p.iterable(rest[0].node("value")).at(precOr)))
+		} else {
+			last = append(last, join(text("*"), bracketed(p.spread(rest).doc)))
+		}
+	}
+	for _, k := range n.list("keywords") {
+		v := p.expr(k.node("value"))
+		if name := k.text("arg"); name != "" {
+			named = append(named, join(text(name+" = "), v.doc))
+			continue
+		}
+		last = append(last, join(text("**"), v.at(precOr)))
+	}
+	return bracket("(", append(append(positional, named...), last...), ")")
+}
+
+// spread joins arguments of which some are starred.
+func (p *porter) spread(args []*node) value {
+	var chunks []*doc
+	for _, a := range args {
+		if a.is("Starred") {
+			chunks = append(chunks, call("list", p, p.iterable(a.node("value")).doc))
+		} else {
+			chunks = append(chunks, bracket("[", []*doc{p.expr(a).doc}, "]"))
+		}
+	}
+	return p.joinedChunks(args[0], chunks, nil)
+}
+
+// importedCall ports a call of something imported, by its full name.
+func (p *porter) importedCall(n *node, full string) value {
+	args := n.list("args")
+	switch full {
+	case "os.environ.get", "os.getenv":
+		if len(args) < 1 || len(args) > 2 || len(n.list("keywords")) > 0 {
+			break
+		}
+		t := of(aStr)
+		var docs []*doc
+		for i, a := range args {
+			v := p.expr(a)
+			docs = append(docs, v.doc)
+			if i == 1 {
+				t = t.join(v.typ)
+			}
+		}
+		return primary(call("torchx.getenv", p, docs...), t)
+	case "json.dumps":
+		return primary(join(text(p.predeclared("torchx.py.dumps")), p.arguments(n)), of(aStr))
+	case "shlex.split":
+		if len(args) != 1 || len(n.list("keywords")) > 0 {
+			return p.fail(n, "shlex.split takes only the text here")
+		}
+	case "math.log":
+		if len(args) != 1 {
+			return p.fail(n, "math.log takes one number here")
+		}
+	case "copy.copy", "copy.deepcopy":
+		return p.copied(n, full)
+	case "torchx.specs.RetryPolicy":
+		if len(args) == 1 && len(n.list("keywords")) == 0 {
+			return p.expr(args[0])
+		}
+	case "logging.getLogger":
+		return p.fail(n, "a logger is used as a value")
+	case "os.path.join":
+		if len(n.list("keywords")) > 0 {
+			return p.fail(n, "os.path.join takes no names")
+		}
+	case "typing.cast":
+		if len(args) == 2 {
+			return p.expr(args[1])
+		}
+	}
+	v := p.imported(n.node("func"), full)
+	return primary(join(v.doc, p.arguments(n)), p.resultOf(n, full))
+}
+
+// resultOf is the type of what an imported function returns.
+func (p *porter) resultOf(n *node, full string) typ {
+	if to, ok := translations[full]; ok {
+		full = to
+	} else if rest, ok := strings.CutPrefix(full, "torchx."); ok {
+		full = rest
+	}
+	if t, ok := results[full]; ok {
+		return t
+	}
+	if full == "specs.replace" && len(n.list("args")) > 0 {
+		return p.peek(n.list("args")[0])
+	}
+	switch name := strings.TrimPrefix(full, "specs."); name {
+	case "AppDef", "Role", "Resource", "BindMount", "VolumeMount", "DeviceMount", "Workspace":
+		return typ{class: aSpec, spec: name}
+	}
+	if strings.HasPrefix(full, "components.") {
+		return typ{class: aSpec, spec: "AppDef"}
+	}
+	return typ{}
+}
+
+// copied ports copy.copy and copy.deepcopy.
+func (p *porter) copied(n *node, full string) value {
+	if len(n.list("args")) != 1 {
+		return p.fail(n, "%s wants one value", full)
+	}
+	return p.copyOf(n, n.list("args")[0], full == "copy.deepcopy")
+}
+
+func (p *porter) copyOf(n, x *node, deep bool) value {
+	v := p.expr(x)
+	flat := v.typ.elem != nil && v.typ.elem.plain()
+	switch {
+	case v.typ.class == aSpec || v.typ.plain() || v.typ.class == aFloat:
+		return v // such values never change
+	case v.typ.class == aDict && (!deep || flat):
+		return primary(call("dict", p, v.doc), v.typ)
+	case v.typ.class == aList && (!deep || flat):
+		return primary(call("list", p, v.doc), v.typ)
+	case v.typ.class == aSet && !deep:
+		return primary(call("set", p, v.doc), v.typ)
+	}
+	return p.fail(n, "what is copied here is not known: write dict(x) or list(x)")
+}
+
+// builtinCall ports a call of one of Python's own functions.
+func (p *porter) builtinCall(n *node, name string) value {
+	args, named := n.list("args"), n.list("keywords")
+	one := len(args) == 1 && len(named) == 0 && !args[0].is("Starred")
+	switch name {
+	case "str":
+		switch {
+		case len(args)+len(named) == 0:
+			return primary(text(`""`), of(aStr))
+		case one:
+			return p.stringOf(n, args[0])
+		}
+	case "repr":
+		if one {
+			return primary(call("torchx.py.repr", p, p.expr(args[0]).doc), of(aStr))
+		}
+	case "format":
+		if len(args) == 2 && len(named) == 0 {
+			return primary(call("torchx.py.format", p, p.expr(args[0]).doc, p.expr(args[1]).doc), of(aStr))
+		}
+	case "isinstance":
+		return p.isinstance(n)
+	case "sum":
+		if len(args) > 0 {
+			p.prelude["_sum"] = true
+			t := p.peek(args[0]).elemType()
+			return primary(join(text("_sum"), p.arguments(n)), t)
+		}
+	case "map", "filter":
+		return p.mapped(n, name)
+	case "print":
+		if len(named) > 0 {
+			return p.fail(n, "print takes no %s= here", named[0].text("arg"))
+		}
+	case "min", "max":
+		if slices.ContainsFunc(named, func(k *node) bool { return k.text("arg") == "default" }) {
+			return p.fail(n, "%s has no default= in Starlark: test for emptiness first", name)
+		}
+	case "zip", "hasattr", "getattr":
+		if len(named) > 0 {
+			return p.fail(n, "%s takes no %s= in Starlark", name, named[0].text("arg"))
+		}
+	case "enumerate":
+		if len(named) == 1 && len(args) == 1 {
+			return primary(call("enumerate", p, p.iterable(args[0]).doc, p.expr(named[0].node("value")).doc), of(aList))
+		}
+	}
+	if !plainFunctions[name] {
+		if p.bound[name] {
+			return p.fail(n, "%s is not known here", name)
+		}
+		return p.fail(n, "%s(…) has no counterpart%s", name, adviceOn[name])
+	}
+	return p.plainCall(n, name)
+}
+
+var adviceOn = map[string]string{
+	"round": ": Python rounds halves to even; write int(x + 0.5) if that will do", "type": ": write isinstance",
+	"open": ": a component reads no files", "input": ": a component asks nothing", "super": ": there are no classes",
+	"str": " with these arguments", "repr": " with these arguments", "sum": " without values", "format": " without a format",
+	"pow": ": write the product", "iter": "", "next": ": write x[0]", "divmod": ": write // and %", "eval": "", "exec": "",
+}
+
+// plainCall ports a call of a function that both languages have.
+func (p *porter) plainCall(n *node, name string) value {
+	t := results[name]
+	walks := len(n.list("args")) > 0 && slices.Contains([]string{"list", "tuple", "set", "sorted", "reversed", "enumerate", "any", "all", "min", "max"}, name)
+	if !walks || n.list("args")[0].is("Starred") {
+		if name == "abs" && len(n.list("args")) == 1 {
+			t = p.peek(n.list("args")[0])
+		}
+		return primary(join(text(p.predeclared(name)), p.arguments(n)), t)
+	}
+	first := n.list("args")[0]
+	v := p.peek(first)
+	switch name {
+	case "list", "tuple", "set", "sorted", "reversed":
+		elem := v.elemType()
+		t.elem = &elem
+	case "min", "max":
+		if t = v; len(n.list("args")) == 1 {
+			t = v.elemType()
+		}
+	}
+	args := p.arguments(n)
+	if v.class == aStr && len(n.list("args")) == 1 {
+		args.items[0] = p.iterable(first).doc
+	}
+	return primary(join(text(p.predeclared(name)), args), t)
+}
+
+// stringOf ports str(x), which is nothing for a path that is text here.
+func (p *porter) stringOf(n, x *node) value {
+	if x.is("Call") && p.full(x.node("func")) == "pathlib.Path" && len(x.list("args")) == 1 {
+		return primary(call("path.normpath", p, p.expr(x.list("args")[0]).doc), of(aStr))
+	}
+	return p.str(n, p.expr(x))
+}
+
+func (p *porter) isinstance(n *node) value {
+	args := n.list("args")
+	if len(args) != 2 {
+		return p.fail(n, "isinstance wants a value and a type")
+	}
+	types := []*node{args[1]}
+	if args[1].is("Tuple") {
+		types = args[1].list("elts")
+	}
+	var names []*doc
+	for _, t := range types {
+		list, ok := starlarkTypes[t.text("id")]
+		if !t.is("Name") || !ok {
+			return p.fail(n, "isinstance of a type that Starlark has not")
+		}
+		for _, s := range list {
+			names = append(names, text(`"`+s+`"`))
+		}
+	}
+	left := call("type", p, p.expr(args[0]).doc)
+	if len(names) == 1 {
+		return value{doc: join(left, text(" == "), names[0]), prec: precCompare, typ: of(aBool)}
+	}
+	return value{doc: join(left, text(" in "), bracket("[", names, "]")), prec: precCompare, typ: of(aBool)}
+}
+
+// mapped ports map(f, xs) and filter(f, xs) as comprehensions.
+func (p *porter) mapped(n *node, name string) value {
+	args := n.list("args")
+	if len(args) != 2 || args[0].is("Starred") || args[1].is("Starred") {
+		return p.fail(n, "%s with more than one list cannot be ported: write a comprehension", name)
+	}
+	over := p.iterable(args[1])
+	x := "x"
+	for p.bound[x] {
+		x += "_"
+	}
+	loop := join(text("for "+x+" in "), over.at(precOr))
+	if name == "filter" {
+		cond := text(x)
+		if !args[0].isNone() {
+			cond = p.apply(n, args[0], x, over.typ.elemType()).doc
+		}
+		return primary(&doc{open: "[", items: []*doc{text(x)}, close: "]", clauses: []*doc{loop, join(text("if "), cond)}}, over.typ)
+	}
+	v := p.apply(n, args[0], x, over.typ.elemType())
+	return primary(&doc{open: "[", items: []*doc{v.doc}, close: "]", clauses: []*doc{loop}}, listOf(v.typ))
+}
+
+// apply ports f(x) for a variable x of the given type.
+func (p *porter) apply(n, f *node, x string, t typ) value {
+	v := primary(text(x), t)
+	if f.isName("str") && p.local("str") == nil && p.globals["str"] == nil {
+		return p.str(n, v)
+	}
+	if full := p.full(f); full != "" {
+		fn := p.imported(f, full)
+		return primary(join(fn.doc, bracket("(", []*doc{v.doc}, ")")), p.resultOf(f, full))
+	}
+	fn := p.expr(f)
+	return primary(join(fn.at(precPrimary), bracket("(", []*doc{v.doc}, ")")), results[f.text("id")])
+}
+
+// methodCall ports x.method(…).
+func (p *porter) methodCall(n, fn *node) value {
+	base, name := fn.node("value"), fn.text("attr")
+	if format, ok := base.isString(); ok && name == "format" {
+		return p.formatMethod(n, format)
+	}
+	v := p.expr(base)
+	switch name {
+	case "copy":
+		if len(n.list("args"))+len(n.list("keywords")) == 0 {
+			return p.copyOf(n, base, false)
+		}
+	case "join":
+		if len(n.list("args")) == 1 && !n.list("args")[0].is("Starred") {
+			return primary(join(v.at(precPrimary), text(".join"), bracket("(", []*doc{p.iterable(n.list("args")[0]).doc}, ")")), of(aStr))
+		}
+	case "sort", "reverse":
+		return p.fail(n, "lists have no %s in Starlark: write x = sorted(x) or x = reversed(x)", name)
+	}
+	t, ok := p.method(v.typ, name)
+	if !ok {
+		return p.fail(n, "the method .%s has no counterpart in Starlark%s", name, map[string]string{
+			"format": " on a text that is not written out here", "zfill": ": write an f-string such as f\"{x:03d}\"", "encode": ": there are no bytes",
+		}[name])
+	}
+	return primary(join(v.at(precPrimary), text("."+name), p.arguments(n)), t)
+}
+
+// method finds a method. Of an unknown value it may be that of any type, but must
+// mean the same for all.
+func (p *porter) method(t typ, name string) (typ, bool) {
+	if t.class != unknown {
+		result, ok := methods[t.class][name]
+		switch {
+		case t.class == aDict && (name == "get" || name == "pop" || name == "setdefault"):
+			result = t.valueType()
+		case t.class == aDict && name == "keys":
+			result = typ{class: aList, elem: t.key}
+		case t.class == aDict && name == "values":
+			result = typ{class: aList, elem: t.elem}
+		case t.class == aDict && name == "items":
+			result = typ{class: aList, elem: &typ{class: aTuple, key: t.key, elem: t.elem, spec: "item"}}
+		case t.class == aList && name == "pop":
+			result = t.elemType()
+		}
+		return result, ok
+	}
+	for _, c := range []class{aStr, aList, aDict, aSet} {
+		if _, ok := methods[c][name]; ok {
+			if c == aStr {
+				return methods[c][name], true
+			}
+			return typ{}, true
+		}
+	}
+	return typ{}, false
+}

@@ -1,0 +1,157 @@
+package migrate
+
+import (
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+)
+
+// docString writes a docstring whose lines after the first one are indented.
+func docString(doc string, indent int) string {
+	lines := clean(doc)
+	for i, l := range lines {
+		lines[i] = strings.NewReplacer(`\`, `\\`, `"""`, `\"\"\"`).Replace(l)
+		if i > 0 && l != "" {
+			lines[i] = strings.Repeat(" ", indent) + lines[i]
+		}
+	}
+	if len(lines) > 1 {
+		lines = append(lines, strings.Repeat(" ", indent))
+	} else if strings.HasSuffix(lines[0], `"`) {
+		lines[0] += " "
+	}
+	return `"""` + strings.Join(lines, "\n") + `"""`
+}
+
+// clean takes off the indentation that all lines but the first share, and empty
+// lines at both ends, as Python does for docstrings.
+func clean(doc string) []string {
+	lines := strings.Split(strings.ReplaceAll(strings.ReplaceAll(doc, "\r\n", "\n"), "\t", "        "), "\n")
+	margin := -1
+	for i, l := range lines {
+		lines[i] = strings.TrimRight(l, " ")
+		if n := len(l) - len(strings.TrimLeft(l, " ")); i > 0 && lines[i] != "" && (margin < 0 || n < margin) {
+			margin = n
+		}
+	}
+	for i, l := range lines {
+		switch {
+		case i == 0:
+			lines[i] = strings.TrimLeft(l, " ")
+		case l != "" && margin > 0:
+			lines[i] = l[margin:]
+		}
+	}
+	for len(lines) > 1 && lines[0] == "" {
+		lines = lines[1:]
+	}
+	for len(lines) > 1 && lines[len(lines)-1] == "" {
+		lines = lines[:len(lines)-1]
+	}
+	return lines
+}
+
+var (
+	argsHeader  = lazily(`(?i)^(args|arguments|parameters|params):$`)
+	otherHeader = lazily(`^[A-Z][A-Za-z ]*:$`)
+	entryForm   = lazily(`^(\*{0,2})(\w+)\s*(?:\(.*?\))?\s*:\s*(.*)$`)
+)
+
+// lazily compiles a pattern when it is first needed.
+func lazily(pattern string) func() *regexp.Regexp {
+	var re *regexp.Regexp
+	return func() *regexp.Regexp {
+		if re == nil {
+			re = regexp.MustCompile(pattern)
+		}
+		return re
+	}
+}
+
+// componentDoc is the docstring of a component with the types of all arguments.
+func (p *porter) componentDoc(def *node, doc string, params []param) string {
+	lines := clean(doc)
+	if strings.TrimSpace(doc) == "" {
+		lines = []string{"Ported from " + def.text("name") + " of " + filepath.Base(p.name) + ", which has no description."}
+		p.note(def.line, "%s has no docstring: `component list` and --help have nothing to say about it", def.text("name"))
+	}
+	start := slices.IndexFunc(lines, argsHeader().MatchString)
+	var before, args, after []string
+	if start < 0 {
+		before = lines
+	} else {
+		end := start + 1
+		for end < len(lines) && (lines[end] == "" || strings.HasPrefix(lines[end], " ")) && !otherHeader().MatchString(lines[end]) {
+			end++
+		}
+		before, args, after = lines[:start], lines[start+1:end], lines[end:]
+	}
+	out := summary(before)
+	if entries := p.argsSection(def, args, params); len(entries) > 0 {
+		out = append(append(out, "", "Args:"), entries...)
+	}
+	if len(after) > 0 {
+		out = append(append(out, ""), after...)
+	}
+	return strings.Join(out, "\n")
+}
+
+// summary joins the lines of the first paragraph: the first line is what lists show.
+func summary(lines []string) []string {
+	end := slices.Index(lines, "")
+	if end < 0 {
+		end = len(lines)
+	}
+	first := strings.Join(strings.Fields(strings.Join(lines[:end], " ")), " ")
+	out := append([]string{first}, lines[end:]...)
+	for len(out) > 1 && out[len(out)-1] == "" {
+		out = out[:len(out)-1]
+	}
+	return out
+}
+
+// argsSection writes `name (type): help` for every parameter, in their order.
+func (p *porter) argsSection(def *node, lines []string, params []param) []string {
+	help := map[string][]string{}
+	indent, name := -1, ""
+	for _, l := range lines {
+		body := strings.TrimLeft(l, " ")
+		if body == "" {
+			continue
+		}
+		if n := len(l) - len(body); indent < 0 || n <= indent {
+			if m := entryForm().FindStringSubmatch(body); m != nil {
+				indent, name = n, m[2]
+				help[name] = []string{m[3]}
+				continue
+			}
+		}
+		help[name] = append(help[name], body)
+	}
+	var out, without []string
+	for _, x := range params {
+		text := help[x.name]
+		if len(text) == 0 || strings.TrimSpace(strings.Join(text, "")) == "" {
+			without = append(without, x.name)
+			text = []string{"not documented"}
+		}
+		t := p.commandType(x.annotation)
+		switch {
+		case x.star == "*" && t.text == "" && x.annotation == nil:
+			t.text = "str"
+		case t.text == "":
+			p.fail(x.node, "argument %s: a tuple cannot be given on a command line here: take a list", x.name)
+		case x.def.isNone() && !strings.HasPrefix(t.text, "optional["):
+			t.text = "optional[" + t.text + "]"
+		}
+		out = append(out, strings.TrimRight("    "+x.star+x.name+" ("+t.text+"): "+text[0], " "))
+		for _, more := range text[1:] {
+			out = append(out, "        "+more)
+		}
+	}
+	if len(without) > 0 {
+		p.note(def.line, "%s: not documented: %s", def.text("name"), strings.Join(without, ", "))
+	}
+	return out
+}

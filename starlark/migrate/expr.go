@@ -1,0 +1,577 @@
+package migrate
+
+import (
+	"strings"
+)
+
+// value is a ported expression.
+type value struct {
+	doc  *doc
+	prec int
+	typ  typ
+}
+
+// Precedences of Starlark's operators, which are Python's.
+const (
+	precTest = iota // if-else, lambda
+	precOr
+	precAnd
+	precNot
+	precCompare
+	precBitOr
+	precBitXor
+	precBitAnd
+	precShift
+	precSum
+	precProduct
+	precUnary
+	precPrimary
+)
+
+// maxNesting bounds the depth of expressions; Starlark itself allows less than Python.
+const maxNesting = 400
+
+type operator struct {
+	text string
+	prec int
+}
+
+var operators = map[string]operator{
+	"Add": {"+", precSum}, "Sub": {"-", precSum}, "Mult": {"*", precProduct}, "Div": {"/", precProduct},
+	"FloorDiv": {"//", precProduct}, "Mod": {"%", precProduct}, "BitOr": {"|", precBitOr}, "BitXor": {"^", precBitXor},
+	"BitAnd": {"&", precBitAnd}, "LShift": {"<<", precShift}, "RShift": {">>", precShift},
+	"Eq": {"==", precCompare}, "NotEq": {"!=", precCompare}, "Lt": {"<", precCompare}, "LtE": {"<=", precCompare},
+	"Gt": {">", precCompare}, "GtE": {">=", precCompare}, "In": {"in", precCompare}, "NotIn": {"not in", precCompare},
+}
+
+// at returns v's text, in parentheses where it would bind less than prec.
+func (v value) at(prec int) *doc {
+	if v.prec >= prec {
+		return v.doc
+	}
+	return bracketed(v.doc)
+}
+
+func bracketed(d *doc) *doc { return join(text("("), d, text(")")) }
+
+func primary(d *doc, t typ) value { return value{doc: d, prec: precPrimary, typ: t} }
+
+// expr ports an expression.
+func (p *porter) expr(n *node) value {
+	if p.depth++; p.depth > maxNesting {
+		p.depth--
+		return p.fail(n, "this is nested deeper than %d levels: split it", maxNesting)
+	}
+	defer func() { p.depth-- }()
+	switch n.kind {
+	case "Constant":
+		return p.constant(n)
+	case "Name":
+		return p.variable(n)
+	case "Attribute":
+		return p.attribute(n)
+	case "Call":
+		return p.call(n)
+	case "JoinedStr":
+		return p.fstring(n)
+	case "List", "Tuple", "Set":
+		return p.sequence(n)
+	case "Dict":
+		return p.dict(n)
+	case "BinOp":
+		return p.binary(n)
+	case "BoolOp":
+		return p.boolean(n)
+	case "UnaryOp":
+		return p.unary(n)
+	case "Compare":
+		return p.compare(n)
+	case "IfExp":
+		return p.conditional(n)
+	case "Subscript":
+		return p.subscript(n)
+	case "ListComp", "GeneratorExp", "SetComp", "DictComp":
+		return p.comprehension(n)
+	case "Lambda":
+		return p.lambda(n)
+	}
+	return p.fail(n, "%s", unsupported(n))
+}
+
+// unsupported names a construct that has no counterpart.
+func unsupported(n *node) string {
+	names := map[string]string{
+		"NamedExpr": "`:=` has no counterpart: assign first", "Await": "`await` has no counterpart", "Yield": "`yield` has no counterpart: build a list",
+		"YieldFrom": "`yield` has no counterpart: build a list", "Starred": "`*` is not supported here: join the lists with +",
+		"Try": "`try` has no counterpart: Starlark cannot catch errors, so test before", "TryStar": "`try` has no counterpart",
+		"With": "`with` has no counterpart: a component opens nothing", "While": "`while` has no counterpart: write `for … in range(…)` and break",
+		"ClassDef": "a class has no counterpart, unless it is an Enum of constants: write functions, or struct(…)",
+		"Match":    "`match` has no counterpart: write if and elif", "Global": "`global` has no counterpart: a file's values never change once it is loaded",
+		"Nonlocal":         "`nonlocal` has no counterpart: return the value",
+		"AsyncFunctionDef": "`async` has no counterpart", "AsyncFor": "`async` has no counterpart", "AsyncWith": "`async` has no counterpart",
+		"TypeAlias": "type aliases are not supported: write the type out",
+	}
+	if s, ok := names[n.kind]; ok {
+		return s
+	}
+	return n.kind + " has no counterpart in Starlark"
+}
+
+// variable ports a name.
+func (p *porter) variable(n *node) value {
+	id := n.text("id")
+	if s := p.local(id); s != nil {
+		return primary(text(id), s.types[id])
+	}
+	if g := p.globals[id]; g != nil {
+		if g.broken != "" {
+			return p.fail(n, "%s is used, which could not be ported (%s)", id, g.broken)
+		}
+		return primary(text(g.name), g.typ)
+	}
+	if full := p.imports[id]; full != "" {
+		return p.imported(n, full)
+	}
+	switch {
+	case id == "str", id == "repr": // passed on as a value, as in key = str
+		return primary(text(p.predeclared("torchx.py."+id)), typ{})
+	case plainFunctions[id]:
+		return primary(text(p.predeclared(id)), typ{})
+	case id == "__file__":
+		return p.fail(n, "__file__ is the path of the Python file, which components do not get to know here")
+	}
+	return p.fail(n, "%s is not known here", id)
+}
+
+// attribute ports a.b that is not called.
+func (p *porter) attribute(n *node) value {
+	if full := p.full(n); full != "" {
+		return p.imported(n, full)
+	}
+	base, name := n.node("value"), n.text("attr")
+	if m, ok := p.member(n); ok {
+		return m
+	}
+	if v, ok := p.pathAttribute(base, name); ok {
+		return v
+	}
+	v := p.expr(base)
+	if _, member := p.member(base); member && name == "value" && v.typ.class != aMember {
+		return v // of a StrEnum
+	}
+	switch {
+	case v.typ.class == aMember:
+		return p.memberPart(n, v, name)
+	case v.typ.class == aSpec && p.known["specs."+v.typ.spec]:
+		return primary(join(v.at(precPrimary), text("."+name)), p.fieldType(v.typ.spec, name))
+	case v.typ.class != unknown:
+		return p.fail(n, ".%s is used as a value; only its call can be ported", name)
+	}
+	return primary(join(v.at(precPrimary), text("."+name)), typ{})
+}
+
+// fieldType is the type of a field of a specs value.
+func (p *porter) fieldType(spec, field string) typ {
+	str := of(aStr)
+	switch spec + "." + field {
+	case "Role.env":
+		return typ{class: aDict, key: &str, elem: &str}
+	case "Role.args":
+		return listOf(str)
+	case "AppDef.roles":
+		return listOf(typ{class: aSpec, spec: "Role"})
+	case "Role.name", "Role.image", "Role.entrypoint", "AppDef.name":
+		return str
+	case "Role.num_replicas", "Role.max_retries", "Resource.gpu", "Resource.memMB":
+		return of(anInt)
+	case "Role.resource":
+		return typ{class: aSpec, spec: "Resource"}
+	case "Role.mounts":
+		return of(aList)
+	case "Role.metadata", "AppDef.metadata", "Role.port_map", "Resource.capabilities", "Resource.devices", "Resource.tags":
+		return of(aDict)
+	}
+	return typ{}
+}
+
+// pathAttribute ports Path(x).name, .stem and .suffix.
+func (p *porter) pathAttribute(base *node, name string) (value, bool) {
+	if !base.is("Call") || p.full(base.node("func")) != "pathlib.Path" || len(base.list("args")) != 1 || len(base.list("keywords")) > 0 {
+		return value{}, false
+	}
+	arg := base.list("args")[0]
+	switch name {
+	case "stem":
+		return primary(call("path.stem", p, p.expr(arg).doc), of(aStr)), true
+	case "suffix":
+		return primary(join(call("path.splitext", p, p.expr(arg).doc), text("[1]")), of(aStr)), true
+	}
+	return value{}, false
+}
+
+// call writes a call of something predeclared.
+func call(full string, p *porter, args ...*doc) *doc {
+	return join(text(p.predeclared(full)), bracket("(", args, ")"))
+}
+
+// sequence ports a list, tuple or set display. Starred parts are joined with +.
+func (p *porter) sequence(n *node) value {
+	elts := n.list("elts")
+	var chunks []*doc
+	var items []*doc
+	var elem *typ
+	starred := false
+	flush := func() {
+		if len(items) > 0 {
+			chunks = append(chunks, bracket("[", items, "]"))
+			items = nil
+		}
+	}
+	for _, e := range elts {
+		if e.is("Starred") {
+			starred = true
+			flush()
+			v := p.iterable(e.node("value"))
+			t := v.typ.elemType()
+			elem = joinElem(elem, t)
+			chunks = append(chunks, call("list", p, v.doc))
+			continue
+		}
+		v := p.expr(e)
+		elem = joinElem(elem, v.typ)
+		items = append(items, v.doc)
+	}
+	if starred {
+		flush()
+		return p.joinedChunks(n, chunks, elem)
+	}
+	switch n.kind {
+	case "Tuple":
+		if len(items) == 1 {
+			return primary(join(text("("), items[0], text(",)")), typ{class: aTuple, elem: elem})
+		}
+		return primary(bracket("(", items, ")"), typ{class: aTuple, elem: elem})
+	case "Set":
+		return primary(call("set", p, bracket("[", items, "]")), typ{class: aSet, elem: elem})
+	}
+	return primary(bracket("[", items, "]"), typ{class: aList, elem: elem})
+}
+
+// joinElem adds the type of an element; nil stands for no element so far.
+func joinElem(old *typ, t typ) *typ {
+	if old == nil {
+		return &t
+	}
+	t = old.join(t)
+	return &t
+}
+
+func (p *porter) joinedChunks(n *node, chunks []*doc, elem *typ) value {
+	sum := chunks[0]
+	for _, c := range chunks[1:] {
+		sum = join(sum, text(" + "), c)
+	}
+	v := value{doc: sum, prec: precPrimary, typ: typ{class: aList, elem: elem}}
+	if len(chunks) > 1 {
+		v.prec = precSum
+	}
+	switch n.kind {
+	case "Tuple":
+		return primary(call("tuple", p, v.doc), typ{class: aTuple, elem: elem})
+	case "Set":
+		return primary(call("set", p, v.doc), typ{class: aSet, elem: elem})
+	}
+	return v
+}
+
+// dict ports a dict display; **parts are joined with |.
+func (p *porter) dict(n *node) value {
+	var chunks []*doc
+	var items []*doc
+	var key, elem *typ
+	flush := func() {
+		if len(items) > 0 {
+			chunks = append(chunks, bracket("{", items, "}"))
+			items = nil
+		}
+	}
+	spread := false
+	values := n.list("values")
+	for i, k := range n.list("keys") {
+		v := p.expr(values[i])
+		if k == nil {
+			spread = true
+			flush()
+			elem = joinElem(elem, v.typ.valueType())
+			chunks = append(chunks, v.at(precBitXor))
+			continue
+		}
+		kv := p.expr(k)
+		key, elem = joinElem(key, kv.typ), joinElem(elem, v.typ)
+		items = append(items, join(kv.doc, text(": "), v.doc))
+	}
+	t := typ{class: aDict, key: key, elem: elem}
+	if !spread {
+		return primary(bracket("{", items, "}"), t)
+	}
+	flush()
+	if len(chunks) == 1 {
+		return primary(call("dict", p, chunks[0]), t)
+	}
+	sum := chunks[0]
+	for _, c := range chunks[1:] {
+		sum = join(sum, text(" | "), c)
+	}
+	return value{doc: sum, prec: precBitOr, typ: t}
+}
+
+func (p *porter) binary(n *node) value {
+	if n.node("op").is("Pow") {
+		return p.power(n)
+	}
+	op, ok := operators[n.node("op").kind]
+	if !ok {
+		return p.fail(n, "the operator %s has no counterpart", n.node("op").kind)
+	}
+	if op.text == "%" {
+		if format, ok := n.node("left").isString(); ok {
+			return p.percent(n, format)
+		}
+		if n.node("left").is("JoinedStr") {
+			return p.fail(n, "%% behind an f-string cannot be ported: put the values into the f-string")
+		}
+	}
+	left, right := p.expr(n.node("left")), p.expr(n.node("right"))
+	if op.text == "%" && left.typ.class != anInt && left.typ.class != aFloat {
+		return p.fail(n, "%% on what may be a string: whether Python and Starlark format it alike is not known; write an f-string")
+	}
+	return value{doc: join(left.at(op.prec), text(" "+op.text+" "), right.at(op.prec+1)), prec: op.prec, typ: arithmetic(op.text, left.typ, right.typ)}
+}
+
+// arithmetic is the type of a op b.
+func arithmetic(op string, a, b typ) typ {
+	number := func(t typ) bool { return t.class == anInt || t.class == aFloat }
+	switch {
+	case number(a) && number(b):
+		if op == "/" || a.class == aFloat || b.class == aFloat {
+			return of(aFloat)
+		}
+		return of(anInt)
+	case op == "+" && a.class == b.class, op == "|" && a.class == b.class:
+		return a.join(b)
+	case op == "*" && b.class == anInt:
+		return a
+	case op == "*" && a.class == anInt:
+		return b
+	}
+	return typ{}
+}
+
+func (p *porter) boolean(n *node) value {
+	op := operator{"or", precOr}
+	if n.node("op").is("And") {
+		op = operator{"and", precAnd}
+	}
+	var parts []*doc
+	var t typ
+	for i, x := range n.list("values") {
+		v := p.expr(x)
+		if i == 0 {
+			t = v.typ
+		} else {
+			parts = append(parts, text(" "+op.text+" "))
+			t = t.join(v.typ)
+		}
+		parts = append(parts, v.at(op.prec+min(i, 1)))
+	}
+	return value{doc: join(parts...), prec: op.prec, typ: t}
+}
+
+func (p *porter) unary(n *node) value {
+	x := n.node("operand")
+	switch n.node("op").kind {
+	case "Not":
+		return value{doc: join(text("not "), p.expr(x).at(precNot)), prec: precNot, typ: of(aBool)}
+	case "USub":
+		v := p.expr(x)
+		return value{doc: join(text("-"), v.at(precUnary)), prec: precUnary, typ: v.typ}
+	case "UAdd":
+		v := p.expr(x)
+		return value{doc: join(text("+"), v.at(precUnary)), prec: precUnary, typ: v.typ}
+	}
+	v := p.expr(x)
+	return value{doc: join(text("~"), v.at(precUnary)), prec: precUnary, typ: v.typ}
+}
+
+// compare ports a chain of comparisons; its middle must be simple to be written twice.
+func (p *porter) compare(n *node) value {
+	left := n.node("left")
+	var parts []*doc
+	rights := n.list("comparators")
+	for i, op := range n.list("ops") {
+		if i > 0 {
+			if !left.is("Name", "Constant") {
+				return p.fail(left, "a chain of comparisons around a computed value: give the value a name first")
+			}
+			parts = append(parts, text(" and "))
+		}
+		parts = append(parts, p.comparison(n, left, op.kind, rights[i]))
+		left = rights[i]
+	}
+	v := value{doc: join(parts...), prec: precCompare, typ: of(aBool)}
+	if len(rights) > 1 {
+		v.prec = precAnd
+	}
+	return v
+}
+
+func (p *porter) comparison(n, left *node, kind string, right *node) *doc {
+	if kind == "Is" || kind == "IsNot" {
+		if !right.isNone() && !(right.is("Constant") && right.text("type") == "bool") {
+			return p.fail(n, "`is` compares identities, which Starlark has not: write == if you mean that").doc
+		}
+		kind = map[string]string{"Is": "Eq", "IsNot": "NotEq"}[kind]
+	}
+	if (kind == "In" || kind == "NotIn") && p.full(right) == "os.environ" {
+		is := map[string]string{"In": " != None", "NotIn": " == None"}[kind]
+		return join(call("torchx.getenv", p, p.expr(left).doc), text(is))
+	}
+	a, b := p.expr(left), p.expr(right)
+	if (kind == "Eq" || kind == "NotEq") && (a.typ.class == aBool) != (b.typ.class == aBool) &&
+		(a.typ.class == anInt || b.typ.class == anInt) {
+		return p.fail(n, "a bool is compared with a number: they are never equal in Starlark").doc
+	}
+	op := operators[kind]
+	return join(a.at(op.prec+1), text(" "+op.text+" "), b.at(op.prec+1))
+}
+
+func (p *porter) conditional(n *node) value {
+	yes, no := p.expr(n.node("body")), p.expr(n.node("orelse"))
+	cond := p.expr(n.node("test"))
+	return value{
+		doc:  join(yes.at(precOr), text(" if "), cond.at(precOr), text(" else "), no.at(precTest)),
+		prec: precTest, typ: yes.typ.join(no.typ),
+	}
+}
+
+func (p *porter) subscript(n *node) value {
+	base, index := n.node("value"), n.node("slice")
+	if index.is("Index") { // Python 3.8
+		index = index.node("value")
+	}
+	if p.full(base) == "os.environ" {
+		p.prelude["_require_env"] = true
+		return primary(join(text("_require_env"), bracket("(", []*doc{p.expr(index).doc}, ")")), of(aStr))
+	}
+	if p.full(base) == "torchx.specs.RetryPolicy" {
+		return p.expr(index)
+	}
+	v := p.expr(base)
+	if v.typ.class == anEnum {
+		return p.fail(n, "looking a member of an Enum up by name cannot be ported: write a dict")
+	}
+	if index.is("Slice") {
+		var b []*doc
+		for i, part := range []string{"lower", "upper", "step"} {
+			if i == 1 || i == 2 && index.node(part) != nil {
+				b = append(b, text(":"))
+			}
+			if x := index.node(part); x != nil {
+				b = append(b, p.expr(x).doc)
+			}
+		}
+		return primary(join(v.at(precPrimary), text("["), join(b...), text("]")), v.typ)
+	}
+	t := v.typ.elemType()
+	if v.typ.class == aDict {
+		t = v.typ.valueType()
+	}
+	if p.full(base) == "torchx.specs.named_resources" {
+		t = typ{class: aSpec, spec: "Resource"}
+	}
+	return primary(join(v.at(precPrimary), text("["), p.expr(index).doc, text("]")), t)
+}
+
+// comprehension ports list and dict comprehensions; generators become lists.
+func (p *porter) comprehension(n *node) value {
+	inner := &scope{parent: p.scope, types: map[string]typ{}}
+	if p.scope != nil {
+		inner.def = p.scope.def
+	}
+	outer := p.scope
+	var clauses []*doc
+	for i, g := range n.list("generators") {
+		if g.number("is_async") != 0 {
+			return p.fail(n, "`async` has no counterpart")
+		}
+		over := p.iterable(g.node("iter"))
+		if i == 0 {
+			p.scope = inner
+		}
+		p.bindTarget(g.node("target"), over.typ.elemType())
+		clauses = append(clauses, join(text("for "), p.target(g.node("target")), text(" in "), over.at(precOr)))
+		for _, cond := range g.list("ifs") {
+			clauses = append(clauses, join(text("if "), p.expr(cond).at(precOr)))
+		}
+	}
+	d := &doc{open: "[", close: "]", clauses: clauses}
+	t := typ{class: aList}
+	if n.is("DictComp") {
+		k, v := p.expr(n.node("key")), p.expr(n.node("value"))
+		d.open, d.close = "{", "}"
+		d.items = []*doc{join(k.doc, text(": "), v.doc)}
+		t = typ{class: aDict, key: &k.typ, elem: &v.typ}
+	} else {
+		v := p.expr(n.node("elt"))
+		d.items = []*doc{v.doc}
+		t.elem = &v.typ
+	}
+	p.scope = outer
+	if inner.failed && outer != nil {
+		outer.failed = true
+	}
+	if n.is("SetComp") {
+		return primary(call("set", p, d), typ{class: aSet, elem: t.elem})
+	}
+	return primary(d, t)
+}
+
+// iterable ports what is iterated over: Starlark does not go through strings.
+func (p *porter) iterable(n *node) value {
+	v := p.expr(n)
+	if v.typ.class == aStr {
+		return primary(join(v.at(precPrimary), text(".elems()")), listOf(of(aStr)))
+	}
+	if v.typ.class == anEnum {
+		return p.fail(n, "the members of an Enum are iterated: write a list of them")
+	}
+	return v
+}
+
+func (p *porter) lambda(n *node) value {
+	args := n.node("args")
+	if len(args.list("kwonlyargs"))+len(args.list("posonlyargs"))+len(args.list("defaults")) > 0 || args.node("vararg") != nil || args.node("kwarg") != nil {
+		return p.fail(n, "a lambda with more than plain parameters: write a function")
+	}
+	inner := &scope{parent: p.scope, types: map[string]typ{}}
+	if p.scope != nil {
+		inner.def = p.scope.def
+	}
+	var names []string
+	for _, a := range args.list("args") {
+		inner.types[a.text("arg")] = typ{}
+		names = append(names, a.text("arg"))
+	}
+	outer := p.scope
+	p.scope = inner
+	body := p.expr(n.node("body"))
+	p.scope = outer
+	if inner.failed && outer != nil {
+		outer.failed = true
+	}
+	head := "lambda"
+	if len(names) > 0 {
+		head += " " + strings.Join(names, ", ")
+	}
+	return value{doc: join(text(head+": "), body.doc), prec: precTest}
+}

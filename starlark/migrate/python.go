@@ -1,0 +1,88 @@
+package migrate
+
+import (
+	"bytes"
+	"context"
+	_ "embed"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os/exec"
+	"strings"
+	"time"
+)
+
+// dumpProgram prints a syntax tree. It needs nothing but Python's standard library.
+//
+//go:embed dump.py
+var dumpProgram string
+
+// Limits of one file. A tree takes some fifty times the room of its text.
+const (
+	maxSource   = 1 << 20
+	maxTree     = 256 << 20
+	dumpTimeout = 30 * time.Second
+)
+
+// dumped is what dumpProgram prints.
+type dumped struct {
+	Tree     *node     `json:"tree"`
+	Comments []comment `json:"comments"`
+	Old      string    `json:"old"` // the version of a Python that is too old
+	Error    string    `json:"error"`
+	Line     int       `json:"line"`
+}
+
+// parse has python read a program. Nothing of it is executed. Errors say what is
+// wrong with python or, as a Problem, with the program.
+func parse(ctx context.Context, python, name string, source []byte) (*dumped, error) {
+	if len(source) > maxSource {
+		return nil, fmt.Errorf("%s has more than %d KiB: this is no component file", name, maxSource>>10)
+	}
+	path, err := exec.LookPath(python)
+	if err != nil {
+		return nil, fmt.Errorf("%s is needed to read %s and was not found: install Python 3.8 or later, or put it on the PATH", python, name)
+	}
+	ctx, cancel := context.WithTimeout(ctx, dumpTimeout)
+	defer cancel()
+	// -I: no environment variables, no user packages, no folder of ours; -S: no site.
+	cmd := exec.CommandContext(ctx, path, "-I", "-S", "-c", dumpProgram, name)
+	cmd.Stdin = bytes.NewReader(source)
+	var out, errs bytes.Buffer
+	cmd.Stdout, cmd.Stderr = &out, &errs
+	if err := cmd.Run(); err != nil {
+		if ctx.Err() != nil {
+			err = context.Cause(ctx)
+		}
+		return nil, fmt.Errorf("%s could not read %s: %w%s", path, name, err, lastLine(errs.String()))
+	}
+	return decode(path, name, out.Bytes())
+}
+
+func decode(path, name string, data []byte) (*dumped, error) {
+	if len(data) > maxTree {
+		return nil, fmt.Errorf("the syntax tree of %s is too large", name)
+	}
+	d := &dumped{}
+	if err := json.Unmarshal(data, d); err != nil {
+		return nil, fmt.Errorf("%s printed no syntax tree of %s: %w", path, name, err)
+	}
+	switch {
+	case d.Old != "":
+		return nil, fmt.Errorf("%s is Python %s, which is too old to read %s: 3.8 or later is needed", path, d.Old, name)
+	case d.Error != "":
+		return nil, Problem{File: name, Line: d.Line, Msg: "this is no Python program: " + d.Error}
+	case d.Tree == nil:
+		return nil, errors.New(path + " printed no syntax tree of " + name)
+	}
+	return d, nil
+}
+
+// lastLine is the last line of what a program complained, behind a colon.
+func lastLine(text string) string {
+	lines := strings.Split(strings.TrimSpace(text), "\n")
+	if last := strings.TrimSpace(lines[len(lines)-1]); last != "" {
+		return ": " + last
+	}
+	return ""
+}
