@@ -61,7 +61,7 @@ func (t *tool) libCommand() *cli.Command {
 	cmd.Action = func(c *cli.Context) error {
 		name := c.Args().First()
 		if name == "" {
-			return t.print(commandHelp(cmd, terminalWidth(t.out)))
+			return t.print(commandHelp(cmd, cmd.Name, terminalWidth(t.out)))
 		}
 		actions := t.libActions()
 		var names []string
