@@ -112,6 +112,10 @@ type Plan struct {
 	Warnings []string // one line each, for stderr
 	Notes    []string // one line each, for stderr: what was chosen, where nobody said it
 
+	// Unsettled is what Submit decides when it has asked, one line each: only a dry run
+	// shows it. It is not a part of the printed plan.
+	Unsettled []string
+
 	// Progress is told of slow work of Submit. It is not a part of the printed plan.
 	Progress Progress
 	// Environ is the environment replicas start from, "K=V"; Submit takes the

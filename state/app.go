@@ -154,7 +154,8 @@ func (db *DB) Last(ctx context.Context) (App, error) {
 const MaxMatches = 20
 
 // FindPrefix returns the apps of all backends whose id begins with prefix, up to
-// MaxMatches, newest first; those of exactly that id alone if there are any.
+// MaxMatches, newest first; those of exactly that id alone if there are any. Where
+// none does, the part behind a ':' may: ids of some backends are PLACE:NAME.
 func (db *DB) FindPrefix(ctx context.Context, prefix string) ([]App, error) {
 	var found []App
 	err := db.read(ctx, "find app "+prefix, func() (err error) {
@@ -164,9 +165,12 @@ func (db *DB) FindPrefix(ctx context.Context, prefix string) ([]App, error) {
 			return err
 		}
 		where, args := prefixRange(prefix)
-		found, err = queryApps(ctx, db.sql, true,
-			`SELECT `+longColumns+` FROM `+longTables+` WHERE seq IN (SELECT seq FROM apps WHERE `+where+` LIMIT ?) ORDER BY seq DESC`,
-			append(args, MaxMatches)...)
+		matching := `SELECT ` + longColumns + ` FROM ` + longTables + ` WHERE seq IN (SELECT seq FROM apps WHERE %s LIMIT ?) ORDER BY seq DESC`
+		found, err = queryApps(ctx, db.sql, true, fmt.Sprintf(matching, where), append(args, MaxMatches)...)
+		if err != nil || len(found) > 0 || prefix == "" {
+			return err
+		}
+		found, err = queryApps(ctx, db.sql, true, fmt.Sprintf(matching, `instr(id, ?) > 0`), ":"+prefix, MaxMatches)
 		return err
 	})
 	return found, err

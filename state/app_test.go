@@ -123,7 +123,7 @@ func TestFindPrefix(t *testing.T) {
 	mustInsert(t, db, App{Backend: "docker", ID: "abc"})
 	for prefix, want := range map[string]string{
 		"abc": "abc abc", "ab": "ab", "a": "abc ab abd abc", "b%": "b%c", "b_": "b_d", "b": "b_d bxc b%c",
-		"é": "é2 é1", "z\xff": "z\xff\xff1", "ns:": "ns:pod-1", "x": "", "A": "Abc", "abcd": "",
+		"é": "é2 é1", "z\xff": "z\xff\xff1", "ns:": "ns:pod-1", "pod": "ns:pod-1", "pod-1": "ns:pod-1", "od": "", "x": "", "A": "Abc", "abcd": "",
 	} {
 		got, err := db.FindPrefix(t.Context(), prefix)
 		if err != nil || ids(got) != want {

@@ -37,9 +37,10 @@ func (p planner) Load(_ context.Context, in backends.PlanInput, raw json.RawMess
 	if err := req.check(in.App); err != nil {
 		return nil, backends.Errorf(backends.ErrInvalidPlan, "%w", err)
 	}
+	common, ofForm := warn(in.App, req.form(), o)
 	return &backends.Plan{
 		ID: id, App: in.App.Clone(), Cfg: in.Cfg, Request: req,
-		Warnings: warn(in.App, req.form(), o), Progress: in.Progress,
+		Warnings: append(common, ofForm...), Progress: in.Progress,
 	}, nil
 }
 

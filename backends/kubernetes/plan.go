@@ -159,14 +159,15 @@ func (b *builder) macros(u unit) spec.Macros {
 	return spec.Macros{AppID: b.names.app, ReplicaID: id, Rank0Env: b.rank0Env(u)}
 }
 
-// say notes and warns of what the plan has chosen or cannot do.
+// say warns of what the plan cannot do. With gang=auto and no cluster asked, what
+// follows from the form may come out otherwise.
 func (b *builder) say(plan *backends.Plan, installed []form) {
-	if b.options.gang == formAuto {
-		text := fmt.Sprintf("gang=auto: planned for %s", b.form)
-		if installed == nil {
-			text += "; a run looks at what the cluster has"
-		}
-		plan.Notes = append(plan.Notes, text)
+	common, ofForm := warn(b.in.App, b.form, b.options)
+	plan.Warnings = append(plan.Warnings, common...)
+	if b.options.gang == formAuto && installed == nil {
+		plan.Unsettled = append(plan.Unsettled, fmt.Sprintf("gang=auto: planned for %s; a run takes what the cluster has", b.form))
+		plan.Unsettled = append(plan.Unsettled, ofForm...)
+		return
 	}
-	plan.Warnings = append(plan.Warnings, warn(b.in.App, b.form, b.options)...)
+	plan.Warnings = append(plan.Warnings, ofForm...)
 }

@@ -63,11 +63,9 @@ func (r *Request) settle(p *backends.Plan, has []form) error {
 				return err
 			}
 			r.Objects = objects
-			for _, w := range warn(b.in.App, b.form, b.options) {
-				if !slices.Contains(p.Warnings, w) {
-					p.Progress.Tell(backends.Step{Warning: w})
-				}
-			}
+		}
+		for _, w := range formWarnings(b.in.App, b.form, b.options) {
+			p.Progress.Tell(backends.Step{Warning: w})
 		}
 	}
 	f := r.form()

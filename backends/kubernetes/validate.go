@@ -19,14 +19,14 @@ import (
 // make pods only later, and their refusals are hard to find then: a pod of each role
 // is checked too.
 func (s *submission) validate(ctx context.Context, req *Request) error {
-	for _, o := range req.Objects {
-		if err := s.try(ctx, kube.Of(o.Type().APIVersion, o.Type().Kind), o); err != nil {
-			return tooLarge(err, req.form())
-		}
-	}
 	if job, ok := req.Objects[0].(*VolcanoJob); ok {
 		if err := s.checkVolcano(ctx, job); err != nil {
 			return err
+		}
+	}
+	for _, o := range req.Objects {
+		if err := s.try(ctx, kube.Of(o.Type().APIVersion, o.Type().Kind), o); err != nil {
+			return tooLarge(err, req.form())
 		}
 	}
 	roles := map[string]bool{}
@@ -58,16 +58,21 @@ func (s *submission) try(ctx context.Context, r kube.Resource, o any) error {
 // not make pods is not told.
 func (s *submission) tryPod(ctx context.Context, t *template) error {
 	pod := corev1.Pod{TypeMeta: metav1.TypeMeta{APIVersion: "v1", Kind: "Pod"}, ObjectMeta: *t.ObjectMeta.DeepCopy(), Spec: t.Spec}
-	pod.GenerateName, pod.Namespace = "torchx-check-", s.namespace
+	pod.GenerateName, pod.Namespace = checkName, s.namespace
 	err := s.try(ctx, kube.Pods, pod)
 	if errors.Is(err, kube.ErrForbidden) {
 		return nil
 	}
 	if err != nil {
-		return fmt.Errorf("a pod of role %s would not be made: %w", t.Labels[label.Role], err)
+		// The name says nothing: no pod has it.
+		text := strings.Replace(err.Error(), `pods "`+checkName+`" is forbidden: `, "", 1)
+		return backends.Errorf(err, "pods of role %s would not be made: %s", t.Labels[label.Role], text)
 	}
 	return nil
 }
+
+// checkName begins the names of pods that are only tried.
+const checkName = "torchx-check-"
 
 // checkVolcano looks whether there are the things that a Volcano Job names. Its
 // webhook would too, where it is installed.

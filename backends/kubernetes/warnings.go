@@ -8,9 +8,9 @@ import (
 	"torchx/runtime/spec"
 )
 
-// warn says, each in one line, what the app asks for and a form cannot give, or
-// what is dangerous.
-func warn(app *spec.App, f form, o options) (lines []string) {
+// warn says, each in one line, what the app asks for and no form can give or what
+// is dangerous, and what this form cannot give.
+func warn(app *spec.App, f form, o options) (lines, ofForm []string) {
 	var ignore []string
 	seen := map[string]bool{}
 	privileged := false
@@ -32,7 +32,12 @@ func warn(app *spec.App, f form, o options) (lines []string) {
 	if privileged {
 		lines = append(lines, "a device mount makes its container privileged; where the cluster has a device plugin, ask for the device in Resource(devices=...) instead")
 	}
-	lines = append(lines, retryWarning(app, f)...)
+	return lines, formWarnings(app, f, o)
+}
+
+// formWarnings say what a form cannot give.
+func formWarnings(app *spec.App, f form, o options) (lines []string) {
+	lines = retryWarning(app, f)
 	if f == formJob {
 		text := "gang=job does not start all replicas or none: some may wait for room while others run"
 		if len(app.Roles) > 1 && o.failFast {

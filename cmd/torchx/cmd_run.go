@@ -127,6 +127,9 @@ func (t *tool) carryOut(ctx context.Context, planned *runner.Planned, o runOptio
 		}
 	}
 	if o.dryrun {
+		for _, n := range planned.Plan.Unsettled {
+			t.say("%s", n)
+		}
 		return t.printPlan(planned, o.json)
 	}
 	return t.submitPlanned(ctx, planned, o.follow)
