@@ -176,7 +176,7 @@ func (c *Client) Create(ctx context.Context, r Resource, namespace string, in an
 	}
 	q := c.rest.Post().AbsPath(r.path(namespace, "")...).SetHeader("Content-Type", runtime.ContentTypeJSON).Body(body)
 	if dry {
-		q = q.Param("dryRun", metav1.DryRunAll)
+		q = q.Param("dryRun", metav1.DryRunAll).Param("fieldValidation", metav1.FieldValidationStrict)
 	}
 	return c.call(ctx, q, out)
 }
