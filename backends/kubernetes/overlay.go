@@ -55,7 +55,7 @@ func (b *builder) overlaid(t *template, m spec.Macros, role *spec.Role) (*templa
 // file, or the overlay itself.
 func (b *builder) podOverlay(value any) (map[string]any, error) {
 	if file, ok := value.(string); ok {
-		return readOverlay(file, b.in.Cwd)
+		return b.overlayFile(file)
 	}
 	m, ok := value.(map[string]any)
 	if !ok {
@@ -74,6 +74,21 @@ func (b *builder) podOverlay(value any) (map[string]any, error) {
 		return nil, fmt.Errorf("%s must be a dict", overlayPod)
 	}
 	return pod, checkFields(pod)
+}
+
+// overlayFile reads a file once for all replicas.
+func (b *builder) overlayFile(uri string) (map[string]any, error) {
+	if pod, ok := b.overlays[uri]; ok {
+		return pod, nil
+	}
+	pod, err := readOverlay(uri, b.in.Cwd)
+	if err == nil {
+		if b.overlays == nil {
+			b.overlays = map[string]map[string]any{}
+		}
+		b.overlays[uri] = pod
+	}
+	return pod, err
 }
 
 // checkFields refuses what is no part of a pod that can be changed.
@@ -164,7 +179,12 @@ func oneLine(err error) error {
 
 // apply changes pods. What the result has must be known to Kubernetes.
 func apply(t *template, change map[string]any) (*template, error) {
-	data, err := json.Marshal(t)
+	given := *t
+	aside := !touchesContainers(change)
+	if aside { // nearly all of a pod is its containers, and there may be thousands of pods
+		given.Spec.InitContainers, given.Spec.Containers = nil, nil
+	}
+	data, err := json.Marshal(&given)
 	if err != nil {
 		return nil, err
 	}
@@ -183,7 +203,28 @@ func apply(t *template, change map[string]any) (*template, error) {
 		return nil, err
 	}
 	out := &template{}
-	return out, strict(data, out)
+	if err := strict(data, out); err != nil {
+		return nil, err
+	}
+	if aside {
+		out.Spec.InitContainers, out.Spec.Containers = t.Spec.InitContainers, t.Spec.Containers
+	}
+	return out, nil
+}
+
+// touchesContainers tells whether an overlay changes containers of any kind; its
+// keys may be operations on the field.
+func touchesContainers(change map[string]any) bool {
+	fields, ok := change["spec"].(map[string]any)
+	if !ok {
+		return change["spec"] != nil
+	}
+	for key := range fields {
+		if strings.Contains(strings.ToLower(key), "containers") {
+			return true
+		}
+	}
+	return false
 }
 
 // strict decodes JSON and refuses fields that nobody knows.

@@ -55,12 +55,13 @@ func (p planner) PlanFor(ctx context.Context, in backends.PlanInput, installed [
 // builder makes the objects of one plan.
 type builder struct {
 	planner
-	in      backends.PlanInput
-	options options
-	form    form
-	names   names
-	images  images
-	first   string // name of the unit that replica 0 of the first role is in
+	in       backends.PlanInput
+	options  options
+	form     form
+	names    names
+	images   images
+	overlays map[string]map[string]any // by the file they were read from
+	first    string                    // name of the unit that replica 0 of the first role is in
 }
 
 // build returns the objects, the main one first.
