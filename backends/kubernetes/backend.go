@@ -106,7 +106,14 @@ func (b *Backend) cluster(ctx context.Context, id string) (*kube.Client, backend
 			return nil, nil, err
 		}
 	}
-	c, err := b.client(placeOf(cfg), nil)
+	place := placeOf(cfg)
+	c, err := b.client(place, nil)
+	if err != nil && place.Kubeconfig != "" && place.Context != "" {
+		// Its kubeconfig may be gone, the context in another one.
+		if c, err := b.client(kube.Place{Context: place.Context}, nil); err == nil {
+			return c, cfg, nil
+		}
+	}
 	return c, cfg, err
 }
 

@@ -30,7 +30,7 @@ func (b *Backend) Delete(ctx context.Context, id string, _ backends.DeleteOption
 func (t *target) remove(ctx context.Context, a *app) error {
 	var errs []error
 	remove := func(r kube.Resource, name string) {
-		if err := t.Client.Delete(ctx, r, t.namespace, name, "", nil); err != nil && !errors.Is(err, backends.ErrNotFound) {
+		if err := t.Delete(ctx, r, t.namespace, name, "", nil); err != nil && !errors.Is(err, backends.ErrNotFound) {
 			errs = append(errs, err)
 		}
 	}

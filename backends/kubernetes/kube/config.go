@@ -79,6 +79,9 @@ func find(p Place, environ []string) (*Access, error) {
 	case !ok:
 		return nil, fmt.Errorf("kubeconfig %s has no context %q: it has %s", strings.Join(files, ", "), name, names(raw))
 	}
+	if c := raw.Clusters[chosen.Cluster]; c == nil || c.Server == "" {
+		return nil, fmt.Errorf("context %s of kubeconfig %s is for the cluster %q, of which there is no server: see `kubectl config view`", name, strings.Join(files, ", "), chosen.Cluster)
+	}
 	config, err := clientcmd.NewNonInteractiveClientConfig(*raw, name, &clientcmd.ConfigOverrides{}, nil).ClientConfig()
 	if err != nil {
 		return nil, fmt.Errorf("context %s of kubeconfig %s: %w", name, strings.Join(files, ", "), oneLine(err))

@@ -44,7 +44,7 @@ func (a *Access) explain(err error) error {
 	}
 	e := &Error{cause: err}
 	if status := apierrors.APIStatus(nil); errors.As(err, &status) {
-		e.class, e.text = a.answered(status.Status())
+		e.text, e.class = a.answered(status.Status())
 	} else {
 		e.class, e.text = backends.ErrUnavailable, a.unreachable(err)
 	}
@@ -69,32 +69,32 @@ func (e *Error) Unwrap() []error {
 }
 
 // answered explains what the server said.
-func (a *Access) answered(s metav1.Status) (class error, text string) {
+func (a *Access) answered(s metav1.Status) (text string, class error) {
 	msg := clean(s.Message)
 	switch s.Reason {
 	case metav1.StatusReasonUnauthorized:
-		return backends.ErrUnavailable, fmt.Sprintf("%s: the server %s does not accept the credentials%s, they may have expired: log in again, then see `kubectl%s auth whoami`",
-			a, a.Server, a.user(), a.flag())
+		return fmt.Sprintf("%s: the server %s does not accept the credentials%s, they may have expired: log in again, then see `kubectl%s auth whoami`",
+			a, a.Server, a.user(), a.flag()), backends.ErrUnavailable
 	case metav1.StatusReasonForbidden:
 		return a.forbidden(s, msg)
 	case metav1.StatusReasonNotFound:
-		return backends.ErrNotFound, a.missing(s, msg)
+		return a.missing(s, msg), backends.ErrNotFound
 	case metav1.StatusReasonAlreadyExists:
-		return backends.ErrExists, a.String() + ": " + msg
+		return a.String() + ": " + msg, backends.ErrExists
 	case metav1.StatusReasonInvalid, metav1.StatusReasonBadRequest, metav1.StatusReasonRequestEntityTooLarge:
-		return ErrRefused, fmt.Sprintf("%s refuses it: %s", a, msg)
+		return fmt.Sprintf("%s refuses it: %s", a, msg), ErrRefused
 	case metav1.StatusReasonConflict, metav1.StatusReasonGone, metav1.StatusReasonExpired:
-		return nil, a.String() + ": " + msg
+		return a.String() + ": " + msg, nil
 	}
 	switch {
 	case strings.Contains(msg, "failed calling webhook"):
-		return backends.ErrUnavailable, fmt.Sprintf("%s: a webhook of the cluster does not answer, so it takes nothing: %s", a, msg)
+		return fmt.Sprintf("%s: a webhook of the cluster does not answer, so it takes nothing: %s", a, msg), backends.ErrUnavailable
 	case strings.Contains(msg, "denied the request"): // by a webhook with a code of its own
-		return ErrRefused, fmt.Sprintf("%s refuses it: %s", a, msg)
+		return fmt.Sprintf("%s refuses it: %s", a, msg), ErrRefused
 	case s.Code >= http.StatusInternalServerError, s.Code == http.StatusTooManyRequests:
-		return backends.ErrUnavailable, fmt.Sprintf("%s: the server %s is in trouble: %s", a, a.Server, msg)
+		return fmt.Sprintf("%s: the server %s is in trouble: %s", a, a.Server, msg), backends.ErrUnavailable
 	}
-	return nil, a.String() + ": " + msg
+	return a.String() + ": " + msg, nil
 }
 
 // rbac finds who may not do what in the text of the server's authorizer.
@@ -102,13 +102,13 @@ const rbac = `[Uu]ser "([^"]*)" cannot (\S+) (?:resource "([^"]*)" in API group 
 
 // forbidden tells what the user may not do from what nobody may: quotas, priority
 // classes and policies refuse with the same reason.
-func (a *Access) forbidden(s metav1.Status, msg string) (class error, text string) {
+func (a *Access) forbidden(s metav1.Status, msg string) (text string, class error) {
 	m := regexp.MustCompile(rbac).FindStringSubmatch(msg)
 	if m == nil {
 		if cause := causeOf(s, metav1.CauseType("NamespaceTerminating")); cause {
-			return ErrRefused, fmt.Sprintf("%s refuses it: the namespace is being deleted: %s", a, msg)
+			return fmt.Sprintf("%s refuses it: the namespace is being deleted: %s", a, msg), ErrRefused
 		}
-		return ErrRefused, fmt.Sprintf("%s refuses it: %s", a, msg)
+		return fmt.Sprintf("%s refuses it: %s", a, msg), ErrRefused
 	}
 	what := m[2] + " " + m[3]
 	if m[4] != "" {
@@ -120,7 +120,7 @@ func (a *Access) forbidden(s metav1.Status, msg string) (class error, text strin
 	if m[5] != "" {
 		what += " in namespace " + m[5]
 	}
-	return ErrForbidden, fmt.Sprintf("%s: %s may not %s: ask for a role that may", a, m[1], what)
+	return fmt.Sprintf("%s: %s may not %s: ask for a role that may", a, m[1], what), ErrForbidden
 }
 
 func causeOf(s metav1.Status, kind metav1.CauseType) bool {

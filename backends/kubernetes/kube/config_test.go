@@ -1,0 +1,112 @@
+package kube
+
+import (
+	"errors"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"torchx/backends"
+)
+
+const twoContexts = `apiVersion: v1
+kind: Config
+clusters:
+- {name: here, cluster: {server: "https://here:6443"}}
+- {name: there, cluster: {server: "https://there:6443"}}
+users:
+- {name: me, user: {token: t}}
+contexts:
+- {name: one, context: {cluster: here, user: me, namespace: team}}
+- {name: two, context: {cluster: there, user: me}}
+`
+
+func write(t *testing.T, name, text string) string {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), name)
+	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return path
+}
+
+func TestFind(t *testing.T) {
+	t.Parallel()
+	file := write(t, "config", twoContexts+"current-context: one\n")
+	home := filepath.Dir(filepath.Dir(write(t, ".kube/config", twoContexts+"current-context: two\n")))
+	only := write(t, "current", "current-context: two\n")
+	list := func(files ...string) string { return strings.Join(files, string(filepath.ListSeparator)) }
+	tests := []struct {
+		name    string
+		place   Place
+		environ []string
+		want    Place
+		server  string
+		ns      string
+	}{
+		{"file", Place{Kubeconfig: file}, nil, Place{file, "one"}, "https://here:6443", "team"},
+		{"context", Place{file, "two"}, nil, Place{file, "two"}, "https://there:6443", ""},
+		{"environment", Place{}, []string{"KUBECONFIG=" + file}, Place{file, "one"}, "https://here:6443", "team"},
+		{"option before environment", Place{Kubeconfig: file}, []string{"KUBECONFIG=/no/such"}, Place{file, "one"}, "https://here:6443", "team"},
+		{"home", Place{}, []string{"HOME=" + home}, Place{home + "/.kube/config", "two"}, "https://there:6443", ""},
+		{"tilde", Place{Kubeconfig: "~/.kube/config"}, []string{"HOME=" + home}, Place{home + "/.kube/config", "two"}, "https://there:6443", ""},
+		{"merged, one missing", Place{Kubeconfig: list(only, "/no/such", file)}, nil, Place{list(only, "/no/such", file), "two"}, "https://there:6443", ""},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+			a, err := Find(tt.place, append([]string{}, tt.environ...))
+			if err != nil {
+				t.Fatal(err)
+			}
+			if a.Place != tt.want || a.Server != tt.server || a.Namespace != tt.ns || a.User != "me" {
+				t.Errorf("%+v", a)
+			}
+		})
+	}
+}
+
+func TestFindErrors(t *testing.T) {
+	t.Parallel()
+	none := write(t, "config", twoContexts)
+	empty := write(t, "empty", "")
+	dir := t.TempDir()
+	for name, tt := range map[string]struct {
+		place   Place
+		environ []string
+		want    []string
+	}{
+		"nothing":         {Place{}, []string{"HOME=" + dir}, []string{"no kubeconfig", dir + "/.kube/config", "-cfg kubeconfig="}},
+		"no home":         {Place{}, []string{"A=B"}, []string{"no kubeconfig", "$KUBECONFIG"}},
+		"missing":         {Place{Kubeconfig: "/no/such"}, nil, []string{"/no/such", "-cfg kubeconfig"}},
+		"missing in env":  {Place{}, []string{"KUBECONFIG=/no/such"}, []string{"/no/such", "$KUBECONFIG"}},
+		"empty":           {Place{Kubeconfig: empty}, nil, []string{empty, "no contexts"}},
+		"no current":      {Place{Kubeconfig: none}, nil, []string{none, "no current context", "one, two"}},
+		"unknown context": {Place{none, "three"}, nil, []string{none, `"three"`, "one, two"}},
+		"no YAML":         {Place{Kubeconfig: write(t, "bad", "a: [")}, nil, []string{"read kubeconfig", "line 1"}},
+		"no cluster":      {Place{Kubeconfig: write(t, "bad", "current-context: a\ncontexts: [{name: a, context: {cluster: b}}]\n")}, nil, []string{"context a", `"b"`}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			_, err := Find(tt.place, append([]string{}, tt.environ...))
+			clear(t, err, backends.ErrUnavailable, tt.want...)
+		})
+	}
+}
+
+// clear checks that an error is of a class, one line, and has all words.
+func clear(t *testing.T, err, class error, words ...string) {
+	t.Helper()
+	if err == nil || class != nil && !errors.Is(err, class) || strings.Contains(err.Error(), "\n") {
+		t.Fatalf("%v is not one line of %v", err, class)
+	}
+	for _, w := range words {
+		if !strings.Contains(err.Error(), w) {
+			t.Errorf("%q lacks %q", err, w)
+		}
+	}
+}
