@@ -69,6 +69,7 @@ func (t *target) glance(ctx context.Context) (*observe.Seen, error) {
 		return nil, err
 	}
 	seen := a.seen()
+	seen.App = a.submitted()
 	ended := a.state().Terminal()
 	selector := a.selector(t.name)
 	// An end is for good: it must not be read from a cache, nor from before.
@@ -79,6 +80,16 @@ func (t *target) glance(ctx context.Context) (*observe.Seen, error) {
 	}
 	seen.Pods = pods
 	return seen, nil
+}
+
+// submitted is the app as it was submitted, nil where nobody wrote it down.
+func (a *app) submitted() *spec.App {
+	for _, meta := range a.meta() {
+		if r, err := decodeRecord(meta.Annotations[label.App]); err == nil {
+			return r.App
+		}
+	}
+	return nil
 }
 
 // explain adds what says why an app waits, as far as the user may read it.

@@ -6,7 +6,6 @@ import (
 
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
-	"k8s.io/apimachinery/pkg/types"
 
 	"torchx/backends"
 	"torchx/backends/kubernetes/kube"
@@ -89,8 +88,8 @@ type follower struct {
 	t    *target
 	main mainMirror
 	pods *kube.Mirror[corev1.Pod]
-	read func(seen *observe.Seen) (ready, there bool)
-	keep observe.Seen // what does not change
+	read func(seen *observe.Seen) (ready, there bool) // the main object, as it was last if it is gone
+	keep observe.Seen                                 // what does not change
 }
 
 func newFollower(t *target, first *observe.Seen) *follower {
@@ -102,20 +101,23 @@ func newFollower(t *target, first *observe.Seen) *follower {
 	case first.Volcano != nil:
 		m := kube.NewMirror[kube.VolcanoJob](t.Client, kube.VolcanoJobs, t.namespace, named)
 		f.main, f.read = m, func(seen *observe.Seen) (ready, there bool) {
-			seen.Volcano, ready, there = one(m, first.Volcano.UID)
+			seen.Volcano, ready, there = one(m, first.Volcano)
 			return ready, there
 		}
 	case first.JobSet != nil:
 		m := kube.NewMirror[kube.JobSet](t.Client, kube.JobSets, t.namespace, named)
 		f.main, f.read = m, func(seen *observe.Seen) (ready, there bool) {
-			seen.JobSet, ready, there = one(m, first.JobSet.UID)
+			seen.JobSet, ready, there = one(m, first.JobSet)
 			return ready, there
 		}
 	default:
 		m := kube.NewMirror[batchv1.Job](t.Client, kube.Jobs, t.namespace, kube.ListOptions{LabelSelector: ownJobs(t.name)})
 		f.main, f.read = m, func(seen *observe.Seen) (ready, there bool) {
-			seen.Jobs, _, ready = m.Snapshot()
-			return ready, len(seen.Jobs) >= len(first.Jobs)
+			var gone []batchv1.Job
+			seen.Jobs, gone, ready = m.Snapshot()
+			there = len(seen.Jobs) >= len(first.Jobs)
+			seen.Jobs = append(seen.Jobs, gone...)
+			return ready, there
 		}
 	}
 	return f
@@ -124,27 +126,28 @@ func newFollower(t *target, first *observe.Seen) *follower {
 // ownJobs selects the Jobs of an app but those of a JobSet.
 func ownJobs(name string) string { return label.Selector(name) + ",!" + label.JobSetName }
 
-// one is the only object of a mirror. Another one of the same name, made after the
-// first was deleted, is not meant.
-func one[T any](m *kube.Mirror[T], uid types.UID) (object *T, ready, there bool) {
-	items, _, ready := m.Snapshot()
-	for i := range items {
-		if kube.UID(&items[i]) == uid {
-			return &items[i], ready, true
+// one is the only object of a mirror, or as it was last if it is not there any more.
+// Another one of the same name, made after it was deleted, is not meant.
+func one[T any](m *kube.Mirror[T], first *T) (object *T, ready, there bool) {
+	items, gone, ready := m.Snapshot()
+	for i, o := range append(items, gone...) {
+		if kube.UID(&o) == kube.UID(first) {
+			return &o, ready, i < len(items)
 		}
 	}
-	return nil, ready, false
+	return first, ready, false
 }
 
-// look is what is seen now; nil before all of it was read. Errors: backends.ErrNotFound.
+// look is what is seen now; nil before all of it was read. An app that is deleted
+// when it has ended, as ttl_seconds has it, is still seen. Errors: backends.ErrNotFound.
 func (f *follower) look() (*observe.Seen, error) {
 	seen := f.keep
 	ready, there := f.read(&seen)
 	if !ready {
 		return nil, nil //nolint:nilnil // there is nothing yet, which is no error
 	}
-	if !there {
-		return nil, backends.Errorf(backends.ErrNotFound, "app %s was deleted from %s by somebody while it was waited for", handleOf(f.t.id), f.t.Client)
+	if !there && !seen.State().Terminal() {
+		return nil, backends.Errorf(backends.ErrNotFound, "app %s is not on %s any more: somebody deleted it before it had ended", handleOf(f.t.id), f.t.Client)
 	}
 	if seen.Pods, seen.Gone, ready = f.pods.Snapshot(); !ready {
 		return nil, nil //nolint:nilnil // as above
