@@ -26,7 +26,8 @@ type app struct {
 func (t *target) find(ctx context.Context) (*app, error) {
 	order := slices.Clone(forms)
 	if gang, ok := t.cfg["gang"].(string); ok && slices.Contains(forms, form(gang)) {
-		order = slices.Compact(append([]form{form(gang)}, order...))
+		order = slices.DeleteFunc(order, func(f form) bool { return f == form(gang) })
+		order = slices.Insert(order, 0, form(gang))
 	}
 	for _, f := range order {
 		a, err := t.findAs(ctx, f)
@@ -47,7 +48,7 @@ func (t *target) findAs(ctx context.Context, f form) (*app, error) {
 		a.jobSet = &kube.JobSet{}
 		return a, t.Get(ctx, kube.JobSets, t.namespace, t.name, a.jobSet)
 	}
-	list, err := kube.ListAll[batchv1.Job](ctx, t.Client, kube.Jobs, t.namespace, kube.ListOptions{LabelSelector: label.Selector(t.name)})
+	list, err := kube.ListAll[batchv1.Job](ctx, t.Client, kube.Jobs, t.namespace, kube.ListOptions{LabelSelector: ownJobs(t.name)})
 	if err != nil {
 		return nil, err
 	}

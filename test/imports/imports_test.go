@@ -54,6 +54,7 @@ var allowed = map[string][]string{
 	"backends/workspace":              {"backends", "runtime/spec"},
 	"backends/docker/enginetest":      {},
 	"backends/kubernetes/clustertest": {},
+	"backends/kubernetes/observe":     {"runtime/spec", "backends/kubernetes/kube", "backends/kubernetes/label"},
 	"backends/kubernetes/podlog":      {"backends", "runtime/spec"},
 	"backends/bundled":                {"backends", "runtime/spec", "runtime/agent", "runtime/logstore", "runtime/failpoint"},
 	"starlark/starfiles":              {},

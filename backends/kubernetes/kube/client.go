@@ -126,6 +126,9 @@ type ListOptions struct {
 	LabelSelector, FieldSelector string
 	// Limit is how many objects come at a time; 0 is a size that suits. All come in the end.
 	Limit int64
+	// Whole asks for all objects at once, and Cached for what the server remembers: that
+	// is cheap for it, and may be a moment old.
+	Whole, Cached bool
 }
 
 // List is a list of objects and the version of the store that it shows.
@@ -143,7 +146,13 @@ func ListAll[T any](ctx context.Context, c *Client, r Resource, namespace string
 	for {
 		page := List[T]{}
 		q := c.rest.Get().AbsPath(r.path(namespace, "")...)
-		q = o.on(q).Param("limit", number(o.Limit))
+		q = o.on(q)
+		switch {
+		case o.Cached:
+			q = q.Param("resourceVersion", "0")
+		case !o.Whole:
+			q = q.Param("limit", number(o.Limit))
+		}
 		if from != "" {
 			q = q.Param("continue", from)
 		}

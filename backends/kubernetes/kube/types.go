@@ -1,6 +1,7 @@
 package kube
 
 import (
+	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
@@ -16,10 +17,11 @@ type VolcanoJob struct {
 	metav1.TypeMeta   `json:",inline"`
 	metav1.ObjectMeta `json:"metadata"`
 	Spec              struct {
-		Queue        string        `json:"queue"`
-		MinAvailable int32         `json:"minAvailable"`
-		MaxRetry     int32         `json:"maxRetry"`
-		Tasks        []VolcanoTask `json:"tasks"`
+		Queue        string          `json:"queue"`
+		MinAvailable int32           `json:"minAvailable"`
+		MaxRetry     int32           `json:"maxRetry"` // attempts, the first included
+		Tasks        []VolcanoTask   `json:"tasks"`
+		Policies     []VolcanoPolicy `json:"policies"`
 	} `json:"spec"`
 	Status VolcanoStatus `json:"status"`
 }
@@ -30,6 +32,14 @@ type VolcanoTask struct {
 	Replicas     int32                  `json:"replicas"`
 	MinAvailable *int32                 `json:"minAvailable"`
 	Template     corev1.PodTemplateSpec `json:"template"`
+	Policies     []VolcanoPolicy        `json:"policies"`
+}
+
+// VolcanoPolicy says what happens after an event of a pod.
+type VolcanoPolicy struct {
+	Action string   `json:"action"`
+	Event  string   `json:"event"`
+	Events []string `json:"events"`
 }
 
 // VolcanoStatus is how a VolcanoJob is doing.
@@ -49,7 +59,11 @@ type VolcanoStatus struct {
 	Failed       int32 `json:"failed"`
 	Terminating  int32 `json:"terminating"`
 	Unknown      int32 `json:"unknown"`
-	Conditions   []struct {
+	// TaskStatusCount counts the pods of each task.
+	TaskStatusCount map[string]struct {
+		Phase map[corev1.PodPhase]int32 `json:"phase"`
+	} `json:"taskStatusCount"`
+	Conditions []struct {
 		Status             string       `json:"status"`
 		LastTransitionTime *metav1.Time `json:"lastTransitionTime"`
 	} `json:"conditions"`
@@ -97,10 +111,14 @@ type JobSet struct {
 	Spec              struct {
 		Suspend        *bool           `json:"suspend"`
 		ReplicatedJobs []ReplicatedJob `json:"replicatedJobs"`
+		FailurePolicy  struct {
+			MaxRestarts int32 `json:"maxRestarts"`
+		} `json:"failurePolicy"`
 	} `json:"spec"`
 	Status struct {
 		Conditions           []metav1.Condition `json:"conditions"`
 		Restarts             int32              `json:"restarts"`
+		CountedRestarts      int32              `json:"restartsCountTowardsMax"`
 		TerminalState        string             `json:"terminalState"` // Completed or Failed
 		ReplicatedJobsStatus []struct {
 			Name      string `json:"name"`
@@ -115,12 +133,7 @@ type JobSet struct {
 
 // ReplicatedJob is one kind of jobs of a JobSet.
 type ReplicatedJob struct {
-	Name     string `json:"name"`
-	Replicas int32  `json:"replicas"`
-	Template struct {
-		Spec struct {
-			Completions *int32                 `json:"completions"`
-			Template    corev1.PodTemplateSpec `json:"template"`
-		} `json:"spec"`
-	} `json:"template"`
+	Name     string                  `json:"name"`
+	Replicas int32                   `json:"replicas"`
+	Template batchv1.JobTemplateSpec `json:"template"`
 }

@@ -1,0 +1,214 @@
+package kube
+
+import (
+	"context"
+	"errors"
+	"io"
+	"maps"
+	"math/rand/v2"
+	"slices"
+	"sync"
+	"time"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+
+	"torchx/backends"
+)
+
+const (
+	// firstPause and longestPause bound the wait before a server that failed is
+	// asked again: a user looks on.
+	firstPause   = 250 * time.Millisecond
+	longestPause = 5 * time.Second
+	// awayTime is how long a server may be away before nobody waits for it any more.
+	awayTime = 15 * time.Minute
+	// pollTime is how often one that may not be watched is asked.
+	pollTime = 2 * time.Second
+	// steadyTime is how long a watch lives that is no sign of trouble.
+	steadyTime = 10 * time.Second
+)
+
+// Mirror keeps a copy of objects up to date: it lists them once and then follows
+// their changes. A server that goes away is asked again until it is back; one that
+// does not know any more what changed is listed again.
+type Mirror[T any] struct {
+	client    *Client
+	resource  Resource
+	namespace string
+	options   ListOptions
+
+	mu      sync.Mutex
+	items   map[types.UID]T
+	gone    map[types.UID]T
+	ready   bool
+	changed chan struct{}
+}
+
+// NewMirror returns a mirror that is empty until it runs.
+func NewMirror[T any](c *Client, r Resource, namespace string, o ListOptions) *Mirror[T] {
+	return &Mirror[T]{client: c, resource: r, namespace: namespace, options: o, items: map[types.UID]T{}, gone: map[types.UID]T{}, changed: make(chan struct{})}
+}
+
+// Snapshot returns the objects that are there, by name, and those that were deleted
+// while the mirror ran, as they were last. It is not ready before the first list.
+func (m *Mirror[T]) Snapshot() (items, gone []T, ready bool) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return byName(m.items), byName(m.gone), m.ready
+}
+
+func byName[T any](all map[types.UID]T) []T {
+	return slices.SortedFunc(maps.Values(all), func(a, b T) int {
+		x, y := metaOf(&a).GetName(), metaOf(&b).GetName()
+		switch {
+		case x < y:
+			return -1
+		case x > y:
+			return 1
+		}
+		return 0
+	})
+}
+
+// Changed returns a channel that is closed at the next change.
+func (m *Mirror[T]) Changed() <-chan struct{} {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return m.changed
+}
+
+func metaOf[T any](object *T) metav1.Object {
+	return any(object).(metav1.ObjectMetaAccessor).GetObjectMeta()
+}
+
+// UID is what tells an object from all others.
+func UID[T any](object *T) types.UID { return metaOf(object).GetUID() }
+
+// change does something with the copy and tells who waits for it.
+func (m *Mirror[T]) change(do func()) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	do()
+	close(m.changed)
+	m.changed = make(chan struct{})
+}
+
+// Run follows until ctx ends, whose error it returns, or until it cannot go on.
+// Errors: those of Explain.
+func (m *Mirror[T]) Run(ctx context.Context) error {
+	version, poll := "", false
+	var trouble time.Time
+	pause := firstPause
+	for {
+		began := time.Now()
+		var err error
+		if version == "" {
+			version, err = m.list(ctx)
+		}
+		switch {
+		case err != nil:
+		case poll:
+			version = ""
+			pause, trouble = firstPause, time.Time{}
+			if err := sleep(ctx, pollTime); err != nil {
+				return err
+			}
+			continue
+		default:
+			version, err = m.watch(ctx, version)
+		}
+		if ctx.Err() != nil {
+			return ctx.Err()
+		}
+		if err == nil || time.Since(began) > steadyTime {
+			pause, trouble = firstPause, time.Time{}
+		}
+		switch {
+		case err == nil:
+		case apierrors.IsResourceExpired(err), apierrors.IsGone(err):
+			version = ""
+		case errors.Is(err, ErrForbidden) && version != "":
+			poll = true
+		case !errors.Is(err, backends.ErrUnavailable) && !errors.Is(err, io.ErrUnexpectedEOF):
+			return err
+		}
+		if err != nil && trouble.IsZero() {
+			trouble = time.Now()
+		}
+		if !trouble.IsZero() && time.Since(trouble) > awayTime {
+			return err
+		}
+		if err := sleep(ctx, pause/2+rand.N(pause)); err != nil {
+			return err
+		}
+		pause = min(2*pause, longestPause)
+	}
+}
+
+// list replaces the copy. It reads what the store has now: a server's cache may lag
+// behind what was seen already.
+func (m *Mirror[T]) list(ctx context.Context) (version string, err error) {
+	list, err := ListAll[T](ctx, m.client, m.resource, m.namespace, m.options)
+	if err != nil {
+		return "", err
+	}
+	m.change(func() {
+		before := m.items
+		m.items, m.ready = make(map[types.UID]T, len(list.Items)), true
+		for i := range list.Items {
+			m.items[UID(&list.Items[i])] = list.Items[i]
+		}
+		for uid, object := range before {
+			if _, ok := m.items[uid]; !ok {
+				m.gone[uid] = object
+			}
+		}
+	})
+	return list.ResourceVersion, nil
+}
+
+// watch applies changes until the watch ends, and returns the last version seen.
+func (m *Mirror[T]) watch(ctx context.Context, version string) (string, error) {
+	w, err := Watch[T](ctx, m.client, m.resource, m.namespace, m.options, version)
+	if err != nil {
+		return version, err
+	}
+	defer w.Close()
+	stop := context.AfterFunc(ctx, func() { w.Close() })
+	defer stop()
+	for {
+		e, err := w.Next()
+		if errors.Is(err, io.EOF) {
+			return version, nil
+		}
+		if err != nil {
+			return version, err
+		}
+		meta := metaOf(&e.Object)
+		version = meta.GetResourceVersion()
+		if e.Type == Bookmark {
+			continue
+		}
+		m.change(func() {
+			if e.Type == Deleted {
+				delete(m.items, meta.GetUID())
+				m.gone[meta.GetUID()] = e.Object
+				return
+			}
+			m.items[meta.GetUID()] = e.Object
+		})
+	}
+}
+
+func sleep(ctx context.Context, d time.Duration) error {
+	t := time.NewTimer(d)
+	defer t.Stop()
+	select {
+	case <-ctx.Done():
+		return ctx.Err()
+	case <-t.C:
+		return nil
+	}
+}

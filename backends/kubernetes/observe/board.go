@@ -1,0 +1,209 @@
+package observe
+
+import (
+	"cmp"
+	"slices"
+
+	corev1 "k8s.io/api/core/v1"
+
+	"torchx/runtime/spec"
+)
+
+// board has every replica of an app with its attempts.
+type board struct {
+	seen *Seen
+	*verdict
+	replicas []*replica // by role and number
+}
+
+// replica is one replica and the pods that ran it.
+type replica struct {
+	key      spec.Replica
+	unit     *unit // nil: the controller has no template for it
+	index    int
+	attempts []attempt // oldest first
+	final    spec.ReplicaStatus
+}
+
+// attempt is one pod of a replica.
+type attempt struct {
+	pod    *corev1.Pod
+	gone   bool
+	status spec.ReplicaStatus
+}
+
+// last is the latest attempt, nil if there was no pod or nobody saw one.
+func (r *replica) last() *attempt {
+	if len(r.attempts) == 0 {
+		return nil
+	}
+	return &r.attempts[len(r.attempts)-1]
+}
+
+// alive tells whether the pod may still do something.
+func (a *attempt) alive() bool {
+	return a != nil && !a.gone && !a.status.State.Terminal() && a.pod.Status.Reason != "NodeLost"
+}
+
+// cut tells whether the deletion of its pod ended the attempt: by the controller,
+// for a reason of its own, or by somebody else.
+func (a *attempt) cut() bool {
+	if a == nil || fate(a.pod) != "" {
+		return false
+	}
+	return a.gone && !a.status.State.Terminal() || a.status.State == spec.Failed && stopped(a.pod)
+}
+
+// place sorts the pods by replica and attempt.
+func (b *board) place() {
+	byKey := map[spec.Replica]*replica{}
+	for i := range b.roles {
+		for id := range b.roles[i].count {
+			r := &replica{key: spec.Replica{Role: b.roles[i].name, ID: id}}
+			byKey[r.key] = r
+			b.replicas = append(b.replicas, r)
+		}
+	}
+	for _, u := range b.units {
+		for n := range u.count {
+			if r := byKey[spec.Replica{Role: b.roles[u.role].name, ID: u.base + n}]; r != nil {
+				r.unit, r.index = u, n
+			}
+		}
+	}
+	b.add(byKey, b.seen.Pods, false)
+	b.add(byKey, b.seen.Gone, true)
+	for _, r := range b.replicas {
+		slices.SortStableFunc(r.attempts, func(x, y attempt) int {
+			return cmp.Or(cmp.Compare(x.status.Attempt, y.status.Attempt), x.pod.CreationTimestamp.Compare(y.pod.CreationTimestamp.Time))
+		})
+		r.final = r.settled(b)
+	}
+	b.settle()
+}
+
+func (b *board) add(byKey map[spec.Replica]*replica, pods []corev1.Pod, gone bool) {
+	for i := range pods {
+		pod := &pods[i]
+		u, index := b.unitOf(pod)
+		if u == nil {
+			continue
+		}
+		r := byKey[spec.Replica{Role: b.roles[u.role].name, ID: u.base + index}]
+		if r == nil {
+			continue
+		}
+		s := read(pod)
+		s.Role, s.ID, s.Attempt = r.key.Role, r.key.ID, b.attempt(u, pod)
+		r.attempts = append(r.attempts, attempt{pod: pod, gone: gone, status: s})
+	}
+}
+
+// settled is what is known of a replica before the app's end is looked at.
+func (r *replica) settled(b *board) spec.ReplicaStatus {
+	a := r.last()
+	if a == nil {
+		return spec.ReplicaStatus{Role: r.key.Role, ID: r.key.ID, State: spec.Pending, Attempt: b.base(r)}
+	}
+	s := a.status
+	switch {
+	case a.gone && !s.State.Terminal():
+		s.State, s.Msg = spec.Pending, "its pod was deleted"
+	case a.cut():
+		// Who did it, and whether another try follows, shows when the controller has seen it.
+		s.State, s.ExitCode, s.Signal, s.FinishedAt = spec.Running, nil, "", nil
+	}
+	return s
+}
+
+// base is the attempt of a replica without pods.
+func (b *board) base(r *replica) int {
+	if r.unit == nil {
+		return 0
+	}
+	return b.restarts * (r.unit.retries + 1)
+}
+
+// alive tells whether any pod may still do something.
+func (b *board) alive() bool {
+	return slices.ContainsFunc(b.replicas, func(r *replica) bool { return r.last().alive() })
+}
+
+// over tells whether nothing more will happen, and whether a cancellation made it so.
+func (b *board) over() (over, cancelled bool) {
+	stopped := b.cancelled && b.suspended && b.quiet
+	if !b.phase.ended() && !stopped || b.alive() {
+		return false, false
+	}
+	return true, b.phase == aborted || stopped || b.cancelled && b.phase == failed && !b.failedBeforeCancel()
+}
+
+// failedBeforeCancel tells whether a replica had failed before somebody cancelled.
+func (b *board) failedBeforeCancel() bool {
+	if b.cancelAt == nil {
+		return false
+	}
+	return slices.ContainsFunc(b.replicas, func(r *replica) bool {
+		a := r.last()
+		return a != nil && a.status.State == spec.Failed && !a.cut() && a.status.FinishedAt != nil && a.status.FinishedAt.Before(*b.cancelAt)
+	})
+}
+
+// settle says of replicas of an app that is over what became of them.
+func (b *board) settle() {
+	over, cancelled := b.over()
+	if !over {
+		return
+	}
+	fault := slices.ContainsFunc(b.replicas, func(r *replica) bool {
+		a := r.last()
+		return a != nil && a.status.State == spec.Failed && !a.cut() || a == nil && r.counted() == spec.Failed
+	})
+	for _, r := range b.replicas {
+		switch a := r.last(); {
+		case a == nil:
+			b.settleMissing(r, cancelled)
+		case !a.cut():
+		case cancelled || fault || b.phase == succeeded:
+			r.final = a.status
+			r.final.State, r.final.Msg = spec.Cancelled, ""
+		default:
+			r.final = a.status
+			r.final.State, r.final.Msg = spec.Failed, "its pod was deleted"
+		}
+		if r.final.State == spec.Cancelled || r.final.State == spec.Failed {
+			r.final.FinishedAt = later(r.final.FinishedAt, nil)
+			if r.final.FinishedAt == nil {
+				r.final.FinishedAt = b.endedAt
+			}
+		}
+	}
+}
+
+// counted is what the controller says of a replica.
+func (r *replica) counted() spec.State {
+	if r.unit == nil {
+		return spec.Unknown
+	}
+	return r.unit.outcome(r.index)
+}
+
+// settleMissing goes by what the controller counted: the cluster deletes pods.
+func (b *board) settleMissing(r *replica, cancelled bool) {
+	zero := 0
+	switch state := r.counted(); {
+	case state == spec.Succeeded, state == spec.Unknown && b.phase == succeeded && b.strict():
+		r.final.State, r.final.ExitCode = spec.Succeeded, &zero
+	case state == spec.Failed && !cancelled:
+		r.final.State, r.final.Msg = spec.Failed, "its pod is gone, how it ended is not known"
+	case b.phase == succeeded:
+		r.final.State = spec.Unknown
+	default:
+		r.final.State = spec.Cancelled
+	}
+}
+
+// strict tells whether every replica must succeed.
+func (b *board) strict() bool {
+	return !slices.ContainsFunc(b.roles, func(r role) bool { return r.required < r.count })
+}

@@ -1,0 +1,168 @@
+package observe
+
+import (
+	"cmp"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/resource"
+
+	"torchx/backends/kubernetes/kube"
+)
+
+// group says what a gang waits for that Volcano has made no pods of yet: it does
+// so when there is room for all.
+func (b *board) group(g *kube.PodGroup) string {
+	if g.Status.Phase != "" && g.Status.Phase != "Pending" {
+		return ""
+	}
+	if text := b.tooLarge(g.Spec.MinResources); text != "" {
+		return "waits: " + text
+	}
+	for _, c := range g.Status.Conditions {
+		if text := firstText(c.Message, c.Reason); c.Type == "Unschedulable" && c.Status == string(corev1.ConditionTrue) && !strings.Contains(text, gangNotReady) {
+			return fmt.Sprintf("waits in queue %s: %s", g.Spec.Queue, text)
+		}
+	}
+	return fmt.Sprintf("waits in queue %s for room for all replicas together%s", g.Spec.Queue, listed(g.Spec.MinResources))
+}
+
+// gangWaits says what a gang waits for that has pods, none of which is started.
+func (b *board) gangWaits() string {
+	var need corev1.ResourceList
+	if len(b.seen.PodGroups) > 0 {
+		need = b.seen.PodGroups[0].Spec.MinResources
+	}
+	if text := b.tooLarge(need); text != "" {
+		return "waits: " + text
+	}
+	return "waits: " + gangWaits + listed(need)
+}
+
+// tooLarge compares what the gang asks for with all nodes, and its largest pod with
+// the largest node, as if nothing else ran there.
+func (b *board) tooLarge(gang corev1.ResourceList) string {
+	if len(b.seen.Nodes) == 0 {
+		return ""
+	}
+	all, largest := corev1.ResourceList{}, corev1.ResourceList{}
+	usable := 0
+	for i := range b.seen.Nodes {
+		n := &b.seen.Nodes[i]
+		if n.Spec.Unschedulable {
+			continue
+		}
+		usable++
+		for name, q := range n.Status.Allocatable {
+			sum := all[name]
+			sum.Add(q)
+			all[name] = sum
+			if most := largest[name]; q.Cmp(most) > 0 {
+				largest[name] = q
+			}
+		}
+	}
+	nodes := fmt.Sprintf("the %d nodes together have", usable)
+	if usable == 1 {
+		nodes = "the only node has"
+	}
+	if name, ok := exceeds(gang, all); ok {
+		need, have := gang[name], all[name]
+		return fmt.Sprintf("all replicas together need %s %s, %s %s", name, show(name, need), nodes, show(name, have))
+	}
+	for i := range b.roles {
+		for _, u := range b.units {
+			if u.role != i {
+				continue
+			}
+			requests := podRequests(u.pod)
+			if name, ok := exceeds(requests, largest); ok {
+				need, have := requests[name], largest[name]
+				return fmt.Sprintf("a replica of role %s needs %s %s, the largest node has %s", b.roles[i].name, name, show(name, need), show(name, have))
+			}
+		}
+	}
+	return ""
+}
+
+// exceeds finds a resource of which there is less than is needed.
+func exceeds(need, have corev1.ResourceList) (corev1.ResourceName, bool) {
+	for _, name := range sorted(need) {
+		q, there := need[name], have[name]
+		if nodeResource(name) && q.Cmp(there) > 0 {
+			return name, true
+		}
+	}
+	return "", false
+}
+
+// nodeResource leaves out what Volcano adds for quotas.
+func nodeResource(name corev1.ResourceName) bool {
+	text := string(name)
+	return !strings.HasPrefix(text, "requests.") && !strings.HasPrefix(text, "limits.") && !strings.HasPrefix(text, "count/") && name != corev1.ResourcePods
+}
+
+func sorted(l corev1.ResourceList) []corev1.ResourceName {
+	var names []corev1.ResourceName
+	for name := range l {
+		names = append(names, name)
+	}
+	slices.SortFunc(names, cmp.Compare)
+	return names
+}
+
+// listed are resources in words, in parentheses.
+func listed(l corev1.ResourceList) string {
+	var parts []string
+	for _, name := range sorted(l) {
+		if q := l[name]; nodeResource(name) && !q.IsZero() {
+			parts = append(parts, fmt.Sprintf("%s %s", name, show(name, q)))
+		}
+	}
+	if len(parts) == 0 {
+		return ""
+	}
+	return " (" + strings.Join(parts, ", ") + ")"
+}
+
+// show writes memory in MB, as apps ask for it.
+func show(name corev1.ResourceName, q resource.Quantity) string {
+	const mega = 1e6
+	if name == corev1.ResourceMemory || name == corev1.ResourceEphemeralStorage {
+		return fmt.Sprintf("%d MB", int64(q.AsApproximateFloat64()/mega))
+	}
+	return q.String()
+}
+
+// podRequests are those of all containers of a pod; without a request a limit is one.
+func podRequests(pod *corev1.PodSpec) corev1.ResourceList {
+	sum := corev1.ResourceList{}
+	for i := range pod.Containers {
+		r := &pod.Containers[i].Resources
+		asked := maps.Clone(r.Limits)
+		if asked == nil {
+			asked = corev1.ResourceList{}
+		}
+		maps.Copy(asked, r.Requests)
+		for name, q := range asked {
+			total := sum[name]
+			total.Add(q)
+			sum[name] = total
+		}
+	}
+	return sum
+}
+
+func eventTime(e *corev1.Event) time.Time {
+	if !e.LastTimestamp.IsZero() {
+		return e.LastTimestamp.Time
+	}
+	if e.Series != nil {
+		return e.Series.LastObservedTime.Time
+	}
+	return e.EventTime.Time
+}
