@@ -263,15 +263,16 @@ func TestTorchrunLine(t *testing.T) {
 	}
 }
 
-// resolver returns a folder of programs with a getent that knows a name at the
-// n-th try and a sleep that does not wait (busybox has its own).
-func resolver(t *testing.T, n int, shell string) (bin, asked string) {
+// resolver returns a folder of programs with one that knows a name at the n-th try
+// and a sleep that does not wait (busybox has its own).
+func resolver(t *testing.T, knower string, n int, shell string) (bin, asked string) {
 	t.Helper()
 	bin = tools(t, "mkdir", "mkfifo", "rm", "sh", "wc", shell)
 	asked = filepath.Join(t.TempDir(), "asked")
+	unknown := map[string]string{"getent": "exit 2", "ping": `echo "ping: bad address 'node-0'" >&2; exit 1`}
 	for name, text := range map[string]string{
-		"getent": fmt.Sprintf(`echo "$*" >>%[1]s; [ "$(wc -l <%[1]s)" -ge %[2]d ]`, asked, n),
-		"sleep":  ":",
+		knower:  fmt.Sprintf(`echo "$*" >>%[1]s; [ "$(wc -l <%[1]s)" -ge %[2]d ] || { %[3]s; }`, asked, n, unknown[knower]),
+		"sleep": ":",
 	} {
 		if err := os.WriteFile(filepath.Join(bin, name), []byte("#!/bin/sh\n"+text+"\n"), 0o700); err != nil {
 			t.Fatal(err)
@@ -281,9 +282,9 @@ func resolver(t *testing.T, n int, shell string) (bin, asked string) {
 }
 
 // checkResolve runs a self-check whose first node is known at the n-th try.
-func checkResolve(t *testing.T, shell []string, n, tries int) (stderr string) {
+func checkResolve(t *testing.T, shell []string, knower string, n, tries int) (stderr string) {
 	t.Helper()
-	bin, asked := resolver(t, n, shell[0])
+	bin, asked := resolver(t, knower, n, shell[0])
 	app := mustBuild(t, "dist.ddp", "-j", "2x1")
 	node := start(t, shell, app, 1, "PATH="+bin, "TORCHX_RANK0_HOST=node-0")
 	lines, code := node.wait(t)
@@ -292,7 +293,8 @@ func checkResolve(t *testing.T, shell []string, n, tries int) (stderr string) {
 		t.Errorf("code %d, got %q: %s", code, lines, &node.stderr)
 	}
 	got, err := os.ReadFile(asked)
-	if want := strings.Repeat("ahosts node-0\n", tries); err != nil || string(got) != want {
+	question := map[string]string{"getent": "ahosts node-0\n", "ping": "-c 1 -w 1 node-0\n"}[knower]
+	if want := strings.Repeat(question, tries); err != nil || string(got) != want {
 		t.Errorf("asked %q, %v; want %d times", got, err, tries)
 	}
 	return node.stderr.String()
@@ -300,8 +302,13 @@ func checkResolve(t *testing.T, shell []string, n, tries int) (stderr string) {
 
 func TestEnvLauncherWaitsForName(t *testing.T) {
 	eachShell(t, func(t *testing.T, shell []string) {
-		if got := checkResolve(t, shell, 2, 2); got != "" {
-			t.Errorf("stderr %q", got)
+		for _, knower := range []string{"getent", "ping"} {
+			if knower == "ping" && shell[0] == "busybox" {
+				continue // it has a ping of its own, which no other one on PATH replaces
+			}
+			if got := checkResolve(t, shell, knower, 2, 2); got != "" {
+				t.Errorf("stderr %q", got)
+			}
 		}
 	})
 }
@@ -309,7 +316,7 @@ func TestEnvLauncherWaitsForName(t *testing.T) {
 func TestEnvLauncherGoesOnWithoutName(t *testing.T) {
 	t.Parallel()
 	const want = "torchx: node 1: cannot resolve node-0 yet, going on\n"
-	if got := checkResolve(t, []string{"sh"}, 1000, 60); got != want {
+	if got := checkResolve(t, []string{"sh"}, "getent", 1000, 60); got != want {
 		t.Errorf("stderr %q, want %q", got, want)
 	}
 }

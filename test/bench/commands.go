@@ -4,11 +4,12 @@ package main
 // costs before it does anything.
 const libraries = "a Go program with the same libraries"
 
-func (w *world) benches(s sizes, e *dockers) []bench {
+func (w *world) benches(s sizes, e *dockers, k *clusters) []bench {
 	all := append(w.daily(s.runs), w.evaluation(s.runs)...)
 	all = append(all, w.history(s)...)
 	all = append(all, w.logs(s)...)
 	all = append(all, w.live(s)...)
+	all = append(all, k.pods(s)...)
 	return append(all, e.containers(s)...)
 }
 

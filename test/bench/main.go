@@ -65,9 +65,9 @@ func run(bin, only string, s sizes) error {
 	if err := w.sh("CGO_ENABLED=0 go build -trimpath -o " + w.floor() + " ./test/bench/floor"); err != nil {
 		return err
 	}
-	e := &dockers{world: w}
-	err = table(os.Stdout, w.benches(s, e), chosen)
-	return errors.Join(err, e.stop())
+	e, k := &dockers{world: w}, &clusters{world: w}
+	err = table(os.Stdout, w.benches(s, e, k), chosen)
+	return errors.Join(err, e.stop(), k.stop())
 }
 
 // table prints a line as soon as it is measured: the columns have fixed widths.

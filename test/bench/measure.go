@@ -26,6 +26,7 @@ type unit int
 const (
 	seconds unit = iota
 	bytesOfMemory
+	calls // of a server
 )
 
 // result is a line of the table as text.
@@ -61,6 +62,8 @@ func (b bench) figure(v float64) string {
 	switch {
 	case b.unit == bytesOfMemory:
 		return fmt.Sprintf("%.1f MB", v/1e6)
+	case b.unit == calls:
+		return fmt.Sprintf("%.0f", v)
 	case b.bytes > 0:
 		return fmt.Sprintf("%.0f MB/s", float64(b.bytes)/1e6/v)
 	}

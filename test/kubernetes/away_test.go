@@ -44,8 +44,8 @@ func TestServerAway(t *testing.T) {
 			t.Parallel()
 			h := newHome(t)
 			proxy := h.cluster.Proxy(t)
+			h.env = append(h.env, "KUBECONFIG="+proxy.Kubeconfig) // of the app, from now on
 			handle := h.start("gang="+gang, "--script", fmt.Sprintf("i=0; while [ $i -lt %d ]; do i=$((i+1)); echo line $i; sleep 0.7; done; exit 7", lines))
-			h.env = append(h.env, "KUBECONFIG="+proxy.Kubeconfig)
 			waiting, reading := h.background("wait", handle), h.background("log", "-t", handle)
 			h.eventually("the first lines", func() bool { return strings.Contains(h.torchx("log", handle).stdout, "line 5") })
 			proxy.Cut()

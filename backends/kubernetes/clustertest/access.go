@@ -31,7 +31,7 @@ func (c *Cluster) User(t testing.TB, namespace, rules string) string {
 		t.Fatal(err)
 	}
 	token, _, _ := unstructured.NestedString(answer.Object, "status", "token")
-	return c.Write(t, func(cluster *api.Cluster, user *api.AuthInfo, context *api.Context) {
+	return c.Write(t, func(_ *api.Cluster, user *api.AuthInfo, context *api.Context) {
 		*user = api.AuthInfo{Token: token}
 		context.Namespace = namespace
 	})

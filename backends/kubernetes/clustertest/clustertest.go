@@ -64,10 +64,16 @@ func Get() (*Cluster, error) {
 	if !Required() {
 		return nil, &MissingError{errors.New("TORCHX_REQUIRE=kubernetes uses the one of KUBECONFIG; `make e2e-k8s` starts one")}
 	}
-	c := &Cluster{Kubeconfig: os.Getenv("KUBECONFIG")}
-	if c.Kubeconfig == "" {
+	kubeconfig := os.Getenv("KUBECONFIG")
+	if kubeconfig == "" {
 		return nil, &MissingError{errors.New("KUBECONFIG is not set: `make e2e-k8s` starts a cluster and sets it")}
 	}
+	return Open(kubeconfig)
+}
+
+// Open returns the cluster of a kubeconfig. Errors: *MissingError.
+func Open(kubeconfig string) (*Cluster, error) {
+	c := &Cluster{Kubeconfig: kubeconfig}
 	var err error
 	if c.Config, err = clientcmd.BuildConfigFromFlags("", c.Kubeconfig); err != nil {
 		return nil, &MissingError{err}

@@ -1,0 +1,161 @@
+package main
+
+import (
+	"bufio"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+
+	"torchx/backends"
+	"torchx/backends/kubernetes"
+	"torchx/backends/kubernetes/clustertest"
+	"torchx/runtime/spec"
+)
+
+// clusters is a Kubernetes cluster with nodes that run nothing, started for the
+// lines that need it.
+type clusters struct {
+	*world // with KUBECONFIG in its environment, as soon as there is a cluster
+
+	holder  *exec.Cmd
+	alive   io.Closer // the cluster ends when it is closed
+	kubectl string
+	proxy   *clustertest.Proxy
+	lack    error  // why there is none
+	handle  string // of an app of many pods
+}
+
+const manyPods = 1000
+
+// pods is what an app of many replicas costs.
+func (k *clusters) pods(s sizes) []bench {
+	of := fmt.Sprintf("status of %d pods", manyPods)
+	status := func(name, goal string, runs int, u unit, measured func(side) side) bench {
+		return bench{
+			name: name, goal: goal, floorName: "kubectl get pods", runs: runs, unit: u,
+			prepare: func() (side, side, error) {
+				err := k.get()
+				floor := k.command(k.kubectl + " get pods > /dev/null")
+				return measured(k.torchx("status " + k.handle + " > /dev/null")), measured(floor), err
+			},
+		}
+	}
+	return []bench{
+		{
+			name: "plan of 1000 replicas", goal: "< 100 ms", floorName: "its objects as JSON", runs: s.runs,
+			prepare: func() (side, side, error) { return k.planned() },
+		},
+		status(of, "", min(s.runs, 5), seconds, func(run side) side { return run }),
+		status(of+", requests", "<= 3", 1, calls, k.counted),
+	}
+}
+
+// planned are a plan of many replicas, and writing what it holds.
+func (k *clusters) planned() (torchx, floor side, err error) {
+	b, err := kubernetes.New(kubernetes.Config{Home: k.home, Version: "1"})
+	if err != nil {
+		return nil, nil, err
+	}
+	cfg, _, err := backends.Resolve(b.Options())
+	if err != nil {
+		return nil, nil, err
+	}
+	role := spec.NewRole("trainer", "image")
+	role.Entrypoint, role.Args, role.NumReplicas = "sh", []string{"-c", "echo ${app_id} ${replica_id}"}, manyPods
+	in := backends.PlanInput{ID: "trainer-1", App: &spec.App{Name: "trainer", Roles: []spec.Role{role}}, Cfg: cfg, Cwd: k.dir}
+	plan := func() (*backends.Plan, error) { return b.Plan(context.Background(), in) }
+	made, err := plan()
+	if err != nil {
+		return nil, nil, err
+	}
+	torchx = timed(func() error { _, err := plan(); return err })
+	floor = timed(func() error { _, err := json.Marshal(made.Request); return err })
+	return torchx, floor, nil
+}
+
+// counted is a side whose figure is how often it asks the server.
+func (k *clusters) counted(run side) side {
+	return func() (float64, error) {
+		k.proxy.Asked()
+		_, err := run()
+		return float64(len(k.proxy.Asked())), err
+	}
+}
+
+// get starts the cluster and an app of many pods on it.
+func (k *clusters) get() error {
+	if k.handle != "" || k.lack != nil {
+		return k.lack
+	}
+	if !clustertest.Required() {
+		k.lack = &missingError{errors.New("TORCHX_REQUIRE=kubernetes starts a cluster")}
+		return k.lack
+	}
+	if k.lack = k.start(); k.lack != nil {
+		return k.lack
+	}
+	var out string
+	out, k.lack = k.output(fmt.Sprintf("exec %s run -b kubernetes --workspace= -cfg gang=job,node_selector=type:kwok,tolerations=kwok,reserved_millicpu=1000 "+
+		"utils.sh --image none --num_replicas %d true", k.bin, manyPods))
+	if k.lack != nil {
+		return k.lack
+	}
+	k.handle = strings.TrimSpace(out)
+	_, k.lack = k.output("exec " + k.bin + " wait " + k.handle)
+	return k.lack
+}
+
+// start starts the cluster and a proxy that counts what it is asked.
+func (k *clusters) start() error {
+	k.holder = exec.CommandContext(k.ctx, "test/cluster/run.sh", "sh", "-c", "echo $KUBECONFIG; command -v kubectl; exec cat")
+	k.holder.Env = append(os.Environ(), "K8S_PARTS=up=control kwok=8")
+	k.holder.Stderr = os.Stderr
+	in, err := k.holder.StdinPipe()
+	if err != nil {
+		return err
+	}
+	out, err := k.holder.StdoutPipe()
+	if err == nil {
+		err = k.holder.Start()
+	}
+	if err != nil {
+		k.holder = nil
+		return errors.Join(err, in.Close())
+	}
+	k.alive = in
+	read := bufio.NewReader(out)
+	kubeconfig, err := read.ReadString('\n')
+	if err == nil {
+		k.kubectl, err = read.ReadString('\n')
+	}
+	if err != nil {
+		return fmt.Errorf("start the cluster: %w", err)
+	}
+	k.kubectl = strings.TrimSpace(k.kubectl)
+	c, err := clustertest.Open(strings.TrimSpace(kubeconfig))
+	if err != nil {
+		return err
+	}
+	k.world = k.in("kubernetes")
+	file := filepath.Join(k.dir, "kubeconfig")
+	k.env = append(k.env, "KUBECONFIG="+file)
+	k.proxy, err = c.NewProxy(file)
+	return err
+}
+
+// stop ends the cluster.
+func (k *clusters) stop() error {
+	if k.proxy != nil {
+		k.proxy.Cut()
+	}
+	if k.holder == nil {
+		return nil
+	}
+	return errors.Join(k.alive.Close(), k.holder.Wait())
+}
