@@ -36,6 +36,7 @@ var allowed = map[string][]string{
 	"starlark/component":         {"starlark/interp", "starlark/specmodule", "runtime/spec", "runtime/suggest", "runtime/kv"},
 	"starlark/starfiles":         {},
 	"starlark/starfmt":           {"starlark/interp"},
+	"starlark/startest":          {"starlark/interp", "starlark/specmodule", "starlark/component", "starlark/starfiles", "runtime/spec"},
 	"starlark/starlint":          {"starlark/interp", "starlark/specmodule", "starlark/component", "starlark/starfiles", "runtime/suggest"},
 	"components":                 {},
 	"state":                      {"runtime/spec", "runtime/failpoint"},
