@@ -16,6 +16,7 @@ import (
 
 const (
 	maxShort = 100     // characters of a value that is shown on one line
+	maxLine  = 120     // bytes of two values on one line
 	maxDiff  = 1 << 18 // bytes of a text that is compared line by line
 	maxLines = 200     // lines of a difference that are shown
 )
@@ -41,7 +42,7 @@ func difference(what string, got, want starlark.Value) (string, error) {
 	if g == w {
 		g, w = g+" ("+got.Type()+")", w+" ("+want.Type()+")"
 	}
-	if len(g) <= maxShort && len(w) <= maxShort {
+	if len(g)+len(w) <= maxLine {
 		return "got " + g + ", want " + w, nil
 	}
 	return "got is not as wanted:\n" + lineDiff(lines(got), lines(want)), nil

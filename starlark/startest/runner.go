@@ -107,7 +107,7 @@ const coverSteps = 6
 func (r *Runner) newInterp() *interp.Interp {
 	var i *interp.Interp
 	c := interp.Config{
-		Dir: r.host.Dir, Builtins: r.host.Builtins, Library: r.host.Library, Timeout: r.options.Timeout,
+		Dir: r.host.Dir, Builtins: r.host.Builtins, Library: r.host.Library, Timeout: r.options.Timeout, MaxHeap: r.options.MaxHeap,
 		Predeclared: specmodule.Predeclared(specmodule.Options{
 			Image: r.host.Image, Version: r.host.Version,
 			Call: func(fn starlark.Callable, args starlark.Tuple) (starlark.Value, error) {
@@ -177,7 +177,7 @@ func (r *Runner) load(ctx context.Context, i *interp.Interp, t Task) []unit {
 	if r.options.Careful {
 		r.send(Message{File: f.name, Started: loadingName})
 	}
-	ctx = interp.WithHooks(ctx, interp.Hooks{Print: func(string) {}, Fatal: r.fatal(f, "")})
+	ctx = interp.WithHooks(ctx, interp.Hooks{Print: func(string) {}, Fatal: r.fatal(unit{file: f})})
 	m, err := i.LoadFile(ctx, f.path)
 	if err != nil {
 		f.broken(err)
@@ -298,7 +298,7 @@ func (r *Runner) call(ctx context.Context, u unit) Result {
 	}
 	ctx = interp.WithHooks(ctx, interp.Hooks{
 		Print: func(msg string) { e.inner.output(msg) },
-		Fatal: r.fatal(u.file, u.name),
+		Fatal: r.fatal(u),
 	})
 	_, err := u.file.interp.Call(ctx, x.entry(u.fn), nil, nil)
 	x.end(err)
@@ -326,22 +326,24 @@ func (x *test) entry(fn starlark.Callable) starlark.Callable {
 	})
 }
 
-// fatal returns what reports that a test, or the loading of its file, cannot be
-// stopped, and ends the process; nil if nothing may.
-func (r *Runner) fatal(f *file, test string) func(error) {
+// fatal returns what reports that a test, or the loading of its file if there is no
+// function, cannot be stopped, and ends the process; nil if nothing may.
+func (r *Runner) fatal(u unit) func(error) {
 	if r.stuck == nil {
 		return nil
 	}
+	began := time.Now()
 	return func(err error) {
-		m := Message{File: f.name, Stuck: true, Coverage: r.coverage()}
+		seconds := time.Since(began).Seconds()
+		m := Message{File: u.file.name, Stuck: true, Coverage: r.coverage()}
 		var limit *interp.LimitError
 		switch {
 		case errors.As(err, &limit) && limit.Limit == "memory" && !r.options.Careful:
 			// Another test may hold the memory: one after the other they will show.
-		case test != "":
-			m.Test = &Result{Name: test, Status: Fail, Output: []string{err.Error()}, Seconds: time.Since(f.began).Seconds()}
+		case u.fn != nil:
+			m.Test = &Result{Name: u.name, Status: Fail, Line: u.line(), Output: []string{err.Error()}, Seconds: seconds}
 		default:
-			m.Done = &FileResult{Status: Fail, Problem: err.Error(), Seconds: time.Since(f.began).Seconds()}
+			m.Done = &FileResult{Status: Fail, Problem: err.Error(), Seconds: seconds}
 		}
 		r.send(m)
 		r.stuck()

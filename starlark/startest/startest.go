@@ -84,6 +84,8 @@ type Options struct {
 	FailFast bool          `json:"fail_fast,omitempty"`
 	Parallel int           `json:"parallel,omitempty"` // tests at once; 0: one for each processor
 	Timeout  time.Duration `json:"timeout,omitempty"`  // of one test; 0: interp.DefaultTimeout
+	// MaxHeap is what the worker may hold while tests run, in bytes; 0: interp.DefaultMaxHeap.
+	MaxHeap uint64 `json:"max_heap,omitempty"`
 	// Careful workers run one test after the other, and say which before it begins.
 	Careful bool `json:"careful,omitempty"`
 }

@@ -162,6 +162,9 @@ func (s *supervisor) take(m Message) {
 	}
 	if m.Stuck {
 		s.stuck = true
+		if m.Test != nil {
+			f.result.Seconds += m.Test.Seconds
+		}
 		if m.Test == nil && m.Done == nil {
 			s.options.Careful = true
 		}
