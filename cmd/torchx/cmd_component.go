@@ -10,13 +10,13 @@ func (t *tool) componentCommand() *cli.Command {
 		Name:  "component",
 		Usage: "write, test, format and lint components",
 		UsageText: "COMMAND ...\n" +
-			"torchx component fmt\n" +
+			"torchx component test\n" +
 			"torchx component fmt --check components\n" +
 			"torchx component lint components/train.star",
 		Description: "Tools for the files that components are written in. Those that take paths take files and folders, with all " +
 			"below them; without any they take the working folder.",
 		Subcommands: []*cli.Command{
-			t.componentFmtCommand(), t.componentLintCommand(),
+			t.componentTestCommand(), t.componentFmtCommand(), t.componentLintCommand(),
 		},
 	})
 }

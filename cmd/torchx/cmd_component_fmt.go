@@ -3,6 +3,7 @@ package main
 import (
 	"bytes"
 	"errors"
+	"io/fs"
 	"os"
 	"path/filepath"
 
@@ -79,14 +80,17 @@ func (t *tool) printDiff(file string, before, after []byte) error {
 }
 
 // replaceFile writes a file anew, or leaves it as it is: what is half written has
-// another name. A symlink stays one, and the file keeps its mode.
+// another name. A symlink stays one, and a file that is there keeps its mode.
 func replaceFile(path string, data []byte) error {
-	path, err := filepath.EvalSymlinks(path)
-	if err != nil {
-		return err
-	}
-	info, err := os.Stat(path)
-	if err != nil {
+	mode := fs.FileMode(0o644)
+	switch real, err := filepath.EvalSymlinks(path); {
+	case err == nil:
+		info, err := os.Stat(real)
+		if err != nil {
+			return err
+		}
+		path, mode = real, info.Mode().Perm()
+	case !errors.Is(err, fs.ErrNotExist):
 		return err
 	}
 	f, err := os.CreateTemp(filepath.Dir(path), ".torchx-*")
@@ -94,7 +98,7 @@ func replaceFile(path string, data []byte) error {
 		return err
 	}
 	_, err = f.Write(data)
-	err = errors.Join(err, f.Chmod(info.Mode().Perm()), f.Sync(), f.Close())
+	err = errors.Join(err, f.Chmod(mode), f.Sync(), f.Close())
 	if err == nil {
 		err = os.Rename(f.Name(), path)
 	}

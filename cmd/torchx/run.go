@@ -69,6 +69,9 @@ func (t *tool) main(ctx context.Context, args []string) error {
 	if len(args) > 0 && args[0] == completeCommand {
 		return t.complete(ctx, args[1:])
 	}
+	if len(args) > 0 && args[0] == testWorkerCommand {
+		return t.testWorker(ctx)
+	}
 	app := t.commandLine()
 	line, err := grammarOf(app).normalise(args)
 	if err != nil {

@@ -72,6 +72,9 @@ type Config struct {
 	MaxHeap uint64
 	// Print gets the text of each print(); nil: it is dropped.
 	Print func(msg string)
+	// Cover says of a file on disk, by its absolute path, whether its statements are
+	// counted (see Coverage); nil: none are. Counting takes steps of its own.
+	Cover func(path string) bool
 	// Fatal is the last resort when the engine does not react to a limit within
 	// 200 ms. It must print the error and end the process. nil: the evaluation
 	// goes on until the engine reacts.
@@ -92,6 +95,7 @@ type Interp struct {
 	sources map[string][]byte // by the name shown in positions
 
 	libraries map[libraryKey]*tree // that were opened
+	covered   map[string]*counters // by the absolute path of the file
 }
 
 // Module is an evaluated file. Nothing in it may be changed.
@@ -124,7 +128,7 @@ func New(c Config) *Interp {
 	i := &Interp{
 		cfg: c, dir: absDir(c.Dir), predeclared: environment(c.Predeclared),
 		modules: map[string]*loaded{}, sources: map[string][]byte{},
-		libraries: map[libraryKey]*tree{},
+		libraries: map[libraryKey]*tree{}, covered: map[string]*counters{},
 	}
 	if c.Builtins != nil {
 		i.builtins = &tree{prefix: builtinPrefix, fsys: c.Builtins}

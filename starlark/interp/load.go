@@ -74,11 +74,12 @@ func (r *run) evaluate(l location) (*Module, error) {
 	}
 	name := l.display()
 	r.interp.keepSource(name, source)
-	prog, err := r.interp.compile(name, source)
+	count := r.interp.counters(l.path())
+	prog, err := r.interp.compile(name, source, count)
 	if err != nil {
 		return nil, err
 	}
-	globals, err := prog.Init(r.thread, r.interp.fileEnv(l))
+	globals, err := prog.Init(r.thread, r.interp.fileEnv(l, count))
 	if err != nil {
 		return nil, err
 	}
@@ -93,8 +94,11 @@ func (r *run) evaluate(l location) (*Module, error) {
 // built-in one.
 const fileName = "__file__"
 
-func (i *Interp) fileEnv(l location) starlark.StringDict {
+func (i *Interp) fileEnv(l location, count *counters) starlark.StringDict {
 	env := maps.Clone(i.predeclared)
+	if count != nil {
+		env[coverName] = count.builtin()
+	}
 	env[fileName] = starlark.String(cmp.Or(l.path(), l.label()))
 	return env
 }
@@ -120,11 +124,15 @@ func (r *run) loadStatement(_ *starlark.Thread, label string) (starlark.StringDi
 
 var byteOrderMark = []byte("\uFEFF")
 
-// compile makes a program of source, rewritten so that it is guarded.
-func (i *Interp) compile(name string, source []byte) (*starlark.Program, error) {
+// compile makes a program of source, rewritten so that it is guarded and, unless
+// count is nil, counts its statements.
+func (i *Interp) compile(name string, source []byte, count *counters) (*starlark.Program, error) {
 	guarded, err := dialect().Parse(name, bytes.TrimPrefix(source, byteOrderMark), 0)
 	if err != nil {
 		return nil, i.sourceProblem(err)
+	}
+	if count != nil {
+		count.insert(guarded)
 	}
 	if err := rewrite(guarded); err != nil {
 		return nil, i.sourceProblem(err)
@@ -158,4 +166,6 @@ func (i *Interp) source(name string) []byte {
 	return i.sources[name]
 }
 
-func (i *Interp) isPredeclared(name string) bool { return name == fileName || i.predeclared.Has(name) }
+func (i *Interp) isPredeclared(name string) bool {
+	return name == fileName || name == coverName || i.predeclared.Has(name)
+}

@@ -20,6 +20,7 @@ const (
 type run struct {
 	interp   *Interp
 	ctx      context.Context
+	hooks    Hooks
 	subject  string // what is evaluated, for messages without a position
 	thread   *starlark.Thread
 	loading  []location       // files being loaded, the innermost last
@@ -65,21 +66,15 @@ func (i *Interp) run(ctx context.Context, subject string, body func(*run) error)
 
 func (i *Interp) newRun(ctx context.Context, subject string) *run {
 	r := &run{
-		interp: i, ctx: ctx, subject: subject,
+		interp: i, ctx: ctx, subject: subject, hooks: hooksOf(ctx),
 		deadline: time.Now().Add(i.cfg.Timeout),
 		done:     make(chan struct{}), sample: heapSample(),
 	}
-	r.thread = &starlark.Thread{Name: subject, Load: r.loadStatement, Print: i.print}
+	r.thread = &starlark.Thread{Name: subject, Load: r.loadStatement, Print: r.print}
 	r.thread.SetLocal(runKey, r)
 	r.thread.SetMaxExecutionSteps(i.cfg.MaxSteps)
 	r.thread.OnMaxSteps = func(*starlark.Thread) { r.exceed(r.tooManySteps()) }
 	return r
-}
-
-func (i *Interp) print(_ *starlark.Thread, msg string) {
-	if i.cfg.Print != nil {
-		i.cfg.Print(msg)
-	}
 }
 
 // protect turns a panic of the engine or of a predeclared function into an error.
@@ -127,7 +122,8 @@ func (r *run) watch() {
 // lastResort ends the process when the engine does not react to a cancel: it is
 // inside one step that allocates or computes without end.
 func (r *run) lastResort(tick <-chan time.Time, sample []metrics.Sample) {
-	if r.interp.cfg.Fatal == nil {
+	end := r.fatal()
+	if end == nil {
 		return
 	}
 	hard := r.interp.cfg.MaxHeap + r.interp.cfg.MaxHeap/2
@@ -143,7 +139,7 @@ func (r *run) lastResort(tick <-chan time.Time, sample []metrics.Sample) {
 	}
 	limit := *r.limit.Load()
 	limit.At = stuckAt(r)
-	r.interp.cfg.Fatal(&limit)
+	end(&limit)
 }
 
 // charge accounts for n bytes that one step is about to take.

@@ -105,17 +105,28 @@ func torchxModule(o Options) starlark.Value {
 	}}
 }
 
+const getenvKey = "torchx.getenv" // in the locals of a thread
+
+// SetGetenv makes lookup serve torchx.getenv on one thread, instead of Options.Getenv.
+func SetGetenv(t *starlark.Thread, lookup func(name string) (string, bool)) {
+	t.SetLocal(getenvKey, lookup)
+}
+
 // getenv is torchx.getenv(name, default = None).
-func (o Options) getenv(_ *starlark.Thread, b *starlark.Builtin, args starlark.Tuple, kwargs []starlark.Tuple) (starlark.Value, error) {
+func (o Options) getenv(t *starlark.Thread, b *starlark.Builtin, args starlark.Tuple, kwargs []starlark.Tuple) (starlark.Value, error) {
 	var name string
 	var fallback starlark.Value = starlark.None
 	if err := starlark.UnpackArgs(b.Name(), args, kwargs, "name", &name, "default?", &fallback); err != nil {
 		return nil, err
 	}
-	if o.Getenv == nil {
+	lookup := o.Getenv
+	if own, ok := t.Local(getenvKey).(func(string) (string, bool)); ok {
+		lookup = own
+	}
+	if lookup == nil {
 		return fallback, nil
 	}
-	value, ok := o.Getenv(name)
+	value, ok := lookup(name)
 	if !ok {
 		return fallback, nil
 	}

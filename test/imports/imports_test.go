@@ -61,6 +61,7 @@ var allowed = map[string][]string{
 	"starlark/starfmt":                {"starlark/interp"},
 	"starlark/starlint":               {"starlark/interp", "starlark/specmodule", "starlark/component", "starlark/starfiles", "runtime/suggest"},
 	"runtime/units":                   {},
+	"starlark/startest":               {"starlark/interp", "starlark/specmodule", "starlark/component", "starlark/starfiles", "runtime/spec"},
 }
 
 // external lists the packages of ours that may import a module, by its prefix.

@@ -1,0 +1,155 @@
+package interp
+
+import (
+	"maps"
+	"slices"
+	"strconv"
+	"sync/atomic"
+
+	"go.starlark.net/starlark"
+	"go.starlark.net/syntax"
+)
+
+// Block is a statement, or the head of one that holds others, and how often it ran.
+type Block struct {
+	Line, Col       int // of its first character, from 1
+	EndLine, EndCol int // of the character behind it
+	Count           uint32
+}
+
+// FileCoverage is what ran of one file. Statements inside functions count: those
+// at the top level run whenever the file is loaded.
+type FileCoverage struct {
+	Path   string // absolute
+	Blocks []Block
+}
+
+// Coverage returns what ran of all files that Config.Cover chose, sorted by path.
+// It may be called at any time.
+func (i *Interp) Coverage() []FileCoverage {
+	i.mu.Lock()
+	defer i.mu.Unlock()
+	var list []FileCoverage
+	for _, path := range slices.Sorted(maps.Keys(i.covered)) {
+		list = append(list, FileCoverage{path, i.covered[path].snapshot()})
+	}
+	return list
+}
+
+// Statements parses a file that was not loaded, so that it can be counted as one of
+// which nothing ran. The error is an *Error.
+func Statements(path, name string, source []byte) (FileCoverage, error) {
+	file, err := Parse(name, source)
+	if err != nil {
+		return FileCoverage{}, err
+	}
+	c := &counters{}
+	c.insert(file)
+	return FileCoverage{path, c.snapshot()}, nil
+}
+
+// coverName is the function that counts. A step callback would do without, but it
+// credits the line of the instruction, not the statement.
+const coverName = guardPrefix + "cover"
+
+// counters are those of one file; insert fills blocks before anything is counted.
+type counters struct {
+	blocks []Block
+	counts []atomic.Uint32
+}
+
+// counters returns new counters for a file that is about to be loaded, nil if it
+// is not counted.
+func (i *Interp) counters(path string) *counters {
+	if path == "" || i.cfg.Cover == nil || !i.cfg.Cover(path) {
+		return nil
+	}
+	c := &counters{}
+	i.mu.Lock()
+	defer i.mu.Unlock()
+	i.covered[path] = c
+	return c
+}
+
+func (c *counters) snapshot() []Block {
+	blocks := slices.Clone(c.blocks)
+	for n := range c.counts {
+		blocks[n].Count = c.counts[n].Load()
+	}
+	return blocks
+}
+
+func (c *counters) builtin() *starlark.Builtin {
+	return starlark.NewBuiltin(coverName, func(_ *starlark.Thread, _ *starlark.Builtin, args starlark.Tuple, _ []starlark.Tuple) (starlark.Value, error) {
+		n, err := starlark.AsInt32(args[0])
+		if err == nil {
+			c.counts[n].Add(1)
+		}
+		return starlark.None, err
+	})
+}
+
+// insert puts a call of the counting function before each statement of a function.
+func (c *counters) insert(f *syntax.File) {
+	for _, s := range f.Stmts {
+		c.inside(s, false)
+	}
+	c.counts = make([]atomic.Uint32, len(c.blocks))
+}
+
+// inside inserts into the statements that s holds; counted says that they are in a
+// function already.
+func (c *counters) inside(s syntax.Stmt, counted bool) {
+	switch s := s.(type) {
+	case *syntax.DefStmt:
+		s.Body = c.list(s.Body, true, isDocstring(s.Body))
+	case *syntax.IfStmt:
+		s.True = c.list(s.True, counted, false)
+		s.False = c.list(s.False, counted, false)
+	case *syntax.ForStmt:
+		s.Body = c.list(s.Body, counted, false)
+	case *syntax.WhileStmt:
+		s.Body = c.list(s.Body, counted, false)
+	}
+}
+
+// list returns statements with their counters; a docstring stays the first.
+func (c *counters) list(stmts []syntax.Stmt, counted, docstring bool) []syntax.Stmt {
+	out := make([]syntax.Stmt, 0, 2*len(stmts))
+	for n, s := range stmts {
+		if counted && !(docstring && n == 0) {
+			out = append(out, c.counter(s))
+		}
+		c.inside(s, counted)
+		out = append(out, s)
+	}
+	return out
+}
+
+func isDocstring(body []syntax.Stmt) bool {
+	e, ok := body[0].(*syntax.ExprStmt)
+	if !ok {
+		return false
+	}
+	l, ok := e.X.(*syntax.Literal)
+	return ok && l.Token == syntax.STRING
+}
+
+// counter notes a statement and returns the one that counts it.
+func (c *counters) counter(s syntax.Stmt) syntax.Stmt {
+	start, end := s.Span()
+	switch s := s.(type) { // of what holds others, the head
+	case *syntax.IfStmt:
+		_, end = s.Cond.Span()
+	case *syntax.ForStmt:
+		_, end = s.X.Span()
+	case *syntax.WhileStmt:
+		_, end = s.Cond.Span()
+	case *syntax.DefStmt:
+		_, end = s.Name.Span()
+	}
+	n := len(c.blocks)
+	c.blocks = append(c.blocks, Block{Line: int(start.Line), Col: int(start.Col), EndLine: int(end.Line), EndCol: int(end.Col)})
+	number := &syntax.Literal{Token: syntax.INT, TokenPos: start, Raw: strconv.Itoa(n), Value: int64(n)}
+	return &syntax.ExprStmt{X: call(start, "cover", number)}
+}

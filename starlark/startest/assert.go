@@ -1,0 +1,180 @@
+package startest
+
+import (
+	"errors"
+	"fmt"
+	"regexp"
+
+	"go.starlark.net/starlark"
+	"go.starlark.net/syntax"
+
+	"torchx/starlark/interp"
+)
+
+// eq is t.eq(got, want, msg = "").
+func (x *test) eq(c call) (starlark.Value, error) {
+	got, want, msg, same, err := compare(c)
+	if err != nil || same {
+		return starlark.True, err
+	}
+	text, err := difference(c.name, got, want)
+	if err != nil {
+		return nil, err
+	}
+	return x.failed(c, msg, text)
+}
+
+// ne is t.ne(got, unwanted, msg = "").
+func (x *test) ne(c call) (starlark.Value, error) {
+	got, _, msg, same, err := compare(c)
+	if err != nil || !same {
+		return starlark.True, err
+	}
+	text, err := short(c.name, got)
+	if err != nil {
+		return nil, err
+	}
+	return x.failed(c, msg, "got "+text+", want anything else")
+}
+
+func compare(c call) (got, want starlark.Value, msg string, same bool, err error) {
+	if err = c.unpack("got", &got, "want", &want, "msg?", &msg); err != nil {
+		return
+	}
+	if err = interp.CheckCompare(c.name, got, want); err != nil {
+		return
+	}
+	same, err = starlark.Equal(got, want)
+	return
+}
+
+// isTrue is t.true(cond, msg = "").
+func (x *test) isTrue(c call) (starlark.Value, error) { return x.truth(c, true) }
+
+// isFalse is t.false(cond, msg = "").
+func (x *test) isFalse(c call) (starlark.Value, error) { return x.truth(c, false) }
+
+func (x *test) truth(c call, want bool) (starlark.Value, error) {
+	var v starlark.Value
+	var msg string
+	if err := c.unpack("cond", &v, "msg?", &msg); err != nil {
+		return nil, err
+	}
+	if bool(v.Truth()) == want {
+		return starlark.True, nil
+	}
+	text, err := short(c.name, v)
+	if err != nil {
+		return nil, err
+	}
+	word := "true"
+	if !want {
+		word = "false"
+	}
+	return x.failed(c, msg, fmt.Sprintf("got %s, want something %s", text, word))
+}
+
+// contains is t.contains(where, what, msg = ""): what in where.
+func (x *test) contains(c call) (starlark.Value, error) { return x.within(c, true) }
+
+// lacks is t.lacks(where, what, msg = ""): what not in where.
+func (x *test) lacks(c call) (starlark.Value, error) { return x.within(c, false) }
+
+func (x *test) within(c call, want bool) (starlark.Value, error) {
+	var where, what starlark.Value
+	var msg string
+	if err := c.unpack("where", &where, "what", &what, "msg?", &msg); err != nil {
+		return nil, err
+	}
+	if err := interp.CheckCompare(c.name, where); err != nil {
+		return nil, err
+	}
+	found, err := starlark.Binary(syntax.IN, what, where)
+	if err != nil {
+		return nil, err
+	}
+	if bool(found.Truth()) == want {
+		return starlark.True, nil
+	}
+	whereText, err := short(c.name, where)
+	if err != nil {
+		return nil, err
+	}
+	whatText, err := short(c.name, what)
+	if err != nil {
+		return nil, err
+	}
+	verb := "does not contain"
+	if !want {
+		verb = "contains"
+	}
+	return x.failed(c, msg, fmt.Sprintf("%s %s %s", whereText, verb, whatText))
+}
+
+// matches is t.matches(text, pattern, msg = "").
+func (x *test) matches(c call) (starlark.Value, error) {
+	var text, pattern, msg string
+	if err := c.unpack("text", &text, "pattern", &pattern, "msg?", &msg); err != nil {
+		return nil, err
+	}
+	re, err := x.exec.runner.pattern(pattern)
+	if err != nil || re.MatchString(text) {
+		return starlark.True, err
+	}
+	shown, err := short(c.name, starlark.String(text))
+	if err != nil {
+		return nil, err
+	}
+	return x.failed(c, msg, fmt.Sprintf("%s does not match %q", shown, pattern))
+}
+
+// fails is t.fails(fn, pattern, *args, **kwargs): fn must fail with a message that
+// matches. It returns the message, or None.
+func (x *test) fails(c call) (starlark.Value, error) {
+	if len(c.args) < 2 {
+		return nil, errors.New("it takes a function and a pattern: t.fails(fn, pattern, *args, **kwargs)")
+	}
+	fn, ok := c.args[0].(starlark.Callable)
+	if !ok {
+		return nil, fmt.Errorf("%s is no function but a %s", c.args[0].String(), c.args[0].Type())
+	}
+	pattern, ok := starlark.AsString(c.args[1])
+	if !ok {
+		return nil, fmt.Errorf("the pattern is a %s, want a string", c.args[1].Type())
+	}
+	re, err := x.exec.runner.pattern(pattern)
+	if err != nil {
+		return nil, err
+	}
+	v, err := starlark.Call(c.thread, fn, c.args[2:], c.kwargs)
+	switch {
+	case err == nil:
+		text, err := short(c.name, v)
+		if err != nil {
+			return nil, err
+		}
+		_, err = x.failed(c, "", fmt.Sprintf("%s did not fail: it returned %s, want an error that matches %q", fn.Name(), text, pattern))
+		return starlark.None, err
+	case interp.Stopped(err), errors.Is(err, errStop), errors.Is(err, errSkip):
+		return nil, err
+	}
+	msg := x.exec.file.interp.Explain(err).Msg
+	if !re.MatchString(msg) {
+		_, err := x.failed(c, "", fmt.Sprintf("%s failed with %q, which does not match %q", fn.Name(), msg, pattern))
+		return starlark.None, err
+	}
+	return starlark.String(msg), nil
+}
+
+// pattern compiles a regular expression, once.
+func (r *Runner) pattern(text string) (*regexp.Regexp, error) {
+	if re, ok := r.patterns.Load(text); ok {
+		return re.(*regexp.Regexp), nil
+	}
+	re, err := regexp.Compile(text)
+	if err != nil {
+		return nil, fmt.Errorf("%q is no regular expression (RE2): %w", text, err)
+	}
+	r.patterns.Store(text, re)
+	return re, nil
+}

@@ -1,0 +1,60 @@
+package startest
+
+import (
+	"cmp"
+	"fmt"
+	"io"
+	"maps"
+	"slices"
+
+	"torchx/starlark/interp"
+)
+
+// MergeCoverage adds up what several runs have seen of the same files. The result
+// is sorted by path. A file that was changed in between counts as it was last.
+func MergeCoverage(lists ...[]interp.FileCoverage) []interp.FileCoverage {
+	files := map[string]interp.FileCoverage{}
+	for _, list := range lists {
+		for _, f := range list {
+			before, again := files[f.Path]
+			f.Blocks = slices.Clone(f.Blocks)
+			if again && len(before.Blocks) == len(f.Blocks) {
+				for i := range f.Blocks {
+					f.Blocks[i].Count += before.Blocks[i].Count
+				}
+			}
+			files[f.Path] = f
+		}
+	}
+	return slices.SortedFunc(maps.Values(files), func(a, b interp.FileCoverage) int { return cmp.Compare(a.Path, b.Path) })
+}
+
+// Covered counts the statements of files that ran, and all of them.
+func Covered(files ...interp.FileCoverage) (ran, all int) {
+	for _, f := range files {
+		all += len(f.Blocks)
+		for _, b := range f.Blocks {
+			if b.Count > 0 {
+				ran++
+			}
+		}
+	}
+	return ran, all
+}
+
+// WriteProfile writes coverage as `go test -coverprofile` does; name returns what a
+// path is called in it.
+func WriteProfile(w io.Writer, files []interp.FileCoverage, name func(path string) string) error {
+	if _, err := io.WriteString(w, "mode: count\n"); err != nil {
+		return err
+	}
+	for _, f := range files {
+		for _, b := range f.Blocks {
+			_, err := fmt.Fprintf(w, "%s:%d.%d,%d.%d 1 %d\n", name(f.Path), b.Line, b.Col, b.EndLine, b.EndCol, b.Count)
+			if err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}

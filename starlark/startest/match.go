@@ -1,0 +1,93 @@
+package startest
+
+import (
+	"fmt"
+	"regexp"
+	"strings"
+)
+
+// A matcher chooses tests by name, level by level: "x/y" matches tests called like
+// x, and in them subtests called like y. The zero value matches all.
+type matcher []*regexp.Regexp
+
+// newMatcher reads a pattern of `go test -run`: regular expressions with slashes
+// between them, each unanchored.
+func newMatcher(flag, pattern string) (matcher, error) {
+	var m matcher
+	if pattern == "" {
+		return m, nil
+	}
+	for _, part := range splitPattern(pattern) {
+		re, err := regexp.Compile(part)
+		if err != nil {
+			return nil, fmt.Errorf("-%s: %q is no regular expression: %w", flag, part, err)
+		}
+		m = append(m, re)
+	}
+	return m, nil
+}
+
+// CheckPattern says what is wrong with a pattern of Options; flag is its name.
+func CheckPattern(flag, pattern string) error {
+	_, err := newMatcher(flag, pattern)
+	return err
+}
+
+// splitPattern cuts at slashes that are not within brackets, as the go command does.
+func splitPattern(s string) []string {
+	var parts []string
+	square, round := 0, 0
+	for i := 0; i < len(s); i++ {
+		switch s[i] {
+		case '[':
+			square++
+		case ']':
+			square = max(square-1, 0)
+		case '(':
+			if square == 0 {
+				round++
+			}
+		case ')':
+			if square == 0 {
+				round--
+			}
+		case '\\':
+			i++
+		case '/':
+			if square == 0 && round == 0 {
+				parts = append(parts, s[:i])
+				s, i = s[i+1:], -1
+			}
+		}
+	}
+	return append(parts, s)
+}
+
+// begins holds if a test, or one in it, may match.
+func (m matcher) begins(name string) bool {
+	for i, part := range strings.Split(name, "/") {
+		if i < len(m) && !m[i].MatchString(part) {
+			return false
+		}
+	}
+	return true
+}
+
+// whole holds if the test itself matches, not only one in it.
+func (m matcher) whole(name string) bool {
+	return len(m) > 0 && strings.Count(name, "/")+1 >= len(m) && m.begins(name)
+}
+
+// chooser is -run and -skip together.
+type chooser struct{ run, skip matcher }
+
+func (c chooser) chosen(name string) bool { return c.run.begins(name) && !c.skip.whole(name) }
+
+func newChooser(o Options) (chooser, error) {
+	run, err := newMatcher("run", o.Run)
+	if err != nil {
+		return chooser{}, err
+	}
+	skip, err := newMatcher("skip", o.Skip)
+	return chooser{run, skip}, err
+}

@@ -1,0 +1,362 @@
+package startest
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"path/filepath"
+	"runtime"
+	"runtime/debug"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"go.starlark.net/starlark"
+
+	"torchx/starlark/interp"
+	"torchx/starlark/specmodule"
+	"torchx/starlark/starfiles"
+)
+
+// Runner runs tests in this process. Use it once.
+type Runner struct {
+	host    Host
+	options Options
+	chooser chooser
+	// report is told of everything, one message at a time.
+	report func(Message)
+	// stuck ends the process; nil: a step that does not end is waited for.
+	stuck func()
+
+	interps  []*interp.Interp
+	goldens  sync.Map // written: path → content
+	patterns sync.Map // text → *regexp.Regexp
+
+	reporting sync.Mutex
+	mu        sync.Mutex // guards what follows
+	wake      *sync.Cond // something below has changed
+	tasks     []Task     // not loaded yet
+	ready     []unit     // tests to run
+	alone     []unit     // tests to run again when nothing else does
+	loading   int        // files that are being loaded
+	halted    bool       // no new tests
+}
+
+// A unit is one test of a loaded file.
+type unit struct {
+	file *file
+	name string
+	fn   starlark.Callable
+}
+
+// file is a test file that is loaded.
+type file struct {
+	runner *Runner
+	interp *interp.Interp
+	name   string // as it was given
+	path   string // absolute
+	began  time.Time
+
+	mu     sync.Mutex
+	left   int // tests without a result
+	result FileResult
+}
+
+// NewRunner returns a runner. Errors: a bad pattern in the options.
+func NewRunner(h Host, o Options, report func(Message)) (*Runner, error) {
+	c, err := newChooser(o)
+	if err != nil {
+		return nil, err
+	}
+	r := &Runner{host: h, options: o, chooser: c, report: report}
+	r.wake = sync.NewCond(&r.mu)
+	return r, nil
+}
+
+// Run runs the tests of files. Files are loaded and tests called side by side;
+// results come as they are there. Failures are results, not errors. When ctx ends,
+// tests end early as failed.
+func (r *Runner) Run(ctx context.Context, tasks []Task) {
+	r.tasks = tasks
+	n := r.options.Parallel
+	if n <= 0 {
+		n = runtime.GOMAXPROCS(0)
+	}
+	if r.options.Careful {
+		n = 1
+	}
+	for range n {
+		r.interps = append(r.interps, r.newInterp())
+	}
+	var group sync.WaitGroup
+	for _, i := range r.interps {
+		group.Go(func() { r.work(ctx, i) })
+	}
+	group.Wait()
+	r.runAlone(ctx)
+	if r.options.Cover {
+		r.send(Message{Coverage: r.coverage()})
+	}
+}
+
+// coverSteps is how many steps a counted statement may take beside its own.
+const coverSteps = 6
+
+func (r *Runner) newInterp() *interp.Interp {
+	var i *interp.Interp
+	c := interp.Config{
+		Dir: r.host.Dir, Builtins: r.host.Builtins, Library: r.host.Library, Timeout: r.options.Timeout, MaxHeap: r.options.MaxHeap,
+		Predeclared: specmodule.Predeclared(specmodule.Options{
+			Image: r.host.Image, Version: r.host.Version,
+			Call: func(fn starlark.Callable, args starlark.Tuple) (starlark.Value, error) {
+				return i.Call(context.Background(), fn, args, nil)
+			},
+		}),
+	}
+	if r.options.Cover {
+		c.Cover = func(path string) bool { return !starfiles.IsTest(path) }
+		c.MaxSteps = coverSteps * interp.DefaultMaxSteps
+	}
+	i = interp.New(c)
+	return i
+}
+
+// work runs tests while there are any, and loads files in between.
+func (r *Runner) work(ctx context.Context, i *interp.Interp) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	for {
+		switch {
+		case len(r.ready) > 0:
+			u := r.ready[0]
+			r.ready = r.ready[1:]
+			halted := r.halted || ctx.Err() != nil
+			r.mu.Unlock()
+			if halted {
+				u.file.finish(r, nil)
+			} else {
+				r.runUnit(ctx, u)
+			}
+			r.mu.Lock()
+		case len(r.tasks) > 0:
+			t := r.tasks[0]
+			r.tasks = r.tasks[1:]
+			r.loading++
+			halted := r.halted || ctx.Err() != nil
+			r.mu.Unlock()
+			var units []unit
+			if !halted {
+				units = r.load(ctx, i, t)
+			}
+			r.mu.Lock()
+			r.loading--
+			r.ready = append(r.ready, units...)
+			r.wake.Broadcast()
+		case r.loading == 0:
+			return
+		default:
+			r.wake.Wait()
+		}
+	}
+}
+
+func (r *Runner) send(m Message) {
+	r.reporting.Lock()
+	defer r.reporting.Unlock()
+	r.report(m)
+}
+
+// load evaluates a test file and returns its tests that are to be run.
+func (r *Runner) load(ctx context.Context, i *interp.Interp, t Task) []unit {
+	f := &file{runner: r, interp: i, name: t.File, path: t.File, began: time.Now(), result: FileResult{Status: Pass}}
+	if !filepath.IsAbs(f.path) {
+		f.path = filepath.Join(r.host.Dir, f.path)
+	}
+	if r.options.Careful {
+		r.send(Message{File: f.name, Started: loadingName})
+	}
+	ctx = interp.WithHooks(ctx, interp.Hooks{Print: func(string) {}, Fatal: r.fatal(unit{file: f})})
+	m, err := i.LoadFile(ctx, f.path)
+	if err != nil {
+		f.broken(err)
+		return nil
+	}
+	units := r.tests(f, m, t.Done)
+	f.left, f.result.Tests = len(units), len(units)
+	if len(units) == 0 {
+		f.done()
+	}
+	return units
+}
+
+// loadingName stands for the loading of a file where tests are named.
+const loadingName = "(load)"
+
+// broken reports a file that cannot be loaded.
+func (f *file) broken(err error) {
+	f.result.Status, f.result.Problem = Fail, err.Error()
+	var e *interp.Error
+	if errors.As(err, &e) {
+		f.result.Detail = strings.TrimRight(e.Detail(), "\n")
+	}
+	f.done()
+}
+
+func (f *file) done() {
+	f.result.Seconds = time.Since(f.began).Seconds()
+	f.runner.send(Message{File: f.name, Done: &f.result})
+}
+
+// tests lists the functions test_… of a module that are chosen, in their order.
+func (r *Runner) tests(f *file, m *interp.Module, done []string) []unit {
+	var units []unit
+	for name, v := range m.Globals {
+		fn, ok := v.(starlark.Callable)
+		if ok && strings.HasPrefix(name, "test_") && r.chooser.chosen(name) && !slices.Contains(done, name) {
+			units = append(units, unit{f, name, fn})
+		}
+	}
+	slices.SortFunc(units, func(a, b unit) int {
+		return cmp.Or(cmp.Compare(a.line(), b.line()), strings.Compare(a.name, b.name))
+	})
+	return units
+}
+
+// line is where the function begins; 0 if it is not a Starlark function.
+func (u unit) line() int {
+	if fn, ok := u.fn.(*starlark.Function); ok {
+		return int(fn.Position().Line)
+	}
+	return 0
+}
+
+// runUnit runs a test and reports it, or keeps it for later if another test may be
+// to blame for how it ended.
+func (r *Runner) runUnit(ctx context.Context, u unit) {
+	if r.options.Careful {
+		r.send(Message{File: u.file.name, Started: u.name})
+	}
+	result := r.call(ctx, u)
+	if result.crowded && ctx.Err() == nil && !r.options.Careful {
+		r.mu.Lock()
+		r.alone = append(r.alone, u)
+		r.mu.Unlock()
+		return
+	}
+	r.finish(u, result)
+}
+
+func (r *Runner) finish(u unit, result Result) {
+	if result.Status == Fail && r.options.FailFast {
+		r.mu.Lock()
+		r.halted = true
+		r.mu.Unlock()
+	}
+	u.file.finish(r, &result)
+}
+
+// finish takes the result of a test, nil if it was not run at all.
+func (f *file) finish(r *Runner, result *Result) {
+	if result != nil {
+		r.send(Message{File: f.name, Test: result})
+	}
+	f.mu.Lock()
+	if result == nil {
+		f.result.Tests--
+	} else if result.Status == Fail {
+		f.result.Status = Fail
+	}
+	f.left--
+	last := f.left == 0
+	f.mu.Unlock()
+	if last {
+		f.done()
+	}
+}
+
+// runAlone gives tests that exceeded a limit of the whole process the process for
+// themselves: they may have been the victims of others.
+func (r *Runner) runAlone(ctx context.Context) {
+	for _, u := range r.alone {
+		debug.FreeOSMemory()
+		r.finish(u, r.call(ctx, u))
+	}
+}
+
+// call runs a test on a thread of its own.
+func (r *Runner) call(ctx context.Context, u unit) Result {
+	e := &execution{runner: r, file: u.file, env: map[string]string{}}
+	x := e.newTest(u.name)
+	x.result.Line = u.line()
+	e.inner = x
+	if problem := u.problem(); problem != "" {
+		x.result.Status = Fail
+		x.output(problem)
+		return x.result
+	}
+	ctx = interp.WithHooks(ctx, interp.Hooks{
+		Print: func(msg string) { e.inner.output(msg) },
+		Fatal: r.fatal(u),
+	})
+	_, err := u.file.interp.Call(ctx, x.entry(u.fn), nil, nil)
+	x.end(err)
+	x.result.Seconds = time.Since(x.began).Seconds()
+	return x.result
+}
+
+// problem says why a function cannot be called as a test.
+func (u unit) problem() string {
+	fn, ok := u.fn.(*starlark.Function)
+	if !ok || fn.NumParams() == 1 && !fn.HasVarargs() && !fn.HasKwargs() {
+		return ""
+	}
+	return fmt.Sprintf("%s:%d: a test takes one argument: def %s(t)", fn.Position().Filename(), fn.Position().Line, u.name)
+}
+
+// entry is fn(t), on a thread whose torchx.getenv finds what the test has set.
+func (x *test) entry(fn starlark.Callable) starlark.Callable {
+	return starlark.NewBuiltin(fn.Name(), func(t *starlark.Thread, _ *starlark.Builtin, _ starlark.Tuple, _ []starlark.Tuple) (starlark.Value, error) {
+		specmodule.SetGetenv(t, func(name string) (string, bool) {
+			v, ok := x.exec.env[name]
+			return v, ok
+		})
+		return starlark.Call(t, fn, starlark.Tuple{x}, nil)
+	})
+}
+
+// fatal returns what reports that a test, or the loading of its file if there is no
+// function, cannot be stopped, and ends the process; nil if nothing may.
+func (r *Runner) fatal(u unit) func(error) {
+	if r.stuck == nil {
+		return nil
+	}
+	began := time.Now()
+	return func(err error) {
+		seconds := time.Since(began).Seconds()
+		m := Message{File: u.file.name, Stuck: true, Coverage: r.coverage()}
+		var limit *interp.LimitError
+		switch {
+		case errors.As(err, &limit) && limit.Limit == "memory" && !r.options.Careful:
+			// Another test may hold the memory: one after the other they will show.
+		case u.fn != nil:
+			m.Test = &Result{Name: u.name, Status: Fail, Line: u.line(), Output: []string{err.Error()}, Seconds: seconds}
+		default:
+			m.Done = &FileResult{Status: Fail, Problem: err.Error(), Seconds: seconds}
+		}
+		r.send(m)
+		r.stuck()
+	}
+}
+
+func (r *Runner) coverage() []interp.FileCoverage {
+	if !r.options.Cover {
+		return nil
+	}
+	var all [][]interp.FileCoverage
+	for _, i := range r.interps {
+		all = append(all, i.Coverage())
+	}
+	return MergeCoverage(all...)
+}

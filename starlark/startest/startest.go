@@ -1,0 +1,110 @@
+// Package startest runs the tests of component files: functions test_…(t) of
+// files called …_test.star.
+//
+//	files ─► Runner (worker process) ─► Message … ─► Supervise ─► the command
+//	           load once, call in parallel
+//
+// A test file is evaluated once, and what it loads is shared by all tests, which
+// get a value t with assertions (t.go) and run side by side. Tests see nothing of
+// the machine but the files they load and their golden files: torchx.getenv finds
+// only what t.setenv has set.
+//
+// The engine can be stopped between its steps only, so tests run in a process of
+// their own (Work), which ends itself when one step does not end; Supervise then
+// starts another for the tests that are left.
+package startest
+
+import (
+	"io/fs"
+	"time"
+
+	"torchx/runtime/spec"
+	"torchx/starlark/interp"
+)
+
+// Status is how a test ended.
+type Status string
+
+// The statuses, in the words of `go test -json`.
+const (
+	Pass Status = "pass"
+	Fail Status = "fail"
+	Skip Status = "skip"
+)
+
+// Result is what came of one test.
+type Result struct {
+	Name    string  `json:"name"` // "test_x", of a subtest "test_x/name"
+	Status  Status  `json:"status"`
+	Seconds float64 `json:"seconds"`
+	Line    int     `json:"line,omitempty"` // where its function begins; 0 for subtests
+	// Output holds what it logged, printed and failed with, in order: lines, or
+	// several lines in one that belong together.
+	Output []string `json:"output,omitempty"`
+	Subs   []Result `json:"subs,omitempty"`
+	// Wrote names golden files that were written, relative to the test file.
+	Wrote []string `json:"wrote,omitempty"`
+
+	// crowded: a limit of the whole process was exceeded, which another test may
+	// have been the cause of.
+	crowded bool
+}
+
+// FileResult says that all tests of a file have ended.
+type FileResult struct {
+	Status  Status  `json:"status"` // Fail if a test failed, or the file could not be loaded
+	Seconds float64 `json:"seconds"`
+	// Problem is why the file could not be loaded, "" if it could; Detail may have
+	// lines with the place in the source.
+	Problem string `json:"problem,omitempty"`
+	Detail  string `json:"detail,omitempty"`
+	Tests   int    `json:"tests"` // that were run or skipped, subtests not counted
+}
+
+// Message is one thing that a worker reports about a file. Exactly one of the
+// pointers is set, but for one about coverage.
+type Message struct {
+	File string      `json:"file"` // as it was named
+	Test *Result     `json:"test,omitempty"`
+	Done *FileResult `json:"done,omitempty"`
+	// Started names a test that begins; only careful workers say it.
+	Started string `json:"started,omitempty"`
+	// Stuck ends the worker: Test, or the loading of File, could not be stopped.
+	Stuck bool `json:"stuck,omitempty"`
+	// Coverage is what ran; it comes at the end of a worker.
+	Coverage []interp.FileCoverage `json:"coverage,omitempty"`
+}
+
+// Options are what a worker is told.
+type Options struct {
+	Run      string        `json:"run,omitempty"`  // only tests that match, as `go test -run`
+	Skip     string        `json:"skip,omitempty"` // not those that match
+	Update   bool          `json:"update,omitempty"`
+	Cover    bool          `json:"cover,omitempty"`
+	FailFast bool          `json:"fail_fast,omitempty"`
+	Parallel int           `json:"parallel,omitempty"` // tests at once; 0: one for each processor
+	Timeout  time.Duration `json:"timeout,omitempty"`  // of one test; 0: interp.DefaultTimeout
+	// MaxHeap is what the worker may hold while tests run, in bytes; 0: interp.DefaultMaxHeap.
+	MaxHeap uint64 `json:"max_heap,omitempty"`
+	// Careful workers run one test after the other, and say which before it begins.
+	Careful bool `json:"careful,omitempty"`
+}
+
+// Host connects tests to the program around them. All of it is the same on every
+// machine, so that golden files are too.
+type Host struct {
+	Dir      string // absolute; names of files start there
+	Builtins fs.FS
+	Library  func(root, name string) (fs.FS, error)
+	// Image and Version are torchx.IMAGE and torchx.version.
+	Image, Version string
+	// Plan returns the JSON form of the request that the backend would get for the
+	// app; nil: tests cannot plan.
+	Plan func(app *spec.App, backend string, cfg map[string]string) ([]byte, error)
+}
+
+// Task is a file of which tests are to be run.
+type Task struct {
+	File string   `json:"file"`
+	Done []string `json:"done,omitempty"` // tests that have their result already
+}

@@ -1,0 +1,216 @@
+package startest
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os/exec"
+	"strings"
+
+	"torchx/starlark/interp"
+)
+
+// Supervise runs a job in worker processes that start makes, each of which calls
+// Work, and reports what they say: every file of the job gets its tests' results,
+// then Done. A worker that ends early costs only the test that was to blame.
+// Coverage is returned at the end. Errors: workers cannot be started, or end before
+// they do anything; the end of ctx.
+func Supervise(ctx context.Context, job Job, start func(context.Context) *exec.Cmd, report func(Message)) ([]interp.FileCoverage, error) {
+	s := &supervisor{options: job.Options, report: report, files: map[string]*progress{}}
+	for _, t := range job.Tasks {
+		s.order = append(s.order, t.File)
+		s.files[t.File] = &progress{result: FileResult{Status: Pass}}
+	}
+	for {
+		job := Job{s.options, s.left()}
+		if len(job.Tasks) == 0 || s.halted {
+			return s.coverage, nil
+		}
+		err := s.worker(ctx, start(ctx), job)
+		if ctx.Err() != nil {
+			return s.coverage, context.Cause(ctx)
+		}
+		if err == nil && !s.stuck && !s.halted && len(s.left()) > 0 {
+			err = errors.New("it ended before its tests did")
+		}
+		if err != nil {
+			if err = s.blame(err); err != nil {
+				return s.coverage, err
+			}
+		}
+	}
+}
+
+// progress is what is known of a file.
+type progress struct {
+	done    []string // tests with a result
+	ended   bool
+	result  FileResult
+	started string // the test that a careful worker runs
+}
+
+type supervisor struct {
+	options  Options
+	report   func(Message)
+	order    []string
+	files    map[string]*progress
+	halted   bool // a test has failed, and that is enough
+	stuck    bool // the worker said why it ends
+	running  string
+	coverage []interp.FileCoverage
+}
+
+// left lists the files that have not ended.
+func (s *supervisor) left() []Task {
+	var tasks []Task
+	for _, name := range s.order {
+		if f := s.files[name]; !f.ended {
+			tasks = append(tasks, Task{name, f.done})
+		}
+	}
+	return tasks
+}
+
+// maxComplaint bounds what is kept of a worker's stderr, in bytes.
+const maxComplaint = 4096
+
+// worker runs one worker to its end. An error says how it ended before its work did.
+func (s *supervisor) worker(ctx context.Context, cmd *exec.Cmd, job Job) error {
+	s.stuck, s.running = false, ""
+	input, err := json.Marshal(job)
+	if err != nil {
+		return err
+	}
+	complaint := &limited{left: maxComplaint}
+	cmd.Stdin, cmd.Stderr = bytes.NewReader(input), complaint
+	out, err := cmd.StdoutPipe()
+	if err != nil {
+		return err
+	}
+	if err := cmd.Start(); err != nil {
+		return fmt.Errorf("start a process for tests: %w", err)
+	}
+	err = s.read(out)
+	if err != nil {
+		_, _ = io.Copy(io.Discard, out) // or it could not end
+	}
+	ended := cmd.Wait()
+	if s.stuck || err == nil && ended == nil || ctx.Err() != nil {
+		return nil
+	}
+	if ended == nil {
+		ended = err
+	}
+	if line, _, _ := strings.Cut(complaint.String(), "\n"); line != "" {
+		ended = fmt.Errorf("%w: %s", ended, line)
+	}
+	return ended
+}
+
+// limited keeps the beginning of what is written to it.
+type limited struct {
+	bytes.Buffer
+	left int
+}
+
+func (l *limited) Write(p []byte) (int, error) {
+	n := min(len(p), l.left)
+	l.left -= n
+	l.Buffer.Write(p[:n])
+	return len(p), nil
+}
+
+// read takes in the messages of a worker. A last line that is cut off is that of a
+// worker that was killed.
+func (s *supervisor) read(out io.Reader) error {
+	r := bufio.NewReaderSize(out, 1<<16)
+	for {
+		line, err := r.ReadBytes('\n')
+		if errors.Is(err, io.EOF) {
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+		var m Message
+		if err := json.Unmarshal(line, &m); err != nil {
+			return fmt.Errorf("a process for tests said what is no message: %w", err)
+		}
+		s.take(m)
+	}
+}
+
+func (s *supervisor) take(m Message) {
+	s.coverage = MergeCoverage(s.coverage, m.Coverage)
+	f := s.files[m.File]
+	if f == nil {
+		return
+	}
+	if m.Started != "" {
+		s.running, f.started = m.File, m.Started
+	}
+	if m.Test != nil {
+		f.test(m.Test)
+		s.report(Message{File: m.File, Test: m.Test})
+	}
+	if m.Done != nil {
+		s.done(m.File, m.Done)
+	}
+	if m.Stuck {
+		s.stuck = true
+		if m.Test != nil {
+			f.result.Seconds += m.Test.Seconds
+		}
+		if m.Test == nil && m.Done == nil {
+			s.options.Careful = true
+		}
+	}
+	if f.result.Status == Fail && s.options.FailFast {
+		s.halted = true
+	}
+}
+
+func (f *progress) test(r *Result) {
+	f.done = append(f.done, r.Name)
+	f.started = ""
+	if r.Status == Fail {
+		f.result.Status = Fail
+	}
+}
+
+// done ends a file: several workers may have run its tests.
+func (s *supervisor) done(name string, d *FileResult) {
+	f := s.files[name]
+	f.ended, f.started = true, ""
+	if f.result.Status == Fail {
+		d.Status = Fail
+	}
+	f.result.Status = d.Status
+	d.Seconds += f.result.Seconds
+	d.Tests = len(f.done)
+	s.report(Message{File: name, Done: d})
+}
+
+// blame finds out which test made a worker end early. Who that was shows only when
+// tests run one after the other.
+func (s *supervisor) blame(ended error) error {
+	if !s.options.Careful {
+		s.options.Careful = true
+		return nil
+	}
+	f := s.files[s.running]
+	if f == nil || f.started == "" || f.ended {
+		return fmt.Errorf("a process for tests ended: %w", ended)
+	}
+	text := fmt.Sprintf("%s: the process that ran it ended: %v", s.running, ended)
+	if f.started == loadingName {
+		s.done(s.running, &FileResult{Status: Fail, Problem: text})
+		return nil
+	}
+	s.take(Message{File: s.running, Test: &Result{Name: f.started, Status: Fail, Output: []string{text}}})
+	return nil
+}

@@ -1,0 +1,310 @@
+package startest
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"go.starlark.net/starlark"
+
+	"torchx/starlark/interp"
+)
+
+// What ends a test from inside: it has failed, or is skipped.
+var (
+	errStop = errors.New("the test has failed")
+	errSkip = errors.New("the test is skipped")
+)
+
+// A test is one run of a test or subtest; to Starlark it is the value t.
+type test struct {
+	exec   *execution
+	result Result
+	began  time.Time
+	names  map[string]int // how often a subtest was called that
+}
+
+// An execution is one run of a test with all its subtests, on one thread.
+type execution struct {
+	runner *Runner
+	file   *file
+	inner  *test             // the innermost test that runs: print() goes there
+	env    map[string]string // what torchx.getenv finds
+}
+
+var _ starlark.HasAttrs = (*test)(nil)
+
+func (x *test) String() string        { return "<test " + x.result.Name + ">" }
+func (x *test) Type() string          { return "test" }
+func (x *test) Freeze()               {} // it stays a log that grows
+func (x *test) Truth() starlark.Bool  { return true }
+func (x *test) Hash() (uint32, error) { return 0, errors.New("a test cannot be a key") }
+
+// A method is one of t's functions.
+type method = func(x *test, c call) (starlark.Value, error)
+
+// A call is one call of a method.
+type call struct {
+	thread *starlark.Thread
+	name   string // "t.eq"
+	args   starlark.Tuple
+	kwargs []starlark.Tuple
+}
+
+// unpack reads the arguments, as starlark.UnpackArgs.
+func (c call) unpack(pairs ...any) error {
+	return starlark.UnpackArgs(c.name, c.args, c.kwargs, pairs...)
+}
+
+// methodOf returns a method by its name, nil if there is none.
+func methodOf(name string) method {
+	switch name {
+	case "eq":
+		return (*test).eq
+	case "ne":
+		return (*test).ne
+	case "true":
+		return (*test).isTrue
+	case "false":
+		return (*test).isFalse
+	case "contains":
+		return (*test).contains
+	case "lacks":
+		return (*test).lacks
+	case "matches":
+		return (*test).matches
+	case "fails":
+		return (*test).fails
+	case "error":
+		return (*test).error
+	case "fatal":
+		return (*test).fatal
+	case "log":
+		return (*test).log
+	case "skip":
+		return (*test).skip
+	case "run":
+		return (*test).run
+	case "setenv":
+		return (*test).setenv
+	case "app":
+		return (*test).app
+	case "plan":
+		return (*test).plan
+	case "golden":
+		return (*test).golden
+	}
+	return nil
+}
+
+// AttrNames lists what a test can do.
+func (x *test) AttrNames() []string {
+	return []string{
+		"app", "contains", "eq", "error", "fails", "false", "fatal", "golden", "lacks", "log", "matches", "name", "ne",
+		"plan", "run", "setenv", "skip", "true",
+	}
+}
+
+// Attr returns t.name, or a method.
+func (x *test) Attr(name string) (starlark.Value, error) {
+	if name == "name" {
+		return starlark.String(x.result.Name), nil
+	}
+	m := methodOf(name)
+	if m == nil {
+		return nil, nil
+	}
+	full := "t." + name
+	return starlark.NewBuiltin(full, func(thread *starlark.Thread, _ *starlark.Builtin, args starlark.Tuple, kwargs []starlark.Tuple) (starlark.Value, error) {
+		return m(x, call{thread, full, args, kwargs})
+	}), nil
+}
+
+// failed notes that the test has failed at the place of the call, and lets it go on.
+func (x *test) failed(c call, msg, text string) (starlark.Value, error) {
+	if msg != "" {
+		text = msg + ": " + text
+	}
+	x.result.Status = Fail
+	x.say(c, text)
+	return starlark.False, nil
+}
+
+// say adds a line with the place of the call; further lines are indented below it.
+func (x *test) say(c call, text string) {
+	place := ""
+	if c.thread.CallStackDepth() > 1 {
+		pos := c.thread.CallFrame(1).Pos
+		place = fmt.Sprintf("%s:%d: ", pos.Filename(), pos.Line)
+	}
+	x.output(place + strings.ReplaceAll(strings.TrimRight(text, "\n"), "\n", "\n    "))
+}
+
+// maxOutput bounds what a test may say, in bytes: it is kept until the test ends.
+const maxOutput = 1 << 20
+
+func (x *test) output(text string) {
+	n := 0
+	for _, o := range x.result.Output {
+		n += len(o)
+	}
+	switch {
+	case n > maxOutput:
+	case n+len(text) > maxOutput:
+		x.result.Output = append(x.result.Output, "… more output than 1 MiB")
+	default:
+		x.result.Output = append(x.result.Output, text)
+	}
+}
+
+func (x *test) log(c call) (starlark.Value, error) {
+	if len(c.kwargs) > 0 {
+		return nil, errors.New("it takes no named arguments")
+	}
+	words := make([]string, len(c.args))
+	for i, a := range c.args {
+		text, err := textOf(c.name, a)
+		if err != nil {
+			return nil, err
+		}
+		words[i] = text
+	}
+	x.say(c, strings.Join(words, " "))
+	return starlark.None, nil
+}
+
+// textOf is a value as str() writes it.
+func textOf(what string, v starlark.Value) (string, error) {
+	if s, ok := starlark.AsString(v); ok {
+		return s, nil
+	}
+	return v.String(), interp.CheckPrint(what, v)
+}
+
+func (x *test) error(c call) (starlark.Value, error) {
+	var msg string
+	if err := c.unpack("msg", &msg); err != nil {
+		return nil, err
+	}
+	_, err := x.failed(c, "", msg)
+	return starlark.None, err
+}
+
+func (x *test) fatal(c call) (starlark.Value, error) {
+	if _, err := x.error(c); err != nil {
+		return nil, err
+	}
+	return nil, errStop
+}
+
+func (x *test) skip(c call) (starlark.Value, error) {
+	reason := ""
+	if err := c.unpack("reason?", &reason); err != nil {
+		return nil, err
+	}
+	if reason != "" {
+		x.say(c, reason)
+	}
+	return nil, errSkip
+}
+
+func (x *test) setenv(c call) (starlark.Value, error) {
+	var name, value string
+	if err := c.unpack("name", &name, "value", &value); err != nil {
+		return nil, err
+	}
+	x.exec.env[name] = value
+	return starlark.None, nil
+}
+
+// run runs fn as a subtest, and returns whether it passed.
+func (x *test) run(c call) (starlark.Value, error) {
+	if len(c.args) < 2 {
+		return nil, errors.New("it takes a name and a function: t.run(name, fn, *args)")
+	}
+	name, ok := starlark.AsString(c.args[0])
+	if !ok {
+		return nil, fmt.Errorf("the name is a %s, want a string", c.args[0].Type())
+	}
+	fn, ok := c.args[1].(starlark.Callable)
+	if !ok {
+		return nil, fmt.Errorf("%s is no function but a %s", c.args[1].String(), c.args[1].Type())
+	}
+	sub := x.exec.newTest(x.result.Name + "/" + x.subName(name))
+	if !x.exec.runner.chooser.chosen(sub.result.Name) {
+		return starlark.True, nil
+	}
+	outer := x.exec.inner
+	x.exec.inner = sub
+	_, err := starlark.Call(c.thread, fn, append(starlark.Tuple{sub}, c.args[2:]...), c.kwargs)
+	x.exec.inner = outer
+	stopped := err != nil && interp.Stopped(err)
+	if stopped {
+		sub.result.Status = Fail // the reason is that of the whole test
+	} else {
+		sub.end(err)
+	}
+	sub.result.Seconds = time.Since(sub.began).Seconds()
+	x.result.Subs = append(x.result.Subs, sub.result)
+	if sub.result.Status == Fail {
+		x.result.Status = Fail
+	}
+	if stopped {
+		return nil, err
+	}
+	return starlark.Bool(sub.result.Status != Fail), nil
+}
+
+// subName makes the name of a subtest as Go does: without spaces, and with a
+// number if there was one of that name.
+func (x *test) subName(name string) string {
+	name = strings.Map(func(r rune) rune {
+		if r <= ' ' || r == 0x7f {
+			return '_'
+		}
+		return r
+	}, strings.ToValidUTF8(name, "_"))
+	n := x.names[name]
+	x.names[name] = n + 1
+	if n > 0 || name == "" {
+		return fmt.Sprintf("%s#%02d", name, n)
+	}
+	return name
+}
+
+func (e *execution) newTest(name string) *test {
+	return &test{exec: e, result: Result{Name: name, Status: Pass}, began: time.Now(), names: map[string]int{}}
+}
+
+// end notes how the function of the test ended.
+func (x *test) end(err error) {
+	switch {
+	case err == nil:
+	case errors.Is(err, errSkip):
+		if x.result.Status != Fail {
+			x.result.Status = Skip
+		}
+	case errors.Is(err, errStop):
+		x.result.Status = Fail
+	default:
+		x.result.Status = Fail
+		var e *interp.Error
+		if !errors.As(err, &e) {
+			e = x.exec.file.interp.Explain(err)
+		}
+		x.output(errorText(e))
+		var limit *interp.LimitError
+		x.result.crowded = errors.As(err, &limit) && slices.Contains([]string{"memory", "time"}, limit.Limit)
+	}
+}
+
+// errorText is an error and, below it, where it came about.
+func errorText(e *interp.Error) string {
+	text := e.Error()
+	if detail := strings.TrimRight(e.Detail(), "\n"); detail != "" {
+		text += "\n" + detail
+	}
+	return text
+}

@@ -1,0 +1,94 @@
+package startest
+
+import (
+	"bufio"
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"sync"
+	"time"
+)
+
+// Job is all that a worker is told.
+type Job struct {
+	Options Options `json:"options"`
+	Tasks   []Task  `json:"tasks"`
+}
+
+// exitStuck is the exit code of a worker that a test has kept from going on.
+const exitStuck = 3
+
+// flushEvery is how long a message may wait for others, so that 10,000 tests a
+// second do not take 10,000 writes.
+const flushEvery = 20 * time.Millisecond
+
+// Work is the life of a worker process: it reads a Job as JSON, runs it and writes
+// Messages, one a line. exit ends the process when a test cannot be stopped. The
+// error is that of reading or writing.
+func Work(ctx context.Context, h Host, in io.Reader, out io.Writer, exit func(code int)) error {
+	var job Job
+	if err := json.NewDecoder(in).Decode(&job); err != nil {
+		return fmt.Errorf("read the job of a test worker: %w", err)
+	}
+	w := &messageWriter{out: bufio.NewWriterSize(out, 1<<16), eager: job.Options.Careful}
+	w.encoder = json.NewEncoder(w.out)
+	w.encoder.SetEscapeHTML(false)
+	r, err := NewRunner(h, job.Options, w.write)
+	if err != nil {
+		return err
+	}
+	r.stuck = func() {
+		w.flush()
+		exit(exitStuck)
+	}
+	done := make(chan struct{})
+	go w.flushAll(done)
+	r.Run(ctx, job.Tasks)
+	close(done)
+	return w.flush()
+}
+
+// messageWriter writes messages in groups.
+type messageWriter struct {
+	mu      sync.Mutex
+	out     *bufio.Writer
+	encoder *json.Encoder
+	eager   bool
+	err     error
+}
+
+func (w *messageWriter) write(m Message) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if err := w.encoder.Encode(m); err != nil && w.err == nil {
+		w.err = err
+	}
+	if w.eager && w.err == nil {
+		w.err = w.out.Flush()
+	}
+}
+
+func (w *messageWriter) flush() error {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.err == nil {
+		w.err = w.out.Flush()
+	}
+	return w.err
+}
+
+func (w *messageWriter) flushAll(done <-chan struct{}) {
+	tick := time.NewTicker(flushEvery)
+	defer tick.Stop()
+	for {
+		select {
+		case <-done:
+			return
+		case <-tick.C:
+			if w.flush() != nil {
+				return // nobody reads any more; the end says so
+			}
+		}
+	}
+}
