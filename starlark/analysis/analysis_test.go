@@ -1,0 +1,331 @@
+package analysis
+
+import (
+	"errors"
+	"slices"
+	"strings"
+	"testing"
+
+	"go.starlark.net/starlark"
+)
+
+// fakeLoader has the files of a workspace as texts.
+type fakeLoader map[string]string
+
+func (l fakeLoader) Load(_ *File, label string) (*File, error) {
+	text, ok := l[label]
+	if !ok {
+		return nil, errors.New("no such file")
+	}
+	return New(label, nil, text, nil), nil
+}
+
+func (l fakeLoader) Entries(_ *File, folder string) []string {
+	var out []string
+	for label := range l {
+		if rest, ok := strings.CutPrefix(label, folder); ok {
+			if i := strings.IndexByte(rest, '/'); i >= 0 {
+				rest = rest[:i+1]
+			}
+			out = append(out, rest)
+		}
+	}
+	slices.Sort(out)
+	return slices.Compact(out)
+}
+
+func (fakeLoader) Roots(*File) []string { return []string{"@torchx//", "@acme//"} }
+
+var workspace = fakeLoader{
+	"./helper.star": `"""Helpers."""
+
+def role(name, image = "x", *, replicas = 1):
+    """Makes a role.
+
+    Args:
+        name (str): what to call it
+        mode (enum("fast", "slow")): how
+        replicas (int): how many
+    """
+    return specs.Role(name = name, image = image)
+
+def train(mode = "fast"):
+    """Trains.
+
+    Args:
+        mode (enum("fast", "slow")): how to train
+    """
+
+SIZE = 3
+_private = 1
+`,
+	"./sub/deep.star":     "def deep(): pass\n",
+	"@torchx//dist.star":  "def ddp(): pass\n",
+	"@torchx//utils.star": "def sh(): pass\n",
+}
+
+// cursorFile splits a text at "|", the cursor.
+func cursorFile(t *testing.T, text string, before *File) (*File, int) {
+	t.Helper()
+	at := strings.IndexByte(text, '|')
+	if at < 0 {
+		t.Fatalf("no cursor in %q", text)
+	}
+	return New("x.star", nil, text[:at]+text[at+1:], before), at
+}
+
+const head = `load("./helper.star", "role", "train", "SIZE")
+
+LIMIT = 3
+names = ["a"]
+
+def main(data, steps = 3):
+    """Trains.
+
+    Args:
+        data (path): the data
+        steps (int): how many
+    """
+    total = steps * 2
+    for i in range(3):
+        pass
+`
+
+func TestComplete(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct{ name, text, want, not string }{
+		{"members", head + "    specs.|\n", "AppDef Role Resource resource macros named_resources", "len total main"},
+		{"members, begun", head + "    x = specs.Re|\n", "Resource RetryPolicy replace resource", "Role AppDef"},
+		{"members of members", head + "    specs.macros.|", "app_id img_root", "Role"},
+		{"torchx", head + "    torchx.|", "IMAGE getenv version", ""},
+		{"math", "x = math.|", "sqrt pi", ""},
+		{"arguments", head + "    specs.Role(|", "name image num_replicas total data steps i LIMIT main role specs len", ""},
+		{"arguments as text", head + "    specs.Role(na|", "name = ", "image"},
+		{"arguments that are left", head + "    specs.Role(name = data, |, args = [])", "image num_replicas", "name args"},
+		{"arguments on a line of their own", head + "    return specs.AppDef(\n        name = data,\n        ro|\n    )", "roles", "name"},
+		{"arguments of a loaded function", head + "    role(|", "name image replicas", ""},
+		{"arguments of a local function", head + "    main(st|", "steps = ", ""},
+		{"arguments of a builtin", head + "    sorted(names, |", "key reverse", "x"},
+		{"a value, not an argument", head + "    specs.Role(name = |", "data total LIMIT", "image = "},
+		{"in a list within a call", head + "    specs.Role(args = [|", "data total", "image = "},
+		{"names", head + "    |", "data steps total i LIMIT names main role SIZE specs torchx len return for", "Role"},
+		{"names at the top", head + "\n|", "LIMIT main role specs def load", "data total"},
+		{"names in a broken function", head + "    x = (1 +\n    y = tot|", "total", ""},
+		{"names behind a broken function", "def broken(a, b:\n    x = [1,\n\ndef good(c):\n    y = 1\n    |", "c y", "a b x"},
+		{"comprehension", head + "    z = [e.| for e in names]", "", "append"},
+		{"comprehension variable", head + "    z = [el| for elem in names]", "elem", ""},
+		{"methods of a literal", `x = ",".jo|`, "join", "append"},
+		{"methods of a list", head + "    names.|", "append extend", "join"},
+		{"methods of a parameter", head + "    data.|", "split join", "append"},
+		{"methods of nothing known", head + "    total.|", "", "append join"},
+		{"fields", "def f():\n    r = specs.Role(name = \"a\", image = \"b\")\n    r.|", "name image args", "AppDef"},
+		{"label", `load("|`, "./ // @torchx// @acme// ./helper.star ./sub/", ""},
+		{"label, begun", `load("./h|`, "./helper.star", "./sub/"},
+		{"label of a library", `load("@torchx//|")`, "@torchx//dist.star @torchx//utils.star", "./"},
+		{"loaded names", `load("./helper.star", "|`, "role train SIZE", "_private"},
+		{"loaded names that are left", `load("./helper.star", "role", "|")`, "train SIZE", "role"},
+		{"resource names", `specs.named_resources["gpu.|"]`, "gpu.small gpu.large", "cpu.small"},
+		{"resource names by argument", `specs.resource(h = "gpu.|")`, "gpu.small", "cpu.small"},
+		{"choices", head + `    train(mode = "|")`, "fast slow", ""},
+		{"comment", "# spe|", "", "specs"},
+		{"string", `x = "spe|"`, "", "specs"},
+		{"docstring", "def f():\n    \"\"\"spe|", "", "specs"},
+		{"new function", "def spe|", "", "specs"},
+		{"new parameter", "def f(spe|", "", "specs"},
+		{"default of a parameter", "def f(a = spe|", "specs", ""},
+		{"attribute of a call", "f().|", "", "append"},
+		{"empty file", "|", "specs load def", ""},
+	} {
+		f, at := cursorFile(t, c.text, nil)
+		items, from := f.Complete(workspace, at)
+		have := map[string]bool{}
+		for _, i := range items {
+			have[i.Text], have[i.Name] = true, true
+		}
+		wants := strings.Fields(c.want)
+		if strings.HasSuffix(c.want, " = ") {
+			wants = []string{c.want}
+		}
+		for _, w := range wants {
+			if !have[w] {
+				t.Errorf("%s: no %q in %v", c.name, w, have)
+			}
+		}
+		for _, w := range strings.Fields(strings.ReplaceAll(c.not, " = ", "=")) {
+			if have[strings.ReplaceAll(w, "=", " = ")] {
+				t.Errorf("%s: %q is offered", c.name, w)
+			}
+		}
+		if c.want == "" && c.not == "" && len(items) > 0 || from > at {
+			t.Errorf("%s: %v from %d", c.name, have, from)
+		}
+	}
+}
+
+// TestLastGoodText: what the file defined before the line at the cursor broke it is
+// still known.
+func TestLastGoodText(t *testing.T) {
+	t.Parallel()
+	good := New("x.star", nil, head+"\ndef late(wide, narrow = 1):\n    pass\n", nil)
+	f, at := cursorFile(t, head+"\ndef late(((:\n\nx = late(|", good)
+	items, _ := f.Complete(workspace, at)
+	found := slices.ContainsFunc(items, func(i Item) bool { return i.Text == "narrow = " })
+	if f.Err == nil || !found {
+		t.Errorf("error %v, items %v", f.Err, items)
+	}
+}
+
+func TestReference(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct{ text, signature, file, at string }{
+		{head + "    specs.Ro|le()", "specs.Role(name", "", ""},
+		{head + "    sp|ecs.Role()", "specs", "", ""},
+		{head + "    specs.macros.app|_id", "specs.macros.app_id", "", ""},
+		{head + "    le|n(x)", "len(x)", "", ""},
+		{head + "    rol|e()", `def role(name, image = "x", replicas = 1)`, "./helper.star", "role(name"},
+		{head + "    ma|in()", "def main(data, steps = 3)", "x.star", "main(data"},
+		{head + "    da|ta", "data", "x.star", "data, steps"},
+		{head + "    print(|total)", "total = steps * 2", "x.star", "total = "},
+		{head + "    specs.Role(num_|replicas = 2)", "num_replicas = 1", "", ""},
+		{head + "    role(repl|icas = 2)", "replicas = 1", "./helper.star", "replicas = 1):"},
+		{head + "    LIM|IT", "LIMIT = 3", "x.star", "LIMIT = 3"},
+		{head + `    ",".jo|in([])`, "join(iterable)", "", ""},
+		{head + "    names.app|end(1)", "append(x)", "", ""},
+		{`load("./helper.star", "ro|le")`, "def role(", "./helper.star", "role(name"},
+		{"def f(path):\n    pa|th", "path", "x.star", "path):"},
+		{head + "    nothing.kn|own", "", "", ""},
+		{"# specs.Ro|le", "", "", ""},
+	} {
+		f, at := cursorFile(t, c.text, nil)
+		r := f.Reference(workspace, at)
+		if r == nil || r.Symbol == nil {
+			if c.signature != "" {
+				t.Errorf("%q: nothing", c.text[max(0, at-20):])
+			}
+			continue
+		}
+		if c.signature == "" || !strings.HasPrefix(r.Signature, c.signature) {
+			t.Errorf("%q: %q, want %q", c.text[max(0, at-20):], r.Signature, c.signature)
+		}
+		if (r.File == nil) != (c.file == "") || r.File != nil && (r.File.Name != c.file || !strings.HasPrefix(r.File.Text[r.Start:], c.at)) {
+			t.Errorf("%q: %+v", c.text[max(0, at-20):], r.Symbol)
+		}
+	}
+	f, at := cursorFile(t, `load("./help|er.star", "role")`, nil)
+	if r := f.Reference(workspace, at); r == nil || r.Loaded == nil || r.Loaded.Name != "./helper.star" {
+		t.Errorf("label: %+v", r)
+	}
+}
+
+func TestCallAround(t *testing.T) {
+	t.Parallel()
+	for text, want := range map[string][2]any{
+		"specs.Role(|":                       {"specs.Role", 0},
+		"specs.Role(\"a\", |)":               {"specs.Role", 1},
+		"specs.Role(args = [1, |":            {"specs.Role", 4},
+		"specs.Role(\n  image = x(1, 2),\n|": {"specs.Role", 1},
+		"f(specs.Role(), len(|":              {"len", 0},
+		"shlex.join(a, b, |":                 {"shlex.join", -1},
+	} {
+		f, at := cursorFile(t, text, nil)
+		c := f.At(at)
+		b := c.Around()
+		if b == nil || b.Callee != want[0] {
+			t.Errorf("%q: %+v", text, b)
+			continue
+		}
+		if i := f.Lookup(workspace, at, b.Callee).ParameterIndex(b); i != want[1] {
+			t.Errorf("%q: parameter %d, want %d", text, i, want[1])
+		}
+	}
+}
+
+func TestProblems(t *testing.T) {
+	t.Parallel()
+	for text, want := range map[string]string{
+		`load("./gone.star", "x")`:                                               "no such file",
+		`load("./helper.star", "rol")`:                                           "./helper.star has no rol. Did you mean role?",
+		`load("./helper.star", "_private")`:                                      "_private is private",
+		`specs.Role(nme = 1, image = "")`:                                        "specs.Role has no argument nme. Did you mean name?",
+		`specs.Role(name = "")`:                                                  "specs.Role needs the argument image",
+		`specs.Role("", "")`:                                                     "",
+		`specs.Role(**{})`:                                                       "",
+		`specs.replace(x, anything = 1)`:                                         "",
+		`struct(a = 1)`:                                                          "",
+		`print(1, 2, sep = "")`:                                                  "",
+		"load(\"./helper.star\", \"role\")\nrole()":                              "role needs the argument name",
+		"load(\"./helper.star\", \"role\")\nrole(\"x\", replica = 1)":            "role has no argument replica. Did you mean replicas?",
+		"def specs(): pass\nspecs(x = 1)":                                        "specs has no argument x",
+		"def f(a, *b, **c): pass\nf(1, 2, d = 3)":                                "",
+		"def f(a):\n    pass\n\ndef g(f):\n    f(x = 1)":                         "",
+		"load(\"./helper.star\", other = \"role\")\nother(nam = 1, name = \"\")": "other has no argument nam",
+	} {
+		f := New("x.star", nil, text+"\n", nil)
+		found := f.Problems(workspace)
+		texts := make([]string, len(found))
+		for i, p := range found {
+			texts[i] = p.Text
+			if p.To <= p.From {
+				t.Errorf("%s: %+v has no extent", text, p)
+			}
+		}
+		got := strings.Join(texts, "; ")
+		if want == "" && got != "" || !strings.Contains(got, want) {
+			t.Errorf("%s: %q, want %q", text, got, want)
+		}
+	}
+}
+
+// TestDocumented: each name that Starlark has is documented here.
+func TestDocumented(t *testing.T) {
+	t.Parallel()
+	for name := range starlark.Universe {
+		if Builtin(name) == nil {
+			t.Errorf("%s is not documented", name)
+		}
+	}
+	for kind, v := range map[string]starlark.HasAttrs{
+		"string": starlark.String(""), "list": starlark.NewList(nil), "dict": starlark.NewDict(0), "set": starlark.NewSet(0),
+	} {
+		for _, name := range v.AttrNames() {
+			if Builtin(kind+"."+name) == nil {
+				t.Errorf("%s.%s is not documented", kind, name)
+			}
+		}
+		if got := len(Members(kind)); got != len(v.AttrNames()) {
+			t.Errorf("%s has %d methods, %d are documented", kind, len(v.AttrNames()), got)
+		}
+	}
+	for name, s := range builtins() {
+		if strings.Contains(s.Signature, "(") && !strings.HasSuffix(s.Signature, "()") && len(s.Params) == 0 {
+			t.Errorf("%s: no parameter is read from %s", name, s.Signature)
+		}
+	}
+}
+
+// FuzzFile: no text makes an analysis fail or hang, wherever the cursor is.
+func FuzzFile(f *testing.F) {
+	f.Add(head, 10)
+	f.Add("\uFEFFload(\"./helper.star\", \"x\"", 20)
+	f.Add("def f(a, b = [1, (2:\n  x.y.\n\"\"\"", 18)
+	f.Add("x = {'a': [1, 2}\ny = \"\\\n", 5)
+	f.Fuzz(func(t *testing.T, text string, at int) {
+		if len(text) > 4096 {
+			return
+		}
+		file := New("x.star", nil, text, nil)
+		at = max(0, min(at, len(text)))
+		file.Complete(workspace, at)
+		file.Reference(workspace, at)
+		for _, p := range file.Problems(workspace) {
+			if p.From < 0 || p.To > len(text) {
+				t.Errorf("%+v is not within the text", p)
+			}
+		}
+		for _, s := range file.Globals() {
+			if s.Start < 0 || s.End > len(text) {
+				t.Errorf("%+v is not within the text", s)
+			}
+		}
+	})
+}

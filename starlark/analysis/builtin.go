@@ -1,0 +1,100 @@
+package analysis
+
+import (
+	"slices"
+	"strings"
+	"sync"
+
+	"go.starlark.net/lib/math"
+	"go.starlark.net/syntax"
+
+	"torchx/starlark/specmodule"
+)
+
+// builtins are all built-in names by their full name, "specs.Role" or "len", made
+// when the first is asked for.
+var builtins = sync.OnceValue(func() map[string]*Symbol {
+	out := map[string]*Symbol{}
+	for name, d := range specmodule.Docs() {
+		out[name] = builtin(name, d.Signature, d.Text)
+	}
+	for name := range math.Module.Members {
+		full := "math." + name
+		out[full] = builtin(full, full, "As in Starlark's standard module math.")
+	}
+	for name, d := range universe() {
+		out[name] = builtin(name, d[0], d[1])
+	}
+	for kind, list := range methods() {
+		for name, d := range list {
+			out[kind+"."+name] = builtin(name, d[0], d[1])
+		}
+	}
+	out["__file__"] = builtin("__file__", "__file__", "The absolute path of this file, or the label of a built-in one.")
+	return out
+})
+
+// builtin makes a symbol from documentation: `specs.resource(cpu = None)`.
+func builtin(name, signature, text string) *Symbol {
+	s := &Symbol{Name: name[strings.LastIndexByte(name, '.')+1:], Kind: Constant, Signature: signature, Doc: text}
+	head, params, call := strings.Cut(signature, "(")
+	switch {
+	case call && head == name:
+		s.Kind, s.Callable = Function, true
+		if s.Name[0] >= 'A' && s.Name[0] <= 'Z' && name != "specs.overlays."+s.Name {
+			s.Kind = Type
+		}
+		s.Params = declaredParams(strings.TrimSuffix(params, ")"))
+	case signature == name && slices.Contains(modules, name):
+		s.Kind = Module
+	}
+	return s
+}
+
+// modules are the built-in names that have names of their own.
+var modules = []string{
+	"specs", "specs.macros", "specs.overlays", "specs.RetryPolicy", "torchx", "json", "math", "shlex", "path",
+}
+
+// declaredParams reads the parameters of a documented signature.
+func declaredParams(text string) []Param {
+	src := "def f(" + text + "): pass\n"
+	tree, err := dialect().Parse("", src, 0)
+	if err != nil { // the tests see to it that this cannot be
+		return nil
+	}
+	f := &File{Text: src, starts: starts(src)}
+	var out []Param
+	for _, e := range tree.Stmts[0].(*syntax.DefStmt).Params {
+		if p, ok := f.param(e, nil); ok {
+			out = append(out, p)
+		}
+	}
+	return out
+}
+
+// Builtin returns what a built-in name means, in full: "specs.Role", "len". nil: nothing.
+func Builtin(name string) *Symbol { return builtins()[name] }
+
+// IsBuiltin reports whether a name without a dot is known everywhere.
+func IsBuiltin(name string) bool { return builtins()[name] != nil && !strings.Contains(name, ".") }
+
+// Builtins lists the built-in names without a dot, sorted.
+func Builtins() []*Symbol { return membersOf("") }
+
+// Members lists what stands behind the dot of a built-in name, sorted.
+func Members(name string) []*Symbol { return membersOf(name + ".") }
+
+func membersOf(prefix string) []*Symbol {
+	var out []*Symbol
+	for name, s := range builtins() {
+		if rest, ok := strings.CutPrefix(name, prefix); ok && !strings.Contains(rest, ".") {
+			out = append(out, s)
+		}
+	}
+	slices.SortFunc(out, func(a, b *Symbol) int { return strings.Compare(a.Name, b.Name) })
+	return out
+}
+
+// resourceNames are those that specs.named_resources has.
+func resourceNames() []string { return specmodule.NamedResourceNames() }

@@ -1,0 +1,217 @@
+package analysis
+
+import (
+	"slices"
+	"strings"
+)
+
+// Item is something that can stand at the cursor.
+type Item struct {
+	*Symbol
+	// Text is what is put in the place of the cursor's word.
+	Text string
+	// Rank orders items: what is nearer to the cursor has a smaller one.
+	Rank int
+	// Plain says that it is a word of the language, a path or a text, not a name.
+	Plain bool
+}
+
+// The ranks of items.
+const (
+	rankArgument = iota
+	rankLocal
+	rankGlobal
+	rankBuiltin
+	rankWord
+)
+
+// words are those of the language.
+var words = []string{
+	"and", "break", "continue", "def", "elif", "else", "for", "if", "in", "lambda", "load", "not", "or", "pass", "return",
+}
+
+// Complete lists what can stand at an offset, and where the word begins that it
+// replaces. It needs no tree, so the line at the offset may be broken.
+func (f *File) Complete(l Loader, offset int) (items []Item, from int) {
+	c := f.At(offset)
+	p := &completion{file: f, loader: l, offset: offset, cursor: &c}
+	switch {
+	case c.Place == InComment:
+	case c.Place == InString:
+		p.inString()
+	case c.Chain != "":
+		for _, s := range f.MembersOf(l, offset, c.Chain) {
+			p.name(s, rankLocal)
+		}
+	case c.Before == "def" || c.Before == "for" || p.newParameter():
+		// A new name.
+	default:
+		p.arguments()
+		p.names()
+	}
+	return p.begun(), c.Start
+}
+
+type completion struct {
+	file   *File
+	loader Loader
+	offset int
+	cursor *Cursor
+	items  []Item
+}
+
+func (p *completion) name(s *Symbol, rank int) {
+	p.items = append(p.items, Item{Symbol: s, Text: s.Name, Rank: rank})
+}
+
+func (p *completion) text(text string) {
+	p.items = append(p.items, Item{Symbol: &Symbol{Name: text, Kind: Constant}, Text: text, Plain: true})
+}
+
+// begun keeps the items that begin as the word at the cursor, each name once.
+func (p *completion) begun() []Item {
+	word := strings.ToLower(p.cursor.Word)
+	seen := map[string]bool{}
+	return slices.DeleteFunc(p.items, func(i Item) bool {
+		again := seen[i.Text]
+		seen[i.Text] = true
+		return again || !strings.HasPrefix(strings.ToLower(i.Text), word)
+	})
+}
+
+// newParameter: the name of a parameter is being thought up.
+func (p *completion) newParameter() bool {
+	n := len(p.cursor.Brackets)
+	return n > 0 && p.cursor.Brackets[n-1].Head && p.cursor.Brackets[n-1].Argument == ""
+}
+
+// arguments offers those of the call that are not given.
+func (p *completion) arguments() {
+	call := p.cursor.Call()
+	if call == nil || call.Argument != "" || p.cursor.Before != "(" && p.cursor.Before != "," && p.cursor.Before != "" {
+		return
+	}
+	fn := p.file.Lookup(p.loader, p.offset, call.Callee)
+	if fn == nil {
+		return
+	}
+	positional := call.Index - len(call.Given)
+	for i, param := range fn.Params {
+		if param.Star || i < positional || slices.Contains(call.Given, param.Name) {
+			continue
+		}
+		s := &Symbol{Name: param.Name, Kind: Parameter, Signature: param.Text, Doc: param.Doc}
+		p.items = append(p.items, Item{Symbol: s, Text: param.Name + " = ", Rank: rankArgument})
+	}
+}
+
+// names offers what is known at the cursor.
+func (p *completion) names() {
+	for _, s := range p.file.Locals(p.offset) {
+		if s.Start != p.cursor.Start {
+			p.name(s, rankLocal)
+		}
+	}
+	for _, s := range p.file.Globals() {
+		if s.Label != "" {
+			s = p.file.loaded(p.loader, s)
+		}
+		if s.Start != p.cursor.Start || s.File != p.file {
+			p.name(s, rankGlobal)
+		}
+	}
+	for _, s := range Builtins() {
+		p.name(s, rankBuiltin)
+	}
+	for _, w := range words {
+		p.items = append(p.items, Item{Symbol: &Symbol{Name: w}, Text: w, Rank: rankWord, Plain: true})
+	}
+}
+
+// inString offers labels and names within load(), and texts where they can be listed.
+func (p *completion) inString() {
+	n := len(p.cursor.Brackets)
+	if n == 0 {
+		return
+	}
+	b := &p.cursor.Brackets[n-1]
+	switch {
+	case b.Callee == "load" && b.Index == 0:
+		p.labels()
+	case b.Callee == "load" && len(b.Texts) > 0:
+		p.exports(b.Texts)
+	case b.Open == '[' && b.Callee == "specs.named_resources", b.Callee == "specs.get_named_resources",
+		b.Callee == "specs.resource" && b.Argument == "h":
+		for _, name := range resourceNames() {
+			p.text(name)
+		}
+	default:
+		p.choices(b)
+	}
+}
+
+// labels offers what a load() can name, folder by folder.
+func (p *completion) labels() {
+	word := p.cursor.Word
+	folder := word[:strings.LastIndexByte(word, '/')+1]
+	if folder == "" || folder == "/" {
+		for _, label := range append([]string{"./", "//"}, p.loader.Roots(p.file)...) {
+			p.text(label)
+		}
+		folder = "./"
+	}
+	for _, name := range p.loader.Entries(p.file, folder) {
+		p.text(folder + name)
+	}
+}
+
+// exports offers what a loaded file has and the statement does not name yet.
+func (p *completion) exports(texts []string) {
+	from, err := p.loader.Load(p.file, texts[0])
+	if err != nil {
+		return
+	}
+	for _, s := range from.Exports() {
+		if !slices.Contains(texts[1:], s.Name) {
+			p.name(s, rankGlobal)
+		}
+	}
+}
+
+// choices offers the values that the argument at the cursor can have.
+func (p *completion) choices(b *Bracket) {
+	if b.Callee == "" || b.Head {
+		return
+	}
+	fn := p.file.Lookup(p.loader, p.offset, b.Callee)
+	if param := fn.parameter(b); param != nil {
+		for _, c := range param.Choices {
+			p.text(c)
+		}
+	}
+}
+
+// parameter is the one that the argument at the cursor is for, nil if that is not clear.
+func (s *Symbol) parameter(b *Bracket) *Param {
+	if i := s.ParameterIndex(b); i >= 0 {
+		return &s.Params[i]
+	}
+	return nil
+}
+
+// ParameterIndex is the place of the parameter that the argument at the cursor is
+// for, -1 if that is not clear.
+func (s *Symbol) ParameterIndex(b *Bracket) int {
+	if s == nil {
+		return -1
+	}
+	if b.Argument != "" {
+		return slices.IndexFunc(s.Params, func(p Param) bool { return p.Name == b.Argument })
+	}
+	for i := range s.Params {
+		if s.Params[i].Star || i == b.Index {
+			return i
+		}
+	}
+	return -1
+}

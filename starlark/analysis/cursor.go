@@ -1,0 +1,283 @@
+package analysis
+
+import (
+	"slices"
+	"strings"
+)
+
+// Place says what the text is at an offset.
+type Place int
+
+// The places: in code, in a comment, in a string.
+const (
+	InCode Place = iota
+	InComment
+	InString
+)
+
+// Cursor is what is around an offset, by the tokens alone.
+type Cursor struct {
+	Place Place
+	// Start and End are where the word at the offset begins and ends, or the content
+	// of the string; Word is the part of it before the offset.
+	Start, End int
+	Word       string
+	// Chain is what stands before the word and its dot: "specs", "specs.macros"; after
+	// a literal, or what else has no name, it is the literal's type or "?".
+	Chain string
+	// Before is the token in front of the word on its line, "" for none; of a string its quotes.
+	Before string
+	// Brackets are those that are open, the outermost first.
+	Brackets []Bracket
+	// Keyword: the word is the name of an argument, with its "=" behind it.
+	Keyword bool
+}
+
+// Bracket is an open one.
+type Bracket struct {
+	Open byte
+	// Callee is the name before it, with its dots, "" for none; CalleeStart its offset.
+	Callee      string
+	CalleeStart int
+	// Head: it has the parameters of a function that is being defined.
+	Head bool
+	// Index counts the commas before the offset.
+	Index int
+	// Argument is the name of the argument the offset is in, "" for a positional one.
+	Argument string
+	// Given are the arguments that are named, before the offset and behind it.
+	Given []string
+	// Texts are the strings in it before the offset, without quotes.
+	Texts []string
+}
+
+// Call is the innermost open bracket if it is that of a call, else nil.
+func (c *Cursor) Call() *Bracket {
+	if n := len(c.Brackets); n > 0 {
+		if b := &c.Brackets[n-1]; b.Open == '(' && b.Callee != "" && !b.Head {
+			return b
+		}
+	}
+	return nil
+}
+
+// Around returns the innermost call that is open, whatever brackets are open in its
+// arguments; nil for none.
+func (c *Cursor) Around() *Bracket {
+	for i := len(c.Brackets) - 1; i >= 0; i-- {
+		if b := &c.Brackets[i]; b.Open == '(' && b.Callee != "" {
+			if b.Head {
+				return nil
+			}
+			return b
+		}
+	}
+	return nil
+}
+
+// At describes what is around an offset.
+func (f *File) At(offset int) Cursor {
+	c := Cursor{Start: offset, End: offset}
+	i := 0
+	for ; i < len(f.tokens) && f.tokens[i].end < offset; i++ {
+		f.track(&c, i)
+	}
+	if i < len(f.tokens) && f.tokens[i].start < offset && f.tokens[i].kind != tokName && f.tokens[i].end == offset && !f.tokens[i].open {
+		// Right behind a token that cannot go on, what follows counts.
+		if f.tokens[i].kind != tokComment {
+			f.track(&c, i)
+			i++
+		}
+	}
+	f.wordAt(&c, i, offset)
+	f.givenBehind(&c, i)
+	return c
+}
+
+// wordAt finds the word or string that holds the offset, which the i-th token does
+// or none.
+func (f *File) wordAt(c *Cursor, i, offset int) {
+	if i < len(f.tokens) && f.tokens[i].start <= offset {
+		t := f.tokens[i]
+		switch {
+		case t.kind == tokComment && t.start < offset:
+			c.Place = InComment
+			return
+		case t.kind == tokString && t.start < offset:
+			f.inString(c, t, offset)
+			return
+		case t.kind == tokName:
+			c.Start, c.End = t.start, t.end
+			c.Keyword = f.is(i+1, "=") && c.Call() != nil && (f.is(i-1, "(") || f.is(i-1, ",") || f.isKind(i-1, tokNewline))
+		}
+	}
+	c.Word = f.Text[c.Start:offset]
+	if i > 0 && f.tokens[i-1].kind != tokNewline {
+		c.Before = f.tokenText(f.tokens[i-1])
+	}
+	if f.is(i-1, ".") {
+		c.Chain = f.chainBefore(i - 1)
+	}
+}
+
+func (f *File) inString(c *Cursor, t token, offset int) {
+	from, to := f.content(t)
+	if offset < from || offset > to {
+		c.Place = InComment // within the quotes, or before them
+		return
+	}
+	c.Place, c.Start, c.End, c.Word = InString, from, to, f.Text[from:offset]
+}
+
+// content is where the text within a string's quotes begins and ends.
+func (f *File) content(t token) (from, to int) {
+	from = t.start + quotesAt(f.Text[t.start:])
+	quotes := 1
+	if rest := f.Text[from:t.end]; len(rest) >= 3 && rest[1] == rest[0] && rest[2] == rest[0] {
+		quotes = 3
+	}
+	from += quotes
+	to = t.end
+	if !t.open {
+		to -= quotes
+	}
+	return from, max(from, to)
+}
+
+// chainBefore is the dotted name that ends before the i-th token, a dot.
+func (f *File) chainBefore(i int) string {
+	switch {
+	case f.isKind(i-1, tokString):
+		return "string"
+	case f.is(i-1, "]"):
+		return f.bracketed(i-1, "list")
+	case f.is(i-1, "}"):
+		return f.bracketed(i-1, "dict")
+	case !f.isKind(i-1, tokName):
+		return "?"
+	}
+	first := f.chainStart(i - 1)
+	if f.is(first-1, ".") {
+		return "?"
+	}
+	return f.joined(first, i)
+}
+
+// bracketed is the type of a literal that ends with the i-th token, "?" if the
+// brackets follow a value, as an index does.
+func (f *File) bracketed(i int, kind string) string {
+	depth := 0
+	for ; i >= 0; i-- {
+		if f.tokens[i].kind != tokOp {
+			continue
+		}
+		if depth -= nesting(f.Text[f.tokens[i].start]); depth == 0 {
+			break
+		}
+	}
+	if f.isKind(i-1, tokName) && !f.is(i-1, "in") && !f.is(i-1, "return") || f.is(i-1, ")") || f.is(i-1, "]") {
+		return "?"
+	}
+	return kind
+}
+
+// chainStart is the first token of the dotted name that ends with the i-th token.
+func (f *File) chainStart(i int) int {
+	for f.is(i-1, ".") && f.isKind(i-2, tokName) {
+		i -= 2
+	}
+	return i
+}
+
+// joined is the text of tokens [first, end) without white space.
+func (f *File) joined(first, end int) string {
+	var b strings.Builder
+	for _, t := range f.tokens[first:end] {
+		b.WriteString(f.tokenText(t))
+	}
+	return b.String()
+}
+
+// track takes the i-th token into the open brackets.
+func (f *File) track(c *Cursor, i int) {
+	t := f.tokens[i]
+	n := len(c.Brackets)
+	switch t.kind {
+	case tokNewline:
+		if f.startsAnew(i + 1) {
+			c.Brackets = nil
+		}
+		return
+	case tokString:
+		if n > 0 {
+			from, to := f.content(t)
+			c.Brackets[n-1].Texts = append(c.Brackets[n-1].Texts, f.Text[from:to])
+		}
+		return
+	case tokOp:
+	default:
+		return
+	}
+	switch nesting(f.Text[t.start]) {
+	case 1:
+		c.Brackets = append(c.Brackets, f.opened(i))
+	case -1:
+		c.Brackets = c.Brackets[:max(0, n-1)]
+	default:
+		if n > 0 {
+			f.separate(&c.Brackets[n-1], i)
+		}
+	}
+}
+
+// opened describes the bracket that the i-th token opens.
+func (f *File) opened(i int) Bracket {
+	b := Bracket{Open: f.Text[f.tokens[i].start]}
+	if b.Open == '{' || !f.isKind(i-1, tokName) {
+		return b
+	}
+	first := f.chainStart(i - 1)
+	if f.is(first-1, ".") || f.is(first, "in") || f.is(first, "return") || f.is(first, "and") || f.is(first, "or") || f.is(first, "not") {
+		return b
+	}
+	b.Callee, b.CalleeStart, b.Head = f.joined(first, i), f.tokens[first].start, f.is(first-1, "def")
+	return b
+}
+
+// separate takes a comma, or the "=" behind an argument's name, into a bracket.
+func (f *File) separate(b *Bracket, i int) {
+	switch f.tokenText(f.tokens[i]) {
+	case ",":
+		b.Index++
+		b.Argument = ""
+	case "=":
+		if f.isKind(i-1, tokName) {
+			b.Argument = f.tokenText(f.tokens[i-1])
+			b.Given = append(b.Given, b.Argument)
+		}
+	}
+}
+
+// givenBehind adds the arguments that are named behind the cursor, from the i-th token on.
+func (f *File) givenBehind(c *Cursor, i int) {
+	call := c.Call()
+	if call == nil {
+		return
+	}
+	depth := 0
+	for ; i < len(f.tokens) && depth >= 0; i++ {
+		t := f.tokens[i]
+		switch {
+		case t.kind == tokNewline && f.startsAnew(i+1):
+			return
+		case t.kind != tokOp:
+			continue
+		case depth == 0 && f.is(i, "=") && f.isKind(i-1, tokName):
+			// The word at the cursor is being typed, and not given.
+			if name := f.tokens[i-1]; name.start != c.Start && !slices.Contains(call.Given, f.tokenText(name)) {
+				call.Given = append(call.Given, f.tokenText(name))
+			}
+		}
+		depth += nesting(f.Text[t.start])
+	}
+}

@@ -1,0 +1,118 @@
+package analysis
+
+import (
+	"strings"
+
+	"go.starlark.net/syntax"
+
+	"torchx/starlark/component"
+)
+
+// function describes a function of this file.
+func (f *File) function(def *syntax.DefStmt) *Symbol {
+	s := f.named(def.Name, def)
+	s.Kind, s.Callable = Function, true
+	text, args := docOf(def)
+	for _, p := range def.Params {
+		if param, ok := f.param(p, args); ok {
+			s.Params = append(s.Params, param)
+		}
+	}
+	s.Signature = "def " + s.Name + "(" + declared(s.Params) + ")"
+	s.Doc = text
+	if list := argsText(s.Params); list != "" {
+		s.Doc = strings.TrimSpace(s.Doc + "\n\n" + list)
+	}
+	return s
+}
+
+// declared joins parameters as a function's head has them.
+func declared(params []Param) string {
+	texts := make([]string, len(params))
+	for i := range params {
+		texts[i] = params[i].Text
+	}
+	return strings.Join(texts, ", ")
+}
+
+// argsText is a list of the parameters that are described.
+func argsText(params []Param) string {
+	var b strings.Builder
+	for i := range params {
+		if params[i].Doc != "" {
+			b.WriteString("- `" + params[i].Name + "` " + params[i].Doc + "\n")
+		}
+	}
+	return b.String()
+}
+
+// docOf takes the docstring of a function apart.
+func docOf(def *syntax.DefStmt) (string, map[string]component.DocArg) {
+	byName := map[string]component.DocArg{}
+	if len(def.Body) == 0 {
+		return "", byName
+	}
+	expr, ok := def.Body[0].(*syntax.ExprStmt)
+	if !ok {
+		return "", byName
+	}
+	literal, ok := expr.X.(*syntax.Literal)
+	if !ok || literal.Token != syntax.STRING {
+		return "", byName
+	}
+	text, args := component.ParseDoc(literal.Value.(string))
+	for _, a := range args {
+		byName[a.Name] = a
+	}
+	return text, byName
+}
+
+// param describes one parameter; a bare * is none.
+func (f *File) param(e syntax.Expr, docs map[string]component.DocArg) (Param, bool) {
+	p := Param{Required: true}
+	switch e := e.(type) {
+	case *syntax.Ident:
+		p.Name, p.Text = e.Name, e.Name
+	case *syntax.BinaryExpr:
+		from, to := f.span(e.Y)
+		p.Name, p.Required = e.X.(*syntax.Ident).Name, false
+		p.Text = p.Name + " = " + shortened(f.Text[from:to])
+	case *syntax.UnaryExpr:
+		name, ok := e.X.(*syntax.Ident)
+		if !ok {
+			return p, false
+		}
+		p.Name, p.Star, p.Required = name.Name, true, false
+		p.Text = e.Op.String() + p.Name
+	}
+	p.describe(docs[p.Name])
+	return p, true
+}
+
+// describe adds what the docstring says.
+func (p *Param) describe(a component.DocArg) {
+	var parts []string
+	if a.Type != "" {
+		parts = append(parts, "("+a.Type+")")
+		if t, err := component.ParseType(a.Type); err == nil {
+			p.Choices = t.Choices
+		}
+		if strings.HasPrefix(a.Type, "resource") {
+			p.Choices = resourceNames()
+		}
+	}
+	if a.Help != "" {
+		parts = append(parts, a.Help)
+	}
+	p.Doc = strings.Join(parts, " ")
+}
+
+// shortened is a default on one line, of a length that leaves a head readable.
+func shortened(text string) string {
+	const limit = 40
+	text = strings.Join(strings.Fields(text), " ")
+	if len(text) > limit {
+		text = strings.ToValidUTF8(text[:limit], "") + "…"
+	}
+	return text
+}

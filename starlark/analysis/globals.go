@@ -1,0 +1,139 @@
+package analysis
+
+import (
+	"strings"
+
+	"go.starlark.net/syntax"
+)
+
+// Globals lists what the file defines and loads, in its order, each name once.
+func (f *File) Globals() []*Symbol { return f.globals }
+
+// Global returns what a name means at the top of the file, or nil.
+func (f *File) Global(name string) *Symbol { return f.byName[name] }
+
+// Exports lists what other files can load from this one.
+func (f *File) Exports() []*Symbol {
+	var out []*Symbol
+	for _, s := range f.globals {
+		if s.Label == "" && !Private(s.Name) {
+			out = append(out, s)
+		}
+	}
+	return out
+}
+
+func (f *File) add(s *Symbol) {
+	if f.byName[s.Name] == nil {
+		f.byName[s.Name] = s
+		f.globals = append(f.globals, s)
+	}
+}
+
+func (f *File) readGlobals() {
+	f.byName = map[string]*Symbol{}
+	f.globalsIn(f.tree.Stmts)
+}
+
+func (f *File) globalsIn(stmts []syntax.Stmt) {
+	for _, stmt := range stmts {
+		switch s := stmt.(type) {
+		case *syntax.LoadStmt:
+			f.loads(s)
+		case *syntax.DefStmt:
+			f.add(f.function(s))
+		case *syntax.AssignStmt:
+			f.assigned(s.LHS, s)
+		case *syntax.ForStmt:
+			f.assigned(s.Vars, s)
+			f.globalsIn(s.Body)
+		case *syntax.IfStmt:
+			f.globalsIn(s.True)
+			f.globalsIn(s.False)
+		}
+	}
+}
+
+func (f *File) loads(s *syntax.LoadStmt) {
+	for i, to := range s.To {
+		sym := f.named(to, s)
+		sym.Kind, sym.Label, sym.Original = Variable, s.ModuleName(), s.From[i].Name
+		sym.Signature = "load(" + s.Module.Raw + ", " + sym.Original + ")"
+		f.add(sym)
+	}
+}
+
+// assigned adds the names of the left side of an assignment.
+func (f *File) assigned(e syntax.Expr, stmt syntax.Stmt) {
+	switch e := e.(type) {
+	case *syntax.Ident:
+		sym := f.named(e, stmt)
+		sym.Kind = variableKind(e.Name)
+		sym.Signature = firstLine(f.Text[sym.From:sym.To])
+		if a, ok := stmt.(*syntax.AssignStmt); ok && a.LHS == syntax.Expr(e) {
+			from, to := f.span(a.RHS)
+			sym.value = f.Text[from:to]
+			sym.Doc = f.commentAbove(sym.From)
+		}
+		f.add(sym)
+	case *syntax.ParenExpr:
+		f.assigned(e.X, stmt)
+	case *syntax.TupleExpr:
+		for _, x := range e.List {
+			f.assigned(x, stmt)
+		}
+	case *syntax.ListExpr:
+		for _, x := range e.List {
+			f.assigned(x, stmt)
+		}
+	}
+}
+
+// variableKind: names in capitals are constants.
+func variableKind(name string) Kind {
+	if name == strings.ToUpper(name) && strings.ToLower(name) != name {
+		return Constant
+	}
+	return Variable
+}
+
+// named is a symbol whose name and definition are in this file.
+func (f *File) named(name *syntax.Ident, def syntax.Node) *Symbol {
+	s := &Symbol{Name: name.Name, File: f, Start: f.Offset(name.NamePos)}
+	s.End = s.Start + len(name.Name)
+	s.From, s.To = f.span(def)
+	return s
+}
+
+// span is where a node begins and ends.
+func (f *File) span(n syntax.Node) (from, to int) {
+	start, end := n.Span()
+	from = f.Offset(start)
+	return from, max(from, f.Offset(end))
+}
+
+// commentAbove is the text of the comment lines right above an offset.
+func (f *File) commentAbove(offset int) string {
+	line, _ := f.LineCol(offset)
+	var out []string
+	for line--; line >= 0; line-- {
+		text, ok := strings.CutPrefix(strings.TrimSpace(f.Line(line)), "#")
+		if !ok {
+			break
+		}
+		out = append([]string{strings.TrimSpace(text)}, out...)
+	}
+	return strings.Join(out, "\n")
+}
+
+// maxSignature bounds what is shown of a definition on one line, in bytes.
+const maxSignature = 100
+
+// firstLine is the beginning of a text on one line.
+func firstLine(text string) string {
+	line, rest, _ := strings.Cut(text, "\n")
+	if rest != "" || len(line) > maxSignature {
+		line = strings.TrimRight(line[:min(len(line), maxSignature)], " ") + " …"
+	}
+	return strings.ToValidUTF8(line, "")
+}

@@ -1,0 +1,81 @@
+package analysis
+
+import "sort"
+
+// logicalLine is a statement's line with all that its brackets span.
+type logicalLine struct {
+	first, end int // tokens [first, end)
+	indent     int // bytes of white space in front
+}
+
+// starters are the words that begin a statement and cannot stand in an expression:
+// at the start of a line they end whatever brackets were left open.
+var starters = map[string]bool{"def": true, "load": true, "return": true, "pass": true, "break": true, "continue": true}
+
+// logicalLines splits tokens into statements' lines. An open bracket takes in the
+// lines that follow up to one that must be a new statement.
+func (f *File) logicalLines() []logicalLine {
+	var out []logicalLine
+	depth, first := 0, -1
+	for i, t := range f.tokens {
+		switch {
+		case t.kind == tokNewline:
+			if depth > 0 && f.startsAnew(i+1) {
+				depth = 0
+			}
+			if depth == 0 && first >= 0 {
+				out = append(out, logicalLine{first, i, f.indentOf(first)})
+				first = -1
+			}
+			continue
+		case t.kind == tokComment:
+			continue
+		case first < 0:
+			first = i
+		}
+		if t.kind == tokOp {
+			depth = max(0, depth+nesting(f.Text[t.start]))
+		}
+	}
+	if first >= 0 {
+		out = append(out, logicalLine{first, len(f.tokens), f.indentOf(first)})
+	}
+	return out
+}
+
+// nesting is 1 for an opening bracket, -1 for a closing one, else 0.
+func nesting(c byte) int {
+	switch c {
+	case '(', '[', '{':
+		return 1
+	case ')', ']', '}':
+		return -1
+	}
+	return 0
+}
+
+// startsAnew reports whether the i-th token, the first of its line, begins a
+// statement whatever is open. A load is one at the left edge only.
+func (f *File) startsAnew(i int) bool {
+	if !f.isKind(i, tokName) || f.is(i+1, "=") {
+		return false
+	}
+	word := f.tokenText(f.tokens[i])
+	return starters[word] && (word != "load" || f.indentOf(i) == 0)
+}
+
+// indentOf is how far the line of the i-th token is indented, in bytes.
+func (f *File) indentOf(i int) int {
+	start := f.lineStart(f.tokens[i].start)
+	n := start
+	for n < len(f.Text) && (f.Text[n] == ' ' || f.Text[n] == '\t') {
+		n++
+	}
+	return n - start
+}
+
+// lineAt returns the index of the logical line that holds an offset, or of the last
+// one that begins before it; -1 before the first.
+func (f *File) lineAt(offset int) int {
+	return sort.Search(len(f.lines), func(i int) bool { return f.tokens[f.lines[i].first].start > offset }) - 1
+}

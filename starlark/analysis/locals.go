@@ -1,0 +1,243 @@
+package analysis
+
+import (
+	"torchx/starlark/component"
+)
+
+// Locals lists what is defined within the functions that enclose an offset, those of
+// the innermost first: parameters, variables, loop variables, functions.
+func (f *File) Locals(offset int) []*Symbol {
+	var out []*Symbol
+	seen := map[string]bool{}
+	add := func(s *Symbol) {
+		if !seen[s.Name] {
+			seen[s.Name] = true
+			out = append(out, s)
+		}
+	}
+	at := f.lineAt(offset)
+	if at < 0 {
+		return nil
+	}
+	f.loopVars(f.lines[at], f.tokens[f.lines[at].first].start, add)
+	for _, def := range f.enclosing(offset, at) {
+		for _, s := range f.definedIn(def) {
+			add(s)
+		}
+	}
+	return out
+}
+
+// definedIn lists what the function whose head is a line defines.
+func (f *File) definedIn(def int) []*Symbol {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	known, ok := f.locals[def]
+	if !ok {
+		add := func(s *Symbol) { known = append(known, s) }
+		f.parameters(f.lines[def], add)
+		f.body(def, add)
+		f.locals[def] = known
+	}
+	return known
+}
+
+// enclosing lists the heads of the functions around an offset, which follows the
+// start of the line at, the innermost first.
+func (f *File) enclosing(offset, at int) []int {
+	l := f.lines[at]
+	def, indent := f.parents[at], l.indent
+	if f.is(l.first, "def") {
+		def = at
+	}
+	switch {
+	case offset > f.tokens[l.end-1].end:
+		indent = f.cursorIndent(offset, indent)
+	case def == at:
+		indent++ // the parameters are known in the head, too
+	}
+	var out []int
+	for ; def >= 0; def = f.parents[def] {
+		if f.lines[def].indent < indent {
+			out = append(out, def)
+		}
+	}
+	return out
+}
+
+// heads returns for each line the head of the innermost function that it is in, -1
+// for none.
+func (f *File) heads() []int {
+	out := make([]int, len(f.lines))
+	var open []int
+	for i, l := range f.lines {
+		for len(open) > 0 && f.lines[open[len(open)-1]].indent >= l.indent {
+			open = open[:len(open)-1]
+		}
+		out[i] = -1
+		if len(open) > 0 {
+			out[i] = open[len(open)-1]
+		}
+		if f.is(l.first, "def") {
+			open = append(open, i)
+		}
+	}
+	return out
+}
+
+// cursorIndent is how far an offset on a line without code is indented; one on the
+// line of the last code goes on with it.
+func (f *File) cursorIndent(offset, last int) int {
+	line, col := f.LineCol(offset)
+	for i := range col {
+		if c := f.Line(line)[i]; c != ' ' && c != '\t' {
+			return last
+		}
+	}
+	return col
+}
+
+// parameters adds those of the function whose head a line is.
+func (f *File) parameters(l logicalLine, add func(*Symbol)) {
+	docs := f.docsOf(l)
+	depth := 0
+	for i := l.first; i < l.end; i++ {
+		t := f.tokens[i]
+		if t.kind == tokOp {
+			if depth += nesting(f.Text[t.start]); depth == 0 {
+				return
+			}
+			continue
+		}
+		if depth != 1 || t.kind != tokName || !(f.is(i-1, "(") || f.is(i-1, ",") || f.is(i-1, "*") || f.is(i-1, "**") || f.isKind(i-1, tokNewline)) {
+			continue
+		}
+		s := f.local(i, Parameter)
+		a := docs[s.Name]
+		p := Param{Name: s.Name}
+		p.describe(a)
+		s.Doc, s.value, s.Signature = p.Doc, a.Type, f.parameterText(i, l.end)
+		add(s)
+	}
+}
+
+// parameterText is a parameter with its stars or its default.
+func (f *File) parameterText(i, end int) string {
+	from := f.tokens[i].start
+	if f.is(i-1, "*") || f.is(i-1, "**") {
+		from = f.tokens[i-1].start
+	}
+	depth := 0
+	for to := i; to < end; to++ {
+		n := 0
+		if f.tokens[to].kind == tokOp {
+			n = nesting(f.Text[f.tokens[to].start])
+		}
+		if depth == 0 && (n < 0 || f.is(to, ",")) {
+			return shortened(f.Text[from:f.tokens[to].start])
+		}
+		depth += n
+	}
+	return f.tokenText(f.tokens[i])
+}
+
+// docsOf reads the docstring of the function whose head a line is.
+func (f *File) docsOf(l logicalLine) map[string]component.DocArg {
+	docs := map[string]component.DocArg{}
+	i := l.end
+	for f.isKind(i, tokNewline) || f.isKind(i, tokComment) {
+		i++
+	}
+	if !f.isKind(i, tokString) {
+		return docs
+	}
+	from, to := f.content(f.tokens[i])
+	_, args := component.ParseDoc(f.Text[from:to])
+	for _, a := range args {
+		docs[a.Name] = a
+	}
+	return docs
+}
+
+// body adds what the function whose head is a line defines, but for what functions
+// in it do.
+func (f *File) body(head int, add func(*Symbol)) {
+	indent := f.lines[head].indent
+	inner := -1 // the indentation of a function that is passed over
+	for _, l := range f.lines[head+1:] {
+		if l.indent <= indent {
+			return
+		}
+		if inner >= 0 && l.indent > inner {
+			continue
+		}
+		inner = -1
+		if f.is(l.first, "def") {
+			inner = l.indent
+			if f.isKind(l.first+1, tokName) {
+				s := f.local(l.first+1, Function)
+				s.Signature = firstLine(f.Text[f.tokens[l.first].start:f.tokens[l.end-1].end])
+				add(s)
+			}
+			continue
+		}
+		f.assignedIn(l, add)
+	}
+}
+
+// assignedIn adds the names that a statement gives a value.
+func (f *File) assignedIn(l logicalLine, add func(*Symbol)) {
+	if f.is(l.first, "for") {
+		f.loopVars(l, -1, add)
+		return
+	}
+	depth := 0
+	for i := l.first; i < l.end; i++ {
+		if f.tokens[i].kind == tokOp {
+			depth += nesting(f.Text[f.tokens[i].start])
+		}
+		if depth == 0 && f.is(i, "=") {
+			f.targets(l.first, i, func(s *Symbol) {
+				s.Signature = firstLine(f.Text[f.tokens[l.first].start:f.tokens[l.end-1].end])
+				if i == l.first+1 && i+1 < l.end {
+					s.value = f.Text[f.tokens[i+1].start:f.tokens[l.end-1].end]
+				}
+				add(s)
+			})
+			return
+		}
+	}
+}
+
+// targets adds the plain names among the tokens [first, end) of a left side.
+func (f *File) targets(first, end int, add func(*Symbol)) {
+	for i := first; i < end; i++ {
+		if f.isKind(i, tokName) && !f.is(i-1, ".") && !f.is(i+1, ".") && !f.is(i+1, "[") && !f.is(i+1, "(") {
+			add(f.local(i, Variable))
+		}
+	}
+}
+
+// loopVars adds the variables of the loops and comprehensions of a line that begin
+// behind an offset.
+func (f *File) loopVars(l logicalLine, behind int, add func(*Symbol)) {
+	for i := l.first; i < l.end; i++ {
+		if !f.is(i, "for") || f.tokens[i].start < behind {
+			continue
+		}
+		end := i + 1
+		for end < l.end && !f.is(end, "in") {
+			end++
+		}
+		f.targets(i+1, end, func(s *Symbol) {
+			s.Signature = firstLine(f.Text[f.tokens[i].start:f.tokens[l.end-1].end])
+			add(s)
+		})
+	}
+}
+
+// local is a symbol whose name is the i-th token.
+func (f *File) local(i int, kind Kind) *Symbol {
+	t := f.tokens[i]
+	return &Symbol{Name: f.tokenText(t), Kind: kind, File: f, Start: t.start, End: t.end, From: t.start, To: t.end}
+}
