@@ -129,6 +129,7 @@ func (p *porter) importedCall(n *node, full string) value {
 				t = t.join(v.typ)
 			}
 		}
+		t.null = len(args) == 1 || t.null
 		return primary(call("torchx.getenv", p, docs...), t)
 	case "json.dumps":
 		return primary(join(text(p.predeclared("torchx.py.dumps")), p.arguments(n)), of(aStr))
@@ -158,7 +159,34 @@ func (p *porter) importedCall(n *node, full string) value {
 		}
 	}
 	v := p.imported(n.node("func"), full)
+	p.checkNames(n, full)
 	return primary(join(v.doc, p.arguments(n)), p.resultOf(n, full))
+}
+
+// checkNames finds arguments that a function of specs does not take here.
+func (p *porter) checkNames(n *node, full string) {
+	signature := p.known[strings.TrimPrefix(full, "torchx.")]
+	if !strings.HasPrefix(full, "torchx.specs.") || strings.Contains(signature, "**") {
+		return
+	}
+	for _, k := range n.list("keywords") {
+		name := k.text("arg")
+		if name != "" && !takes(signature, name) {
+			p.fail(n, "%s takes no %s here", strings.TrimPrefix(full, "torchx."), name)
+		}
+	}
+}
+
+// takes reports whether a signature such as f(a, b = 1) has a parameter.
+func takes(signature, name string) bool {
+	_, list, _ := strings.Cut(strings.TrimSuffix(signature, ")"), "(")
+	for _, part := range strings.Split(list, ",") {
+		part, _, _ = strings.Cut(part, "=")
+		if strings.TrimSpace(part) == name {
+			return true
+		}
+	}
+	return false
 }
 
 // resultOf is the type of what an imported function returns.
@@ -252,14 +280,15 @@ func (p *porter) builtinCall(n *node, name string) value {
 		}
 	case "enumerate":
 		if len(named) == 1 && len(args) == 1 {
-			return primary(call("enumerate", p, p.iterable(args[0]).doc, p.expr(named[0].node("value")).doc), of(aList))
+			over := p.iterable(args[0])
+			return primary(call("enumerate", p, over.doc, p.expr(named[0].node("value")).doc), numbered(over.typ))
 		}
 	}
 	if !plainFunctions[name] {
-		if p.bound[name] {
-			return p.fail(n, "%s is not known here", name)
+		if advice, python := adviceOn[name]; python {
+			return p.fail(n, "%s(…) has no counterpart%s", name, advice)
 		}
-		return p.fail(n, "%s(…) has no counterpart%s", name, adviceOn[name])
+		return p.fail(n, "%s is not known here", name)
 	}
 	return p.plainCall(n, name)
 }
@@ -269,32 +298,38 @@ var adviceOn = map[string]string{
 	"open": ": a component reads no files", "input": ": a component asks nothing", "super": ": there are no classes",
 	"str": " with these arguments", "repr": " with these arguments", "sum": " without values", "format": " without a format",
 	"pow": ": write the product", "iter": "", "next": ": write x[0]", "divmod": ": write // and %", "eval": "", "exec": "",
+	"bytes": "", "callable": "", "classmethod": "", "compile": "", "complex": "", "dir": "", "frozenset": ": write set", "globals": "", "hash": "",
+	"help": "", "hex": ": write an f-string such as f\"{x:#x}\"", "id": "", "issubclass": "", "locals": "", "object": "", "oct": "", "bin": "",
+	"property": "", "setattr": "", "slice": "", "staticmethod": "", "vars": "", "delattr": "", "ascii": "", "bytearray": "", "memoryview": "",
 }
 
 // plainCall ports a call of a function that both languages have.
 func (p *porter) plainCall(n *node, name string) value {
 	t := results[name]
-	walks := len(n.list("args")) > 0 && slices.Contains([]string{"list", "tuple", "set", "sorted", "reversed", "enumerate", "any", "all", "min", "max"}, name)
-	if !walks || n.list("args")[0].is("Starred") {
+	walks := len(n.list("args")) > 0 && slices.Contains([]string{"list", "tuple", "set", "sorted", "reversed", "enumerate", "zip", "any", "all", "min", "max"}, name)
+	if !walks || slices.ContainsFunc(n.list("args"), func(a *node) bool { return a.is("Starred") }) {
 		if name == "abs" && len(n.list("args")) == 1 {
 			t = p.peek(n.list("args")[0])
 		}
 		return primary(join(text(p.predeclared(name)), p.arguments(n)), t)
 	}
-	first := n.list("args")[0]
-	v := p.peek(first)
+	v := p.peek(n.list("args")[0])
 	switch name {
 	case "list", "tuple", "set", "sorted", "reversed":
 		elem := v.elemType()
 		t.elem = &elem
+	case "enumerate":
+		t = numbered(v)
 	case "min", "max":
 		if t = v; len(n.list("args")) == 1 {
 			t = v.elemType()
 		}
 	}
 	args := p.arguments(n)
-	if v.class == aStr && len(n.list("args")) == 1 {
-		args.items[0] = p.iterable(first).doc
+	for i, a := range n.list("args") {
+		if p.peek(a).class == aStr && (len(n.list("args")) == 1 || name == "zip") {
+			args.items[i] = p.iterable(a).doc
+		}
 	}
 	return primary(join(text(p.predeclared(name)), args), t)
 }
@@ -305,6 +340,12 @@ func (p *porter) stringOf(n, x *node) value {
 		return primary(call("path.normpath", p, p.expr(x.list("args")[0]).doc), of(aStr))
 	}
 	return p.str(n, p.expr(x))
+}
+
+// numbered is the type of enumerate(x).
+func numbered(t typ) typ {
+	elem := t.elemType()
+	return listOf(typ{class: aTuple, key: &typ{class: anInt}, elem: &elem, spec: "item"})
 }
 
 func (p *porter) isinstance(n *node) value {
@@ -394,6 +435,12 @@ func (p *porter) methodCall(n, fn *node) value {
 		return p.fail(n, "the method .%s has no counterpart in Starlark%s", name, map[string]string{
 			"format": " on a text that is not written out here", "zfill": ": write an f-string such as f\"{x:03d}\"", "encode": ": there are no bytes",
 		}[name])
+	}
+	if v.typ.class == aDict && name == "get" {
+		t = t.orNone()
+		if args := n.list("args"); len(args) == 2 {
+			t = v.typ.valueType().join(p.peek(args[1]))
+		}
 	}
 	return primary(join(v.at(precPrimary), text("."+name), p.arguments(n)), t)
 }

@@ -234,6 +234,10 @@ func (p *porter) assign(w *writer, n *node) {
 }
 
 func (p *porter) assignTo(w *writer, n, target, source *node) {
+	if target.is("Subscript") && p.full(target.node("value")) == "os.environ" {
+		p.target(target)
+		return
+	}
 	if target.is("Attribute") || target.is("Subscript") && target.node("value").is("Attribute") {
 		p.changeRecord(w, n, target, source)
 		return
