@@ -428,7 +428,7 @@ func (p *porter) compare(n *node) value {
 
 func (p *porter) comparison(n, left *node, kind string, right *node) *doc {
 	if kind == "Is" || kind == "IsNot" {
-		if !right.isNone() && !(right.is("Constant") && right.text("type") == "bool") {
+		if !right.isNone() && (!right.is("Constant") || right.text("type") != "bool") {
 			return p.fail(n, "`is` compares identities, which Starlark has not: write == if you mean that").doc
 		}
 		kind = map[string]string{"Is": "Eq", "IsNot": "NotEq"}[kind]

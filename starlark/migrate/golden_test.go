@@ -11,6 +11,8 @@ import (
 
 	"torchx/components"
 	"torchx/starlark/component"
+	"torchx/starlark/starfmt"
+	"torchx/starlark/starlint"
 )
 
 // golden is a dry run of TorchX of a component in comps.py.
@@ -115,5 +117,30 @@ func TestRefusedByTorchX(t *testing.T) {
 	}
 	if strings.Contains(r.Text, "\ndef noreturn(") {
 		t.Error("noreturn, which says not that it returns an app, became a component")
+	}
+}
+
+// ownFindings are what lint may say about a port: the Python file has it too.
+var ownFindings = []string{"role-without-resource", "unused-variable", "confusing-name"}
+
+// TestTidy: ports are formatted, and lint has nothing to say that the port has made.
+func TestTidy(t *testing.T) {
+	t.Parallel()
+	files, err := filepath.Glob("testdata/*.py")
+	cases, err2 := filepath.Glob("testdata/cases/*.py")
+	if err != nil || err2 != nil {
+		t.Fatal(err, err2)
+	}
+	for _, file := range append(files, cases...) {
+		r := port(t, file)
+		again, err := starfmt.Format("port.star", []byte(r.Text))
+		if err != nil || string(again) != r.Text {
+			t.Errorf("%s: the port is not formatted (%v)", file, err)
+		}
+		for _, f := range starlint.Check("port.star", []byte(r.Text)) {
+			if !slices.Contains(ownFindings, f.Rule) {
+				t.Errorf("%s: %v", file, f)
+			}
+		}
 	}
 }

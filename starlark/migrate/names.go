@@ -28,7 +28,6 @@ type porter struct {
 	loads      map[string]string // "dist.ddp" to the name it is loaded as
 	components []string
 	scope      *scope
-	seen       int // line up to which comments have been taken over
 }
 
 // global is a name that the file defines.
@@ -46,7 +45,6 @@ type scope struct {
 	def    *node
 	parent *scope
 	types  map[string]typ // of parameters and local variables
-	fresh  int
 	// failed: something in it could not be ported.
 	failed bool
 }

@@ -311,6 +311,10 @@ func (p *porter) augment(w *writer, n *node) {
 		return
 	}
 	t, v := p.peek(target), p.expr(n.node("value"))
+	if list := n.node("value"); op.text == "+" && t.class == aList && list.is("List") && len(list.list("elts")) == 1 && !list.list("elts")[0].is("Starred") {
+		w.doc("", join(p.target(target), text(".append"), bracket("(", []*doc{p.expr(list.list("elts")[0]).doc}, ")")), "")
+		return
+	}
 	if op.text == "+" && t.class == aList && v.typ.class == aTuple {
 		v = primary(call("list", p, v.doc), v.typ) // Python's += takes any sequence
 	}
