@@ -358,7 +358,11 @@ func (p *porter) inferOne(s *node, next map[string]typ) {
 		p.eachTarget(s.node("target"), p.peek(s.node("iter")).elemType(), add)
 	case "AugAssign":
 		if t := s.node("target"); t.is("Name") {
-			add(t.text("id"), arithmetic(operators[s.node("op").kind].text, p.peek(t), p.peek(s.node("value"))))
+			left, ok := next[t.text("id")]
+			if !ok {
+				left = p.peek(t)
+			}
+			add(t.text("id"), arithmetic(operators[s.node("op").kind].text, left, p.peek(s.node("value"))))
 		}
 	default:
 		if s.node("value") == nil {
