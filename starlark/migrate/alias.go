@@ -136,7 +136,7 @@ func (p *porter) setOverlay(w *writer, n *node) {
 func (p *porter) alone(n *node, name string) bool {
 	def := p.scope.def
 	inner := loopsAround(def, n)
-	ok := true
+	ok := p.ownField(n, name)
 	bound := bindings(def, name)
 	eachUse(def, name, func(use, parent *node) {
 		if !ok || parent.is("Attribute") || isSetOverlay(p, parent, use) {
@@ -162,6 +162,68 @@ func (p *porter) alone(n *node, name string) bool {
 		return false
 	}
 	return ok
+}
+
+// ownField reports whether the list or dict that n changes within a specs value is
+// that value's alone. If a variable holds it too, Python would change it there.
+func (p *porter) ownField(n *node, name string) bool {
+	field := ""
+	switch target := n.node("target"); {
+	case n.is("Assign") && n.list("targets")[0].is("Subscript"):
+		field = n.list("targets")[0].node("value").text("attr")
+	case n.is("AugAssign") && target.is("Subscript"):
+		field = target.node("value").text("attr")
+	case n.is("AugAssign"):
+		field = target.text("attr")
+	case n.is("Call"):
+		field = n.node("func").node("value").textOf("attr")
+	}
+	if field == "" {
+		return true
+	}
+	def := p.scope.def
+	for _, b := range bindings(def, name) {
+		v := b.node("value")
+		if !v.is("Call") {
+			continue
+		}
+		given := map[string][]*node{}
+		for _, k := range v.list("keywords") {
+			if k.text("arg") == field {
+				p.handed(k.node("value"), given)
+			}
+		}
+		for other, uses := range given {
+			if why := p.heldBy(def, other, uses[0], n); why != "" {
+				p.fail(n, "%s.%s is changed, which is also %s (%s): give the role a copy, dict(x) or list(x)", name, field, other, why)
+				return false
+			}
+		}
+	}
+	return true
+}
+
+// heldBy says who else sees a variable's list or dict after n has changed it.
+func (p *porter) heldBy(def *node, name string, given, n *node) string {
+	if p.frozen(def, name) {
+		return "a value of the file"
+	}
+	bound := bindings(def, name)
+	for _, b := range bound {
+		if b.is("arg") && !p.isComponent(def) {
+			return "the caller's"
+		}
+	}
+	why := ""
+	eachUse(def, name, func(use, _ *node) {
+		if use != given && (before(n, use) || sharedLoop(def, loopsAround(def, n), use, bound)) {
+			why = "used in line " + itoa(use.line)
+		}
+	})
+	if why == "" && sharedLoop(def, loopsAround(def, n), given, bound) {
+		why = "used again in the loop"
+	}
+	return why
 }
 
 func isSetOverlay(p *porter, parent, use *node) bool {
@@ -267,10 +329,20 @@ func (p *porter) shared(def *node) {
 		}
 		return true
 	})
+	def.walk(func(n *node) bool {
+		if n.is("Call") && !p.makesRecord(n) {
+			p.handedOn(n, given)
+		}
+		return true
+	})
 	names := aliases(def)
 	def.walk(func(n *node) bool {
 		name, ok := mutates(n)
 		if !ok || n.is("AugAssign") && p.immutable(name) {
+			return true
+		}
+		if p.frozen(def, name) {
+			p.fail(n, "%s is changed, and values that a file defines never change in Starlark: make a copy with dict(x) or list(x)", name)
 			return true
 		}
 		for other, uses := range given {
@@ -281,6 +353,76 @@ func (p *porter) shared(def *node) {
 		}
 		return true
 	})
+}
+
+// frozen reports whether a variable holds something of the file itself: a constant, or
+// the default of a parameter.
+func (p *porter) frozen(def *node, name string) bool {
+	if p.local(name) == nil {
+		return p.globals[name] != nil
+	}
+	for _, x := range parameters(def) {
+		if x.name == name && x.def.is("List", "Dict", "Name", "Call") && len(bindings(def, name)) <= 1 {
+			return true
+		}
+	}
+	return false
+}
+
+// handedOn collects the variables that a call gives to a function of the file which
+// puts them into a specs value.
+func (p *porter) handedOn(n *node, given map[string][]*node) {
+	fn := n.node("func")
+	g := p.globals[fn.text("id")]
+	if !fn.is("Name") || g == nil || g.def == nil {
+		return
+	}
+	keeps := p.keeps(g)
+	for i, x := range parameters(g.def) {
+		if !keeps[x.name] {
+			continue
+		}
+		if args := n.list("args"); i < len(args) {
+			p.handed(args[i], given)
+		}
+		for _, k := range n.list("keywords") {
+			if k.text("arg") == x.name {
+				p.handed(k.node("value"), given)
+			}
+		}
+	}
+}
+
+// keeps returns the variables of a function that it puts into specs values, itself or
+// by a function that it calls.
+func (p *porter) keeps(g *global) map[string]bool {
+	if g.keeps != nil {
+		return g.keeps
+	}
+	g.keeps = map[string]bool{} // for functions that call each other
+	given := map[string][]*node{}
+	outer := p.scope
+	p.scope = nil
+	g.def.walk(func(n *node) bool {
+		if n.is("Call") && p.makesRecord(n) {
+			for _, a := range append(n.list("args"), n.list("keywords")...) {
+				p.handed(a, given)
+			}
+		} else if n.is("Call") {
+			p.handedOn(n, given)
+		}
+		return true
+	})
+	p.scope = outer
+	names := aliases(g.def)
+	for name := range given {
+		for _, x := range parameters(g.def) {
+			if names.of(x.name) == names.of(name) {
+				g.keeps[x.name] = true
+			}
+		}
+	}
+	return g.keeps
 }
 
 // immutable reports whether += gives a variable a new value instead of changing it.

@@ -5,46 +5,6 @@ import (
 	"strings"
 )
 
-// plainFunctions do the same in Python and Starlark for the arguments that
-// components give them.
-var plainFunctions = map[string]bool{
-	"len": true, "range": true, "enumerate": true, "zip": true, "sorted": true, "reversed": true, "min": true, "max": true,
-	"any": true, "all": true, "list": true, "dict": true, "tuple": true, "set": true, "bool": true, "int": true, "float": true,
-	"abs": true, "print": true, "hasattr": true, "getattr": true, "chr": true, "ord": true,
-}
-
-// results are the types of what they return.
-var results = map[string]typ{
-	"len": of(anInt), "int": of(anInt), "ord": of(anInt), "float": of(aFloat), "bool": of(aBool), "any": of(aBool), "all": of(aBool),
-	"hasattr": of(aBool), "chr": of(aStr), "range": listOf(of(anInt)), "dict": of(aDict), "set": of(aSet), "list": of(aList),
-	"tuple": of(aTuple), "sorted": of(aList), "reversed": of(aList), "enumerate": of(aList), "zip": of(aList),
-	"shlex.quote": of(aStr), "shlex.join": of(aStr), "shlex.split": listOf(of(aStr)), "path.join": of(aStr), "path.basename": of(aStr),
-	"path.dirname": of(aStr), "path.normpath": of(aStr), "path.isabs": of(aBool), "path.splitext": {class: aTuple, elem: &typ{class: aStr}},
-	"math.ceil": of(anInt), "math.floor": of(anInt), "math.sqrt": of(aFloat), "math.log": of(aFloat), "math.exp": of(aFloat), "math.fabs": of(aFloat),
-	"specs.resource": {class: aSpec, spec: "Resource"}, "specs.get_named_resources": {class: aSpec, spec: "Resource"},
-	"specs.Resource.copy": {class: aSpec, spec: "Resource"}, "specs.parse_mounts": of(aList),
-	"specs.overlays.PUT": of(aStr), "specs.overlays.JOIN": of(aStr), "specs.overlays.DEL": of(aStr),
-}
-
-// methods are those that Starlark has, by type; the value is the type of the result.
-var methods = map[class]map[string]typ{
-	aStr: {
-		"capitalize": of(aStr), "count": of(anInt), "endswith": of(aBool), "find": of(anInt), "index": of(anInt), "isalnum": of(aBool),
-		"isalpha": of(aBool), "isdigit": of(aBool), "islower": of(aBool), "isspace": of(aBool), "istitle": of(aBool), "isupper": of(aBool),
-		"lower": of(aStr), "lstrip": of(aStr), "partition": {class: aTuple, elem: &typ{class: aStr}}, "removeprefix": of(aStr),
-		"removesuffix": of(aStr), "replace": of(aStr), "rfind": of(anInt), "rindex": of(anInt), "rpartition": {class: aTuple, elem: &typ{class: aStr}},
-		"rsplit": listOf(of(aStr)), "rstrip": of(aStr), "split": listOf(of(aStr)), "splitlines": listOf(of(aStr)), "startswith": of(aBool),
-		"strip": of(aStr), "title": of(aStr), "upper": of(aStr), "join": of(aStr),
-	},
-	aList: {"append": {}, "clear": {}, "extend": {}, "index": of(anInt), "insert": {}, "pop": {}, "remove": {}},
-	aDict: {"clear": {}, "get": {}, "items": {}, "keys": {}, "pop": {}, "popitem": {}, "setdefault": {}, "update": {}, "values": {}},
-	aSet: {
-		"add": {}, "clear": {}, "difference": of(aSet), "discard": {}, "intersection": of(aSet), "issubset": of(aBool), "issuperset": of(aBool),
-		"pop": {}, "remove": {}, "symmetric_difference": of(aSet), "union": of(aSet),
-	},
-	aTuple: {},
-}
-
 // call ports a call.
 func (p *porter) call(n *node) value {
 	fn := n.node("func")
@@ -129,6 +89,7 @@ func (p *porter) importedCall(n *node, full string) value {
 				t = t.join(v.typ)
 			}
 		}
+		t.null = len(args) == 1 || t.null
 		return primary(call("torchx.getenv", p, docs...), t)
 	case "json.dumps":
 		return primary(join(text(p.predeclared("torchx.py.dumps")), p.arguments(n)), of(aStr))
@@ -158,7 +119,34 @@ func (p *porter) importedCall(n *node, full string) value {
 		}
 	}
 	v := p.imported(n.node("func"), full)
+	p.checkNames(n, full)
 	return primary(join(v.doc, p.arguments(n)), p.resultOf(n, full))
+}
+
+// checkNames finds arguments that a function of specs does not take here.
+func (p *porter) checkNames(n *node, full string) {
+	signature := p.known[strings.TrimPrefix(full, "torchx.")]
+	if !strings.HasPrefix(full, "torchx.specs.") || strings.Contains(signature, "**") {
+		return
+	}
+	for _, k := range n.list("keywords") {
+		name := k.text("arg")
+		if name != "" && !takes(signature, name) {
+			p.fail(n, "%s takes no %s here", strings.TrimPrefix(full, "torchx."), name)
+		}
+	}
+}
+
+// takes reports whether a signature such as f(a, b = 1) has a parameter.
+func takes(signature, name string) bool {
+	_, list, _ := strings.Cut(strings.TrimSuffix(signature, ")"), "(")
+	for _, part := range strings.Split(list, ",") {
+		part, _, _ = strings.Cut(part, "=")
+		if strings.TrimSpace(part) == name {
+			return true
+		}
+	}
+	return false
 }
 
 // resultOf is the type of what an imported function returns.
@@ -252,49 +240,46 @@ func (p *porter) builtinCall(n *node, name string) value {
 		}
 	case "enumerate":
 		if len(named) == 1 && len(args) == 1 {
-			return primary(call("enumerate", p, p.iterable(args[0]).doc, p.expr(named[0].node("value")).doc), of(aList))
+			over := p.iterable(args[0])
+			return primary(call("enumerate", p, over.doc, p.expr(named[0].node("value")).doc), numbered(over.typ))
 		}
 	}
 	if !plainFunctions[name] {
-		if p.bound[name] {
-			return p.fail(n, "%s is not known here", name)
+		if advice, python := adviceOn[name]; python {
+			return p.fail(n, "%s(…) has no counterpart%s", name, advice)
 		}
-		return p.fail(n, "%s(…) has no counterpart%s", name, adviceOn[name])
+		return p.fail(n, "%s is not known here", name)
 	}
 	return p.plainCall(n, name)
-}
-
-var adviceOn = map[string]string{
-	"round": ": Python rounds halves to even; write int(x + 0.5) if that will do", "type": ": write isinstance",
-	"open": ": a component reads no files", "input": ": a component asks nothing", "super": ": there are no classes",
-	"str": " with these arguments", "repr": " with these arguments", "sum": " without values", "format": " without a format",
-	"pow": ": write the product", "iter": "", "next": ": write x[0]", "divmod": ": write // and %", "eval": "", "exec": "",
 }
 
 // plainCall ports a call of a function that both languages have.
 func (p *porter) plainCall(n *node, name string) value {
 	t := results[name]
-	walks := len(n.list("args")) > 0 && slices.Contains([]string{"list", "tuple", "set", "sorted", "reversed", "enumerate", "any", "all", "min", "max"}, name)
-	if !walks || n.list("args")[0].is("Starred") {
+	walks := len(n.list("args")) > 0 && slices.Contains([]string{"list", "tuple", "set", "sorted", "reversed", "enumerate", "zip", "any", "all", "min", "max"}, name)
+	if !walks || slices.ContainsFunc(n.list("args"), func(a *node) bool { return a.is("Starred") }) {
 		if name == "abs" && len(n.list("args")) == 1 {
 			t = p.peek(n.list("args")[0])
 		}
 		return primary(join(text(p.predeclared(name)), p.arguments(n)), t)
 	}
-	first := n.list("args")[0]
-	v := p.peek(first)
+	v := p.peek(n.list("args")[0])
 	switch name {
 	case "list", "tuple", "set", "sorted", "reversed":
 		elem := v.elemType()
 		t.elem = &elem
+	case "enumerate":
+		t = numbered(v)
 	case "min", "max":
 		if t = v; len(n.list("args")) == 1 {
 			t = v.elemType()
 		}
 	}
 	args := p.arguments(n)
-	if v.class == aStr && len(n.list("args")) == 1 {
-		args.items[0] = p.iterable(first).doc
+	for i, a := range n.list("args") {
+		if p.peek(a).class == aStr && (len(n.list("args")) == 1 || name == "zip") {
+			args.items[i] = p.iterable(a).doc
+		}
 	}
 	return primary(join(text(p.predeclared(name)), args), t)
 }
@@ -305,6 +290,12 @@ func (p *porter) stringOf(n, x *node) value {
 		return primary(call("path.normpath", p, p.expr(x.list("args")[0]).doc), of(aStr))
 	}
 	return p.str(n, p.expr(x))
+}
+
+// numbered is the type of enumerate(x).
+func numbered(t typ) typ {
+	elem := t.elemType()
+	return listOf(typ{class: aTuple, key: &typ{class: anInt}, elem: &elem, spec: "item"})
 }
 
 func (p *porter) isinstance(n *node) value {
@@ -394,6 +385,12 @@ func (p *porter) methodCall(n, fn *node) value {
 		return p.fail(n, "the method .%s has no counterpart in Starlark%s", name, map[string]string{
 			"format": " on a text that is not written out here", "zfill": ": write an f-string such as f\"{x:03d}\"", "encode": ": there are no bytes",
 		}[name])
+	}
+	if v.typ.class == aDict && name == "get" {
+		t = t.orNone()
+		if args := n.list("args"); len(args) == 2 {
+			t = v.typ.valueType().join(p.peek(args[1]))
+		}
 	}
 	return primary(join(v.at(precPrimary), text("."+name), p.arguments(n)), t)
 }

@@ -162,7 +162,7 @@ func (p *porter) attribute(n *node) value {
 	switch {
 	case v.typ.class == aMember:
 		return p.memberPart(n, v, name)
-	case v.typ.class == aSpec && p.known["specs."+v.typ.spec]:
+	case v.typ.class == aSpec && p.known["specs."+v.typ.spec] != "":
 		return primary(join(v.at(precPrimary), text("."+name)), p.fieldType(v.typ.spec, name))
 	case v.typ.class != unknown:
 		return p.fail(n, ".%s is used as a value; only its call can be ported", name)
@@ -381,6 +381,7 @@ func (p *porter) boolean(n *node) value {
 		} else {
 			parts = append(parts, text(" "+op.text+" "))
 			t = t.join(v.typ)
+			t.null = v.typ.null || op.text == "and" && t.null // None is false, so `or` goes on behind it
 		}
 		parts = append(parts, v.at(op.prec+min(i, 1)))
 	}
@@ -427,7 +428,7 @@ func (p *porter) compare(n *node) value {
 
 func (p *porter) comparison(n, left *node, kind string, right *node) *doc {
 	if kind == "Is" || kind == "IsNot" {
-		if !right.isNone() && !(right.is("Constant") && right.text("type") == "bool") {
+		if !right.isNone() && (!right.is("Constant") || right.text("type") != "bool") {
 			return p.fail(n, "`is` compares identities, which Starlark has not: write == if you mean that").doc
 		}
 		kind = map[string]string{"Is": "Eq", "IsNot": "NotEq"}[kind]

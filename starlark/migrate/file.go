@@ -65,12 +65,20 @@ func (p *porter) collect(body []*node) {
 			p.globals[name] = g
 		}
 	}
+	var private []string
+	defer func() {
+		if slices.Sort(private); len(private) > 0 {
+			p.note(0, "not annotated with `-> specs.AppDef`, so no components, and called _NAME in the port: %s", strings.Join(private, ", "))
+		}
+	}()
 	for name, g := range p.globals {
 		if g.def != nil && !strings.HasPrefix(name, "_") && !p.isComponent(g.def) {
 			// What is public is a component here.
 			if g.name = "_" + name; p.bound[g.name] {
 				g.name = name
+				continue
 			}
+			private = append(private, name)
 		}
 	}
 	for _, s := range body {

@@ -49,7 +49,7 @@ func parameters(def *node) []param {
 // isComponent reports whether a function returns an AppDef by its annotation,
 // which is what makes it a component for TorchX.
 func (p *porter) isComponent(def *node) bool {
-	return p.full(def.node("returns")) == "torchx.specs.AppDef"
+	return !strings.HasPrefix(def.text("name"), "_") && p.full(def.node("returns")) == "torchx.specs.AppDef"
 }
 
 // annotated is the type that an annotation says, as far as it matters here.
@@ -67,7 +67,7 @@ func (p *porter) annotated(n *node) typ {
 	case n.is("Subscript"):
 		return p.annotatedGeneric(n)
 	}
-	if spec, ok := strings.CutPrefix(p.fullOf(n), "torchx.specs."); ok && p.known["specs."+spec] {
+	if spec, ok := strings.CutPrefix(p.fullOf(n), "torchx.specs."); ok && p.known["specs."+spec] != "" {
 		return typ{class: aSpec, spec: spec}
 	}
 	return typ{}
@@ -96,7 +96,7 @@ func (p *porter) annotatedGeneric(n *node) typ {
 		}
 	case "optional":
 		if len(parts) == 1 {
-			return parts[0]
+			return parts[0].orNone()
 		}
 	case "union":
 		t := of(aNone)
@@ -282,7 +282,7 @@ func (p *porter) parameter(x param) *doc {
 		return text(x.star + x.name)
 	}
 	outer := p.scope
-	p.scope = nil // defaults are evaluated outside
+	p.scope = outer.parent // defaults are evaluated outside
 	before := len(p.problems)
 	v := p.expr(x.def)
 	p.scope = outer
@@ -302,6 +302,7 @@ func (p *porter) paramType(x param) typ {
 		str := of(aStr)
 		return typ{class: aDict, key: &str, elem: &t}
 	}
+	t.null = t.null || x.def.isNone()
 	return t
 }
 
@@ -357,7 +358,11 @@ func (p *porter) inferOne(s *node, next map[string]typ) {
 		p.eachTarget(s.node("target"), p.peek(s.node("iter")).elemType(), add)
 	case "AugAssign":
 		if t := s.node("target"); t.is("Name") {
-			add(t.text("id"), arithmetic(operators[s.node("op").kind].text, p.peek(t), p.peek(s.node("value"))))
+			left, ok := next[t.text("id")]
+			if !ok {
+				left = p.peek(t)
+			}
+			add(t.text("id"), arithmetic(operators[s.node("op").kind].text, left, p.peek(s.node("value"))))
 		}
 	default:
 		if s.node("value") == nil {
@@ -443,6 +448,9 @@ func (p *porter) stub(w *writer, def *node, g *global, why string) {
 			names = append(names, x.name+" = None")
 		}
 	}
+	if len(names) > 0 {
+		w.line("# lint: disable=unused-variable")
+	}
 	w.line("def " + g.name + "(" + strings.Join(names, ", ") + "):")
 	w.indent += 4
 	if !strings.HasPrefix(g.name, "_") {
@@ -474,7 +482,7 @@ func (p *porter) recursive(def *node) bool {
 				return !found
 			}
 			g := p.globals[n.text("id")]
-			if g == nil || g.def == nil || seen[g.name] {
+			if g == nil || g.def == nil || len(bindings(d, n.text("id"))) > 0 && n.text("id") != d.text("name") || seen[g.name] {
 				found = found || g != nil && g.def == def
 				return !found
 			}

@@ -18,11 +18,11 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/bazelbuild/buildtools/build"
+	"torchx/starlark/starfmt"
 )
 
 // Problem is a place in the Python file and what is to be said about it.
-type Problem struct {
+type Problem struct { //nolint:errname // it is a finding, and an error only where it is the only one
 	File string `json:"file"`
 	Line int    `json:"line"` // from 1; 0 for the whole file
 	Msg  string `json:"message"`
@@ -63,22 +63,13 @@ func Port(ctx context.Context, python, name string, source []byte) (*Result, err
 	if len(p.components) == 0 && len(p.problems) == 0 {
 		return nil, Problem{File: name, Msg: "it has no component: a component is a function that is annotated with `-> specs.AppDef`"}
 	}
-	formatted, err := format(name, text)
+	formatted, err := starfmt.Format(strings.TrimSuffix(name, ".py")+".star", []byte(text))
 	if err != nil {
 		return nil, fmt.Errorf("port of %s: %w", name, err)
 	}
 	slices.SortStableFunc(p.problems, func(a, b Problem) int { return a.Line - b.Line })
 	slices.SortStableFunc(p.notes, func(a, b Problem) int { return a.Line - b.Line })
 	return &Result{
-		Text: formatted, Components: p.components, Notes: slices.Compact(p.notes), Problems: slices.Compact(p.problems),
+		Text: string(formatted), Components: p.components, Notes: slices.Compact(p.notes), Problems: slices.Compact(p.problems),
 	}, nil
-}
-
-// format lays a Starlark file out as `torchx component fmt` does.
-func format(name, text string) (string, error) {
-	f, err := build.ParseDefault(strings.TrimSuffix(name, ".py")+".star", []byte(text))
-	if err != nil {
-		return "", err
-	}
-	return string(build.Format(f)), nil
 }

@@ -20,7 +20,7 @@ type porter struct {
 	imports map[string]string  // local names of what was imported, to its full name in Python
 	globals map[string]*global // what the file itself defines
 	bound   map[string]bool    // every name that is bound anywhere in the file
-	known   map[string]bool    // the predeclared names that ports may use: "specs.Role"
+	known   map[string]string  // the predeclared names that ports may use, "specs.Role", to their signatures
 	depth   int
 
 	prelude    map[string]bool   // helpers that the port needs
@@ -28,7 +28,6 @@ type porter struct {
 	loads      map[string]string // "dist.ddp" to the name it is loaded as
 	components []string
 	scope      *scope
-	seen       int // line up to which comments have been taken over
 }
 
 // global is a name that the file defines.
@@ -38,6 +37,7 @@ type global struct {
 	enum   *enum  // of a class of enumerated values
 	typ    typ    // of a constant
 	broken string // why it could not be ported
+	keeps  map[string]bool
 }
 
 // scope is a function that is being ported.
@@ -45,7 +45,6 @@ type scope struct {
 	def    *node
 	parent *scope
 	types  map[string]typ // of parameters and local variables
-	fresh  int
 	// failed: something in it could not be ported.
 	failed bool
 }
@@ -53,11 +52,11 @@ type scope struct {
 func newPorter(name string, d *dumped) *porter {
 	p := &porter{
 		name: name, comments: d.Comments,
-		imports: map[string]string{}, globals: map[string]*global{}, bound: map[string]bool{}, known: map[string]bool{},
+		imports: map[string]string{}, globals: map[string]*global{}, bound: map[string]bool{}, known: map[string]string{},
 		prelude: map[string]bool{}, aliases: map[string]bool{}, loads: map[string]string{},
 	}
-	for full := range specmodule.Docs() {
-		p.known[full] = true
+	for full, doc := range specmodule.Docs() {
+		p.known[full] = doc.Signature
 	}
 	d.Tree.walk(func(n *node) bool {
 		for _, b := range binds(n) {
@@ -241,7 +240,7 @@ func (p *porter) imported(n *node, full string) value {
 func (p *porter) specsName(n *node, name string) value {
 	name = strings.TrimPrefix(name, "overlays.overlays.")
 	full := "specs." + strings.TrimSuffix(name, ".value")
-	if !p.known[full] {
+	if p.known[full] == "" {
 		var among []string
 		for k := range p.known {
 			if strings.HasPrefix(k, "specs.") {

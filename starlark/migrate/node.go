@@ -84,13 +84,6 @@ func (n *node) list(field string) []*node {
 	return v
 }
 
-// names returns a field that is a list of strings.
-func (n *node) names(field string) []string {
-	var v []string
-	_ = json.Unmarshal(n.fields[field], &v) // another type stands for nothing
-	return v
-}
-
 func (n *node) is(kinds ...string) bool {
 	if n == nil {
 		return false

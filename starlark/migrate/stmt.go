@@ -234,6 +234,10 @@ func (p *porter) assign(w *writer, n *node) {
 }
 
 func (p *porter) assignTo(w *writer, n, target, source *node) {
+	if target.is("Subscript") && p.full(target.node("value")) == "os.environ" {
+		p.target(target)
+		return
+	}
 	if target.is("Attribute") || target.is("Subscript") && target.node("value").is("Attribute") {
 		p.changeRecord(w, n, target, source)
 		return
@@ -307,6 +311,10 @@ func (p *porter) augment(w *writer, n *node) {
 		return
 	}
 	t, v := p.peek(target), p.expr(n.node("value"))
+	if list := n.node("value"); op.text == "+" && t.class == aList && list.is("List") && len(list.list("elts")) == 1 && !list.list("elts")[0].is("Starred") {
+		w.doc("", join(p.target(target), text(".append"), bracket("(", []*doc{p.expr(list.list("elts")[0]).doc}, ")")), "")
+		return
+	}
 	if op.text == "+" && t.class == aList && v.typ.class == aTuple {
 		v = primary(call("list", p, v.doc), v.typ) // Python's += takes any sequence
 	}

@@ -117,7 +117,7 @@ func (p *porter) str(n *node, v value) value {
 		return p.fail(n, "the text of an Enum's member differs between versions of Python: write .value")
 	case v.typ.class == aSpec:
 		return p.fail(n, "the text of a %s is Python's own", v.typ.spec)
-	case v.typ.class == aStr:
+	case v.typ.class == aStr && !v.typ.null:
 		return v
 	case v.typ.plain():
 		return primary(call("str", p, v.doc), of(aStr))

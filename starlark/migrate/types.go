@@ -26,6 +26,14 @@ type typ struct {
 	// spec is which of the specs types an aSpec is: "Role"; of a member or an enum
 	// the name of its class.
 	spec string
+	// null: it may be None as well.
+	null bool
+}
+
+// orNone is the type of what may be None as well.
+func (t typ) orNone() typ {
+	t.null = true
+	return t
 }
 
 func of(c class) typ { return typ{class: c} }
@@ -51,18 +59,17 @@ func (t typ) valueType() typ {
 	return typ{}
 }
 
-// join is the type of what is of one type or the other. None beside another type
-// does not count: nothing that depends on types is done to None differently.
+// join is the type of what is of one type or the other.
 func (t typ) join(other typ) typ {
 	switch {
 	case t.class == aNone:
-		return other
+		return other.orNone()
 	case other.class == aNone:
-		return t
+		return t.orNone()
 	case t.class != other.class || t.spec != other.spec:
 		return typ{}
 	}
-	return typ{class: t.class, spec: t.spec, key: joined(t.key, other.key), elem: joined(t.elem, other.elem)}
+	return typ{class: t.class, spec: t.spec, key: joined(t.key, other.key), elem: joined(t.elem, other.elem), null: t.null || other.null}
 }
 
 func joined(a, b *typ) *typ {

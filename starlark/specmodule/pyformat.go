@@ -2,6 +2,7 @@ package specmodule
 
 import (
 	"fmt"
+	"math"
 	"math/big"
 	"strconv"
 	"strings"
@@ -170,7 +171,14 @@ func (s formatSpec) float(f float64) (string, error) {
 	if precision < 0 {
 		precision = 6
 	}
-	body, tail := "", ""
+	tail := ""
+	if math.IsInf(f, 0) || math.IsNaN(f) {
+		if s.kind == '%' {
+			tail = "%"
+		}
+		return s.number(negative, "", upperFor(s.kind, pyFloat(f)), tail)
+	}
+	var body string
 	switch s.kind {
 	case 0:
 		body = pyFloat(f)
@@ -181,13 +189,19 @@ func (s formatSpec) float(f float64) (string, error) {
 	default:
 		body = strconv.FormatFloat(f, s.kind|0x20, precision, 64)
 	}
-	if s.kind == 'E' || s.kind == 'G' || s.kind == 'F' {
-		body = strings.ToUpper(body)
-	}
+	body = upperFor(s.kind, body)
 	if i := strings.IndexAny(body, ".eE"); i >= 0 {
 		body, tail = body[:i], body[i:]+tail
 	}
 	return s.number(negative, "", body, tail)
+}
+
+// upperFor is the text of a float in the letters that a kind asks for.
+func upperFor(kind byte, body string) string {
+	if kind == 'E' || kind == 'G' || kind == 'F' {
+		return strings.ToUpper(body)
+	}
+	return body
 }
 
 // general is %g of C: precision digits, an exponent below -4 and from precision on,
@@ -196,8 +210,8 @@ func general(f float64, precision int) string {
 	e := strconv.FormatFloat(f, 'e', precision-1, 64)
 	mantissa, exponent, _ := strings.Cut(e, "e")
 	x, err := strconv.Atoi(exponent)
-	if err != nil { // inf, nan
-		return strings.ToLower(strings.TrimPrefix(e, "+"))
+	if err != nil { // no number has such a text
+		return e
 	}
 	if x < -4 || x >= precision {
 		return trimZeros(mantissa) + "e" + exponent

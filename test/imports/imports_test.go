@@ -36,6 +36,7 @@ var allowed = map[string][]string{
 	"starlark/interp":                 {},
 	"starlark/specmodule":             {"runtime/spec", "runtime/suggest", "runtime/overlay", "runtime/kv"},
 	"starlark/component":              {"starlark/interp", "starlark/specmodule", "runtime/spec", "runtime/suggest", "runtime/kv", "runtime/units"},
+	"starlark/migrate":                {"starlark/specmodule", "starlark/starfmt", "runtime/suggest"},
 	"components":                      {},
 	"state":                           {"runtime/spec", "runtime/failpoint"},
 	"backends":                        {"runtime/spec", "runtime/kv", "runtime/suggest"},

@@ -1,0 +1,2 @@
+from .api import *  # noqa
+from . import overlays  # noqa
