@@ -37,6 +37,7 @@ const (
 	archiveFolder    = "archive"
 	replicasFolder   = "replicas"
 	containersFolder = "containers"
+	roleFile         = "role" // the name of the role: that of the folder is escaped
 	lockFile         = "lock"
 	cursorFile       = "cursor.json"
 )
@@ -46,12 +47,12 @@ type Run struct {
 	Replica   spec.Replica
 	Attempt   int
 	Container string // "" is the main one
-	Init      bool   // it ran before the others
+	Name      string // of the container in the pod
 	Pod, UID  string
 	Created   time.Time // of the pod
 	Restart   int       // how often the container was started before in its pod
-	Restarts  bool      // it may be started again there
-	Previous  bool      // it is the one before the current one
+	Previous  bool      // it is the one before the current one there
+	Verify    bool      // another run can have taken its name
 	State     podlog.State
 }
 

@@ -117,7 +117,7 @@ func (c *collector) run(ctx context.Context) {
 
 // lock takes the replica's lock; if another process has it, it waits, or returns nil.
 func (c *collector) lock(ctx context.Context, wait bool) (*os.File, error) {
-	if err := os.MkdirAll(replicaDir(c.app.Dir, c.replica), 0o700); err != nil {
+	if err := makeReplica(c.app.Dir, c.replica); err != nil {
 		return nil, fmt.Errorf("create archive: %w", err)
 	}
 	for {

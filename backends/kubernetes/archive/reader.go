@@ -22,7 +22,7 @@ func (a *App) Open(ctx context.Context, r spec.Replica, o backends.LogOptions) (
 	_, kept := archived(a.Dir, r)
 	snap, err := a.look(ctx)
 	if errors.Is(err, backends.ErrNotFound) && kept > 0 {
-		return OpenKept(a.Dir, r, kept, a.Hub, o)
+		return openArchived(a.Dir, r, kept, a.Hub, o)
 	}
 	if err != nil {
 		return nil, err
@@ -204,8 +204,8 @@ func (r *reader) Close() error {
 	return nil
 }
 
-// OpenKept reads an archive of which the cluster knows nothing any more.
-func OpenKept(dir string, r spec.Replica, attempts int, hub *logstore.Hub, o backends.LogOptions) (backends.LogReader, error) {
+// openArchived reads what is archived only.
+func openArchived(dir string, r spec.Replica, attempts int, hub *logstore.Hub, o backends.LogOptions) (backends.LogReader, error) {
 	var others []string
 	for attempt := range attempts {
 		others = append(others, containers(dir, r, attempt)...)
