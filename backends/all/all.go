@@ -58,8 +58,11 @@ func New(c Config) *backends.Registry {
 	return r
 }
 
-// RunAgent runs the agent of a bundle and returns the process's exit code.
+// RunAgent runs the agent of a bundle, or of an archive, and returns the process's exit code.
 func RunAgent(bundle string, open func(ctx context.Context, home string) (agent.Store, error)) int {
+	if archive.Is(bundle) {
+		return kubernetes.RunAgent(bundle, open)
+	}
 	m, err := agent.Bundle{Dir: bundle}.Manifest()
 	if err == nil && m.Backend == docker.Name {
 		return docker.RunAgent(bundle, open)

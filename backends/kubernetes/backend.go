@@ -44,14 +44,11 @@ type Backend struct {
 }
 
 var (
-	_ backends.Backend   = (*Backend)(nil)
-	_ backends.Waiter    = (*Backend)(nil)
-	_ backends.Prober    = (*Backend)(nil)
-	_ backends.Placer    = (*Backend)(nil)
-	_ backends.Sizer     = (*Backend)(nil)
-	_ backends.LogFinder = (*Backend)(nil)
-	_ backends.LogKeeper = (*Backend)(nil)
-	_ backends.Recorder  = (*Backend)(nil)
+	_ backends.Backend  = (*Backend)(nil)
+	_ backends.Waiter   = (*Backend)(nil)
+	_ backends.Prober   = (*Backend)(nil)
+	_ backends.Placer   = (*Backend)(nil)
+	_ backends.Recorder = (*Backend)(nil)
 )
 
 // New returns the backend; it touches nothing.

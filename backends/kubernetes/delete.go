@@ -17,6 +17,9 @@ func (b *Backend) Delete(ctx context.Context, id string, o backends.DeleteOption
 		return err
 	}
 	a, err := t.find(ctx)
+	if errors.Is(err, backends.ErrNotFound) { // somebody else deleted it: only its logs are left
+		return errors.Join(err, b.forgetLogs(id, o))
+	}
 	if err != nil {
 		return err
 	}

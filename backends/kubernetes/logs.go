@@ -37,6 +37,13 @@ func checkStream(s backends.Stream) error {
 	return backends.Errorf(backends.ErrUnsupported, "Kubernetes keeps one log of both streams, %s alone cannot be read: leave out --streams, or redirect the other one in the entry point", s)
 }
 
+var (
+	_ backends.Sizer     = (*Backend)(nil)
+	_ backends.LogFinder = (*Backend)(nil)
+	_ backends.LogKeeper = (*Backend)(nil)
+	_ backends.Sweeper   = (*Backend)(nil)
+)
+
 // archive is that of an app; all who read its logs share one look at the cluster.
 func (b *Backend) archive(id string) *archive.App {
 	b.logs.mu.Lock()

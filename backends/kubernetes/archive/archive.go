@@ -7,7 +7,6 @@
 //
 //	archive.json                     which app it is, and whether an agent follows it
 //	agent.lock, agent.log            of that agent
-//	status.json                      what the agent saw last of the app
 //	replicas/<role>/<n>/lock         held by whoever copies logs of that replica
 //	replicas/<role>/<n>/<attempt>/   the log of the main container (package logstore) and its cursor.json
 //	…/<attempt>/containers/<name>/   the same of another container
@@ -148,9 +147,10 @@ func containers(dir string, r spec.Replica, attempt int) (names []string) {
 type Info struct {
 	ID  string         `json:"id"`
 	Cfg map[string]any `json:"cfg"` // how the app is reached
-	// Agent says that an agent is to follow the app until Done.
-	Agent bool `json:"agent,omitempty"`
-	Done  bool `json:"done,omitempty"`
+	// Agent says that an agent is to follow the app, since Begun and until Done.
+	Agent bool      `json:"agent,omitempty"`
+	Begun time.Time `json:"begun,omitzero"`
+	Done  bool      `json:"done,omitempty"`
 }
 
 const infoFile = "archive.json"
