@@ -32,7 +32,8 @@ type collector struct {
 	cancel  context.CancelFunc
 	users   int // guarded by app.mu
 
-	done chan struct{} // closed when nothing more comes
+	done  chan struct{} // closed when nothing more comes
+	other bool          // another process copies; not followed only, known at its end
 
 	mu  sync.Mutex
 	err error
@@ -196,6 +197,7 @@ func (c *collector) once(ctx context.Context) error {
 		return err
 	}
 	if lock == nil {
+		c.other = true
 		return c.await(ctx)
 	}
 	defer lock.Close()
