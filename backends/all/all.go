@@ -7,6 +7,7 @@ import (
 	"torchx/backends"
 	"torchx/backends/docker"
 	"torchx/backends/kubernetes"
+	"torchx/backends/kubernetes/archive"
 	"torchx/backends/local"
 	"torchx/backends/workspace"
 	"torchx/runtime/agent"
@@ -22,6 +23,10 @@ type Config struct {
 	// Settings returns the options by which a backend reaches an app, or for "" all
 	// of them: those the app was submitted with, else those of files and command line.
 	Settings func(ctx context.Context, backend, id string) (backends.Config, error)
+	// Positions returns where cursors of archived logs are kept, nil if there is no history.
+	Positions func(ctx context.Context) archive.Positions
+	// Warn is told of what did not stop the work, one line each; nil drops it.
+	Warn func(line string)
 }
 
 // New returns the registry; the first backend is the default one.
@@ -37,7 +42,7 @@ func New(c Config) *backends.Registry {
 	})
 	r.AddAlias("local_docker", backends.Alias{Backend: docker.Name})
 	r.Add(kubernetes.Name, func() (backends.Backend, error) {
-		k := kubernetes.Config{Home: c.Home, Exe: c.Exe, Version: c.Version, Offline: c.Offline, Environ: c.Environ}
+		k := kubernetes.Config{Home: c.Home, Exe: c.Exe, Version: c.Version, Offline: c.Offline, Environ: c.Environ, Positions: c.Positions, Warn: c.Warn}
 		k.Images = func() (workspace.Pusher, error) {
 			b, err := r.Get(docker.Name)
 			pusher, _ := b.(workspace.Pusher)
@@ -53,8 +58,11 @@ func New(c Config) *backends.Registry {
 	return r
 }
 
-// RunAgent runs the agent of a bundle and returns the process's exit code.
+// RunAgent runs the agent of a bundle, or of an archive, and returns the process's exit code.
 func RunAgent(bundle string, open func(ctx context.Context, home string) (agent.Store, error)) int {
+	if archive.Is(bundle) {
+		return kubernetes.RunAgent(bundle, open)
+	}
 	m, err := agent.Bundle{Dir: bundle}.Manifest()
 	if err == nil && m.Backend == docker.Name {
 		return docker.RunAgent(bundle, open)

@@ -8,6 +8,7 @@ import (
 	"sync"
 
 	"torchx/backends"
+	"torchx/backends/kubernetes/archive"
 	"torchx/backends/kubernetes/kube"
 	"torchx/backends/workspace"
 )
@@ -24,6 +25,11 @@ type Config struct {
 	// Settings returns the options by which an app is reached: those it was submitted
 	// with, or for an unknown one and for "" those of files and command line. nil: none.
 	Settings func(ctx context.Context, id string) (backends.Config, error)
+	// Positions returns where cursors of archived logs are kept beside the logs: the
+	// history, or nil where there is none. nil: there is none.
+	Positions func(ctx context.Context) archive.Positions
+	// Warn is told of what did not stop the work, one line each; nil drops it.
+	Warn func(line string)
 }
 
 // Backend is the kubernetes backend. A cluster is contacted when it is first needed.
@@ -33,6 +39,8 @@ type Backend struct {
 
 	mu      sync.Mutex
 	clients map[kube.Place]*kube.Client
+
+	logs openLogs
 }
 
 var (
@@ -62,7 +70,7 @@ func (b *Backend) Close() error {
 		c.Close()
 	}
 	clear(b.clients)
-	return nil
+	return b.logs.close()
 }
 
 // Probe tells whether the cluster that is meant by default answers. Errors: backends.ErrUnavailable.

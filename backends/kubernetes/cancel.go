@@ -29,9 +29,7 @@ func (b *Backend) Cancel(ctx context.Context, id string, o backends.CancelOption
 		return err
 	}
 	if !a.state().Terminal() {
-		if err := b.beforeStop(ctx, t, a); err != nil {
-			return err
-		}
+		b.saveLogs(ctx, id)
 		if err := t.stop(ctx, a); err != nil && !errors.Is(err, backends.ErrNotFound) {
 			return err
 		}
@@ -41,9 +39,6 @@ func (b *Backend) Cancel(ctx context.Context, id string, o backends.CancelOption
 	}
 	return nil
 }
-
-// beforeStop is called before an app is stopped, since its pods' logs go with them.
-func (b *Backend) beforeStop(context.Context, *target, *app) error { return nil }
 
 // stop asks the controller to end the pods.
 func (t *target) stop(ctx context.Context, a *app) error {

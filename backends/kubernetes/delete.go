@@ -11,19 +11,25 @@ import (
 
 // Delete removes all objects of an app and returns when they and the pods are
 // gone. Errors: backends.ErrNotFound, backends.ErrUnavailable.
-func (b *Backend) Delete(ctx context.Context, id string, _ backends.DeleteOptions) error {
+func (b *Backend) Delete(ctx context.Context, id string, o backends.DeleteOptions) error {
 	t, err := b.target(ctx, id)
 	if err != nil {
 		return err
 	}
 	a, err := t.find(ctx)
+	if errors.Is(err, backends.ErrNotFound) { // somebody else deleted it: only its logs are left
+		return errors.Join(err, b.forgetLogs(id, o))
+	}
 	if err != nil {
 		return err
 	}
 	if err := t.remove(ctx, a); err != nil {
 		return err
 	}
-	return t.gone(ctx)
+	if err := t.gone(ctx); err != nil {
+		return err
+	}
+	return b.forgetLogs(id, o)
 }
 
 // remove deletes the main objects; the cluster deletes what they own.

@@ -1,55 +1,135 @@
 package kubernetes
 
 import (
-	"bufio"
 	"context"
-	"fmt"
-	"io"
-	"strconv"
+	"path/filepath"
+	"slices"
+	"sync"
 
 	"torchx/backends"
-	"torchx/backends/kubernetes/kube"
-	"torchx/backends/kubernetes/label"
+	"torchx/backends/kubernetes/archive"
+	"torchx/runtime/logstore"
 	"torchx/runtime/spec"
 )
 
-// Logs opens the log of one replica.
-func (b *Backend) Logs(ctx context.Context, id string, r spec.Replica, _ backends.LogOptions) (backends.LogReader, error) {
-	t, err := b.target(ctx, id)
-	if err != nil {
+// Logs opens the log of one replica. What is read of the cluster is archived under
+// TORCHX_HOME on its way, so that it can be read when the pods are gone.
+// Errors: ErrNotFound, ErrUnavailable, ErrUnsupported (a single stream), ErrInvalidOption.
+func (b *Backend) Logs(ctx context.Context, id string, r spec.Replica, o backends.LogOptions) (backends.LogReader, error) {
+	if err := checkStream(o.Stream); err != nil {
 		return nil, err
 	}
-	pods, err := t.pods(ctx)
-	if err != nil {
+	if _, err := b.target(ctx, id); err != nil {
 		return nil, err
 	}
-	for i := range pods {
-		p := &pods[i]
-		index := p.Labels[label.Replica]
-		if index == "" {
-			index = p.Labels[label.CompletionIndex]
-		}
-		if p.Labels[label.Role] == label.Value(r.Role) && index == strconv.Itoa(r.ID) {
-			body, err := t.Stream(ctx, kube.Pods, t.namespace, p.Name, "log", nil)
-			if err != nil {
-				return nil, err
-			}
-			return &logReader{body, bufio.NewReader(body)}, nil
-		}
-	}
-	return nil, fmt.Errorf("pod of replica %s/%d: %w", r.Role, r.ID, backends.ErrNotFound)
+	return b.archive(id).Open(ctx, r, o)
 }
 
-type logReader struct {
-	io.Closer
-	lines *bufio.Reader
+// checkStream refuses what a kubelet does not tell apart: the selection of a stream
+// is behind a feature gate that is off (PodLogsQuerySplitStreams, alpha since 1.32).
+func checkStream(s backends.Stream) error {
+	switch {
+	case s == "" || s == backends.Combined:
+		return nil
+	case !slices.Contains(backends.Streams, s):
+		return backends.Errorf(backends.ErrInvalidOption, "unknown stream %q: use combined", s)
+	}
+	return backends.Errorf(backends.ErrUnsupported, "Kubernetes keeps one log of both streams, %s alone cannot be read: leave out --streams, or redirect the other one in the entry point", s)
 }
 
-// Next returns the next line.
-func (l *logReader) Next(context.Context) (backends.Block, error) {
-	line, err := l.lines.ReadBytes('\n')
-	if len(line) > 0 {
-		return backends.Block{Stream: backends.Combined, Data: line}, nil
+var (
+	_ backends.Sizer     = (*Backend)(nil)
+	_ backends.LogFinder = (*Backend)(nil)
+	_ backends.LogKeeper = (*Backend)(nil)
+	_ backends.Sweeper   = (*Backend)(nil)
+)
+
+// archive is that of an app; all who read its logs share one look at the cluster.
+func (b *Backend) archive(id string) *archive.App {
+	b.logs.mu.Lock()
+	defer b.logs.mu.Unlock()
+	hub := b.logs.hub()
+	if a := b.logs.apps[id]; a != nil {
+		return a
 	}
-	return backends.Block{}, err
+	a := archive.New(archive.Config{
+		Backend: Name, ID: id, Dir: archive.Dir(b.config.Home, id), Hub: hub,
+		Cluster: &logCluster{b, id}, Positions: b.config.Positions, Warn: b.config.Warn,
+	})
+	b.logs.apps[id] = a
+	return a
+}
+
+// Kept opens a log that Delete left, or one of an app that somebody else deleted.
+func (b *Backend) Kept(_ context.Context, k *backends.KeptLogs, r spec.Replica, o backends.LogOptions) (backends.LogReader, error) {
+	if err := checkStream(o.Stream); err != nil {
+		return nil, err
+	}
+	b.logs.mu.Lock()
+	hub := b.logs.hub()
+	b.logs.mu.Unlock()
+	return archive.OpenKept(k, r, hub, o)
+}
+
+// FindLogs looks for the archive of an app that the cluster no longer has.
+func (b *Backend) FindLogs(id string, _ backends.Config, _ string, _ []spec.RoleStatus) *backends.KeptLogs {
+	return archive.Kept(archive.Dir(b.config.Home, id))
+}
+
+// Keeps says what Delete leaves: the archive, if that is asked for and there is one.
+func (b *Backend) Keeps(_ context.Context, id string, o backends.DeleteOptions) (*backends.KeptLogs, error) {
+	if !o.KeepLogs {
+		return nil, nil //nolint:nilnil // none is no error
+	}
+	k := archive.Kept(archive.Dir(b.config.Home, id))
+	if k != nil {
+		k.Dir = archive.FreeName(filepath.Join(b.config.Home, keptFolder), k.Dir)
+	}
+	return k, nil
+}
+
+// keptFolder is the folder of a home for logs that outlive their apps.
+const keptFolder = "logs"
+
+// Size is what the archive of an app takes; the rest is the cluster's.
+func (b *Backend) Size(_ context.Context, id string, o backends.DeleteOptions) (int64, error) {
+	if o.KeepLogs {
+		return 0, nil
+	}
+	return archive.Size(archive.Dir(b.config.Home, id))
+}
+
+// forgetLogs removes the archive of an app that was deleted, or puts it aside.
+func (b *Backend) forgetLogs(id string, o backends.DeleteOptions) error {
+	dir := archive.Dir(b.config.Home, id)
+	if o.KeepLogs && archive.Exists(dir) {
+		return archive.Keep(dir, archive.FreeName(filepath.Join(b.config.Home, keptFolder), dir))
+	}
+	return archive.Remove(dir)
+}
+
+// openLogs are the archives that are in use.
+type openLogs struct {
+	mu    sync.Mutex
+	apps  map[string]*archive.App
+	files *logstore.Hub // nil until the first one
+}
+
+// hub tells readers of files that grow; mu is held.
+func (l *openLogs) hub() *logstore.Hub {
+	if l.files == nil {
+		l.files, l.apps = logstore.NewHub(), map[string]*archive.App{}
+	}
+	return l.files
+}
+
+func (l *openLogs) close() error {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.files == nil {
+		return nil
+	}
+	err := l.files.Close()
+	l.files, l.apps = nil, nil
+	return err
 }

@@ -49,6 +49,7 @@ func (p planner) Options() []backends.Option {
 		{Key: "annotations", Type: backends.TypeMap, Help: "annotations of all objects and pods: K:V,K2:V2"},
 		{Key: "kueue_queue", Type: backends.TypeStr, Help: "Kueue queue to wait in; with gang=jobset or job"},
 		{Key: "fail_fast", Type: backends.TypeBool, Default: true, Help: "stop the others when a replica has failed for good"},
+		{Key: "archive", Type: backends.TypeBool, Default: false, Help: "keep all logs and the end of the app in TORCHX_HOME, by a process of its own that follows it also after this one has ended"},
 	}
 }
 

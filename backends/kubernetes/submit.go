@@ -50,7 +50,17 @@ func (b *Backend) Submit(ctx context.Context, p *backends.Plan) error {
 	if err := b.push(ctx, p, req, o); err != nil {
 		return err
 	}
-	return s.submit(ctx, req)
+	follow, forget, err := b.beginArchive(p)
+	if err != nil {
+		return err
+	}
+	if err := s.submit(ctx, req); err != nil {
+		return errors.Join(err, forget())
+	}
+	if err := follow(); err != nil {
+		p.Progress.Tell(backends.Step{Warning: err.Error() + "; the next command tries again"})
+	}
+	return nil
 }
 
 // settle takes the form that the cluster has where nobody chose one.

@@ -12,6 +12,7 @@ import (
 
 	"torchx/backends"
 	"torchx/backends/all"
+	"torchx/backends/kubernetes/archive"
 	"torchx/components"
 	"torchx/runtime/config"
 	"torchx/runtime/runner"
@@ -33,7 +34,10 @@ func (t *tool) registry() (*backends.Registry, error) {
 		if err != nil {
 			return nil, err
 		}
-		t.backends = t.env.registry(all.Config{Home: home, Exe: t.env.exe, Version: version, Offline: t.offline, Environ: t.env.vars, Settings: t.settings})
+		t.backends = t.env.registry(all.Config{
+			Home: home, Exe: t.env.exe, Version: version, Offline: t.offline, Environ: t.env.vars, Settings: t.settings,
+			Positions: t.positions, Warn: func(line string) { t.warn("%s", line) },
+		})
 	}
 	return t.backends, nil
 }
@@ -71,6 +75,14 @@ func (t *tool) settings(ctx context.Context, backend, id string) (backends.Confi
 	}
 	cfg, _, err := backends.Resolve(options, t.given, configured)
 	return cfg, err
+}
+
+// positions is where cursors of archived logs are kept: the history, if it can be written.
+func (t *tool) positions(context.Context) archive.Positions {
+	if t.db == nil || t.db.ReadOnly() {
+		return nil
+	}
+	return t.db
 }
 
 // config returns what the .torchxconfig files say.

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"math/rand/v2"
+	"sync"
 	"time"
 )
 
@@ -67,6 +68,8 @@ func (c *copier) run(ctx context.Context) (done bool, err error) {
 	for {
 		state, changed := c.from.State()
 		switch {
+		case state == Never:
+			return true, nil
 		case state == Gone:
 			return true, c.deleted()
 		case state == Waiting && !c.mode.Follow:
@@ -155,7 +158,10 @@ func (c *copier) stream(ctx context.Context, follow bool) (stalled bool, err err
 	g := newGuard(c.timing, c.quiet)
 	g.searching.Store(c.searching)
 	if follow {
-		go g.watch(ctx, c.from, cancel)
+		var guarding sync.WaitGroup
+		guarding.Go(func() { g.watch(ctx, c.from, cancel) })
+		defer guarding.Wait()
+		defer cancel()
 	}
 	in := newParser(body, !since.IsZero())
 	err = c.takeAll(in, g)

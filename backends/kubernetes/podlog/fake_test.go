@@ -105,7 +105,7 @@ func (s *stream) Read(p []byte) (int, error) {
 	for {
 		changed, over := s.fill()
 		if s.left == 0 {
-			if s.body != "" && !s.sent && s.newLine {
+			if s.body != "" && !s.sent && s.end == io.EOF {
 				s.sent = true
 				return copy(p, s.body), nil
 			}

@@ -40,6 +40,7 @@ const (
 	Running
 	Ended // its log is complete
 	Gone  // … and cannot be read any more
+	Never // it did not start and will not
 )
 
 // Container is one run of one container.
@@ -56,6 +57,7 @@ type Container interface {
 type Options struct {
 	Since  time.Time // lines of this whole second or later; zero: all
 	Follow bool      // go on until the container has ended
+	Tail   int64     // only so many lines, the last ones; 0: all
 }
 
 // Sink takes a log. It is called from one goroutine.
@@ -90,4 +92,19 @@ func Copy(ctx context.Context, from Container, to Sink, cur Cursor, m Mode) (don
 	c := newCopier(from, to, cur, m)
 	done, err = c.run(ctx)
 	return done, errors.Join(err, c.rest())
+}
+
+// LastTime is the time of the last line that Open has sent; zero if it sent none.
+func LastTime(r io.Reader) (last time.Time, err error) {
+	in := newParser(r, false)
+	for {
+		p, err := in.next()
+		if errors.Is(err, io.EOF) {
+			return last, nil
+		}
+		if err != nil {
+			return last, err
+		}
+		last = p.time
+	}
 }

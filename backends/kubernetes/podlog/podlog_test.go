@@ -124,7 +124,7 @@ func TestTimesAreThoseOfTheLines(t *testing.T) {
 	t.Parallel()
 	f := newFake(1)
 	f.write(record{epoch, "a\n"}, record{epoch.Add(time.Nanosecond), "b\n"})
-	f.state = Ended
+	f.update(func() { f.state = Ended })
 	k := &kept{}
 	copyLog(t.Context(), t, f, k, true)
 	if !k.at[0].Equal(epoch) || !k.at[2].Equal(epoch.Add(1)) {
@@ -149,7 +149,7 @@ func TestOnce(t *testing.T) {
 	copyLog(t.Context(), t, f, k, false)
 	check(t, k.data.String(), "a\nbc\n")
 	f.write(record{epoch.Add(2), "d"})
-	f.state = Ended
+	f.update(func() { f.state = Ended })
 	if !copyLog(t.Context(), t, f, k, false) {
 		t.Error("the log of a container that has ended is not complete")
 	}
@@ -175,11 +175,11 @@ func TestRotation(t *testing.T) {
 			k := &kept{}
 			copyLog(t.Context(), t, f, k, false)
 			f.write(all[2:]...)
-			f.first = c.first
+			f.update(func() { f.first = c.first })
 			copyLog(t.Context(), t, f, k, false)
 			check(t, k.data.String(), c.want)
 			copyLog(t.Context(), t, f, k, false)
-			f.state = Ended
+			f.update(func() { f.state = Ended })
 			copyLog(t.Context(), t, f, k, true)
 			check(t, k.data.String(), c.want)
 			if len(k.gaps) != c.gaps {
@@ -196,7 +196,7 @@ func TestGapOnce(t *testing.T) {
 	f.write(record{epoch, "1\n"})
 	k := &kept{}
 	copyLog(t.Context(), t, f, k, false)
-	f.first = 1
+	f.update(func() { f.first = 1 })
 	for range 3 {
 		copyLog(t.Context(), t, f, k, false)
 	}
@@ -217,7 +217,7 @@ func TestRotationFollowed(t *testing.T) {
 	k := &kept{}
 	copyLog(t.Context(), t, f, k, false)
 	f.write(record{epoch.Add(time.Millisecond), "2\n"})
-	f.first = 1
+	f.update(func() { f.first = 1 })
 	ctx, cancel := context.WithTimeout(t.Context(), 200*time.Millisecond)
 	defer cancel()
 	copyLog(ctx, t, f, k, true)
@@ -261,7 +261,7 @@ func TestErrorInPlaceOfTheLog(t *testing.T) {
 	if copyLog(ctx, t, f, k, true); f.opened < 2 || k.Size() > 0 {
 		t.Errorf("opened %d times, %q", f.opened, k.data.String())
 	}
-	f.state = Ended
+	f.update(func() { f.state = Ended })
 	if !copyLog(t.Context(), t, f, k, true) || k.Size() > 0 || len(k.gaps) != 1 || !strings.Contains(k.gaps[0], f.body) {
 		t.Errorf("gaps: %q", k.gaps)
 	}

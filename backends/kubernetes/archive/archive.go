@@ -1,0 +1,195 @@
+// Package archive keeps the logs of pods in TORCHX_HOME: clusters delete pods when
+// an app is cancelled, retried or done. Whatever is read of an app's log goes through
+// here, so that it can be read again when the pods are gone, and a later look reads
+// on where the last one ended.
+//
+// An app has a folder:
+//
+//	archive.json                     which app it is, and whether an agent follows it
+//	agent.lock, agent.log            of that agent
+//	replicas/<role>/<n>/lock         held by whoever copies logs of that replica
+//	replicas/<role>/<n>/<attempt>/   the log of the main container (package logstore) and its cursor.json
+//	…/<attempt>/containers/<name>/   the same of another container
+//
+// One process copies, others read what it has copied.
+package archive
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strconv"
+	"time"
+
+	"torchx/backends/kubernetes/podlog"
+	"torchx/runtime/agent"
+	"torchx/runtime/spec"
+)
+
+// Names in a home and in the folder of an app.
+const (
+	archiveFolder    = "archive"
+	replicasFolder   = "replicas"
+	containersFolder = "containers"
+	roleFile         = "role" // the name of the role: that of the folder is escaped
+	lockFile         = "lock"
+	cursorFile       = "cursor.json"
+)
+
+// Run is one run of one container of a pod.
+type Run struct {
+	Replica   spec.Replica
+	Attempt   int
+	Container string // "" is the main one
+	Name      string // of the container in the pod
+	Pod, UID  string
+	Created   time.Time // of the pod
+	Restart   int       // how often the container was started before in its pod
+	Previous  bool      // it is the one before the current one there
+	Verify    bool      // another run can have taken its name
+	State     podlog.State
+}
+
+// same tells whether two are the same run, whatever its state.
+func (r *Run) same(o *Run) bool { return r.UID == o.UID && r.Restart == o.Restart }
+
+// Snapshot is what is on the cluster of an app.
+type Snapshot struct {
+	Runs   []Run // in the order of their pods and of their containers there, the main one first
+	Status *spec.Status
+}
+
+// Cluster is one app there.
+type Cluster interface {
+	// Look returns what is there now. Errors: backends.ErrNotFound if there is no such
+	// app, backends.ErrUnavailable.
+	Look(ctx context.Context) (*Snapshot, error)
+	// Watch calls see at each change until the app has ended, which it has seen last, or
+	// ctx has. It survives a cluster that is away. Errors: backends.ErrNotFound,
+	// ctx.Err(), or one that will not pass.
+	Watch(ctx context.Context, see func(*Snapshot)) error
+	// Open reads a log, see podlog.Container.
+	Open(ctx context.Context, r Run, o podlog.Options) (io.ReadCloser, error)
+}
+
+// Positions keeps cursors; *state.DB is one.
+type Positions interface {
+	GetPosition(ctx context.Context, backend, id, reader string) (position string, ok bool, err error)
+	SetPositions(ctx context.Context, backend, id string, positions map[string]string) error
+}
+
+// Dir is the folder of an app.
+func Dir(home, id string) string { return filepath.Join(home, archiveFolder, agent.Escape(id)) }
+
+func replicaDir(dir string, r spec.Replica) string {
+	return filepath.Join(dir, replicasFolder, agent.Escape(r.Role), strconv.Itoa(r.ID))
+}
+
+func attemptDir(dir string, r spec.Replica, attempt int) string {
+	return filepath.Join(replicaDir(dir, r), strconv.Itoa(attempt))
+}
+
+// logName says whose log it is within a replica.
+type logName struct {
+	attempt   int
+	container string // "" is the main one
+}
+
+func (n logName) dir(replica string) string {
+	dir := filepath.Join(replica, strconv.Itoa(n.attempt))
+	if n.container == "" {
+		return dir
+	}
+	return filepath.Join(dir, containersFolder, agent.Escape(n.container))
+}
+
+// archived lists the logs that a replica has in the archive, by attempt.
+func archived(dir string, r spec.Replica) (names []logName, attempts int) {
+	entries, err := os.ReadDir(replicaDir(dir, r))
+	if err != nil {
+		return nil, 0
+	}
+	for _, e := range entries {
+		attempt, err := strconv.Atoi(e.Name())
+		if err != nil {
+			continue
+		}
+		attempts = max(attempts, attempt+1)
+		if _, err := os.Stat(filepath.Join(attemptDir(dir, r, attempt), cursorFile)); err == nil {
+			names = append(names, logName{attempt, ""})
+		}
+		for _, c := range containers(dir, r, attempt) {
+			names = append(names, logName{attempt, c})
+		}
+	}
+	return names, attempts
+}
+
+// containers are the others of which an attempt has logs, by their folders' names,
+// which are their own: names of containers are DNS labels.
+func containers(dir string, r spec.Replica, attempt int) (names []string) {
+	entries, err := os.ReadDir(filepath.Join(attemptDir(dir, r, attempt), containersFolder))
+	if err != nil {
+		return nil
+	}
+	for _, e := range entries {
+		names = append(names, e.Name())
+	}
+	return names
+}
+
+// Info is archive.json.
+type Info struct {
+	ID  string         `json:"id"`
+	Cfg map[string]any `json:"cfg"` // how the app is reached
+	// Agent says that an agent is to follow the app, since Begun and until Done.
+	Agent bool      `json:"agent,omitempty"`
+	Begun time.Time `json:"begun,omitzero"`
+	Done  bool      `json:"done,omitempty"`
+}
+
+const infoFile = "archive.json"
+
+// ReadInfo reads what an archive says of itself. Errors: fs.ErrNotExist.
+func ReadInfo(dir string) (i Info, err error) {
+	data, err := os.ReadFile(filepath.Join(dir, infoFile))
+	if err != nil {
+		return i, err
+	}
+	if err := json.Unmarshal(data, &i); err != nil {
+		return i, fmt.Errorf("read %s: %w", filepath.Join(dir, infoFile), err)
+	}
+	return i, nil
+}
+
+// Write writes archive.json, and makes the folder if need be.
+func (i Info) Write(dir string) error {
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		return fmt.Errorf("create archive: %w", err)
+	}
+	return replaceJSON(filepath.Join(dir, infoFile), i)
+}
+
+// replaceJSON writes a file so that nobody sees a half of it.
+func replaceJSON(path string, v any) error {
+	data, err := json.Marshal(v)
+	if err != nil {
+		return err
+	}
+	tmp := filepath.Join(filepath.Dir(path), "."+filepath.Base(path))
+	if err := os.WriteFile(tmp, data, 0o600); err != nil {
+		return err
+	}
+	return os.Rename(tmp, path)
+}
+
+// Exists reports whether anything of an app is archived.
+func Exists(dir string) bool {
+	_, err := os.Stat(filepath.Join(dir, replicasFolder))
+	return !errors.Is(err, fs.ErrNotExist)
+}

@@ -1,0 +1,477 @@
+package archive
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"torchx/backends"
+	"torchx/backends/kubernetes/podlog"
+	"torchx/runtime/spec"
+)
+
+var (
+	epoch  = time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
+	worker = spec.Replica{Role: "worker", ID: 0}
+)
+
+// cluster is a Cluster in memory.
+type cluster struct {
+	mu      sync.Mutex
+	changed chan struct{}
+	runs    []Run
+	logs    map[string][]byte // as the server sends them, by uid, container and restart
+	state   spec.State
+	gone    bool
+	away    error
+	opened  int
+	clock   time.Time
+}
+
+func newCluster() *cluster {
+	return &cluster{changed: make(chan struct{}), logs: map[string][]byte{}, state: spec.Running, clock: epoch}
+}
+
+func key(r Run) string { return fmt.Sprint(r.UID, "/", r.Container, "/", r.Restart) }
+
+func (c *cluster) update(do func()) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	do()
+	close(c.changed)
+	c.changed = make(chan struct{})
+}
+
+// run is what most tests need: a pod of the first replica with one container.
+func run(uid string, attempt int) Run {
+	return Run{Replica: worker, Attempt: attempt, Pod: "pod-" + uid, UID: uid, Created: epoch.Add(time.Duration(attempt) * time.Minute), State: podlog.Running}
+}
+
+func (c *cluster) add(r Run, lines ...string) {
+	c.update(func() {
+		c.runs = slices.DeleteFunc(c.runs, func(o Run) bool { return o.same(&r) && o.Container == r.Container })
+		c.runs = append(c.runs, r)
+	})
+	c.write(r, lines...)
+}
+
+func (c *cluster) write(r Run, lines ...string) {
+	c.update(func() {
+		for _, line := range lines {
+			c.clock = c.clock.Add(10 * time.Millisecond)
+			c.logs[key(r)] = fmt.Appendf(c.logs[key(r)], "%s %s", c.clock.Format(time.RFC3339Nano), line)
+		}
+	})
+}
+
+func (c *cluster) end(s spec.State) {
+	c.update(func() {
+		for i := range c.runs {
+			c.runs[i].State = podlog.Ended
+		}
+		c.state = s
+	})
+}
+
+func (c *cluster) snapshot() *Snapshot {
+	s := &Snapshot{Runs: slices.Clone(c.runs), Status: &spec.Status{State: c.state}}
+	begun := epoch
+	s.Status.Roles = []spec.RoleStatus{{Role: worker.Role, Replicas: []spec.ReplicaStatus{{Role: worker.Role, StartedAt: &begun}}}}
+	return s
+}
+
+func (c *cluster) Look(context.Context) (*Snapshot, error) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.gone {
+		return nil, backends.ErrNotFound
+	}
+	return c.snapshot(), c.away
+}
+
+func (c *cluster) Watch(ctx context.Context, see func(*Snapshot)) error {
+	for {
+		c.mu.Lock()
+		s, changed, gone := c.snapshot(), c.changed, c.gone
+		c.mu.Unlock()
+		if gone {
+			return backends.ErrNotFound
+		}
+		see(s)
+		if s.Status.State.Terminal() {
+			return nil
+		}
+		select {
+		case <-ctx.Done():
+			return ctx.Err()
+		case <-changed:
+		}
+	}
+}
+
+func (c *cluster) Open(ctx context.Context, r Run, o podlog.Options) (io.ReadCloser, error) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.opened++
+	if r.State == podlog.Waiting {
+		return nil, podlog.ErrNotStarted
+	}
+	return &body{c: c, ctx: ctx, run: r, o: o}, nil
+}
+
+type body struct {
+	c   *cluster
+	ctx context.Context
+	run Run
+	o   podlog.Options
+	at  int
+}
+
+func (b *body) Read(p []byte) (int, error) {
+	for {
+		b.c.mu.Lock()
+		data, changed := b.c.logs[key(b.run)], b.c.changed
+		running := slices.ContainsFunc(b.c.runs, func(r Run) bool { return r.same(&b.run) && r.State == podlog.Running })
+		b.c.mu.Unlock()
+		if b.o.Tail > 0 && b.at == 0 {
+			b.at = bytes.LastIndexByte(bytes.TrimSuffix(data, newline), '\n') + 1
+		}
+		if b.at < len(data) {
+			n := copy(p, data[b.at:])
+			b.at += n
+			return n, nil
+		}
+		if !b.o.Follow || !running {
+			return 0, io.EOF
+		}
+		select {
+		case <-b.ctx.Done():
+			return 0, b.ctx.Err()
+		case <-changed:
+		}
+	}
+}
+
+func (b *body) Close() error { return nil }
+
+func newApp(t *testing.T, c *cluster, dir string) *App {
+	t.Helper()
+	a := New(Config{Backend: "kubernetes", ID: "default:app", Dir: dir, Cluster: c, Warn: func(line string) { t.Log(line) }})
+	a.patience = 100 * time.Millisecond
+	return a
+}
+
+func read(t *testing.T, a *App, o backends.LogOptions) (text string, notices []string, err error) {
+	t.Helper()
+	r, err := a.Open(t.Context(), worker, o)
+	if err != nil {
+		return "", nil, err
+	}
+	defer r.Close()
+	var b strings.Builder
+	for {
+		block, err := r.Next(t.Context())
+		if errors.Is(err, io.EOF) {
+			return b.String(), notices, nil
+		}
+		if err != nil {
+			return b.String(), notices, err
+		}
+		if block.Notice != "" {
+			notices = append(notices, block.Notice)
+		} else if block.Stream != backends.Combined {
+			t.Errorf("stream %q", block.Stream)
+		}
+		b.Write(block.Data)
+	}
+}
+
+func wantLog(t *testing.T, a *App, o backends.LogOptions, want string) {
+	t.Helper()
+	got, notices, err := read(t, a, o)
+	if got != want || err != nil {
+		t.Errorf("%q, notices %q, %v, want %q", got, notices, err, want)
+	}
+}
+
+var all = backends.LogOptions{Tail: -1}
+
+// A second look reads on where the first one ended, and what was read stays.
+func TestReadTwice(t *testing.T) {
+	t.Parallel()
+	c, dir := newCluster(), t.TempDir()
+	r := run("a", 0)
+	c.add(r, "one\n", "two\n")
+	wantLog(t, newApp(t, c, dir), all, "one\ntwo\n")
+	c.write(r, "three\n")
+	wantLog(t, newApp(t, c, dir), all, "one\ntwo\nthree\n")
+	wantLog(t, newApp(t, c, dir), backends.LogOptions{Tail: 1}, "three\n")
+	wantLog(t, newApp(t, c, dir), backends.LogOptions{Tail: -1, FromLine: 2, ToLine: 2}, "two\n")
+	wantLog(t, newApp(t, c, dir), backends.LogOptions{Tail: -1, Since: epoch.Add(20 * time.Millisecond), Until: epoch.Add(25 * time.Millisecond)}, "two\n")
+
+	c.update(func() { c.runs, c.state = nil, spec.Succeeded }) // the pod is deleted
+	got, notices, err := read(t, newApp(t, c, dir), all)
+	if got != "one\ntwo\nthree\n" || err != nil || !slices.Equal(notices, []string{podlog.GapDeleted}) {
+		t.Errorf("%q %q %v", got, notices, err)
+	}
+	c.gone = true // and the app
+	wantLog(t, newApp(t, c, dir), all, "one\ntwo\nthree\n")
+}
+
+func TestNothingIsLeft(t *testing.T) {
+	t.Parallel()
+	c := newCluster()
+	a := newApp(t, c, t.TempDir())
+	wantLog(t, a, all, "") // no pod yet
+	c.state = spec.Succeeded
+	a = newApp(t, c, t.TempDir())
+	if _, _, err := read(t, a, all); !errors.Is(err, backends.ErrNotFound) || !strings.Contains(err.Error(), "archive=true") {
+		t.Error(err)
+	}
+	c.add(run("a", 1), "x\n")
+	for _, attempt := range []int{-1, 2} {
+		if _, _, err := read(t, newApp(t, c, t.TempDir()), backends.LogOptions{Tail: -1, Attempt: &attempt}); !errors.Is(err, backends.ErrNotFound) {
+			t.Error(attempt, err)
+		}
+	}
+	if _, err := newApp(t, c, t.TempDir()).Open(t.Context(), spec.Replica{Role: "worker", ID: 7}, all); !errors.Is(err, backends.ErrNotFound) {
+		t.Error(err)
+	}
+}
+
+// Followers see all attempts to the end of the app, several at a time, whoever of
+// them copies.
+func TestFollowers(t *testing.T) {
+	t.Parallel()
+	c, dir := newCluster(), t.TempDir()
+	const followers = 3
+	got := make([]string, followers)
+	var wg sync.WaitGroup
+	for i := range followers {
+		a := newApp(t, c, dir) // of a process of its own
+		wg.Go(func() { got[i], _, _ = read(t, a, backends.LogOptions{Follow: true, Tail: -1}) })
+	}
+	first, second := run("a", 0), run("b", 1)
+	time.Sleep(20 * time.Millisecond)
+	waiting := first
+	waiting.State = podlog.Waiting
+	c.add(waiting)
+	c.add(first)
+	for i := range 20 {
+		c.write(first, fmt.Sprintf("first %d\n", i))
+		time.Sleep(time.Millisecond)
+	}
+	c.update(func() { c.runs[0].State = podlog.Ended })
+	c.add(second)
+	for i := range 20 {
+		c.write(second, fmt.Sprintf("second %d\n", i))
+		time.Sleep(time.Millisecond)
+	}
+	c.end(spec.Succeeded)
+	wg.Wait()
+	var want strings.Builder
+	for _, run := range []string{"first", "second"} {
+		for i := range 20 {
+			fmt.Fprintf(&want, "%s %d\n", run, i)
+		}
+	}
+	for i := range followers {
+		if got[i] != want.String() {
+			t.Errorf("follower %d:\n%s", i, got[i])
+		}
+	}
+	zero := 0
+	wantLog(t, newApp(t, c, dir), backends.LogOptions{Tail: 1, Attempt: &zero}, "first 19\n")
+}
+
+// What a look finds while somebody else follows is not behind.
+func TestLookBesideFollower(t *testing.T) {
+	t.Parallel()
+	c, dir := newCluster(), t.TempDir()
+	r := run("a", 0)
+	c.add(r, "0\n")
+	follower := newApp(t, c, dir)
+	log, err := follower.Open(t.Context(), worker, backends.LogOptions{Follow: true, Tail: -1})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer log.Close()
+	if _, err := log.Next(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	want := "0\n"
+	for i := range 20 {
+		line := fmt.Sprintf("%d\n", i)
+		c.write(r, line)
+		want += line
+		wantLog(t, newApp(t, c, dir), all, want)
+	}
+}
+
+func TestTailFollowed(t *testing.T) {
+	t.Parallel()
+	c := newCluster()
+	r := run("a", 0)
+	c.add(r, "1\n", "2\n", "3\n")
+	a := newApp(t, c, t.TempDir())
+	log, err := a.Open(t.Context(), worker, backends.LogOptions{Follow: true, Tail: 1})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer log.Close()
+	if b, err := log.Next(t.Context()); string(b.Data) != "3\n" {
+		t.Errorf("%q %v", b.Data, err)
+	}
+	c.write(r, "4\n")
+	if b, err := log.Next(t.Context()); string(b.Data) != "4\n" {
+		t.Errorf("%q %v", b.Data, err)
+	}
+}
+
+// A container that was started again in its pod goes on in the same log.
+func TestRestartInPlace(t *testing.T) {
+	t.Parallel()
+	c, dir := newCluster(), t.TempDir()
+	r := run("a", 0)
+	c.add(r, "one\n", "cut")
+	wantLog(t, newApp(t, c, dir), all, "one\n")
+	before := r
+	before.Previous, before.State = true, podlog.Ended
+	c.add(before)
+	again := r
+	again.Restart = 1
+	c.add(again, "two\n")
+	wantLog(t, newApp(t, c, dir), all, "one\ncut\ntwo\n")
+	c.update(func() { c.runs = nil })
+	third := r
+	third.Restart = 3
+	c.add(third, "four\n")
+	got, notices, _ := read(t, newApp(t, c, dir), all)
+	if got != "one\ncut\ntwo\nfour\n" || len(notices) != 2 {
+		t.Errorf("%q %q", got, notices)
+	}
+}
+
+func TestSeveralContainers(t *testing.T) {
+	t.Parallel()
+	c, dir := newCluster(), t.TempDir()
+	main, side := run("a", 0), run("a", 0)
+	side.Container = "proxy"
+	c.add(main)
+	c.add(side)
+	c.write(main, "1\n")
+	c.write(side, "listening\n", "\n")
+	c.write(main, "2\n")
+	c.end(spec.Succeeded)
+	want := "1\nproxy listening\nproxy \n2\n"
+	wantLog(t, newApp(t, c, dir), all, want)
+	wantLog(t, newApp(t, c, dir), backends.LogOptions{Tail: 2}, "proxy \n2\n")
+	wantLog(t, newApp(t, c, dir), backends.LogOptions{Tail: -1, FromLine: 2, ToLine: 3}, "proxy listening\nproxy \n")
+	c.gone = true
+	wantLog(t, newApp(t, c, dir), all, want)
+
+	got, _, err := read(t, newApp(t, newClusterOf(c), t.TempDir()), backends.LogOptions{Follow: true, Tail: -1})
+	if err != nil || len(got) != len(want) {
+		t.Errorf("%q %v", got, err)
+	}
+}
+
+func newClusterOf(c *cluster) *cluster {
+	n := newCluster()
+	n.runs, n.logs, n.state = c.runs, c.logs, c.state
+	return n
+}
+
+// positions is a history in memory.
+type positions struct {
+	mu  sync.Mutex
+	all map[string]string
+}
+
+func (p *positions) GetPosition(_ context.Context, _, _, reader string) (string, bool, error) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	text, ok := p.all[reader]
+	return text, ok, nil
+}
+
+func (p *positions) SetPositions(_ context.Context, _, _ string, more map[string]string) error {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	for k, v := range more {
+		p.all[k] = v
+	}
+	return nil
+}
+
+// The history has the cursor too: a file that was lost costs nothing.
+func TestCursorInHistory(t *testing.T) {
+	t.Parallel()
+	c, dir := newCluster(), t.TempDir()
+	db := &positions{all: map[string]string{}}
+	open := func() *App {
+		a := newApp(t, c, dir)
+		a.Positions = func(context.Context) Positions { return db }
+		return a
+	}
+	r := run("a", 0)
+	c.add(r, "one\n", "two\n")
+	wantLog(t, open(), all, "one\ntwo\n")
+	if len(db.all) != 1 || db.all["archive/worker/0/0/"] == "" {
+		t.Errorf("%q", db.all)
+	}
+	if err := os.Remove(filepath.Join(attemptDir(dir, worker, 0), cursorFile)); err != nil {
+		t.Fatal(err)
+	}
+	c.mu.Lock()
+	c.logs[key(r)] = nil // rotated away
+	c.mu.Unlock()
+	c.write(r, "three\n")
+	got, notices, err := read(t, open(), all)
+	if got != "one\ntwo\nthree\n" || len(notices) != 1 || err != nil {
+		t.Errorf("%q %q %v", got, notices, err)
+	}
+}
+
+func TestClusterIsAway(t *testing.T) {
+	t.Parallel()
+	c := newCluster()
+	c.away = backends.Errorf(backends.ErrUnavailable, "away")
+	if _, err := newApp(t, c, t.TempDir()).Open(t.Context(), worker, all); !errors.Is(err, backends.ErrUnavailable) {
+		t.Error(err)
+	}
+}
+
+// A replica that waits for its image when the app ends holds up nobody.
+func TestNeverStarted(t *testing.T) {
+	t.Parallel()
+	c := newCluster()
+	r := run("a", 0)
+	r.State = podlog.Waiting
+	c.add(r)
+	done := make(chan string, 1)
+	a := newApp(t, c, t.TempDir())
+	go func() {
+		text, notices, err := read(t, a, backends.LogOptions{Follow: true, Tail: -1})
+		done <- fmt.Sprint(text, notices, err)
+	}()
+	time.Sleep(20 * time.Millisecond)
+	c.update(func() { c.state = spec.Failed })
+	select {
+	case got := <-done:
+		if got != "[] <nil>" {
+			t.Error(got)
+		}
+	case <-time.After(10 * time.Second):
+		t.Fatal("it is still waited for")
+	}
+}

@@ -1,0 +1,267 @@
+package archive
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"sync"
+	"time"
+
+	"golang.org/x/sync/errgroup"
+
+	"torchx/backends"
+	"torchx/backends/kubernetes/podlog"
+	"torchx/runtime/logstore"
+	"torchx/runtime/spec"
+)
+
+const (
+	// lockEvery is how often a lock that another process has is asked for.
+	lockEvery = 200 * time.Millisecond
+	// otherWait bounds the wait for what another process copies, which is behind the
+	// cluster by moments only, unless it has just begun.
+	otherWait = 3 * time.Second
+)
+
+// collector copies the logs of one replica.
+type collector struct {
+	app     *App
+	replica spec.Replica
+	follow  bool
+	cancel  context.CancelFunc
+	users   int // guarded by app.mu
+
+	done  chan struct{} // closed when nothing more comes
+	other bool          // another process copies; not followed only, known at its end
+
+	mu  sync.Mutex
+	err error
+}
+
+// collect begins to copy the logs of a replica, or joins those who wait for the same.
+// What is followed goes on until the last one has called release.
+func (a *App) collect(r spec.Replica, follow bool) (c *collector, release func()) {
+	if !follow {
+		c = a.newCollector(r, false)
+		ctx, cancel := context.WithCancel(context.Background())
+		go func() {
+			defer close(c.done)
+			c.fail(c.once(ctx))
+			a.saveCursors()
+		}()
+		return c, func() { cancel(); <-c.done }
+	}
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if c = a.collectors[r]; c == nil {
+		c = a.newCollector(r, true)
+		a.collectors[r] = c
+		var ctx context.Context
+		ctx, c.cancel = context.WithCancel(context.Background())
+		go c.run(ctx)
+	}
+	c.users++
+	return c, sync.OnceFunc(func() { a.leave(c) })
+}
+
+func (a *App) newCollector(r spec.Replica, follow bool) *collector {
+	return &collector{app: a, replica: r, follow: follow, done: make(chan struct{})}
+}
+
+func (a *App) leave(c *collector) {
+	a.mu.Lock()
+	c.users--
+	last := c.users == 0
+	if last {
+		delete(a.collectors, c.replica)
+	}
+	a.mu.Unlock()
+	if last {
+		c.cancel()
+		<-c.done
+		a.saveCursors()
+	}
+}
+
+func (c *collector) fail(err error) {
+	if err == nil || errors.Is(err, context.Canceled) {
+		return
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.err == nil {
+		c.err = err
+	}
+}
+
+// failure is why the copy is not complete, nil if it is.
+func (c *collector) failure() error {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.err
+}
+
+// run follows until the app has ended and all is copied.
+func (c *collector) run(ctx context.Context) {
+	defer close(c.done)
+	release := c.app.watch()
+	defer release()
+	lock, err := c.lock(ctx, true)
+	if err != nil {
+		c.fail(err)
+		return
+	}
+	defer lock.Close()
+	c.fail(c.followAll(ctx))
+}
+
+// lock takes the replica's lock; if another process has it, it waits, or returns nil.
+func (c *collector) lock(ctx context.Context, wait bool) (*os.File, error) {
+	if err := makeReplica(c.app.Dir, c.replica); err != nil {
+		return nil, fmt.Errorf("create archive: %w", err)
+	}
+	for {
+		f, err := tryLock(c.app.lockPath(c.replica))
+		if err != nil {
+			return nil, fmt.Errorf("lock archive: %w", err)
+		}
+		if f != nil || !wait {
+			return f, nil
+		}
+		select {
+		case <-ctx.Done():
+			return nil, ctx.Err()
+		case <-time.After(lockEvery):
+		}
+	}
+}
+
+// followAll copies each log from when it appears on.
+func (c *collector) followAll(ctx context.Context) error {
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	var jobs errgroup.Group
+	begun := map[logName]bool{}
+	begin := func(name logName) {
+		if !begun[name] {
+			begun[name] = true
+			jobs.Go(func() error { return c.copy(ctx, name) })
+		}
+	}
+	for name := range c.names() { // those that are only archived have to be completed, too
+		begin(name)
+	}
+	for {
+		runs, changed, over := c.app.of(c.replica)
+		for name := range runs {
+			begin(name)
+		}
+		if over {
+			break
+		}
+		select {
+		case <-ctx.Done():
+			return errors.Join(ctx.Err(), jobs.Wait())
+		case <-changed:
+		}
+	}
+	late := time.AfterFunc(endWait, cancel)
+	defer late.Stop()
+	err := jobs.Wait()
+	c.app.mu.Lock()
+	defer c.app.mu.Unlock()
+	return errors.Join(err, c.app.failed)
+}
+
+// copy copies one log.
+func (c *collector) copy(ctx context.Context, name logName) error {
+	l, err := c.app.openLog(ctx, c.replica, name)
+	if err != nil {
+		return err
+	}
+	err = l.copy(ctx, &view{c.app, c.replica, name}, c.follow)
+	return errors.Join(err, l.close())
+}
+
+// once copies what is there now.
+func (c *collector) once(ctx context.Context) error {
+	select {
+	case c.app.slots <- struct{}{}:
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+	defer func() { <-c.app.slots }()
+	lock, err := c.lock(ctx, false)
+	if err != nil {
+		return err
+	}
+	if lock == nil {
+		c.other = true
+		return c.await(ctx)
+	}
+	defer lock.Close()
+	var jobs errgroup.Group
+	for name := range c.names() {
+		jobs.Go(func() error { return c.copy(ctx, name) })
+	}
+	return jobs.Wait()
+}
+
+// names are all logs of the replica, archived or on the cluster.
+func (c *collector) names() map[logName]bool {
+	names := map[logName]bool{}
+	kept, _ := archived(c.app.Dir, c.replica)
+	for _, name := range kept {
+		names[name] = true
+	}
+	runs, _, _ := c.app.of(c.replica)
+	for name := range runs {
+		names[name] = true
+	}
+	return names
+}
+
+// await returns when another process has copied what is there now, or after otherWait:
+// it may have to wait itself.
+func (c *collector) await(ctx context.Context) error {
+	ctx, cancel := context.WithTimeout(ctx, otherWait)
+	defer cancel()
+	runs, _, _ := c.app.of(c.replica)
+	for name, list := range runs {
+		r := list[len(list)-1]
+		if r.State != podlog.Running && r.State != podlog.Ended {
+			continue
+		}
+		v := &runView{&view{c.app, c.replica, name}, r}
+		body, err := v.Open(ctx, podlog.Options{Tail: 1})
+		if err != nil {
+			continue // it is the other one's trouble
+		}
+		last, err := podlog.LastTime(body)
+		body.Close()
+		for err == nil && ctx.Err() == nil && c.lastCopied(ctx, name).Before(last) {
+			select {
+			case <-ctx.Done():
+			case <-time.After(lockEvery / 10):
+			}
+		}
+	}
+	return nil
+}
+
+// lastCopied is the time of the last line of a log in the archive.
+func (c *collector) lastCopied(ctx context.Context, name logName) (last time.Time) {
+	one := func(int) string { return name.dir(replicaDir(c.app.Dir, c.replica)) }
+	r, err := logstore.Open(logstore.Source{
+		Dir: one, State: func() (int, bool, error) { return 1, false, nil },
+	}, backends.LogOptions{Tail: 1})
+	if err != nil {
+		return last
+	}
+	defer r.Close()
+	for b, err := r.Next(ctx); err == nil; b, err = r.Next(ctx) {
+		last = b.Time
+	}
+	return last
+}

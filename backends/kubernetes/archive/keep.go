@@ -1,0 +1,134 @@
+package archive
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strconv"
+
+	"torchx/backends"
+	"torchx/runtime/logstore"
+	"torchx/runtime/spec"
+)
+
+// layout is the word of KeptLogs.Layout for archives.
+const layout = "archive"
+
+// makeReplica makes the folder of a replica.
+func makeReplica(dir string, r spec.Replica) error {
+	if err := os.MkdirAll(replicaDir(dir, r), 0o700); err != nil {
+		return err
+	}
+	name := filepath.Join(filepath.Dir(replicaDir(dir, r)), roleFile)
+	if _, err := os.Lstat(name); err == nil {
+		return nil
+	}
+	return os.WriteFile(name, []byte(r.Role), 0o600)
+}
+
+// Kept says which logs an archive has; nil if it has none.
+func Kept(dir string) *backends.KeptLogs {
+	k := &backends.KeptLogs{Dir: dir, Layout: layout}
+	roles, err := os.ReadDir(filepath.Join(dir, replicasFolder))
+	if err != nil {
+		return nil
+	}
+	for _, e := range roles {
+		folder := filepath.Join(dir, replicasFolder, e.Name())
+		name, err := os.ReadFile(filepath.Join(folder, roleFile))
+		if err != nil {
+			continue
+		}
+		role := backends.KeptRole{Role: string(name)}
+		ids, err := os.ReadDir(folder)
+		if err != nil {
+			continue
+		}
+		for _, e := range ids {
+			if id, err := strconv.Atoi(e.Name()); err == nil {
+				_, attempts := archived(dir, spec.Replica{Role: role.Role, ID: id})
+				role.Attempts = append(role.Attempts, make([]int, max(0, id+1-len(role.Attempts)))...)
+				role.Attempts[id] = attempts
+			}
+		}
+		k.Roles = append(k.Roles, role)
+	}
+	if len(k.Roles) == 0 {
+		return nil
+	}
+	return k
+}
+
+// OpenKept opens a log of an archive of which the cluster knows nothing any more.
+// Errors: backends.ErrNotFound.
+func OpenKept(k *backends.KeptLogs, r spec.Replica, hub *logstore.Hub, o backends.LogOptions) (backends.LogReader, error) {
+	_, attempts := archived(k.Dir, r)
+	if attempts == 0 {
+		return nil, fmt.Errorf("replica %s/%d was not archived: %w", r.Role, r.ID, backends.ErrNotFound)
+	}
+	return openArchived(k.Dir, r, attempts, hub, o)
+}
+
+// Size is what the files of an archive take; 0 if there is none.
+func Size(dir string) (total int64, err error) {
+	err = filepath.WalkDir(dir, func(_ string, e fs.DirEntry, err error) error {
+		var info fs.FileInfo
+		if err == nil {
+			info, err = e.Info()
+		}
+		if errors.Is(err, fs.ErrNotExist) {
+			return nil // it goes away meanwhile
+		}
+		if err == nil && info.Mode().IsRegular() {
+			total += info.Size()
+		}
+		return err
+	})
+	if err != nil {
+		return 0, fmt.Errorf("size of archived logs: %w", err)
+	}
+	return total, nil
+}
+
+// FreeName is a name in a folder for what is at path; others of its name may be there.
+func FreeName(folder, path string) string {
+	name := filepath.Join(folder, filepath.Base(path))
+	for n := 2; ; n++ {
+		if _, err := os.Lstat(name); errors.Is(err, fs.ErrNotExist) {
+			return name
+		}
+		name = filepath.Join(folder, filepath.Base(path)+"+"+strconv.Itoa(n)) // '+' is in no escaped name
+	}
+}
+
+// Keep moves an archive away. Whoever copies into it notices, and ends.
+func Keep(dir, to string) error {
+	if err := os.MkdirAll(filepath.Dir(to), 0o700); err != nil {
+		return fmt.Errorf("keep logs: %w", err)
+	}
+	if err := os.Remove(filepath.Join(dir, infoFile)); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return fmt.Errorf("keep logs: %w", err)
+	}
+	if err := os.Rename(dir, to); err != nil {
+		return fmt.Errorf("keep logs: %w", err)
+	}
+	return nil
+}
+
+// Remove deletes an archive, all at once for those who look.
+func Remove(dir string) error {
+	gone := filepath.Join(filepath.Dir(dir), ".gone-"+filepath.Base(dir))
+	err := os.Rename(dir, gone)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	if err == nil {
+		err = os.RemoveAll(gone)
+	}
+	if err != nil {
+		return fmt.Errorf("remove archived logs: %w", err)
+	}
+	return nil
+}

@@ -1,0 +1,263 @@
+package archive
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"slices"
+	"sync"
+
+	"torchx/backends"
+	"torchx/runtime/logstore"
+	"torchx/runtime/spec"
+)
+
+// Open reads the log of a replica: it copies what the cluster has, or, following,
+// what it gets, and reads the copy. Errors: backends.ErrNotFound (app, replica,
+// attempt, or a log that nobody archived), backends.ErrUnavailable,
+// backends.ErrInvalidOption.
+func (a *App) Open(ctx context.Context, r spec.Replica, o backends.LogOptions) (backends.LogReader, error) {
+	_, kept := archived(a.Dir, r)
+	snap, err := a.look(ctx)
+	if errors.Is(err, backends.ErrNotFound) && kept > 0 {
+		return openArchived(a.Dir, r, kept, a.Hub, o)
+	}
+	if err != nil {
+		return nil, err
+	}
+	runs, _, over := a.of(r)
+	attempts := max(kept, attemptsOf(runs))
+	if attempts == 0 {
+		if snap.Status == nil || snap.Status.Replica(r) == nil {
+			return nil, fmt.Errorf("replica %s/%d of app %s: %w", r.Role, r.ID, a.ID, backends.ErrNotFound)
+		}
+		if over && snap.Status.Replica(r).StartedAt == nil {
+			return nil, backends.Errorf(backends.ErrNotFound, "it was not started")
+		}
+		if over {
+			return nil, backends.Errorf(backends.ErrNotFound, "its pods are gone and nothing archived their logs: -cfg archive=true does, and so does `torchx log -t` while it runs")
+		}
+	}
+	if o.Attempt != nil && (*o.Attempt < 0 || *o.Attempt >= attempts) && (*o.Attempt > 0 || attempts > 0 || !o.Follow && !o.AllAttempts) {
+		return nil, fmt.Errorf("attempt %d: there are %d: %w", *o.Attempt, attempts, backends.ErrNotFound)
+	}
+	return a.open(r, o, over), nil
+}
+
+func attemptsOf(runs map[logName][]Run) (n int) {
+	for name := range runs {
+		n = max(n, name.attempt+1)
+	}
+	return n
+}
+
+func (a *App) open(r spec.Replica, o backends.LogOptions, over bool) *reader {
+	rd := &reader{app: a, replica: r, o: o, follow: o.Follow && !over}
+	if !rd.follow || o.Tail >= 0 { // which lines are the last is known when all are there
+		rd.first, rd.releaseFirst = a.collect(r, false)
+	} else {
+		rd.collector, rd.release = a.collect(r, true)
+	}
+	return rd
+}
+
+// reader reads what a collector copies.
+type reader struct {
+	app     *App
+	replica spec.Replica
+	o       backends.LogOptions
+	follow  bool
+
+	mu           sync.Mutex
+	first        *collector // of what was there at first; nil: it is not waited for
+	collector    *collector // of what is followed; nil: nothing is (yet)
+	releaseFirst func()
+	release      func()
+	log          backends.LogReader
+	told         bool
+	closed       bool
+}
+
+// Next implements backends.LogReader.
+func (r *reader) Next(ctx context.Context) (backends.Block, error) {
+	if err := r.await(ctx); err != nil {
+		return backends.Block{}, err
+	}
+	log, err := r.opened()
+	if err != nil {
+		return backends.Block{}, err
+	}
+	b, err := log.Next(ctx)
+	if errors.Is(err, io.EOF) {
+		if failure := r.failure(); failure != nil {
+			return b, failure
+		}
+	}
+	return b, err
+}
+
+// await waits until the log can be opened: what was there is copied, and of what is
+// followed it is known which containers there are.
+func (r *reader) await(ctx context.Context) error {
+	if r.log != nil {
+		return nil
+	}
+	if r.first != nil {
+		select {
+		case <-r.first.done:
+		case <-ctx.Done():
+			return ctx.Err()
+		}
+	}
+	if !r.follow {
+		return nil
+	}
+	r.mu.Lock()
+	if r.collector == nil && !r.closed {
+		r.collector, r.release = r.app.collect(r.replica, true)
+	}
+	c := r.collector
+	r.mu.Unlock()
+	for c != nil {
+		runs, changed, over := r.app.of(r.replica)
+		if len(runs) > 0 || over {
+			return nil
+		}
+		select {
+		case <-changed:
+		case <-c.done:
+			return nil
+		case <-ctx.Done():
+			return ctx.Err()
+		}
+	}
+	return nil
+}
+
+// failure is why the log that was read is not all, told once.
+func (r *reader) failure() error {
+	if r.told {
+		return nil
+	}
+	r.told = true
+	for _, c := range []*collector{r.first, r.collector} {
+		if c != nil && c.failure() != nil {
+			return c.failure()
+		}
+	}
+	return nil
+}
+
+func (r *reader) opened() (backends.LogReader, error) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.closed {
+		return nil, fmt.Errorf("read log: %w", fs.ErrClosed)
+	}
+	if r.log != nil {
+		return r.log, nil
+	}
+	var err error
+	r.log, err = openLogs(r.app.Dir, r.replica, r.others(), r.app.Hub, r.state, r.o)
+	return r.log, err
+}
+
+// state tells how many attempts have begun, and whether all is copied.
+func (r *reader) state() (attempts int, done bool, err error) {
+	done = r.over()
+	runs, _, _ := r.app.of(r.replica)
+	_, kept := archived(r.app.Dir, r.replica)
+	return max(kept, attemptsOf(runs)), done, nil
+}
+
+func (r *reader) over() bool {
+	if r.follow {
+		select {
+		case <-r.collector.done:
+			return true
+		default:
+			return false
+		}
+	}
+	_, _, over := r.app.of(r.replica)
+	return over
+}
+
+// Close implements io.Closer.
+func (r *reader) Close() error {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.closed {
+		return nil
+	}
+	r.closed = true
+	for _, release := range []func(){r.releaseFirst, r.release} {
+		if release != nil {
+			release()
+		}
+	}
+	if r.log != nil {
+		return r.log.Close()
+	}
+	return nil
+}
+
+// openArchived reads what is archived only.
+func openArchived(dir string, r spec.Replica, attempts int, hub *logstore.Hub, o backends.LogOptions) (backends.LogReader, error) {
+	var others []string
+	for attempt := range attempts {
+		others = append(others, containers(dir, r, attempt)...)
+	}
+	return openLogs(dir, r, others, hub, func() (int, bool, error) { return attempts, true, nil }, o)
+}
+
+// others are the containers beside the main one.
+func (r *reader) others() (names []string) {
+	runs, _, _ := r.app.of(r.replica)
+	for name := range runs {
+		names = append(names, name.container)
+	}
+	kept, _ := archived(r.app.Dir, r.replica)
+	for _, name := range kept {
+		names = append(names, name.container)
+	}
+	return names
+}
+
+// openLogs opens the log of the main container, together with those of the others
+// if there are any.
+func openLogs(dir string, r spec.Replica, others []string, hub *logstore.Hub, state func() (int, bool, error), o backends.LogOptions) (backends.LogReader, error) {
+	others = slices.DeleteFunc(others, func(name string) bool { return name == "" })
+	slices.Sort(others)
+	others = slices.Compact(others)
+	open := func(container string, o backends.LogOptions) (backends.LogReader, error) {
+		return logstore.Open(logstore.Source{
+			Dir:   func(attempt int) string { return logName{attempt, container}.dir(replicaDir(dir, r)) },
+			State: state, Watch: []string{replicaDir(dir, r)}, Hub: hub,
+		}, o)
+	}
+	log, err := backends.LogReader(nil), error(nil)
+	if len(others) == 0 {
+		log, err = open("", o)
+	} else {
+		log, err = openMerged(others, open, o)
+	}
+	if err != nil {
+		return nil, err
+	}
+	return combined{log}, nil
+}
+
+// combined is a log of which the cluster does not tell which stream a line is of.
+type combined struct{ backends.LogReader }
+
+// Next implements backends.LogReader.
+func (c combined) Next(ctx context.Context) (backends.Block, error) {
+	b, err := c.LogReader.Next(ctx)
+	if b.Stream != "" {
+		b.Stream = backends.Combined
+	}
+	return b, err
+}

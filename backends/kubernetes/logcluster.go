@@ -1,0 +1,221 @@
+package kubernetes
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"strconv"
+	"strings"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+
+	"torchx/backends"
+	"torchx/backends/kubernetes/archive"
+	"torchx/backends/kubernetes/kube"
+	"torchx/backends/kubernetes/observe"
+	"torchx/backends/kubernetes/podlog"
+)
+
+// logCluster is an app on its cluster, as its archive sees it.
+type logCluster struct {
+	backend *Backend
+	id      string
+}
+
+// Look implements archive.Cluster.
+func (c *logCluster) Look(ctx context.Context) (*archive.Snapshot, error) {
+	t, err := c.backend.target(ctx, c.id)
+	if err != nil {
+		return nil, err
+	}
+	seen, err := t.glance(ctx)
+	if err != nil {
+		return nil, err
+	}
+	return t.snapshot(seen), nil
+}
+
+// awayPause is how long a cluster is let alone that was away for longer than is
+// usual; whoever does not want to wait any more says so by ctx.
+const awayPause = 10 * time.Second
+
+// Watch implements archive.Cluster.
+func (c *logCluster) Watch(ctx context.Context, see func(*archive.Snapshot)) error {
+	t, err := c.backend.target(ctx, c.id)
+	if err != nil {
+		return err
+	}
+	for {
+		err := t.follow(ctx, func(seen *observe.Seen) bool {
+			s := t.snapshot(seen)
+			see(s)
+			return s.Status.State.Terminal()
+		})
+		if err == nil || !errors.Is(err, backends.ErrUnavailable) || apierrors.IsUnauthorized(err) {
+			return err
+		}
+		if err := sleep(ctx, awayPause); err != nil {
+			return err
+		}
+	}
+}
+
+// snapshot lists the runs of an app's containers.
+func (t *target) snapshot(seen *observe.Seen) *archive.Snapshot {
+	s := &archive.Snapshot{Status: t.status(seen)}
+	locate := seen.Locator()
+	for i := range seen.Pods {
+		pod := &seen.Pods[i]
+		replica, attempt, ok := locate(pod)
+		if !ok {
+			continue
+		}
+		s.Runs = append(s.Runs, runsOf(pod, archive.Run{
+			Replica: replica, Attempt: attempt, Pod: pod.Name, UID: string(pod.UID), Created: pod.CreationTimestamp.Time,
+		})...)
+	}
+	return s
+}
+
+// runsOf are the runs of a pod's containers of which the node may have logs.
+func runsOf(pod *corev1.Pod, of archive.Run) (all []archive.Run) {
+	add := func(specs []corev1.Container, list []corev1.ContainerStatus, init bool) {
+		for i := range specs {
+			r := of
+			// A controller that gives its pods names of their own can make another one of
+			// the same name, and a kubelet another run in the same pod.
+			r.Verify = pod.GenerateName == "" || init || pod.Spec.RestartPolicy != corev1.RestartPolicyNever
+			if r.Name = specs[i].Name; init || i > 0 {
+				r.Container = r.Name
+			}
+			all = append(all, containerRuns(pod, statusOf(list, specs[i].Name), r)...)
+		}
+	}
+	add(pod.Spec.Containers, pod.Status.ContainerStatuses, false)
+	add(pod.Spec.InitContainers, pod.Status.InitContainerStatuses, true)
+	return all
+}
+
+func statusOf(list []corev1.ContainerStatus, name string) *corev1.ContainerStatus {
+	for i := range list {
+		if list[i].Name == name {
+			return &list[i]
+		}
+	}
+	return nil
+}
+
+// containerRuns are the current run of a container, and the one before it.
+func containerRuns(pod *corev1.Pod, s *corev1.ContainerStatus, r archive.Run) []archive.Run {
+	over := pod.Status.Phase == corev1.PodSucceeded || pod.Status.Phase == corev1.PodFailed
+	r.State = podlog.Waiting
+	if over {
+		r.State = podlog.Never
+	}
+	if s == nil {
+		return []archive.Run{r}
+	}
+	r.Restart = int(s.RestartCount)
+	last := s.LastTerminationState.Terminated
+	switch {
+	case s.State.Running != nil:
+		r.State = podlog.Running
+	case s.State.Terminated != nil:
+		r.State = ended(s.State.Terminated)
+	case last != nil: // it waits to be started again
+		r.State = ended(last)
+		return []archive.Run{r}
+	}
+	if last == nil || r.Restart == 0 {
+		return []archive.Run{r}
+	}
+	before := r
+	before.Restart, before.Previous, before.State = r.Restart-1, true, ended(last)
+	return []archive.Run{before, r}
+}
+
+// ended is the state of a container that has ended; one that could not be started
+// has no log.
+func ended(s *corev1.ContainerStateTerminated) podlog.State {
+	switch {
+	case s.ContainerID == "", s.Reason == "StartError", s.Reason == "ContainerCannotRun":
+		return podlog.Never
+	}
+	return podlog.Ended
+}
+
+// Open implements archive.Cluster.
+func (c *logCluster) Open(ctx context.Context, r archive.Run, o podlog.Options) (io.ReadCloser, error) {
+	t, err := c.backend.target(ctx, c.id)
+	if err != nil {
+		return nil, err
+	}
+	body, err := t.Stream(ctx, kube.Pods, t.namespace, r.Pod, "log", logParams(r, o))
+	if err != nil {
+		return nil, logError(err)
+	}
+	if !r.Verify {
+		return body, nil
+	}
+	// Whose log it is, is known only now: after a look before, another pod could have
+	// taken the place.
+	pod := &corev1.Pod{}
+	if err = t.Get(ctx, kube.Pods, t.namespace, r.Pod, pod); err == nil {
+		err = verify(pod, r)
+	}
+	if err != nil {
+		body.Close()
+		return nil, logError(err)
+	}
+	return body, nil
+}
+
+var errAnother = fmt.Errorf("the pod, or its container, is another one now: %w", backends.ErrUnavailable)
+
+func verify(pod *corev1.Pod, r archive.Run) error {
+	if string(pod.UID) != r.UID {
+		return errAnother
+	}
+	s := statusOf(append(pod.Status.ContainerStatuses, pod.Status.InitContainerStatuses...), r.Name)
+	restart := r.Restart
+	if r.Previous {
+		restart++
+	}
+	if s != nil && int(s.RestartCount) != restart {
+		return errAnother
+	}
+	return nil
+}
+
+func logParams(r archive.Run, o podlog.Options) map[string]string {
+	p := map[string]string{"timestamps": "true", "container": r.Name}
+	if o.Follow {
+		p["follow"] = "true"
+	}
+	if r.Previous {
+		p["previous"] = "true"
+	}
+	if !o.Since.IsZero() {
+		p["sinceTime"] = o.Since.UTC().Format(time.RFC3339)
+	}
+	if o.Tail > 0 {
+		p["tailLines"] = strconv.FormatInt(o.Tail, 10)
+	}
+	return p
+}
+
+// logError tells what podlog does about a failure; all else may pass.
+func logError(err error) error {
+	switch {
+	case errors.Is(err, kube.ErrForbidden), apierrors.IsUnauthorized(err):
+		return errors.Join(podlog.ErrRefused, err)
+	case errors.Is(err, backends.ErrNotFound):
+		return podlog.ErrGone
+	case apierrors.IsBadRequest(err) && strings.Contains(err.Error(), "waiting to start"):
+		return podlog.ErrNotStarted
+	}
+	return err
+}

@@ -1,0 +1,267 @@
+package kubernetes
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"math/rand/v2"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"torchx/backends"
+	"torchx/backends/kubernetes/clustertest"
+	"torchx/runtime/spec"
+)
+
+// logHome is a backend whose apps run in a namespace of their own.
+type logHome struct {
+	*testing.T
+	cluster   *clustertest.Cluster
+	namespace string
+	home      string
+}
+
+func newLogHome(t *testing.T) *logHome {
+	cluster := clustertest.Need(t)
+	return &logHome{t, cluster, cluster.Namespace(t), t.TempDir()}
+}
+
+// open returns a backend that reaches the cluster by a kubeconfig.
+func (h *logHome) open(kubeconfig string) *Backend {
+	h.Helper()
+	b, err := New(Config{
+		Home: h.home, Version: "test", Warn: func(line string) { h.Log(line) },
+		Settings: func(context.Context, string) (backends.Config, error) {
+			return backends.Config{"namespace": h.namespace, "kubeconfig": kubeconfig}, nil
+		},
+	})
+	if err != nil {
+		h.Fatal(err)
+	}
+	h.Cleanup(func() { _ = b.Close() })
+	return b
+}
+
+// run starts a role of busybox shells and returns the app's id.
+func (h *logHome) run(cfg map[string]any, replicas int, script string, change ...func(*spec.App)) string {
+	h.Helper()
+	b := h.open(h.cluster.Kubeconfig)
+	role := spec.NewRole("worker", clustertest.Image)
+	role.Entrypoint, role.Args, role.NumReplicas = "sh", []string{"-c", script}, replicas
+	role.Resource = spec.Resource{CPU: 1, MemMB: 64}
+	app := &spec.App{Name: "logs", Roles: []spec.Role{role}, Metadata: map[string]any{}}
+	for _, do := range change {
+		do(app)
+	}
+	given := map[string]any{
+		"namespace": h.namespace, "gang": "job", "reserved_millicpu": 995, "reserved_memmb": 63, "kubeconfig": h.cluster.Kubeconfig,
+	}
+	for k, v := range cfg {
+		given[k] = v
+	}
+	resolved, _, err := backends.Resolve(b.Options(), backends.JSONLayer(given, "test"))
+	if err != nil {
+		h.Fatal(err)
+	}
+	p, err := b.Plan(h.Context(), backends.PlanInput{ID: fmt.Sprintf("logs-%x", rand.Uint32()), App: app, Cfg: resolved, Cwd: h.home})
+	if err != nil {
+		h.Fatal(err)
+	}
+	if err := b.Submit(h.Context(), p); err != nil {
+		h.Fatal(err)
+	}
+	return p.ID
+}
+
+// read reads the log of a replica to its end.
+func (h *logHome) read(b *Backend, id string, replica int, o backends.LogOptions) (text string, notices []string, err error) {
+	ctx, cancel := context.WithTimeout(h.Context(), 8*time.Minute)
+	defer cancel()
+	r, err := b.Logs(ctx, id, spec.Replica{Role: "worker", ID: replica}, o)
+	if err != nil {
+		return "", nil, err
+	}
+	defer r.Close()
+	var out strings.Builder
+	for {
+		block, err := r.Next(ctx)
+		switch {
+		case errors.Is(err, io.EOF):
+			return out.String(), notices, nil
+		case err != nil:
+			return out.String(), notices, err
+		case block.Notice != "":
+			notices = append(notices, block.Notice)
+		}
+		out.Write(block.Data)
+	}
+}
+
+func (h *logHome) wait(b *Backend, id string) {
+	h.Helper()
+	ctx, cancel := context.WithTimeout(h.Context(), 3*time.Minute)
+	defer cancel()
+	if _, err := b.Wait(ctx, id); err != nil {
+		h.Fatal(err)
+	}
+}
+
+// The logs of 100 pods are complete, every line once, while the connection to the
+// server is cut again and again; and when the pods are gone.
+func TestLogsOverBadConnection(t *testing.T) {
+	t.Parallel()
+	h := newLogHome(t)
+	const replicas, lines = 100, 150
+	proxy := h.cluster.Proxy(t)
+	id := h.run(nil, replicas, fmt.Sprintf("i=0; while [ $i -lt %d ]; do i=$((i+1)); echo line $i; echo err $i >&2; [ $((i%%5)) = 0 ] && sleep 0.5; done; printf end", lines))
+	b := h.open(proxy.Kubeconfig)
+	stop := make(chan struct{})
+	var cutting, reading sync.WaitGroup
+	cuts := 0
+	cutting.Go(func() {
+		for {
+			select {
+			case <-stop:
+				return
+			case <-time.After(time.Duration(500+rand.IntN(2500)) * time.Millisecond):
+			}
+			cuts++
+			proxy.Cut()
+			time.Sleep(time.Duration(rand.IntN(500)) * time.Millisecond)
+			if err := proxy.Restore(); err != nil {
+				t.Error(err)
+				return
+			}
+		}
+	})
+	check := func(i int, o backends.LogOptions, b *Backend) {
+		got, notices, err := h.read(b, id, i, o)
+		if err != nil || len(notices) > 0 {
+			t.Errorf("replica %d: %v, notices %q", i, err, notices)
+		}
+		h.complete(i, got, lines)
+	}
+	for i := range replicas {
+		reading.Go(func() { check(i, backends.LogOptions{Follow: true, Tail: -1}, b) })
+	}
+	reading.Wait()
+	close(stop)
+	cutting.Wait()
+	t.Logf("the connection was cut %d times", cuts)
+	direct := h.open(h.cluster.Kubeconfig)
+	if err := direct.Delete(t.Context(), id, backends.DeleteOptions{KeepLogs: true}); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// complete checks that both streams have their lines once and in order, and the end.
+func (h *logHome) complete(replica int, text string, lines int) {
+	h.Helper()
+	next := map[string]int{"line": 1, "err": 1}
+	rest, ok := strings.CutSuffix(text, "end")
+	if !ok {
+		h.Errorf("replica %d: the end is missing: %.100q", replica, text[max(0, len(text)-100):])
+	}
+	for line := range strings.Lines(rest) {
+		var stream string
+		var n int
+		if _, err := fmt.Sscanf(line, "%s %d\n", &stream, &n); err != nil || n != next[stream] {
+			h.Errorf("replica %d: %q, want number %d", replica, line, next[stream])
+			return
+		}
+		next[stream]++
+	}
+	if next["line"] != lines+1 || next["err"] != lines+1 {
+		h.Errorf("replica %d: it ends before %v, want %d", replica, next, lines+1)
+	}
+}
+
+// What the API sends of unusual output is what the replica wrote; only a \r before
+// the end of a line is dropped, by containerd.
+func TestLogsOfUnusualOutput(t *testing.T) {
+	t.Parallel()
+	h := newLogHome(t)
+	script := `printf '10%%\r20%%\n\n  indented\t\n'; printf '\377\376 bytes\n'; head -c 40000 /dev/zero | tr '\0' x; echo; sleep 1; head -c 16384 /dev/zero | tr '\0' y; sleep 2; echo; printf 'no newline'`
+	want := "10%\r20%\n\n  indented\t\n\xff\xfe bytes\n" + strings.Repeat("x", 40000) + "\n" + strings.Repeat("y", 16384) + "\nno newline"
+	id := h.run(nil, 1, script)
+	b := h.open(h.cluster.Kubeconfig)
+	for _, follow := range []bool{true, false} {
+		got, notices, err := h.read(b, id, 0, backends.LogOptions{Follow: follow, Tail: -1})
+		if got != want || err != nil || len(notices) > 0 {
+			t.Errorf("follow %v: %d bytes, want %d: %.200q…, %q, %v", follow, len(got), len(want), got, notices, err)
+		}
+	}
+}
+
+// A container that is started again in its pod, one that is waited for, and others
+// beside the main one.
+func TestLogsOfSeveralContainers(t *testing.T) {
+	t.Parallel()
+	h := newLogHome(t)
+	overlay := func(app *spec.App) {
+		app.Roles[0].Metadata = map[string]any{"kubernetes": map[string]any{"spec": map[string]any{
+			"restartPolicy":  "OnFailure",
+			"initContainers": []any{map[string]any{"name": "prepare", "image": clustertest.Image, "imagePullPolicy": "Never", "command": []any{"sh", "-c", "echo prepared"}}},
+			"containers":     []any{map[string]any{"name": "proxy", "image": clustertest.Image, "imagePullPolicy": "Never", "command": []any{"sh", "-c", "echo listening"}}},
+			"volumes":        []any{map[string]any{"name": "shared", "emptyDir": map[string]any{}}},
+		}}}
+	}
+	// The first run fails: what it wrote to the shared memory is there for the second.
+	id := h.run(nil, 1, `if [ -e /dev/shm/ran ]; then echo second; else touch /dev/shm/ran; echo first; exit 3; fi`, overlay)
+	b := h.open(h.cluster.Kubeconfig)
+	got, notices, err := h.read(b, id, 0, backends.LogOptions{Follow: true, Tail: -1})
+	for _, line := range []string{"prepare prepared\n", "proxy listening\n", "first\n", "second\n"} {
+		if strings.Count(got, line) != 1 {
+			t.Errorf("%q is not once in %q (%q, %v)", line, got, notices, err)
+		}
+	}
+	h.wait(b, id)
+	got, _, err = h.read(b, id, 0, backends.LogOptions{Tail: -1})
+	if want := "prepare prepared\n"; !strings.HasPrefix(got, want) || !strings.HasSuffix(got, "second\n") || err != nil {
+		t.Errorf("%q, %v", got, err)
+	}
+}
+
+// Attempts of a replica are pods of their own; the logs of all stay.
+func TestLogsOfAttempts(t *testing.T) {
+	t.Parallel()
+	h := newLogHome(t)
+	for _, gang := range []string{"job", "jobset", "volcano"} {
+		t.Run(gang, func(t *testing.T) {
+			t.Parallel()
+			h := &logHome{t, h.cluster, h.namespace, t.TempDir()}
+			retry := func(app *spec.App) {
+				app.Roles[0].MaxRetries, app.Roles[0].RetryPolicy = 1, spec.RetryApplication
+			}
+			id := h.run(map[string]any{"gang": gang}, 1, "echo $HOSTNAME; sleep 1; exit 3", retry)
+			b := h.open(h.cluster.Kubeconfig)
+			got, notices, err := h.read(b, id, 0, backends.LogOptions{Follow: true, Tail: -1})
+			if strings.Count(got, "\n") != 2 || err != nil || len(notices) > 0 {
+				t.Errorf("followed: %q, %q, %v", got, notices, err)
+			}
+			lines := strings.SplitAfter(got, "\n")
+			for attempt := range 2 {
+				again, _, err := h.read(b, id, 0, backends.LogOptions{Tail: -1, Attempt: &attempt})
+				if err != nil || again != lines[attempt] {
+					t.Errorf("attempt %d: %q, %v", attempt, again, err)
+				}
+			}
+		})
+	}
+}
+
+func TestStreamsAreNotSplit(t *testing.T) {
+	t.Parallel()
+	b, err := New(Config{Home: t.TempDir()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for stream, want := range map[backends.Stream]error{backends.Stdout: backends.ErrUnsupported, "no": backends.ErrInvalidOption} {
+		if _, err := b.Logs(t.Context(), "default:app", spec.Replica{Role: "worker"}, backends.LogOptions{Stream: stream}); !errors.Is(err, want) {
+			t.Errorf("%s: %v", stream, err)
+		}
+	}
+}
