@@ -40,15 +40,20 @@ func (b *Backend) Cancel(ctx context.Context, id string, o backends.CancelOption
 	return nil
 }
 
-// stop asks the controller to end the pods.
+// stop asks the controllers to end the pods. What was asked for before is not asked
+// for again, so the first time stays.
 func (t *target) stop(ctx context.Context, a *app) error {
-	now := time.Now().UTC().Format(time.RFC3339)
-	meta := map[string]any{"annotations": map[string]string{label.Cancelled: now}}
+	meta := map[string]any{"annotations": map[string]string{label.Cancelled: time.Now().UTC().Format(time.RFC3339)}}
 	suspend := map[string]any{"metadata": meta, "spec": map[string]any{"suspend": true}}
 	switch a.form {
 	case formVolcano:
-		if err := t.Patch(ctx, kube.VolcanoJobs, t.namespace, t.name, "", map[string]any{"metadata": meta}); err != nil {
-			return err
+		if _, ok := a.volcano.Annotations[label.Cancelled]; !ok {
+			if err := t.Patch(ctx, kube.VolcanoJobs, t.namespace, t.name, "", map[string]any{"metadata": meta}); err != nil {
+				return err
+			}
+		}
+		if a.volcano.Status.State.Phase == "Aborting" {
+			return nil
 		}
 		return t.abort(ctx, a.volcano)
 	case formJobSet:

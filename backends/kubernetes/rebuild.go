@@ -120,7 +120,8 @@ func resourceOf(limits corev1.ResourceList) (r spec.Resource) {
 	return r
 }
 
-// unescape is literal backwards.
+// unescape is literal backwards; macros make the same text of it.
 func unescape(text string) string {
-	return strings.NewReplacer("$$", "$", "$("+indexVariable+")", "${replica_id}").Replace(text)
+	text = strings.NewReplacer("$$", "$", "$("+indexVariable+")", index).Replace(text)
+	return strings.NewReplacer("$$", "$$$$", index, "${replica_id}").Replace(text)
 }

@@ -1,0 +1,212 @@
+package kubernetes
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"slices"
+	"strings"
+	"testing"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/client-go/tools/clientcmd/api"
+
+	"torchx/backends"
+	"torchx/backends/kubernetes/label"
+	"torchx/runtime/spec"
+)
+
+// TestCancel: a cancelled app ends, keeps its objects and spec, and stays cancelled.
+func TestCancel(t *testing.T) {
+	t.Parallel()
+	for _, gang := range forms {
+		t.Run(string(gang), func(t *testing.T) {
+			t.Parallel()
+			s := newSite(t)
+			p := s.plan("pair-1", map[string]any{"gang": string(gang), "reserved_millicpu": 1000})
+			if err := s.Submit(t.Context(), p); err != nil {
+				t.Fatal(err)
+			}
+			for _, force := range []bool{false, true, false} {
+				if err := s.Cancel(t.Context(), p.ID, backends.CancelOptions{Force: force}); err != nil {
+					t.Fatal(err)
+				}
+			}
+			status, err := s.Wait(t.Context(), p.ID)
+			if err != nil || status.State != spec.Cancelled {
+				t.Fatalf("%+v, %v", status, err)
+			}
+			marks := map[string]bool{}
+			for name, o := range s.objects() {
+				if o.GetKind() != "Service" {
+					marks[o.GetAnnotations()[label.Cancelled]] = true
+					if o.GetAnnotations()[label.Cancelled] == "" {
+						t.Errorf("%s is not marked", name)
+					}
+				}
+			}
+			if err := s.Cancel(t.Context(), p.ID, backends.CancelOptions{}); err != nil {
+				t.Error(err)
+			}
+			for _, o := range s.objects() {
+				if at := o.GetAnnotations()[label.Cancelled]; o.GetKind() != "Service" && !marks[at] {
+					t.Errorf("marked again at %s, before %v", at, marks)
+				}
+			}
+			if got, err := s.Submitted(t.Context(), p.ID); err != nil || got.Partial {
+				t.Errorf("%+v, %v", got, err)
+			}
+			if err := s.Backend.Delete(t.Context(), p.ID, backends.DeleteOptions{}); err != nil {
+				t.Fatal(err)
+			}
+			s.wantNothing("deleted")
+		})
+	}
+}
+
+// TestUnknown: an app that is not there.
+func TestUnknown(t *testing.T) {
+	t.Parallel()
+	s := newSite(t)
+	id := appID(s.namespace, "nope")
+	if err := s.Cancel(t.Context(), id, backends.CancelOptions{Force: true}); err != nil {
+		t.Errorf("cancel: %v", err)
+	}
+	_, described := s.Describe(t.Context(), id)
+	_, submitted := s.Submitted(t.Context(), id)
+	for what, err := range map[string]error{
+		"delete": s.Backend.Delete(t.Context(), id, backends.DeleteOptions{}), "describe": described, "submitted": submitted,
+	} {
+		if !errors.Is(err, backends.ErrNotFound) {
+			t.Errorf("%s: %v", what, err)
+		}
+	}
+	if _, err := s.Describe(t.Context(), "nope"); err == nil || !strings.Contains(err.Error(), "kubernetes://torchx/default:nope") {
+		t.Errorf("an id without a namespace: %v", err)
+	}
+}
+
+// TestOfTorchX: a job that TorchX itself submitted (the request is a recorded one) is
+// listed, described from its templates, cancelled and deleted.
+func TestOfTorchX(t *testing.T) {
+	t.Parallel()
+	s := newSite(t)
+	data, err := os.ReadFile("testdata/dryrun/custom_multirole.kubernetes.json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var r recording
+	decode(t, data, &r)
+	body := r.Request.Resource
+	body["spec"].(map[string]any)["queue"] = "default"
+	text, _ := json.Marshal(body) // YAML, too
+	s.Create(t, s.namespace, string(text))
+	name := body["metadata"].(map[string]any)["name"].(string)
+	id := appID(s.namespace, name)
+	apps, err := s.Backend.List(t.Context())
+	if err != nil || len(apps) != 1 || apps[0].ID != id || !apps[0].Foreign || apps[0].Name != r.App.Name {
+		t.Fatalf("%+v, %v", apps, err)
+	}
+	got, err := s.Submitted(t.Context(), id)
+	if err != nil || !got.Partial || len(got.App.Roles) != len(r.App.Roles) {
+		t.Fatalf("%+v, %v", got, err)
+	}
+	for i := range r.App.Roles {
+		was, is := &r.App.Roles[i], &got.App.Roles[i]
+		if is.Name != was.Name || is.NumReplicas != was.NumReplicas || is.Image != was.Image ||
+			is.Entrypoint != was.Entrypoint || len(is.Args) != len(was.Args) || is.Resource.CPU != was.Resource.CPU {
+			t.Errorf("%+v, was %+v", is, was)
+		}
+	}
+	if err := errors.Join(s.Cancel(t.Context(), id, backends.CancelOptions{Force: true}), s.Backend.Delete(t.Context(), id, backends.DeleteOptions{})); err != nil {
+		t.Error(err)
+	}
+}
+
+// TestRebuild: what is rebuilt of an app without its annotation is the app, but for
+// what only torchx knows.
+func TestRebuild(t *testing.T) {
+	t.Parallel()
+	s := newSite(t)
+	for _, gang := range forms {
+		p := s.plan("pair-"+string(gang), map[string]any{"gang": string(gang), "reserved_millicpu": 1000})
+		if err := s.Submit(t.Context(), p); err != nil {
+			t.Fatal(err)
+		}
+		kind := [2]string{p.Request.(*Request).Objects[0].Type().APIVersion, p.Request.(*Request).Objects[0].Type().Kind}
+		patch := fmt.Appendf(nil, `{"metadata":{"annotations":{%q:null}}}`, label.App)
+		if _, err := s.Of(s.namespace, kind[0], kind[1]).Patch(t.Context(), p.Request.(*Request).Objects[0].Meta().Name, "application/merge-patch+json", patch, metav1.PatchOptions{}); err != nil {
+			t.Fatal(err)
+		}
+		got, err := s.Submitted(t.Context(), p.ID)
+		if err != nil || !got.Partial || got.App.Name != "pair" || len(got.App.Roles) != 2 {
+			t.Fatalf("%+v, %v", got, err)
+		}
+		for i, role := range got.App.Roles {
+			want := p.App.Roles[i]
+			who, _ := role.Env.Get("WHO")
+			price, _ := role.Env.Get("PRICE")
+			id := "${replica_id}"
+			if gang == formVolcano || want.NumReplicas == 1 {
+				id = "0"
+			}
+			if role.Name != want.Name || role.NumReplicas != want.NumReplicas || role.Entrypoint != "sleep" || !slices.Equal(role.Args, want.Args) ||
+				role.Resource.CPU != 1 || role.Resource.MemMB != 32 || who != want.Name+"-"+id || price != "$5 $(NOT)" {
+				t.Errorf("%s: %+v", gang, role)
+			}
+		}
+	}
+}
+
+// TestRights: who may use one namespace only can use that one.
+func TestRights(t *testing.T) {
+	t.Parallel()
+	s := newSite(t)
+	b := s.as(s.User(t, s.namespace, `{apiGroups: [batch, batch.volcano.sh, jobset.x-k8s.io], resources: [jobs, jobsets], verbs: [get, list, create, delete, patch]},
+{apiGroups: [""], resources: [pods, services], verbs: [get, list, watch, delete]},
+{apiGroups: [bus.volcano.sh], resources: [commands], verbs: [create]}`))
+	b.config.Settings = nil // every namespace
+	p := s.plan("pair-1", map[string]any{"gang": "volcano", "reserved_millicpu": 1000})
+	if err := b.Submit(t.Context(), p); err != nil {
+		t.Fatal(err)
+	}
+	if apps, err := b.List(t.Context()); err != nil || len(apps) != 1 {
+		t.Errorf("%v, %v", apps, err)
+	}
+	if err := errors.Join(b.Cancel(t.Context(), p.ID, backends.CancelOptions{}), b.Delete(t.Context(), p.ID, backends.DeleteOptions{})); err != nil {
+		t.Error(err)
+	}
+	err := b.Submit(t.Context(), s.plan("pair-2", map[string]any{"gang": "job"}))
+	if err == nil || !strings.Contains(err.Error(), "may not create services in namespace "+s.namespace) {
+		t.Errorf("%v", err)
+	}
+	s.wantNothing("refused")
+}
+
+// TestPlace: an app is found again from another current context, and when its
+// kubeconfig has moved.
+func TestPlace(t *testing.T) {
+	t.Parallel()
+	s := newSite(t)
+	given := s.plan("pair-1", map[string]any{"gang": "jobset", "reserved_millicpu": 1000})
+	cfg, err := s.Place(given.Cfg)
+	if err != nil || cfg["kubeconfig"] != s.Kubeconfig || cfg["context"] == nil {
+		t.Fatalf("%v, %v", cfg, err)
+	}
+	if err := s.Submit(t.Context(), given); err != nil {
+		t.Fatal(err)
+	}
+	elsewhere := s.as("/no/such")
+	for _, kubeconfig := range []any{s.Kubeconfig, "/moved/away"} {
+		cfg["kubeconfig"] = kubeconfig
+		elsewhere.config.Settings = func(context.Context, string) (backends.Config, error) { return cfg, nil }
+		if kubeconfig != s.Kubeconfig {
+			elsewhere.config.Environ = []string{"KUBECONFIG=" + s.Write(t, func(*api.Cluster, *api.AuthInfo, *api.Context) {})}
+		}
+		if _, err := elsewhere.Describe(t.Context(), given.ID); err != nil {
+			t.Errorf("%v: %v", kubeconfig, err)
+		}
+	}
+}

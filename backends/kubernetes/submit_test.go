@@ -1,0 +1,366 @@
+package kubernetes
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"net/http"
+	"net/http/httptest"
+	"net/http/httputil"
+	"net/url"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/client-go/rest"
+	"k8s.io/client-go/tools/clientcmd/api"
+
+	"torchx/backends"
+	"torchx/backends/kubernetes/clustertest"
+	"torchx/backends/kubernetes/label"
+	"torchx/runtime/spec"
+)
+
+// site is a namespace of a real cluster and a backend that works there.
+type site struct {
+	*testing.T
+	*clustertest.Cluster
+	*Backend
+	namespace string
+}
+
+func newSite(t *testing.T) *site {
+	t.Helper()
+	cluster := clustertest.Need(t)
+	s := &site{T: t, Cluster: cluster, namespace: cluster.Namespace(t)}
+	s.Backend = s.as(cluster.Kubeconfig)
+	return s
+}
+
+// as is a backend with another kubeconfig.
+func (s *site) as(kubeconfig string) *Backend {
+	s.Helper()
+	b, err := New(Config{
+		Home: s.TempDir(), Exe: "/no/such", Version: "test", Environ: []string{"KUBECONFIG=" + kubeconfig},
+		Settings: func(context.Context, string) (backends.Config, error) {
+			return backends.Config{"namespace": s.namespace}, nil
+		},
+	})
+	if err != nil {
+		s.Fatal(err)
+	}
+	s.Cleanup(func() { _ = b.Close() })
+	return b
+}
+
+// plan plans an app that sleeps, of two roles.
+func (s *site) plan(id string, cfg map[string]any) *backends.Plan {
+	s.Helper()
+	return s.planOf(id, sleepers(), cfg)
+}
+
+func (s *site) planOf(id string, app *spec.App, cfg map[string]any) *backends.Plan {
+	s.Helper()
+	given := map[string]any{"namespace": s.namespace}
+	for k, v := range cfg {
+		given[k] = v
+	}
+	resolved, _, err := backends.Resolve(s.Options(), backends.JSONLayer(given, "test"))
+	if err != nil {
+		s.Fatal(err)
+	}
+	p, err := s.Plan(s.Context(), backends.PlanInput{ID: id, App: app, Cfg: resolved, Cwd: "/"})
+	if err != nil {
+		s.Fatal(err)
+	}
+	p.Component, p.Args = "utils.sh", []string{"sleep", "600"}
+	return p
+}
+
+func sleepers() *spec.App {
+	app := &spec.App{Name: "pair", Metadata: map[string]any{"kubernetes": map[string]any{"spec": map[string]any{"terminationGracePeriodSeconds": 1}}}}
+	for _, name := range []string{"lead", "worker"} {
+		role := spec.NewRole(name, clustertest.Image)
+		role.Entrypoint, role.Args = "sleep", []string{"600"}
+		role.Env.Set("WHO", name+"-${replica_id}")
+		role.Env.Set("PRICE", "$$5 $(NOT)")
+		role.Resource = spec.Resource{CPU: 1, MemMB: 32}
+		app.Roles = append(app.Roles, role)
+	}
+	app.Roles[1].NumReplicas = 2
+	return app
+}
+
+// objects are all that torchx made in the namespace, and what owns them.
+func (s *site) objects() map[string]*unstructured.Unstructured {
+	s.Helper()
+	found := map[string]*unstructured.Unstructured{}
+	for _, kind := range [][2]string{{"batch.volcano.sh/v1alpha1", "Job"}, {"jobset.x-k8s.io/v1alpha2", "JobSet"}, {"batch/v1", "Job"}, {"v1", "Service"}, {"v1", "ConfigMap"}} {
+		list, err := s.Of(s.namespace, kind[0], kind[1]).List(s.Context(), metav1.ListOptions{LabelSelector: label.ManagedBy + "=" + label.Manager + ",!" + label.JobSetName})
+		if err != nil {
+			s.Fatal(err)
+		}
+		for i := range list.Items {
+			found[list.Items[i].GetKind()+"/"+list.Items[i].GetName()] = &list.Items[i]
+		}
+	}
+	return found
+}
+
+func (s *site) wantNothing(why string) {
+	s.Helper()
+	s.Eventually(s, why, func(context.Context) (bool, error) { return len(s.objects()) == 0, nil })
+}
+
+// TestSubmit: an app is on the cluster with all that is known of it, in every form,
+// and goes with its main object.
+func TestSubmit(t *testing.T) {
+	t.Parallel()
+	for _, gang := range forms {
+		t.Run(string(gang), func(t *testing.T) {
+			t.Parallel()
+			s := newSite(t)
+			p := s.plan("pair-1", map[string]any{"gang": string(gang), "reserved_millicpu": 1000, "kubeconfig": s.Kubeconfig})
+			if err := s.Submit(t.Context(), p); err != nil {
+				t.Fatal(err)
+			}
+			objects := s.objects()
+			if want := map[form]int{formVolcano: 1, formJobSet: 1, formJob: 3}[gang]; len(objects) != want {
+				t.Errorf("%d objects: %v", len(objects), objects)
+			}
+			s.wantOwned(objects, gang)
+			s.wantRecord(p)
+			if err := s.Submit(t.Context(), s.plan("pair-1", map[string]any{"gang": string(gang)})); !errors.Is(err, backends.ErrExists) {
+				t.Errorf("the second one: %v", err)
+			}
+			if len(s.objects()) != len(objects) {
+				t.Errorf("the second one changed something: %v", s.objects())
+			}
+			if err := s.Backend.Delete(t.Context(), p.ID, backends.DeleteOptions{}); err != nil {
+				t.Fatal(err)
+			}
+			if left := s.objects(); len(left)+len(s.Pods(t, s.namespace, "")) != 0 && gang != formJob {
+				t.Errorf("left: %v", left)
+			}
+			s.wantNothing("deleted")
+		})
+	}
+}
+
+// wantOwned checks that the deletion of one object deletes all.
+func (s *site) wantOwned(objects map[string]*unstructured.Unstructured, gang form) {
+	s.Helper()
+	if gang != formJob {
+		return
+	}
+	service := objects["Service/pair-1"]
+	if service == nil {
+		s.Fatalf("no service: %v", objects)
+	}
+	if owners := service.GetOwnerReferences(); len(owners) != 2 {
+		s.Errorf("the service goes with %v", owners)
+	}
+	for name, o := range objects {
+		if owners := o.GetOwnerReferences(); o.GetKind() == "Job" && (len(owners) != 1 || owners[0].UID != service.GetUID()) {
+			s.Errorf("%s goes with %v", name, owners)
+		}
+	}
+}
+
+// wantRecord checks that another machine is told all.
+func (s *site) wantRecord(p *backends.Plan) {
+	s.Helper()
+	got, err := s.Submitted(s.Context(), p.ID)
+	if err != nil {
+		s.Fatal(err)
+	}
+	want, _ := json.Marshal(p.App)
+	if app, _ := json.Marshal(got.App); string(app) != string(want) || got.Partial || got.Component != p.Component || !slices.Equal(got.Args, p.Args) {
+		s.Errorf("%+v, app %s, want %s", got, app, want)
+	}
+	if got.Cfg["gang"] != p.Cfg["gang"] || got.Cfg["kubeconfig"] != nil || got.Cfg["context"] != nil {
+		s.Errorf("options: %v", got.Cfg)
+	}
+	apps, err := s.Backend.List(s.Context())
+	if err != nil || len(apps) != 1 || apps[0].ID != p.ID || apps[0].Name != "pair" {
+		s.Errorf("%v, %v", apps, err)
+	}
+}
+
+// TestJobsEnd: Jobs that are deleted one by one, as ttl_seconds does, leave the
+// others running, and the last one takes the service along.
+func TestJobsEnd(t *testing.T) {
+	t.Parallel()
+	s := newSite(t)
+	p := s.plan("pair-2", map[string]any{"gang": "job", "reserved_millicpu": 1000})
+	if err := s.Submit(t.Context(), p); err != nil {
+		t.Fatal(err)
+	}
+	foreground := metav1.DeletePropagationForeground
+	for i, name := range []string{"pair-2-lead", "pair-2-worker"} {
+		if err := s.Of(s.namespace, "batch/v1", "Job").Delete(t.Context(), name, metav1.DeleteOptions{PropagationPolicy: &foreground}); err != nil {
+			t.Fatal(err)
+		}
+		s.Eventually(t, name+" is gone", func(context.Context) (bool, error) { return s.objects()["Job/"+name] == nil, nil })
+		if left := s.objects(); i == 0 && len(left) != 2 {
+			t.Errorf("the first one takes others along: %v are left", left)
+		}
+	}
+	s.wantNothing("the last Job is deleted")
+}
+
+// TestRefusals: what the cluster does not take is said in one line, and nothing is made.
+func TestRefusals(t *testing.T) {
+	t.Parallel()
+	s := newSite(t)
+	s.Create(t, s.namespace, `{apiVersion: v1, kind: ResourceQuota, metadata: {name: few}, spec: {hard: {requests.cpu: "2"}}}`)
+	s.Eventually(t, "quota", func(ctx context.Context) (bool, error) {
+		q, err := s.Of(s.namespace, "v1", "ResourceQuota").Get(ctx, "few", metav1.GetOptions{})
+		if err != nil {
+			return false, err
+		}
+		_, found, _ := unstructured.NestedString(q.Object, "status", "hard", "requests.cpu")
+		return found, nil
+	})
+	large, noImage, odd := sleepers(), sleepers(), sleepers()
+	large.Roles[1].Resource.CPU = 3
+	noImage.Roles[0].Image = spec.None
+	odd.Metadata = map[string]any{"kubernetes": map[string]any{"spec": map[string]any{"hostname": "Not_A_Name"}}}
+	for name, tt := range map[string]struct {
+		app  *spec.App
+		cfg  map[string]any
+		want []string
+	}{
+		"namespace":       {sleepers(), map[string]any{"namespace": "no-such"}, []string{"no namespace no-such", "-cfg namespace="}},
+		"queue":           {sleepers(), map[string]any{"gang": "volcano", "queue": "no-such"}, []string{"no Volcano queue no-such", "there is", "default"}},
+		"priority class":  {sleepers(), map[string]any{"gang": "volcano", "priority_class": "no-such"}, []string{"no priority class no-such"}},
+		"of pods":         {sleepers(), map[string]any{"gang": "job", "priority_class": "no-such"}, []string{"role lead", "no PriorityClass with name no-such"}},
+		"service account": {sleepers(), map[string]any{"service_account": "no-such"}, []string{"role lead", `serviceaccount "no-such" not found`}},
+		"quota":           {large, nil, []string{"role worker", "exceeded quota: few"}},
+		"image":           {noImage, nil, []string{"container lead", "no image"}},
+		"invalid":         {odd, map[string]any{"gang": "job"}, []string{"hostname", "Not_A_Name"}},
+		"context":         {sleepers(), map[string]any{"context": "no-such"}, []string{`no context "no-such"`}},
+		"kubeconfig":      {sleepers(), map[string]any{"kubeconfig": "/no/such"}, []string{"no kubeconfig /no/such"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			err := s.Submit(t.Context(), s.planOf("pair-3", tt.app, tt.cfg))
+			if err == nil || strings.Contains(err.Error(), "\n") {
+				t.Fatalf("%v is not one line", err)
+			}
+			for _, w := range tt.want {
+				if !strings.Contains(err.Error(), w) {
+					t.Errorf("%q lacks %q", err, w)
+				}
+			}
+		})
+	}
+	s.wantNothing("refused")
+}
+
+// TestAllOrNothing: whatever fails in the middle, nothing is left.
+func TestAllOrNothing(t *testing.T) {
+	t.Parallel()
+	s := newSite(t)
+	for _, gang := range forms {
+		p := s.plan("pair-4", map[string]any{"gang": string(gang), "validate_spec": false, "reserved_millicpu": 1000})
+		req := p.Request.(*Request)
+		bad := &Foreign{}
+		decode(t, []byte(`{"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "c", "namespace": "`+s.namespace+`"}, "data": {"k": 1}}`), bad)
+		req.Objects = append(req.Objects, bad)
+		if err := s.Submit(t.Context(), p); err == nil || strings.Contains(err.Error(), "\n") {
+			t.Errorf("%s: %v", gang, err)
+		}
+		s.wantNothing(string(gang) + " is undone")
+	}
+}
+
+// TestMoreObjects: what somebody adds to a plan comes and goes with the app.
+func TestMoreObjects(t *testing.T) {
+	t.Parallel()
+	s := newSite(t)
+	p := s.plan("pair-5", map[string]any{"reserved_millicpu": 1000})
+	more := &Foreign{}
+	decode(t, []byte(`{"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "c", "namespace": "`+s.namespace+`", "labels": {"app.kubernetes.io/managed-by": "torchx.pytorch.org"}}, "data": {"k": "v"}}`), more)
+	p.Request.(*Request).Objects = append(p.Request.(*Request).Objects, more)
+	if err := s.Submit(t.Context(), p); err != nil {
+		t.Fatal(err)
+	}
+	if s.objects()["ConfigMap/c"] == nil {
+		t.Errorf("%v", s.objects())
+	}
+	if err := s.Backend.Delete(t.Context(), p.ID, backends.DeleteOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	s.wantNothing("deleted")
+}
+
+// TestLostAnswer: a connection that breaks after the server has made an object does
+// not make the app fail, nor twice.
+func TestLostAnswer(t *testing.T) {
+	t.Parallel()
+	for _, gang := range forms {
+		t.Run(string(gang), func(t *testing.T) {
+			t.Parallel()
+			s := newSite(t)
+			b := s.as(s.losing(func(r *http.Request) bool { return r.Method == http.MethodPost && r.URL.Query().Get("dryRun") == "" }))
+			p := s.plan("pair-6", map[string]any{"gang": string(gang), "reserved_millicpu": 1000})
+			if err := b.Submit(t.Context(), p); err != nil {
+				t.Fatal(err)
+			}
+			if want := map[form]int{formVolcano: 1, formJobSet: 1, formJob: 3}[gang]; len(s.objects()) != want {
+				t.Errorf("%v", s.objects())
+			}
+		})
+	}
+}
+
+// losing is a kubeconfig of a server that passes requests on, but breaks the
+// connection instead of answering the first of each path that lose picks.
+func (s *site) losing(lose func(*http.Request) bool) string {
+	s.Helper()
+	to, err := url.Parse(s.Config.Host)
+	if err != nil {
+		s.Fatal(err)
+	}
+	transport, err := rest.TransportFor(s.Config)
+	if err != nil {
+		s.Fatal(err)
+	}
+	var lost sync.Map
+	proxy := &httputil.ReverseProxy{Rewrite: func(r *httputil.ProxyRequest) { r.SetURL(to) }, Transport: transport}
+	proxy.ModifyResponse = func(r *http.Response) error {
+		if _, again := lost.LoadOrStore(r.Request.URL.Path, true); lose(r.Request) && !again {
+			return errors.New("lost")
+		}
+		return nil
+	}
+	proxy.ErrorHandler = func(http.ResponseWriter, *http.Request, error) { panic(http.ErrAbortHandler) }
+	server := httptest.NewServer(proxy)
+	s.Cleanup(server.Close)
+	return s.Write(s, func(c *api.Cluster, u *api.AuthInfo, _ *api.Context) {
+		*c, *u = api.Cluster{Server: server.URL}, api.AuthInfo{}
+	})
+}
+
+// TestAuto: gang=auto takes the form of the cluster that can retry as the app asks.
+func TestAuto(t *testing.T) {
+	t.Parallel()
+	s := newSite(t)
+	app := sleepers()
+	app.Roles[1].MaxRetries, app.Roles[1].RetryPolicy = 1, spec.RetryReplica
+	p := s.planOf("pair-7", app, map[string]any{"reserved_millicpu": 1000})
+	if len(p.Warnings) > 0 || len(p.Unsettled) != 2 {
+		t.Errorf("warnings %q, unsettled %q", p.Warnings, p.Unsettled)
+	}
+	var told []string
+	p.Progress = func(step backends.Step) { told = append(told, step.Warning) }
+	if err := s.Submit(t.Context(), p); err != nil {
+		t.Fatal(err)
+	}
+	if s.objects()["JobSet/pair-7"] == nil || len(told) > 0 {
+		t.Errorf("%v, told %q", s.objects(), told)
+	}
+}
