@@ -45,6 +45,9 @@ func (b *Backend) Cancel(ctx context.Context, id string, o backends.CancelOption
 func (t *target) stop(ctx context.Context, a *app) error {
 	meta := map[string]any{"annotations": map[string]string{label.Cancelled: time.Now().UTC().Format(time.RFC3339)}}
 	suspend := map[string]any{"metadata": meta, "spec": map[string]any{"suspend": true}}
+	if err := t.deactivate(ctx, a.meta()); err != nil {
+		return err
+	}
 	switch a.form {
 	case formVolcano:
 		if _, ok := a.volcano.Annotations[label.Cancelled]; !ok {

@@ -3,10 +3,12 @@ package kubernetes
 import (
 	"context"
 	"errors"
+	"fmt"
 	"time"
 
 	"torchx/backends"
 	"torchx/backends/kubernetes/kube"
+	"torchx/backends/kubernetes/label"
 )
 
 // Delete removes all objects of an app and returns when they and the pods are
@@ -54,8 +56,13 @@ func (t *target) remove(ctx context.Context, a *app) error {
 	return errors.Join(errs...)
 }
 
+// goneTime bounds the wait for pods that end: their grace period is 30 s where nobody
+// says otherwise, and one of a node that is gone never ends.
+const goneTime = 2 * time.Minute
+
 // gone waits until the app and its pods are no more.
 func (t *target) gone(ctx context.Context) error {
+	late := time.After(goneTime)
 	for wait := 50 * time.Millisecond; ; wait = min(wait*2, time.Second) {
 		_, err := t.find(ctx)
 		if err != nil && !errors.Is(err, backends.ErrNotFound) {
@@ -70,6 +77,8 @@ func (t *target) gone(ctx context.Context) error {
 		select {
 		case <-ctx.Done():
 			return ctx.Err()
+		case <-late:
+			return fmt.Errorf("%s: the app is deleted, but after %v it has still not ended: see `kubectl -n %s get pods -l %s`", t.Client, goneTime, t.namespace, label.Selector(t.name))
 		case <-time.After(wait):
 		}
 	}

@@ -180,5 +180,5 @@ func (r *Runner) free(ctx context.Context, b backends.Backend, ref Ref) error {
 			return nil //nolint:nilerr // not found is what we want
 		}
 	}
-	return backends.Errorf(backends.ErrExists, "app %s exists already: change app_id in the request", ref.Handle())
+	return backends.Errorf(backends.ErrExists, "app %s exists already: give it another id in the request", ref.Handle())
 }

@@ -140,6 +140,70 @@ func TestDescribe(t *testing.T) {
 	}
 }
 
+// keeping is a fake of which there are several places, and that keeps what was submitted.
+type keeping struct{ *fake }
+
+func (k keeping) Place(cfg backends.Config) (backends.Config, error) {
+	if cfg["image_type"] == "dir" {
+		return nil, backends.Errorf(backends.ErrUnavailable, "no such place")
+	}
+	return backends.Config{"log_dir": "/here"}, nil
+}
+
+func (k keeping) Submitted(ctx context.Context, id string) (*backends.Submitted, error) {
+	if _, err := k.Describe(ctx, id); err != nil {
+		return nil, err
+	}
+	return &backends.Submitted{App: echo(3), Cfg: backends.Config{"log_dir": "/here"}, Component: "utils.echo", Args: []string{"x"}, Partial: id == "partial"}, nil
+}
+
+// The history knows where an app is, even if that was nobody's choice, and without it
+// the backend knows what was submitted.
+func TestPlaceAndSubmitted(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.Backends.Add("far", func() (backends.Backend, error) { return keeping{w.other}, nil })
+	p, err := w.Plan(t.Context(), PlanRequest{Backend: "far", App: echo(1), Component: "utils.echo", Args: []string{"x"}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	w.other.submit = func(plan *backends.Plan) error {
+		if plan.Component != "utils.echo" || len(plan.Args) != 1 {
+			t.Errorf("%+v", plan)
+		}
+		w.other.set(plan.ID, &spec.Status{State: spec.Running})
+		return nil
+	}
+	if _, err := w.Submit(t.Context(), p); err != nil {
+		t.Fatal(err)
+	}
+	if row := w.rowOf(t, p.Ref()); string(row.Cfg) != `{"log_dir":"/here"}` {
+		t.Errorf("recorded as %s", row.Cfg)
+	}
+	for _, id := range []string{"partial", "whole"} {
+		w.other.set(id, &spec.Status{State: spec.Running})
+		d, err := w.Describe(t.Context(), Ref{"far", id})
+		if err != nil || d.Partial != (id == "partial") || *d.Component != "utils.echo" || len(d.Args) != 1 ||
+			string(d.Cfg) != `{"log_dir":"/here"}` || !strings.Contains(string(d.App), `"num_replicas":3`) {
+			t.Errorf("%s: %+v, %v", id, d, err)
+		}
+	}
+	if _, err := w.Describe(t.Context(), Ref{"far", "nope"}); !errors.Is(err, backends.ErrNotFound) {
+		t.Errorf("an unknown app: %v", err)
+	}
+	layer, err := backends.CfgLayer("image_type=dir")
+	if err != nil {
+		t.Fatal(err)
+	}
+	nowhere, err := w.Plan(t.Context(), PlanRequest{Backend: "far", App: echo(1), Cfg: []backends.Layer{layer}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := w.Submit(t.Context(), nowhere); !errors.Is(err, backends.ErrUnavailable) || w.row(t.Context(), nowhere.Ref()) != nil {
+		t.Errorf("%v, row %v", err, w.row(t.Context(), nowhere.Ref()))
+	}
+}
+
 func TestWait(t *testing.T) {
 	t.Parallel()
 	for _, backend := range []string{"local", "docker"} { // by looking, and by a Waiter

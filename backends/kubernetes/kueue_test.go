@@ -1,0 +1,55 @@
+package kubernetes
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"net/http"
+	"strings"
+	"sync"
+	"testing"
+
+	"torchx/backends"
+)
+
+// TestCancelWithKueue: Kueue would start again what was only suspended. Its part is
+// played by a server with the paths and fields of its API.
+func TestCancelWithKueue(t *testing.T) {
+	t.Parallel()
+	var mu sync.Mutex
+	var did []string
+	kubeconfig := serve(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		w.Header().Set("Content-Type", "application/json")
+		switch {
+		case r.Method == http.MethodPatch:
+			body, _ := io.ReadAll(r.Body)
+			mu.Lock()
+			did = append(did, r.URL.Path[strings.LastIndexByte(r.URL.Path, '/')+1:]+" "+string(body))
+			mu.Unlock()
+			fmt.Fprint(w, "{}")
+		case r.URL.Path == "/apis":
+			fmt.Fprint(w, `{"groups":[{"name":"kueue.x-k8s.io","versions":[{"version":"v1beta1"}]}]}`)
+		case r.URL.Path == "/apis/kueue.x-k8s.io/v1beta1/namespaces/n/workloads" && r.URL.Query().Get("labelSelector") == "kueue.x-k8s.io/job-uid=u1":
+			fmt.Fprint(w, `{"items":[{"metadata":{"name":"w1"}}]}`)
+		case r.URL.Path == "/apis/jobset.x-k8s.io/v1alpha2/namespaces/n/jobsets/a":
+			fmt.Fprint(w, `{"metadata":{"name":"a","uid":"u1","labels":{"kueue.x-k8s.io/queue-name":"q"}}}`)
+		default:
+			w.WriteHeader(http.StatusNotFound)
+			fmt.Fprint(w, `{"kind":"Status","apiVersion":"v1","status":"Failure","reason":"NotFound","code":404}`)
+		}
+	}))
+	b, err := New(Config{
+		Home: t.TempDir(), Version: "test", Environ: []string{"KUBECONFIG=" + kubeconfig},
+		Settings: func(context.Context, string) (backends.Config, error) { return backends.Config{"gang": "jobset"}, nil },
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer b.Close()
+	if err := b.Cancel(t.Context(), "n:a", backends.CancelOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	if len(did) != 2 || did[0] != `w1 {"spec":{"active":false}}` || !strings.HasPrefix(did[1], "a ") || !strings.Contains(did[1], `"suspend":true`) {
+		t.Errorf("%q", did)
+	}
+}
