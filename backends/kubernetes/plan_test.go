@@ -298,6 +298,7 @@ func TestOptionsInPlan(t *testing.T) {
 	r := role("w", func(r *spec.Role) {
 		r.Mounts = []spec.Mount{{Type: spec.MountDevice, Src: "/dev/null", Dst: "/dev/x", Permissions: "r"}}
 		r.Env.Set("IP", "[FIELD_PATH]status.podIP")
+		r.NumReplicas = 2
 		r.Resource.Capabilities["strange"] = 1
 		r.Metadata[spec.OrderKey] = map[string]any{"ready": map[string]any{"log": "x"}}
 	})

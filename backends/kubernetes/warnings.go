@@ -38,7 +38,7 @@ func warn(app *spec.App, f form, o options) (lines, ofForm []string) {
 // formWarnings say what a form cannot give.
 func formWarnings(app *spec.App, f form, o options) (lines []string) {
 	lines = retryWarning(app, f)
-	if f == formJob {
+	if f == formJob && (len(app.Roles) > 1 || app.Roles[0].NumReplicas > 1) {
 		text := "gang=job does not start all replicas or none: some may wait for room while others run"
 		if len(app.Roles) > 1 && o.failFast {
 			text += ", and a failed role does not stop the others"
