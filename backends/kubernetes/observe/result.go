@@ -163,7 +163,7 @@ func (b *board) failure(first *replica) string {
 	f := &first.final
 	name := fmt.Sprintf("replica %s/%d", f.Role, f.ID)
 	switch {
-	case f.Msg != "" && f.StartedAt == nil:
+	case f.Msg != "" && f.StartedAt == nil && f.ExitCode != nil:
 		return name + " could not start: " + f.Msg
 	case f.Msg != "":
 		return name + " failed first: " + f.Msg
