@@ -124,7 +124,7 @@ func (o *observed) deletePod(t *testing.T, id, index string) {
 	if err != nil || len(pods.Items) != 1 {
 		t.Fatalf("%+v, %v", pods, err)
 	}
-	if err := target.Client.Delete(t.Context(), kube.Pods, o.namespace, pods.Items[0].Name, "", nil); err != nil {
+	if err := target.Delete(t.Context(), kube.Pods, o.namespace, pods.Items[0].Name, "", nil); err != nil {
 		t.Fatal(err)
 	}
 }

@@ -65,6 +65,15 @@ func TestEdges(t *testing.T) {
 		{"a pod that somebody deletes is not over", "job_running", func(s *Seen) {
 			s.Pods[0].DeletionTimestamp, s.Pods[0].DeletionGracePeriodSeconds = now(30), seconds(30)
 		}, "RUNNING (alone RUNNING)\nr/0.0 RUNNING\nr/1.0 RUNNING\n"},
+		{"its node does not answer", "job_running", func(s *Seen) {
+			s.Pods[1].DeletionTimestamp, s.Pods[1].DeletionGracePeriodSeconds = now(30), seconds(30)
+			s.Pods[1].Status.Conditions = append(s.Pods[1].Status.Conditions, corev1.PodCondition{Type: corev1.DisruptionTarget, Status: "True", Reason: "DeletionByTaintManager", Message: "Taint manager: deleting due to NoExecute taint"})
+		}, "RUNNING (alone RUNNING)\nreplica r/1: its node is lost: Taint manager: deleting due to NoExecute taint\nr/0.0 RUNNING\nr/1.0 RUNNING\n"},
+		{"its container is started again in its pod", "job_running", func(s *Seen) {
+			c := &s.Pods[0].Status.ContainerStatuses[0]
+			c.RestartCount, c.State = 2, corev1.ContainerState{Waiting: &corev1.ContainerStateWaiting{Reason: "CrashLoopBackOff", Message: "back-off 20s"}}
+			c.LastTerminationState.Terminated = &corev1.ContainerStateTerminated{ExitCode: 3, StartedAt: s.Pods[0].CreationTimestamp}
+		}, "RUNNING (alone RUNNING)\nreplica r/0 waits to be started again: back-off 20s\n2 restarts\nr/0.0 RUNNING\nr/1.0 RUNNING\n"},
 		{"a pod was deleted, and the app failed of that", "job_evicted", func(s *Seen) {
 			running := podOf(t, "job_running")
 			running.DeletionTimestamp, running.DeletionGracePeriodSeconds = now(0), seconds(0)
@@ -84,8 +93,10 @@ func TestEdges(t *testing.T) {
 				s.Nodes = append(s.Nodes, node)
 			}
 		}, "PENDING (alone PENDING)\nwaits: a replica of role r needs cpu 63, the largest node has 2\nevents are needed\nr/0.0 PENDING\nr/1.0 PENDING\n"},
-		{"room may come", "volcano_toolarge", func(s *Seen) { s.Nodes = nil },
-			"PENDING (alone PENDING)\nwaits in queue default for room for all replicas together (cpu 126)\nevents are needed\nr/0.0 PENDING\nr/1.0 PENDING\n"},
+		{
+			"room may come", "volcano_toolarge", func(s *Seen) { s.Nodes = nil },
+			"PENDING (alone PENDING)\nwaits in queue default for room for all replicas together (cpu 126)\nevents are needed\nr/0.0 PENDING\nr/1.0 PENDING\n",
+		},
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {

@@ -105,6 +105,8 @@ func started(c *corev1.ContainerStatus) *time.Time {
 		return moment(c.State.Terminated.StartedAt)
 	case c.State.Running != nil:
 		return moment(c.State.Running.StartedAt)
+	case c.LastTerminationState.Terminated != nil: // it is started again
+		return moment(c.LastTerminationState.Terminated.StartedAt)
 	}
 	return nil
 }
