@@ -71,7 +71,7 @@ func hostname(pod *corev1.Pod) string {
 	if pod.Status.PodIP == "" {
 		return ""
 	}
-	ip := strings.NewReplacer(".", "-", ":", "-").Replace(pod.Status.PodIP)
+	ip := strings.ReplaceAll(strings.ReplaceAll(pod.Status.PodIP, ".", "-"), ":", "-")
 	return ip + "." + pod.Namespace + ".pod.cluster.local"
 }
 
