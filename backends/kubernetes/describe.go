@@ -57,7 +57,7 @@ func (t *target) glance(ctx context.Context) (*observe.Seen, error) {
 	known := t.form() != ""
 	if !known {
 		var err error
-		if pods, err = t.listPods(ctx, label.Selector(t.name), true); err != nil {
+		if pods, err = t.listPods(ctx, label.Selector(t.name)); err != nil {
 			return nil, err
 		}
 		cfg := backends.Config{}
@@ -72,9 +72,9 @@ func (t *target) glance(ctx context.Context) (*observe.Seen, error) {
 	seen.App = a.submitted()
 	ended := a.state().Terminal()
 	selector := a.selector(t.name)
-	// An end is for good: it must not be read from a cache, nor from before.
+	// An end is for good: pods must not be from before it.
 	if known || ended || selector != label.Selector(t.name) {
-		if pods, err = t.listPods(ctx, selector, !ended); err != nil {
+		if pods, err = t.listPods(ctx, selector); err != nil {
 			return nil, err
 		}
 	}
@@ -129,10 +129,10 @@ func (t *target) listWarnings(ctx context.Context) ([]corev1.Event, error) {
 	return list.Items, nil
 }
 
-// listPods returns the pods that a selector finds, in one request; cached may be a
-// moment behind.
-func (t *target) listPods(ctx context.Context, selector string, cached bool) ([]corev1.Pod, error) {
-	list, err := kube.ListAll[corev1.Pod](ctx, t.Client, kube.Pods, t.namespace, kube.ListOptions{LabelSelector: selector, Whole: true, Cached: cached})
+// listPods returns the pods that a selector finds, in one request, as they are now:
+// what a server remembers may be older than what its controllers have done since.
+func (t *target) listPods(ctx context.Context, selector string) ([]corev1.Pod, error) {
+	list, err := kube.ListAll[corev1.Pod](ctx, t.Client, kube.Pods, t.namespace, kube.ListOptions{LabelSelector: selector, Whole: true})
 	if err != nil {
 		return nil, err
 	}

@@ -38,6 +38,7 @@ func (b *Backend) Submit(ctx context.Context, p *backends.Plan) error {
 	if err := req.checkImages(); err != nil {
 		return err
 	}
+	req.reportErrors()
 	if err := req.remember(p); err != nil {
 		return err
 	}

@@ -158,7 +158,11 @@ func (m *Mirror[T]) list(ctx context.Context) (version string, err error) {
 		before := m.items
 		m.items, m.ready = make(map[types.UID]T, len(list.Items)), true
 		for i := range list.Items {
-			m.items[UID(&list.Items[i])] = list.Items[i]
+			uid := UID(&list.Items[i])
+			if old, ok := before[uid]; ok {
+				keepRequest(&old, &list.Items[i])
+			}
+			m.items[uid] = list.Items[i]
 		}
 		for uid, object := range before {
 			if _, ok := m.items[uid]; !ok {
@@ -192,6 +196,9 @@ func (m *Mirror[T]) watch(ctx context.Context, version string) (string, error) {
 			continue
 		}
 		m.change(func() {
+			if old, ok := m.items[meta.GetUID()]; ok {
+				keepRequest(&old, &e.Object)
+			}
 			if e.Type == Deleted {
 				delete(m.items, meta.GetUID())
 				m.gone[meta.GetUID()] = e.Object
@@ -199,6 +206,16 @@ func (m *Mirror[T]) watch(ctx context.Context, version string) (string, error) {
 			}
 			m.items[meta.GetUID()] = e.Object
 		})
+	}
+}
+
+// keepRequest leaves in an object when its deletion was asked for: a node that ends
+// the grace period of a pod, as the pod is over, writes its own time there.
+func keepRequest[T any](old, object *T) {
+	before, now := metaOf(old), metaOf(object)
+	if grace := before.GetDeletionGracePeriodSeconds(); grace != nil && *grace > 0 {
+		now.SetDeletionTimestamp(before.GetDeletionTimestamp())
+		now.SetDeletionGracePeriodSeconds(grace)
 	}
 }
 

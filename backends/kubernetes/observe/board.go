@@ -51,7 +51,10 @@ func (a *attempt) cut() bool {
 	if a == nil || fate(a.pod) != "" {
 		return false
 	}
-	return a.gone && !a.status.State.Terminal() || a.status.State == spec.Failed && stopped(a.pod)
+	if !a.status.State.Terminal() {
+		return a.gone
+	}
+	return stopped(a.pod, a.status.Signal != "")
 }
 
 // place sorts the pods by replica and attempt.

@@ -2,7 +2,9 @@ package observe
 
 import (
 	"encoding/json"
+	"fmt"
 	"strings"
+	"time"
 )
 
 // maxMessage is what the kubelet keeps of a termination message, in bytes: its end.
@@ -18,7 +20,7 @@ func errorFile(message string) json.RawMessage {
 	if len(message) >= maxMessage {
 		return mend(text)
 	}
-	return nil
+	return rootCause(text)
 }
 
 // report is an error file of torchelastic.
@@ -48,4 +50,50 @@ func mend(tail string) json.RawMessage {
 		}
 	}
 	return nil
+}
+
+// What torchrun writes at the end of its log when a worker failed
+// (torch.distributed.elastic.multiprocessing.errors, ChildFailedError).
+const (
+	rootCauseHead = "Root Cause (first observed failure):"
+	rootCauseEnd  = "\n===="
+	rootCauseTime = "2006-01-02_15:04:05"
+)
+
+// rootCause makes an error file of torchrun's last words; nil if they are others'.
+func rootCause(log string) json.RawMessage {
+	_, text, found := strings.Cut(log, rootCauseHead)
+	if !found {
+		return nil
+	}
+	text, _, _ = strings.Cut(text, rootCauseEnd)
+	var r report
+	info := &r.Message.ExtraInfo
+	for line := range strings.Lines(text) {
+		name, value, _ := strings.Cut(line, ":")
+		switch strings.TrimSpace(name) {
+		case "time":
+			if t, err := time.Parse(rootCauseTime, strings.TrimSpace(value)); err == nil {
+				info.Timestamp = fmt.Sprint(t.Unix())
+			}
+		case "exitcode":
+			_, _ = fmt.Sscan(value, &r.Message.ErrorCode) // 0 where it is none
+		case "traceback":
+			_, stack, _ := strings.Cut(text, line)
+			info.Callstack = strings.TrimSpace(value + stack)
+		}
+		if info.Callstack != "" {
+			break
+		}
+	}
+	lines := strings.Split(info.Callstack, "\n")
+	r.Message.Message = strings.TrimSpace(lines[len(lines)-1])
+	if r.Message.Message == "" {
+		return nil
+	}
+	data, err := json.Marshal(r)
+	if err != nil {
+		return nil
+	}
+	return data
 }

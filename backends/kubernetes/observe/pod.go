@@ -71,7 +71,7 @@ func hostname(pod *corev1.Pod) string {
 	if pod.Status.PodIP == "" {
 		return ""
 	}
-	ip := strings.NewReplacer(".", "-", ":", "-").Replace(pod.Status.PodIP)
+	ip := strings.ReplaceAll(strings.ReplaceAll(pod.Status.PodIP, ".", "-"), ":", "-")
 	return ip + "." + pod.Namespace + ".pod.cluster.local"
 }
 
@@ -105,6 +105,8 @@ func started(c *corev1.ContainerStatus) *time.Time {
 		return moment(c.State.Terminated.StartedAt)
 	case c.State.Running != nil:
 		return moment(c.State.Running.StartedAt)
+	case c.LastTerminationState.Terminated != nil: // it is started again
+		return moment(c.LastTerminationState.Terminated.StartedAt)
 	}
 	return nil
 }
@@ -222,8 +224,23 @@ func fate(pod *corev1.Pod) string {
 	return ""
 }
 
-// stopped tells whether a pod was ended by its deletion: one that has ended
-// before gets no time to end.
-func stopped(pod *corev1.Pod) bool {
-	return pod.DeletionTimestamp != nil && (pod.DeletionGracePeriodSeconds == nil || *pod.DeletionGracePeriodSeconds > 0)
+// stopped tells whether a pod ended because it was deleted, and not before. The
+// times are whole seconds, of two clocks: what a signal ended is taken for stopped
+// in doubt, all else for its own end.
+func stopped(pod *corev1.Pod, signal bool) bool {
+	if pod.DeletionTimestamp == nil {
+		return false
+	}
+	grace := int64(0)
+	if pod.DeletionGracePeriodSeconds != nil {
+		grace = *pod.DeletionGracePeriodSeconds
+	}
+	requested, end := pod.DeletionTimestamp.Add(-time.Duration(grace)*time.Second), finished(pod)
+	switch {
+	case end == nil:
+		return true
+	case signal:
+		return grace > 0 || !end.Before(requested)
+	}
+	return end.After(requested)
 }

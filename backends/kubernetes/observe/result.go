@@ -44,12 +44,20 @@ func (b *board) status() *spec.Status {
 	return s
 }
 
-// ownRestarts is how often a replica was started again while the others went on.
-func (b *board) ownRestarts(r *replica) int {
-	if a := r.last(); a != nil && r.unit != nil && r.unit.retries > 0 {
-		return failures(a.pod)
+// ownRestarts is how often a replica was started again while the others went on: by
+// its controller, or in its pod where an overlay has it so (restartPolicy OnFailure).
+func (b *board) ownRestarts(r *replica) (n int) {
+	a := r.last()
+	if a == nil {
+		return 0
 	}
-	return 0
+	if r.unit.retries > 0 {
+		n = failures(a.pod)
+	}
+	if c := decisive(a.pod); c != nil {
+		n += int(c.RestartCount)
+	}
+	return n
 }
 
 // past are the attempts before the last. A pod that was replaced without a new
@@ -163,7 +171,7 @@ func (b *board) failure(first *replica) string {
 	f := &first.final
 	name := fmt.Sprintf("replica %s/%d", f.Role, f.ID)
 	switch {
-	case f.Msg != "" && f.StartedAt == nil:
+	case f.Msg != "" && f.StartedAt == nil && f.ExitCode != nil:
 		return name + " could not start: " + f.Msg
 	case f.Msg != "":
 		return name + " failed first: " + f.Msg
@@ -217,4 +225,24 @@ func (b *board) progress(s *spec.Status) {
 	case waits > 0:
 		s.Msg = b.why()
 	}
+	if s.Msg == "" {
+		s.Msg = b.trouble()
+	}
+}
+
+// trouble is what is wrong with a replica that does not know it yet.
+func (b *board) trouble() string {
+	for _, r := range b.replicas {
+		a := r.last()
+		if !a.alive() {
+			continue
+		}
+		if text := fate(a.pod); text != "" {
+			return fmt.Sprintf("replica %s/%d: %s", r.key.Role, r.key.ID, text)
+		}
+		if c := decisive(a.pod); c != nil && c.State.Waiting != nil && c.RestartCount > 0 {
+			return fmt.Sprintf("replica %s/%d waits to be started again: %s", r.key.Role, r.key.ID, firstText(c.State.Waiting.Message, c.State.Waiting.Reason))
+		}
+	}
+	return ""
 }

@@ -1,0 +1,124 @@
+package kubernetes
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"torchx/backends"
+	"torchx/backends/kubernetes/clustertest"
+	"torchx/runtime/spec"
+)
+
+// observed is a backend behind a proxy that counts requests.
+type observed struct {
+	*Backend
+	proxy     *clustertest.Proxy
+	namespace string
+	gang      form
+}
+
+// eachForm runs a test on a real cluster in every form.
+func eachForm(t *testing.T, run func(t *testing.T, o *observed)) {
+	t.Helper()
+	cluster := clustertest.Need(t)
+	for _, gang := range forms {
+		t.Run(string(gang), func(t *testing.T) {
+			t.Parallel()
+			proxy := cluster.Proxy(t)
+			o := &observed{proxy: proxy, namespace: cluster.Namespace(t), gang: gang}
+			b, err := New(Config{Home: t.TempDir(), Exe: "/no/such", Version: "test", Environ: []string{"KUBECONFIG=" + proxy.Kubeconfig}})
+			if err != nil {
+				t.Fatal(err)
+			}
+			t.Cleanup(func() { _ = b.Close() })
+			o.Backend = b
+			run(t, o)
+		})
+	}
+}
+
+// start submits a role "r" that runs a shell script.
+func (o *observed) start(t *testing.T, replicas int, script string, change func(r *spec.Role), cfg map[string]string) string {
+	t.Helper()
+	r := spec.NewRole("r", clustertest.Image)
+	r.Entrypoint, r.Args, r.NumReplicas = "sh", []string{"-c", script}, replicas
+	if change != nil {
+		change(&r)
+	}
+	all := map[string]string{"namespace": o.namespace, "gang": string(o.gang)}
+	for k, v := range cfg {
+		all[k] = v
+	}
+	resolved, _, err := backends.Resolve(o.Options(), backends.DefaultsLayer(all, "test"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	app := &spec.App{Name: "observed", Roles: []spec.Role{r}, Metadata: map[string]any{}}
+	p, err := o.Plan(t.Context(), backends.PlanInput{ID: "observed", App: app, Cfg: resolved, Cwd: t.TempDir(), DefaultImage: clustertest.Image})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := o.Submit(t.Context(), p); err != nil {
+		t.Fatal(err)
+	}
+	return p.ID
+}
+
+// until describes an app until it is as wanted, and returns how many requests the
+// last look took.
+func (o *observed) until(t *testing.T, id, what string, ok func(s *spec.Status) bool) (requests int) {
+	t.Helper()
+	for deadline := time.Now().Add(3 * time.Minute); ; time.Sleep(200 * time.Millisecond) {
+		o.proxy.Asked() // what was asked before does not count
+		s, err := o.Describe(t.Context(), id)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if ok(s) {
+			return len(o.proxy.Asked())
+		}
+		if time.Now().After(deadline) {
+			t.Fatalf("it is not %s but %v: %s", what, s.State, s.Msg)
+		}
+	}
+}
+
+// TestRequests: a status takes three requests, also of an app of which nobody here
+// has a record, and says what the app waits for.
+func TestRequests(t *testing.T) {
+	t.Parallel()
+	eachForm(t, func(t *testing.T, o *observed) {
+		id := o.start(t, 5, "sleep 600", nil, nil)
+		if n := o.until(t, id, "RUNNING", func(s *spec.Status) bool { return s.State == spec.Running }); n > 3 {
+			t.Errorf("%d requests for a running app", n)
+		}
+		if err := o.Delete(t.Context(), id, backends.DeleteOptions{}); err != nil {
+			t.Fatal(err)
+		}
+		id = o.start(t, 2, "true", func(r *spec.Role) { r.Image = "no.such/image:1" }, nil)
+		n := o.until(t, id, "waiting for its image", func(s *spec.Status) bool {
+			return s.State == spec.Pending && strings.Contains(s.Msg, "image no.such/image:1 cannot be pulled: ")
+		})
+		if n > 3 {
+			t.Errorf("%d requests for an app that waits", n)
+		}
+	})
+}
+
+// TestErrorFileArrives: what a program says of its failure reaches the status, also
+// when somebody else asks later.
+func TestErrorFileArrives(t *testing.T) {
+	t.Parallel()
+	eachForm(t, func(t *testing.T, o *observed) {
+		id := o.start(t, 1, `echo '{"message": "boom"}' > $TORCHELASTIC_ERROR_FILE; exit 9`, nil, nil)
+		s, err := o.Wait(t.Context(), id)
+		if err != nil || s.State != spec.Failed || *s.ExitCode != 9 || string(s.StructuredErrorMsg) != `{"message": "boom"}` {
+			t.Fatalf("%+v, %v", s, err)
+		}
+		n := o.until(t, id, "FAILED with its report", func(s *spec.Status) bool { return s.State == spec.Failed && s.StructuredErrorMsg != nil })
+		if n > 3 {
+			t.Errorf("%d requests for an app that has ended", n)
+		}
+	})
+}

@@ -1,0 +1,267 @@
+package observe
+
+import (
+	"encoding/json"
+	"strings"
+	"testing"
+	"time"
+
+	batchv1 "k8s.io/api/batch/v1"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"torchx/backends/kubernetes/label"
+	"torchx/runtime/spec"
+)
+
+// TestEdges: recordings with one thing changed, for what cannot be had on a test
+// cluster at will.
+func TestEdges(t *testing.T) {
+	t.Parallel()
+	tests := []struct {
+		name, from string
+		change     func(s *Seen)
+		want       string
+	}{
+		{"the controller says Completed, a required replica failed", "volcano_exit3", func(s *Seen) {
+			s.Volcano.Status.State.Phase = "Completed"
+		}, "FAILED (alone FAILED) 3\nreplica r/0 failed first with exit code 3\nfirst r/0\nr/0.0 FAILED 3\n"},
+		{"pods are gone, the controller counted", "volcano_ok", noPods, "SUCCEEDED (alone SUCCEEDED) 0\nr/0.0 SUCCEEDED 0\nr/1.0 SUCCEEDED 0\n"},
+		{"pods of a failed job are gone", "volcano_failfast", noPods, "FAILED (alone FAILED) 1\n" +
+			"replica b/0 failed first: its pod is gone, how it ended is not known\nfirst b/0\na/0.0 CANCELLED\na/1.0 CANCELLED\nb/0.0 FAILED: its pod is gone, how it ended is not known\n"},
+		{"pods of an Indexed Job are gone", "job_elastic", noPods, "SUCCEEDED (alone SUCCEEDED) 0\n" +
+			"r/0.0 SUCCEEDED 0\nr/1.0 FAILED: its pod is gone, how it ended is not known\nr/2.0 SUCCEEDED 0\n"},
+		{"pods of a JobSet are gone", "jobset_ok", noPods, "SUCCEEDED (alone SUCCEEDED) 0\nr/0.0 SUCCEEDED 0\nr/1.0 SUCCEEDED 0\n"},
+		{"evicted by its node", "job_exit3", func(s *Seen) {
+			p := &s.Pods[0].Status
+			p.ContainerStatuses, p.Reason, p.Message = nil, "Evicted", "The node was low on resource: memory. "
+		}, "FAILED (alone FAILED) 1\nreplica r/0 failed first: evicted by its node: The node was low on resource: memory.\nfirst r/0\nr/0.0 FAILED: evicted by its node: The node was low on resource: memory.\n"},
+		{"preempted", "job_killed", func(s *Seen) {
+			s.Pods[0].Status.Conditions = append(s.Pods[0].Status.Conditions, corev1.PodCondition{Type: corev1.DisruptionTarget, Status: "True", Reason: "PreemptionByScheduler", Message: "default-scheduler: preempting to accommodate a higher priority pod"})
+		}, "FAILED (alone FAILED) 137\nreplica r/0 failed first: preempted: default-scheduler: preempting to accommodate a higher priority pod\nfirst r/0\nr/0.0 FAILED 137 SIGKILL: preempted: default-scheduler: preempting to accommodate a higher priority pod\n"},
+		{"its node is lost", "job_killed", func(s *Seen) {
+			p := &s.Pods[0].Status
+			p.ContainerStatuses[0].State.Terminated.Reason = "ContainerStatusUnknown"
+			p.Conditions = append(p.Conditions, corev1.PodCondition{Type: corev1.DisruptionTarget, Status: "True", Reason: "DeletionByPodGC", Message: "PodGC: node no longer exists"})
+		}, "FAILED (alone FAILED) 1\nreplica r/0 failed first: its node is lost: PodGC: node no longer exists\nfirst r/0\nr/0.0 FAILED: its node is lost: PodGC: node no longer exists\n"},
+		{"a container cannot be started", "job_noentry", func(s *Seen) {
+			s.Pods[0].Status.ContainerStatuses[0].State.Terminated.Message = "failed to create containerd task: error mounting \"/x\" to rootfs: no such file or directory"
+		}, "FAILED (alone FAILED) 125\nreplica r/0 could not start: failed to create containerd task: error mounting \"/x\" to rootfs: no such file or directory\nfirst r/0\n" +
+			"r/0.0 FAILED 125: failed to create containerd task: error mounting \"/x\" to rootfs: no such file or directory\n"},
+		{"a webhook refuses the pods", "job_noaccount", func(s *Seen) {
+			for i := range s.Events {
+				s.Events[i].Message = "Error creating: admission webhook \"p.example.com\" denied the request: no"
+			}
+		}, "PENDING (alone PENDING)\nits pods cannot be made: admission webhook \"p.example.com\" denied the request: no\nevents are needed\nr/0.0 PENDING\n"},
+		{"Kueue has not admitted it", "jobset_suspended", func(s *Seen) {
+			s.JobSet.Labels[label.Kueue] = "team"
+		}, "PENDING (alone PENDING)\nwaits for Kueue to admit it from queue team\nr/0.0 PENDING\nr/1.0 PENDING\n"},
+		{"it had failed before it was cancelled", "volcano_exit3", func(s *Seen) {
+			s.Volcano.Annotations = map[string]string{label.Cancelled: time.Now().Format(time.RFC3339)}
+		}, "FAILED (alone FAILED) 3\nreplica r/0 failed first with exit code 3\nfirst r/0\nr/0.0 FAILED 3\n"},
+		{"it was cancelled before it failed", "volcano_exit3", func(s *Seen) {
+			s.Volcano.Annotations = map[string]string{label.Cancelled: "2020-01-01T00:00:00Z"}
+		}, "CANCELLED (alone CANCELLED) 130\ncancelled\nr/0.0 FAILED 3\n"},
+		{"a pod that somebody deletes is not over", "job_running", func(s *Seen) {
+			s.Pods[0].DeletionTimestamp, s.Pods[0].DeletionGracePeriodSeconds = now(30), seconds(30)
+		}, "RUNNING (alone RUNNING)\nr/0.0 RUNNING\nr/1.0 RUNNING\n"},
+		{"its node does not answer", "job_running", func(s *Seen) {
+			s.Pods[1].DeletionTimestamp, s.Pods[1].DeletionGracePeriodSeconds = now(30), seconds(30)
+			s.Pods[1].Status.Conditions = append(s.Pods[1].Status.Conditions, corev1.PodCondition{Type: corev1.DisruptionTarget, Status: "True", Reason: "DeletionByTaintManager", Message: "Taint manager: deleting due to NoExecute taint"})
+		}, "RUNNING (alone RUNNING)\nreplica r/1: its node is lost: Taint manager: deleting due to NoExecute taint\nr/0.0 RUNNING\nr/1.0 RUNNING\n"},
+		{"its container is started again in its pod", "job_running", func(s *Seen) {
+			c := &s.Pods[0].Status.ContainerStatuses[0]
+			c.RestartCount, c.State = 2, corev1.ContainerState{Waiting: &corev1.ContainerStateWaiting{Reason: "CrashLoopBackOff", Message: "back-off 20s"}}
+			c.LastTerminationState.Terminated = &corev1.ContainerStateTerminated{ExitCode: 3, StartedAt: s.Pods[0].CreationTimestamp}
+		}, "RUNNING (alone RUNNING)\nreplica r/0 waits to be started again: back-off 20s\n2 restarts\nr/0.0 RUNNING\nr/1.0 RUNNING\n"},
+		{"a pod was deleted, and the app failed of that", "job_evicted", func(s *Seen) {
+			running := podOf(t, "job_running")
+			running.DeletionTimestamp, running.DeletionGracePeriodSeconds = now(0), seconds(0)
+			running.Labels[label.JobName] = s.Jobs[0].Name
+			s.Gone = append(s.Gone, running)
+		}, "FAILED (alone FAILED) 1\nreplica r/0 failed first: its pod was deleted\nfirst r/0\nr/0.0 FAILED: its pod was deleted\nr/1.0 CANCELLED\n"},
+		{"no more than a name is known", "volcano_running", func(s *Seen) {
+			s.App = nil
+			for i := range s.Volcano.Spec.Tasks {
+				s.Volcano.Spec.Tasks[i].Template.Labels = nil
+			}
+		}, "RUNNING (alone RUNNING)\nr-0/0.0 RUNNING\nr-1/0.0 RUNNING\n"},
+		{"a phase of a later Volcano", "volcano_running", func(s *Seen) { s.Volcano.Status.State.Phase = "Dancing" }, "RUNNING (alone RUNNING)\nr/0.0 RUNNING\nr/1.0 RUNNING\n"},
+		{"too large for any node", "volcano_toolarge", func(s *Seen) {
+			node := s.Nodes[0]
+			for range 99 {
+				s.Nodes = append(s.Nodes, node)
+			}
+		}, "PENDING (alone PENDING)\nwaits: a replica of role r needs cpu 63, the largest node has 2\nevents are needed\nr/0.0 PENDING\nr/1.0 PENDING\n"},
+		{
+			"room may come", "volcano_toolarge", func(s *Seen) { s.Nodes = nil },
+			"PENDING (alone PENDING)\nwaits in queue default for room for all replicas together (cpu 126)\nevents are needed\nr/0.0 PENDING\nr/1.0 PENDING\n",
+		},
+	}
+	for _, test := range tests {
+		t.Run(test.name, func(t *testing.T) {
+			t.Parallel()
+			s := recorded(t, test.from)
+			test.change(s)
+			if got := say(s); got != test.want {
+				t.Errorf("got\n%swant\n%s", got, test.want)
+			}
+		})
+	}
+}
+
+// podOf is the first pod of a recording.
+func podOf(t *testing.T, name string) corev1.Pod {
+	t.Helper()
+	return recorded(t, name).Pods[0]
+}
+
+func noPods(s *Seen) { s.Pods = nil }
+
+func now(grace int) *metav1.Time {
+	return &metav1.Time{Time: time.Now().Add(time.Duration(grace) * time.Second)}
+}
+
+func seconds(n int64) *int64 { return &n }
+
+// TestStopped: a pod that was deleted while it ran did not fail by itself.
+func TestStopped(t *testing.T) {
+	t.Parallel()
+	requested := time.Date(2026, 11, 21, 12, 0, 10, 0, time.UTC)
+	for _, test := range []struct {
+		name   string
+		ended  int // seconds after the request
+		grace  int64
+		signal bool
+		want   bool
+	}{
+		{"long before", -5, 30, false, false},
+		{"by a signal long before, gone at once", -5, 0, true, false},
+		{"in the same second, by itself", 0, 30, false, false},
+		{"in the same second, by a signal", 0, 0, true, true},
+		{"by a signal, with clocks apart", -2, 30, true, true},
+		{"after it", 3, 30, false, true},
+	} {
+		pod := &corev1.Pod{}
+		pod.DeletionTimestamp = &metav1.Time{Time: requested.Add(time.Duration(test.grace) * time.Second)}
+		pod.DeletionGracePeriodSeconds = &test.grace
+		end := metav1.Time{Time: requested.Add(time.Duration(test.ended) * time.Second)}
+		pod.Status.ContainerStatuses = []corev1.ContainerStatus{{State: corev1.ContainerState{Terminated: &corev1.ContainerStateTerminated{FinishedAt: end}}}}
+		if got := stopped(pod, test.signal); got != test.want {
+			t.Errorf("%s: %v, want %v", test.name, got, test.want)
+		}
+	}
+}
+
+// TestErrorFile: what a program reports of itself, whole, cut by the kubelet, or in torchrun's log.
+func TestErrorFile(t *testing.T) {
+	t.Parallel()
+	stack := "Traceback (most recent call last):\n" + strings.Repeat("  File \"train.py\", line 7, in é\n", 200) + "ValueError: boom \"x\"\n"
+	long, err := json.Marshal(map[string]any{"message": map[string]any{"message": "ValueError: boom", "extraInfo": map[string]any{"py_callstack": stack, "timestamp": "1700000000"}}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	cut := string(long[len(long)-maxMessage:])
+	torch := "noise\n====\ntrain.py FAILED\n----\nFailures:\n  <NO_OTHER_FAILURES>\n----\n" + rootCauseHead + `
+[0]:
+  time      : 2026-11-21_17:00:00
+  host      : r-0
+  rank      : 1 (local_rank: 1)
+  exitcode  : 3 (pid: 41)
+  error_file: /tmp/x/error.json
+  traceback : Traceback (most recent call last):
+    File "train.py", line 9, in main
+      raise ValueError("a: b")
+  ValueError: a: b
+
+============================================================
+`
+	for _, test := range []struct{ name, text, message, stamp string }{
+		{"flat", `{"message": "boom", "errorCode": 3}`, "", ""},
+		{"cut", cut, `ValueError: boom "x"`, "1700000000"},
+		{"torchrun", torch, "ValueError: a: b", "1795280400"},
+	} {
+		got := errorFile(test.text)
+		if got == nil || !json.Valid(got) {
+			t.Errorf("%s: %s", test.name, got)
+			continue
+		}
+		var r report
+		if test.message == "" {
+			if string(got) != test.text {
+				t.Errorf("%s: %s", test.name, got)
+			}
+		} else if err := json.Unmarshal(got, &r); err != nil || r.Message.Message != test.message || r.Message.ExtraInfo.Timestamp != test.stamp {
+			t.Errorf("%s: %v %+v", test.name, err, r)
+		}
+	}
+	for _, text := range []string{"", "killed", "{not json", rootCauseHead, strings.Repeat("x", maxMessage), `"` + strings.Repeat("x", maxMessage)} {
+		if got := errorFile(text); got != nil {
+			t.Errorf("%.20q is an error file: %s", text, got)
+		}
+	}
+}
+
+// TestSignals: exit codes as a shell counts them.
+func TestSignals(t *testing.T) {
+	t.Parallel()
+	for code, want := range map[int]string{0: "", 1: "", 128: "", 137: "SIGKILL", 143: "SIGTERM", 139: "SIGSEGV", 159: "SIGSYS", 162: "SIG34", 192: "SIG64", 193: "", 255: ""} {
+		if got := signalName(code); got != want {
+			t.Errorf("code %d is %q, want %q", code, got, want)
+		}
+	}
+}
+
+// TestIndexes: what a Job says of its indexes, and how many it has.
+func TestIndexes(t *testing.T) {
+	t.Parallel()
+	for text, want := range map[string]string{"": "", "0": "0", "1,3-5": "1345", "7-": "", "a,2": "2", "0-9999999999": "0123456789"} {
+		got := ""
+		for i := range 10 {
+			if indexes(text).has(i) {
+				got += string(rune('0' + i))
+			}
+		}
+		if got != want {
+			t.Errorf("%q has %q, want %q", text, got, want)
+		}
+	}
+}
+
+// TestLocator: which replica and attempt a pod is.
+func TestLocator(t *testing.T) {
+	t.Parallel()
+	for name, attempts := range map[string]int{"job_retried": 2, "jobset_retried": 2, "volcano_retried": 2, "jobset_elastic": 0} {
+		s := recorded(t, name)
+		locate := s.Locator()
+		most := 0
+		for i := range s.Pods {
+			r, attempt, ok := locate(&s.Pods[i])
+			if !ok || r.Role != "r" {
+				t.Errorf("%s: pod %s is %+v, %v", name, s.Pods[i].Name, r, ok)
+			}
+			most = max(most, attempt)
+		}
+		if most != attempts {
+			t.Errorf("%s: the last attempt is %d, want %d", name, most, attempts)
+		}
+		if _, _, ok := locate(&corev1.Pod{}); ok {
+			t.Errorf("%s: a pod of nobody is a replica", name)
+		}
+	}
+}
+
+// TestRolesFromApp: names and needs of roles are those that were submitted.
+func TestRolesFromApp(t *testing.T) {
+	t.Parallel()
+	role := spec.NewRole("Röle", "i")
+	role.NumReplicas = 2
+	n, mode := int32(2), batchv1.IndexedCompletion
+	job := batchv1.Job{ObjectMeta: metav1.ObjectMeta{Name: "j"}}
+	job.Spec = batchv1.JobSpec{Completions: &n, CompletionMode: &mode}
+	job.Spec.Template.Labels = map[string]string{label.Role: "R.le", label.RoleIndex: "0"}
+	s := (&Seen{App: &spec.App{Roles: []spec.Role{role}}, Jobs: []batchv1.Job{job}}).Status()
+	if len(s.Roles) != 1 || s.Roles[0].Role != "Röle" || len(s.Roles[0].Replicas) != 2 {
+		t.Errorf("roles %+v", s.Roles)
+	}
+}

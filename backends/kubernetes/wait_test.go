@@ -1,0 +1,130 @@
+package kubernetes
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"testing"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+
+	"torchx/backends"
+	"torchx/backends/kubernetes/kube"
+	"torchx/backends/kubernetes/label"
+	"torchx/runtime/spec"
+)
+
+// TestWaitAway: who waits bears that the server is away for longer than a watch or a
+// connection does, and learns what happened meanwhile.
+func TestWaitAway(t *testing.T) {
+	t.Parallel()
+	const away = 25 * time.Second
+	eachForm(t, func(t *testing.T, o *observed) {
+		id := o.start(t, 2, "sleep 15; exit 4", nil, nil)
+		o.until(t, id, "RUNNING", func(s *spec.Status) bool { return s.State == spec.Running })
+		time.AfterFunc(time.Second, func() {
+			o.proxy.Cut()
+			time.AfterFunc(away, func() {
+				if err := o.proxy.Restore(); err != nil {
+					t.Error(err)
+				}
+			})
+		})
+		s, err := o.Wait(t.Context(), id)
+		if err != nil || s.State != spec.Failed || *s.ExitCode != 4 {
+			t.Errorf("%+v, %v", s, err)
+		}
+	})
+}
+
+// TestDeletedByHand: who waits for an app that somebody deletes is told so.
+func TestDeletedByHand(t *testing.T) {
+	t.Parallel()
+	eachForm(t, func(t *testing.T, o *observed) {
+		id := o.start(t, 1, "sleep 600", nil, nil)
+		o.until(t, id, "RUNNING", func(s *spec.Status) bool { return s.State == spec.Running })
+		failed := make(chan error, 1)
+		go func() {
+			_, err := o.Wait(t.Context(), id)
+			failed <- err
+		}()
+		target, err := o.target(t.Context(), id)
+		if err != nil {
+			t.Fatal(err)
+		}
+		a, err := target.find(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		time.Sleep(time.Second) // into the watch
+		if err := target.remove(t.Context(), a); err != nil {
+			t.Fatal(err)
+		}
+		select {
+		case err := <-failed:
+			if !errors.Is(err, backends.ErrNotFound) || strings.Contains(err.Error(), "\n") || !strings.Contains(err.Error(), id) {
+				t.Errorf("error %v", err)
+			}
+		case <-time.After(2 * time.Minute):
+			t.Error("it still waits")
+		}
+	})
+}
+
+// TestGoneAtOnce: the result of an app that the cluster deletes as soon as it has
+// ended is not lost to who waits for it.
+func TestGoneAtOnce(t *testing.T) {
+	t.Parallel()
+	eachForm(t, func(t *testing.T, o *observed) {
+		id := o.start(t, 2, "sleep 5; exit 6", nil, map[string]string{"ttl_seconds": "0"})
+		s, err := o.Wait(t.Context(), id)
+		if err != nil || s.State != spec.Failed || *s.ExitCode != 6 {
+			t.Errorf("%+v, %v", s, err)
+		}
+	})
+}
+
+// TestDeletedPod: a pod that somebody deletes is what the app failed of.
+func TestDeletedPod(t *testing.T) {
+	t.Parallel()
+	eachForm(t, func(t *testing.T, o *observed) {
+		if o.gang == formVolcano {
+			return // it makes the pod again, and the app goes on
+		}
+		id := o.start(t, 2, "trap 'exit 0' TERM; while true; do sleep 0.1; done", nil, nil)
+		o.until(t, id, "RUNNING", func(s *spec.Status) bool {
+			r := s.Replica(spec.Replica{Role: "r", ID: 1})
+			return s.State == spec.Running && r.State == spec.Running
+		})
+		done := make(chan *spec.Status, 1)
+		go func() {
+			s, err := o.Wait(t.Context(), id)
+			if err != nil {
+				t.Error(err)
+			}
+			done <- s
+		}()
+		time.Sleep(time.Second) // into the watch
+		o.deletePod(t, id, "1")
+		s := <-done
+		if s == nil || s.State != spec.Failed || s.FirstFailure == nil || s.FirstFailure.ID != 1 || !strings.Contains(s.Msg, "its pod was deleted") {
+			t.Errorf("%+v", s)
+		}
+	})
+}
+
+func (o *observed) deletePod(t *testing.T, id, index string) {
+	t.Helper()
+	target, err := o.target(t.Context(), id)
+	if err != nil {
+		t.Fatal(err)
+	}
+	pods, err := kube.ListAll[corev1.Pod](context.WithoutCancel(t.Context()), target.Client, kube.Pods, o.namespace, kube.ListOptions{LabelSelector: label.CompletionIndex + "=" + index})
+	if err != nil || len(pods.Items) != 1 {
+		t.Fatalf("%+v, %v", pods, err)
+	}
+	if err := target.Delete(t.Context(), kube.Pods, o.namespace, pods.Items[0].Name, "", nil); err != nil {
+		t.Fatal(err)
+	}
+}
