@@ -116,7 +116,7 @@ func TestLogsOverBadConnection(t *testing.T) {
 	h := newLogHome(t)
 	const replicas, lines = 100, 150
 	proxy := h.cluster.Proxy(t)
-	id := h.run(nil, replicas, fmt.Sprintf("i=0; while [ $i -lt %d ]; do i=$((i+1)); echo line $i; echo err $i >&2; [ $((i%%5)) = 0 ] && sleep 0.5; done; printf end", lines))
+	id := h.run(nil, replicas, fmt.Sprintf("i=0; while [ $i -lt %d ]; do i=$((i+1)); echo line $i; echo err $i >&2; [ $((i%%5)) = 0 ] && sleep 0.3; done; sleep 1; printf end", lines))
 	b := h.open(proxy.Kubeconfig)
 	stop := make(chan struct{})
 	var cutting, reading sync.WaitGroup

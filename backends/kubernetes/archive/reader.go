@@ -33,17 +33,25 @@ func (a *App) Open(ctx context.Context, r spec.Replica, o backends.LogOptions) (
 		if snap.Status == nil || snap.Status.Replica(r) == nil {
 			return nil, fmt.Errorf("replica %s/%d of app %s: %w", r.Role, r.ID, a.ID, backends.ErrNotFound)
 		}
-		if over && snap.Status.Replica(r).StartedAt == nil {
-			return nil, backends.Errorf(backends.ErrNotFound, "it was not started")
-		}
 		if over {
-			return nil, backends.Errorf(backends.ErrNotFound, "its pods are gone and nothing archived their logs: -cfg archive=true does, and so does `torchx log -t` while it runs")
+			return nil, backends.Errorf(backends.ErrNotFound, "it has no pod any more, and its log was not archived: -cfg archive=true does that, and so does `torchx log -t` while it runs")
 		}
 	}
 	if o.Attempt != nil && (*o.Attempt < 0 || *o.Attempt >= attempts) && (*o.Attempt > 0 || attempts > 0 || !o.Follow && !o.AllAttempts) {
-		return nil, fmt.Errorf("attempt %d: there are %d: %w", *o.Attempt, attempts, backends.ErrNotFound)
+		return nil, fmt.Errorf("attempt %d: %s: %w", *o.Attempt, known(attempts), backends.ErrNotFound)
 	}
 	return a.open(r, o, over), nil
+}
+
+// known says which attempts there are.
+func known(attempts int) string {
+	switch attempts {
+	case 0:
+		return "none has begun"
+	case 1:
+		return "the only one is 0"
+	}
+	return fmt.Sprintf("known ones are 0 to %d", attempts-1)
 }
 
 func attemptsOf(runs map[logName][]Run) (n int) {

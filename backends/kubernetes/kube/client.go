@@ -22,6 +22,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/serializer"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/rest"
+	"k8s.io/client-go/util/flowcontrol"
 	"k8s.io/klog/v2"
 )
 
@@ -223,10 +224,11 @@ func (c *Client) Delete(ctx context.Context, r Resource, namespace, name string,
 	return c.call(ctx, q, nil)
 }
 
-// Stream opens an endless answer, such as a pod's log; it lives as long as ctx.
-// Errors: those of Explain.
+// Stream opens an endless answer, such as a pod's log; it lives as long as ctx. There
+// is no limit to how many are open: where one connection has no room for more of
+// them, another one is made. Errors: those of Explain.
 func (c *Client) Stream(ctx context.Context, r Resource, namespace, name, sub string, params map[string]string) (io.ReadCloser, error) {
-	q := c.rest.Get().AbsPath(append(r.path(namespace, name), sub)...)
+	q := c.rest.Get().AbsPath(append(r.path(namespace, name), sub)...).Throttle(flowcontrol.NewFakeAlwaysRateLimiter())
 	for k, v := range params {
 		q = q.Param(k, v)
 	}
