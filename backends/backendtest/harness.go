@@ -39,11 +39,12 @@ type Caps struct {
 	Attempts    bool // RetryReplica is honoured, and each attempt has a log
 	StartErrors bool // Submit itself finds out that an entry point does not exist
 	Deletes     bool // Delete removes all traces at once
+	WholeLogs   bool // the log of a replica that was killed is whole; else a notice may say that it is cut
 }
 
 // AllCaps is what a backend on this machine can do.
 func AllCaps() Caps {
-	return Caps{Streams: true, Times: true, AnyID: true, Signals: true, FailFast: true, Attempts: true, StartErrors: true, Deletes: true}
+	return Caps{Streams: true, Times: true, AnyID: true, Signals: true, FailFast: true, Attempts: true, StartErrors: true, Deletes: true, WholeLogs: true}
 }
 
 // test is one case.

@@ -53,6 +53,7 @@ func capabilities(gang form) backendtest.Caps {
 	caps.Streams = false                // a kubelet keeps one log of a container; servers that split it are rare (PodLogsQuerySplitStreams, alpha)
 	caps.AnyID = false                  // the API has names of lower-case letters, digits and '-' only
 	caps.StartErrors = false            // an app is submitted when the cluster has its objects: nodes look for its program later
+	caps.WholeLogs = false              // a pod that is deleted takes along what nobody had read yet: that is said
 	caps.Attempts = gang != formVolcano // Volcano restarts jobs and tasks, never one replica: the plan warns
 	caps.FailFast = gang != formJob     // nobody watches over Jobs of several roles: the plan warns
 	return caps

@@ -50,7 +50,10 @@ func (c *Cluster) NewProxy(kubeconfig string) (*Proxy, error) {
 		return nil, err
 	}
 	through := &httputil.ReverseProxy{
-		Rewrite:       func(r *httputil.ProxyRequest) { r.SetURL(to) },
+		Rewrite: func(r *httputil.ProxyRequest) {
+			r.SetURL(to)
+			r.Out.Header.Del("Authorization") // the way on has credentials of its own
+		},
 		FlushInterval: -1, // watches and logs come as they grow
 		ErrorHandler:  func(w http.ResponseWriter, _ *http.Request, _ error) { w.WriteHeader(http.StatusBadGateway) },
 	}
@@ -68,7 +71,7 @@ func (c *Cluster) NewProxy(kubeconfig string) (*Proxy, error) {
 	}
 	return p, c.write(kubeconfig, func(cluster *api.Cluster, user *api.AuthInfo, _ *api.Context) {
 		cluster.Server, cluster.CertificateAuthorityData = "https://"+p.address, authority
-		*user = api.AuthInfo{}
+		*user = api.AuthInfo{Token: "none"} // without any, kubectl asks for a password
 	})
 }
 
