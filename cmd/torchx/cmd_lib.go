@@ -254,8 +254,11 @@ func (t *tool) libVerify(ctx context.Context, m *library.Manager, args []string,
 // unknownLibrary adds what was probably meant.
 func (t *tool) unknownLibrary(err error) error {
 	var unknown *library.UnknownError
-	if errors.As(err, &unknown) {
-		return fmt.Errorf("%w.%s", err, suggest.Hint(unknown.Names[0], unknown.Known))
+	if !errors.As(err, &unknown) {
+		return err
+	}
+	if hint := suggest.Hint(unknown.Names[0], unknown.Known); hint != "" {
+		return fmt.Errorf("%w.%s", err, hint)
 	}
 	return err
 }

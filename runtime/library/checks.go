@@ -30,7 +30,7 @@ func CheckName(name string) error {
 	for i := range len(name) {
 		c := name[i]
 		if !isLetterOrDigit(c) && (i == 0 || c != '-' && c != '.') {
-			return fmt.Errorf("library name %q: a name has letters, digits and _, and behind the first also - and . (dot)", name)
+			return fmt.Errorf("library name %q: a name has letters, digits and _, and behind the first also - or a dot", name)
 		}
 	}
 	return nil
