@@ -136,3 +136,36 @@ func TestList(t *testing.T) {
 		t.Errorf("problems %q", p)
 	}
 }
+
+// TestLinksInAProject: a link in the place of a file or folder of the project does not
+// make a command write or remove anything outside it.
+func TestLinksInAProject(t *testing.T) {
+	t.Parallel()
+	r := newRepo(t, map[string]string{"x.star": "1"})
+	b := newBench(t)
+	outside := t.TempDir()
+	write(t, outside, map[string]string{"precious/x": "1", "acme/x": "2", "lock": "version 1\n"})
+	must(t, os.Symlink(outside, filepath.Join(b.Root, VendorDir)))
+	must(t, os.Symlink(filepath.Join(outside, "lock"), filepath.Join(b.Root, LockFile)))
+	b.add(Library{Name: "acme", URL: r.url(), Revision: "main"})
+	_, err := b.Vendor(context.Background())
+	wantError(t, err, "torchx.vendor is no folder: move it away")
+	_, err = b.Remove([]string{"acme"})
+	must(t, err)
+	for name, want := range map[string]string{"precious/x": "1", "acme/x": "2", "lock": "version 1\n"} {
+		if data, err := os.ReadFile(filepath.Join(outside, name)); err != nil || string(data) != want {
+			t.Errorf("%s outside is %q, %v", name, data, err)
+		}
+	}
+}
+
+func TestForeignFoldersStay(t *testing.T) {
+	t.Parallel()
+	r := newRepo(t, map[string]string{"x.star": "1"})
+	b := newBench(t)
+	write(t, b.Root, map[string]string{"torchx.vendor/mine/x": "1", "torchx.vendor/.torchx-1/new/x": ""})
+	b.add(Library{Name: "acme", URL: r.url(), Revision: "main"})
+	if got := b.vendored(); got != ".gitattributes acme/x.star mine/x" {
+		t.Errorf("vendored %s", got)
+	}
+}
