@@ -76,13 +76,18 @@ func (t *tool) libCommand() *cli.Command {
 	return cmd
 }
 
-const libHelp = "Libraries are folders of .star files that the project shares with others, loaded as load(\"@NAME//x.star\", ...). " +
-	library.ProjectFile + " at the project's root lists them, a line each: `lib NAME URL REVISION [path=FOLDER]` for a git repository (https, ssh, file), " +
-	"`lib NAME FOLDER` for a folder of this machine, `replace NAME FOLDER` to read that instead while you work on both. " + library.LockFile +
-	" holds the commit and the SHA-256 of every file, and nothing else is ever loaded; commit both.\n" +
-	"add NAME URL|FOLDER [REVISION] lists, fetches and locks a library (without REVISION: its newest release). remove NAME takes it out. sync fetches what " +
-	"is locked and locks what is new. update [NAME[@REVISION]] locks what the revision means now, or another. " +
-	"vendor keeps the files in " + library.VendorDir + ", to work without cache and network. verify compares all files with the lock. list shows how it stands. " +
+const libHelp = "Libraries are folders of .star files that projects share, loaded as load(\"@NAME//x.star\", ...).\n" +
+	library.ProjectFile + " at the project's root lists them, a line each:\n" +
+	"`lib NAME URL REVISION [path=FOLDER]`: a git repository (https, ssh, file), or a folder of it;\n" +
+	"`lib NAME FOLDER`: a folder of this machine; `replace NAME FOLDER`: read that instead, as it is, while you work on both.\n" +
+	library.LockFile + " holds the commit and the SHA-256 of every file: nothing else is loaded. Commit both files.\n\n" +
+	"add NAME URL|FOLDER [REVISION]: list, fetch and lock a library; without REVISION its newest release\n" +
+	"remove NAME ...: take libraries out\n" +
+	"sync: fetch what is locked, lock what is new\n" +
+	"update [NAME[@REVISION] ...]: lock what the revision means now, or another one\n" +
+	"vendor: keep the files in " + library.VendorDir + ", to work without cache and network\n" +
+	"verify: compare all files with the lock\n" +
+	"list: show how it stands with each\n\n" +
 	"`run` never fetches. With --offline nothing does, but from file:// URLs."
 
 // lib runs one of the commands.
@@ -249,8 +254,11 @@ func (t *tool) libVerify(ctx context.Context, m *library.Manager, args []string,
 // unknownLibrary adds what was probably meant.
 func (t *tool) unknownLibrary(err error) error {
 	var unknown *library.UnknownError
-	if errors.As(err, &unknown) {
-		return fmt.Errorf("%w.%s", err, suggest.Hint(unknown.Names[0], unknown.Known))
+	if !errors.As(err, &unknown) {
+		return err
+	}
+	if hint := suggest.Hint(unknown.Names[0], unknown.Known); hint != "" {
+		return fmt.Errorf("%w.%s", err, hint)
 	}
 	return err
 }

@@ -30,7 +30,7 @@ func CheckName(name string) error {
 	for i := range len(name) {
 		c := name[i]
 		if !isLetterOrDigit(c) && (i == 0 || c != '-' && c != '.') {
-			return fmt.Errorf("library name %q: a name has letters, digits, _ and, but for the first, - and .", name)
+			return fmt.Errorf("library name %q: a name has letters, digits and _, and behind the first also - or a dot", name)
 		}
 	}
 	return nil
@@ -57,6 +57,9 @@ func checkText(what, text string) error {
 }
 
 func isControl(r rune) bool {
+	if r < utf8.RuneSelf {
+		return r < ' ' || r == 0x7f
+	}
 	return unicode.IsControl(r) || unicode.Is(unicode.Bidi_Control, r) || r == '\u2028' || r == '\u2029'
 }
 
@@ -161,6 +164,9 @@ func CheckFolder(text string) error {
 
 // checkPath says what is wrong with the path of a file or folder inside a library.
 func checkPath(path string) error {
+	if isPlain(path) {
+		return nil
+	}
 	switch {
 	case !utf8.ValidString(path) || strings.ContainsFunc(path, isControl):
 		return fmt.Errorf("the name %q has control characters or is not UTF-8 text", path)
@@ -173,6 +179,20 @@ func checkPath(path string) error {
 		}
 	}
 	return nil
+}
+
+// isPlain holds for most good paths, and for no bad one: letters, digits and -_ in
+// parts of their own, dots only behind one of them. Locks have thousands of paths.
+func isPlain(path string) bool {
+	last := byte('/')
+	for i := range len(path) {
+		c := path[i]
+		if !isLetterOrDigit(c) && c != '-' && (c != '.' && c != '/' || last == '/') {
+			return false
+		}
+		last = c
+	}
+	return last != '/'
 }
 
 // checkSubfolder is checkPath for the folder of a repository that a library is in.

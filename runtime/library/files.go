@@ -98,12 +98,9 @@ func folderOf(root, folder string) string {
 	return filepath.Join(root, filepath.FromSlash(folder))
 }
 
-// writeFile replaces a file of a project: it is complete at any time. What a link
-// leads to is replaced, not the link; the mode of an older file stays.
+// writeFile replaces a file of a project: it is complete at any time. The mode of an
+// older file stays. A link is replaced, since it may lead out of the project.
 func writeFile(path string, data []byte) error {
-	if target, err := filepath.EvalSymlinks(path); err == nil {
-		path = target
-	}
 	mode := fs.FileMode(0o666)
 	if info, err := os.Stat(path); err == nil {
 		mode = info.Mode().Perm()

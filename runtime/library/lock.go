@@ -36,8 +36,6 @@ type Locked struct {
 	Library        // Line is that of its first line
 	Commit  string // of a git repository, in hexadecimal
 	Files   []File // by name
-
-	sums map[string]Sum // of Files
 }
 
 // File is a file of a library: its path in it, and what its content is.
@@ -77,17 +75,16 @@ func (l *Lock) Remove(name string) {
 
 // Sum returns what a file of the library has to be, and whether there is such a file.
 func (k *Locked) Sum(name string) (Sum, bool) {
-	sum, ok := k.sums[name]
-	return sum, ok
+	i, ok := slices.BinarySearchFunc(k.Files, name, func(f File, name string) int { return strings.Compare(f.Name, name) })
+	if !ok {
+		return Sum{}, false
+	}
+	return k.Files[i].Sum, true
 }
 
-// seal brings the files in the order of the lock, and makes them known to Sum.
+// seal brings the files in the order of the lock.
 func (k *Locked) seal() {
 	slices.SortFunc(k.Files, func(a, b File) int { return strings.Compare(a.Name, b.Name) })
-	k.sums = make(map[string]Sum, len(k.Files))
-	for _, f := range k.Files {
-		k.sums[f.Name] = f.Sum
-	}
 }
 
 // fileLines are the lines of the library's files.
@@ -261,9 +258,8 @@ func (p *lockParser) files(k *Locked) error {
 	if err != nil || n < 0 || n > MaxFiles {
 		return fmt.Errorf("%q is no number of files", short(text))
 	}
-	hash := sha256.New()
+	lines, end := p.rest, ""
 	k.Files = make([]File, 0, min(n, len(p.rest)/66))
-	k.sums = make(map[string]Sum, cap(k.Files))
 	for range n {
 		line, ok := p.next()
 		if !ok {
@@ -272,10 +268,15 @@ func (p *lockParser) files(k *Locked) error {
 		if err := k.addLine(line); err != nil {
 			return err
 		}
-		hash.Write([]byte(line))
-		hash.Write([]byte{'\n'})
 	}
-	if got := hex.EncodeToString(hash.Sum(nil)); got != sum {
+	lines = lines[:len(lines)-len(p.rest)]
+	if strings.Contains(lines, "\r") { // a checkout on Windows
+		lines = strings.ReplaceAll(lines, "\r\n", "\n")
+	}
+	if n > 0 && !strings.HasSuffix(lines, "\n") {
+		end = "\n"
+	}
+	if SumOf([]byte(lines+end)).String() != sum {
 		return fmt.Errorf("the files of library %s are not those that its sum was made of", k.Name)
 	}
 	return nil
@@ -297,7 +298,6 @@ func (k *Locked) addLine(line string) error {
 		return fmt.Errorf("file %s is not in its place", f.Name)
 	}
 	k.Files = append(k.Files, f)
-	k.sums[f.Name] = f.Sum
 	return nil
 }
 

@@ -81,6 +81,7 @@ func (m *Manager) edit(change func(*state) error) error {
 		st.project = &Project{}
 	}
 	project, lock := string(st.project.Text()), string(st.lock.Text())
+	before := st.lock.Libraries
 	if err := change(st); err != nil {
 		return err
 	}
@@ -94,8 +95,8 @@ func (m *Manager) edit(change func(*state) error) error {
 			return err
 		}
 	}
-	if info, err := os.Stat(filepath.Join(m.Root, VendorDir)); err == nil && info.IsDir() {
-		return m.writeVendor(st)
+	if info, err := os.Lstat(filepath.Join(m.Root, VendorDir)); err == nil && info.IsDir() {
+		return m.writeVendor(st, before)
 	}
 	return nil
 }

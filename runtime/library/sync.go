@@ -35,7 +35,7 @@ func (m *Manager) syncOne(ctx context.Context, st *state, lib Library) (*Change,
 		locked, err := m.obtain(ctx, lib, "")
 		return &Change{lib.Name, old, locked}, err
 	}
-	if lib.Folder == "" && m.available(old) {
+	if (lib.Folder == "" || isVendored(m.Root, lib.Name)) && m.available(old) {
 		return nil, nil
 	}
 	now, err := m.obtain(ctx, lib, old.Commit)

@@ -24,16 +24,21 @@ func (m *Manager) Vendor(ctx context.Context) ([]Change, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := os.MkdirAll(filepath.Join(m.Root, VendorDir), 0o777); err != nil {
+	dir := filepath.Join(m.Root, VendorDir)
+	if err := os.Mkdir(dir, 0o777); err != nil && !errors.Is(err, fs.ErrExist) {
 		return nil, fmt.Errorf("make %s: %w", m.path(VendorDir), pathCause(err))
+	}
+	if info, err := os.Lstat(dir); err != nil || !info.IsDir() { // a link may lead anywhere
+		return nil, fmt.Errorf("%s is no folder: move it away", m.path(VendorDir))
 	}
 	return changes, m.edit(func(*state) error { return nil })
 }
 
-// writeVendor brings torchx.vendor in step with the lock.
-func (m *Manager) writeVendor(st *state) error {
+// writeVendor brings torchx.vendor in step with the lock, which had the libraries
+// before until now.
+func (m *Manager) writeVendor(st *state, before []*Locked) error {
 	dir := filepath.Join(m.Root, VendorDir)
-	if err := m.clearVendor(dir, st); err != nil {
+	if err := m.clearVendor(dir, st, before); err != nil {
 		return err
 	}
 	if old, err := os.ReadFile(filepath.Join(dir, ".gitattributes")); err != nil || string(old) != attributes {
@@ -72,19 +77,27 @@ func (m *Manager) vendors(lib Library) bool {
 // leftover is the begin of names that a killed process leaves.
 const leftover = ".torchx-"
 
-// clearVendor removes what is not a library of the project any more.
-func (m *Manager) clearVendor(dir string, st *state) error {
+// clearVendor removes libraries that the project had and does not vendor any more, and
+// what killed processes left; what else somebody put there is not ours to remove.
+func (m *Manager) clearVendor(dir string, st *state, before []*Locked) error {
 	entries, err := os.ReadDir(dir)
 	if err != nil {
 		return fmt.Errorf("read %s: %w", m.path(VendorDir), pathCause(err))
 	}
+	var gone []string
 	for _, e := range entries {
-		lib, listed := st.project.Find(e.Name())
-		wanted := listed && m.vendors(lib)
-		if strings.HasPrefix(e.Name(), leftover) || e.IsDir() && CheckName(e.Name()) == nil && !wanted {
-			if err := os.RemoveAll(filepath.Join(dir, e.Name())); err != nil {
-				return fmt.Errorf("remove %s: %w", m.path(filepath.Join(VendorDir, e.Name())), pathCause(err))
-			}
+		if strings.HasPrefix(e.Name(), leftover) {
+			gone = append(gone, e.Name())
+		}
+	}
+	for _, k := range before {
+		if lib, listed := st.project.Find(k.Name); !listed || !m.vendors(lib) {
+			gone = append(gone, k.Name)
+		}
+	}
+	for _, name := range gone {
+		if err := os.RemoveAll(filepath.Join(dir, name)); err != nil {
+			return fmt.Errorf("remove %s: %w", m.path(filepath.Join(VendorDir, name)), pathCause(err))
 		}
 	}
 	return nil

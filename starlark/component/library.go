@@ -18,8 +18,8 @@ func (l *Loader) openLibrary(name string) (fs.FS, error) {
 		return nil, fmt.Errorf("no library @%s is known", name)
 	}
 	fsys, err := l.config.Library(l.root(), name)
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil, fmt.Errorf("library @%s: %w.%s", name, err, suggest.Hint(name, l.Libraries()))
+	if hint := suggest.Hint(name, l.Libraries()); hint != "" && errors.Is(err, fs.ErrNotExist) {
+		return nil, fmt.Errorf("library @%s: %w.%s", name, err, hint)
 	}
 	if err != nil {
 		return nil, fmt.Errorf("library @%s: %w", name, err)
