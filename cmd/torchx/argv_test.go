@@ -37,6 +37,10 @@ func TestNormalise(t *testing.T) {
 		{"run --workspace= c", "run --workspace= -- c"},
 		{"run --parent-run-id -5 c", "run --parent_run_id=-5 -- c"},
 		{"run -h", "run --"},
+		{"component", "component --"},
+		{"component lint a --json", "component lint --json=true -- a"},
+		{"component --no-color test -run a/b x", "--no-color=true component test --run=a/b -- x"},
+		{"component fmt -- --check", "component fmt -- --check"},
 	} {
 		got, err := testGrammar().normalise(strings.Fields(c.in))
 		if err != nil {
@@ -53,6 +57,9 @@ func TestNormaliseErrors(t *testing.T) {
 		{"--frob", "unknown flag --frob."},
 		{"lst", "unknown command lst. Did you mean list?"},
 		{"help", "unknown command help."},
+		{"component tst", "component: unknown command tst. Did you mean test?"},
+		{"component -- test", "component: unknown command --."},
+		{"component lint --fxi", "component lint: unknown flag --fxi. Did you mean --fix?"},
 		{"list --hel", "list: unknown flag --hel. Did you mean --help?"},
 		{"list h", ""},
 		{"list --limt 3", "list: unknown flag --limt. Did you mean --limit?"},

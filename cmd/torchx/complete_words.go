@@ -39,7 +39,7 @@ func (c *completer) positional(ctx context.Context) {
 		c.components(true)
 	case cmd.Name == "config":
 		c.add(place, cmd.Usage)
-	case strings.HasPrefix(place, "FILE"):
+	case strings.HasPrefix(place, "FILE"), strings.HasPrefix(place, "PATH"):
 		c.files = true
 	case strings.HasPrefix(place, "BACKEND"):
 		c.backendNames(false)

@@ -4,21 +4,34 @@ import (
 	"strings"
 	"testing"
 	"unicode/utf8"
+
+	"github.com/urfave/cli/v2"
 )
 
 // No help is wider than a small screen, but for what cannot be broken.
 func TestHelpFitsTheScreen(t *testing.T) {
 	t.Parallel()
 	app := (&tool{}).commandLine()
-	for _, c := range app.Commands {
+	helpFits(t, app, "", app.Commands)
+}
+
+func helpFits(t *testing.T, app *cli.App, group string, commands []*cli.Command) {
+	t.Helper()
+	for _, c := range commands {
 		if c.Hidden {
 			continue
 		}
-		for line := range strings.Lines(helpText(app, c.Name, 80)) {
+		name := group + c.Name
+		text := helpText(app, name, 80)
+		if !strings.HasPrefix(text, "usage: torchx "+name+" ") {
+			t.Errorf("help of %s: %.60q", name, text)
+		}
+		for line := range strings.Lines(text) {
 			if n := utf8.RuneCountInString(strings.TrimRight(line, "\n")); n > 80 {
-				t.Errorf("%s: %d columns: %s", c.Name, n, line)
+				t.Errorf("%s: %d columns: %s", name, n, line)
 			}
 		}
+		helpFits(t, app, name+" ", c.Subcommands)
 	}
 }
 

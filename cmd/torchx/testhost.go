@@ -37,7 +37,7 @@ func (t *tool) testWorker(ctx context.Context) error {
 func (t *tool) testHost(ctx context.Context) startest.Host {
 	reg := t.env.registry(all.Config{Home: testPlanHome, Exe: "torchx", Version: testVersion, Offline: true})
 	return startest.Host{
-		Dir: t.env.dir, Builtins: components.FS, Image: defaultImage, Version: version,
+		Dir: t.env.dir, Builtins: components.FS, Library: t.openLibraries().Open, Image: defaultImage, Version: version,
 		Plan: func(app *spec.App, backend string, cfg map[string]string) ([]byte, error) {
 			return planForTest(ctx, reg, app, backend, cfg)
 		},

@@ -77,7 +77,8 @@ func sourceOf(fsys fs.FS, file string, def *syntax.DefStmt) (string, error) {
 	return strings.Join(lines[start.Line-1:min(int(end.Line), len(lines))], ""), nil
 }
 
-// starFiles lists the Starlark files at the root of fsys, sorted.
+// starFiles lists the Starlark files at the root of fsys, sorted; test files have
+// no components.
 func starFiles(fsys fs.FS) []string {
 	if fsys == nil {
 		return nil
@@ -86,7 +87,7 @@ func starFiles(fsys fs.FS) []string {
 	if err != nil { // only a bad pattern is an error
 		return nil
 	}
-	return names
+	return slices.DeleteFunc(names, func(name string) bool { return strings.HasSuffix(name, "_test.star") })
 }
 
 // definitions parses a file and returns its public functions. What is no

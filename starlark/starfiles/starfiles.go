@@ -23,7 +23,8 @@ func IsTest(name string) bool { return strings.HasSuffix(name, testSuffix) }
 // the one that led to it. A path is a file, or a folder with all below it ("/..."
 // at its end changes nothing); no paths mean dir. Relative paths start at dir, an
 // absolute folder. Folders below a path are passed over if they are hidden, or
-// called testdata or vendor: what is in there is not the project's own code, or is
+// called testdata, vendor or torchx.vendor (see `torchx lib vendor`): what is in there
+// is not the project's own code, or is
 // broken on purpose. Errors: a path that is not there, or no .star file.
 func Find(dir string, paths []string) ([]string, error) {
 	if len(paths) == 0 {
@@ -116,7 +117,7 @@ func (f *finder) folder(path string) error {
 }
 
 func passedOver(folder string) bool {
-	return strings.HasPrefix(folder, ".") || folder == "testdata" || folder == "vendor"
+	return strings.HasPrefix(folder, ".") || slices.Contains([]string{"testdata", "vendor", "torchx.vendor"}, folder)
 }
 
 func (f *finder) add(name string) {

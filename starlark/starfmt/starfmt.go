@@ -26,7 +26,7 @@ func Format(name string, src []byte) ([]byte, error) {
 	// ParseDefault, whatever the name: files called BUILD or x.bzl have other rules there.
 	file, err := build.ParseDefault(name, bytes.TrimPrefix(src, byteOrderMark))
 	if err != nil {
-		return nil, layoutError(name, err)
+		return nil, layoutError(name, src, err)
 	}
 	out := build.Format(file)
 	// A defect there must not cost anybody their file.
@@ -37,10 +37,14 @@ func Format(name string, src []byte) ([]byte, error) {
 }
 
 // layoutError is about Starlark that the formatter does not know.
-func layoutError(name string, err error) error {
+func layoutError(name string, src []byte, err error) error {
 	var at build.ParseError
-	if errors.As(err, &at) {
-		return fmt.Errorf("%s:%d:%d: cannot be laid out: %s", name, at.Pos.Line, at.Pos.LineRune, at.Message)
+	if !errors.As(err, &at) {
+		return fmt.Errorf("%s cannot be laid out: %w", name, err)
 	}
-	return fmt.Errorf("%s cannot be laid out: %w", name, err)
+	reason := at.Message
+	if lines := bytes.Split(src, []byte("\n")); at.Pos.Line <= len(lines) && bytes.HasPrefix(lines[at.Pos.Line-1], []byte("\t")) {
+		reason = "a line is indented by a tab; use spaces"
+	}
+	return fmt.Errorf("%s:%d:%d: cannot be laid out: %s", name, at.Pos.Line, at.Pos.LineRune, reason)
 }

@@ -21,7 +21,7 @@ type warning struct {
 func warnings() []warning {
 	return []warning{
 		{Rule{"confusing-name", "a variable is called l, I or O", false}, "confusing-name", ""},
-		{Rule{"dict-method-named-arg", "a method of a dict is given its argument by name, which it does not take", true}, "dict-method-named-arg", "pass it by position"},
+		{Rule{"dict-method-named-arg", "a method of a dict is given its argument by name, which it does not take", false}, "dict-method-named-arg", ""},
 		{Rule{"docstring-header", "a docstring does not begin with a summary of one line", false}, "function-docstring-header", ""},
 		{Rule{"list-append", "x += [y] makes a list that is thrown away; x.append(y) does not", true}, "list-append", "use append"},
 		{Rule{"no-effect", "a statement does nothing", false}, "no-effect", ""},

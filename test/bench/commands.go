@@ -6,6 +6,7 @@ const libraries = "a Go program with the same libraries"
 
 func (w *world) benches(s sizes, e *dockers, k *clusters) []bench {
 	all := append(w.daily(s.runs), w.evaluation(s.runs)...)
+	all = append(all, w.componentTests(s.runs))
 	all = append(all, w.libraries(s.runs)...)
 	all = append(all, w.history(s)...)
 	all = append(all, w.logs(s)...)

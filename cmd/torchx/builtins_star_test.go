@@ -1,0 +1,33 @@
+package main
+
+import (
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// starFolders have the Starlark files of this project.
+var starFolders = []string{"components", "examples"}
+
+// The built-in components pass their own tests, *_test.star beside them, run by the
+// command that users run theirs with; everything of them is covered.
+func TestBuiltinComponents(t *testing.T) {
+	t.Parallel()
+	root, err := filepath.Abs("../..")
+	must(t, err)
+	r := torchx(t, root, nil, "", "component", "test", "-cover", "components")
+	if r.code != exitOK || !strings.HasSuffix(r.out, "coverage: 100.0% of statements\n") {
+		t.Errorf("exit code %d\n%s%s", r.code, r.out, r.err)
+	}
+}
+
+func TestBuiltinComponentsAreTidy(t *testing.T) {
+	t.Parallel()
+	root, err := filepath.Abs("../..")
+	must(t, err)
+	for _, args := range [][]string{{"component", "lint"}, {"component", "fmt", "--check"}} {
+		if r := torchx(t, root, nil, "", append(args, starFolders...)...); r.code != exitOK {
+			t.Errorf("%q: exit code %d\n%s%s", args, r.code, r.out, r.err)
+		}
+	}
+}

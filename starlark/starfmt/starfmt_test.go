@@ -1,0 +1,143 @@
+package starfmt_test
+
+import (
+	"bytes"
+	"errors"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"torchx/starlark/interp"
+	"torchx/starlark/starfmt"
+)
+
+// ugly are files that are not in their form.
+var ugly = map[string]string{
+	"spaces.star":   "x=[1,2 ,3]\ndef f(a,b=1,*c,**d):\n  return a+b\n",
+	"loads.star":    "x = 1\nload(\"//b.star\", \"z\", \"a\")\nload('./a.star', \"b\")\n",
+	"comments.star": "# one\n\n\nx = 1 # two\n  # three\n\n\n\ny = 2\n",
+	"crlf.star":     "x=1\r\n\"\"\"a\r\nb\"\"\"\r\n",
+	"strings.star":  "x = 'a' + \"b\" + '''c''' + r'\\d' + 'it\\'s'\n",
+	"wrapped.star":  "x = f(a,\n  b)\ny = {'b':1,'a':2,\n}\nz = (1,)\n",
+	"empty.star":    "",
+	"newline.star":  "x = 1",
+	"nested.star":   "def f():\n  if x:\n     for i in y: pass\n  elif z: return\n  else: fail('x')\n",
+	"lambda.star":   "x = lambda a,b=1:a if b else [i for i in a if i%2]\n",
+	"build.star":    "deps = [':b', ':a']\nx(name='n', srcs=['b','a'], deps=[':z',':a'])\n",
+	"BUILD.star":    "x(srcs=['b','a'], name='n')\n",
+	"mark.star":     "\uFEFFx=1\n",
+}
+
+func TestFormat(t *testing.T) {
+	t.Parallel()
+	for name, src := range ugly {
+		out, err := starfmt.Format(name, []byte(src))
+		if err != nil {
+			t.Errorf("%s: %v", name, err)
+			continue
+		}
+		again, err := starfmt.Format(name, out)
+		if err != nil || !bytes.Equal(out, again) {
+			t.Errorf("%s: formatted twice\n%q\n%q %v", name, out, again, err)
+		}
+	}
+	out, err := starfmt.Format("x.star", []byte(ugly["spaces.star"]))
+	if want := "x = [1, 2, 3]\n\ndef f(a, b = 1, *c, **d):\n    return a + b\n"; err != nil || string(out) != want {
+		t.Errorf("%q %v", out, err)
+	}
+}
+
+func TestFormatRefuses(t *testing.T) {
+	t.Parallel()
+	for src, want := range map[string]string{
+		"def f(:\n":                             "x.star:1:8: got ':', want ')'",
+		"x = 1\x00":                             "x.star: is not text (a NUL byte at offset 5); name a Starlark file",
+		"\xff":                                  "x.star: is not UTF-8 text (byte 0xff at offset 0); save it as UTF-8",
+		strings.Repeat("x = 1\n", 2e5):          "x.star: is 1.1 MiB large, and a Starlark file may have at most 1 MiB; split it",
+		"x = " + strings.Repeat("-", 5e5) + "1": "excessive nesting",
+	} {
+		_, err := starfmt.Format("x.star", []byte(src))
+		var at *interp.Error
+		if !errors.As(err, &at) || !strings.Contains(err.Error(), want) || strings.Contains(err.Error(), "\n") {
+			t.Errorf("%.20q: %v, want %s", src, err, want)
+		}
+	}
+}
+
+// What the library does not know is said, and nothing is changed.
+func TestCannotBeLaidOut(t *testing.T) {
+	t.Parallel()
+	for src, want := range map[string]string{
+		"def f():\n\treturn 1\n": "x.star:2:8: cannot be laid out: a line is indented by a tab; use spaces",
+		"x = b\"a\"\n":           "x.star:1:9: cannot be laid out: syntax error near \"a\"",
+	} {
+		if out, err := starfmt.Format("x.star", []byte(src)); err == nil || err.Error() != want {
+			t.Errorf("%q: %q %v, want %s", src, out, err, want)
+		}
+	}
+}
+
+// The result is that of buildifier, byte by byte.
+func TestSameAsBuildifier(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	program := filepath.Join(dir, "buildifier")
+	if out, err := exec.Command("go", "build", "-o", program, "github.com/bazelbuild/buildtools/buildifier").CombinedOutput(); err != nil {
+		t.Fatalf("build buildifier: %v\n%s", err, out)
+	}
+	files := map[string]string{}
+	for name, src := range ugly {
+		// Files that buildifier takes for Bazel's, and a mark that it does not know.
+		if !slices.Contains([]string{"build.star", "BUILD.star", "mark.star"}, name) {
+			files[name] = src
+		}
+	}
+	real, err := filepath.Glob("../../components/*.star")
+	if err != nil || len(real) == 0 {
+		t.Fatalf("no components: %v", err)
+	}
+	for _, path := range real {
+		data, err := os.ReadFile(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		files[filepath.Base(path)] = strings.ReplaceAll(strings.ReplaceAll(string(data), " = ", "="), "    ", "  ")
+	}
+	for name, src := range files {
+		got, err := starfmt.Format(name, []byte(src))
+		if err != nil {
+			t.Errorf("%s: %v", name, err)
+			continue
+		}
+		path := filepath.Join(dir, name)
+		if err := os.WriteFile(path, []byte(src), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		if out, err := exec.Command(program, "-lint=off", path).CombinedOutput(); err != nil {
+			t.Errorf("%s: %v %s", name, err, out)
+		}
+		if want, err := os.ReadFile(path); err != nil || !bytes.Equal(got, want) {
+			t.Errorf("%s: got\n%q\nbuildifier writes\n%q %v", name, got, want, err)
+		}
+	}
+}
+
+// Formatting never changes what a file means, as far as its own tests can tell: what
+// comes out parses, and is formatted.
+func FuzzFormat(f *testing.F) {
+	for _, src := range ugly {
+		f.Add(src)
+	}
+	f.Fuzz(func(t *testing.T, src string) {
+		out, err := starfmt.Format("x.star", []byte(src))
+		if err != nil {
+			return
+		}
+		if _, err := starfmt.Format("x.star", out); err != nil {
+			t.Fatalf("%q became %q: %v", src, out, err)
+		}
+	})
+}
