@@ -17,7 +17,7 @@ KILLS_DOCKER ?= 50
 export GORACE := atexit_sleep_ms=0
 
 .DEFAULT_GOAL := build
-.PHONY: build install test race torture lint fmt fuzz vuln cover bench check e2e e2e-docker e2e-k8s torture-docker cross tools clean help
+.PHONY: build install test race torture lint fmt docs fuzz vuln cover bench check e2e e2e-docker e2e-k8s torture-docker cross tools clean help
 
 build: ## build bin/torchx
 	CGO_ENABLED=0 $(GO) build -trimpath -o $(BIN)/torchx ./cmd/torchx
@@ -56,6 +56,9 @@ lint: tools ## check style, imports between packages, and formatting
 fmt: tools ## format Go and Starlark files
 	$(FUMPT) -w .
 	$(BUILDIFY) -lint=off $$(find components examples -name '*.star')
+
+docs: build ## write docs/components anew
+	TORCHXCONFIG= $(BIN)/torchx component doc -o docs/components --title "Built-in components" components
 
 fuzz: ## run every fuzz target for FUZZTIME
 	@./test/fuzz.sh $(FUZZTIME)

@@ -181,16 +181,25 @@ func (t *tool) planRecorded(_ context.Context, o runOptions, conf *config.Config
 		}
 		return nil, usagef("rerun", "%s was not made by a component but submitted from a file, so it has no arguments to change", past.Ref.Handle())
 	}
+	q, err := t.recordedRequest(o, conf, past)
+	if err != nil {
+		return nil, err
+	}
+	if past.Evaluated() {
+		t.say("rerun of %s as it was recorded", past.Ref.Handle())
+	} else {
+		t.say("rerun of %s as it was recorded: it was submitted from a file, not made by a component", past.Ref.Handle())
+	}
+	return q, nil
+}
+
+// recordedRequest asks for the app as it was.
+func (t *tool) recordedRequest(o runOptions, conf *config.Config, past *runner.Recorded) (*runner.PlanRequest, error) {
 	o.hasWorkspace = true // it is a part of the app
 	q, err := t.planRequest(o, conf, &component.Result{App: past.App, Args: past.Args})
 	if err != nil {
 		return nil, err
 	}
 	q.Component, q.Modules, q.Getenv = past.Component, past.Modules, past.Getenv
-	if past.Evaluated() {
-		t.say("rerun of %s as it was recorded", past.Ref.Handle())
-	} else {
-		t.say("rerun of %s as it was recorded: it was submitted from a file, not made by a component", past.Ref.Handle())
-	}
 	return q, nil
 }

@@ -24,6 +24,7 @@ type tool struct {
 	display    *display
 	given      backends.Layer // -cfg of a command that submits nothing: where to look
 	offline    bool           // the user forbids the network
+	random     func() uint64  // makes the ids of apps; nil: they are new each time
 
 	backends *backends.Registry
 	db       *state.DB

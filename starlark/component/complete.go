@@ -42,6 +42,9 @@ func (l *Loader) Functions(file string) []Summary {
 func summaries(fsys fs.FS) []Summary {
 	var all []Summary
 	for _, file := range starFiles(fsys) {
+		if strings.HasSuffix(file, "_test.star") {
+			continue
+		}
 		for _, s := range fileSummaries(fsys, file) {
 			all = append(all, Summary{componentName(file, s.Name), s.Doc})
 		}

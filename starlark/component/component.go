@@ -36,7 +36,8 @@ type Component struct {
 	Doc    string
 	Params []Param
 
-	run evaluator
+	run    evaluator
+	detail func() Detail
 }
 
 // evaluator is the part of a loaded file that Build needs.

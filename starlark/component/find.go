@@ -273,6 +273,7 @@ func (l *Loader) component(r reference, p place, m *interp.Module, s *session, f
 	}
 	s.fn = fn
 	c := &Component{Name: l.canonical(r, p), Ref: r.text, File: m.Path, Doc: src.doc.Text, Params: params, run: s}
+	c.detail = func() Detail { return detailOf(m, fn) }
 	if c.File == "" {
 		c.File = m.Label
 	}

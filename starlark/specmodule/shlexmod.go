@@ -75,7 +75,7 @@ func shlexSplit(_ *starlark.Thread, b *starlark.Builtin, args starlark.Tuple, kw
 	if len(s) > maxParsed {
 		return nil, fmt.Errorf("%s: the text is too long (more than %d MiB)", b.Name(), maxParsed>>20)
 	}
-	words, err := splitWords(s)
+	words, err := SplitWords(s)
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", b.Name(), err)
 	}
@@ -86,7 +86,7 @@ func shlexSplit(_ *starlark.Thread, b *starlark.Builtin, args starlark.Tuple, kw
 	return starlark.NewList(values), nil
 }
 
-// wordSplitter is the state of splitWords.
+// wordSplitter is the state of SplitWords.
 type wordSplitter struct {
 	words  []string
 	word   strings.Builder
@@ -106,10 +106,10 @@ func (w *wordSplitter) end() {
 	w.inWord = false
 }
 
-// splitWords splits s into words as Python's shlex.split does, which reads
+// SplitWords splits s into words as Python's shlex.split does, which reads
 // POSIX quoting and knows neither comments nor expansions: within double quotes
 // a backslash escapes only itself and the quote.
-func splitWords(s string) ([]string, error) {
+func SplitWords(s string) ([]string, error) {
 	var w wordSplitter
 	for i := 0; i < len(s); i++ {
 		switch c := s[i]; c {

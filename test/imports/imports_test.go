@@ -37,6 +37,7 @@ var allowed = map[string][]string{
 	"starlark/specmodule":             {"runtime/spec", "runtime/suggest", "runtime/overlay", "runtime/kv"},
 	"starlark/analysis":               {"starlark/specmodule", "starlark/component", "starlark/interp", "runtime/suggest"},
 	"starlark/component":              {"starlark/interp", "starlark/specmodule", "runtime/spec", "runtime/suggest", "runtime/kv", "runtime/units"},
+	"starlark/pages":                  {"starlark/component"},
 	"starlark/migrate":                {"starlark/specmodule", "starlark/starfmt", "runtime/suggest"},
 	"components":                      {},
 	"state":                           {"runtime/spec", "runtime/failpoint"},

@@ -1,0 +1,183 @@
+// Package pages writes the documentation of components as Markdown, a page for each
+// file, and as one HTML page that needs nothing from elsewhere. It is pure: the
+// same components give the same text.
+package pages
+
+import (
+	"fmt"
+	"strings"
+
+	"torchx/starlark/component"
+)
+
+// Mark begins every page: a file with it may be written anew.
+const Mark = "<!-- Made by `torchx component doc`. Change the docstrings instead. -->\n"
+
+// Page is a file and its components.
+type Page struct {
+	Name string // "dist"; what its Markdown file is called, without .md
+	File string // as people call it: "components/dist.star", "@lib//x.star"
+	Doc  string // of the file
+	// Components are in the order of the file.
+	Components []Entry
+}
+
+// Entry is a component and what its file tells about it.
+type Entry struct {
+	*component.Component
+	component.Detail
+}
+
+// usage is the line that runs a component.
+func (e Entry) usage() string {
+	words := []string{"torchx run", e.Name}
+	rest := ""
+	options := false
+	for i := range e.Params {
+		p := &e.Params[i]
+		switch {
+		case p.Variadic:
+			rest = "[--] [" + strings.ToUpper(p.Name) + " ...]"
+		case p.Required:
+			words = append(words, flag(p)+" "+strings.ToUpper(p.Type.Kind.String()))
+		default:
+			options = true
+		}
+	}
+	if options {
+		words = append(words, "[options]")
+	}
+	if rest != "" {
+		words = append(words, rest)
+	}
+	return strings.Join(words, " ")
+}
+
+// flag is a parameter as it is typed.
+func flag(p *component.Param) string {
+	switch {
+	case p.Variadic:
+		return p.Name + " ..."
+	case p.Short():
+		return "-" + p.Name
+	}
+	return "--" + p.Name
+}
+
+// value is a parameter's default as the file has it; "" for what has none.
+func (e Entry) value(p *component.Param) string {
+	if p.Required || p.Variadic {
+		return ""
+	}
+	if text := e.Defaults[p.Name]; text != "" {
+		return text
+	}
+	return p.Default
+}
+
+// summary is the first line of a text.
+func summary(doc string) string {
+	line, _, _ := strings.Cut(doc, "\n")
+	return line
+}
+
+// Markdown is the page of one file.
+func Markdown(p Page) string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "%s# %s\n\n", Mark, p.Name)
+	if p.Doc != "" {
+		b.WriteString(prosaic(p.Doc) + "\n\n")
+	}
+	fmt.Fprintf(&b, "Components of `%s`.\n", p.File)
+	for _, e := range p.Components {
+		fmt.Fprintf(&b, "\n## %s\n\n%s\n\n    %s\n", e.Name, prosaic(e.Doc), e.usage())
+		if len(e.Params) == 0 {
+			continue
+		}
+		b.WriteString("\n| argument | type | default | |\n|---|---|---|---|\n")
+		for i := range e.Params {
+			x := &e.Params[i]
+			value := "**required**"
+			switch {
+			case x.Variadic:
+				value = ""
+			case !x.Required:
+				value = code(e.value(x))
+			}
+			fmt.Fprintf(&b, "| %s | %s | %s | %s |\n", code(flag(x)), code(x.Type.String()), value, tabular(x.Help))
+		}
+	}
+	return b.String()
+}
+
+// prosaic is a docstring whose stars and angles are no Markdown; lists and indented
+// lines stay.
+func prosaic(doc string) string {
+	lines := strings.Split(doc, "\n")
+	for i, l := range lines {
+		switch {
+		case strings.HasPrefix(l, " "):
+		case strings.HasPrefix(l, "* "):
+			lines[i] = "* " + plain(l[2:])
+		default:
+			lines[i] = plain(l)
+		}
+	}
+	return strings.Join(lines, "\n")
+}
+
+// plain escapes what Markdown would take for markup, but for what is in backquotes.
+func plain(s string) string {
+	parts := strings.Split(s, "`")
+	for i := range parts {
+		if i%2 == 0 || i == len(parts)-1 {
+			parts[i] = strings.NewReplacer("*", `\*`, "<", "&lt;").Replace(parts[i])
+		}
+	}
+	return strings.Join(parts, "`")
+}
+
+// tabular is a line fit for a cell of a table.
+func tabular(s string) string { return strings.ReplaceAll(plain(s), "|", `\|`) }
+
+// code is text in backquotes, fit for a table.
+func code(s string) string {
+	if strings.Contains(s, "`") {
+		return "`` " + strings.ReplaceAll(s, "|", `\|`) + " ``"
+	}
+	return "`" + strings.ReplaceAll(s, "|", `\|`) + "`"
+}
+
+// Index is the Markdown page that leads to all others.
+func Index(pages []Page) string {
+	var b strings.Builder
+	b.WriteString(Mark + "# Components\n\n[index.html](index.html) has all of this in one page.\n")
+	for _, p := range pages {
+		fmt.Fprintf(&b, "\n## [%s](%s.md)\n\n", p.Name, p.Name)
+		if p.Doc != "" {
+			b.WriteString(plain(summary(p.Doc)) + "\n\n")
+		}
+		b.WriteString("| component | |\n|---|---|\n")
+		for _, e := range p.Components {
+			fmt.Fprintf(&b, "| [%s](%s.md#%s) | %s |\n", e.Name, p.Name, anchor(e.Name), tabular(summary(e.Doc)))
+		}
+	}
+	return b.String()
+}
+
+// anchor is the fragment that Markdown viewers give a heading.
+func anchor(heading string) string {
+	return strings.Map(func(r rune) rune {
+		switch {
+		case r == ' ':
+			return '-'
+		case r == '-' || r == '_' || r >= '0' && r <= '9' || r >= 'a' && r <= 'z':
+			return r
+		case r >= 'A' && r <= 'Z':
+			return r + 'a' - 'A'
+		case r > 0x7f:
+			return r
+		}
+		return -1
+	}, heading)
+}
