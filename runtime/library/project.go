@@ -78,13 +78,13 @@ func ParseProject(name string, data []byte) (*Project, error) {
 
 // splitLines splits text at its line ends, a last one being no line.
 func splitLines(data []byte) []string {
-	text := strings.TrimSuffix(strings.TrimPrefix(string(data), "\uFEFF"), "\n")
-	if text == "" {
+	if len(data) == 0 {
 		return nil
 	}
+	text := strings.TrimSuffix(strings.TrimPrefix(string(data), "\uFEFF"), "\n")
 	lines := strings.Split(text, "\n")
 	for i, l := range lines {
-		lines[i] = strings.TrimSuffix(l, "\r")
+		lines[i] = strings.TrimRight(l, "\r")
 	}
 	return lines
 }
