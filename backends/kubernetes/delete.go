@@ -34,12 +34,13 @@ func (b *Backend) Delete(ctx context.Context, id string, o backends.DeleteOption
 	return b.forgetLogs(id, o)
 }
 
-// remove deletes the main objects; the cluster deletes what they own.
-func (t *target) remove(ctx context.Context, a *app) error {
-	var errs []error
+// remove deletes the main objects; the cluster deletes what they own. It tries all
+// and returns the first error.
+func (t *target) remove(ctx context.Context, a *app) (first error) {
 	remove := func(r kube.Resource, name string) {
-		if err := t.Delete(ctx, r, t.namespace, name, "", nil); err != nil && !errors.Is(err, backends.ErrNotFound) {
-			errs = append(errs, err)
+		err := t.Delete(ctx, r, t.namespace, name, "", nil)
+		if err != nil && !errors.Is(err, backends.ErrNotFound) && first == nil {
+			first = err
 		}
 	}
 	switch a.form {
@@ -53,7 +54,7 @@ func (t *target) remove(ctx context.Context, a *app) error {
 		}
 		remove(kube.Services, t.name)
 	}
-	return errors.Join(errs...)
+	return first
 }
 
 // goneTime bounds the wait for pods that end: their grace period is 30 s where nobody

@@ -58,7 +58,7 @@ func TestCancel(t *testing.T) {
 			if got, err := s.Submitted(t.Context(), p.ID); err != nil || got.Partial {
 				t.Errorf("%+v, %v", got, err)
 			}
-			if err := s.Backend.Delete(t.Context(), p.ID, backends.DeleteOptions{}); err != nil {
+			if err := s.Delete(t.Context(), p.ID, backends.DeleteOptions{}); err != nil {
 				t.Fatal(err)
 			}
 			s.wantNothing("deleted")
@@ -77,7 +77,7 @@ func TestUnknown(t *testing.T) {
 	_, described := s.Describe(t.Context(), id)
 	_, submitted := s.Submitted(t.Context(), id)
 	for what, err := range map[string]error{
-		"delete": s.Backend.Delete(t.Context(), id, backends.DeleteOptions{}), "describe": described, "submitted": submitted,
+		"delete": s.Delete(t.Context(), id, backends.DeleteOptions{}), "describe": described, "submitted": submitted,
 	} {
 		if !errors.Is(err, backends.ErrNotFound) {
 			t.Errorf("%s: %v", what, err)
@@ -105,7 +105,7 @@ func TestOfTorchX(t *testing.T) {
 	s.Create(t, s.namespace, string(text))
 	name := body["metadata"].(map[string]any)["name"].(string)
 	id := appID(s.namespace, name)
-	apps, err := s.Backend.List(t.Context())
+	apps, err := s.List(t.Context())
 	if err != nil || len(apps) != 1 || apps[0].ID != id || !apps[0].Foreign || apps[0].Name != r.App.Name {
 		t.Fatalf("%+v, %v", apps, err)
 	}
@@ -120,7 +120,7 @@ func TestOfTorchX(t *testing.T) {
 			t.Errorf("%+v, was %+v", is, was)
 		}
 	}
-	if err := errors.Join(s.Cancel(t.Context(), id, backends.CancelOptions{Force: true}), s.Backend.Delete(t.Context(), id, backends.DeleteOptions{})); err != nil {
+	if err := errors.Join(s.Cancel(t.Context(), id, backends.CancelOptions{Force: true}), s.Delete(t.Context(), id, backends.DeleteOptions{})); err != nil {
 		t.Error(err)
 	}
 }

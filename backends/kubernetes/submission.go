@@ -103,15 +103,15 @@ func (m made) reference() metav1.OwnerReference {
 	return metav1.OwnerReference{APIVersion: m.APIVersion, Kind: m.Kind, Name: m.Name, UID: m.UID}
 }
 
-// undo removes what was made.
-func (s *submission) undo(ctx context.Context) error {
-	var errs []error
+// undo removes what was made; it tries all and returns the first error.
+func (s *submission) undo(ctx context.Context) (first error) {
 	for _, m := range s.made {
-		if err := s.Delete(ctx, m.of, s.namespace, m.Name, m.UID, nil); err != nil && !errors.Is(err, backends.ErrNotFound) {
-			errs = append(errs, err)
+		err := s.Delete(ctx, m.of, s.namespace, m.Name, m.UID, nil)
+		if err != nil && !errors.Is(err, backends.ErrNotFound) && first == nil {
+			first = err
 		}
 	}
-	return errors.Join(errs...)
+	return first
 }
 
 // names are those of what was made, as kubectl takes them.

@@ -124,8 +124,8 @@ func (s *submission) submit(ctx context.Context, req *Request) error {
 	if left == nil {
 		return err
 	}
-	return errors.Join(err, fmt.Errorf("what was made is still there: %w (delete it by `kubectl%s -n %s delete %s`)",
-		left, s.flag(), s.namespace, strings.Join(s.names(), " ")))
+	return fmt.Errorf("%w; what was made could not be removed (%w): `kubectl%s -n %s delete %s` does",
+		err, left, s.flag(), s.namespace, strings.Join(s.names(), " "))
 }
 
 func (s *submission) flag() string {

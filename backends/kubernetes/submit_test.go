@@ -139,7 +139,7 @@ func TestSubmit(t *testing.T) {
 			if len(s.objects()) != len(objects) {
 				t.Errorf("the second one changed something: %v", s.objects())
 			}
-			if err := s.Backend.Delete(t.Context(), p.ID, backends.DeleteOptions{}); err != nil {
+			if err := s.Delete(t.Context(), p.ID, backends.DeleteOptions{}); err != nil {
 				t.Fatal(err)
 			}
 			if left := s.objects(); len(left)+len(s.Pods(t, s.namespace, "")) != 0 && gang != formJob {
@@ -184,7 +184,7 @@ func (s *site) wantRecord(p *backends.Plan) {
 	if got.Cfg["gang"] != p.Cfg["gang"] || got.Cfg["kubeconfig"] != nil || got.Cfg["context"] != nil {
 		s.Errorf("options: %v", got.Cfg)
 	}
-	apps, err := s.Backend.List(s.Context())
+	apps, err := s.List(s.Context())
 	if err != nil || len(apps) != 1 || apps[0].ID != p.ID || apps[0].Name != "pair" {
 		s.Errorf("%v, %v", apps, err)
 	}
@@ -291,7 +291,7 @@ func TestMoreObjects(t *testing.T) {
 	if s.objects()["ConfigMap/c"] == nil {
 		t.Errorf("%v", s.objects())
 	}
-	if err := s.Backend.Delete(t.Context(), p.ID, backends.DeleteOptions{}); err != nil {
+	if err := s.Delete(t.Context(), p.ID, backends.DeleteOptions{}); err != nil {
 		t.Fatal(err)
 	}
 	s.wantNothing("deleted")
