@@ -59,7 +59,7 @@ var allowed = map[string][]string{
 	"backends/kubernetes/clustertest": {},
 	"backends/kubernetes/observe":     {"runtime/spec", "backends/kubernetes/kube", "backends/kubernetes/label"},
 	"backends/kubernetes/podlog":      {},
-	"backends/kubernetes/archive":     {"backends", "runtime/spec", "runtime/agent", "runtime/logstore", "backends/kubernetes/podlog"},
+	"backends/kubernetes/archive":     {"backends", "runtime/spec", "runtime/agent", "runtime/logstore", "runtime/procs", "backends/kubernetes/podlog"},
 	"backends/bundled":                {"backends", "runtime/spec", "runtime/agent", "runtime/logstore", "runtime/failpoint"},
 	"starlark/starfiles":              {},
 	"starlark/starfmt":                {"starlark/interp"},

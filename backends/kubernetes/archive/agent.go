@@ -8,11 +8,14 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"runtime"
+	"strconv"
 	"strings"
 	"sync"
 	"time"
 
 	"torchx/backends"
+	"torchx/runtime/procs"
 	"torchx/runtime/spec"
 )
 
@@ -27,6 +30,8 @@ const (
 	beginTime = 10 * time.Minute
 	// lockWait outlasts those who only look whether the lock is held.
 	lockWait = 5 * time.Second
+	// dyingWait bounds the wait for an agent that is about to end.
+	dyingWait = 2 * time.Second
 )
 
 func marker(dir string) string {
@@ -85,7 +90,7 @@ func Sweep(home, exe string) error {
 
 // Spawn starts the agent of an archive, detached, unless it has one.
 func Spawn(exe, dir string) error {
-	lock, err := tryLock(filepath.Join(dir, agentLock))
+	lock, err := freeLock(filepath.Join(dir, agentLock))
 	if lock == nil {
 		return err
 	}
@@ -104,6 +109,28 @@ func Spawn(exe, dir string) error {
 		return fmt.Errorf("start archive agent: %w", err)
 	}
 	return cmd.Process.Release()
+}
+
+// freeLock is tryLock that waits for an agent that was killed just now.
+func freeLock(path string) (*os.File, error) {
+	for began := time.Now(); ; time.Sleep(time.Millisecond) {
+		f, err := tryLock(path)
+		if f != nil || err != nil || time.Since(began) > dyingWait {
+			return f, err
+		}
+		text, err := os.ReadFile(path)
+		if err != nil {
+			return nil, nil //nolint:nilerr,nilnil // somebody has it, that is all that counts
+		}
+		pid, err := strconv.Atoi(strings.TrimSpace(string(text)))
+		if err != nil {
+			return nil, nil //nolint:nilerr,nilnil // as above
+		}
+		_, there := procs.Get(pid)
+		if runtime.GOOS != "linux" || there && !procs.Dying(pid) { // elsewhere nobody can tell
+			return nil, nil //nolint:nilnil // as above
+		}
+	}
 }
 
 // agentEnv leaves out what marks a process as a part of an app: an agent that a
@@ -135,6 +162,10 @@ func (g *Agent) Run(ctx context.Context) error {
 		return err
 	}
 	defer lock.Close()
+	_, err = fmt.Fprintf(lock, "%-10d\n", os.Getpid()) // for people, one write over the last one
+	if err != nil {
+		return fmt.Errorf("write %s: %w", agentLock, err)
+	}
 	i, err := ReadInfo(g.App.Dir)
 	if err != nil || i.Done {
 		return err

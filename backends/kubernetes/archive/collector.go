@@ -176,6 +176,10 @@ func (c *collector) followAll(ctx context.Context) error {
 
 // copy copies one log.
 func (c *collector) copy(ctx context.Context, name logName) error {
+	runs, _, over := c.app.of(c.replica)
+	if complete(name.dir(replicaDir(c.app.Dir, c.replica)), runs[name]) && (over || !c.follow) {
+		return nil // the usual case of an app that has ended
+	}
 	l, err := c.app.openLog(ctx, c.replica, name)
 	if err != nil {
 		return err

@@ -164,6 +164,17 @@ func (l *log) close() error {
 	return errors.Join(l.flush(), l.save(), l.w.Close(false))
 }
 
+// complete tells whether a log is all archived, as far as runs go.
+func complete(dir string, runs []Run) bool {
+	data, err := os.ReadFile(filepath.Join(dir, cursorFile))
+	l := &log{}
+	if err != nil || json.Unmarshal(data, &l.at) != nil || !l.at.Cursor.Done {
+		return false
+	}
+	_, more := l.next(runs)
+	return !more
+}
+
 // next is the run to copy: the one that is not at its end, else the one after it. A
 // run that is not among those of the cluster any more is Gone.
 func (l *log) next(runs []Run) (Run, bool) {

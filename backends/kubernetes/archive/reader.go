@@ -8,6 +8,7 @@ import (
 	"io/fs"
 	"slices"
 	"sync"
+	"time"
 
 	"torchx/backends"
 	"torchx/runtime/logstore"
@@ -86,6 +87,9 @@ type reader struct {
 	log          backends.LogReader
 	told         bool
 	closed       bool
+
+	kept   int // attempts in the archive
+	listed time.Time
 }
 
 // Next implements backends.LogReader.
@@ -175,10 +179,17 @@ func (r *reader) opened() (backends.LogReader, error) {
 // state tells how many attempts have begun, and whether all is copied.
 func (r *reader) state() (attempts int, done bool, err error) {
 	done = r.over()
+	if done || time.Since(r.listed) > listEvery {
+		_, r.kept = archived(r.app.Dir, r.replica)
+		r.listed = time.Now()
+	}
 	runs, _, _ := r.app.of(r.replica)
-	_, kept := archived(r.app.Dir, r.replica)
-	return max(kept, attemptsOf(runs)), done, nil
+	return max(r.kept, attemptsOf(runs)), done, nil
 }
+
+// listEvery is how often it is looked whether another process archived an attempt that
+// this one did not see: followers ask for the state often.
+const listEvery = 2 * time.Second
 
 func (r *reader) over() bool {
 	if r.follow {
