@@ -15,6 +15,7 @@ import (
 
 	"torchx/runtime/suggest"
 	"torchx/starlark/interp"
+	"torchx/starlark/specmodule"
 )
 
 // Config connects components to their host.
@@ -31,6 +32,8 @@ type Config struct {
 	Libraries func(root string) []string
 	// Image and Version are torchx.IMAGE and torchx.version.
 	Image, Version string
+	// Resources are named resources beside the built-in ones.
+	Resources []specmodule.NamedResource
 	// Getenv serves torchx.getenv; nil: nothing is set.
 	Getenv func(name string) (string, bool)
 	// Print is told what components print(); nil: nobody is.
@@ -267,6 +270,7 @@ func publicFunctions(m *interp.Module) []string {
 // component describes a function that was found.
 func (l *Loader) component(r reference, p place, m *interp.Module, s *session, fn *starlark.Function) (*Component, error) {
 	src := newSource(fn, m.Syntax)
+	src.resources = func() []string { return specmodule.NamedResourceNames(l.config.Resources...) }
 	params, err := src.params()
 	if err != nil {
 		return nil, err
