@@ -199,8 +199,8 @@ func (l *Loader) python(r reference) error {
 		}
 		return fmt.Errorf("%s is a Python file, and components are Starlark files now. Did you mean %s?", brief(r.file), star)
 	}
-	return fmt.Errorf("%s is a Python file, and components are Starlark files now: port it to %s (the names in specs are the same, annotations go)",
-		brief(r.file), star)
+	return fmt.Errorf("%s is a Python file, and components are Starlark files now: port it with `torchx migrate -o %s %s`",
+		brief(r.file), oneLine(star), oneLine(r.file))
 }
 
 // isFile reports whether there is a file to read at path.
