@@ -16,7 +16,7 @@ func (t *tool) componentCommand() *cli.Command {
 		Description: "Tools for the files that components are written in. Those that take paths take files and folders, with all " +
 			"below them; without any they take the working folder.",
 		Subcommands: []*cli.Command{
-			t.componentListCommand(), t.componentShowCommand(), t.componentNewCommand(), t.componentDocCommand(),
+			t.componentListCommand(), t.componentShowCommand(), t.componentResourcesCommand(), t.componentNewCommand(), t.componentDocCommand(),
 			t.componentTestCommand(), t.componentFmtCommand(), t.componentLintCommand(),
 		},
 	})

@@ -106,7 +106,9 @@ func brokenSignature(c *component.Component, d component.Detail) string {
 	return functionName(c) + "(\n    " + strings.Join(typedParams(c, d), ",\n    ") + ",\n)"
 }
 
-func functionName(c *component.Component) string { return c.Name[strings.LastIndexAny(c.Name, ".:")+1:] }
+func functionName(c *component.Component) string {
+	return c.Name[strings.LastIndexAny(c.Name, ".:")+1:]
+}
 
 // typedParams writes each parameter with its type and default, *args first.
 func typedParams(c *component.Component, d component.Detail) []string {

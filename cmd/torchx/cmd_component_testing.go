@@ -79,6 +79,9 @@ func (t *tool) componentTest(ctx context.Context, paths []string, o testOptions)
 		t.say("no *_test.star files in %s", strings.Join(orHere(paths), ", "))
 		return nil
 	}
+	if _, err := t.rootResources(); err != nil {
+		return err
+	}
 	p := newTestPrinter(t, o, files)
 	coverage, err := startest.Supervise(ctx, testJob(o, files), t.startTestWorker, p.take)
 	err = errors.Join(p.end(), err)

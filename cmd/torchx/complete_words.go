@@ -33,6 +33,11 @@ func (c *completer) positional(ctx context.Context) {
 	switch {
 	case cmd.Name == "lib" && at > 0:
 		c.libraryWords()
+	case cmd.Name == "diff":
+		c.components(true)
+		c.handles(ctx, cmd.Name, false)
+	case cmd.Name == "new", cmd.Name == "doc":
+		c.files = true
 	case strings.HasPrefix(place, "HANDLE"):
 		c.handles(ctx, cmd.Name, strings.Contains(place, "/ROLE"))
 	case place == "COMPONENT":

@@ -136,7 +136,7 @@ func (x *explainer) stranger(section string, known []string, o configOptions) {
 				x.unknown(v, "key of ["+section+"]", allowed)
 			}
 		}
-	case slices.Contains(known, section) || prefix == "tracker":
+	case slices.Contains(known, section) || prefix == "tracker" || prefix == "resource":
 	case prefix == "component":
 		x.strangeComponent(name, section, values, o)
 	case len(values) > 0:

@@ -117,9 +117,13 @@ func (t *tool) loader() (*component.Loader, error) {
 	if err != nil {
 		return nil, err
 	}
+	resources, err := t.resources()
+	if err != nil {
+		return nil, err
+	}
 	libraries := t.openLibraries()
 	return component.NewLoader(component.Config{
-		Dir: t.env.dir, Builtins: components.FS, Image: image, Version: version,
+		Dir: t.env.dir, Builtins: components.FS, Image: image, Version: version, Resources: resources,
 		Library: libraries.Open, Libraries: libraries.Names,
 		Getenv: t.env.lookup,
 		Print:  func(msg string) { t.line("", msg) },

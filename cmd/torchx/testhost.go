@@ -35,9 +35,13 @@ func (t *tool) testWorker(ctx context.Context) error {
 
 // testHost is what tests see of this program: nothing of the user's settings.
 func (t *tool) testHost(ctx context.Context) startest.Host {
+	resources, err := t.rootResources()
+	if err != nil {
+		resources = nil // componentTest has said so
+	}
 	reg := t.env.registry(all.Config{Home: testPlanHome, Exe: "torchx", Version: testVersion, Offline: true})
 	return startest.Host{
-		Dir: t.env.dir, Builtins: components.FS, Library: t.openLibraries().Open, Image: defaultImage, Version: version,
+		Dir: t.env.dir, Builtins: components.FS, Library: t.openLibraries().Open, Image: defaultImage, Version: version, Resources: resources,
 		Plan: func(app *spec.App, backend string, cfg map[string]string) ([]byte, error) {
 			return planForTest(ctx, reg, app, backend, cfg)
 		},

@@ -4,13 +4,17 @@ import (
 	"errors"
 
 	"go.starlark.net/starlark"
+
+	"torchx/starlark/specmodule"
 )
 
 // Arguments reads the arguments of a command line for fn, a component that was
-// loaded already, and returns what to call it with. Errors are one line about the
-// arguments, or about the component's docstring.
-func Arguments(fn *starlark.Function, args []string) (starlark.Tuple, []starlark.Tuple, error) {
-	params, err := newSource(fn, nil).params()
+// loaded already, and returns what to call it with; resources are those of its
+// project. Errors are one line about the arguments, or about the component's docstring.
+func Arguments(fn *starlark.Function, args []string, resources ...specmodule.NamedResource) (starlark.Tuple, []starlark.Tuple, error) {
+	src := newSource(fn, nil)
+	src.resources = func() []string { return specmodule.NamedResourceNames(resources...) }
+	params, err := src.params()
 	if err != nil {
 		return nil, nil, err
 	}

@@ -15,6 +15,7 @@ import (
 
 	"torchx/runtime/suggest"
 	"torchx/starlark/interp"
+	"torchx/starlark/specmodule"
 )
 
 // Config connects components to their host.
@@ -31,6 +32,8 @@ type Config struct {
 	Libraries func(root string) []string
 	// Image and Version are torchx.IMAGE and torchx.version.
 	Image, Version string
+	// Resources are named resources beside the built-in ones.
+	Resources []specmodule.NamedResource
 	// Getenv serves torchx.getenv; nil: nothing is set.
 	Getenv func(name string) (string, bool)
 	// Print is told what components print(); nil: nobody is.
@@ -196,8 +199,8 @@ func (l *Loader) python(r reference) error {
 		}
 		return fmt.Errorf("%s is a Python file, and components are Starlark files now. Did you mean %s?", brief(r.file), star)
 	}
-	return fmt.Errorf("%s is a Python file, and components are Starlark files now: port it to %s (the names in specs are the same, annotations go)",
-		brief(r.file), star)
+	return fmt.Errorf("%s is a Python file, and components are Starlark files now: port it with `torchx migrate -o %s %s`",
+		brief(r.file), oneLine(star), oneLine(r.file))
 }
 
 // isFile reports whether there is a file to read at path.
@@ -267,6 +270,7 @@ func publicFunctions(m *interp.Module) []string {
 // component describes a function that was found.
 func (l *Loader) component(r reference, p place, m *interp.Module, s *session, fn *starlark.Function) (*Component, error) {
 	src := newSource(fn, m.Syntax)
+	src.resources = func() []string { return specmodule.NamedResourceNames(l.config.Resources...) }
 	params, err := src.params()
 	if err != nil {
 		return nil, err

@@ -144,7 +144,7 @@ func TestFindRefuses(t *testing.T) {
 		{"components/dits.star:ddp", "Did you mean components/dist.star?"},
 		{"comps.py:simple", "Did you mean comps.star:simple?"},
 		{"comps.py", "Did you mean comps.star?"},
-		{"other.py:f", "Starlark files now: port it to other.star"},
+		{"other.py:f", "Starlark files now: port it with `torchx migrate -o other.star other.py`"},
 		{"comps.txt:simple", "expected FILE.star:FUNCTION"},
 		{"sub/comps", "FILE.star:FUNCTION"},
 		{"components/mine", "FILE.star:FUNCTION"},

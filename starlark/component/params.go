@@ -62,7 +62,7 @@ type source struct {
 // newSource reads fn's docstring. tree returns the syntax of the file fn is from,
 // nil if that is not known; it is called for the line numbers of errors only.
 func newSource(fn *starlark.Function, tree func() *syntax.File) source {
-	return source{fn: fn, doc: parseDocstring(fn.Doc()), file: fn.Position().Filename(), tree: tree, resources: specmodule.NamedResourceNames}
+	return source{fn: fn, doc: parseDocstring(fn.Doc()), file: fn.Position().Filename(), tree: tree, resources: func() []string { return specmodule.NamedResourceNames() }}
 }
 
 // docLine is the line of the docstring's opening quotes, from 1.

@@ -28,7 +28,7 @@ func (l *Loader) newSession() *session {
 	s.interp = interp.New(interp.Config{
 		Dir: l.dir(), Builtins: c.Builtins, Library: c.Library, Print: c.Print, Fatal: c.Fatal,
 		Predeclared: specmodule.Predeclared(specmodule.Options{
-			Image: c.Image, Version: c.Version, Getenv: c.Getenv,
+			Image: c.Image, Version: c.Version, Getenv: c.Getenv, Resources: c.Resources,
 			OnGetenv:   func(name, value string) { s.reads[name] = value },
 			ExpandUser: home,
 			// pre_proc runs while an app is planned, long after Build has returned.

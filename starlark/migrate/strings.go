@@ -75,8 +75,9 @@ func escape(s string, lines bool) string {
 
 // piece is a part of a text that is put together: a constant, or a value.
 type piece struct {
-	lit string
-	val *doc
+	lit  string
+	val  *doc
+	text bool // the value is a text already
 }
 
 // format writes pieces as "…{}…".format(…), or as less where that will do.
@@ -90,6 +91,9 @@ func (p *porter) format(pieces []piece, lines bool) value {
 		}
 		form.WriteString("{}")
 		args = append(args, x.val)
+	}
+	if len(pieces) == 1 && pieces[0].text {
+		return primary(pieces[0].val, of(aStr))
 	}
 	if len(args) == 0 {
 		var plain strings.Builder
@@ -145,17 +149,17 @@ func (p *porter) fstringPieces(n *node) ([]piece, bool) {
 			p.fail(part, "%s in an f-string has no counterpart", part.kind)
 			return nil, false
 		}
-		d, ok := p.formatted(part)
+		d, isText, ok := p.formatted(part)
 		if !ok {
 			return nil, false
 		}
-		pieces = append(pieces, piece{val: d})
+		pieces = append(pieces, piece{val: d, text: isText})
 	}
 	return pieces, true
 }
 
-// formatted ports {value!r:spec} of an f-string.
-func (p *porter) formatted(n *node) (*doc, bool) {
+// formatted ports {value!r:spec} of an f-string, and says whether the result is a text.
+func (p *porter) formatted(n *node) (d *doc, isText, ok bool) {
 	v := p.expr(n.node("value"))
 	before := len(p.problems)
 	switch n.number("conversion") {
@@ -171,13 +175,14 @@ func (p *porter) formatted(n *node) (*doc, bool) {
 		if v.typ.class == aMember || v.typ.class == anEnum || v.typ.class == aSpec {
 			v = p.str(n, v)
 		}
-		return p.shown(v), len(p.problems) == before
+		isText = v.prec == precPrimary && (!v.typ.plain() || v.typ.class == aStr && !v.typ.null)
+		return p.shown(v), isText, len(p.problems) == before
 	}
 	pieces, ok := p.fstringPieces(spec)
 	if !ok {
-		return nil, false
+		return nil, false, false
 	}
-	return call("torchx.py.format", p, v.doc, p.format(pieces, false).doc), len(p.problems) == before
+	return call("torchx.py.format", p, v.doc, p.format(pieces, false).doc), true, len(p.problems) == before
 }
 
 // conversion is one %… of Python's old formatting.

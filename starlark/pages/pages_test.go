@@ -98,8 +98,8 @@ func TestHTML(t *testing.T) {
 // TestDeterministic: the same components give the same pages.
 func TestDeterministic(t *testing.T) {
 	t.Parallel()
-	p := page(t)
-	if Markdown(p) != Markdown(p) || HTML("x", []Page{p}) != HTML("x", []Page{p}) {
+	p, again := page(t), page(t)
+	if Markdown(p) != Markdown(again) || HTML("x", []Page{p}) != HTML("x", []Page{again}) {
 		t.Error("two pages differ")
 	}
 }

@@ -23,6 +23,8 @@ import (
 type Options struct {
 	Image   string // torchx.IMAGE: the image of components that are given none
 	Version string // torchx.version
+	// Resources are those of the project, beside the built-in ones.
+	Resources []NamedResource
 
 	// Getenv looks a variable up for torchx.getenv; nil: there are none.
 	Getenv func(name string) (string, bool)
@@ -60,10 +62,11 @@ func callUnlimited(fn starlark.Callable, args starlark.Tuple) (starlark.Value, e
 }
 
 func specsModule(o Options) starlark.Value {
+	names := &resourceNames{o.Resources}
 	m := &starlarkstruct.Module{Name: "specs", Members: starlark.StringDict{
-		"resource":            starlark.NewBuiltin("specs.resource", resourceFunc),
-		"get_named_resources": starlark.NewBuiltin("specs.get_named_resources", getNamedResources),
-		"named_resources":     newNamedResources(),
+		"resource":            starlark.NewBuiltin("specs.resource", names.resource),
+		"get_named_resources": starlark.NewBuiltin("specs.get_named_resources", names.get),
+		"named_resources":     newNamedResources(names),
 		"parse_mounts":        starlark.NewBuiltin("specs.parse_mounts", o.parseMounts),
 		"replace":             starlark.NewBuiltin("specs.replace", replace),
 		"overlay":             starlark.NewBuiltin("specs.overlay", overlayFunc),

@@ -19,15 +19,15 @@ const (
 	defaultMemMB = 1024
 )
 
-// resourceFunc is specs.resource(cpu = None, gpu = None, memMB = None, h = None).
-func resourceFunc(_ *starlark.Thread, b *starlark.Builtin, args starlark.Tuple, kwargs []starlark.Tuple) (starlark.Value, error) {
+// resource is specs.resource(cpu = None, gpu = None, memMB = None, h = None).
+func (n *resourceNames) resource(_ *starlark.Thread, b *starlark.Builtin, args starlark.Tuple, kwargs []starlark.Tuple) (starlark.Value, error) {
 	cpu, gpu, mem := starlark.Value(starlark.None), starlark.Value(starlark.None), starlark.Value(starlark.None)
 	h := ""
 	if err := starlark.UnpackArgs(b.Name(), args, kwargs, "cpu??", &cpu, "gpu??", &gpu, "memMB??", &mem, "h??", &h); err != nil {
 		return nil, err
 	}
 	if h != "" {
-		r, err := namedResource(h)
+		r, err := n.find(h)
 		if err != nil {
 			return nil, fmt.Errorf("%s: %w", b.Name(), err)
 		}
@@ -70,27 +70,42 @@ func copyResource(_ *starlark.Thread, b *starlark.Builtin, args starlark.Tuple, 
 	return r, nil
 }
 
-// getNamedResources is specs.get_named_resources(name).
-func getNamedResources(_ *starlark.Thread, b *starlark.Builtin, args starlark.Tuple, kwargs []starlark.Tuple) (starlark.Value, error) {
+// get is specs.get_named_resources(name).
+func (n *resourceNames) get(_ *starlark.Thread, b *starlark.Builtin, args starlark.Tuple, kwargs []starlark.Tuple) (starlark.Value, error) {
 	var name string
 	if err := starlark.UnpackArgs(b.Name(), args, kwargs, "res", &name); err != nil {
 		return nil, err
 	}
-	r, err := namedResource(name)
+	r, err := n.find(name)
 	if err != nil {
 		return nil, err
 	}
 	return resourceRecord(r), nil
 }
 
-// namedResource looks a name up. The error suggests the closest name, or lists all.
-func namedResource(name string) (spec.Resource, error) {
+// NamedResource is a resource that components can ask for by its name.
+type NamedResource struct {
+	Name     string
+	Resource spec.Resource
+}
+
+// resourceNames are the names that components can ask for: those of the project, which
+// hide built-in ones, and the built-in ones.
+type resourceNames struct{ project []NamedResource }
+
+// find looks a name up. The error suggests the closest name, or lists all.
+func (n *resourceNames) find(name string) (spec.Resource, error) {
+	for i := range n.project {
+		if n.project[i].Name == name {
+			return n.project[i].Resource, nil
+		}
+	}
 	for i := range namedTable {
 		if namedTable[i].name == name {
 			return namedTable[i].resource(), nil
 		}
 	}
-	names := NamedResourceNames()
+	names := n.names()
 	hint := "Named resources: " + strings.Join(names, ", ")
 	if closest, ok := suggest.Closest(name, names); ok {
 		hint = fmt.Sprintf("Did you mean `%s`?", closest)
@@ -99,28 +114,43 @@ func namedResource(name string) (spec.Resource, error) {
 	return spec.Resource{}, fmt.Errorf("No named resource found for `%s`. %s", quoted[1:len(quoted)-1], hint) //nolint:staticcheck // TorchX's words
 }
 
-// NamedResources returns the resources that components can ask for by name.
-func NamedResources() map[string]spec.Resource {
-	all := make(map[string]spec.Resource, len(namedTable))
-	for i := range namedTable {
-		all[namedTable[i].name] = namedTable[i].resource()
+func (n *resourceNames) names() []string {
+	var names []string
+	seen := map[string]bool{}
+	for i := range n.project {
+		seen[n.project[i].Name] = true
+		names = append(names, n.project[i].Name)
 	}
-	return all
-}
-
-// NamedResourceNames lists the names of NamedResources: the generic ones by
-// size, those of AWS by family, the null resource.
-func NamedResourceNames() []string {
-	names := make([]string, len(namedTable))
 	for i := range namedTable {
-		names[i] = namedTable[i].name
+		if !seen[namedTable[i].name] {
+			names = append(names, namedTable[i].name)
+		}
 	}
 	return names
 }
 
+// NamedResources lists the built-in resources: the generic ones by size, those of
+// AWS by family, the null resource.
+func NamedResources() []NamedResource {
+	all := make([]NamedResource, len(namedTable))
+	for i := range namedTable {
+		all[i] = NamedResource{namedTable[i].name, namedTable[i].resource()}
+	}
+	return all
+}
+
+// NamedResourceNames lists the names of resources: those of the project first, which
+// hide built-in ones, then those of NamedResources.
+func NamedResourceNames(project ...NamedResource) []string {
+	return (&resourceNames{project}).names()
+}
+
 // namedResources is specs.named_resources: a read-only mapping whose error for
 // an unknown name helps.
-type namedResources struct{ dict func() *starlark.Dict }
+type namedResources struct {
+	names *resourceNames
+	dict  func() *starlark.Dict
+}
 
 var (
 	_ starlark.IterableMapping = (*namedResources)(nil)
@@ -130,11 +160,11 @@ var (
 
 // newNamedResources makes the values when one is asked for: few components do, and
 // all of them are a sixth of what evaluating one costs.
-func newNamedResources() starlark.Value {
-	return &namedResources{sync.OnceValue(func() *starlark.Dict {
-		d := starlark.NewDict(len(namedTable))
-		for i := range namedTable {
-			_ = d.SetKey(starlark.String(namedTable[i].name), resourceRecord(namedTable[i].resource())) // a new dict takes every string
+func newNamedResources(names *resourceNames) starlark.Value {
+	return &namedResources{names, sync.OnceValue(func() *starlark.Dict {
+		d := starlark.NewDict(len(namedTable) + len(names.project))
+		for _, r := range append(NamedResources(), names.project...) { // those of the project come last, and count
+			_ = d.SetKey(starlark.String(r.Name), resourceRecord(r.Resource)) // a new dict takes every string
 		}
 		d.Freeze()
 		return d
@@ -150,7 +180,7 @@ func (n *namedResources) Get(key starlark.Value) (starlark.Value, bool, error) {
 	if v, found, err := n.dict().Get(name); found || err != nil {
 		return v, found, err
 	}
-	_, err := namedResource(string(name))
+	_, err := n.names.find(string(name))
 	return nil, false, err
 }
 

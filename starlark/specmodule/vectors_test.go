@@ -28,7 +28,10 @@ func TestNamedResourcesVectors(t *testing.T) {
 	t.Parallel()
 	var want map[string]spec.Resource
 	readJSON(t, "testdata/named_resources.json", &want)
-	got := NamedResources()
+	got := map[string]spec.Resource{}
+	for _, r := range NamedResources() {
+		got[r.Name] = r.Resource
+	}
 	if len(want) != 73 || len(got) != len(want) || len(NamedResourceNames()) != len(want) {
 		t.Errorf("%d resources, %d names, want %d", len(got), len(NamedResourceNames()), len(want))
 	}

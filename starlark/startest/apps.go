@@ -28,7 +28,7 @@ func (x *test) app(c call) (starlark.Value, error) {
 		}
 		words[i] = word
 	}
-	args, kwargs, err := component.Arguments(fn, words)
+	args, kwargs, err := component.Arguments(fn, words, x.exec.runner.host.Resources...)
 	if err != nil {
 		return nil, err
 	}

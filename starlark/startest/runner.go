@@ -109,7 +109,7 @@ func (r *Runner) newInterp() *interp.Interp {
 	c := interp.Config{
 		Dir: r.host.Dir, Builtins: r.host.Builtins, Library: r.host.Library, Timeout: r.options.Timeout, MaxHeap: r.options.MaxHeap,
 		Predeclared: specmodule.Predeclared(specmodule.Options{
-			Image: r.host.Image, Version: r.host.Version,
+			Image: r.host.Image, Version: r.host.Version, Resources: r.host.Resources,
 			Call: func(fn starlark.Callable, args starlark.Tuple) (starlark.Value, error) {
 				return i.Call(context.Background(), fn, args, nil)
 			},

@@ -20,6 +20,7 @@ import (
 
 	"torchx/runtime/spec"
 	"torchx/starlark/interp"
+	"torchx/starlark/specmodule"
 )
 
 // Status is how a test ended.
@@ -98,6 +99,8 @@ type Host struct {
 	Library  func(root, name string) (fs.FS, error)
 	// Image and Version are torchx.IMAGE and torchx.version.
 	Image, Version string
+	// Resources are named resources beside the built-in ones.
+	Resources []specmodule.NamedResource
 	// Plan returns the JSON form of the request that the backend would get for the
 	// app; nil: tests cannot plan.
 	Plan func(app *spec.App, backend string, cfg map[string]string) ([]byte, error)

@@ -1,0 +1,127 @@
+package config
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+
+	"torchx/runtime/kv"
+	"torchx/runtime/spec"
+	"torchx/runtime/suggest"
+)
+
+// resourcePrefix begins the name of a section that defines a named resource.
+const resourcePrefix = "resource:"
+
+// ResourceKeys are the keys of [resource:NAME], the first two of which are required.
+var ResourceKeys = []string{"cpu", "memMB", "gpu", "capabilities", "devices", "tags"}
+
+// Resource is a named resource of a project.
+type Resource struct {
+	Name     string
+	Resource spec.Resource
+	Origin   string // FILE:LINE of its first value
+}
+
+// Resources lists what the sections [resource:NAME] define, in the order of the
+// files; of two with one name the first file's counts, as a whole. Errors are one
+// line: FILE:LINE: what is wrong.
+func (c *Config) Resources() ([]Resource, error) {
+	var all []Resource
+	seen := map[string]bool{}
+	for _, f := range c.files {
+		for _, s := range f.sections {
+			name, ok := strings.CutPrefix(s.name, resourcePrefix)
+			if !ok || seen[name] {
+				continue
+			}
+			seen[name] = true
+			r, err := newResource(f.path, s.name, name, s.values)
+			if err != nil {
+				return nil, err
+			}
+			all = append(all, r)
+		}
+	}
+	return all, nil
+}
+
+func newResource(file, section, name string, values []Value) (Resource, error) {
+	r := Resource{Name: name, Resource: spec.NullResource(), Origin: file}
+	r.Resource.GPU = 0
+	if len(values) > 0 {
+		r.Origin = values[0].Origin()
+	}
+	if name == "" || name == "NULL" || name == "MISSING" || strings.ContainsFunc(name, func(c rune) bool { return c <= ' ' || c == ',' || c == 0x7f }) {
+		return r, fmt.Errorf("%s: [%s]: this cannot be the name of a resource", r.Origin, section)
+	}
+	var given []string
+	for _, v := range values {
+		if err := setResource(&r.Resource, v); err != nil {
+			return r, fmt.Errorf("%s: [%s]: %w", v.Origin(), section, err)
+		}
+		given = append(given, v.Key)
+	}
+	for _, key := range ResourceKeys[:2] {
+		if !slices.Contains(given, key) {
+			return r, fmt.Errorf("%s: [%s]: %s is missing: say how much of it a replica gets", r.Origin, section, key)
+		}
+	}
+	return r, nil
+}
+
+func setResource(r *spec.Resource, v Value) (err error) {
+	switch v.Key {
+	case "cpu":
+		r.CPU, err = strconv.ParseFloat(v.Text, 64)
+		if err != nil || !(r.CPU > 0) || math.IsInf(r.CPU, 0) {
+			return fmt.Errorf("cpu is a number above 0, such as 8 or 0.5, not %.50q", v.Text)
+		}
+	case "memMB":
+		r.MemMB, err = strconv.Atoi(v.Text)
+		if err != nil || r.MemMB <= 0 || r.MemMB > math.MaxInt32 {
+			return fmt.Errorf("memMB is a whole number of megabytes, such as 16384, not %.50q", v.Text)
+		}
+	case "gpu":
+		r.GPU, err = strconv.Atoi(v.Text)
+		if err != nil || r.GPU < 0 || r.GPU > math.MaxInt32 {
+			return fmt.Errorf("gpu is a whole number from 0, not %.50q", v.Text)
+		}
+	case "capabilities", "tags":
+		pairs, err := kv.Parse(v.Text)
+		if err != nil {
+			return fmt.Errorf("%s: %w", v.Key, err)
+		}
+		into := map[string]any{}
+		for _, p := range pairs {
+			into[p.Key] = p.Value
+		}
+		if v.Key == "tags" {
+			r.Tags = into
+		} else {
+			r.Capabilities = into
+		}
+	case "devices":
+		return setDevices(r, v.Text)
+	default:
+		return fmt.Errorf("unknown key %.50q, the keys are %s.%s", v.Key, strings.Join(ResourceKeys, ", "), suggest.Hint(v.Key, ResourceKeys))
+	}
+	return nil
+}
+
+func setDevices(r *spec.Resource, text string) error {
+	pairs, err := kv.Parse(text)
+	if err != nil {
+		return fmt.Errorf("devices: %w", err)
+	}
+	for _, p := range pairs {
+		n, err := strconv.Atoi(p.Value)
+		if err != nil || n < 0 || n > math.MaxInt32 {
+			return fmt.Errorf("devices: %.50s is a whole number from 0, not %.50q", p.Key, p.Value)
+		}
+		r.Devices.Set(p.Key, n)
+	}
+	return nil
+}
