@@ -12,6 +12,7 @@ import (
 	"torchx/backends"
 	"torchx/backends/kubernetes/kube"
 	"torchx/backends/kubernetes/label"
+	"torchx/backends/kubernetes/observe"
 	"torchx/runtime/spec"
 )
 
@@ -82,7 +83,7 @@ func listVolcano(ctx context.Context, c *kube.Client, namespace string) (apps []
 			templates = append(templates, t.Template)
 		}
 		if labels := ours(&j.ObjectMeta, templates...); labels != nil {
-			apps = append(apps, summary(&j.ObjectMeta, j.Name, labels, volcanoState(j)))
+			apps = append(apps, summary(&j.ObjectMeta, j.Name, labels, &observe.Seen{Volcano: j}))
 		}
 	}
 	return apps, nil
@@ -95,7 +96,7 @@ func listJobSets(ctx context.Context, c *kube.Client, namespace string) (apps []
 	}
 	for i := range sets.Items {
 		s := &sets.Items[i]
-		apps = append(apps, summary(&s.ObjectMeta, s.Name, s.Labels, jobSetState(s)))
+		apps = append(apps, summary(&s.ObjectMeta, s.Name, s.Labels, &observe.Seen{JobSet: s}))
 	}
 	return apps, nil
 }
@@ -118,7 +119,7 @@ func listJobs(ctx context.Context, c *kube.Client, namespace string) (apps []spe
 	}
 	for _, id := range order {
 		first := &of[id][0]
-		apps = append(apps, summary(&first.ObjectMeta, first.Labels[label.Instance], first.Labels, jobsState(of[id])))
+		apps = append(apps, summary(&first.ObjectMeta, first.Labels[label.Instance], first.Labels, &observe.Seen{Jobs: of[id]}))
 	}
 	return apps, nil
 }
@@ -136,6 +137,14 @@ func ours(meta *metav1.ObjectMeta, templates ...corev1.PodTemplateSpec) map[stri
 	return nil
 }
 
-func summary(meta *metav1.ObjectMeta, name string, labels map[string]string, s spec.State) spec.Summary {
-	return spec.Summary{ID: appID(meta.Namespace, name), Name: labels[label.AppName], State: s, Foreign: true}
+// summary is what the main object tells of an app. How a replica failed only pods
+// know, which are not looked at here.
+func summary(meta *metav1.ObjectMeta, name string, labels map[string]string, seen *observe.Seen) spec.Summary {
+	app := spec.Summary{ID: appID(meta.Namespace, name), Name: labels[label.AppName], State: seen.State(), Foreign: true}
+	s := seen.Status()
+	app.SubmittedAt = s.SubmittedAt
+	if app.State == spec.Succeeded || app.State == spec.Cancelled {
+		app.FinishedAt, app.ExitCode = s.FinishedAt, s.ExitCode
+	}
+	return app
 }

@@ -3,7 +3,6 @@ package kubernetes
 import (
 	batchv1 "k8s.io/api/batch/v1"
 
-	"torchx/backends/kubernetes/kube"
 	"torchx/backends/kubernetes/observe"
 	"torchx/runtime/spec"
 )
@@ -16,10 +15,5 @@ func (a *app) seen() *observe.Seen {
 // state is what the controllers say of an app; its pods may know better.
 func (a *app) state() spec.State { return a.seen().State() }
 
-func volcanoState(j *kube.VolcanoJob) spec.State { return (&observe.Seen{Volcano: j}).State() }
-
-func jobSetState(s *kube.JobSet) spec.State { return (&observe.Seen{JobSet: s}).State() }
-
-func jobsState(jobs []batchv1.Job) spec.State { return (&observe.Seen{Jobs: jobs}).State() }
-
-func jobState(j *batchv1.Job) spec.State { return jobsState([]batchv1.Job{*j}) }
+// jobState is that of one of an app's Jobs.
+func jobState(j *batchv1.Job) spec.State { return (&observe.Seen{Jobs: []batchv1.Job{*j}}).State() }

@@ -126,7 +126,7 @@ func (f *fake) List(context.Context) ([]spec.Summary, error) {
 	var list []spec.Summary
 	for _, id := range f.order {
 		if s, ok := f.apps[id]; ok {
-			list = append(list, spec.Summary{ID: id, State: s.State})
+			list = append(list, spec.Summary{ID: id, State: s.State, SubmittedAt: s.SubmittedAt, FinishedAt: s.FinishedAt, ExitCode: s.ExitCode})
 		}
 	}
 	return list, nil

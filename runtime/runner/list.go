@@ -180,7 +180,10 @@ func (r *Runner) onlyBackend(ctx context.Context, f Filter, rows []*Row) ([]*Row
 	var extra []*Row
 	for _, a := range apps {
 		if ref := (Ref{f.Backend, a.ID}); !listed[a.ID] {
-			extra = append(extra, &Row{Handle: ref.Handle(), AppID: a.ID, Name: a.Name, Backend: f.Backend, State: a.State, Foreign: a.Foreign})
+			extra = append(extra, &Row{
+				Handle: ref.Handle(), AppID: a.ID, Name: a.Name, Backend: f.Backend, State: a.State, Foreign: a.Foreign,
+				SubmittedAt: a.SubmittedAt, FinishedAt: a.FinishedAt, ExitCode: a.ExitCode,
+			})
 		}
 	}
 	return extra, nil
@@ -201,12 +204,12 @@ func (r *Runner) recorded(ctx context.Context, backend string, listed map[string
 }
 
 // refresh looks at the apps that may have changed since they were last seen, and
-// at those that only their backend knows, for their times.
+// at those that only their backend knows, for what its list did not tell.
 func (r *Runner) refresh(ctx context.Context, rows []*Row) {
 	var looks []*Row
 	for _, row := range rows {
 		_, err := r.Backends.Get(row.Backend) // opened here: the registry has no lock
-		if err == nil && (!row.State.Terminal() || row.SubmittedAt == nil) && len(looks) < maxLooks {
+		if err == nil && (!row.State.Terminal() || row.SubmittedAt == nil || row.ExitCode == nil) && len(looks) < maxLooks {
 			looks = append(looks, row)
 		}
 	}

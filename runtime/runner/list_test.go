@@ -81,6 +81,29 @@ func TestListStateNotYetSeen(t *testing.T) {
 	}
 }
 
+// TestListTellsAll: an app of which the backend's list tells all is not looked at.
+func TestListTellsAll(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	at, code := time.Date(2026, 11, 21, 12, 0, 0, 0, time.UTC), 0
+	w.local.set("told", &spec.Status{State: spec.Succeeded, SubmittedAt: &at, FinishedAt: &at, ExitCode: &code})
+	w.local.set("half", &spec.Status{State: spec.Failed, SubmittedAt: &at})
+	var looked []string
+	w.local.describe = func(id string) error {
+		looked = append(looked, id)
+		return nil
+	}
+	rows, err := w.List(t.Context(), Filter{Backend: "local"})
+	if err != nil || len(rows) != 2 || !reflect.DeepEqual(looked, []string{"half"}) {
+		t.Fatalf("%+v, %v, looked at %q", rows, err, looked)
+	}
+	for _, r := range rows {
+		if r.AppID == "told" && (r.ExitCode == nil || *r.ExitCode != 0 || r.FinishedAt == nil || !r.SubmittedAt.Equal(at)) {
+			t.Errorf("%+v", r)
+		}
+	}
+}
+
 func TestListLimits(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)

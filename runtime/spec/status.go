@@ -101,4 +101,7 @@ type Summary struct {
 	State State
 	// Foreign says that another program or another TORCHX_HOME started it.
 	Foreign bool
+	// What a list tells without a look at each app; nil where it does not, or not yet.
+	SubmittedAt, FinishedAt *time.Time
+	ExitCode                *int
 }

@@ -8,6 +8,7 @@ import (
 
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"torchx/backends/kubernetes/label"
@@ -93,6 +94,9 @@ func TestEdges(t *testing.T) {
 				s.Nodes = append(s.Nodes, node)
 			}
 		}, "PENDING (alone PENDING)\nwaits: a replica of role r needs cpu 63, the largest node has 2\nevents are needed\nr/0.0 PENDING\nr/1.0 PENDING\n"},
+		{"parts of a CPU", "volcano_toolarge", func(s *Seen) {
+			s.PodGroups[0].Spec.MinResources[corev1.ResourceCPU] = resource.MustParse("7600m")
+		}, "PENDING (alone PENDING)\nwaits: all replicas together need cpu 7.6, the only node has 2\nevents are needed\nr/0.0 PENDING\nr/1.0 PENDING\n"},
 		{
 			"room may come", "volcano_toolarge", func(s *Seen) { s.Nodes = nil },
 			"PENDING (alone PENDING)\nwaits in queue default for room for all replicas together (cpu 126)\nevents are needed\nr/0.0 PENDING\nr/1.0 PENDING\n",

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -129,11 +130,14 @@ func listed(l corev1.ResourceList) string {
 	return " (" + strings.Join(parts, ", ") + ")"
 }
 
-// show writes memory in MB, as apps ask for it.
+// show writes amounts as apps ask for them: memory in MB, parts of a CPU with a point.
 func show(name corev1.ResourceName, q resource.Quantity) string {
 	const mega = 1e6
-	if name == corev1.ResourceMemory || name == corev1.ResourceEphemeralStorage {
+	switch name {
+	case corev1.ResourceMemory, corev1.ResourceEphemeralStorage:
 		return fmt.Sprintf("%d MB", int64(q.AsApproximateFloat64()/mega))
+	case corev1.ResourceCPU:
+		return strconv.FormatFloat(float64(q.MilliValue())/1000, 'f', -1, 64)
 	}
 	return q.String()
 }
