@@ -66,10 +66,12 @@ func TestServerAway(t *testing.T) {
 // restarted, are complete, and every line is there once.
 func TestManyLogs(t *testing.T) { // not beside others: it restarts their server
 	h := newHome(t)
-	const replicas, bursts, burst = 100, 40, 10
+	const replicas, bursts, burst = 100, 60, 10
 	script := fmt.Sprintf("i=0; while [ $i -lt %d ]; do n=0; while [ $n -lt %d ]; do n=$((n+1)); echo line $((i*%[2]d+n)); done; i=$((i+1)); sleep 1; done", bursts, burst)
 	handle := h.start("gang=job", "--num_replicas", strconv.Itoa(replicas), "--script", script)
-	h.eventually("all pods run", func() bool { n := h.phases(); return n["Running"]+n["Succeeded"] == replicas })
+	begun := time.Now()
+	h.within(3*testTimeout, "all pods run", func() bool { n := h.phases(); return n["Running"]+n["Succeeded"] == replicas })
+	t.Logf("%d pods run after %v: %v", replicas, time.Since(begun), h.phases())
 	reading := h.background("log", "-t", handle)
 	time.Sleep(5 * time.Second) // into the middle of the lines
 	h.restartServer()
