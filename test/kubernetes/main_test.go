@@ -187,9 +187,14 @@ func (h *home) status(handle string) (s status) {
 
 func (h *home) eventually(what string, ok func() bool) {
 	h.Helper()
-	for deadline := time.Now().Add(testTimeout); !ok(); time.Sleep(100 * time.Millisecond) {
+	h.within(testTimeout, what, ok)
+}
+
+func (h *home) within(limit time.Duration, what string, ok func() bool) {
+	h.Helper()
+	for deadline := time.Now().Add(limit); !ok(); time.Sleep(200 * time.Millisecond) {
 		if time.Now().After(deadline) {
-			h.Fatalf("timed out waiting for %s", what)
+			h.Fatalf("timed out waiting for %s; pods by phase: %v", what, h.phases())
 		}
 	}
 }
