@@ -36,8 +36,10 @@ func (t *tool) lspCommand() *cli.Command {
 }
 
 func (t *tool) lsp(c *cli.Context) error {
+	libraries := t.openLibraries()
 	config := lsp.Config{
 		Dir: t.env.dir, Builtins: components.FS, Version: version, Alive: processAlive,
+		Library: libraries.Open, Libraries: libraries.Names, Folder: libraries.Folder,
 		Log: func(line string) { t.line("lsp: ", line) },
 	}
 	if home, err := t.env.home(); err == nil {

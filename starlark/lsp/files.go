@@ -110,13 +110,27 @@ func (f *files) read(source *interp.Source) (*analysis.File, error) {
 
 // path is where a file is on disk; one that is not is written there.
 func (f *files) path(file *analysis.File) (string, error) {
-	if p := file.Source.Path(); p != "" {
+	if p := f.diskPath(file.Source); p != "" {
 		return p, nil
 	}
 	if f.config.Extracted == "" {
 		return "", errors.New("files that are not on disk are not shown")
 	}
 	return f.extract(file.Source.Label(), file.Text)
+}
+
+// diskPath is where a file can be edited, "" if it cannot.
+func (f *files) diskPath(source *interp.Source) string {
+	name := interp.LibraryOf(source.Label())
+	if name == "" || f.config.Folder == nil {
+		return source.Path()
+	}
+	folder, ok := f.config.Folder(source.Root(), name)
+	if !ok {
+		return ""
+	}
+	_, file, _ := strings.Cut(source.Label(), "//")
+	return filepath.Join(folder, filepath.FromSlash(file))
 }
 
 // extract writes a file that is not on disk to a folder named after its content, so

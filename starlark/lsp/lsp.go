@@ -28,6 +28,9 @@ type Config struct {
 	// Library and Libraries are those of a workspace; see interp.Config. nil: there are none.
 	Library   func(root, name string) (fs.FS, error)
 	Libraries func(root string) []string
+	// Folder is where the files of a library are that can be edited; nil, or false: they
+	// cannot.
+	Folder func(root, name string) (string, bool)
 	// Extracted is the folder into which files that are not on disk (of @torchx// and
 	// of libraries) are written when an editor is to open them; "": they are not shown.
 	Extracted string

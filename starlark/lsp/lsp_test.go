@@ -2,11 +2,13 @@ package lsp
 
 import (
 	"errors"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
+	"testing/fstest"
 	"time"
 )
 
@@ -421,4 +423,40 @@ func TestNotOnDisk(t *testing.T) {
 	if len(list.Items) < 10 {
 		t.Errorf("%+v", list)
 	}
+}
+
+// TestLibraries: what a library has is completed and shown; one that a folder replaces
+// is edited there, and the editor's text of it counts.
+func TestLibraries(t *testing.T) {
+	t.Parallel()
+	acme := fstest.MapFS{"train.star": {Data: []byte("def old(lr):\n    pass\n")}}
+	var dir string
+	c := connect(t, project(), func(c *Config) {
+		dir = c.Dir
+		c.Library = func(_, name string) (fs.FS, error) {
+			if name == "acme" || name == "local" {
+				return acme, nil
+			}
+			return nil, fs.ErrNotExist
+		}
+		c.Libraries = func(string) []string { return []string{"acme", "local"} }
+		c.Folder = func(_, name string) (string, bool) { return filepath.Join(dir, "elsewhere"), name == "local" }
+	})
+	c.initialize()
+	at := c.open("components/train.star", "load(\"@|\")")
+	c.offers("components/train.star", at, "@acme//", "@local//", "@torchx//")
+	at = c.change("components/train.star", 2, "load(\"@acme//|\")")
+	c.offers("components/train.star", at, "@acme//train.star")
+	c.open("elsewhere/train.star", "def new(lr):\n    pass\n")
+	at = c.change("components/train.star", 3, "load(\"@acme//train.star\", \"|\")")
+	c.offers("components/train.star", at, "old", "!new")
+	at = c.change("components/train.star", 4, "load(\"@local//train.star\", \"|\")")
+	c.offers("components/train.star", at, "new", "!old")
+	at = c.change("components/train.star", 5, "load(\"@local//train.star\", \"ne|w\")")
+	list := result[[]location](c, "textDocument/definition", c.at("components/train.star", at))
+	if len(list) != 1 || list[0].URI != c.uri("elsewhere/train.star") {
+		t.Errorf("%+v", list)
+	}
+	c.change("components/train.star", 6, "load(\"@gone//train.star\", \"x\")\n\nprint(x)\n")
+	c.diagnosed("components/train.star", "library @gone")
 }

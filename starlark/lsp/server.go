@@ -41,6 +41,8 @@ type server struct {
 	files     *files
 	busy      chan struct{} // one element for each answer that is being made
 
+	answers sync.WaitGroup // those that are being made
+
 	mu      sync.Mutex
 	pending map[jsonrpc2.ID]context.CancelFunc
 }
@@ -110,6 +112,7 @@ func (s *server) lifecycle(r *jsonrpc2.Request) (any, error) {
 		return nil, failure(jsonrpc2.CodeInvalidRequest, "%s is not possible any more", r.Method)
 	case r.Method == "shutdown":
 		s.state.Store(stateShutdown)
+		s.answers.Wait() // none is lost because the client does not wait for it
 		return json.RawMessage("null"), nil
 	}
 	return nil, nil
@@ -172,7 +175,7 @@ func (s *server) inBackground(r *jsonrpc2.Request, answer answerFunc) {
 	s.mu.Lock()
 	s.pending[r.ID] = cancel
 	s.mu.Unlock()
-	go func() {
+	s.answers.Go(func() {
 		defer func() {
 			s.mu.Lock()
 			delete(s.pending, r.ID)
@@ -194,7 +197,7 @@ func (s *server) inBackground(r *jsonrpc2.Request, answer answerFunc) {
 			err = failure(codeCancelled, "%s was cancelled", r.Method)
 		}
 		s.reply(r.ID, result, err)
-	}()
+	})
 }
 
 // cancel stops a request that is not answered yet.

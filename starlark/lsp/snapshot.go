@@ -14,7 +14,7 @@ type snapshot struct {
 	*server
 	*document
 	enc  encoding
-	open map[string]*analysis.File // by the source's key
+	open map[string]*analysis.File // by the source's key, and by the path on disk
 }
 
 var _ analysis.Loader = (*snapshot)(nil)
@@ -29,6 +29,9 @@ func (s *server) snapshot(uri string) *snapshot {
 	for _, d := range s.documents.all() {
 		if d.file.Source != nil {
 			snap.open[d.file.Source.Key()] = d.file
+			if p := d.file.Source.Path(); p != "" {
+				snap.open[p] = d.file
+			}
 		}
 	}
 	return snap
@@ -48,7 +51,12 @@ func (s *snapshot) Load(from *analysis.File, label string) (*analysis.File, erro
 	if file := s.open[source.Key()]; file != nil {
 		return file, nil
 	}
-	return s.files.read(source)
+	file, err := s.files.read(source)
+	if open := s.open[s.files.diskPath(source)]; err == nil && open != nil {
+		// It is edited as a file of another workspace, but loads as one of this library.
+		return analysis.New(file.Name, source, open.Text, nil), nil
+	}
+	return file, err
 }
 
 // Entries implements analysis.Loader. What cannot be read has no entries.
