@@ -39,7 +39,6 @@ var allowed = map[string][]string{
 	"starlark/component":              {"starlark/interp", "starlark/specmodule", "runtime/spec", "runtime/suggest", "runtime/kv", "runtime/units"},
 	"starlark/pages":                  {"starlark/component"},
 	"starlark/migrate":                {"starlark/specmodule", "starlark/starfmt", "runtime/suggest"},
-	"starlark/analysis":               {"starlark/interp", "starlark/specmodule", "starlark/component", "runtime/suggest"},
 	"starlark/lsp":                    {"starlark/analysis", "starlark/interp", "starlark/starfmt", "starlark/starlint"},
 	"components":                      {},
 	"state":                           {"runtime/spec", "runtime/failpoint"},
