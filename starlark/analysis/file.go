@@ -36,6 +36,7 @@ type File struct {
 	lines   []logicalLine
 	tree    *syntax.File
 	parts   []*part
+	again   int // bytes that were parsed again
 	globals []*Symbol
 	byName  map[string]*Symbol
 	parents []int // the head of the function that each line is in, -1 for none

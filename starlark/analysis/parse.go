@@ -15,8 +15,9 @@ func dialect() *syntax.FileOptions {
 
 const byteOrderMark = "\uFEFF"
 
-// maxTries bounds how often a broken definition is parsed again with its last line left out.
-const maxTries = 60
+// maxAgain bounds what of a file is parsed again, in bytes, to save what can be saved
+// of its broken parts: some 20 ms.
+const maxAgain = 1 << 20
 
 // part is a statement of a file's top, or what there is of a broken one.
 type part struct {
@@ -75,7 +76,8 @@ func (f *File) parsePart(line int, text string) *part {
 	if p.err == nil {
 		return p
 	}
-	for range maxTries {
+	for f.again < maxAgain {
+		f.again += 2 * len(text)
 		var err error
 		if p.stmts, err = parseAt(f.Name, line, text+" pass"); err == nil {
 			return p
