@@ -63,7 +63,7 @@ func TestComplete(t *testing.T) {
 		{"--log_level=w", "--log_level=warning"},
 		{"--log_level d", "debug"},
 		{"completion ", "bash zsh fish"},
-		{"component l", "lint"},
+		{"component l", "list lint"},
 		{"component lint --f", "--fix"},
 		{"component nothing ", ""},
 		{"component fmt --che", "--check"},

@@ -116,7 +116,7 @@ func (t *tool) commands() []*cli.Command {
 	return []*cli.Command{
 		t.runCommand(), t.rerunCommand(), t.submitCommand(), t.statusCommand(), t.listCommand(), t.logCommand(),
 		t.describeCommand(), t.eventsCommand(), t.attachCommand(), t.topCommand(), t.waitCommand(), t.cancelCommand(), t.deleteCommand(), t.pruneCommand(),
-		t.componentCommand(), t.libCommand(), t.migrateCommand(), t.diffCommand(),
+		t.componentCommand(), t.libCommand(), t.migrateCommand(), t.lspCommand(), t.diffCommand(),
 		t.builtinsCommand(), t.runoptsCommand(), t.configureCommand(), t.configCommand(), t.doctorCommand(), t.completionCommand(), t.versionCommand(),
 	}
 }

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"go.starlark.net/starlark"
 )
@@ -272,6 +273,28 @@ func TestProblems(t *testing.T) {
 		got := strings.Join(texts, "; ")
 		if want == "" && got != "" || !strings.Contains(got, want) {
 			t.Errorf("%s: %q, want %q", text, got, want)
+		}
+	}
+}
+
+// TestLargeAndBroken: the worst of texts is read in a time that an author can wait for.
+// The bound is generous: the machine of a test has much else to do.
+func TestLargeAndBroken(t *testing.T) {
+	t.Parallel()
+	for name, line := range map[string]string{
+		"open brackets": "x(\n", "heads": "def f(\n", "bodies": "def f():\n  x = (\n", "quotes": "x = \"\n", "nested": "f([{(", "dots": "a.",
+		"long body": "  y = 1 +\n", "names": "x = specs.Role(a)\n",
+	} {
+		text := strings.Repeat(line, 150_000/len(line))
+		begun := time.Now()
+		f := New("x.star", nil, text, nil)
+		f.Complete(workspace, len(text))
+		f.Reference(workspace, len(text)/2)
+		f.Problems(workspace)
+		if took := time.Since(begun); took > 20*time.Second {
+			t.Errorf("%s: %v", name, took)
+		} else {
+			t.Logf("%s: %v", name, took)
 		}
 	}
 }

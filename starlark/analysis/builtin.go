@@ -63,7 +63,7 @@ func declaredParams(text string) []Param {
 	if err != nil { // the tests see to it that this cannot be
 		return nil
 	}
-	f := &File{Text: src, starts: starts(src)}
+	f := &File{Lines: NewLines(src)}
 	var out []Param
 	for _, e := range tree.Stmts[0].(*syntax.DefStmt).Params {
 		if p, ok := f.param(e, nil); ok {

@@ -79,6 +79,9 @@ func (c *Cursor) Around() *Bracket {
 func (f *File) At(offset int) Cursor {
 	c := Cursor{Start: offset, End: offset}
 	i := 0
+	if line := f.lineAt(offset); line >= 0 {
+		i = f.lines[line].first // no bracket is open before it
+	}
 	for ; i < len(f.tokens) && f.tokens[i].end < offset; i++ {
 		f.track(&c, i)
 	}

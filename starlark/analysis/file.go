@@ -12,6 +12,7 @@
 package analysis
 
 import (
+	"fmt"
 	"strings"
 	"sync"
 
@@ -22,19 +23,20 @@ import (
 
 // File is one text of a file and what was read off it.
 type File struct {
+	Lines
 	// Name is what the user calls the file.
 	Name string
 	// Source is where load() starts from; nil: nothing can be loaded.
 	Source *interp.Source
-	Text   string
 	// Err is the syntax error, nil if there is none.
 	Err error
 
 	mark    int // bytes of a byte order mark
-	starts  []int
 	tokens  []token
 	lines   []logicalLine
 	tree    *syntax.File
+	parts   []*part
+	again   int // bytes that were parsed again
 	globals []*Symbol
 	byName  map[string]*Symbol
 	parents []int // the head of the function that each line is in, -1 for none
@@ -46,14 +48,18 @@ type File struct {
 // New reads a text. before is what the file was, nil if nothing is known: names that
 // only its text had are kept while this one cannot be parsed.
 func New(name string, source *interp.Source, text string, before *File) *File {
-	f := &File{Name: name, Source: source, Text: text, starts: starts(text), locals: map[int][]*Symbol{}}
+	f := &File{Lines: NewLines(text), Name: name, Source: source, tree: &syntax.File{}, byName: map[string]*Symbol{}, locals: map[int][]*Symbol{}}
+	if len(text) > interp.MaxSource {
+		f.Err = fmt.Errorf("the file is larger than %d bytes", interp.MaxSource)
+		return f
+	}
 	if strings.HasPrefix(text, byteOrderMark) {
 		f.mark = len(byteOrderMark)
 	}
 	f.tokens = tokenize(text, f.mark)
 	f.lines = f.logicalLines()
 	f.parents = f.heads()
-	f.tree, f.Err = f.parse()
+	f.parse(before)
 	f.readGlobals()
 	if f.Err != nil && before != nil {
 		f.keep(before)

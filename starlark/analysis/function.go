@@ -9,17 +9,16 @@ import (
 )
 
 // function describes a function of this file.
-func (f *File) function(def *syntax.DefStmt) *Symbol {
+func (f *File) function(def *syntax.DefStmt, doc functionDoc) *Symbol {
 	s := f.named(def.Name, def)
 	s.Kind, s.Callable = Function, true
-	text, args := docOf(def)
 	for _, p := range def.Params {
-		if param, ok := f.param(p, args); ok {
+		if param, ok := f.param(p, doc.args); ok {
 			s.Params = append(s.Params, param)
 		}
 	}
 	s.Signature = "def " + s.Name + "(" + declared(s.Params) + ")"
-	s.Doc = text
+	s.Doc = doc.text
 	if list := argsText(s.Params); list != "" {
 		s.Doc = strings.TrimSpace(s.Doc + "\n\n" + list)
 	}
@@ -46,25 +45,41 @@ func argsText(params []Param) string {
 	return b.String()
 }
 
-// docOf takes the docstring of a function apart.
-func docOf(def *syntax.DefStmt) (string, map[string]component.DocArg) {
-	byName := map[string]component.DocArg{}
+// functionDoc is a docstring taken apart.
+type functionDoc struct {
+	text string
+	args map[string]component.DocArg
+}
+
+// doc takes the docstring of a function apart, once.
+func (p *part) doc(def *syntax.DefStmt) functionDoc {
+	doc, ok := p.docs[def]
+	if !ok {
+		doc = docOf(def)
+		p.docs[def] = doc
+	}
+	return doc
+}
+
+func docOf(def *syntax.DefStmt) functionDoc {
+	doc := functionDoc{args: map[string]component.DocArg{}}
 	if len(def.Body) == 0 {
-		return "", byName
+		return doc
 	}
 	expr, ok := def.Body[0].(*syntax.ExprStmt)
 	if !ok {
-		return "", byName
+		return doc
 	}
 	literal, ok := expr.X.(*syntax.Literal)
 	if !ok || literal.Token != syntax.STRING {
-		return "", byName
+		return doc
 	}
 	text, args := component.ParseDoc(literal.Value.(string))
+	doc.text = text
 	for _, a := range args {
-		byName[a.Name] = a
+		doc.args[a.Name] = a
 	}
-	return text, byName
+	return doc
 }
 
 // param describes one parameter; a bare * is none.

@@ -31,25 +31,26 @@ func (f *File) add(s *Symbol) {
 }
 
 func (f *File) readGlobals() {
-	f.byName = map[string]*Symbol{}
-	f.globalsIn(f.tree.Stmts)
+	for _, p := range f.parts {
+		f.globalsIn(p, p.stmts)
+	}
 }
 
-func (f *File) globalsIn(stmts []syntax.Stmt) {
+func (f *File) globalsIn(p *part, stmts []syntax.Stmt) {
 	for _, stmt := range stmts {
 		switch s := stmt.(type) {
 		case *syntax.LoadStmt:
 			f.loads(s)
 		case *syntax.DefStmt:
-			f.add(f.function(s))
+			f.add(f.function(s, p.doc(s)))
 		case *syntax.AssignStmt:
 			f.assigned(s.LHS, s)
 		case *syntax.ForStmt:
 			f.assigned(s.Vars, s)
-			f.globalsIn(s.Body)
+			f.globalsIn(p, s.Body)
 		case *syntax.IfStmt:
-			f.globalsIn(s.True)
-			f.globalsIn(s.False)
+			f.globalsIn(p, s.True)
+			f.globalsIn(p, s.False)
 		}
 	}
 }

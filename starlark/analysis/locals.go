@@ -109,7 +109,7 @@ func (f *File) parameters(l logicalLine, add func(*Symbol)) {
 			}
 			continue
 		}
-		if depth != 1 || t.kind != tokName || !(f.is(i-1, "(") || f.is(i-1, ",") || f.is(i-1, "*") || f.is(i-1, "**") || f.isKind(i-1, tokNewline)) {
+		if depth != 1 || t.kind != tokName || !f.beginsParameter(i) {
 			continue
 		}
 		s := f.local(i, Parameter)
@@ -119,6 +119,12 @@ func (f *File) parameters(l logicalLine, add func(*Symbol)) {
 		s.Doc, s.value, s.Signature = p.Doc, a.Type, f.parameterText(i, l.end)
 		add(s)
 	}
+}
+
+// beginsParameter reports whether the i-th token, a name in the head of a function, is
+// that of a parameter, and no part of a default.
+func (f *File) beginsParameter(i int) bool {
+	return f.is(i-1, "(") || f.is(i-1, ",") || f.is(i-1, "*") || f.is(i-1, "**") || f.isKind(i-1, tokNewline)
 }
 
 // parameterText is a parameter with its stars or its default.

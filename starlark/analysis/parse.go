@@ -1,6 +1,7 @@
 package analysis
 
 import (
+	"slices"
 	"strings"
 
 	"go.starlark.net/syntax"
@@ -14,58 +15,83 @@ func dialect() *syntax.FileOptions {
 
 const byteOrderMark = "\uFEFF"
 
-// maxTries bounds how often a broken definition is parsed again with its last line left out.
-const maxTries = 60
+// maxAgain bounds what of a file is parsed again, in bytes, to save what can be saved
+// of its broken parts: some 20 ms.
+const maxAgain = 1 << 20
 
-// parse returns the tree of a file: of all of it, or, if that is broken, of those
-// statements that can be parsed, and the error.
-func (f *File) parse() (*syntax.File, error) {
-	tree, err := dialect().Parse(f.Name, f.Text[f.mark:], 0)
-	if err == nil {
-		return tree, nil
+// part is a statement of a file's top, or what there is of a broken one.
+type part struct {
+	line  int // from 0
+	text  string
+	stmts []syntax.Stmt
+	err   error
+	docs  map[*syntax.DefStmt]functionDoc // of its functions, filled when they are read
+}
+
+// parse makes the tree, statement by statement: a broken one leaves the others as
+// they are, and one that stands where it stood before is not parsed again.
+func (f *File) parse(before *File) {
+	known := map[int]*part{}
+	if before != nil {
+		for _, p := range before.parts {
+			known[p.line] = p
+		}
 	}
-	tree = &syntax.File{Path: f.Name, Options: dialect()}
 	tops := f.topLevel()
 	for i, first := range tops {
 		end := len(f.Text)
 		if i+1 < len(tops) {
 			end = f.starts[tops[i+1]]
 		}
-		tree.Stmts = append(tree.Stmts, f.parsePart(first, f.Text[f.starts[first]:end])...)
+		text := strings.TrimPrefix(f.Text[f.starts[first]:end], byteOrderMark)
+		p := known[first]
+		if p == nil || p.text != text {
+			p = f.parsePart(first, text)
+		}
+		f.parts = append(f.parts, p)
+		f.tree.Stmts = append(f.tree.Stmts, p.stmts...)
+		if f.Err == nil {
+			f.Err = p.err
+		}
 	}
-	return tree, err
 }
 
 // topLevel lists the lines (from 0) at which statements of the file's top begin.
 func (f *File) topLevel() []int {
 	var out []int
 	for _, l := range f.lines {
-		if l.indent == 0 {
+		if l.indent == 0 && !f.is(l.first, "else") && !f.is(l.first, "elif") {
 			line, _ := f.LineCol(f.tokens[l.first].start)
 			out = append(out, line)
 		}
 	}
-	return out
+	return slices.Compact(out) // a; b
 }
 
 // parsePart parses a statement that begins at a line. Of a broken one it takes as
 // many of its lines as can be parsed, of a function at least the head.
-func (f *File) parsePart(line int, text string) []syntax.Stmt {
-	text = strings.TrimPrefix(text, byteOrderMark)
-	for range maxTries {
-		if stmts, err := parseAt(f.Name, line, text); err == nil {
-			return stmts
-		}
-		if stmts, err := parseAt(f.Name, line, text+" pass"); err == nil {
-			return stmts
+func (f *File) parsePart(line int, text string) *part {
+	p := &part{line: line, text: text, docs: map[*syntax.DefStmt]functionDoc{}}
+	p.stmts, p.err = parseAt(f.Name, line, text)
+	if p.err == nil {
+		return p
+	}
+	for f.again < maxAgain {
+		f.again += 2 * len(text)
+		var err error
+		if p.stmts, err = parseAt(f.Name, line, text+" pass"); err == nil {
+			return p
 		}
 		cut := strings.LastIndexByte(strings.TrimRight(text, " \t\r\n"), '\n')
 		if cut < 0 {
-			return nil
+			return p
 		}
 		text = text[:cut]
+		if p.stmts, err = parseAt(f.Name, line, text); err == nil {
+			return p
+		}
 	}
-	return nil
+	return p
 }
 
 func parseAt(name string, line int, text string) ([]syntax.Stmt, error) {

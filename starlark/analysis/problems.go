@@ -49,6 +49,9 @@ func (p *problems) load(s *syntax.LoadStmt) {
 		p.add(s.Module, "%v", err)
 		return
 	}
+	if p.reaches(from, map[string]bool{}) {
+		p.add(s.Module, "load cycle: %s loads this file; move what both need to a file of its own", from.Name)
+	}
 	var names []string
 	for _, e := range from.Exports() {
 		names = append(names, e.Name)
@@ -61,6 +64,32 @@ func (p *problems) load(s *syntax.LoadStmt) {
 			p.add(s.From[i], "%s has no %s.%s", from.Name, name.Name, suggest.Hint(name.Name, names))
 		}
 	}
+}
+
+// maxLoads bounds the files that are looked at for a cycle.
+const maxLoads = 2000
+
+// reaches reports whether a file loads the one that is checked, if only through others.
+func (p *problems) reaches(from *File, seen map[string]bool) bool {
+	if p.file.Source == nil || from.Source == nil || len(seen) > maxLoads {
+		return false
+	}
+	key := from.Source.Key()
+	if key == p.file.Source.Key() || seen[key] {
+		return !seen[key]
+	}
+	seen[key] = true
+	labels := map[string]bool{}
+	for _, s := range from.globals {
+		if s.Label == "" || labels[s.Label] {
+			continue
+		}
+		labels[s.Label] = true
+		if next, err := p.loader.Load(from, s.Label); err == nil && p.reaches(next, seen) {
+			return true
+		}
+	}
+	return false
 }
 
 // call reports arguments that a known function does not take, and those that it lacks.

@@ -8,6 +8,15 @@ import (
 	"go.starlark.net/syntax"
 )
 
+// Lines is a text with the offsets of its lines. Lines and columns count from 0.
+type Lines struct {
+	Text   string
+	starts []int
+}
+
+// NewLines finds the lines of a text, each of which ends with "\n".
+func NewLines(text string) Lines { return Lines{text, starts(text)} }
+
 // starts lists the offset of each line of a text.
 func starts(text string) []int {
 	out := []int{0}
@@ -21,16 +30,16 @@ func starts(text string) []int {
 	}
 }
 
-// LineCol returns the line (from 0) of an offset and how many bytes of it are
+// LineCol returns the line of an offset and how many bytes of it are
 // before the offset. Offsets behind the end mean the end.
-func (f *File) LineCol(offset int) (line, col int) {
+func (f *Lines) LineCol(offset int) (line, col int) {
 	offset = max(0, min(offset, len(f.Text)))
 	line = sort.SearchInts(f.starts, offset+1) - 1
 	return line, offset - f.starts[line]
 }
 
-// Line returns the text of a line (from 0) without its end; "" behind the last one.
-func (f *File) Line(line int) string {
+// Line returns the text of a line without its end; "" behind the last one.
+func (f *Lines) Line(line int) string {
 	if line < 0 || line >= len(f.starts) {
 		return ""
 	}
@@ -41,8 +50,8 @@ func (f *File) Line(line int) string {
 	return strings.TrimSuffix(f.Text[f.starts[line]:end], "\r")
 }
 
-// Start returns the offset of a line (from 0); the end of the text behind the last one.
-func (f *File) Start(line int) int {
+// Start returns the offset of a line; the end of the text behind the last one.
+func (f *Lines) Start(line int) int {
 	if line >= len(f.starts) {
 		return len(f.Text)
 	}
@@ -50,7 +59,7 @@ func (f *File) Start(line int) int {
 }
 
 // lineStart is the offset at which the line of an offset begins.
-func (f *File) lineStart(offset int) int {
+func (f *Lines) lineStart(offset int) int {
 	line, _ := f.LineCol(offset)
 	return f.starts[line]
 }

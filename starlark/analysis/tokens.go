@@ -26,15 +26,11 @@ type token struct {
 	open bool
 }
 
-// pairs are the operators of two characters that matter here: a "=" within them is
-// no assignment, and "**" begins a parameter.
-var pairs = []string{"==", "!=", "<=", ">=", "+=", "-=", "*=", "/=", "%=", "|=", "&=", "^=", "**", "//", "<<", ">>"}
-
 // tokenize splits any text into tokens, white space left out, from an offset on. It
 // never fails: what
 // is no Starlark is an operator.
 func tokenize(text string, from int) []token {
-	s := scanner{text: text, at: from}
+	s := scanner{text: text, at: from, out: make([]token, 0, len(text)/5+8)}
 	for s.at < len(s.text) {
 		s.step()
 	}
@@ -67,25 +63,37 @@ func (s *scanner) step() {
 			n = len(rest)
 		}
 		s.emit(tokComment, s.at+n)
-	case quotesAt(rest) >= 0:
-		s.quoted(quotesAt(rest))
-	case c >= '0' && c <= '9':
-		s.emit(tokNumber, s.at+wordLen(rest))
-	case wordLen(rest) > 0:
-		s.emit(tokName, s.at+wordLen(rest))
 	default:
-		s.operator(rest)
+		s.other(rest)
 	}
 }
 
-func (s *scanner) operator(rest string) {
-	for _, p := range pairs {
-		if strings.HasPrefix(rest, p) {
-			s.emit(tokOp, s.at+2)
-			return
-		}
+// other takes a token that is neither white space nor a comment.
+func (s *scanner) other(rest string) {
+	if prefix := quotesAt(rest); prefix >= 0 {
+		s.quoted(prefix)
+		return
 	}
-	_, n := utf8.DecodeRuneInString(rest)
+	switch n := wordLen(rest); {
+	case n == 0:
+		s.operator(rest)
+	case rest[0] >= '0' && rest[0] <= '9':
+		s.emit(tokNumber, s.at+n)
+	default:
+		s.emit(tokName, s.at+n)
+	}
+}
+
+// operator takes one character, or two that belong together: a "=" within them is no
+// assignment, and "**" begins a parameter.
+func (s *scanner) operator(rest string) {
+	n := 1
+	if rest[0] >= utf8.RuneSelf {
+		_, n = utf8.DecodeRuneInString(rest)
+	} else if len(rest) > 1 && (rest[1] == '=' && strings.IndexByte("=!<>+-*/%|&^", rest[0]) >= 0 ||
+		rest[1] == rest[0] && strings.IndexByte("*/<>", rest[0]) >= 0) {
+		n = 2
+	}
 	s.emit(tokOp, s.at+n)
 }
 
@@ -107,18 +115,23 @@ func quotesAt(text string) int {
 // quoted takes a string; one in single quotes ends with its line.
 func (s *scanner) quoted(prefix int) {
 	at := s.at + prefix
-	quotes := s.text[at : at+1]
-	if triple := strings.Repeat(quotes, 3); strings.HasPrefix(s.text[at:], triple) {
-		quotes = triple
+	quote := s.text[at]
+	triple := strings.HasPrefix(s.text[at:], strings.Repeat(string(quote), 3))
+	i := at + 1
+	if triple {
+		i += 2
 	}
-	for i := at + len(quotes); i < len(s.text); i++ {
-		switch {
-		case strings.HasPrefix(s.text[i:], quotes):
-			s.emit(tokString, i+len(quotes))
+	for ; i < len(s.text); i++ {
+		switch c := s.text[i]; {
+		case c == quote && !triple:
+			s.emit(tokString, i+1)
 			return
-		case s.text[i] == '\\':
+		case c == quote && i+2 < len(s.text) && s.text[i+1] == quote && s.text[i+2] == quote:
+			s.emit(tokString, i+3)
+			return
+		case c == '\\':
 			i++
-		case s.text[i] == '\n' && len(quotes) == 1:
+		case c == '\n' && !triple:
 			s.emit(tokString, i)
 			s.out[len(s.out)-1].open = true
 			return
@@ -131,7 +144,10 @@ func (s *scanner) quoted(prefix int) {
 // wordLen is how much of a name or a number text begins with, in bytes.
 func wordLen(text string) int {
 	for i, r := range text {
-		if r != '_' && !unicode.IsLetter(r) && !unicode.IsDigit(r) {
+		switch {
+		case r == '_' || r|0x20 >= 'a' && r|0x20 <= 'z' || r >= '0' && r <= '9':
+		case r >= utf8.RuneSelf && (unicode.IsLetter(r) || unicode.IsDigit(r)):
+		default:
 			return i
 		}
 	}

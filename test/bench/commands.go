@@ -8,6 +8,7 @@ func (w *world) benches(s sizes, e *dockers, k *clusters) []bench {
 	all := append(w.daily(s.runs), w.evaluation(s.runs)...)
 	all = append(all, w.componentTests(s.runs))
 	all = append(all, w.libraries(s.runs)...)
+	all = append(all, w.languageServer(s.runs)...)
 	all = append(all, w.history(s)...)
 	all = append(all, w.logs(s)...)
 	all = append(all, w.live(s)...)

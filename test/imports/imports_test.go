@@ -39,6 +39,7 @@ var allowed = map[string][]string{
 	"starlark/component":              {"starlark/interp", "starlark/specmodule", "runtime/spec", "runtime/suggest", "runtime/kv", "runtime/units"},
 	"starlark/pages":                  {"starlark/component"},
 	"starlark/migrate":                {"starlark/specmodule", "starlark/starfmt", "runtime/suggest"},
+	"starlark/lsp":                    {"starlark/analysis", "starlark/interp", "starlark/starfmt", "starlark/starlint"},
 	"components":                      {},
 	"state":                           {"runtime/spec", "runtime/failpoint"},
 	"backends":                        {"runtime/spec", "runtime/kv", "runtime/suggest"},
@@ -72,6 +73,7 @@ var allowed = map[string][]string{
 var external = map[string][]string{
 	"go.starlark.net/":          {"starlark/"},
 	"modernc.org/sqlite":        {"state"},
+	"github.com/sourcegraph/":   {"starlark/lsp"},
 	"github.com/urfave/cli/":    {"cmd/torchx"},
 	"github.com/docker/docker/": {"backends/docker"},
 	"github.com/creack/pty":     {"backends/local/proc"},

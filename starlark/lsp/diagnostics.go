@@ -1,0 +1,142 @@
+package lsp
+
+import (
+	"context"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/sourcegraph/jsonrpc2"
+
+	"torchx/starlark/starfmt"
+	"torchx/starlark/starlint"
+)
+
+// diagnoseAfter is how long the author must pause before a document is diagnosed.
+const diagnoseAfter = 200 * time.Millisecond
+
+// source is what diagnostics say they are from.
+const source = "torchx"
+
+// diagnose has a document looked through soon.
+func (s *server) diagnose(uri string) {
+	s.documents.later(uri, func() {
+		snap := s.snapshot(uri)
+		if snap == nil || s.ctx.Err() != nil {
+			return
+		}
+		defer s.caught(&jsonrpc2.Request{Method: "diagnose " + uri, Notif: true})
+		found := snap.diagnostics()
+		// What is out of date is not worth telling: the next ones come soon.
+		if now := s.documents.get(uri); now == nil || now.version != snap.version {
+			return
+		}
+		s.publish(diagnosticsParams{URI: uri, Version: &snap.version, Diagnostics: found})
+	})
+}
+
+func (s *server) publish(p diagnosticsParams) {
+	if err := s.conn.Notify(s.ctx, "textDocument/publishDiagnostics", p); err != nil && s.ctx.Err() == nil {
+		s.log("%v", err)
+	}
+}
+
+// diagnostics lists what lint finds in a document, and what it loads or calls in vain.
+func (s *snapshot) diagnostics() []diagnostic {
+	out := []diagnostic{}
+	if s.foreign {
+		return out
+	}
+	for _, f := range starlint.Check(s.file.Name, []byte(s.file.Text)) {
+		out = append(out, s.finding(f))
+	}
+	for _, p := range s.file.Problems(s) {
+		d := diagnostic{
+			Range: s.extent(p.From, p.To), Severity: severityError, Source: source, Message: p.Text,
+		}
+		out = append(out, d)
+	}
+	return out
+}
+
+func (s *snapshot) finding(f starlint.Finding) diagnostic {
+	d := diagnostic{
+		Range: s.extent(f.Start.Offset, f.End.Offset), Severity: severityWarning, Code: f.Rule, Source: source, Message: f.Message,
+	}
+	if f.Severity == starlint.Error {
+		d.Severity = severityError
+	}
+	if strings.HasPrefix(f.Rule, "unused-") || f.Rule == "unreachable" {
+		d.Tags = []int{tagUnnecessary}
+	}
+	return d
+}
+
+// codeActions answers which fixes there are for a part of a document.
+func (s *server) codeActions(r *jsonrpc2.Request) (answerFunc, error) {
+	params, err := decode[codeActionParams](r.Params)
+	if err != nil {
+		return nil, err
+	}
+	snap := s.snapshot(params.TextDocument.URI)
+	if snap == nil {
+		return nil, failure(jsonrpc2.CodeInvalidParams, "%s is not open", params.TextDocument.URI)
+	}
+	return func(context.Context) (any, error) { return snap.fixes(params.Range), nil }, nil
+}
+
+func (s *snapshot) fixes(at textRange) []codeAction {
+	out := []codeAction{}
+	from, to := s.enc.offset(&s.file.Lines, at.Start), s.enc.offset(&s.file.Lines, at.End)
+	if s.foreign {
+		return out
+	}
+	for _, f := range starlint.Check(s.file.Name, []byte(s.file.Text)) {
+		if f.Fix == nil || f.End.Offset < from || f.Start.Offset > to {
+			continue
+		}
+		edits := make([]textEdit, len(f.Fix.Edits))
+		for i, e := range f.Fix.Edits {
+			edits[i] = textEdit{s.extent(e.Start.Offset, e.End.Offset), e.Text}
+		}
+		out = append(out, codeAction{f.Fix.Title, "quickfix", []diagnostic{s.finding(f)}, workspaceEdit{map[string][]textEdit{s.uri: edits}}})
+	}
+	return out
+}
+
+// formatting answers how the document is to be changed so that it is in its one form.
+func (s *snapshot) formatting() ([]textEdit, error) {
+	out, err := starfmt.Format(s.file.Name, []byte(s.file.Text))
+	if err != nil {
+		return nil, err
+	}
+	return s.lineEdits(string(out)), nil
+}
+
+// lineEdits turns the document into another text by replacing the lines between the
+// first and the last that differ, so that the cursor elsewhere stays where it is.
+func (s *snapshot) lineEdits(text string) []textEdit {
+	old, now := strings.SplitAfter(s.file.Text, "\n"), strings.SplitAfter(text, "\n")
+	if slices.Equal(old, now) {
+		return []textEdit{}
+	}
+	front := 0
+	for front < min(len(old), len(now)) && old[front] == now[front] {
+		front++
+	}
+	back := 0
+	for back < min(len(old), len(now))-front && old[len(old)-1-back] == now[len(now)-1-back] {
+		back++
+	}
+	from := lengthOf(old[:front])
+	to := len(s.file.Text) - lengthOf(old[len(old)-back:])
+	return []textEdit{{s.extent(from, to), strings.Join(now[front:len(now)-back], "")}}
+}
+
+func lengthOf(lines []string) int {
+	n := 0
+	for _, l := range lines {
+		n += len(l)
+	}
+	return n
+}

@@ -1,0 +1,151 @@
+package lsp
+
+import (
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/sourcegraph/jsonrpc2"
+
+	"torchx/starlark/analysis"
+)
+
+// document is a file that the client has open, as it is there. It does not change:
+// a new text is a new document.
+type document struct {
+	uri     string
+	version int
+	file    *analysis.File
+	// foreign: it is of a library or built in, so nothing in it is the author's to change.
+	foreign bool
+}
+
+// documents are those that are open.
+type documents struct {
+	files *files
+	mu    sync.Mutex
+	byURI map[string]*document
+	// due holds when a document is to be diagnosed.
+	due map[string]*time.Timer
+}
+
+func newDocuments(f *files) *documents {
+	return &documents{files: f, byURI: map[string]*document{}, due: map[string]*time.Timer{}}
+}
+
+func (d *documents) get(uri string) *document {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	return d.byURI[uri]
+}
+
+// all lists the open documents by their URI.
+func (d *documents) all() []*document {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	var out []*document
+	for _, doc := range d.byURI {
+		out = append(out, doc)
+	}
+	slices.SortFunc(out, func(a, b *document) int { return strings.Compare(a.uri, b.uri) })
+	return out
+}
+
+func (d *documents) each(do func(uri string)) {
+	for _, doc := range d.all() {
+		do(doc.uri)
+	}
+}
+
+func (d *documents) put(doc *document) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.byURI[doc.uri] = doc
+}
+
+func (d *documents) remove(uri string) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	delete(d.byURI, uri)
+	if t := d.due[uri]; t != nil {
+		t.Stop()
+		delete(d.due, uri)
+	}
+}
+
+// later calls do once nobody has called later for the same document for a while.
+func (d *documents) later(uri string, do func()) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if t := d.due[uri]; t != nil {
+		t.Stop()
+	}
+	d.due[uri] = time.AfterFunc(diagnoseAfter, do)
+}
+
+func (s *server) didOpen(r *jsonrpc2.Request) error {
+	params, err := decode[openParams](r.Params)
+	if err != nil {
+		return err
+	}
+	doc := params.TextDocument
+	s.update(doc.URI, doc.Version, valid(doc.Text), nil)
+	return nil
+}
+
+func (s *server) didChange(r *jsonrpc2.Request) error {
+	params, err := decode[changeParams](r.Params)
+	if err != nil {
+		return err
+	}
+	doc := s.documents.get(params.TextDocument.URI)
+	if doc == nil {
+		return failure(jsonrpc2.CodeInvalidParams, "%s is not open", params.TextDocument.URI)
+	}
+	text := doc.file.Text
+	for _, c := range params.ContentChanges {
+		text = s.encoding().apply(text, c)
+	}
+	s.update(doc.uri, params.TextDocument.Version, text, doc.file)
+	return nil
+}
+
+func (s *server) didClose(r *jsonrpc2.Request) error {
+	params, err := decode[documentParams](r.Params)
+	if err != nil {
+		return err
+	}
+	s.documents.remove(params.TextDocument.URI)
+	s.publish(diagnosticsParams{URI: params.TextDocument.URI, Diagnostics: []diagnostic{}})
+	s.documents.each(s.diagnose) // the file on disk counts again
+	return nil
+}
+
+// update makes a text that of a document and has it diagnosed; the other documents,
+// too, if what they can load from it has changed.
+func (s *server) update(uri string, version int, text string, before *analysis.File) {
+	source, foreign := s.files.sourceOf(uri, s.root)
+	name := uri
+	if source != nil {
+		name = source.Display()
+	}
+	file := analysis.New(name, source, text, before)
+	s.documents.put(&document{uri: uri, version: version, file: file, foreign: foreign})
+	if before == nil || offered(before) != offered(file) {
+		s.documents.each(s.diagnose)
+		return
+	}
+	s.diagnose(uri)
+}
+
+// offered is what other files see of one.
+func offered(f *analysis.File) string {
+	var b strings.Builder
+	for _, sym := range f.Globals() {
+		b.WriteString(sym.Label + sym.Signature + "\n")
+	}
+	return b.String()
+}
+
+func (s *server) encoding() encoding { return encoding{s.utf8} }

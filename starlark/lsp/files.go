@@ -1,0 +1,166 @@
+package lsp
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"time"
+
+	"torchx/starlark/analysis"
+	"torchx/starlark/interp"
+)
+
+// freshFor is how long libraries and roots are remembered before they are looked for
+// again; maxFiles bounds the files that are kept analysed.
+const (
+	freshFor = 2 * time.Second
+	maxFiles = 1000
+)
+
+// files are those on disk, of libraries and built in, analysed when they are asked for.
+type files struct {
+	config Config
+
+	mu     sync.Mutex
+	interp *interp.Interp // nil: make a new one
+	made   time.Time
+	cache  map[string]cached // by the source's key
+	shown  map[string]string // label of a file by the path that it was extracted to
+}
+
+// cached is an analysed file and what it looked like on disk.
+type cached struct {
+	modified time.Time
+	size     int64
+	file     *analysis.File
+}
+
+func newFiles(c Config) *files {
+	return &files{config: c, cache: map[string]cached{}, shown: map[string]string{}}
+}
+
+// forget has everything looked for again.
+func (f *files) forget() {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.interp = nil
+}
+
+// locator finds files; it never evaluates one.
+func (f *files) locator() *interp.Interp {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if f.interp == nil || time.Since(f.made) > freshFor {
+		f.made = time.Now()
+		f.interp = interp.New(interp.Config{Dir: f.config.Dir, Builtins: f.config.Builtins, Library: f.config.Library})
+	}
+	return f.interp
+}
+
+// sourceOf returns the file that a URI names, nil if it is not on disk; foreign says
+// that it shows a file of a library or a built-in one.
+func (f *files) sourceOf(uri, root string) (source *interp.Source, foreign bool) {
+	path, ok := pathOf(uri)
+	if !ok {
+		return nil, false
+	}
+	if label := f.labelOf(path); label != "" {
+		if root == "" {
+			root = f.config.Dir
+		}
+		source, err := f.locator().Labelled(root, label)
+		return source, err == nil
+	}
+	source, err := f.locator().SourceOf(path)
+	if err != nil {
+		return nil, false
+	}
+	return source, false
+}
+
+// read analyses a file as it is on disk.
+func (f *files) read(source *interp.Source) (*analysis.File, error) {
+	info, err := source.Stat()
+	if err == nil {
+		f.mu.Lock()
+		known, ok := f.cache[source.Key()]
+		f.mu.Unlock()
+		if ok && known.size == info.Size() && known.modified.Equal(info.ModTime()) {
+			return known.file, nil
+		}
+	}
+	data, err := source.Read()
+	if err != nil {
+		return nil, fmt.Errorf("cannot load %s: %w", source.Label(), err)
+	}
+	file := analysis.New(source.Display(), source, string(data), nil)
+	if info != nil {
+		f.mu.Lock()
+		if len(f.cache) >= maxFiles {
+			clear(f.cache)
+		}
+		f.cache[source.Key()] = cached{info.ModTime(), info.Size(), file}
+		f.mu.Unlock()
+	}
+	return file, nil
+}
+
+// path is where a file is on disk; one that is not is written there.
+func (f *files) path(file *analysis.File) (string, error) {
+	if p := f.diskPath(file.Source); p != "" {
+		return p, nil
+	}
+	if f.config.Extracted == "" {
+		return "", errors.New("files that are not on disk are not shown")
+	}
+	return f.extract(file.Source.Label(), file.Text)
+}
+
+// diskPath is where a file can be edited, "" if it cannot.
+func (f *files) diskPath(source *interp.Source) string {
+	name := interp.LibraryOf(source.Label())
+	if name == "" || f.config.Folder == nil {
+		return source.Path()
+	}
+	folder, ok := f.config.Folder(source.Root(), name)
+	if !ok {
+		return ""
+	}
+	_, file, _ := strings.Cut(source.Label(), "//")
+	return filepath.Join(folder, filepath.FromSlash(file))
+}
+
+// extract writes a file that is not on disk to a folder named after its content, so
+// that it is never out of date, and returns its path.
+func (f *files) extract(label, text string) (string, error) {
+	path := filepath.Join(f.config.Extracted, hashOf(text), filepath.FromSlash(strings.Replace(strings.TrimPrefix(label, "@"), "//", "/", 1)))
+	f.mu.Lock()
+	f.shown[path] = label
+	f.mu.Unlock()
+	if data, err := os.ReadFile(path); err == nil && string(data) == text {
+		return path, nil
+	}
+	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+		return "", err
+	}
+	return path, writeWhole(path, text)
+}
+
+// labelOf is the label of the file that a path shows, "" if it is an ordinary one.
+func (f *files) labelOf(path string) string {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if label := f.shown[path]; label != "" || f.config.Extracted == "" {
+		return label
+	}
+	// One that an earlier server wrote: HASH/LIBRARY/FILE.
+	rest, ok := strings.CutPrefix(path, f.config.Extracted+string(filepath.Separator))
+	parts := strings.SplitN(filepath.ToSlash(rest), "/", 3)
+	if !ok || len(parts) < 3 {
+		return ""
+	}
+	return "@" + parts[1] + "//" + parts[2]
+}

@@ -1,0 +1,112 @@
+// Package lsp is the language server of Starlark component files: the Language Server
+// Protocol, version 3.17, on one connection.
+// https://microsoft.github.io/language-server-protocol/specifications/lsp/3.17/specification/
+//
+// Nothing of the user's is evaluated, so a file that would loop for ever is no danger.
+// Messages are taken in one by one, in their order: what changes a document is done
+// at once, what asks is answered beside it from the documents as they were then.
+// An unsaved document counts instead of its file, for whoever loads it, too.
+package lsp
+
+import (
+	"context"
+	"errors"
+	"io"
+	"io/fs"
+	"log"
+	"time"
+
+	"github.com/sourcegraph/jsonrpc2"
+)
+
+// Config connects the server to its host.
+type Config struct {
+	// Dir is the folder that paths in messages are relative to.
+	Dir string
+	// Builtins holds the files of @torchx//.
+	Builtins fs.FS
+	// Library and Libraries are those of a workspace; see interp.Config. nil: there are none.
+	Library   func(root, name string) (fs.FS, error)
+	Libraries func(root string) []string
+	// Folder is where the files of a library are that can be edited; nil, or false: they
+	// cannot.
+	Folder func(root, name string) (string, bool)
+	// Extracted is the folder into which files that are not on disk (of @torchx// and
+	// of libraries) are written when an editor is to open them; "": they are not shown.
+	Extracted string
+	// Version is the program's.
+	Version string
+	// Alive reports whether a process is there; the server ends when its client's is
+	// not any more. nil: only the end of the connection counts.
+	Alive func(pid int) bool
+	// Log is told what goes wrong, a line at a time.
+	Log func(line string)
+}
+
+// ErrNoShutdown says that the client went away without an orderly end.
+var ErrNoShutdown = errors.New("the client went away without a shutdown")
+
+// Serve talks to the client on the other side of in and out until it says exit, goes
+// away, or ctx ends. Nothing else is written to out. The error is ErrNoShutdown unless
+// the client asked for the end.
+func Serve(ctx context.Context, in io.Reader, out io.Writer, c Config) error {
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	s := newServer(ctx, c)
+	stream := jsonrpc2.NewBufferedStream(pipes{in, out}, jsonrpc2.VSCodeObjectCodec{})
+	lines := log.New(logWriter{c.Log}, "", 0)
+	s.conn = jsonrpc2.NewConn(ctx, stream, s, jsonrpc2.SetLogger(lines))
+	close(s.ready)
+	select {
+	case <-s.conn.DisconnectNotify():
+	case <-s.exit:
+	case <-ctx.Done():
+	}
+	if s.state.Load() != stateShutdown {
+		return ErrNoShutdown
+	}
+	return nil
+}
+
+// pipes are the two directions of a connection. They belong to the caller.
+type pipes struct {
+	io.Reader
+	io.Writer
+}
+
+// Close leaves both open.
+func (pipes) Close() error { return nil }
+
+// logWriter passes lines on to a function.
+type logWriter struct{ log func(string) }
+
+func (w logWriter) Write(p []byte) (int, error) {
+	if w.log != nil {
+		w.log(string(p))
+	}
+	return len(p), nil
+}
+
+// aliveEvery is how often the client's process is looked for.
+const aliveEvery = 2 * time.Second
+
+// watchClient ends the server when the client's process is gone, which a pipe that
+// somebody else holds open would not tell.
+func (s *server) watchClient(pid int) {
+	if pid <= 0 || s.config.Alive == nil {
+		return
+	}
+	tick := time.NewTicker(aliveEvery)
+	defer tick.Stop()
+	for {
+		select {
+		case <-s.ctx.Done():
+			return
+		case <-tick.C:
+			if !s.config.Alive(pid) {
+				s.end()
+				return
+			}
+		}
+	}
+}

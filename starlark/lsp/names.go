@@ -1,0 +1,174 @@
+package lsp
+
+import (
+	"fmt"
+	"strings"
+
+	"torchx/starlark/analysis"
+)
+
+// completion answers what can stand at an offset.
+func (s *snapshot) completion(offset int) (completionList, error) {
+	items, from := s.file.Complete(s, offset)
+	list := completionList{Items: make([]completionItem, len(items))}
+	at := s.extent(min(from, offset), offset)
+	for i, item := range items {
+		list.Items[i] = completionItem{
+			Label: item.Text, Kind: completionKind(item), Detail: item.Signature,
+			SortText: fmt.Sprintf("%d%s", item.Rank, item.Name), TextEdit: textEdit{at, item.Text},
+		}
+		if item.Doc != "" {
+			doc := s.markup(item.Doc)
+			list.Items[i].Documentation = &doc
+		}
+		if item.Rank == 0 && !item.Plain { // the order of arguments is that of the function
+			list.Items[i].Label, list.Items[i].FilterText = item.Name+" =", item.Name
+			list.Items[i].SortText = fmt.Sprintf("0%03d", i)
+		}
+	}
+	return list, nil
+}
+
+// completionKind is the CompletionItemKind of an item.
+func completionKind(i analysis.Item) int {
+	switch {
+	case i.Plain && i.Rank > 0:
+		return 14 // Keyword
+	case i.Plain && strings.HasSuffix(i.Text, "/"):
+		return 19 // Folder
+	case i.Plain && strings.HasSuffix(i.Text, ".star"):
+		return 17 // File
+	case i.Plain:
+		return 12 // Value
+	}
+	switch i.Kind {
+	case analysis.Function:
+		return 3
+	case analysis.Type:
+		return 7 // Class
+	case analysis.Module:
+		return 9
+	case analysis.Constant:
+		return 21
+	case analysis.Field:
+		return 5
+	case analysis.Parameter:
+		return 10 // Property
+	default:
+		return 6 // Variable
+	}
+}
+
+// hover answers what the word at an offset means; null if that is not known.
+func (s *snapshot) hover(offset int) (*hover, error) {
+	r := s.file.Reference(s, offset)
+	if r == nil {
+		return nil, nil
+	}
+	h := &hover{Range: s.extent(r.From, r.To)}
+	if r.Loaded != nil {
+		h.Contents = s.markup("`" + r.Loaded.Name + "`")
+		return h, nil
+	}
+	h.Contents = s.markup(describe(r.Symbol))
+	return h, nil
+}
+
+// describe writes all that is known of a name in Markdown.
+func describe(sym *analysis.Symbol) string {
+	text := "```starlark\n" + sym.Signature + "\n```"
+	if sym.Label != "" {
+		text += "\nfrom `" + sym.Label + "`"
+	}
+	if sym.Doc != "" {
+		text += "\n\n" + sym.Doc
+	}
+	return text
+}
+
+// signature answers which call is open at an offset; null for none.
+func (s *snapshot) signature(offset int) (*signatureHelp, error) {
+	c := s.file.At(offset)
+	call := c.Around()
+	if call == nil || c.Place == analysis.InComment {
+		return nil, nil
+	}
+	fn := s.file.Lookup(s, offset, call.Callee)
+	if fn == nil || !fn.Callable {
+		return nil, nil
+	}
+	info := signatureInformation{Label: strings.TrimPrefix(fn.Signature, "def "), Parameters: []parameterInformation{}}
+	for _, p := range fn.Params {
+		param := parameterInformation{Label: p.Text}
+		if p.Doc != "" {
+			doc := s.markup(p.Doc)
+			param.Documentation = &doc
+		}
+		info.Parameters = append(info.Parameters, param)
+	}
+	if doc, _, _ := strings.Cut(fn.Doc, "\n\n"); doc != "" {
+		short := s.markup(doc)
+		info.Documentation = &short
+	}
+	// One that is past the last parameter highlights none.
+	active := fn.ParameterIndex(call)
+	if active < 0 {
+		active = len(fn.Params)
+	}
+	return &signatureHelp{Signatures: []signatureInformation{info}, ActiveParameter: active}, nil
+}
+
+// definition answers where the word at an offset is defined; none if it is built in.
+func (s *snapshot) definition(offset int) ([]location, error) {
+	r := s.file.Reference(s, offset)
+	none := []location{}
+	if r == nil {
+		return none, nil
+	}
+	file, from, to := r.Loaded, 0, 0
+	if file == nil {
+		if r.File == nil {
+			return none, nil
+		}
+		file, from, to = r.File, r.Start, r.End
+	}
+	uri, err := s.uriOfFile(file)
+	if err != nil {
+		return none, err
+	}
+	return []location{{uri, s.enc.textRange(&file.Lines, from, to)}}, nil
+}
+
+// uriOfFile is where an editor finds a file.
+func (s *snapshot) uriOfFile(file *analysis.File) (string, error) {
+	if file == s.file || file.Source == nil || s.file.Source != nil && file.Source.Key() == s.file.Source.Key() {
+		return s.uri, nil
+	}
+	path, err := s.files.path(file)
+	if err != nil {
+		return "", err
+	}
+	return uriOf(path), nil
+}
+
+// symbols answers what the document defines.
+func (s *snapshot) symbols() (any, error) {
+	tree := []documentSymbol{}
+	flat := []symbolInformation{}
+	for _, sym := range s.file.Globals() {
+		if sym.Label != "" || sym.File != s.file {
+			continue
+		}
+		kind := map[analysis.Kind]int{analysis.Function: 12, analysis.Constant: 14}[sym.Kind]
+		if kind == 0 {
+			kind = 13 // Variable
+		}
+		whole := s.extent(min(sym.From, sym.Start), max(sym.To, sym.End))
+		tree = append(tree, documentSymbol{sym.Name, strings.TrimPrefix(sym.Signature, "def "), kind, whole, s.extent(sym.Start, sym.End)})
+		flat = append(flat, symbolInformation{sym.Name, kind, location{s.uri, whole}})
+	}
+	if s.client.TextDocument.DocumentSymbol.Hierarchical {
+		return tree, nil
+	}
+	return flat, nil
+}

@@ -1,0 +1,252 @@
+package lsp
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"runtime"
+	"runtime/debug"
+	"sync"
+	"sync/atomic"
+
+	"github.com/sourcegraph/jsonrpc2"
+)
+
+// state is how far the connection is.
+type state = int32
+
+// The states of a connection, in their order.
+const (
+	stateNew state = iota
+	stateRunning
+	stateShutdown
+)
+
+// server is one connection.
+type server struct {
+	ctx    context.Context
+	config Config
+	conn   *jsonrpc2.Conn
+	ready  chan struct{} // closed once conn is there
+	exit   chan struct{}
+	ending sync.Once
+	state  atomic.Int32
+
+	client clientCapabilities // set by initialize, before anything reads it
+	root   string             // the folder that the client has opened, "" for none
+	utf8   bool               // positions are in bytes
+
+	documents *documents
+	files     *files
+	busy      chan struct{} // one element for each answer that is being made
+
+	answers sync.WaitGroup // those that are being made
+
+	mu      sync.Mutex
+	pending map[jsonrpc2.ID]context.CancelFunc
+}
+
+func newServer(ctx context.Context, c Config) *server {
+	s := &server{
+		ctx: ctx, config: c, ready: make(chan struct{}), exit: make(chan struct{}),
+		busy: make(chan struct{}, runtime.NumCPU()), pending: map[jsonrpc2.ID]context.CancelFunc{},
+	}
+	s.files = newFiles(c)
+	s.documents = newDocuments(s.files)
+	return s
+}
+
+// end makes Serve return.
+func (s *server) end() { s.ending.Do(func() { close(s.exit) }) }
+
+// failure makes an error for the client.
+func failure(code int64, format string, args ...any) error {
+	return &jsonrpc2.Error{Code: code, Message: fmt.Sprintf(format, args...)}
+}
+
+// decode reads parameters.
+func decode[T any](raw *json.RawMessage) (T, error) {
+	var v T
+	if raw == nil {
+		return v, failure(jsonrpc2.CodeInvalidParams, "parameters are missing")
+	}
+	if err := json.Unmarshal(*raw, &v); err != nil {
+		return v, failure(jsonrpc2.CodeInvalidParams, "cannot read the parameters: %v", err)
+	}
+	return v, nil
+}
+
+// Handle implements jsonrpc2.Handler: it is called with each message, one after the
+// other, and returns before an answer is made.
+func (s *server) Handle(_ context.Context, _ *jsonrpc2.Conn, r *jsonrpc2.Request) {
+	<-s.ready
+	defer s.caught(r)
+	if r.Notif {
+		if err := s.notification(r); err != nil {
+			s.log("%s: %v", r.Method, err)
+		}
+		return
+	}
+	if answer, err := s.lifecycle(r); answer != nil || err != nil {
+		s.reply(r.ID, answer, err)
+		return
+	}
+	answer, err := s.request(r)
+	if err != nil {
+		s.reply(r.ID, nil, err)
+		return
+	}
+	s.inBackground(r, answer)
+}
+
+// lifecycle answers what belongs to the beginning and the end of the connection; no
+// answer means that the request is about something else, and allowed now.
+func (s *server) lifecycle(r *jsonrpc2.Request) (any, error) {
+	switch now := s.state.Load(); {
+	case r.Method == "initialize" && now == stateNew:
+		return s.initialize(r)
+	case now == stateNew:
+		return nil, failure(codeNotInitialized, "%s came before initialize", r.Method)
+	case r.Method == "initialize", now == stateShutdown:
+		return nil, failure(jsonrpc2.CodeInvalidRequest, "%s is not possible any more", r.Method)
+	case r.Method == "shutdown":
+		s.state.Store(stateShutdown)
+		s.answers.Wait() // none is lost because the client does not wait for it
+		return json.RawMessage("null"), nil
+	}
+	return nil, nil
+}
+
+// notification does at once what a message says that wants no answer.
+func (s *server) notification(r *jsonrpc2.Request) error {
+	if r.Method == "exit" {
+		s.end()
+		return nil
+	}
+	if s.state.Load() != stateRunning {
+		return nil
+	}
+	switch r.Method {
+	case "initialized":
+		s.watchFiles()
+	case "$/cancelRequest":
+		return s.cancel(r)
+	case "textDocument/didOpen":
+		return s.didOpen(r)
+	case "textDocument/didChange":
+		return s.didChange(r)
+	case "textDocument/didClose":
+		return s.didClose(r)
+	case "textDocument/didSave", "workspace/didChangeWatchedFiles":
+		s.files.forget()
+		s.documents.each(s.diagnose)
+	}
+	return nil
+}
+
+// answerFunc makes the answer to one request from what was known when it came.
+type answerFunc = func(ctx context.Context) (any, error)
+
+// request finds out how a request is answered.
+func (s *server) request(r *jsonrpc2.Request) (answerFunc, error) {
+	switch r.Method {
+	case "textDocument/completion":
+		return atPosition(s, r, (*snapshot).completion)
+	case "textDocument/hover":
+		return atPosition(s, r, (*snapshot).hover)
+	case "textDocument/signatureHelp":
+		return atPosition(s, r, (*snapshot).signature)
+	case "textDocument/definition":
+		return atPosition(s, r, (*snapshot).definition)
+	case "textDocument/documentSymbol":
+		return ofDocument(s, r, (*snapshot).symbols)
+	case "textDocument/formatting":
+		return ofDocument(s, r, (*snapshot).formatting)
+	case "textDocument/codeAction":
+		return s.codeActions(r)
+	}
+	return nil, failure(jsonrpc2.CodeMethodNotFound, "there is no %s here", r.Method)
+}
+
+// inBackground makes an answer and sends it, unless the client cancels the request.
+func (s *server) inBackground(r *jsonrpc2.Request, answer answerFunc) {
+	ctx, cancel := context.WithCancel(s.ctx)
+	s.mu.Lock()
+	s.pending[r.ID] = cancel
+	s.mu.Unlock()
+	s.answers.Go(func() {
+		defer func() {
+			s.mu.Lock()
+			delete(s.pending, r.ID)
+			s.mu.Unlock()
+			cancel()
+		}()
+		defer s.caught(r)
+		select {
+		case s.busy <- struct{}{}:
+			defer func() { <-s.busy }()
+		case <-ctx.Done():
+		}
+		var result any
+		err := ctx.Err()
+		if err == nil {
+			result, err = answer(ctx)
+		}
+		if ctx.Err() != nil {
+			err = failure(codeCancelled, "%s was cancelled", r.Method)
+		}
+		s.reply(r.ID, result, err)
+	})
+}
+
+// cancel stops a request that is not answered yet.
+func (s *server) cancel(r *jsonrpc2.Request) error {
+	params, err := decode[cancelParams](r.Params)
+	if err != nil {
+		return err
+	}
+	var id jsonrpc2.ID
+	if err := json.Unmarshal(params.ID, &id); err != nil {
+		return err
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if cancel := s.pending[id]; cancel != nil {
+		cancel()
+	}
+	return nil
+}
+
+func (s *server) reply(id jsonrpc2.ID, result any, err error) {
+	if err == nil {
+		err = s.conn.Reply(s.ctx, id, result)
+	} else {
+		var known *jsonrpc2.Error
+		if !errors.As(err, &known) {
+			known = &jsonrpc2.Error{Code: codeRequestFailed, Message: err.Error()}
+		}
+		err = s.conn.ReplyWithError(s.ctx, id, known)
+	}
+	if err != nil && !errors.Is(err, jsonrpc2.ErrClosed) {
+		s.log("%v", err)
+	}
+}
+
+// caught keeps a defect in one answer from ending the server.
+func (s *server) caught(r *jsonrpc2.Request) {
+	reason := recover()
+	if reason == nil {
+		return
+	}
+	s.log("internal error in %s: %v\n%s", r.Method, reason, debug.Stack())
+	if !r.Notif {
+		s.reply(r.ID, nil, failure(jsonrpc2.CodeInternalError, "internal error: %v", reason))
+	}
+}
+
+func (s *server) log(format string, args ...any) {
+	if s.config.Log != nil {
+		s.config.Log(fmt.Sprintf(format, args...))
+	}
+}
