@@ -111,9 +111,9 @@ func missedLines(f interp.FileCoverage) string {
 	var parts []string
 	first, last := 0, 0
 	end := func() {
-		switch {
-		case first == 0:
-		case first == last:
+		switch first {
+		case 0:
+		case last:
 			parts = append(parts, fmt.Sprint(first))
 		default:
 			parts = append(parts, fmt.Sprintf("%d-%d", first, last))

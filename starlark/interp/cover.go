@@ -117,7 +117,7 @@ func (c *counters) inside(s syntax.Stmt, counted bool) {
 func (c *counters) list(stmts []syntax.Stmt, counted, docstring bool) []syntax.Stmt {
 	out := make([]syntax.Stmt, 0, 2*len(stmts))
 	for n, s := range stmts {
-		if counted && !(docstring && n == 0) {
+		if counted && (n > 0 || !docstring) {
 			out = append(out, c.counter(s))
 		}
 		c.inside(s, counted)

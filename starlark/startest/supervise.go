@@ -3,6 +3,7 @@ package startest
 import (
 	"bufio"
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -94,16 +95,13 @@ func (s *supervisor) worker(ctx context.Context, cmd *exec.Cmd, job Job) error {
 	if err := cmd.Start(); err != nil {
 		return fmt.Errorf("start a process for tests: %w", err)
 	}
-	err = s.read(out)
-	if err != nil {
+	unread := s.read(out)
+	if unread != nil {
 		_, _ = io.Copy(io.Discard, out) // or it could not end
 	}
-	ended := cmd.Wait()
-	if s.stuck || err == nil && ended == nil || ctx.Err() != nil {
-		return nil
-	}
-	if ended == nil {
-		ended = err
+	ended := cmp.Or(cmd.Wait(), unread)
+	if s.stuck || ended == nil || ctx.Err() != nil {
+		return nil //nolint:nilerr // a stuck worker is meant to end, and the caller looks at ctx
 	}
 	if line, _, _ := strings.Cut(complaint.String(), "\n"); line != "" {
 		ended = fmt.Errorf("%w: %s", ended, line)
