@@ -65,7 +65,7 @@ func TestArchiveAgent(t *testing.T) {
 		t.Errorf("%+v", s)
 	}
 	r := h.torchx("log", handle)
-	complete(t, "log of what is gone", r.stdout, 2, 40)
+	complete(t, "log of what is gone", r.stdout, 2, 40, 0)
 	if r.code != 0 || strings.Count(r.stderr, "\n") != 1 || !strings.Contains(r.stderr, "is gone") {
 		t.Errorf("%+v", r)
 	}
