@@ -23,22 +23,31 @@ var cases = []struct{ name, src, want, fixed string }{
 	{"docstring", "def go():\n    return 1\n", "1:5-1:7 missing-docstring: component go has no docstring: write one, or call it _go if it is a helper", ""},
 	{"private", "def _go():\n    return 1\n\nX = _go()\n", "", ""},
 	{"nested", "def go():\n    \"\"\"Goes.\"\"\"\n    def f():\n        return 1\n\n    return f()\n", "", ""},
-	{"undocumented", "def go(a, b = 1, *c):\n    \"\"\"Goes.\n\n    Args:\n        a (str): first\n    \"\"\"\n    return [a, b, c]\n",
+	{
+		"undocumented", "def go(a, b = 1, *c):\n    \"\"\"Goes.\n\n    Args:\n        a (str): first\n    \"\"\"\n    return [a, b, c]\n",
 		"1:11-1:12 undocumented-argument: argument b of go is not in the Args: section of its docstring\n" +
-			"1:19-1:20 undocumented-argument: argument *c of go is not in the Args: section of its docstring", ""},
+			"1:19-1:20 undocumented-argument: argument *c of go is not in the Args: section of its docstring", "",
+	},
 	{"kwargs", "def go(**kw):\n    \"\"\"Goes.\"\"\"\n    return kw\n", "1:10-1:12 component-kwargs: a command line cannot give **kw: name the parameters otherwise, or call the function _go", ""},
-	{"help", "def go(help):\n    \"\"\"Goes.\n\n    Args:\n        help (str): no\n    \"\"\"\n    return help\n",
-		"1:8-1:12 component-kwargs: a command line cannot give help: name the parameters otherwise, or call the function _go", ""},
-	{"no such argument", "def go(image):\n    \"\"\"Goes.\n\n    Args:\n        imgae (str): the image\n        gone: nothing\n    \"\"\"\n    return image\n",
+	{
+		"help", "def go(help):\n    \"\"\"Goes.\n\n    Args:\n        help (str): no\n    \"\"\"\n    return help\n",
+		"1:8-1:12 component-kwargs: a command line cannot give help: name the parameters otherwise, or call the function _go", "",
+	},
+	{
+		"no such argument", "def go(image):\n    \"\"\"Goes.\n\n    Args:\n        imgae (str): the image\n        gone: nothing\n    \"\"\"\n    return image\n",
 		"1:8-1:13 undocumented-argument: argument image of go is not in the Args: section of its docstring\n" +
 			"5:9-5:14 unknown-argument: the docstring of go describes imgae, which is no argument. Did you mean image?\n" +
 			"6:9-6:13 unknown-argument: the docstring of go describes gone, which is no argument",
-		"def go(image):\n    \"\"\"Goes.\n\n    Args:\n        image (str): the image\n        gone: nothing\n    \"\"\"\n    return image\n"},
-	{"type", "def go(a, ä, b, c):\n    \"\"\"Ä.\n\n    Args:\n        a (string): a\n        ä (intt): ä\n        b (Thing): b\n        c (list[int]): c\n    \"\"\"\n    return [a, ä, b, c]\n",
+		"def go(image):\n    \"\"\"Goes.\n\n    Args:\n        image (str): the image\n        gone: nothing\n    \"\"\"\n    return image\n",
+	},
+	{
+		"type", "def go(a, ä, b, c):\n    \"\"\"Ä.\n\n    Args:\n        a (string): a\n        ä (intt): ä\n        b (Thing): b\n        c (list[int]): c\n    \"\"\"\n    return [a, ä, b, c]\n",
 		"5:12-5:18 unknown-type: argument a: unknown type …\n6:12-6:16 unknown-type: argument ä: unknown type …\n7:12-7:17 unknown-type: argument b: unknown type …",
-		"def go(a, ä, b, c):\n    \"\"\"Ä.\n\n    Args:\n        a (str): a\n        ä (int): ä\n        b (Thing): b\n        c (list[int]): c\n    \"\"\"\n    return [a, ä, b, c]\n"},
-	{"default", defaults(`a = "1", b = 2, c = "true", d = [1, "x"], e = {"k": 1.5}, f = None, g = X, h = -2.5, i = len([]), j = 3`,
-		"a (int)", "b (str)", "c (bool)", "d (list[int])", "e (dict[str, int])", "f (int)", "g (int)", "h (float)", "i (str)", "j (float)"),
+		"def go(a, ä, b, c):\n    \"\"\"Ä.\n\n    Args:\n        a (str): a\n        ä (int): ä\n        b (Thing): b\n        c (list[int]): c\n    \"\"\"\n    return [a, ä, b, c]\n",
+	},
+	{
+		"default", defaults(`a = "1", b = 2, c = "true", d = [1, "x"], e = {"k": 1.5}, f = None, g = X, h = -2.5, i = len([]), j = 3`,
+			"a (int)", "b (str)", "c (bool)", "d (list[int])", "e (dict[str, int])", "f (int)", "g (int)", "h (float)", "i (str)", "j (float)"),
 		"3:12-3:15 default-type: the default of a is not of its type int: \"1\" is not an int (a whole number such as 3)\n" +
 			"3:21-3:22 default-type: the default of b is not of its type str: 2 …\n" +
 			"3:28-3:34 default-type: the default of c is not of its type bool: \"true\" is not a bool …\n" +
@@ -46,13 +55,18 @@ var cases = []struct{ name, src, want, fixed string }{
 			"3:54-3:64 default-type: the default of e is not of its type dict[str, int]: the value of …\n" +
 			"3:80-3:81 default-type: the default of g is not of its type int: \"x\" …",
 		defaults(`a = 1, b = "2", c = True, d = [1, "x"], e = {"k": 1.5}, f = None, g = X, h = -2.5, i = len([]), j = 3`,
-			"a (int)", "b (str)", "c (bool)", "d (list[int])", "e (dict[str, int])", "f (int)", "g (int)", "h (float)", "i (str)", "j (float)")},
-	{"role", "def _f(kw):\n    a = specs.Role(name = \"a\", image = \"b\")\n    b = specs.Role(\"a\", \"b\", resource = None)\n    c = specs.Role(\"a\", \"b\", resource = specs.resource())\n    d = specs.Role(\"a\", **kw)\n    e = specs.Role(1, 2, 3, 4, 5, 6, 7, 8, 9, 10)\n    return [a, b, c, d, e]\n\nX = _f({})\n",
-		"2:9-2:19 role-without-resource: specs.Role without resource: …\n3:9-3:19 role-without-resource: specs.Role without resource: …", ""},
+			"a (int)", "b (str)", "c (bool)", "d (list[int])", "e (dict[str, int])", "f (int)", "g (int)", "h (float)", "i (str)", "j (float)"),
+	},
+	{
+		"role", "def _f(kw):\n    a = specs.Role(name = \"a\", image = \"b\")\n    b = specs.Role(\"a\", \"b\", resource = None)\n    c = specs.Role(\"a\", \"b\", resource = specs.resource())\n    d = specs.Role(\"a\", **kw)\n    e = specs.Role(1, 2, 3, 4, 5, 6, 7, 8, 9, 10)\n    return [a, b, c, d, e]\n\nX = _f({})\n",
+		"2:9-2:19 role-without-resource: specs.Role without resource: …\n3:9-3:19 role-without-resource: specs.Role without resource: …", "",
+	},
 
-	{"unused load", "load(\"./a.star\", \"a\", b = \"c\")\nload(\"./d.star\", \"d\")\n\nX = a\n",
+	{
+		"unused load", "load(\"./a.star\", \"a\", b = \"c\")\nload(\"./d.star\", \"d\")\n\nX = a\n",
 		"1:23-1:24 unused-load: loaded symbol \"b\" is unused\n2:19-2:20 unused-load: loaded symbol \"d\" is unused",
-		"load(\"./a.star\", \"a\")\n\nX = a\n"},
+		"load(\"./a.star\", \"a\")\n\nX = a\n",
+	},
 	{"confusing", "def _f():\n    l = 1\n    return l\n\nX = _f()\n", "2:5-2:6 confusing-name: never use 'l', 'I', or 'O' as names (they're too easily confused with 'I', 'l', or '0')", ""},
 	{"dict method", "X = {}.get(\"a\", default = 1)\n", "1:17-1:28 dict-method-named-arg: named argument \"default\" not allowed, use a positional (unnamed) argument", ""},
 	{"docstring header", "def _f():\n    \"\"\"This is\n    on two lines.\"\"\"\n    return 1\n\nX = _f()\n", "2:5-3:21 docstring-header: the docstring for the function \"_f\" should start with a one-line summary", ""},

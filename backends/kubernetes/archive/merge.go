@@ -164,7 +164,7 @@ func (in *input) fill(ctx context.Context) error {
 
 // next is a block with the input's prefix, and data of its own.
 func (in *input) next(ctx context.Context) (backends.Block, error) {
-	b, err := in.LogReader.Next(ctx)
+	b, err := in.Next(ctx)
 	if err != nil || len(b.Data) == 0 {
 		return b, err
 	}

@@ -257,12 +257,11 @@ func openLogs(dir string, r spec.Replica, others []string, hub *logstore.Hub, st
 			State: state, Watch: []string{replicaDir(dir, r)}, Hub: hub,
 		}, o)
 	}
-	log, err := backends.LogReader(nil), error(nil)
+	openAll := func() (backends.LogReader, error) { return openMerged(others, open, o) }
 	if len(others) == 0 {
-		log, err = open("", o)
-	} else {
-		log, err = openMerged(others, open, o)
+		openAll = func() (backends.LogReader, error) { return open("", o) }
 	}
+	log, err := openAll()
 	if err != nil {
 		return nil, err
 	}

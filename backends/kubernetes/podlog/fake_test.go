@@ -77,7 +77,7 @@ func (f *fake) Open(ctx context.Context, o Options) (io.ReadCloser, error) {
 		case 3, 4:
 			s.left, s.end = f.rand.IntN(3000), errNetwork
 		}
-		if !o.Follow && s.end == io.EOF && s.body == "" {
+		if !o.Follow && errors.Is(s.end, io.EOF) && s.body == "" {
 			s.end = errNetwork // a length, or its chunks, tell that it was cut
 		}
 	}
@@ -105,7 +105,7 @@ func (s *stream) Read(p []byte) (int, error) {
 	for {
 		changed, over := s.fill()
 		if s.left == 0 {
-			if s.body != "" && !s.sent && s.end == io.EOF {
+			if s.body != "" && !s.sent && errors.Is(s.end, io.EOF) {
 				s.sent = true
 				return copy(p, s.body), nil
 			}
