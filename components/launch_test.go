@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
+	"os/signal"
 	"path/filepath"
 	"slices"
 	"strconv"
@@ -115,6 +116,8 @@ func TestEnvLauncherSignalledProcess(t *testing.T) {
 }
 
 func TestEnvLauncherForwardsSignals(t *testing.T) {
+	// A signal that is caught here is at its default in children, under nohup too.
+	signal.Notify(make(chan os.Signal, 1), syscall.SIGHUP)
 	const wait = `
 		trap 'echo got TERM; exit '$1 TERM
 		echo ready

@@ -9,6 +9,7 @@ import (
 	"io"
 	"os"
 	"os/exec"
+	"os/signal"
 	"strings"
 	"sync"
 	"syscall"
@@ -134,6 +135,8 @@ func TestSecondInterruptKills(t *testing.T) {
 
 func TestHangupLeavesTheAppRunning(t *testing.T) {
 	t.Parallel()
+	// A signal that is caught here is at its default in children, under nohup too.
+	signal.Notify(make(chan os.Signal, 1), syscall.SIGHUP)
 	f := start(t, "echo ready; sleep 300")
 	f.signal(syscall.SIGHUP)
 	if code := f.wait(); code != exitHangup {
