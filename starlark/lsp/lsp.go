@@ -53,7 +53,7 @@ func Serve(ctx context.Context, in io.Reader, out io.Writer, c Config) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	s := newServer(ctx, c)
-	stream := jsonrpc2.NewBufferedStream(pipes{in, out}, jsonrpc2.VSCodeObjectCodec{})
+	stream := reported{jsonrpc2.NewBufferedStream(pipes{in, out}, jsonrpc2.VSCodeObjectCodec{}), c.Log}
 	lines := log.New(logWriter{c.Log}, "", 0)
 	s.conn = jsonrpc2.NewConn(ctx, stream, s, jsonrpc2.SetLogger(lines))
 	close(s.ready)
@@ -66,6 +66,25 @@ func Serve(ctx context.Context, in io.Reader, out io.Writer, c Config) error {
 		return ErrNoShutdown
 	}
 	return nil
+}
+
+// reported tells of what is no message before the connection ends because of it: the
+// connection itself does so after it has told that it ended.
+type reported struct {
+	jsonrpc2.ObjectStream
+	log func(string)
+}
+
+// ReadObject returns io.EOF for every error, which nobody tells of again.
+func (r reported) ReadObject(v any) error {
+	err := r.ObjectStream.ReadObject(v)
+	if err == nil {
+		return nil
+	}
+	if r.log != nil && !errors.Is(err, io.EOF) && !errors.Is(err, io.ErrUnexpectedEOF) {
+		r.log("no message of the protocol: " + err.Error())
+	}
+	return io.EOF
 }
 
 // pipes are the two directions of a connection. They belong to the caller.
