@@ -99,14 +99,6 @@ func methodOf(name string) method {
 	return nil
 }
 
-// AttrNames lists what a test can do.
-func (x *test) AttrNames() []string {
-	return []string{
-		"app", "contains", "eq", "error", "fails", "false", "fatal", "golden", "lacks", "log", "matches", "name", "ne",
-		"plan", "run", "setenv", "skip", "true",
-	}
-}
-
 // Attr returns t.name, or a method.
 func (x *test) Attr(name string) (starlark.Value, error) {
 	if name == "name" {
