@@ -3,7 +3,6 @@ package startest
 import (
 	"errors"
 	"fmt"
-	"slices"
 	"strings"
 	"time"
 
@@ -287,8 +286,7 @@ func (x *test) end(err error) {
 			e = x.exec.file.interp.Explain(err)
 		}
 		x.output(errorText(e))
-		var limit *interp.LimitError
-		x.result.crowded = errors.As(err, &limit) && slices.Contains([]string{"memory", "time"}, limit.Limit)
+		x.result.crowded = crowded(err)
 	}
 }
 
