@@ -8,8 +8,9 @@ import (
 func (t *tool) componentCommand() *cli.Command {
 	return t.group(&cli.Command{
 		Name:  "component",
-		Usage: "write, test, format and lint components",
+		Usage: "list, write, test, format, lint and document components",
 		UsageText: "COMMAND ...\n" +
+			"torchx component new train\n" +
 			"torchx component test\n" +
 			"torchx component fmt --check components\n" +
 			"torchx component lint components/train.star",

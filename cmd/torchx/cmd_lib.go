@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"path/filepath"
-	"slices"
 	"strings"
 
 	"github.com/urfave/cli/v2"
@@ -14,94 +13,128 @@ import (
 	"torchx/runtime/suggest"
 )
 
-// libOptions are the flags of `lib`, each of which belongs to some of its commands.
-type libOptions struct {
-	path    string
-	replace bool
-	json    bool
-}
-
-// libAction is one of the commands of `lib`.
-type libAction struct {
-	name  string
-	flags []string // that may be given
-	run   func(ctx context.Context, m *library.Manager, args []string, o libOptions) error
-}
-
-func (t *tool) libActions() []libAction {
-	return []libAction{
-		{"add", []string{"path", "replace"}, t.libAdd},
-		{"remove", []string{"replace"}, t.libRemove},
-		{"sync", nil, t.libSync},
-		{"update", nil, t.libUpdate},
-		{"vendor", nil, t.libVendor},
-		{"verify", nil, t.libVerify},
-		{"list", []string{"json"}, t.libList},
-	}
-}
-
 func (t *tool) libCommand() *cli.Command {
-	o := libOptions{}
-	cmd := &cli.Command{
+	return t.group(&cli.Command{
 		Name:  "lib",
 		Usage: "add, fetch, lock and check component libraries of the project",
-		UsageText: "add|remove|sync|update|vendor|verify|list [NAME ...]\n" +
+		UsageText: "COMMAND ...\n" +
 			"torchx lib add acme https://github.com/acme/components.git v1.2.0\n" +
-			"torchx lib add --path torchx/lib tools ssh://git@example.com/infra.git main\n" +
-			"torchx lib add --replace acme ../acme\n" +
 			"torchx lib update acme@v1.3.0\n" +
 			"torchx run @acme//train.star:ddp --help",
 		Description: libHelp,
-		Flags: []cli.Flag{
-			&cli.StringFlag{Name: "path", Usage: "add: the library is this `FOLDER` of the repository", Destination: &o.path},
-			&cli.BoolFlag{Name: "replace", Usage: "add, remove: a line that reads a folder in the place of the library, as it is", Destination: &o.replace},
-			jsonFlag(&o.json),
+		Subcommands: []*cli.Command{
+			t.libAddCommand(), t.libRemoveCommand(),
+			t.libAllCommand("sync", "fetch what is locked, lock what is new", "Make the libraries be here as "+library.LockFile+" has them: fetch those that are not, "+
+				"and lock those that are listed and not locked yet. A commit that is locked stays.", t.libSync),
+			t.libUpdateCommand(),
+			t.libAllCommand("vendor", "keep the files in the project", "Put the files of all libraries into "+library.VendorDir+", which is then read instead of the cache: "+
+				"neither that nor the network is needed any more. Commands that change the lock keep the folder in step.", t.libVendor),
+			t.libAllCommand("verify", "compare all files with the lock", "Compare every file of every library with its SHA-256 in "+library.LockFile+
+				", and exit with 1 if one differs or is not there.", t.libVerify),
+			t.libListCommand(),
 		},
-	}
-	cmd.Action = func(c *cli.Context) error {
-		name := c.Args().First()
-		if name == "" {
-			return t.print(commandHelp(cmd, cmd.Name, terminalWidth(t.out)))
-		}
-		actions := t.libActions()
-		var names []string
-		for _, a := range actions {
-			names = append(names, a.name)
-			if a.name == name {
-				return t.lib(c, a, o)
-			}
-		}
-		return usagef("lib", "unknown command %s: it is one of %s.%s", quoteWord(name), strings.Join(names, ", "), suggest.Hint(name, names))
-	}
-	return cmd
+	})
 }
 
 const libHelp = "Libraries are folders of .star files that projects share, loaded as load(\"@NAME//x.star\", ...).\n" +
 	library.ProjectFile + " at the project's root lists them, a line each:\n" +
 	"`lib NAME URL REVISION [path=FOLDER]`: a git repository (https, ssh, file), or a folder of it;\n" +
 	"`lib NAME FOLDER`: a folder of this machine; `replace NAME FOLDER`: read that instead, as it is, while you work on both.\n" +
-	library.LockFile + " holds the commit and the SHA-256 of every file: nothing else is loaded. Commit both files.\n\n" +
-	"add NAME URL|FOLDER [REVISION]: list, fetch and lock a library; without REVISION its newest release\n" +
-	"remove NAME ...: take libraries out\n" +
-	"sync: fetch what is locked, lock what is new\n" +
-	"update [NAME[@REVISION] ...]: lock what the revision means now, or another one\n" +
-	"vendor: keep the files in " + library.VendorDir + ", to work without cache and network\n" +
-	"verify: compare all files with the lock\n" +
-	"list: show how it stands with each\n\n" +
+	library.LockFile + " holds the commit and the SHA-256 of every file: nothing else is loaded. Commit both files.\n" +
 	"`run` never fetches. With --offline nothing does, but from file:// URLs."
 
+// libAction is what one of the commands does with its arguments.
+type libAction func(ctx context.Context, m *library.Manager, args []string) error
+
 // lib runs one of the commands.
-func (t *tool) lib(c *cli.Context, a libAction, o libOptions) error {
-	for _, flag := range c.LocalFlagNames() {
-		if !slices.Contains(a.flags, flag) {
-			return usagef("lib", "%s cannot be used with `lib %s`", dashes(flag), a.name)
-		}
-	}
+func (t *tool) lib(c *cli.Context, run libAction) error {
 	home, err := t.env.home()
 	if err != nil {
 		return err
 	}
-	return t.eachProblem(a.run(c.Context, t.libraryManager(home), c.Args().Tail(), o))
+	return t.eachProblem(run(c.Context, t.libraryManager(home), c.Args().Slice()))
+}
+
+func (t *tool) libAddCommand() *cli.Command {
+	o := libAddOptions{}
+	return &cli.Command{
+		Name:  "add",
+		Usage: "list, fetch and lock a library",
+		UsageText: "[--path FOLDER] [--replace] NAME URL|FOLDER [REVISION]\n" +
+			"torchx lib add acme https://github.com/acme/components.git v1.2.0\n" +
+			"torchx lib add --path torchx/lib tools ssh://git@example.com/infra.git main\n" +
+			"torchx lib add shared ../shared/components\n" +
+			"torchx lib add --replace acme ../acme",
+		Description: "Write a line for a library into " + library.ProjectFile + ", fetch it and lock its files. REVISION is a tag, a branch or a commit; " +
+			"without it the newest release is taken. A FOLDER of this machine is read where it is.",
+		Flags: []cli.Flag{
+			&cli.StringFlag{Name: "path", Usage: "the library is this `FOLDER` of the repository", Destination: &o.path},
+			&cli.BoolFlag{Name: "replace", Usage: "read FOLDER, as it is, in the place of a library that is listed", Destination: &o.replace},
+		},
+		Action: func(c *cli.Context) error {
+			return t.lib(c, func(ctx context.Context, m *library.Manager, args []string) error { return t.libAdd(ctx, m, args, o) })
+		},
+	}
+}
+
+func (t *tool) libRemoveCommand() *cli.Command {
+	var replace bool
+	return &cli.Command{
+		Name:        "remove",
+		Usage:       "take libraries out",
+		UsageText:   "[--replace] NAME ...\ntorchx lib remove acme tools\ntorchx lib remove --replace acme",
+		Description: "Take libraries out of " + library.ProjectFile + ", of the lock and of " + library.VendorDir + ".",
+		Flags: []cli.Flag{
+			&cli.BoolFlag{Name: "replace", Usage: "take only the folder away that is read in their place", Destination: &replace},
+		},
+		Action: func(c *cli.Context) error {
+			return t.lib(c, func(ctx context.Context, m *library.Manager, args []string) error {
+				if replace {
+					return t.libUnreplace(m, args)
+				}
+				return t.libRemove(ctx, m, args)
+			})
+		},
+	}
+}
+
+func (t *tool) libUpdateCommand() *cli.Command {
+	return &cli.Command{
+		Name:      "update",
+		Usage:     "lock what revisions mean now, or other ones",
+		UsageText: "[NAME[@REVISION] ...]\ntorchx lib update\ntorchx lib update acme@v1.3.0",
+		Description: "Look up what the revision of each library, or of those that are named, means now, fetch that and lock it. " +
+			"@REVISION changes the line in " + library.ProjectFile + ", too.",
+		Action: func(c *cli.Context) error { return t.lib(c, t.libUpdate) },
+	}
+}
+
+// libAllCommand is a command about all libraries.
+func (t *tool) libAllCommand(name, usage, description string, run libAction) *cli.Command {
+	return &cli.Command{
+		Name: name, Usage: usage, UsageText: "\ntorchx lib " + name, Description: description,
+		Action: func(c *cli.Context) error {
+			if c.NArg() > 0 {
+				return usagef("lib "+name, "unexpected argument %s: %s is about all libraries", quoteWord(c.Args().First()), name)
+			}
+			return t.lib(c, run)
+		},
+	}
+}
+
+func (t *tool) libListCommand() *cli.Command {
+	var asJSON bool
+	return &cli.Command{
+		Name: "list", Usage: "show how it stands with each", UsageText: "[--json]\ntorchx lib list",
+		Description: "List the libraries of the project: what is locked of each, whether its files are here, and where they come from.",
+		Flags:       []cli.Flag{jsonFlag(&asJSON)},
+		Action: func(c *cli.Context) error {
+			if err := noArguments(c); err != nil {
+				return err
+			}
+			return t.lib(c, func(_ context.Context, m *library.Manager, _ []string) error { return t.libList(m, asJSON) })
+		},
+	}
 }
 
 // eachProblem prints the parts of a joined error, each on its line.
@@ -116,15 +149,21 @@ func (t *tool) eachProblem(err error) error {
 	return quietError{exitError}
 }
 
-func (t *tool) libAdd(ctx context.Context, m *library.Manager, args []string, o libOptions) error {
+// libAddOptions are the flags of `lib add`.
+type libAddOptions struct {
+	path    string
+	replace bool
+}
+
+func (t *tool) libAdd(ctx context.Context, m *library.Manager, args []string, o libAddOptions) error {
 	if len(args) < 2 || len(args) > 3 || o.replace && len(args) > 2 {
-		return usagef("lib", "expected `lib add NAME URL [REVISION]`, `lib add NAME FOLDER` or `lib add --replace NAME FOLDER`")
+		return usagef("lib add", "expected `lib add NAME URL [REVISION]`, `lib add NAME FOLDER` or `lib add --replace NAME FOLDER`")
 	}
 	lib := library.Library{Name: strings.TrimPrefix(args[0], "@"), Path: o.path}
 	source := args[1]
 	if o.replace || !library.IsRemote(source) && !strings.HasPrefix(source, "-") {
 		if len(args) > 2 || o.path != "" {
-			return usagef("lib", "a folder has no revision and no --path: %s is no URL of a repository", quoteWord(source))
+			return usagef("lib add", "a folder has no revision and no --path: %s is no URL of a repository", quoteWord(source))
 		}
 		lib.Folder = t.libFolder(m.Root, source)
 	} else {
@@ -167,33 +206,45 @@ func (t *tool) libFolder(root, folder string) string {
 	return "./" + rel
 }
 
-func (t *tool) libRemove(ctx context.Context, m *library.Manager, args []string, o libOptions) error {
-	if len(args) == 0 {
-		return usagef("lib", "missing NAME")
+func (t *tool) libRemove(ctx context.Context, m *library.Manager, args []string) error {
+	names, err := libraryNames(args)
+	if err != nil {
+		return err
 	}
-	for i := range args {
-		args[i] = strings.TrimPrefix(args[i], "@")
-	}
-	if o.replace {
-		for _, name := range args {
-			if err := m.Unreplace(name); err != nil {
-				return t.unknownLibrary(err)
-			}
-			t.say("@%s is not replaced any more", name)
-		}
-		return nil
-	}
-	if _, err := m.Remove(args); err != nil {
+	if _, err := m.Remove(names); err != nil {
 		return t.unknownLibrary(err)
 	}
-	t.say("removed @%s", strings.Join(args, ", @"))
+	t.say("removed @%s", strings.Join(names, ", @"))
 	return t.sayMissing(ctx, m)
 }
 
-func (t *tool) libSync(ctx context.Context, m *library.Manager, args []string, _ libOptions) error {
-	if len(args) > 0 {
-		return usagef("lib", "unexpected argument %s: sync is about all libraries", quoteWord(args[0]))
+func (t *tool) libUnreplace(m *library.Manager, args []string) error {
+	names, err := libraryNames(args)
+	if err != nil {
+		return err
 	}
+	for _, name := range names {
+		if err := m.Unreplace(name); err != nil {
+			return t.unknownLibrary(err)
+		}
+		t.say("@%s is not replaced any more", name)
+	}
+	return nil
+}
+
+// libraryNames are arguments of `lib remove` without the @ that they may have.
+func libraryNames(args []string) ([]string, error) {
+	if len(args) == 0 {
+		return nil, usagef("lib remove", "missing NAME")
+	}
+	names := make([]string, len(args))
+	for i, arg := range args {
+		names[i] = strings.TrimPrefix(arg, "@")
+	}
+	return names, nil
+}
+
+func (t *tool) libSync(ctx context.Context, m *library.Manager, _ []string) error {
 	changes, err := m.Sync(ctx)
 	if err != nil {
 		return err
@@ -205,12 +256,12 @@ func (t *tool) libSync(ctx context.Context, m *library.Manager, args []string, _
 	return t.sayMissing(ctx, m)
 }
 
-func (t *tool) libUpdate(ctx context.Context, m *library.Manager, args []string, _ libOptions) error {
+func (t *tool) libUpdate(ctx context.Context, m *library.Manager, args []string) error {
 	var wanted []library.Wanted
 	for _, arg := range args {
 		name, revision, given := strings.Cut(strings.TrimPrefix(arg, "@"), "@")
 		if given && revision == "" {
-			return usagef("lib", "the revision is missing in %s", quoteWord(arg))
+			return usagef("lib update", "the revision is missing in %s", quoteWord(arg))
 		}
 		wanted = append(wanted, library.Wanted{Name: name, Revision: revision})
 	}
@@ -222,10 +273,7 @@ func (t *tool) libUpdate(ctx context.Context, m *library.Manager, args []string,
 	return t.sayMissing(ctx, m)
 }
 
-func (t *tool) libVendor(ctx context.Context, m *library.Manager, args []string, _ libOptions) error {
-	if len(args) > 0 {
-		return usagef("lib", "unexpected argument %s: vendor is about all libraries", quoteWord(args[0]))
-	}
+func (t *tool) libVendor(ctx context.Context, m *library.Manager, _ []string) error {
 	changes, err := m.Vendor(ctx)
 	if err != nil {
 		return err
@@ -235,10 +283,7 @@ func (t *tool) libVendor(ctx context.Context, m *library.Manager, args []string,
 	return t.sayMissing(ctx, m)
 }
 
-func (t *tool) libVerify(ctx context.Context, m *library.Manager, args []string, _ libOptions) error {
-	if len(args) > 0 {
-		return usagef("lib", "unexpected argument %s: verify is about all libraries", quoteWord(args[0]))
-	}
+func (t *tool) libVerify(ctx context.Context, m *library.Manager, _ []string) error {
 	done, err := m.Verify(ctx)
 	if err != nil {
 		return err

@@ -39,7 +39,7 @@ func (t *tool) lsp(c *cli.Context) error {
 	libraries := t.openLibraries()
 	config := lsp.Config{
 		Dir: t.env.dir, Builtins: components.FS, Version: version, Alive: processAlive,
-		Library: libraries.Open, Libraries: libraries.Names, Folder: libraries.Folder,
+		Library: libraries.Open, Libraries: libraries.Names, Folder: libraries.Folder, Resources: t.resourceNamesOf,
 		Log: func(line string) { t.line("lsp: ", line) },
 	}
 	if home, err := t.env.home(); err == nil {

@@ -29,7 +29,7 @@ func (t *tool) rerunCommand() *cli.Command {
 			"torchx rerun --dryrun -",
 		Description: "Evaluate the component of an app again, in the folder it was run in, with the arguments, variables and options it had, " +
 			"and run the result as a new app. What is given here replaces what was given then: an argument that of the same name, " +
-			"values behind `--` all of them. It warns when component files or environment variables that the component read have changed since. " +
+			"values behind `--` all of them. It warns when component files, environment variables that the component read or named resources have changed since. " +
 			"An app that was submitted from a file is itself run again. One that had a terminal gets one, unless --tty=false is given. " + handleHelp,
 		Flags: append(runFlags(&o, &env, "where to run: `BACKEND` (default: where it ran)"),
 			&cli.BoolFlag{Name: "recorded", Usage: "run the app as it was recorded, without evaluating its component", Destination: &recorded},

@@ -31,8 +31,8 @@ func (c *completer) positional(ctx context.Context) {
 	}
 	place := places[at]
 	switch {
-	case cmd.Name == "lib" && at > 0:
-		c.libraryWords()
+	case strings.HasPrefix(c.line.verb.name, "lib "):
+		c.libraryWords(cmd.Name, at)
 	case cmd.Name == "diff":
 		c.components(true)
 		c.handles(ctx, cmd.Name, false)
@@ -189,15 +189,17 @@ func (c *completer) components(files bool) {
 	}
 }
 
-// libraryWords offers what a command of `lib` takes: names of libraries, or folders.
-func (c *completer) libraryWords() {
-	switch c.line.positionals[0] {
-	case "remove", "update":
+// libraryWords offers what a command of `lib` takes in a place: names of libraries, or
+// folders.
+func (c *completer) libraryWords(command string, at int) {
+	_, replace := c.line.flags["replace"]
+	switch {
+	case command == "remove", command == "update", command == "add" && replace && at == 0:
 		for _, name := range c.openLibraries().Names(c.projectRoot()) {
 			c.add(name, "")
 		}
-	case "add":
-		c.folder = len(c.line.positionals) == 2
+	case command == "add":
+		c.folder = at == 1
 	}
 }
 

@@ -23,7 +23,7 @@ func helpFits(t *testing.T, app *cli.App, group string, commands []*cli.Command)
 		}
 		name := group + c.Name
 		text := helpText(app, name, 80)
-		if !strings.HasPrefix(text, "usage: torchx "+name+" ") {
+		if rest, ok := strings.CutPrefix(text, "usage: torchx "+name); !ok || rest[0] != ' ' && rest[0] != '\n' {
 			t.Errorf("help of %s: %.60q", name, text)
 		}
 		for line := range strings.Lines(text) {

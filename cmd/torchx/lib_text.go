@@ -107,15 +107,12 @@ type libraryStatus struct {
 	Problem  *string `json:"problem"`
 }
 
-func (t *tool) libList(_ context.Context, m *library.Manager, args []string, o libOptions) error {
-	if len(args) > 0 {
-		return usagef("lib", "unexpected argument %s", quoteWord(args[0]))
-	}
+func (t *tool) libList(m *library.Manager, asJSON bool) error {
 	list, err := m.List()
 	if err != nil {
 		return err
 	}
-	if o.json {
+	if asJSON {
 		return t.printJSON(libraryStatuses(list))
 	}
 	if len(list) == 0 {

@@ -8,11 +8,13 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"torchx/components"
 	"torchx/runtime/runner"
 	"torchx/runtime/secrets"
+	"torchx/runtime/spec"
 	"torchx/starlark/component"
 )
 
@@ -30,20 +32,50 @@ func (t *tool) sayChanges(past *runner.Recorded, built *component.Result) {
 	if built != nil {
 		now = built.Modules
 	}
-	if changed := moduleChanges(modules, now, past.Cwd); len(changed) > 0 {
-		t.warn("changed since %s ran: %s (--recorded runs the app as it was)", past.Ref.Handle(), strings.Join(changed, ", "))
+	files := moduleChanges(modules, now, past.Cwd)
+	if len(files) > 0 {
+		t.warn("changed since %s ran: %s (--recorded runs the app as it was)", past.Ref.Handle(), strings.Join(files, ", "))
 	}
 	if built == nil {
 		return
 	}
-	if changed := t.envChanges(env, built.Getenv); len(changed) > 0 {
-		t.warn("variables that the component reads changed since %s ran: %s", past.Ref.Handle(), strings.Join(changed, ", "))
+	vars := t.envChanges(env, built.Getenv)
+	if len(vars) > 0 {
+		t.warn("variables that the component reads changed since %s ran: %s", past.Ref.Handle(), strings.Join(vars, ", "))
+	}
+	if len(files) == 0 && len(vars) == 0 && slices.Equal(past.Args, built.Args) {
+		t.sayResourceChanges(past, built)
 	}
 	was, err := readAsked(past.Asked)
 	image, imageErr := t.image()
 	if err == nil && imageErr == nil && was.Image != "" && image != was.Image && usesImage(past, was.Image) {
 		t.warn("torchx.IMAGE changed since %s ran: it was %s, it is %s", past.Ref.Handle(), was.Image, image)
 	}
+}
+
+// sayResourceChanges warns of roles that get another resource although the component
+// and its arguments are the same: then what a name of the project stands for changed.
+// The record has the values, not the names.
+func (t *tool) sayResourceChanges(past *runner.Recorded, built *component.Result) {
+	var changed []string
+	for i := range built.App.Roles {
+		role := &built.App.Roles[i]
+		at := slices.IndexFunc(past.App.Roles, func(r spec.Role) bool { return r.Name == role.Name })
+		if at >= 0 && !sameJSON(past.App.Roles[at].Resource, role.Resource) {
+			changed = append(changed, role.Name)
+		}
+	}
+	if len(changed) > 0 {
+		t.warn("what [resource:...] of .torchxconfig says changed since %s ran: role %s gets another resource (see torchx diff %s)",
+			past.Ref.Handle(), strings.Join(changed, ", "), past.Ref.Handle())
+	}
+}
+
+// sameJSON reports whether two values are written alike: nil and empty maps are.
+func sameJSON(a, b any) bool {
+	x, errX := json.Marshal(a)
+	y, errY := json.Marshal(b)
+	return errX == nil && errY == nil && string(x) == string(y)
 }
 
 func usesImage(past *runner.Recorded, image string) bool {

@@ -25,11 +25,7 @@ func (t *tool) projectResources() ([]config.Resource, error) {
 	if err != nil || root == t.env.dir {
 		return all, err
 	}
-	above, err := config.Load(config.Options{LookupEnv: t.env.lookup, Cwd: root})
-	if err != nil {
-		return nil, err
-	}
-	more, err := above.Resources()
+	more, err := resourcesIn(root, t.env.lookup)
 	for _, r := range more {
 		if !slices.ContainsFunc(all, func(x config.Resource) bool { return x.Name == r.Name }) {
 			all = append(all, r)
@@ -47,12 +43,31 @@ func (t *tool) resources() ([]specmodule.NamedResource, error) {
 // rootResources are those that tests see: the project's own, and nothing of the user's.
 func (t *tool) rootResources() ([]specmodule.NamedResource, error) {
 	nothing := func(string) (string, bool) { return "", false }
-	conf, err := config.Load(config.Options{LookupEnv: nothing, Cwd: t.projectRoot()})
+	list, err := resourcesIn(t.projectRoot(), nothing)
+	return named(list), err
+}
+
+// resourceNamesOf are the names that the project with a root adds, for an editor: those
+// of a file that cannot be read are missing.
+func (t *tool) resourceNamesOf(root string) []string {
+	list, err := resourcesIn(root, t.env.lookup)
+	if err != nil {
+		return nil
+	}
+	var names []string
+	for _, r := range list {
+		names = append(names, r.Name)
+	}
+	return names
+}
+
+// resourcesIn are those that count in a folder.
+func resourcesIn(dir string, env func(string) (string, bool)) ([]config.Resource, error) {
+	conf, err := config.Load(config.Options{LookupEnv: env, Cwd: dir})
 	if err != nil {
 		return nil, err
 	}
-	list, err := conf.Resources()
-	return named(list), err
+	return conf.Resources()
 }
 
 func named(list []config.Resource) []specmodule.NamedResource {

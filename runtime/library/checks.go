@@ -101,9 +101,12 @@ func IsRemote(source string) bool {
 	return ok && len(host) > 1 && !strings.ContainsAny(host, `/\`) // C:\x is a folder
 }
 
-// notURL explains the short form that git has for ssh.
+// notURL explains the short forms that git has for ssh and for helpers.
 func notURL(text string) error {
 	host, path, ok := strings.Cut(text, ":")
+	if ok && strings.HasPrefix(path, ":") { // git would run the helper git-remote-HOST
+		return fmt.Errorf("URL %q: libraries are fetched by https, ssh or file, not by %q", text, host)
+	}
 	if ok && host != "" && !strings.Contains(host, "/") {
 		return fmt.Errorf("URL %q: write it as ssh://%s/%s", text, host, strings.TrimPrefix(path, "/"))
 	}

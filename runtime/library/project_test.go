@@ -77,7 +77,7 @@ func TestParseProjectRefuses(t *testing.T) {
 		"lib acme \"https://h/r\\n\" v1":       "control characters",
 		"lib acme https://h/r \"a\\x1b\"":      "control characters",
 		"lib acme https://h/r a..b":            "is no branch, tag or commit",
-		"lib acme ext::sh -c":                  "ssh://ext/:sh",
+		"lib acme ext::sh -c":                  `not by "ext"`,
 		"lib acme ext://sh v1":                 "https, ssh or file",
 		"lib acme http://h/r v1":               `not by "http"`,
 		"lib acme git://h/r v1":                `not by "git"`,

@@ -8,6 +8,8 @@ import (
 	"time"
 
 	"go.starlark.net/starlark"
+
+	"torchx/starlark/startest"
 )
 
 // fakeLoader has the files of a workspace as texts.
@@ -36,6 +38,8 @@ func (l fakeLoader) Entries(_ *File, folder string) []string {
 }
 
 func (fakeLoader) Roots(*File) []string { return []string{"@torchx//", "@acme//"} }
+
+func (fakeLoader) Resources(*File) []string { return []string{"gpu.lab", "gpu.small"} }
 
 var workspace = fakeLoader{
 	"./helper.star": `"""Helpers."""
@@ -68,11 +72,17 @@ _private = 1
 // cursorFile splits a text at "|", the cursor.
 func cursorFile(t *testing.T, text string, before *File) (*File, int) {
 	t.Helper()
+	return cursorIn(t, "x.star", text, before)
+}
+
+// cursorIn is cursorFile for a file of that name.
+func cursorIn(t *testing.T, name, text string, before *File) (*File, int) {
+	t.Helper()
 	at := strings.IndexByte(text, '|')
 	if at < 0 {
 		t.Fatalf("no cursor in %q", text)
 	}
-	return New("x.star", nil, text[:at]+text[at+1:], before), at
+	return New(name, nil, text[:at]+text[at+1:], before), at
 }
 
 const head = `load("./helper.star", "role", "train", "SIZE")
@@ -128,6 +138,9 @@ func TestComplete(t *testing.T) {
 		{"resource names", `specs.named_resources["gpu.|"]`, "gpu.small gpu.large", "cpu.small"},
 		{"resource names by argument", `specs.resource(h = "gpu.|")`, "gpu.small", "cpu.small"},
 		{"choices", head + `    train(mode = "|")`, "fast slow", ""},
+		{"resources of the project", `specs.named_resources["|"]`, "gpu.lab gpu.small", ""},
+		{"resource of an argument", "def f(h = None):\n    \"\"\"F.\n\n    Args:\n        h (resource?): what\n    \"\"\"\n\nf(h = \"gpu.|\")", "gpu.lab gpu.large", "cpu.small"},
+		{"t is nothing outside tests", "def test_x(t):\n    t.|", "", "eq"},
 		{"comment", "# spe|", "", "specs"},
 		{"string", `x = "spe|"`, "", "specs"},
 		{"docstring", "def f():\n    \"\"\"spe|", "", "specs"},
@@ -160,6 +173,25 @@ func TestComplete(t *testing.T) {
 		if c.want == "" && c.not == "" && len(items) > 0 || from > at {
 			t.Errorf("%s: %v from %d", c.name, have, from)
 		}
+	}
+}
+
+// TestOfTests: in a test file t is what tests are given.
+func TestOfTests(t *testing.T) {
+	t.Parallel()
+	for _, text := range []string{
+		"def test_x(t):\n    t.|", "def _check(t, app):\n    if app:\n        t.|",
+		"def test_x(t):\n    t.run(\"a\", lambda t: t.|)", "def test_x(t):\n    for t2 in [1]:\n        x = [t.|",
+	} {
+		f, at := cursorIn(t, "x_test.star", text, nil)
+		items, _ := f.Complete(workspace, at)
+		if len(items) != len(startest.Docs()) {
+			t.Errorf("%q: %d names", text, len(items))
+		}
+	}
+	f, at := cursorIn(t, "x_test.star", "def test_x(t):\n    t.pl|an(1)", nil)
+	if r := f.Reference(workspace, at); r == nil || !strings.HasPrefix(r.Signature, "t.plan(app, backend = ") || len(r.Params) != 3 {
+		t.Errorf("%+v", r)
 	}
 }
 

@@ -9,7 +9,11 @@ import (
 	"go.starlark.net/syntax"
 
 	"torchx/starlark/specmodule"
+	"torchx/starlark/startest"
 )
+
+// testType is the type of the value that tests are given.
+const testType = "test"
 
 // builtins are all built-in names by their full name, "specs.Role" or "len", made
 // when the first is asked for.
@@ -30,6 +34,9 @@ var builtins = sync.OnceValue(func() map[string]*Symbol {
 			out[kind+"."+name] = builtin(name, d[0], d[1])
 		}
 	}
+	for name, d := range startest.Docs() {
+		out[testType+"."+name] = builtin(testType+"."+name, d.Signature, d.Text)
+	}
 	out["__file__"] = builtin("__file__", "__file__", "The absolute path of this file, or the label of a built-in one.")
 	return out
 })
@@ -39,7 +46,7 @@ func builtin(name, signature, text string) *Symbol {
 	s := &Symbol{Name: name[strings.LastIndexByte(name, '.')+1:], Kind: Constant, Signature: signature, Doc: text}
 	head, params, call := strings.Cut(signature, "(")
 	switch {
-	case call && head == name:
+	case call && head[strings.LastIndexByte(head, '.')+1:] == s.Name:
 		s.Kind, s.Callable = Function, true
 		if s.Name[0] >= 'A' && s.Name[0] <= 'Z' && name != "specs.overlays."+s.Name {
 			s.Kind = Type
@@ -95,6 +102,3 @@ func membersOf(prefix string) []*Symbol {
 	slices.SortFunc(out, func(a, b *Symbol) int { return strings.Compare(a.Name, b.Name) })
 	return out
 }
-
-// resourceNames are those that specs.named_resources has.
-func resourceNames() []string { return specmodule.NamedResourceNames() }

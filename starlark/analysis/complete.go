@@ -3,6 +3,8 @@ package analysis
 import (
 	"slices"
 	"strings"
+
+	"torchx/starlark/specmodule"
 )
 
 // Item is something that can stand at the cursor.
@@ -142,11 +144,20 @@ func (p *completion) inString() {
 		p.exports(b.Texts)
 	case b.Open == '[' && b.Callee == "specs.named_resources", b.Callee == "specs.get_named_resources",
 		b.Callee == "specs.resource" && b.Argument == "h":
-		for _, name := range resourceNames() {
-			p.text(name)
-		}
+		p.resources()
 	default:
 		p.choices(b)
+	}
+}
+
+// resources offers the names that specs.named_resources has in the project.
+func (p *completion) resources() {
+	var project []specmodule.NamedResource
+	for _, name := range p.loader.Resources(p.file) {
+		project = append(project, specmodule.NamedResource{Name: name})
+	}
+	for _, name := range specmodule.NamedResourceNames(project...) {
+		p.text(name)
 	}
 }
 
@@ -184,10 +195,15 @@ func (p *completion) choices(b *Bracket) {
 		return
 	}
 	fn := p.file.Lookup(p.loader, p.offset, b.Callee)
-	if param := fn.parameter(b); param != nil {
-		for _, c := range param.Choices {
-			p.text(c)
-		}
+	param := fn.parameter(b)
+	if param == nil {
+		return
+	}
+	for _, c := range param.Choices {
+		p.text(c)
+	}
+	if param.Resource {
+		p.resources()
 	}
 }
 

@@ -110,10 +110,7 @@ func (p *Param) describe(a component.DocArg) {
 	if a.Type != "" {
 		parts = append(parts, "("+a.Type+")")
 		if t, err := component.ParseType(a.Type); err == nil {
-			p.Choices = t.Choices
-		}
-		if strings.HasPrefix(a.Type, "resource") {
-			p.Choices = resourceNames()
+			p.Choices, p.Resource = t.Choices, t.Kind == component.Resource
 		}
 	}
 	if a.Help != "" {

@@ -3,6 +3,8 @@ package analysis
 import (
 	"slices"
 	"strings"
+
+	"torchx/starlark/starfiles"
 )
 
 // Loader finds what load() brings in.
@@ -14,6 +16,8 @@ type Loader interface {
 	Entries(from *File, folder string) []string
 	// Roots lists the labels of libraries: "@torchx//", "@name//".
 	Roots(from *File) []string
+	// Resources lists the names of resources that the project of a file adds.
+	Resources(from *File) []string
 }
 
 // Lookup returns what a name with its dots means at an offset of the file, nil if
@@ -90,6 +94,9 @@ func (f *File) builtinType(l Loader, offset int, chain string) string {
 	}
 	if s.Label != "" {
 		s = f.loaded(l, s)
+	}
+	if s.Kind == Parameter && s.value == "" && s.Name == "t" && starfiles.IsTest(f.Name) {
+		return testType // by convention, for helpers and subtests, too
 	}
 	return valueType(s)
 }

@@ -45,6 +45,8 @@ type Param struct {
 	Doc  string // one line, "" for none
 	// Choices are what its value can be, where that is a list of texts.
 	Choices []string
+	// Resource: its value is the name of a resource.
+	Resource bool
 	// Star: it takes what is left, so it cannot be named in a call.
 	Star bool
 	// Required: it has no default.

@@ -28,6 +28,8 @@ type Config struct {
 	// Library and Libraries are those of a workspace; see interp.Config. nil: there are none.
 	Library   func(root, name string) (fs.FS, error)
 	Libraries func(root string) []string
+	// Resources are the names of resources that the project with a root adds; nil: none.
+	Resources func(root string) []string
 	// Folder is where the files of a library are that can be edited; nil, or false: they
 	// cannot.
 	Folder func(root, name string) (string, bool)

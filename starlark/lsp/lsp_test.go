@@ -273,7 +273,30 @@ func TestHoverAndSignature(t *testing.T) {
 	signature("x = role(image = |", "role(name, image", 1)
 	signature("x = role(1, 2, |", "role(name, image", 2)
 	signature("x = (|", "", 0)
+	signature("s = \"a\"\nx = s.replace(1, |", "replace(old, new", 1)
 	signature("x = unknown(|", "", 0)
+}
+
+// TestWritingTests: the methods of t, and resources of the project, are known.
+func TestWritingTests(t *testing.T) {
+	t.Parallel()
+	c := connect(t, project(), func(config *Config) {
+		config.Resources = func(root string) []string { return []string{"gpu." + filepath.Base(root)} }
+	})
+	c.initialize()
+	const name = "components/train_test.star"
+	at := c.open(name, "def test_x(t):\n    t.|")
+	c.offers(name, at, "eq", "golden", "plan", "!append")
+	at = c.change(name, 2, "def test_x(t):\n    t.eq(|")
+	if s := result[*signatureHelp](c, "textDocument/signatureHelp", c.at(name, at)); s == nil || !strings.HasPrefix(s.Signatures[0].Label, "t.eq(got, want") {
+		t.Errorf("%+v", s)
+	}
+	at = c.change(name, 3, "def test_x(t):\n    t.fai|ls(len, \"x\")")
+	if h := result[*hover](c, "textDocument/hover", c.at(name, at)); h == nil || !strings.Contains(h.Contents.Value, "fn fails with a message") {
+		t.Errorf("%+v", h)
+	}
+	at = c.change(name, 4, "x = specs.resource(h = \"|\")")
+	c.offers(name, at, "gpu."+filepath.Base(c.dir), "gpu.small")
 }
 
 func TestDefinition(t *testing.T) {

@@ -83,6 +83,18 @@ func (s *snapshot) Roots(from *analysis.File) []string {
 	return roots
 }
 
+// Resources implements analysis.Loader.
+func (s *snapshot) Resources(from *analysis.File) []string {
+	if s.config.Resources == nil {
+		return nil
+	}
+	root := s.config.Dir
+	if from.Source != nil && from.Source.Root() != "" {
+		root = from.Source.Root()
+	}
+	return s.config.Resources(root)
+}
+
 // atPosition answers a request about a place of a document.
 func atPosition[T any](s *server, r *jsonrpc2.Request, answer func(*snapshot, int) (T, error)) (answerFunc, error) {
 	params, err := decode[positionParams](r.Params)

@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"runtime"
 	"runtime/debug"
+	"runtime/metrics"
 	"slices"
 	"strings"
 	"sync"
@@ -40,8 +41,10 @@ type Runner struct {
 	tasks     []Task     // not loaded yet
 	ready     []unit     // tests to run
 	alone     []unit     // tests to run again when nothing else does
+	again     []Task     // files to load again then
 	loading   int        // files that are being loaded
 	halted    bool       // no new tests
+	lonely    bool       // one test runs at a time
 }
 
 // A unit is one test of a loaded file.
@@ -85,7 +88,7 @@ func (r *Runner) Run(ctx context.Context, tasks []Task) {
 		n = runtime.GOMAXPROCS(0)
 	}
 	if r.options.Careful {
-		n = 1
+		n, r.lonely = 1, true
 	}
 	for range n {
 		r.interps = append(r.interps, r.newInterp())
@@ -178,7 +181,14 @@ func (r *Runner) load(ctx context.Context, i *interp.Interp, t Task) []unit {
 		r.send(Message{File: f.name, Started: loadingName})
 	}
 	ctx = interp.WithHooks(ctx, interp.Hooks{Print: func(string) {}, Fatal: r.fatal(unit{file: f})})
+	r.makeRoom()
 	m, err := i.LoadFile(ctx, f.path)
+	if r.toBlameOthers(ctx, crowded(err)) {
+		r.mu.Lock()
+		r.again = append(r.again, t)
+		r.mu.Unlock()
+		return nil
+	}
 	if err != nil {
 		f.broken(err)
 		return nil
@@ -238,8 +248,9 @@ func (r *Runner) runUnit(ctx context.Context, u unit) {
 	if r.options.Careful {
 		r.send(Message{File: u.file.name, Started: u.name})
 	}
+	r.makeRoom()
 	result := r.call(ctx, u)
-	if result.crowded && ctx.Err() == nil && !r.options.Careful {
+	if r.toBlameOthers(ctx, result.crowded) {
 		r.mu.Lock()
 		r.alone = append(r.alone, u)
 		r.mu.Unlock()
@@ -276,12 +287,42 @@ func (f *file) finish(r *Runner, result *Result) {
 	}
 }
 
-// runAlone gives tests that exceeded a limit of the whole process the process for
-// themselves: they may have been the victims of others.
+// runAlone gives tests and files that exceeded a limit of the whole process the
+// process for themselves: they may have been the victims of others.
 func (r *Runner) runAlone(ctx context.Context) {
+	r.lonely = true
 	for _, u := range r.alone {
+		r.runUnit(ctx, u)
+	}
+	for _, t := range r.again {
+		i := r.newInterp() // the old one remembers what could not be loaded
+		r.interps = append(r.interps, i)
+		r.tasks = []Task{t}
+		r.work(ctx, i)
+	}
+}
+
+// crowded reports whether an error is that a limit of the whole process was exceeded.
+func crowded(err error) bool {
+	var limit *interp.LimitError
+	return errors.As(err, &limit) && slices.Contains([]string{"memory", "time"}, limit.Limit)
+}
+
+// toBlameOthers reports whether a limit that was exceeded may be the work of another test.
+func (r *Runner) toBlameOthers(ctx context.Context, crowded bool) bool {
+	return crowded && ctx.Err() == nil && !r.lonely
+}
+
+// makeRoom takes away what earlier tests left, for one that runs alone: garbage counts
+// as memory until it is collected. That costs more than most tests, so a little stays.
+func (r *Runner) makeRoom() {
+	if !r.lonely {
+		return
+	}
+	sample := []metrics.Sample{{Name: "/memory/classes/heap/objects:bytes"}}
+	metrics.Read(sample)
+	if sample[0].Value.Uint64() > cmp.Or(r.options.MaxHeap, interp.DefaultMaxHeap)/8 {
 		debug.FreeOSMemory()
-		r.finish(u, r.call(ctx, u))
 	}
 }
 

@@ -108,6 +108,7 @@ def test_hungry(t):
 `,
 		"b_test.star": "def _busy(t):\n    l = []\n    for i in range(60000):\n        l.append(i)\n" +
 			strings.Repeat("\ndef test_N(t):\n    _busy(t)\n", 1) + "\ndef test_1(t):\n    _busy(t)\n\ndef test_2(t):\n    _busy(t)\n",
+		"c_test.star": "def _fill():\n    return [[i] for i in range(60000)]\n\nALL = _fill()\n\ndef test_all(t):\n    t.eq(len(ALL), 60000)\n",
 	})
 	out, err := supervised(t.Context(), t, dir, startest.Options{MaxHeap: 48 << 20, Parallel: 4, Timeout: time.Minute})
 	must(t, err)
@@ -119,7 +120,7 @@ def test_hungry(t):
 	if got := said(out.tests["a_test.star:test_hungry"]); !strings.Contains(got, "needs more than 48 MiB of memory") {
 		t.Errorf("hungry: %s", got)
 	}
-	if len(out.tests) != 4 {
+	if len(out.tests) != 5 {
 		t.Errorf("%d tests", len(out.tests))
 	}
 }

@@ -3,7 +3,6 @@ package startest
 import (
 	"errors"
 	"fmt"
-	"slices"
 	"strings"
 	"time"
 
@@ -97,14 +96,6 @@ func methodOf(name string) method {
 		return (*test).golden
 	}
 	return nil
-}
-
-// AttrNames lists what a test can do.
-func (x *test) AttrNames() []string {
-	return []string{
-		"app", "contains", "eq", "error", "fails", "false", "fatal", "golden", "lacks", "log", "matches", "name", "ne",
-		"plan", "run", "setenv", "skip", "true",
-	}
 }
 
 // Attr returns t.name, or a method.
@@ -295,8 +286,7 @@ func (x *test) end(err error) {
 			e = x.exec.file.interp.Explain(err)
 		}
 		x.output(errorText(e))
-		var limit *interp.LimitError
-		x.result.crowded = errors.As(err, &limit) && slices.Contains([]string{"memory", "time"}, limit.Limit)
+		x.result.crowded = crowded(err)
 	}
 }
 

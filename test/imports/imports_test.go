@@ -35,7 +35,7 @@ var allowed = map[string][]string{
 	"runtime/runner":                  {"backends", "state", "runtime/spec", "runtime/config", "runtime/suggest", "runtime/procs", "runtime/failpoint", "runtime/secrets"},
 	"starlark/interp":                 {},
 	"starlark/specmodule":             {"runtime/spec", "runtime/suggest", "runtime/overlay", "runtime/kv"},
-	"starlark/analysis":               {"starlark/specmodule", "starlark/component", "starlark/interp", "runtime/suggest"},
+	"starlark/analysis":               {"starlark/specmodule", "starlark/component", "starlark/interp", "starlark/startest", "starlark/starfiles", "runtime/suggest"},
 	"starlark/component":              {"starlark/interp", "starlark/specmodule", "runtime/spec", "runtime/suggest", "runtime/kv", "runtime/units"},
 	"starlark/pages":                  {"starlark/component"},
 	"starlark/migrate":                {"starlark/specmodule", "starlark/starfmt", "runtime/suggest"},

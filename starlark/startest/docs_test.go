@@ -1,0 +1,33 @@
+package startest
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"go.starlark.net/starlark"
+)
+
+// TestDocsAreTrue: what is documented is there, and README's table has all of it.
+func TestDocsAreTrue(t *testing.T) {
+	t.Parallel()
+	readme, err := os.ReadFile(filepath.Join("..", "..", "README.md"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	x := &test{}
+	for name, d := range Docs() {
+		if v, err := x.Attr(name); v == nil || err != nil {
+			t.Errorf("t.%s is documented, but not there: %v", name, err)
+		} else if _, call := v.(*starlark.Builtin); call != strings.HasPrefix(d.Signature, "t."+name+"(") {
+			t.Errorf("t.%s: %s", name, d.Signature)
+		}
+		if d.Text == "" || strings.Contains(d.Text, "\n") {
+			t.Errorf("t.%s: %q", name, d.Text)
+		}
+		if !strings.Contains(string(readme), "`t."+name+"(") && !strings.Contains(string(readme), "`t."+name+"`") {
+			t.Errorf("README's table lacks t.%s", name)
+		}
+	}
+}
