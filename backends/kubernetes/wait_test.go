@@ -92,7 +92,7 @@ func TestDeletedPod(t *testing.T) {
 		if o.gang == formVolcano {
 			return // it makes the pod again, and the app goes on
 		}
-		id := o.start(t, 2, "trap 'exit 0' TERM; while true; do sleep 0.1; done", nil, nil)
+		id := o.start(t, 2, "trap 'sleep 2; exit 0' TERM; while true; do sleep 0.1; done", nil, nil) // times are whole seconds
 		o.until(t, id, "RUNNING", func(s *spec.Status) bool {
 			r := s.Replica(spec.Replica{Role: "r", ID: 1})
 			return s.State == spec.Running && r.State == spec.Running
