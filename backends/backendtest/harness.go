@@ -27,6 +27,7 @@ type Harness struct {
 	Reopen  func(t *testing.T) backends.Backend
 	Caps    Caps
 	Timeout time.Duration // for everything that must happen; 0: a minute
+	Forced  time.Duration // what a forced end may take, less than the grace period; 0: eight seconds
 }
 
 // Caps says what a backend can do; cases that need more do nothing.

@@ -44,6 +44,7 @@ func harness(t *testing.T, cluster *clustertest.Cluster, gang form) backendtest.
 	return backendtest.Harness{
 		Backend: open(t), Programs: backendtest.Shell{}, Image: clustertest.Image, Caps: capabilities(gang),
 		Cfg: map[string]string{"namespace": namespace, "gang": string(gang)}, Reopen: open, Timeout: 4 * time.Minute,
+		Forced: 20 * time.Second, // pods have 30 s
 	}
 }
 

@@ -18,14 +18,20 @@ func (b *Backend) Delete(ctx context.Context, id string, o backends.DeleteOption
 	if err != nil {
 		return err
 	}
-	a, err := t.find(ctx)
-	if errors.Is(err, backends.ErrNotFound) { // somebody else deleted it: only its logs are left
-		return errors.Join(err, b.forgetLogs(id, o))
+	a, missing := t.find(ctx)
+	switch {
+	case missing == nil:
+		err = t.remove(ctx, a)
+	case errors.Is(missing, backends.ErrNotFound):
+		// Somebody else deleted it, or its submission was cut short.
+		var some bool
+		if some, err = t.sweep(ctx); err == nil && !some {
+			return errors.Join(missing, b.forgetLogs(id, o))
+		}
+	default:
+		err = missing
 	}
 	if err != nil {
-		return err
-	}
-	if err := t.remove(ctx, a); err != nil {
 		return err
 	}
 	if err := t.gone(ctx); err != nil {
@@ -55,6 +61,26 @@ func (t *target) remove(ctx context.Context, a *app) (first error) {
 		remove(kube.Services, t.name)
 	}
 	return first
+}
+
+// sweep deletes what a submission in the form job has made before its first Job: the
+// service, which owns whatever else there is; the other forms begin with the main
+// object. It tells whether there was anything.
+func (t *target) sweep(ctx context.Context) (some bool, first error) {
+	services, err := kube.ListAll[kube.Object](ctx, t.Client, kube.Services, t.namespace, kube.ListOptions{LabelSelector: label.Selector(t.name)})
+	if errors.Is(err, kube.ErrForbidden) { // who may not see services has made none
+		return false, nil
+	}
+	if err != nil {
+		return false, err
+	}
+	for i := range services.Items {
+		err := t.Delete(ctx, kube.Services, t.namespace, services.Items[i].Name, services.Items[i].UID, nil)
+		if err != nil && !errors.Is(err, backends.ErrNotFound) && first == nil {
+			first = err
+		}
+	}
+	return len(services.Items) > 0, first
 }
 
 // goneTime bounds the wait for pods that end: their grace period is 30 s where nobody

@@ -87,7 +87,8 @@ func runsOf(pod *corev1.Pod, of archive.Run) (all []archive.Run) {
 			r := of
 			// A controller that gives its pods names of their own can make another one of
 			// the same name, and a kubelet another run in the same pod.
-			r.Verify = pod.GenerateName == "" || init || pod.Spec.RestartPolicy != corev1.RestartPolicyNever
+			r.InPlace = init || pod.Spec.RestartPolicy != corev1.RestartPolicyNever
+			r.Verify = pod.GenerateName == "" || r.InPlace
 			if r.Name = specs[i].Name; init || i > 0 {
 				r.Container = r.Name
 			}
@@ -153,6 +154,11 @@ func (c *logCluster) Open(ctx context.Context, r archive.Run, o podlog.Options) 
 	if err != nil {
 		return nil, err
 	}
+	if r.InPlace && !r.Previous && (r.State == podlog.Ended || !o.Since.IsZero()) {
+		if err := t.reported(ctx, r); err != nil {
+			return nil, logError(err)
+		}
+	}
 	body, err := t.Stream(ctx, kube.Pods, t.namespace, r.Pod, "log", logParams(r, o))
 	if err != nil {
 		return nil, logError(err)
@@ -174,6 +180,48 @@ func (c *logCluster) Open(ctx context.Context, r archive.Run, o podlog.Options) 
 }
 
 var errAnother = fmt.Errorf("the pod, or its container, is another one now: %w", backends.ErrUnavailable)
+
+const (
+	// reportTime is how long a kubelet may take to report the end of a container. It
+	// starts the next one, and sends the log of that, before.
+	reportTime  = 5 * time.Second
+	reportEvery = 250 * time.Millisecond
+)
+
+// reported waits for the kubelet to say what became of a run whose log broke off. An
+// error says that another run has taken its place.
+func (t *target) reported(ctx context.Context, r archive.Run) error {
+	for late := time.Now().Add(reportTime); ; {
+		pod := &corev1.Pod{}
+		err := t.Get(ctx, kube.Pods, t.namespace, r.Pod, pod)
+		if err == nil {
+			err = verify(pod, r)
+		}
+		if err != nil {
+			return err
+		}
+		s := statusOf(append(pod.Status.ContainerStatuses, pod.Status.InitContainerStatuses...), r.Name)
+		if s == nil || !replaceable(pod, s) || time.Now().After(late) {
+			return nil
+		}
+		if err := sleep(ctx, reportEvery); err != nil {
+			return err
+		}
+	}
+}
+
+// replaceable tells whether the next run of a container may have begun unseen. One that
+// waits for its next run has time.
+func replaceable(pod *corev1.Pod, s *corev1.ContainerStatus) bool {
+	switch end := s.State.Terminated; {
+	case s.State.Running != nil:
+		return true
+	case end == nil, pod.Status.Phase == corev1.PodSucceeded, pod.Status.Phase == corev1.PodFailed:
+		return false
+	default:
+		return end.ExitCode != 0 || pod.Spec.RestartPolicy == corev1.RestartPolicyAlways
+	}
+}
 
 func verify(pod *corev1.Pod, r archive.Run) error {
 	if string(pod.UID) != r.UID {

@@ -11,10 +11,24 @@ import (
 	"torchx/runtime/spec"
 )
 
+// notStarted is what `torchx run` ends with where the cluster refuses a planned app.
+const notStarted = 125
+
 // Submit makes the objects of a plan, all or none, and returns when the cluster has
 // them. What the cluster would refuse is found before images are pushed or anything
-// is made. Errors: backends.ErrExists, backends.ErrUnavailable.
+// is made. Errors: backends.ErrExists, backends.ErrUnavailable, *backends.StartError.
 func (b *Backend) Submit(ctx context.Context, p *backends.Plan) error {
+	err := b.start(ctx, p)
+	for _, other := range []error{nil, backends.ErrExists, backends.ErrUnavailable, backends.ErrInvalidOption, errLeft, context.Canceled, context.DeadlineExceeded} {
+		if errors.Is(err, other) {
+			return err
+		}
+	}
+	return &backends.StartError{Code: notStarted, Err: err}
+}
+
+// start is Submit with errors of any kind.
+func (b *Backend) start(ctx context.Context, p *backends.Plan) error {
 	req, ok := p.Request.(*Request)
 	if !ok {
 		return fmt.Errorf("not a plan of the kubernetes backend: %T", p.Request)
@@ -44,7 +58,7 @@ func (b *Backend) Submit(ctx context.Context, p *backends.Plan) error {
 	}
 	s := &submission{Client: c, namespace: req.Objects[0].Meta().Namespace, progress: p.Progress}
 	if o.validate {
-		if err := s.validate(ctx, req); err != nil {
+		if err := s.validate(ctx, req, p.App); err != nil {
 			return err
 		}
 	}
@@ -109,6 +123,9 @@ func (r *Request) checkImages() error {
 	return nil
 }
 
+// errLeft: an app was refused, but a part of it may run, which its state tells then.
+var errLeft = errors.New("a part is left")
+
 // submit makes the objects; whatever fails, what was made is removed.
 func (s *submission) submit(ctx context.Context, req *Request) error {
 	err := s.create(ctx, req)
@@ -124,7 +141,7 @@ func (s *submission) submit(ctx context.Context, req *Request) error {
 	if left == nil {
 		return err
 	}
-	return fmt.Errorf("%w; what was made could not be removed (%w): `kubectl%s -n %s delete %s` does",
+	return backends.Errorf(errLeft, "%w; what was made could not be removed (%w): `kubectl%s -n %s delete %s` does",
 		err, left, s.flag(), s.namespace, strings.Join(s.names(), " "))
 }
 

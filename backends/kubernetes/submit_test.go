@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"net/http"
 	"net/http/httptest"
 	"net/http/httputil"
@@ -217,14 +218,7 @@ func TestRefusals(t *testing.T) {
 	t.Parallel()
 	s := newSite(t)
 	s.Create(t, s.namespace, `{apiVersion: v1, kind: ResourceQuota, metadata: {name: few}, spec: {hard: {requests.cpu: "2"}}}`)
-	s.Eventually(t, "quota", func(ctx context.Context) (bool, error) {
-		q, err := s.Of(s.namespace, "v1", "ResourceQuota").Get(ctx, "few", metav1.GetOptions{})
-		if err != nil {
-			return false, err
-		}
-		_, found, _ := unstructured.NestedString(q.Object, "status", "hard", "requests.cpu")
-		return found, nil
-	})
+	s.quota("few", "requests.cpu")
 	large, noImage, odd := sleepers(), sleepers(), sleepers()
 	large.Roles[1].Resource.CPU = 3
 	noImage.Roles[0].Image = spec.None
@@ -240,6 +234,7 @@ func TestRefusals(t *testing.T) {
 		"of pods":         {sleepers(), map[string]any{"gang": "job", "priority_class": "no-such"}, []string{"role lead", "no PriorityClass with name no-such"}},
 		"service account": {sleepers(), map[string]any{"service_account": "no-such"}, []string{"role lead", `serviceaccount "no-such" not found`}},
 		"quota":           {large, nil, []string{"role worker", "exceeded quota: few"}},
+		"quota of all":    {sleepers(), map[string]any{"reserved_millicpu": 100}, []string{"together need requests.cpu 2.7", "quota few", "allows 2"}},
 		"image":           {noImage, nil, []string{"container lead", "no image"}},
 		"invalid":         {odd, map[string]any{"gang": "job"}, []string{"hostname", "Not_A_Name"}},
 		"context":         {sleepers(), map[string]any{"context": "no-such"}, []string{`no context "no-such"`}},
@@ -250,6 +245,9 @@ func TestRefusals(t *testing.T) {
 			if err == nil || strings.Contains(err.Error(), "\n") {
 				t.Fatalf("%v is not one line", err)
 			}
+			if start := (*backends.StartError)(nil); errors.As(err, &start) != (name != "kubeconfig" && name != "context") {
+				t.Errorf("%v is of the wrong kind", err)
+			}
 			for _, w := range tt.want {
 				if !strings.Contains(err.Error(), w) {
 					t.Errorf("%q lacks %q", err, w)
@@ -258,6 +256,68 @@ func TestRefusals(t *testing.T) {
 		})
 	}
 	s.wantNothing("refused")
+}
+
+// TestFullQuota: what a quota could hold, but does not now, is submitted with a word.
+func TestFullQuota(t *testing.T) {
+	t.Parallel()
+	s := newSite(t)
+	s.Create(t, s.namespace, `{apiVersion: v1, kind: ResourceQuota, metadata: {name: few}, spec: {hard: {pods: "4"}}}`)
+	s.quota("few", "pods")
+	var told []string
+	for i, want := range []int{0, 1} {
+		p := s.plan(fmt.Sprintf("pair-1%d", i), map[string]any{"gang": "job", "reserved_millicpu": 1000})
+		p.Progress = func(step backends.Step) {
+			if step.Warning != "" {
+				told = append(told, step.Warning)
+			}
+		}
+		if err := s.Submit(t.Context(), p); err != nil {
+			t.Fatal(err)
+		}
+		if len(told) != want {
+			t.Errorf("warnings %q, want %d", told, want)
+		}
+		s.Eventually(t, "all that fit", func(context.Context) (bool, error) { return len(s.Pods(t, s.namespace, "")) == 3+i, nil })
+	}
+	if len(told) == 1 && !strings.Contains(told[0], "pods 3, the quota few of namespace "+s.namespace+" allows 4, of which 3 is in use") {
+		t.Errorf("%q", told)
+	}
+}
+
+// quota waits until a quota is in force.
+func (s *site) quota(name, resource string) {
+	s.Helper()
+	s.Eventually(s.T, "quota", func(ctx context.Context) (bool, error) {
+		q, err := s.Of(s.namespace, "v1", "ResourceQuota").Get(ctx, name, metav1.GetOptions{})
+		if err != nil {
+			return false, err
+		}
+		_, found, _ := unstructured.NestedString(q.Object, "status", "used", resource)
+		return found, nil
+	})
+}
+
+// TestDeletesHalf: what a submission in the form job leaves that is killed after its
+// first object is deleted like an app.
+func TestDeletesHalf(t *testing.T) {
+	t.Parallel()
+	s := newSite(t)
+	p := s.plan("pair-9", map[string]any{"gang": "job"})
+	for _, o := range p.Request.(*Request).ownerFirst()[:1] {
+		text, _ := json.Marshal(o)
+		s.Create(t, s.namespace, string(text))
+	}
+	if s.objects()["Service/pair-9"] == nil {
+		t.Fatalf("%v", s.objects())
+	}
+	if err := s.Delete(t.Context(), p.ID, backends.DeleteOptions{}); err != nil {
+		t.Error(err)
+	}
+	s.wantNothing("deleted")
+	if err := s.Delete(t.Context(), p.ID, backends.DeleteOptions{}); !errors.Is(err, backends.ErrNotFound) {
+		t.Errorf("the second time: %v", err)
+	}
 }
 
 // TestAllOrNothing: whatever fails in the middle, nothing is left.

@@ -13,12 +13,13 @@ import (
 	"torchx/backends"
 	"torchx/backends/kubernetes/kube"
 	"torchx/backends/kubernetes/label"
+	"torchx/runtime/spec"
 )
 
 // validate has the server check everything before anything is made. Controllers
 // make pods only later, and their refusals are hard to find then: a pod of each role
 // is checked too.
-func (s *submission) validate(ctx context.Context, req *Request) error {
+func (s *submission) validate(ctx context.Context, req *Request, app *spec.App) error {
 	if job, ok := req.Objects[0].(*VolcanoJob); ok {
 		if err := s.checkVolcano(ctx, job); err != nil {
 			return err
@@ -40,7 +41,7 @@ func (s *submission) validate(ctx context.Context, req *Request) error {
 			}
 		}
 	}
-	return nil
+	return s.checkQuotas(ctx, req, app)
 }
 
 // try asks the server whether it would take an object.

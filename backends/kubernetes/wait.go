@@ -2,6 +2,7 @@ package kubernetes
 
 import (
 	"context"
+	"slices"
 	"time"
 
 	batchv1 "k8s.io/api/batch/v1"
@@ -113,10 +114,7 @@ func newFollower(t *target, first *observe.Seen) *follower {
 	default:
 		m := kube.NewMirror[batchv1.Job](t.Client, kube.Jobs, t.namespace, kube.ListOptions{LabelSelector: ownJobs(t.name)})
 		f.main, f.read = m, func(seen *observe.Seen) (ready, there bool) {
-			var gone []batchv1.Job
-			seen.Jobs, gone, ready = m.Snapshot()
-			there = len(seen.Jobs) >= len(first.Jobs)
-			seen.Jobs = append(seen.Jobs, gone...)
+			seen.Jobs, ready, there = all(m, first.Jobs)
 			return ready, there
 		}
 	}
@@ -136,6 +134,19 @@ func one[T any](m *kube.Mirror[T], first *T) (object *T, ready, there bool) {
 		}
 	}
 	return first, ready, false
+}
+
+// all are the objects of a mirror and, as they were last, those that are not there
+// any more: also those of the first look that were deleted before the mirror's.
+func all(m *kube.Mirror[batchv1.Job], first []batchv1.Job) (jobs []batchv1.Job, ready, there bool) {
+	items, gone, ready := m.Snapshot()
+	jobs = append(items[:len(items):len(items)], gone...)
+	for i := range first {
+		if !slices.ContainsFunc(jobs, func(j batchv1.Job) bool { return j.UID == first[i].UID }) {
+			jobs = append(jobs, first[i])
+		}
+	}
+	return jobs, ready, len(items) >= len(first)
 }
 
 // look is what is seen now; nil before all of it was read. An app that is deleted

@@ -7,11 +7,13 @@ import (
 	"testing"
 	"time"
 
+	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
 
 	"torchx/backends"
 	"torchx/backends/kubernetes/kube"
 	"torchx/backends/kubernetes/label"
+	"torchx/backends/kubernetes/observe"
 	"torchx/runtime/spec"
 )
 
@@ -92,7 +94,7 @@ func TestDeletedPod(t *testing.T) {
 		if o.gang == formVolcano {
 			return // it makes the pod again, and the app goes on
 		}
-		id := o.start(t, 2, "trap 'exit 0' TERM; while true; do sleep 0.1; done", nil, nil)
+		id := o.start(t, 2, "trap 'sleep $((5-3*JOB_COMPLETION_INDEX)); exit 0' TERM; while true; do sleep 0.1; done", nil, nil) // times are whole seconds
 		o.until(t, id, "RUNNING", func(s *spec.Status) bool {
 			r := s.Replica(spec.Replica{Role: "r", ID: 1})
 			return s.State == spec.Running && r.State == spec.Running
@@ -126,5 +128,31 @@ func (o *observed) deletePod(t *testing.T, id, index string) {
 	}
 	if err := target.Delete(t.Context(), kube.Pods, o.namespace, pods.Items[0].Name, "", nil); err != nil {
 		t.Fatal(err)
+	}
+}
+
+// TestDeletedBeforeTheWatch: Jobs that are deleted between the first look and the
+// watch are not taken for none that failed.
+func TestDeletedBeforeTheWatch(t *testing.T) {
+	t.Parallel()
+	s := newSite(t)
+	target, err := s.target(t.Context(), s.namespace+":gone")
+	if err != nil {
+		t.Fatal(err)
+	}
+	running := batchv1.Job{}
+	running.Name, running.UID, running.Status.Active = "gone", "1", 1
+	f := newFollower(target, &observe.Seen{Jobs: []batchv1.Job{running}})
+	go func() { _ = f.main.Run(t.Context()) }()
+	go func() { _ = f.pods.Run(t.Context()) }()
+	for {
+		changed := f.main.Changed()
+		if seen, err := f.look(); seen != nil || err != nil {
+			if !errors.Is(err, backends.ErrNotFound) {
+				t.Errorf("%+v, %v", seen, err)
+			}
+			return
+		}
+		<-changed
 	}
 }

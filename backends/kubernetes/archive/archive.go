@@ -52,6 +52,7 @@ type Run struct {
 	Restart   int       // how often the container was started before in its pod
 	Previous  bool      // it is the one before the current one there
 	Verify    bool      // another run can have taken its name
+	InPlace   bool      // … in the same pod
 	State     podlog.State
 }
 

@@ -73,7 +73,7 @@ func (b *board) tooLarge(gang corev1.ResourceList) string {
 	}
 	if name, ok := exceeds(gang, all); ok {
 		need, have := gang[name], all[name]
-		return fmt.Sprintf("all replicas together need %s %s, %s %s", name, show(name, need), nodes, show(name, have))
+		return fmt.Sprintf("all replicas together need %s %s, %s %s", name, Amount(name, need), nodes, Amount(name, have))
 	}
 	for i := range b.roles {
 		for _, u := range b.units {
@@ -83,7 +83,7 @@ func (b *board) tooLarge(gang corev1.ResourceList) string {
 			requests := podRequests(u.pod)
 			if name, ok := exceeds(requests, largest); ok {
 				need, have := requests[name], largest[name]
-				return fmt.Sprintf("a replica of role %s needs %s %s, the largest node has %s", b.roles[i].name, name, show(name, need), show(name, have))
+				return fmt.Sprintf("a replica of role %s needs %s %s, the largest node has %s", b.roles[i].name, name, Amount(name, need), Amount(name, have))
 			}
 		}
 	}
@@ -121,7 +121,7 @@ func listed(l corev1.ResourceList) string {
 	var parts []string
 	for _, name := range sorted(l) {
 		if q := l[name]; nodeResource(name) && !q.IsZero() {
-			parts = append(parts, fmt.Sprintf("%s %s", name, show(name, q)))
+			parts = append(parts, fmt.Sprintf("%s %s", name, Amount(name, q)))
 		}
 	}
 	if len(parts) == 0 {
@@ -130,8 +130,8 @@ func listed(l corev1.ResourceList) string {
 	return " (" + strings.Join(parts, ", ") + ")"
 }
 
-// show writes amounts as apps ask for them: memory in MB, parts of a CPU with a point.
-func show(name corev1.ResourceName, q resource.Quantity) string {
+// Amount writes amounts as apps ask for them: memory in MB, parts of a CPU with a point.
+func Amount(name corev1.ResourceName, q resource.Quantity) string {
 	const mega = 1e6
 	switch name {
 	case corev1.ResourceMemory, corev1.ResourceEphemeralStorage:

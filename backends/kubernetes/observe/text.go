@@ -10,11 +10,15 @@ const maxText = 400
 
 // plain makes one line of what the cluster says.
 func plain(text string) string {
-	text = strings.Join(strings.Fields(text), " ")
-	if len(text) <= maxText {
+	return cutText(strings.Join(strings.Fields(text), " "), maxText)
+}
+
+// cutText cuts what is longer than most bytes between two characters.
+func cutText(text string, most int) string {
+	if len(text) <= most {
 		return text
 	}
-	cut := maxText
+	cut := most
 	for cut > 0 && !utf8.RuneStart(text[cut]) {
 		cut--
 	}

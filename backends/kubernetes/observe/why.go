@@ -106,7 +106,7 @@ func podWaits(pod *corev1.Pod, events []corev1.Event) string {
 			switch {
 			case w == nil || slices.Contains(starting, w.Reason):
 			case slices.Contains(imageReasons, w.Reason):
-				return fmt.Sprintf("image %s cannot be pulled: %s", list[i].Image, firstText(pullError(w.Message, list[i].Image), w.Reason))
+				return noImage(&list[i])
 			default:
 				return firstText(w.Message, w.Reason)
 			}
@@ -129,19 +129,6 @@ func podWaits(pod *corev1.Pod, events []corev1.Event) string {
 		}
 	}
 	return eventText(events, func(e *corev1.Event) bool { return e.InvolvedObject.UID == pod.UID })
-}
-
-// pullError leaves out what the kubelet and containerd say around the error.
-func pullError(message, image string) string {
-	message = plain(message)
-	quoted := `"` + image + `": `
-	for _, noise := range []string{
-		"Back-off pulling image " + quoted, "ErrImagePull: ", "failed to pull and unpack image " + quoted,
-		"failed to resolve reference " + quoted, "failed to resolve image: ",
-	} {
-		message = strings.TrimPrefix(message, noise)
-	}
-	return message
 }
 
 // unschedulable leaves out what the scheduler says of preemption, node by node.

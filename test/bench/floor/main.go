@@ -12,6 +12,10 @@ import (
 	_ "github.com/google/go-containerregistry/pkg/name"
 	_ "github.com/urfave/cli/v2"
 	_ "go.starlark.net/starlark"
+	_ "k8s.io/api/batch/v1"
+	_ "k8s.io/api/core/v1"
+	_ "k8s.io/client-go/rest"
+	_ "k8s.io/client-go/tools/clientcmd"
 	_ "modernc.org/sqlite"
 )
 
