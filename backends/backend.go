@@ -200,6 +200,8 @@ type LogOptions struct {
 	// Partial, with Follow, hands out the beginning of a line that rests for a
 	// moment (a progress bar, a prompt) instead of waiting for its end.
 	Partial bool
+	// Untimed says that nobody looks at Block.Time, which may cost a backend to find out.
+	Untimed bool
 }
 
 // Block is a run of bytes of one stream that arrived together: whole lines,

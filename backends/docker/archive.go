@@ -185,7 +185,7 @@ func (a *archive) follow(on bool) error {
 			return err
 		}
 	}
-	return a.take(newEntries(stream))
+	return a.take(newEntries(stream, true))
 }
 
 // take archives the entries that are not in the archive yet. The engine sends

@@ -39,10 +39,12 @@ type entry struct {
 // whole reports whether a line ends with the entry.
 func (e entry) whole() bool { return len(e.data) > 0 && e.data[len(e.data)-1] == '\n' }
 
-// entries reads a log stream with times.
+// entries reads a log stream, with times or without.
 type entries struct {
 	r   *bufio.Reader
 	buf []byte
+
+	untimed bool // entries have no times
 
 	second string // text of the last second that was parsed
 	unix   int64  // … and its value
@@ -51,8 +53,8 @@ type entries struct {
 // entryBuffer holds a few hundred lines: a flood is read in large pieces.
 const entryBuffer = 256 << 10
 
-func newEntries(r io.Reader) *entries {
-	return &entries{r: bufio.NewReaderSize(r, entryBuffer)}
+func newEntries(r io.Reader, timed bool) *entries {
+	return &entries{r: bufio.NewReaderSize(r, entryBuffer), untimed: !timed}
 }
 
 // rests reports whether the next entry may have to be waited for.
@@ -91,6 +93,9 @@ func unexpected(err error) error {
 }
 
 func (e *entries) parse(stream byte) (entry, error) {
+	if e.untimed {
+		return entry{stream: streamOfFrame(stream), data: e.buf}, nil
+	}
 	if len(e.buf) <= stampLength || e.buf[stampLength] != ' ' {
 		return entry{}, errFormat
 	}
@@ -98,11 +103,14 @@ func (e *entries) parse(stream byte) (entry, error) {
 	if err != nil {
 		return entry{}, err
 	}
-	en := entry{time: t, data: e.buf[stampLength+1:]}
-	if stream == frameStderr {
-		en.stream = logstore.Stderr
+	return entry{stream: streamOfFrame(stream), time: t, data: e.buf[stampLength+1:]}, nil
+}
+
+func streamOfFrame(frame byte) logstore.Stream {
+	if frame == frameStderr {
+		return logstore.Stderr
 	}
-	return en, nil
+	return logstore.Stdout
 }
 
 // stamp parses a time. Most lines of a flood share their second.

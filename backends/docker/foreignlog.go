@@ -39,7 +39,7 @@ func (b *Backend) Logs(ctx context.Context, id string, r spec.Replica, o backend
 		cancel()
 		return nil, fmt.Errorf("read log of %s: %w", nameOf(c), plain(err))
 	}
-	return &foreignLog{stream: stream, cancel: cancel, in: newEntries(stream), options: o, attempt: attempt}, nil
+	return &foreignLog{stream: stream, cancel: cancel, in: newEntries(stream, timed(o)), options: o, attempt: attempt}, nil
 }
 
 // pick is the container of an attempt, the last one if nobody says which.
@@ -58,7 +58,7 @@ func pick(all []container.Summary, r spec.Replica, wanted *int) (found container
 // counts the lines of both streams, before any other selection.
 func engineOptions(o backends.LogOptions) container.LogsOptions {
 	e := container.LogsOptions{
-		ShowStdout: o.Stream != backends.Stderr, ShowStderr: o.Stream != backends.Stdout, Timestamps: true, Follow: o.Follow,
+		ShowStdout: o.Stream != backends.Stderr, ShowStderr: o.Stream != backends.Stdout, Timestamps: timed(o), Follow: o.Follow,
 	}
 	if !o.Since.IsZero() {
 		e.Since = o.Since.UTC().Format(time.RFC3339Nano)
@@ -70,6 +70,12 @@ func engineOptions(o backends.LogOptions) container.LogsOptions {
 		e.Tail = strconv.FormatInt(o.Tail, 10)
 	}
 	return e
+}
+
+// timed tells whether the engine is to send times: making and reading them costs a
+// tenth of its work.
+func timed(o backends.LogOptions) bool {
+	return !o.Untimed || o.Follow || !o.Since.IsZero() || !o.Until.IsZero()
 }
 
 // foreignLog is the engine's log of one container.

@@ -23,6 +23,25 @@ func frames(stream byte, ms int, lines ...string) []byte {
 	return out
 }
 
+// TestForeignUntimed: nobody asked for times, so the stream has none.
+func TestForeignUntimed(t *testing.T) {
+	t.Parallel()
+	raw := bytes.Join([][]byte{frame(frameStdout, "one\n"), frame(frameStdout, "two\n"), frame(frameStderr, "three\n")}, nil)
+	o := backends.LogOptions{Untimed: true, FromLine: 2}
+	f := &foreignLog{stream: io.NopCloser(nil), cancel: func() {}, in: newEntries(bytes.NewReader(raw), timed(o)), options: o}
+	for _, want := range []string{`stdout "two\n"`, `stderr "three\n"`} {
+		b, err := f.Next(t.Context())
+		if got := fmt.Sprintf("%s %q", b.Stream, b.Data); err != nil || got != want {
+			t.Errorf("got %s, %v, want %s", got, err, want)
+		}
+	}
+	for _, o := range []backends.LogOptions{{}, {Untimed: true, Follow: true}, {Untimed: true, Until: time.UnixMilli(1)}} {
+		if !timed(o) {
+			t.Errorf("%+v: no times", o)
+		}
+	}
+}
+
 // TestForeignBlocks: lines that came together are one block, others are not, and a
 // selection by line holds inside of blocks.
 func TestForeignBlocks(t *testing.T) {
@@ -39,7 +58,7 @@ func TestForeignBlocks(t *testing.T) {
 		{backends.LogOptions{FromLine: 2, ToLine: 4}, []string{`stdout "two\n" false`, `stderr "three\n" false`, `stdout "four\n" false`}},
 		{backends.LogOptions{Until: time.UnixMilli(50)}, []string{`stdout "one\ntwo\n" false`, `stderr "three\n" false`, `stdout "four\n" false`}},
 	} {
-		f := &foreignLog{stream: io.NopCloser(nil), cancel: func() {}, in: newEntries(bytes.NewReader(raw)), options: c.options}
+		f := &foreignLog{stream: io.NopCloser(nil), cancel: func() {}, in: newEntries(bytes.NewReader(raw), true), options: c.options}
 		var got []string
 		for {
 			b, err := f.Next(t.Context())

@@ -93,7 +93,7 @@ func TestEntries(t *testing.T) {
 	in.Write(frame(frameStdout, "2026-01-02T03:04:05.000000006Z one\n"))
 	in.Write(frame(frameStderr, "2026-01-02T03:04:05.700000000Z two"))
 	in.Write(frame(frameStdout, "2026-01-02T03:04:06.000000000Z \n"))
-	es := newEntries(&in)
+	es := newEntries(&in, true)
 	base := time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
 	for i, want := range []entry{
 		{logstore.Stdout, base.Add(6), []byte("one\n")},
@@ -112,7 +112,7 @@ func TestEntries(t *testing.T) {
 		[]byte("plain text that is no frame"), frame(frameStdout, "no time"), frame(frameError, "engine broke"),
 		frame(frameStdout, "2026-01-02T03:04:05.00000000xZ x"), frame(frameStdout, "2026-01-02T03:04:05.000000006Z cut")[:20],
 	} {
-		if _, err := newEntries(bytes.NewReader(bad)).next(); err == nil || errors.Is(err, io.EOF) {
+		if _, err := newEntries(bytes.NewReader(bad), true).next(); err == nil || errors.Is(err, io.EOF) {
 			t.Errorf("%q gives %v", bad, err)
 		}
 	}

@@ -26,6 +26,7 @@ func (t *tool) copyLogs(ctx context.Context, w io.Writer, s style, r *runner.Run
 	if q.fresh {
 		return t.copyNew(ctx, w, s, r, target, q, ls)
 	}
+	q.read.Untimed = !ls.timestamps && !ls.json
 	open, err := r.Logs(ctx, target.ref, target.role, target.ids, q.read)
 	if err != nil {
 		return logmux.Stats{}, err

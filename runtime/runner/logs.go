@@ -55,7 +55,11 @@ func (r *Runner) LogsOf(ctx context.Context, ref Ref, role string, ids []int, o 
 	if err := r.missing(ctx, b, ref, s); err != nil {
 		return r.foundLogs(ctx, b, ref, s, targets, len(ids) > 0, o, err)
 	}
-	open := func(t spec.Replica) (backends.LogReader, error) { return b.Logs(ctx, ref.ID, t, o(t)) }
+	open := func(t spec.Replica) (backends.LogReader, error) {
+		options := o(t)
+		options.Untimed = options.Untimed && len(targets) == 1 // several are merged by their times
+		return b.Logs(ctx, ref.ID, t, options)
+	}
 	return r.open(open, ref, targets, len(ids) > 0)
 }
 
