@@ -72,8 +72,8 @@ cover: ## write coverage to bin/cover.html
 	$(GO) tool cover -html=$(BIN)/cover.out -o $(BIN)/cover.html
 	@$(GO) tool cover -func=$(BIN)/cover.out | tail -1
 
-bench: build ## measure torchx next to a floor in the same run
-	$(GO) run ./test/bench -torchx $(BIN)/torchx
+bench: build ## measure torchx next to a floor in the same run; BENCHFLAGS="-runs 3 -only RE" measures less
+	$(GO) run ./test/bench -torchx $(BIN)/torchx $(BENCHFLAGS)
 
 cross: ## build for the other systems
 	GOOS=darwin GOARCH=arm64 $(GO) build -o /dev/null ./cmd/torchx
