@@ -57,12 +57,12 @@ func TestAgent(t *testing.T) {
 	c.gone = true // it is just being submitted
 	done := make(chan error, 1)
 	go func() { done <- runAgent(t, c, dir, s) }()
-	time.Sleep(20 * time.Millisecond)
+	c.await(t, func() bool { return c.looked > 0 })
 	c.update(func() { c.gone = false })
 	first, second := run("a", 0), run("b", 1)
 	c.add(first, "first\n")
 	c.add(second, "second\n")
-	time.Sleep(20 * time.Millisecond)
+	c.await(t, func() bool { return c.opened >= 2 })
 	if err := runAgent(t, c, Dir(t.TempDir(), "other"), s); err == nil {
 		t.Error("an agent without an archive")
 	}

@@ -34,11 +34,28 @@ type cluster struct {
 	gone    bool
 	away    error
 	opened  int
+	looked  int // how often somebody looked, or began to watch
 	clock   time.Time
 }
 
 func newCluster() *cluster {
 	return &cluster{changed: make(chan struct{}), logs: map[string][]byte{}, state: spec.Running, clock: epoch}
+}
+
+// await waits until something is so of the cluster.
+func (c *cluster) await(t *testing.T, ok func() bool) {
+	t.Helper()
+	for began := time.Now(); ; time.Sleep(time.Millisecond) {
+		c.mu.Lock()
+		is := ok()
+		c.mu.Unlock()
+		if is {
+			return
+		}
+		if time.Since(began) > 10*time.Second {
+			t.Fatal("it did not come to be")
+		}
+	}
 }
 
 func key(r Run) string { return fmt.Sprint(r.UID, "/", r.Container, "/", r.Restart) }
@@ -92,6 +109,7 @@ func (c *cluster) snapshot() *Snapshot {
 func (c *cluster) Look(context.Context) (*Snapshot, error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
+	c.looked++
 	if c.gone {
 		return nil, backends.ErrNotFound
 	}
@@ -99,6 +117,9 @@ func (c *cluster) Look(context.Context) (*Snapshot, error) {
 }
 
 func (c *cluster) Watch(ctx context.Context, see func(*Snapshot)) error {
+	c.mu.Lock()
+	c.looked++
+	c.mu.Unlock()
 	for {
 		c.mu.Lock()
 		s, changed, gone := c.snapshot(), c.changed, c.gone
@@ -261,7 +282,7 @@ func TestFollowers(t *testing.T) {
 		wg.Go(func() { got[i], _, _ = read(t, a, backends.LogOptions{Follow: true, Tail: -1}) })
 	}
 	first, second := run("a", 0), run("b", 1)
-	time.Sleep(20 * time.Millisecond)
+	c.await(t, func() bool { return c.looked >= followers })
 	waiting := first
 	waiting.State = podlog.Waiting
 	c.add(waiting)
@@ -464,7 +485,7 @@ func TestNeverStarted(t *testing.T) {
 		text, notices, err := read(t, a, backends.LogOptions{Follow: true, Tail: -1})
 		done <- fmt.Sprint(text, notices, err)
 	}()
-	time.Sleep(20 * time.Millisecond)
+	c.await(t, func() bool { return c.looked > 0 })
 	c.update(func() { c.state = spec.Failed })
 	select {
 	case got := <-done:
