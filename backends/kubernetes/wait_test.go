@@ -40,6 +40,21 @@ func TestWaitAway(t *testing.T) {
 	})
 }
 
+// watched returns when somebody watches the app's pods.
+func (o *observed) watched(t *testing.T) {
+	t.Helper()
+	for began := time.Now(); ; time.Sleep(10 * time.Millisecond) {
+		for _, asked := range o.proxy.Asked() {
+			if strings.Contains(asked, "/pods") && strings.Contains(asked, "watch=") {
+				return
+			}
+		}
+		if time.Since(began) > time.Minute {
+			t.Fatal("nobody watches the pods")
+		}
+	}
+}
+
 // TestDeletedByHand: who waits for an app that somebody deletes is told so.
 func TestDeletedByHand(t *testing.T) {
 	t.Parallel()
@@ -59,7 +74,7 @@ func TestDeletedByHand(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		time.Sleep(time.Second) // into the watch
+		o.watched(t)
 		if err := target.remove(t.Context(), a); err != nil {
 			t.Fatal(err)
 		}
@@ -107,7 +122,7 @@ func TestDeletedPod(t *testing.T) {
 			}
 			done <- s
 		}()
-		time.Sleep(time.Second) // into the watch
+		o.watched(t)
 		o.deletePod(t, id, "1")
 		s := <-done
 		if s == nil || s.State != spec.Failed || s.FirstFailure == nil || s.FirstFailure.ID != 1 || !strings.Contains(s.Msg, "its pod was deleted") {
