@@ -7,6 +7,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"runtime"
 	"strings"
 	"testing"
 	"time"
@@ -25,6 +26,7 @@ func TestMain(m *testing.M) {
 	}
 	os.Stdout.WriteString(e.dir + "\n")
 	time.Sleep(time.Hour) // it is killed
+	runtime.KeepAlive(e)  // a collected pipe would end the engine
 }
 
 // Tests that are killed leave no engine behind.
