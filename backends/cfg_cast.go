@@ -4,10 +4,11 @@ import (
 	"encoding/json"
 	"fmt"
 	"math"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
+
+	"torchx/runtime/lazyregexp"
 )
 
 // expected tells how a value of each type is written.
@@ -135,13 +136,13 @@ func ParseBool(text string) (value, ok bool) {
 
 // numbers as Python writes them: digits may be grouped by '_'.
 var (
-	intPattern   = regexp.MustCompile(`^[+-]?\d+(_\d+)*$`)
-	floatPattern = regexp.MustCompile(`^[+-]?(\d+(_\d+)*\.?(\d+(_\d+)*)?|\.\d+(_\d+)*)([eE][+-]?\d+)?$`)
+	intPattern   = lazyregexp.New(`^[+-]?\d+(_\d+)*$`)
+	floatPattern = lazyregexp.New(`^[+-]?(\d+(_\d+)*\.?(\d+(_\d+)*)?|\.\d+(_\d+)*)([eE][+-]?\d+)?$`)
 )
 
 func parseInt(text string) (int, error) {
 	text = strings.TrimSpace(text)
-	if !intPattern.MatchString(text) {
+	if !intPattern().MatchString(text) {
 		return 0, strconv.ErrSyntax
 	}
 	return strconv.Atoi(strings.ReplaceAll(text, "_", ""))
@@ -151,7 +152,7 @@ func parseInt(text string) (int, error) {
 // JSON cannot hold them.
 func parseFloat(text string) (float64, error) {
 	text = strings.TrimSpace(text)
-	if !floatPattern.MatchString(text) {
+	if !floatPattern().MatchString(text) {
 		return 0, strconv.ErrSyntax
 	}
 	return strconv.ParseFloat(strings.ReplaceAll(text, "_", ""), 64)

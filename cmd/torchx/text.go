@@ -2,11 +2,12 @@ package main
 
 import (
 	"fmt"
-	"regexp"
 	"sort"
 	"strings"
 	"unicode"
 	"unicode/utf8"
+
+	"torchx/runtime/lazyregexp"
 )
 
 // clean makes text from outside harmless for a terminal: control characters,
@@ -37,7 +38,7 @@ func clean(s string, lines bool) string {
 func cleanStyled(s string) string {
 	var b strings.Builder
 	for {
-		at := colours.FindStringIndex(s)
+		at := colours().FindStringIndex(s)
 		if at == nil {
 			return b.String() + clean(s, true)
 		}
@@ -47,7 +48,7 @@ func cleanStyled(s string) string {
 }
 
 // colours matches what turns emphasis on and off.
-var colours = regexp.MustCompile(`\x1b\[(?:0|1|32)m`)
+var colours = lazyregexp.New(`\x1b\[(?:0|1|32)m`)
 
 // needsEscape holds for what drives a terminal instead of showing up on it.
 func needsEscape(r rune) bool {

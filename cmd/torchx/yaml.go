@@ -4,9 +4,10 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
-	"regexp"
 	"strconv"
 	"strings"
+
+	"torchx/runtime/lazyregexp"
 )
 
 // yamlText shows a value as YAML made from its JSON form, keys in their order:
@@ -93,14 +94,14 @@ func (w *yamlWriter) items(indent, empty string, dash bool, label func() (string
 }
 
 // yamlPlain matches texts that YAML reads as themselves without quotes.
-var yamlPlain = regexp.MustCompile(`^[A-Za-z_/][A-Za-z0-9_./@+=-]*$`)
+var yamlPlain = lazyregexp.New(`^[A-Za-z_/][A-Za-z0-9_./@+=-]*$`)
 
 func yamlScalar(token json.Token) string {
 	switch v := token.(type) {
 	case nil:
 		return "null"
 	case string:
-		if yamlPlain.MatchString(v) && !yamlWord(v) {
+		if yamlPlain().MatchString(v) && !yamlWord(v) {
 			return v
 		}
 		return strconv.Quote(v) // Go's escapes are YAML's as well

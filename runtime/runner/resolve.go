@@ -4,11 +4,11 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
 
+	"torchx/runtime/lazyregexp"
 	"torchx/runtime/spec"
 	"torchx/state"
 )
@@ -154,8 +154,8 @@ func (r *Runner) listed(ctx context.Context, prefix string) []Ref {
 }
 
 var (
-	logHandle = regexp.MustCompile(`^(\w+://[^/]*/[^/]+)(?:/([^/]+)(?:/((?:\d+,?)+))?)?$`)
-	logShort  = regexp.MustCompile(`^([^/]+)(?:/([^/]+)(?:/((?:\d+,?)+))?)?$`)
+	logHandle = lazyregexp.New(`^(\w+://[^/]*/[^/]+)(?:/([^/]+)(?:/((?:\d+,?)+))?)?$`)
+	logShort  = lazyregexp.New(`^([^/]+)(?:/([^/]+)(?:/((?:\d+,?)+))?)?$`)
 )
 
 // ResolveLog finds app, role and replicas of APP[/ROLE[/ID,…]], where APP is
@@ -174,7 +174,7 @@ func parseLog(text string) (app, role string, ids []int, err error) {
 	if strings.Contains(text, "://") {
 		pattern = logHandle
 	}
-	m := pattern.FindStringSubmatch(text)
+	m := pattern().FindStringSubmatch(text)
 	if m == nil {
 		return "", "", nil, fmt.Errorf("`%s` is not of the form SCHEDULER://[SESSION_NAME]/APP_ID/[ROLE_NAME/[REPLICA_IDS,...]]", text)
 	}

@@ -3,7 +3,8 @@ package secrets
 import (
 	"regexp"
 	"strings"
-	"sync"
+
+	"torchx/runtime/lazyregexp"
 )
 
 // forms matches texts that are secrets by their form, as their makers document
@@ -12,37 +13,33 @@ import (
 // follows Bearer or Basic in a header, private keys in PEM, and the password of a
 // URL (the second group; the first is kept). It is made on first use: most
 // commands have nothing to hide.
-var forms = sync.OnceValue(func() *regexp.Regexp {
-	return regexp.MustCompile(strings.Join([]string{
-		`(\b[A-Za-z][A-Za-z0-9+.-]*://[^\s/?#:@'"]*:)([^\s/?#'"]+)@`,
-		`(\b(?i:bearer|basic)\s+)([A-Za-z0-9._~+/=-]{16,})`,
-		`(?s)-----BEGIN [A-Z0-9 ]*PRIVATE KEY-----.*?(?:-----END [A-Z0-9 ]*PRIVATE KEY-----|$)`,
-		`\bgh[pousr]_[A-Za-z0-9]{20,}`,
-		`\bgithub_pat_[A-Za-z0-9_]{20,}`,
-		`\bglpat-[A-Za-z0-9_-]{20,}`,
-		`\bhf_[A-Za-z0-9]{20,}`,
-		`\b(?:AKIA|ASIA)[A-Z0-9]{16}\b`,
-		`\bAIza[A-Za-z0-9_-]{35}`,
-		`\bxox[abeoprs]-[A-Za-z0-9-]{10,}`,
-		`\bsk-(?:(?:ant|proj|svcacct|admin|or)-[A-Za-z0-9_-]{20,}|[A-Za-z0-9]{20,})`,
-		`\bnpm_[A-Za-z0-9]{30,}`,
-		`\bpypi-[A-Za-z0-9_-]{50,}`,
-		`\bdckr_pat_[A-Za-z0-9_-]{20,}`,
-		`\beyJ[A-Za-z0-9_-]{8,}\.eyJ[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]*`,
-	}, "|"))
-})
+var forms = lazyregexp.New(strings.Join([]string{
+	`(\b[A-Za-z][A-Za-z0-9+.-]*://[^\s/?#:@'"]*:)([^\s/?#'"]+)@`,
+	`(\b(?i:bearer|basic)\s+)([A-Za-z0-9._~+/=-]{16,})`,
+	`(?s)-----BEGIN [A-Z0-9 ]*PRIVATE KEY-----.*?(?:-----END [A-Z0-9 ]*PRIVATE KEY-----|$)`,
+	`\bgh[pousr]_[A-Za-z0-9]{20,}`,
+	`\bgithub_pat_[A-Za-z0-9_]{20,}`,
+	`\bglpat-[A-Za-z0-9_-]{20,}`,
+	`\bhf_[A-Za-z0-9]{20,}`,
+	`\b(?:AKIA|ASIA)[A-Z0-9]{16}\b`,
+	`\bAIza[A-Za-z0-9_-]{35}`,
+	`\bxox[abeoprs]-[A-Za-z0-9-]{10,}`,
+	`\bsk-(?:(?:ant|proj|svcacct|admin|or)-[A-Za-z0-9_-]{20,}|[A-Za-z0-9]{20,})`,
+	`\bnpm_[A-Za-z0-9]{30,}`,
+	`\bpypi-[A-Za-z0-9_-]{50,}`,
+	`\bdckr_pat_[A-Za-z0-9_-]{20,}`,
+	`\beyJ[A-Za-z0-9_-]{8,}\.eyJ[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]*`,
+}, "|"))
 
 // assigned matches a name to which something is given, NAME= or --name=, and
 // given what it is given.
 var (
-	assigned = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`[A-Za-z_][A-Za-z0-9_.-]*=`) })
-	given    = sync.OnceValue(func() *regexp.Regexp {
-		return regexp.MustCompile(`^(?:"(?:[^"\\]|\\.)*"|'[^']*'|[^\s'"` + "`" + `])+`)
-	})
+	assigned = lazyregexp.New(`[A-Za-z_][A-Za-z0-9_.-]*=`)
+	given    = lazyregexp.New(`^(?:"(?:[^"\\]|\\.)*"|'[^']*'|[^\s'"` + "`" + `])+`)
 )
 
 // nextPair matches the begin of the next one in K=V,K2=V2.
-var nextPair = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`[,;&][A-Za-z_][A-Za-z0-9_.-]*=`) })
+var nextPair = lazyregexp.New(`[,;&][A-Za-z_][A-Za-z0-9_.-]*=`)
 
 // Text returns what may be shown of a text: in the place of values that have the
 // form of a secret, or are given to a secret name as in NAME=VALUE, stands Hidden.

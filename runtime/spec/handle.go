@@ -3,6 +3,7 @@ package spec
 import (
 	"fmt"
 	"regexp"
+	"sync"
 )
 
 // Session is the session part of every handle that this program prints.
@@ -14,11 +15,11 @@ type Handle struct {
 }
 
 // greedy, as in TorchX: the session may be empty and may contain slashes.
-var handlePattern = regexp.MustCompile(`(?s)^(.+)://(.*)/(.+)$`)
+var handlePattern = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`(?s)^(.+)://(.*)/(.+)$`) })
 
 // ParseHandle splits text into its parts.
 func ParseHandle(text string) (Handle, error) {
-	m := handlePattern.FindStringSubmatch(text)
+	m := handlePattern().FindStringSubmatch(text)
 	if m == nil {
 		return Handle{}, fmt.Errorf("%s is not of the form: <scheduler_backend>://<session_name>/<app_id>", text)
 	}

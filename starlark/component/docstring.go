@@ -2,6 +2,8 @@ package component
 
 import (
 	"strings"
+
+	"torchx/runtime/lazyregexp"
 )
 
 // docstring is a google style docstring taken apart.
@@ -23,7 +25,7 @@ var (
 	argsHeaders  = map[string]bool{"args": true, "arguments": true, "parameters": true, "params": true}
 	otherHeaders = map[string]bool{"returns": true, "return": true, "yields": true, "raises": true}
 
-	entryName = lazily(`^\*{0,2}([\pL_][\pL\p{Nd}_]*)\s*`)
+	entryName = lazyregexp.New(`^\*{0,2}([\pL_][\pL\p{Nd}_]*)\s*`)
 )
 
 // parseDocstring takes a docstring apart. It never fails: what does not look

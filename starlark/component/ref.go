@@ -3,6 +3,8 @@ package component
 import (
 	"fmt"
 	"strings"
+
+	"torchx/runtime/lazyregexp"
 )
 
 // reference names a function in one of three ways.
@@ -17,9 +19,9 @@ type reference struct {
 }
 
 var (
-	identifier = lazily(`^[\pL_][\pL\p{Nd}_]*$`)
+	identifier = lazyregexp.New(`^[\pL_][\pL\p{Nd}_]*$`)
 	// libraryRef has the name of a library and what is asked of it.
-	libraryRef = lazily(`^@(\w[\w.-]*)//(.+)$`)
+	libraryRef = lazyregexp.New(`^@(\w[\w.-]*)//(.+)$`)
 )
 
 // parseRef reads a reference. Errors tell the right form.

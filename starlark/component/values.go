@@ -10,14 +10,15 @@ import (
 	"go.starlark.net/starlark"
 
 	"torchx/runtime/kv"
+	"torchx/runtime/lazyregexp"
 )
 
 // maxDigits bounds the digits of an int, as Python does: reading them is quadratic.
 const maxDigits = 4300
 
 var (
-	intForm   = lazily(`^[+-]?[0-9]+(_[0-9]+)*$`)
-	floatForm = lazily(`^(?i)[+-]?(inf|infinity|nan|([0-9]+(_[0-9]+)*\.?([0-9]+(_[0-9]+)*)?|\.[0-9]+(_[0-9]+)*)(e[+-]?[0-9]+(_[0-9]+)*)?)$`)
+	intForm   = lazyregexp.New(`^[+-]?[0-9]+(_[0-9]+)*$`)
+	floatForm = lazyregexp.New(`^(?i)[+-]?(inf|infinity|nan|([0-9]+(_[0-9]+)*\.?([0-9]+(_[0-9]+)*)?|\.[0-9]+(_[0-9]+)*)(e[+-]?[0-9]+(_[0-9]+)*)?)$`)
 )
 
 // parseText reads a value as the command line gives it. An empty list or dict

@@ -7,20 +7,18 @@ import (
 	"fmt"
 	"io/fs"
 	"path"
-	"regexp"
 	"slices"
 	"strings"
-	"sync"
 
 	"go.starlark.net/syntax"
+
+	"torchx/runtime/lazyregexp"
 )
 
 // libraryKey is a library as one workspace has it.
 type libraryKey struct{ root, name string }
 
-var libraryLabel = sync.OnceValue(func() *regexp.Regexp {
-	return regexp.MustCompile(`^@([A-Za-z0-9_][A-Za-z0-9_.-]*)//(.*)$`)
-})
+var libraryLabel = lazyregexp.New(`^@([A-Za-z0-9_][A-Za-z0-9_.-]*)//(.*)$`)
 
 // LoadLibrary evaluates a file of the library name, for example "sub/x.star", as
 // the workspace with that root has it. root is absolute.

@@ -1,11 +1,11 @@
 package starlint
 
 import (
-	"regexp"
 	"strings"
-	"sync"
 
 	"github.com/bazelbuild/buildtools/build"
+
+	"torchx/runtime/lazyregexp"
 )
 
 // disabled are lines, from 1, in which rules are turned off.
@@ -15,9 +15,7 @@ type disabled struct {
 }
 
 // directive matches a comment that turns rules off, in our words or buildifier's.
-var directive = sync.OnceValue(func() *regexp.Regexp {
-	return regexp.MustCompile(`(?:lint|buildifier|buildozer): *disable=([\w-]+(?:, *[\w-]+)*)`)
-})
+var directive = lazyregexp.New(`(?:lint|buildifier|buildozer): *disable=([\w-]+(?:, *[\w-]+)*)`)
 
 // disabledParts finds the comments that turn rules off: each counts for all of
 // what it stands above or behind, as with buildifier.

@@ -8,11 +8,10 @@ import (
 	"os"
 	"path"
 	"path/filepath"
-	"regexp"
-	"sync"
 
 	"go.starlark.net/starlark"
 
+	"torchx/runtime/lazyregexp"
 	"torchx/starlark/interp"
 )
 
@@ -21,9 +20,7 @@ const goldenDir = "testdata"
 
 // goldenName matches names of golden files: parts that no system takes for
 // anything else, with slashes between them.
-var goldenName = sync.OnceValue(func() *regexp.Regexp {
-	return regexp.MustCompile(`^[A-Za-z0-9_][A-Za-z0-9_.+=-]*(/[A-Za-z0-9_][A-Za-z0-9_.+=-]*)*$`)
-})
+var goldenName = lazyregexp.New(`^[A-Za-z0-9_][A-Za-z0-9_.+=-]*(/[A-Za-z0-9_][A-Za-z0-9_.+=-]*)*$`)
 
 // golden is t.golden(value, name): value must be what the file
 // testdata/NAME.json holds, or NAME.txt if it is a string. With -update the file

@@ -4,6 +4,8 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+
+	"torchx/runtime/lazyregexp"
 )
 
 // instruction is one of a Dockerfile, its continued lines joined.
@@ -47,7 +49,7 @@ func Bases(dockerfile, base string) (refs []string) {
 		if len(fields) == 0 {
 			continue
 		}
-		ref := imageVariable.ReplaceAllLiteralString(fields[0], base)
+		ref := imageVariable().ReplaceAllLiteralString(fields[0], base)
 		if !stages[strings.ToLower(ref)] && !strings.Contains(ref, "$") {
 			refs = append(refs, ref)
 		}
@@ -59,17 +61,17 @@ func Bases(dockerfile, base string) (refs []string) {
 }
 
 // imageVariable is the build argument IMAGE, with or without a default.
-var imageVariable = regexp.MustCompile(`\$(IMAGE\b|\{IMAGE(:?[-+][^}]*)?\})`)
+var imageVariable = lazyregexp.New(`\$(IMAGE\b|\{IMAGE(:?[-+][^}]*)?\})`)
 
 // newFlags are flags that the builder inside engines refuses ("requires BuildKit").
-var newFlags = map[string]*regexp.Regexp{
-	"RUN":  regexp.MustCompile(`^--(mount|network|security|device)\b`),
-	"COPY": regexp.MustCompile(`^--(chmod|link|parents|exclude)\b`),
-	"ADD":  regexp.MustCompile(`^--(chmod|link|checksum|keep-git-dir|exclude|unpack)\b`),
+var newFlags = map[string]func() *regexp.Regexp{
+	"RUN":  lazyregexp.New(`^--(mount|network|security|device)\b`),
+	"COPY": lazyregexp.New(`^--(chmod|link|parents|exclude)\b`),
+	"ADD":  lazyregexp.New(`^--(chmod|link|checksum|keep-git-dir|exclude|unpack)\b`),
 }
 
 // hereDocument is `<<EOF` and its forms.
-var hereDocument = regexp.MustCompile(`<<-?["']?[A-Za-z_]`)
+var hereDocument = lazyregexp.New(`<<-?["']?[A-Za-z_]`)
 
 // needsBuildKit finds the first instruction that only BuildKit understands: its
 // line and what it has; "" if there is none.
@@ -85,12 +87,12 @@ func needsBuildKit(dockerfile string) (line int, what string) {
 			if !strings.HasPrefix(f, "--") {
 				break
 			}
-			if found := flags.FindString(f); found != "" {
+			if found := flags().FindString(f); found != "" {
 				return i.line, verb + " " + found
 			}
 		}
 		if verb != "RUN" || !strings.Contains(i.text, "<<<") { // bash's here string is no document
-			if found := hereDocument.FindString(i.text); found != "" {
+			if found := hereDocument().FindString(i.text); found != "" {
 				return i.line, verb + " " + found
 			}
 		}
