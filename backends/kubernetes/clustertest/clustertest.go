@@ -33,7 +33,7 @@ import (
 const Image = "localhost/busybox:test"
 
 // waitTime bounds the wait for what the cluster does within a second or two.
-const waitTime = time.Minute
+const waitTime = 3 * time.Minute
 
 // Cluster is a cluster that tests can use.
 type Cluster struct {
