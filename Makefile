@@ -77,7 +77,8 @@ cover: ## write coverage to bin/cover.html
 bench: build ## measure torchx next to a floor in the same run; BENCHFLAGS="-runs 3 -only RE" measures less
 	$(GO) run ./test/bench -torchx $(BIN)/torchx $(BENCHFLAGS)
 
-cross: ## build for the other systems
+cross: ## build for the other systems, the tests of macOS too
+	GOOS=darwin GOARCH=arm64 $(GO) vet ./...
 	GOOS=darwin GOARCH=arm64 $(GO) build -o /dev/null ./cmd/torchx
 	GOOS=windows GOARCH=amd64 $(GO) build -o /dev/null ./cmd/torchx
 

@@ -253,3 +253,15 @@ func TestHolderIsReplacedWhole(t *testing.T) {
 		}
 	}
 }
+
+// letGo closes a lock and waits until nobody holds it: a process that another test
+// starts at this moment does, too, until it executes its program.
+func letGo(t *testing.T, b Bundle, lock *Lock) {
+	t.Helper()
+	if err := lock.Close(); err != nil {
+		t.Fatal(err)
+	}
+	for b.Held() {
+		time.Sleep(time.Millisecond)
+	}
+}

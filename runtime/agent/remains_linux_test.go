@@ -35,18 +35,6 @@ func deadBundle(t *testing.T, r startRecord) Bundle {
 	return b
 }
 
-// letGo closes a lock and waits until nobody holds it: a process that another test
-// starts at this moment does, too, until it executes its program.
-func letGo(t *testing.T, b Bundle, lock *Lock) {
-	t.Helper()
-	if err := lock.Close(); err != nil {
-		t.Fatal(err)
-	}
-	for b.Held() {
-		time.Sleep(time.Millisecond)
-	}
-}
-
 // session starts a process that leads a session, as a replica does.
 func session(t *testing.T) procs.Process {
 	t.Helper()
