@@ -86,7 +86,7 @@ func (t *tool) build(ctx context.Context, o *runOptions, conf *config.Config) (_
 // is of no use to who gave it. Errors in files of the user's keep their place.
 func plainly(c *component.Component, err error) error {
 	var at *interp.Error
-	if !strings.HasPrefix(c.File, "@torchx//") || !errors.As(err, &at) {
+	if !strings.HasPrefix(c.File, "@torchx//") || !errors.As(err, &at) || errors.Is(err, errInterrupted) {
 		return err
 	}
 	return fmt.Errorf("%s: %s", c.Name, strings.TrimPrefix(at.Msg, "fail: "))

@@ -23,7 +23,7 @@ func (r *Runner) Wait(ctx context.Context, ref Ref) (*spec.Status, error) {
 			if err == nil {
 				return r.seen(ctx, ref, r.row(ctx, ref), s), nil
 			}
-			if s := r.ended(ctx, ref, r.row(ctx, ref), err); s != nil {
+			if s := r.ended(ctx, ref, err); s != nil {
 				return s, nil
 			}
 			// Not found: it is just being submitted, or only remembered.

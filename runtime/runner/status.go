@@ -32,7 +32,7 @@ func (r *Runner) look(ctx context.Context, ref Ref, row *state.App) (*spec.Statu
 		return r.remembered(ctx, b, ref, row)
 	}
 	if err != nil {
-		if ended := r.ended(ctx, ref, row, err); ended != nil {
+		if ended := r.ended(ctx, ref, err); ended != nil {
 			return ended, nil
 		}
 		return nil, fmt.Errorf("look at app %s: %w", ref.Handle(), err)
@@ -42,8 +42,8 @@ func (r *Runner) look(ctx context.Context, ref Ref, row *state.App) (*spec.Statu
 
 // ended is what the history says of an app that has ended, which stays true when
 // its backend cannot be asked, as err says; nil if there is no such thing.
-func (r *Runner) ended(ctx context.Context, ref Ref, row *state.App, err error) *spec.Status {
-	if row == nil || !row.State.Terminal() || !errors.Is(err, backends.ErrUnavailable) {
+func (r *Runner) ended(ctx context.Context, ref Ref, err error) *spec.Status {
+	if r.DB == nil || !errors.Is(err, backends.ErrUnavailable) {
 		return nil
 	}
 	s, err := r.DB.Status(ctx, ref.Backend, ref.ID)
