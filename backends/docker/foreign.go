@@ -166,7 +166,7 @@ const codeOther = 125
 // Cancel asks for the end of an app. One that has no agent here is stopped by the
 // engine, all containers at the same time.
 func (b *Backend) Cancel(ctx context.Context, id string, o backends.CancelOptions) error {
-	if b.Bundle(id).Exists() {
+	if b.Has(id) {
 		return b.Apps.Cancel(ctx, id, o)
 	}
 	engine, containers, err := b.foreign(ctx, id)
@@ -196,7 +196,7 @@ func (b *Backend) Cancel(ctx context.Context, id string, o backends.CancelOption
 
 // Wait returns the terminal status of an app. Errors: ErrNotFound, ErrUnavailable.
 func (b *Backend) Wait(ctx context.Context, id string) (*spec.Status, error) {
-	if b.Bundle(id).Exists() {
+	if b.Has(id) {
 		return b.Apps.Wait(ctx, id)
 	}
 	for {
