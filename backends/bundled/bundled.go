@@ -71,5 +71,20 @@ func (a *Apps) Close() error {
 	return a.hub.Close()
 }
 
+// Has reports whether there is a bundle of the app, and that it is this backend's:
+// all backends of a home have their bundles in one folder.
+func (a *Apps) Has(id string) bool {
+	s, err := a.Bundle(id).Status()
+	if err != nil {
+		return a.Bundle(id).Exists()
+	}
+	return a.owns(s)
+}
+
+func (a *Apps) owns(s *spec.Status) bool {
+	h, err := spec.ParseHandle(s.Handle)
+	return err != nil || h.Backend == a.Backend
+}
+
 // Bundle is the folder of an app, which need not exist.
 func (a *Apps) Bundle(id string) agent.Bundle { return agent.BundleAt(a.Home, id) }

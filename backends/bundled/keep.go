@@ -141,7 +141,7 @@ func (a *Apps) readLayout(bundle agent.Bundle) (Layout, error) {
 // Size adds up what the files of a bundle take; those of a log_dir are the user's.
 func (a *Apps) Size(_ context.Context, id string, o backends.DeleteOptions) (int64, error) {
 	bundle := a.Bundle(id)
-	if !bundle.Exists() {
+	if !a.Has(id) {
 		return 0, fmt.Errorf("app %s: %w", id, backends.ErrNotFound)
 	}
 	keep := a.keep(bundle, o)

@@ -21,7 +21,7 @@ func (a *Apps) Describe(_ context.Context, id string) (*spec.Status, error) {
 
 func (a *Apps) inspect(id string) (*spec.Status, error) {
 	s, err := a.Bundle(id).Tend(a.Exe)
-	if errors.Is(err, fs.ErrNotExist) {
+	if errors.Is(err, fs.ErrNotExist) || err == nil && !a.owns(s) {
 		return nil, fmt.Errorf("app %s: %w", id, backends.ErrNotFound)
 	}
 	return s, err
@@ -108,6 +108,9 @@ func (a *Apps) Logs(_ context.Context, id string, r spec.Replica, o backends.Log
 	s, err := w.current()
 	if err != nil {
 		return nil, fmt.Errorf("read app %s: %w", id, err)
+	}
+	if !a.owns(s) {
+		return nil, fmt.Errorf("app %s: %w", id, backends.ErrNotFound)
 	}
 	if s.Replica(r) == nil {
 		return nil, fmt.Errorf("replica %s/%d of app %s: %w", r.Role, r.ID, id, backends.ErrNotFound)

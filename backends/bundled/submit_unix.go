@@ -43,11 +43,10 @@ func (a *Apps) Start(m *agent.Manifest, unrecorded bool) error {
 
 // Cancel writes the request and tells the app's agent.
 func (a *Apps) Cancel(_ context.Context, id string, o backends.CancelOptions) error {
-	bundle := a.Bundle(id)
-	if !bundle.Exists() {
+	if !a.Has(id) {
 		return nil
 	}
-	err := agent.Cancel(bundle, o.Force)
+	err := agent.Cancel(a.Bundle(id), o.Force)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil
 	}

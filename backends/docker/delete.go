@@ -35,7 +35,7 @@ func (b *Backend) Delete(ctx context.Context, id string, o backends.DeleteOption
 	if err := removeContainers(ctx, engine, id); err != nil {
 		return err
 	}
-	if b.Bundle(id).Exists() {
+	if b.Has(id) {
 		if err := b.Apps.Delete(ctx, id, o); err != nil {
 			return err
 		}

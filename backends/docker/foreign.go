@@ -28,6 +28,7 @@ const LabelAttempt = "torchx.pytorch.org/attempt"
 func appsFilter() filters.Args { return filters.NewArgs(filters.Arg("label", LabelAppID)) }
 
 // List reports every app of this home and every other one that has containers.
+// Errors: ErrUnavailable.
 func (b *Backend) List(ctx context.Context) ([]spec.Summary, error) {
 	all, err := b.Apps.List(ctx)
 	if err != nil {
@@ -35,7 +36,7 @@ func (b *Backend) List(ctx context.Context) ([]spec.Summary, error) {
 	}
 	engine, err := b.connect(ctx)
 	if err != nil {
-		return all, nil //nolint:nilerr // what is known without an engine is still true
+		return nil, err
 	}
 	containers, err := engine.ContainerList(ctx, container.ListOptions{All: true, Filters: appsFilter()})
 	if err != nil {
@@ -77,7 +78,7 @@ func (b *Backend) Describe(ctx context.Context, id string) (*spec.Status, error)
 func (b *Backend) foreign(ctx context.Context, id string) (*client.Client, []container.Summary, error) {
 	engine, err := b.connect(ctx)
 	if err != nil {
-		return nil, nil, fmt.Errorf("app %s is not of this TORCHX_HOME: %w", id, err)
+		return nil, nil, fmt.Errorf("app %s has no folder in this TORCHX_HOME: %w", id, err)
 	}
 	containers, err := containersOf(ctx, engine, id)
 	if err != nil {
@@ -165,7 +166,7 @@ const codeOther = 125
 // Cancel asks for the end of an app. One that has no agent here is stopped by the
 // engine, all containers at the same time.
 func (b *Backend) Cancel(ctx context.Context, id string, o backends.CancelOptions) error {
-	if b.Bundle(id).Exists() {
+	if b.Has(id) {
 		return b.Apps.Cancel(ctx, id, o)
 	}
 	engine, containers, err := b.foreign(ctx, id)
@@ -195,7 +196,7 @@ func (b *Backend) Cancel(ctx context.Context, id string, o backends.CancelOption
 
 // Wait returns the terminal status of an app. Errors: ErrNotFound, ErrUnavailable.
 func (b *Backend) Wait(ctx context.Context, id string) (*spec.Status, error) {
-	if b.Bundle(id).Exists() {
+	if b.Has(id) {
 		return b.Apps.Wait(ctx, id)
 	}
 	for {

@@ -19,7 +19,7 @@ import (
 // Logs opens the log of one replica: the archive of an app of this home, or what
 // the engine has of another one. Errors: ErrNotFound, ErrInvalidOption, ErrUnavailable.
 func (b *Backend) Logs(ctx context.Context, id string, r spec.Replica, o backends.LogOptions) (backends.LogReader, error) {
-	if b.Bundle(id).Exists() {
+	if b.Has(id) {
 		return b.Apps.Logs(ctx, id, r, o)
 	}
 	engine, containers, err := b.foreign(ctx, id)

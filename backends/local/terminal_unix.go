@@ -43,7 +43,7 @@ type terminal struct {
 func (b *Backend) OpenTerminal(_ context.Context, id string, o backends.TerminalOptions) (backends.Terminal, error) {
 	bundle := b.Bundle(id)
 	m, err := bundle.Manifest()
-	if errors.Is(err, fs.ErrNotExist) {
+	if errors.Is(err, fs.ErrNotExist) || err == nil && m.Backend != b.Backend {
 		return nil, fmt.Errorf("app %s: %w", id, backends.ErrNotFound)
 	}
 	if err != nil {

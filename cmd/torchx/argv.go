@@ -225,11 +225,28 @@ func (p *argParser) attached(arg string) (f *flagSpec, spelling, value string, o
 
 func (p *argParser) unknown(spelling string) error {
 	name := dashed(strings.TrimLeft(spelling, "-"))
-	hint := ""
-	if known, ok := suggest.Closest(name, append(keys(p.table()), "help")); ok {
+	names, hint := append(keys(p.table()), "help"), ""
+	known, ok := onlyLonger(name, names)
+	if !ok {
+		known, ok = suggest.Closest(name, names)
+	}
+	if ok {
 		hint = " Did you mean " + dashes(known) + "?"
 	}
 	return usagef(p.name(), "unknown flag %s.%s", quoteWord(spelling), hint)
+}
+
+// onlyLonger is the only one of names that begins with name.
+func onlyLonger(name string, names []string) (found string, ok bool) {
+	for _, n := range names {
+		if strings.HasPrefix(n, name) {
+			if ok {
+				return "", false
+			}
+			found, ok = n, true
+		}
+	}
+	return found, ok
 }
 
 func (p *argParser) addBool(f *flagSpec, spelling, value string, hasValue bool) error {

@@ -60,6 +60,8 @@ func TestNormaliseErrors(t *testing.T) {
 		{"component tst", "component: unknown command tst. Did you mean test?"},
 		{"component -- test", "component: unknown command --."},
 		{"component lint --fxi", "component lint: unknown flag --fxi. Did you mean --fix?"},
+		{"list --js", "list: unknown flag --js. Did you mean --json?"},
+		{"run --work x", "run: unknown flag --work. Did you mean --workspace?"},
 		{"list --hel", "list: unknown flag --hel. Did you mean --help?"},
 		{"list h", ""},
 		{"list --limt 3", "list: unknown flag --limt. Did you mean --limit?"},

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"strconv"
@@ -63,14 +64,16 @@ func (t *tool) list(ctx context.Context, o listOptions) error {
 	if err != nil {
 		return err
 	}
-	apps, err := r.List(ctx, filter)
-	if err != nil {
-		return err
+	apps, unavailable := r.List(ctx, filter)
+	if unavailable != nil && len(apps) == 0 {
+		return unavailable
 	}
 	if o.json {
-		return t.printJSON(apps)
+		err = t.printJSON(apps)
+	} else {
+		err = t.listTable(apps, failpoint.Now())
 	}
-	return t.listTable(apps, failpoint.Now())
+	return cmp.Or(err, unavailable)
 }
 
 func (t *tool) listFilter(o listOptions) (f runner.Filter, err error) {

@@ -46,6 +46,23 @@ func TestExitCodes(t *testing.T) {
 	}
 }
 
+// TestInterruptedEvaluation: Ctrl-C is Ctrl-C also while a built-in component is evaluated.
+func TestInterruptedEvaluation(t *testing.T) {
+	t.Parallel()
+	stopped, stop := context.WithCancelCause(t.Context())
+	stop(errInterrupted)
+	tool, errs := testTool("HOME=" + t.TempDir())
+	tool.env.dir = t.TempDir()
+	loader, err := tool.loader()
+	must(t, err)
+	found, err := loader.Find(t.Context(), "utils.echo")
+	must(t, err)
+	_, err = found.Build(stopped, component.Inputs{})
+	if code := tool.report(stopped, plainly(found, err)); code != exitInterrupted || errs.String() != "torchx: interrupted\n" {
+		t.Errorf("exit code %d, %q", code, errs.String())
+	}
+}
+
 // testTool is a tool that keeps what it prints on stderr.
 func testTool(vars ...string) (*tool, *strings.Builder) {
 	var errs strings.Builder

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"path/filepath"
+	"slices"
 	"strings"
 	"unicode/utf8"
 
@@ -44,7 +45,10 @@ func (t *tool) canPlan(o runOptions) error {
 	if !filepath.IsAbs(t.env.dir) {
 		return errors.New("the working folder does not exist any more: change to one that does")
 	}
-	for _, arg := range o.inputs.Args {
+	if !utf8.ValidString(t.env.dir) {
+		return fmt.Errorf("the name of the working folder %q is not valid UTF-8: change to one with another name", t.env.dir)
+	}
+	for _, arg := range slices.Concat(o.inputs.Args, o.env, []string{o.cfg, o.workspace, o.parentRunID}) {
 		if !utf8.ValidString(arg) {
 			return usagef(o.command, "argument %q is not valid UTF-8: pass such bytes in a file", arg)
 		}
@@ -86,7 +90,7 @@ func (t *tool) build(ctx context.Context, o *runOptions, conf *config.Config) (_
 // is of no use to who gave it. Errors in files of the user's keep their place.
 func plainly(c *component.Component, err error) error {
 	var at *interp.Error
-	if !strings.HasPrefix(c.File, "@torchx//") || !errors.As(err, &at) {
+	if !strings.HasPrefix(c.File, "@torchx//") || !errors.As(err, &at) || errors.Is(err, errInterrupted) {
 		return err
 	}
 	return fmt.Errorf("%s: %s", c.Name, strings.TrimPrefix(at.Msg, "fail: "))

@@ -40,7 +40,7 @@ type Manifest struct {
 	App         *spec.App       `json:"app"`
 	Cfg         map[string]any  `json:"cfg"`
 	Request     json.RawMessage `json:"request"`
-	Environ     []string        `json:"environ"` // what replicas inherit, "K=V"
+	Environ     Environ         `json:"environ"` // what replicas inherit, "K=V"
 	Home        string          `json:"home"`    // TORCHX_HOME
 	SubmittedAt time.Time       `json:"submitted_at"`
 	Record      json.RawMessage `json:"record,omitempty"` // what the history needs beside all this

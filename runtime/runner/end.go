@@ -23,6 +23,9 @@ func (r *Runner) Wait(ctx context.Context, ref Ref) (*spec.Status, error) {
 			if err == nil {
 				return r.seen(ctx, ref, r.row(ctx, ref), s), nil
 			}
+			if s := r.ended(ctx, ref, err); s != nil {
+				return s, nil
+			}
 			// Not found: it is just being submitted, or only remembered.
 			if !errors.Is(err, backends.ErrNotFound) {
 				return nil, fmt.Errorf("wait for app %s: %w", ref.Handle(), err)

@@ -25,6 +25,7 @@ type fake struct {
 	order     []string
 	submit    func(*backends.Plan) error // nil: the app runs
 	describe  func(id string) error      // nil: none
+	list      error                      // of List
 	cancelled []string
 	deleted   []string
 }
@@ -123,6 +124,9 @@ func (f *fake) Describe(_ context.Context, id string) (*spec.Status, error) {
 func (f *fake) List(context.Context) ([]spec.Summary, error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
+	if f.list != nil {
+		return nil, f.list
+	}
 	var list []spec.Summary
 	for _, id := range f.order {
 		if s, ok := f.apps[id]; ok {

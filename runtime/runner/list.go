@@ -94,7 +94,8 @@ func rowOf(a *state.App) *Row {
 // List returns apps, newest first. Those that are not known to have ended are
 // looked up at their backend; where that is not to be had, they are as last seen
 // and there is a warning. Errors: backends.ErrNotFound (backend), and
-// backends.ErrUnavailable if a backend was named and cannot be asked.
+// backends.ErrUnavailable, with what the history knows, if a backend was named and
+// cannot be asked.
 func (r *Runner) List(ctx context.Context, f Filter) ([]Row, error) {
 	if f.Backend != "" {
 		alias, err := r.Backends.Canonical(f.Backend)
@@ -116,15 +117,21 @@ func (r *Runner) List(ctx context.Context, f Filter) ([]Row, error) {
 	if err != nil {
 		return nil, err
 	}
-	if f.Backend != "" {
-		extra, err := r.onlyBackend(ctx, f, rows)
-		if err != nil {
-			return nil, err
-		}
-		rows = append(rows, extra...)
+	if f.Backend == "" {
+		r.refresh(ctx, rows)
+		return f.apply(rows), nil
 	}
-	r.refresh(ctx, rows)
-	return f.apply(rows), nil
+	extra, err := r.onlyBackend(ctx, f, rows)
+	if err != nil && !errors.Is(err, backends.ErrUnavailable) {
+		return nil, err
+	}
+	rows = append(rows, extra...)
+	looker := *r
+	if err != nil {
+		looker.Warn = func(string) {} // the error says it
+	}
+	looker.refresh(ctx, rows)
+	return f.apply(rows), err
 }
 
 // history are the rows of the history that may come into the list. A state that

@@ -141,6 +141,21 @@ func TestListUnavailable(t *testing.T) {
 	}
 }
 
+func TestListOfUnavailableBackend(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.run(t, "docker", "a")
+	off := fmt.Errorf("engine is off: %w", backends.ErrUnavailable)
+	w.other.list, w.other.describe = off, func(string) error { return off }
+	rows, err := w.List(t.Context(), Filter{Backend: "docker"})
+	if !errors.Is(err, backends.ErrUnavailable) || len(rows) != 1 || rows[0].State != spec.Running {
+		t.Errorf("%+v, %v", rows, err)
+	}
+	if len(w.warnings) != 0 {
+		t.Errorf("said twice: %q", w.warnings)
+	}
+}
+
 func TestRowJSON(t *testing.T) {
 	t.Parallel()
 	at := time.Date(2026, 1, 2, 3, 4, 5, 6000, time.UTC)

@@ -147,7 +147,7 @@ func load(ctx context.Context, b backends.Backend, in *loaded, o LoadOptions) (*
 		return nil, fmt.Errorf("read request: %w", err)
 	}
 	if len(unknown) > 0 {
-		return nil, backends.Errorf(backends.ErrInvalidPlan, "read request: %s", strings.TrimSuffix(unknown[0], "."))
+		return nil, backends.Errorf(backends.ErrInvalidPlan, "read request: %s", strings.TrimSuffix(strings.Replace(unknown[0], " is ignored", "", 1), "."))
 	}
 	var named struct {
 		AppID string `json:"app_id"`

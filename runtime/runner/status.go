@@ -12,7 +12,7 @@ import (
 )
 
 // Status reports an app as its backend sees it, or as it was last seen when the
-// backend no longer knows it, and writes what it saw into the history. Errors:
+// backend no longer knows it or, for one that has ended, cannot be asked, and writes what it saw into the history. Errors:
 // backends.ErrNotFound, backends.ErrUnavailable.
 func (r *Runner) Status(ctx context.Context, ref Ref) (*spec.Status, error) {
 	return r.look(ctx, ref, r.row(ctx, ref))
@@ -32,9 +32,26 @@ func (r *Runner) look(ctx context.Context, ref Ref, row *state.App) (*spec.Statu
 		return r.remembered(ctx, b, ref, row)
 	}
 	if err != nil {
+		if ended := r.ended(ctx, ref, err); ended != nil {
+			return ended, nil
+		}
 		return nil, fmt.Errorf("look at app %s: %w", ref.Handle(), err)
 	}
 	return r.seen(ctx, ref, row, s), nil
+}
+
+// ended is what the history says of an app that has ended, which stays true when
+// its backend cannot be asked, as err says; nil if there is no such thing.
+func (r *Runner) ended(ctx context.Context, ref Ref, err error) *spec.Status {
+	if r.DB == nil || !errors.Is(err, backends.ErrUnavailable) {
+		return nil
+	}
+	s, err := r.DB.Status(ctx, ref.Backend, ref.ID)
+	if err != nil || !s.State.Terminal() {
+		return nil
+	}
+	s.Handle = ref.Handle()
+	return s
 }
 
 // seen completes what a backend said and records it.

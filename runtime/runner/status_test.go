@@ -230,6 +230,30 @@ func TestWait(t *testing.T) {
 	}
 }
 
+// TestEndedAndUnavailable: how an app ended is on record, and needs nobody else.
+func TestEndedAndUnavailable(t *testing.T) {
+	t.Parallel()
+	for _, backend := range []string{"local", "docker"} { // by looking, and by a Waiter
+		w := newWorld(t)
+		f := map[string]*fake{"local": w.local, "docker": w.other}[backend]
+		ref, live := w.run(t, backend, "echo"), w.run(t, backend, "live")
+		f.finish(ref.ID, spec.Failed, 7)
+		if _, err := w.Status(t.Context(), ref); err != nil {
+			t.Fatal(err)
+		}
+		f.describe = func(string) error { return fmt.Errorf("engine is off: %w", backends.ErrUnavailable) }
+		for name, look := range map[string]func(context.Context, Ref) (*spec.Status, error){"status": w.Status, "wait": w.Wait} {
+			s, err := look(t.Context(), ref)
+			if err != nil || s.State != spec.Failed || *s.ExitCode != 7 || s.Handle != ref.Handle() {
+				t.Errorf("%s on %s: %+v, %v", name, backend, s, err)
+			}
+			if _, err := look(t.Context(), live); !errors.Is(err, backends.ErrUnavailable) {
+				t.Errorf("%s of a live app on %s: %v", name, backend, err)
+			}
+		}
+	}
+}
+
 func TestWaitEndsWithContext(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)

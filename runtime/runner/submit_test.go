@@ -221,7 +221,7 @@ func TestLoadErrors(t *testing.T) {
 		{"two values", string(raw) + "{}", "more than one", backends.ErrInvalidPlan},
 		{"replicas", edit(`"num_replicas":2`, `"num_replicas":0`), "non-positive replicas", backends.ErrInvalidPlan},
 		{"option", edit(`"image_type":"cwd"`, `"image_type":"cwf"`), "one of cwd, dir", backends.ErrInvalidOption},
-		{"unknown option", edit(`"image_type":`, `"image_typ":`), "Did you mean image_type?", backends.ErrInvalidPlan},
+		{"unknown option", edit(`"image_type":`, `"image_typ":`), "unknown option image_typ. Did you mean image_type?", backends.ErrInvalidPlan},
 		{"bad id", edit(`"app_id":"`, `"app_id":"a/`), "app id", backends.ErrInvalidPlan},
 		{"no backend", edit(`"TORCHX_JOB_ID"`, `"JOB_ID"`), "choose it with -b", backends.ErrInvalidPlan},
 		{"unknown backend", edit(`local://torchx`, `nope://torchx`), `unknown backend "nope"`, backends.ErrNotFound},

@@ -91,6 +91,43 @@ func executable(path string) error {
 	return nil
 }
 
+// startError says what the kernel missed when it did not start a program that is
+// there: it has one error for all. The error keeps its class.
+func startError(path, dir string, err error) error {
+	if !errors.Is(err, fs.ErrNotExist) {
+		return &os.PathError{Op: "start", Path: path, Err: err}
+	}
+	if _, stat := os.Stat(dir); stat != nil {
+		return fmt.Errorf("start %s: working folder %q %w", path, dir, errMissing)
+	}
+	if name := interpreter(path); name != "" {
+		return fmt.Errorf("entry point %q: its interpreter %q %w", path, name, errMissing)
+	}
+	return &os.PathError{Op: "start", Path: path, Err: err}
+}
+
+// interpreterLine is how much of a script's first line the kernel looks at.
+const interpreterLine = 256
+
+// interpreter is the program that the first line of a script names, with a carriage
+// return that an editor put behind it; "" if it is none.
+func interpreter(path string) string {
+	f, err := os.Open(path)
+	if err != nil {
+		return ""
+	}
+	defer f.Close()
+	line := make([]byte, interpreterLine)
+	n, _ := io.ReadFull(f, line) // a short file is no error
+	text, ok := strings.CutPrefix(string(line[:n]), "#!")
+	if !ok {
+		return ""
+	}
+	text, _, _ = strings.Cut(text, "\n")
+	name, _, _ := strings.Cut(strings.TrimLeft(text, " \t"), " ")
+	return name
+}
+
 // refuse gives an error of a start the exit code of the shells' convention.
 func refuse(r spec.Replica, err error) *agent.RefusedError {
 	code := 125

@@ -71,7 +71,7 @@ func (s *spawner) spawn(path string, c Command, l *attemptLog, group string) (in
 	s.requests <- spawnRequest{file, argv, attr, reply}
 	r := <-reply
 	if r.err != nil {
-		return 0, &os.PathError{Op: "start", Path: path, Err: r.err}
+		return 0, startError(path, c.Dir, r.err)
 	}
 	return r.pid, nil
 }

@@ -1,0 +1,26 @@
+//go:build unix
+
+package main
+
+import (
+	"strings"
+	"testing"
+)
+
+// TestHandleOfAnotherBackend: bundles of all backends are in one folder, but the
+// handle says which one is meant. There is no engine here.
+func TestHandleOfAnotherBackend(t *testing.T) {
+	t.Parallel()
+	dir := tempDir(t)
+	local := strings.TrimSpace(torchx(t, dir, nil, "", "run", "-d", "utils.sh", "sleep", "300").out)
+	t.Cleanup(func() { torchx(t, dir, nil, "", "delete", local) })
+	wrong := strings.Replace(local, "local://", "docker://", 1)
+	for _, command := range []string{"status", "log", "cancel", "delete"} {
+		if r := torchx(t, dir, []string{"DOCKER_HOST=" + noEngine}, "", command, wrong); r.code != exitError {
+			t.Errorf("%s: %+v", command, r)
+		}
+	}
+	if r := torchx(t, dir, nil, "", "status", local); !strings.Contains(r.out, "State: RUNNING") {
+		t.Errorf("%+v", r)
+	}
+}
