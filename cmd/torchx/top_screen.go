@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"fmt"
+	"math"
 	"os"
 	"strings"
 	"time"
@@ -138,6 +139,10 @@ func (v *topScreen) key(k byte, keys <-chan byte) (quit bool) {
 			v.first -= v.page()
 		case "[6~":
 			v.first += v.page()
+		case "[H", "OH", "[1~", "[7~":
+			v.first = 0
+		case "[F", "OF", "[4~", "[8~":
+			v.first = math.MaxInt
 		}
 	default:
 		for _, o := range topOrders {
