@@ -8,6 +8,8 @@ import (
 	"strings"
 	"syscall"
 
+	"github.com/urfave/cli/v2"
+
 	"torchx/starlark/component"
 )
 
@@ -118,7 +120,7 @@ func (t *tool) explain(err error) {
 	case errors.As(err, &usage):
 		text = strings.TrimSuffix(text, ".") + helpHint(usage.command)
 	case errors.As(err, &args):
-		text = fmt.Sprintf("%s: %s%s", args.Component, strings.TrimSuffix(args.Text, "."), helpHint("run "+args.Component))
+		text = fmt.Sprintf("%s: %s%s%s", args.Component, strings.TrimSuffix(args.Text, "."), misplaced(args.Text), helpHint("run "+args.Component))
 	default:
 		text += t.remedy(err)
 	}
@@ -143,6 +145,24 @@ func (t *tool) remedy(err error) string {
 	case errors.Is(err, syscall.EROFS), errors.Is(err, syscall.EACCES):
 		if home, homeErr := t.env.home(); homeErr == nil && strings.Contains(text, home+"/") && !strings.Contains(text, "TORCHX_HOME") {
 			return " (set TORCHX_HOME to a folder that can be written)"
+		}
+	}
+	return ""
+}
+
+// misplaced tells of an option that a component does not know, but `run` does.
+func misplaced(text string) string {
+	option, unknown := strings.CutPrefix(text, `unknown option "`)
+	option, _, quoted := strings.Cut(option, `"`)
+	if !unknown || !quoted {
+		return ""
+	}
+	name, _, _ := strings.Cut(strings.TrimLeft(option, "-"), "=")
+	for _, f := range runFlags(&runOptions{}, cli.NewStringSlice(), "") {
+		for _, n := range f.Names() {
+			if strings.ReplaceAll(n, "_", "-") == strings.ReplaceAll(name, "_", "-") {
+				return ": torchx's own options stand before the component or handle"
+			}
 		}
 	}
 	return ""
