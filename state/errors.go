@@ -48,10 +48,14 @@ func (e *dbError) Error() string {
 	if e.kind == nil {
 		return fmt.Sprintf("%s in %s: %s", e.op, e.path, cause)
 	}
-	if cause == e.kind.Error() { // there is nothing more to say
-		return fmt.Sprintf("%s: %s is %v: %s", e.op, e.path, e.kind, advice[e.kind])
+	what := fmt.Sprintf("%s is %v", e.path, e.kind)
+	if errors.Is(e.kind, ErrFull) {
+		what = fmt.Sprintf("%v for %s", e.kind, e.path)
 	}
-	return fmt.Sprintf("%s: %s is %v: %s (%s)", e.op, e.path, e.kind, advice[e.kind], cause)
+	if cause == e.kind.Error() { // there is nothing more to say
+		return fmt.Sprintf("%s: %s: %s", e.op, what, advice[e.kind])
+	}
+	return fmt.Sprintf("%s: %s: %s (%s)", e.op, what, advice[e.kind], cause)
 }
 
 // Unwrap makes both the sentinel and the driver's error visible to errors.Is.

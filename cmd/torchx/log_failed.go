@@ -19,7 +19,7 @@ func (t *tool) copyFailed(ctx context.Context, r *runner.Runner, target logTarge
 	}
 	failed := failedReplicas(s, target)
 	if len(failed) == 0 {
-		t.say("no replica of %s has failed", target.ref.Handle())
+		t.say("no replica of %s has failed", target)
 	}
 	var unread error
 	for _, f := range failed {

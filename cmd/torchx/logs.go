@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"io"
+	"strconv"
 
 	"torchx/backends"
 	"torchx/runtime/failpoint"
@@ -16,6 +17,19 @@ type logTarget struct {
 	ref  runner.Ref
 	role string // "" is all
 	ids  []int  // none is all
+}
+
+// String writes the target as it is typed.
+func (t logTarget) String() string {
+	text := t.ref.Handle()
+	if t.role == "" {
+		return text
+	}
+	text += "/" + t.role
+	for i, id := range t.ids {
+		text += string("/,"[min(i, 1)]) + strconv.Itoa(id)
+	}
+	return text
 }
 
 // logStyle is how lines are shown.

@@ -8,6 +8,8 @@ import (
 	"strings"
 	"syscall"
 
+	"github.com/urfave/cli/v2"
+
 	"torchx/starlark/component"
 )
 
@@ -65,6 +67,13 @@ func (t *tool) warn(format string, args ...any) {
 	}
 }
 
+// warnOnce leaves out what was said before: each look at an app may meet the same trouble.
+func (t *tool) warnOnce(line string) {
+	if _, again := t.warned.LoadOrStore(line, true); !again {
+		t.warn("%s", line)
+	}
+}
+
 func (t *tool) sayError(text string) { t.line(t.errStyle.paint(ansiRed, "error: "), text) }
 
 // line prints one line on stderr; what it says cannot drive the terminal and
@@ -111,9 +120,9 @@ func (t *tool) explain(err error) {
 	case errors.As(err, &usage):
 		text = strings.TrimSuffix(text, ".") + helpHint(usage.command)
 	case errors.As(err, &args):
-		text = fmt.Sprintf("%s: %s%s", args.Component, strings.TrimSuffix(args.Text, "."), helpHint("run "+args.Component))
-	case errors.Is(err, syscall.EMFILE):
-		text += " (raise the limit: ulimit -n)"
+		text = fmt.Sprintf("%s: %s%s%s", args.Component, strings.TrimSuffix(args.Text, "."), misplaced(args.Text), helpHint("run "+args.Component))
+	default:
+		text += t.remedy(err)
 	}
 	t.sayError(text)
 	var detailed interface{ Detail() string }
@@ -122,6 +131,41 @@ func (t *tool) explain(err error) {
 			fmt.Fprintln(t.err, clean(t.masked(detail), true)) // as for line
 		}
 	}
+}
+
+// remedy says what to do about what the system refused, unless the error does.
+func (t *tool) remedy(err error) string {
+	switch text := err.Error(); {
+	case errors.Is(err, syscall.EMFILE):
+		return " (raise the limit: ulimit -n)"
+	case errors.Is(err, syscall.EDQUOT), strings.Contains(text, syscall.ENOSPC.Error()): // an agent's error is a text
+		if !strings.Contains(text, "free some space") {
+			return " (free some space: `torchx prune` removes apps that have ended)"
+		}
+	case errors.Is(err, syscall.EROFS), errors.Is(err, syscall.EACCES):
+		if home, homeErr := t.env.home(); homeErr == nil && strings.Contains(text, home+"/") && !strings.Contains(text, "TORCHX_HOME") {
+			return " (set TORCHX_HOME to a folder that can be written)"
+		}
+	}
+	return ""
+}
+
+// misplaced tells of an option that a component does not know, but `run` does.
+func misplaced(text string) string {
+	option, unknown := strings.CutPrefix(text, `unknown option "`)
+	option, _, quoted := strings.Cut(option, `"`)
+	if !unknown || !quoted {
+		return ""
+	}
+	name, _, _ := strings.Cut(strings.TrimLeft(option, "-"), "=")
+	for _, f := range runFlags(&runOptions{}, cli.NewStringSlice(), "") {
+		for _, n := range f.Names() {
+			if strings.ReplaceAll(n, "_", "-") == strings.ReplaceAll(name, "_", "-") {
+				return ": torchx's own options stand before the component or handle"
+			}
+		}
+	}
+	return ""
 }
 
 func helpHint(command string) string {

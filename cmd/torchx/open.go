@@ -138,7 +138,7 @@ func (t *tool) planner() (*runner.Runner, error) {
 		return nil, err
 	}
 	return &runner.Runner{
-		Backends: reg, LookupEnv: t.env.lookup, Rand: t.random, Warn: func(line string) { t.warn("%s", line) },
+		Backends: reg, LookupEnv: t.env.lookup, Rand: t.random, Warn: t.warnOnce,
 	}, nil
 }
 

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"path/filepath"
 	"strings"
+	"sync"
 
 	"torchx/backends"
 	"torchx/runtime/config"
@@ -30,6 +31,7 @@ type tool struct {
 	db       *state.DB
 	conf     *config.Config
 	runs     *runner.Runner
+	warned   sync.Map // lines of warnOnce
 }
 
 func newTool(s streams, env environment, i *interrupts) *tool {

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"fmt"
+	"math"
 	"os"
 	"strings"
 	"time"
@@ -138,6 +139,10 @@ func (v *topScreen) key(k byte, keys <-chan byte) (quit bool) {
 			v.first -= v.page()
 		case "[6~":
 			v.first += v.page()
+		case "[H", "OH", "[1~", "[7~":
+			v.first = 0
+		case "[F", "OF", "[4~", "[8~":
+			v.first = math.MaxInt
 		}
 	default:
 		for _, o := range topOrders {
@@ -218,7 +223,7 @@ func (v *topScreen) draw() error {
 	if len(v.apps) == 0 {
 		lines = append(lines, "no app runs, and none has ended within the last minute")
 	}
-	head := fmt.Sprintf("torchx top  %s  %d apps  by %s (keys: s c m e n, arrows, q)", time.Now().Format(time.TimeOnly), len(v.apps), v.order)
+	head := fmt.Sprintf("torchx top  %s  %s  by %s (keys: s c m e n, arrows, q)", time.Now().Format(time.TimeOnly), counted(len(v.apps), "app"), v.order)
 	head = head[:min(len(head), width)]
 	lines = append([]string{v.outStyle.paint(ansiDim, head)}, lines...)
 	if len(lines) > height {

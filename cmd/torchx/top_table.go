@@ -65,7 +65,11 @@ func topTable(apps []*topApp) *table {
 	return tab
 }
 
-// cutLines makes the table at most width wide: the last column gives way, then others.
+// topName is how much of an app's name is left while other columns give way for it.
+const topName = 20
+
+// cutLines makes the table at most width wide: the last column gives way, then names,
+// then others.
 func cutLines(tab *table, width int) {
 	all := tab.width()
 	if all <= width {
@@ -79,7 +83,10 @@ func cutLines(tab *table, width int) {
 			r[last].text = string(text[:room])
 		}
 	}
-	tab.fit(width, "LAST LINE", "TRY", "TIME", "CPU%")
+	const name = "APP / REPLICA"
+	tab.shorten(name, width, topName)
+	tab.fit(width, "LAST LINE", "TRY", "TIME", "CPU%", "MEMORY", "STATE")
+	tab.shorten(name, width, 1)
 }
 
 func percentText(p *float64) string {

@@ -124,7 +124,10 @@ func fill(b Bundle, m *Manifest) (*Lock, error) {
 		return lock, fmt.Errorf("write %s: %w", manifestFile, err)
 	}
 	st := initialStatus(m)
-	return lock, b.writeStatus(&st, false)
+	if err := b.writeStatus(&st, false); err != nil {
+		return lock, err
+	}
+	return lock, b.makeReserve(replicasOf(m.App))
 }
 
 // renameNew renames a folder to a name that must be free.

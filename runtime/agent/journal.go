@@ -22,13 +22,14 @@ type startRecord struct {
 	StartTime uint64    `json:"start_time"`
 	BootID    string    `json:"boot_id"`
 	Cgroup    string    `json:"cgroup,omitempty"` // all its processes are in there
+	Output    []string  `json:"output,omitempty"` // Process.Output
 	Hostname  string    `json:"hostname,omitempty"`
 	ID        string    `json:"id,omitempty"`     // Process.ID
 	Engine    string    `json:"engine,omitempty"` // Process.Engine
 }
 
 func (r startRecord) process() Process {
-	return Process{PID: r.PID, StartTime: r.StartTime, Hostname: r.Hostname, ID: r.ID, Engine: r.Engine, Cgroup: r.Cgroup}
+	return Process{PID: r.PID, StartTime: r.StartTime, Hostname: r.Hostname, ID: r.ID, Engine: r.Engine, Cgroup: r.Cgroup, Output: r.Output}
 }
 
 // exitRecord is a line of exits.jsonl.

@@ -101,6 +101,9 @@ type Process struct {
 	StartTime uint64 // in the unit of the system, only to be compared
 	Hostname  string
 	Cgroup    string // folder of the control group it alone is in; "": none
+	// Output names the pipes that it writes to, as /proc/PID/fd does: whoever has one
+	// open, whatever its session and environment, was started by it.
+	Output []string
 	// ID is the backend's own name of what runs, such as a container's id, and Engine
 	// what tells two lives of the engine apart that runs it; both are opaque.
 	ID, Engine string

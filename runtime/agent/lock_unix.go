@@ -99,6 +99,8 @@ func held(path string) bool {
 	return err != nil
 }
 
+func isNoSpace(err error) bool { return errors.Is(err, unix.ENOSPC) || errors.Is(err, unix.EDQUOT) }
+
 func isNotEmpty(err error) bool {
 	return errors.Is(err, unix.ENOTEMPTY) || errors.Is(err, unix.EEXIST)
 }

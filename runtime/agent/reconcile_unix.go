@@ -107,12 +107,15 @@ func cannotWrite(err error) bool {
 // sessions, and whatever carries the app's handle in its environment.
 func endRemains(handle string, starts []startRecord) {
 	boot := BootID()
-	leaders := map[int]uint64{} // session → start time of its leader
+	app := remainder{handle, map[int]uint64{}, map[string]uint64{}}
 	for _, r := range starts {
 		if r.BootID != boot {
 			continue
 		}
-		leaders[r.PID] = r.StartTime
+		app.leaders[r.PID] = r.StartTime
+		for _, pipe := range r.Output {
+			app.output[pipe] = r.StartTime
+		}
 		if r.Cgroup != "" {
 			_ = cgroup.End(r.Cgroup) // what stays has the app's handle, too
 		}
@@ -121,7 +124,7 @@ func endRemains(handle string, starts []startRecord) {
 	for {
 		alive := 0
 		for _, p := range procs.List() {
-			if p.Zombie || p.PID == os.Getpid() || !remains(p, leaders, handle) {
+			if p.Zombie || p.PID == os.Getpid() || !app.has(p) {
 				continue
 			}
 			alive++
@@ -134,16 +137,27 @@ func endRemains(handle string, starts []startRecord) {
 	}
 }
 
-// remains tells whether a process belongs to the app. A session counts only if
-// its number has not been given to a new leader since.
-func remains(p procs.Process, leaders map[int]uint64, handle string) bool {
-	if procs.HasEnv(p.PID, spec.JobIDVariable+"="+handle) {
+// remainder says what a dead agent's processes can be told by.
+type remainder struct {
+	handle  string
+	leaders map[int]uint64    // session → start time of its leader
+	output  map[string]uint64 // pipe that a replica writes to → its start time
+}
+
+// has tells whether a process belongs to the app. A session counts only if its number
+// has not been given to a new leader since.
+func (a remainder) has(p procs.Process) bool {
+	if procs.HasEnv(p.PID, spec.JobIDVariable+"="+a.handle) {
 		return true
 	}
-	start, ok := leaders[p.Session]
-	if !ok {
-		return false
+	if start, ok := a.leaders[p.Session]; ok {
+		leader, alive := procs.Get(p.Session)
+		if alive && leader.Start == start || !alive && p.Start >= start {
+			return true
+		}
 	}
-	leader, alive := procs.Get(p.Session)
-	return alive && leader.Start == start || !alive && p.Start >= start
+	return len(a.output) > 0 && procs.HasOpen(p.PID, func(file string) bool {
+		start, ok := a.output[file]
+		return ok && p.Start >= start
+	})
 }

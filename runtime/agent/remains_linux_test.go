@@ -2,6 +2,8 @@ package agent
 
 import (
 	"encoding/json"
+	"errors"
+	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -90,6 +92,42 @@ func TestWhoseProcessItIs(t *testing.T) {
 				t.Errorf("the app is still marked as live: %v", err)
 			}
 		})
+	}
+}
+
+// A process that left its session and its environment still writes to the replica's pipe.
+func TestRemainsByOutput(t *testing.T) {
+	t.Parallel()
+	read, write, err := os.Pipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer read.Close()
+	cmd := exec.Command("sleep", "600")
+	cmd.SysProcAttr, cmd.Stdout, cmd.Env = &syscall.SysProcAttr{Setsid: true}, write, []string{}
+	err = cmd.Start()
+	pipe, linkErr := os.Readlink(fmt.Sprintf("/proc/self/fd/%d", write.Fd()))
+	if err := errors.Join(err, linkErr, write.Close()); err != nil {
+		t.Fatal(err)
+	}
+	ended := make(chan error, 1)
+	go func() { ended <- cmd.Wait() }()
+	defer func() { _ = cmd.Process.Kill() }() // if the test did not
+	p, _ := procs.Get(cmd.Process.Pid)
+	stranger := session(t)
+	b := deadBundle(t, startRecord{
+		Time: time.Now(), Role: "a", PID: 1 << 30, StartTime: p.Start, BootID: BootID(), Output: []string{pipe},
+	})
+	if err := Sweep(b.home(), os.Args[0]); err != nil {
+		t.Fatal(err)
+	}
+	select {
+	case <-ended:
+	case <-time.After(10 * time.Second):
+		t.Error("the process is alive")
+	}
+	if q, there := procs.Get(stranger.PID); !there || q.Zombie {
+		t.Error("a process that has nothing to do with the app was ended")
 	}
 }
 

@@ -1,6 +1,12 @@
 package agent
 
-import "os"
+import (
+	"errors"
+	"fmt"
+	"os"
+
+	"torchx/runtime/spec"
+)
 
 // reserveFile keeps room on the disk for the app's result: logs may fill it, and
 // then the exits of replicas and the final status still find their place.
@@ -16,19 +22,42 @@ const (
 // reserve is the room; a nil one has none.
 type reserve struct{ path string }
 
-// newReserve is best effort: a disk that is full already leaves none.
+// makeReserve takes the room before the app is begun. Where the system cannot do
+// that the app goes without; an error says that there is no room.
+func (b Bundle) makeReserve(replicas int) error {
+	if err := b.allocateReserve(replicas); isNoSpace(err) {
+		return fmt.Errorf("keep room for the app's result: %w", err)
+	}
+	return nil
+}
+
+func replicasOf(app *spec.App) (n int) {
+	for i := range app.Roles {
+		n += app.Roles[i].NumReplicas
+	}
+	return n
+}
+
+// newReserve is the one that the bundle was made with. An agent that follows another
+// has one of its own, unless the disk is full by now.
 func newReserve(b Bundle, replicas int) *reserve {
-	path := b.path(reserveFile)
-	f, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_TRUNC, 0o600)
-	if err != nil {
+	if b.allocateReserve(replicas) != nil {
 		return nil
+	}
+	return &reserve{b.path(reserveFile)}
+}
+
+func (b Bundle) allocateReserve(replicas int) error {
+	path := b.path(reserveFile)
+	f, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE, 0o600)
+	if err != nil {
+		return err
 	}
 	defer f.Close()
-	if allocate(f, int64(reserveBase+reserveReplica*replicas)) != nil {
-		_ = os.Remove(path)
-		return nil
+	if err := allocate(f, int64(reserveBase+reserveReplica*replicas)); err != nil {
+		return errors.Join(err, os.Remove(path))
 	}
-	return &reserve{path}
+	return nil
 }
 
 // release gives the room back and reports whether there was any.

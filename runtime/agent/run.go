@@ -220,10 +220,10 @@ func (a *agent) refuse(err error) {
 	}
 	m := a.gang.byKey[r.Replica]
 	now := a.now()
-	a.note(a.exits.append(exitRecord{
+	a.recordExits([]any{exitRecord{
 		Seq: a.nextSeq(), Time: now, Role: m.key.Role, Replica: m.key.ID, Attempt: m.next,
 		Code: r.Code, Msg: r.Err.Error(), Refused: true,
-	}))
+	}})
 	a.grace = min(a.grace, refusedGrace)
 	a.perform(a.gang.refused(m, r.Code, r.Err.Error(), now))
 	a.dirty = true

@@ -82,7 +82,7 @@ func (a *agent) began(m *member, attempt int, s Started) {
 	p, now := s.Process, a.clock.at(s.Time)
 	a.note(a.starts.append(startRecord{
 		Seq: a.nextSeq(), Time: now, Role: m.key.Role, Replica: m.key.ID, Attempt: attempt,
-		PID: p.PID, StartTime: p.StartTime, BootID: a.bootID, Cgroup: p.Cgroup, Hostname: p.Hostname, ID: p.ID, Engine: p.Engine,
+		PID: p.PID, StartTime: p.StartTime, BootID: a.bootID, Cgroup: p.Cgroup, Output: p.Output, Hostname: p.Hostname, ID: p.ID, Engine: p.Engine,
 	}))
 	failpoint.Hit(failpoint.StartRecorded)
 	a.gang.running(m, p, now)

@@ -32,6 +32,8 @@ func (b Bundle) tellDeleted() {}
 
 func endRemains(string, []startRecord) {}
 
+func isNoSpace(error) bool { return false }
+
 func isNotEmpty(error) bool { return false }
 
 // Inspect returns the status as it is on disk.

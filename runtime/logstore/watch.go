@@ -3,9 +3,15 @@ package logstore
 import (
 	"path/filepath"
 	"sync"
+	"time"
 
 	"github.com/fsnotify/fsnotify"
 )
+
+// pace is how long a hub lets pass between two changes of one file. Meanwhile the
+// system joins those that come: a replica that writes thousands of short lines would
+// else wake each follower up thousands of times, and wait for the processor itself.
+const pace = 2 * time.Millisecond
 
 // Hub tells readers that files changed. Many readers share one: the system
 // allows few watchers (128 inotify instances per user), but many watched files.
@@ -80,12 +86,21 @@ func (h *Hub) begin() bool {
 }
 
 func (h *Hub) run(w *fsnotify.Watcher) {
+	begun, told := time.Now(), map[string]bool{} // what was told since
 	for {
 		select {
 		case e, ok := <-w.Events:
 			if !ok {
 				return
 			}
+			if told[e.Name] {
+				time.Sleep(pace - time.Since(begun))
+			}
+			if now := time.Now(); now.Sub(begun) >= pace {
+				begun = now
+				clear(told)
+			}
+			told[e.Name] = true
 			h.tell(e.Name)
 		case _, ok := <-w.Errors:
 			if !ok {

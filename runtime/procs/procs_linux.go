@@ -48,6 +48,24 @@ func Get(pid int) (Process, bool) {
 	return p, err == nil
 }
 
+// HasOpen reports whether a process has a file open whose name in /proc/PID/fd (such
+// as "pipe:[4711]") matches.
+func HasOpen(pid int, match func(file string) bool) bool {
+	folder := "/proc/" + strconv.Itoa(pid) + "/fd"
+	dir, err := os.Open(folder)
+	if err != nil {
+		return false // it is somebody else's, or gone
+	}
+	defer dir.Close()
+	names, _ := dir.Readdirnames(-1) // as in List
+	for _, name := range names {
+		if file, err := os.Readlink(folder + "/" + name); err == nil && match(file) {
+			return true
+		}
+	}
+	return false
+}
+
 // HasEnv reports whether a process began with that variable ("K=V") in its environment.
 func HasEnv(pid int, entry string) bool {
 	data, err := os.ReadFile("/proc/" + strconv.Itoa(pid) + "/environ")

@@ -82,7 +82,11 @@ func (r *Runner) refill(ctx context.Context) error {
 			return err
 		}
 	}
-	if added > 0 {
+	switch added {
+	case 0:
+	case 1:
+		r.warn("1 app that the history did not have was taken from its folder")
+	default:
 		r.warn("%d apps that the history did not have were taken from their folders", added)
 	}
 	return nil

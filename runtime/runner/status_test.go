@@ -64,7 +64,7 @@ func TestStatusUnknown(t *testing.T) {
 func (w *world) crashed(t *testing.T) Ref {
 	t.Helper()
 	p := w.plan(t)
-	if _, err := w.record(t.Context(), p); err != nil {
+	if _, _, err := w.record(t.Context(), p); err != nil {
 		t.Fatal(err)
 	}
 	return p.Ref()

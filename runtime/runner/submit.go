@@ -36,7 +36,7 @@ func (r *Runner) Submit(ctx context.Context, p *Planned) (spec.Handle, error) {
 	if p.Plan.Record, err = memoryOf(p); err != nil {
 		return spec.Handle{}, err
 	}
-	recorded, err := r.record(ctx, p)
+	recorded, notice, err := r.record(ctx, p)
 	if err != nil {
 		return spec.Handle{}, err
 	}
@@ -48,6 +48,9 @@ func (r *Runner) Submit(ctx context.Context, p *Planned) (spec.Handle, error) {
 		}
 		return spec.Handle{}, fmt.Errorf("start app %s: %w", ref.Handle(), err)
 	}
+	if notice != "" { // of an app that did not start it would say that it runs
+		r.warn("%s", notice)
+	}
 	if recorded {
 		// Whoever finds the record at SUBMITTED takes it that Submit was cut short.
 		// If looking fails now, the next look does as well.
@@ -56,11 +59,11 @@ func (r *Runner) Submit(ctx context.Context, p *Planned) (spec.Handle, error) {
 	return spec.Handle{Backend: ref.Backend, Session: spec.Session, AppID: ref.ID}, nil
 }
 
-// record writes the app's row; false means that there is none, but that the app
-// may run all the same. Errors: backends.ErrExists.
-func (r *Runner) record(ctx context.Context, p *Planned) (bool, error) {
+// record writes the app's row; false means that there is none, for the reason that
+// notice tells, but that the app may run all the same. Errors: backends.ErrExists.
+func (r *Runner) record(ctx context.Context, p *Planned) (recorded bool, notice string, err error) {
 	if r.DB == nil {
-		return false, nil
+		return false, "", nil
 	}
 	row, err := r.newRow(p)
 	if err == nil {
@@ -68,14 +71,13 @@ func (r *Runner) record(ctx context.Context, p *Planned) (bool, error) {
 	}
 	switch {
 	case err == nil:
-		return true, nil
+		return true, "", nil
 	case errors.Is(err, state.ErrExists):
-		return false, backends.Errorf(backends.ErrExists, "app %s is in the history already: choose another app id", p.Ref().Handle())
+		return false, "", backends.Errorf(backends.ErrExists, "app %s is in the history already: choose another app id", p.Ref().Handle())
 	case ctx.Err() != nil:
-		return false, ctx.Err()
+		return false, "", ctx.Err()
 	}
-	r.warn("app %s is not in the history, it runs without: %v", p.Ref().Handle(), err)
-	return false, nil
+	return false, fmt.Sprintf("app %s is not in the history, it runs without: %v", p.Ref().Handle(), err), nil
 }
 
 func (r *Runner) newRow(p *Planned) (state.App, error) {

@@ -132,7 +132,11 @@ func TestSubmitWithoutHistory(t *testing.T) {
 		t.Fatal(err)
 	}
 	w.warned(t, "app "+p.Ref().Handle()+" is not in the history")
-	w.DB = nil
+	w.warnings, w.local.submit = nil, func(*backends.Plan) error { return errors.New("no room") }
+	if _, err := w.Submit(t.Context(), w.plan(t)); err == nil || len(w.warnings) != 0 {
+		t.Errorf("an app that does not start: %v, warnings %q", err, w.warnings)
+	}
+	w.DB, w.local.submit = nil, nil
 	p = w.plan(t)
 	if _, err := w.Submit(t.Context(), p); err != nil {
 		t.Fatal(err)

@@ -101,6 +101,35 @@ func TestDiskIsFull(t *testing.T) {
 	}
 }
 
+// With too little room for its result an app does not start: it could run, and
+// nobody would learn how it ended.
+func TestDiskIsNearlyFull(t *testing.T) {
+	t.Parallel()
+	h := newHome(t)
+	h.smallDisk("4m")
+	h.torchx("", "run", h.file, "--script", "exit 0")
+	h.fill()
+	ballast := filepath.Join(h.dir, "ballast")
+	full, err := os.Stat(ballast)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, free := range []int64{16, 32, 48, 64, 80, 96, 128, 160} {
+		if err := os.Truncate(ballast, full.Size()-free<<10); err != nil {
+			t.Fatal(err)
+		}
+		r := h.torchx("", "run", h.file, "--script", "touch ran; exit 3")
+		_, err := os.Stat(filepath.Join(h.scratch, "ran"))
+		switch ran := err == nil; {
+		case ran && r.code != 3:
+			t.Errorf("with %d KiB free the app ran, but: exit %d\n%s", free, r.code, r.stderr)
+		case !ran && (r.code != 125 || !strings.Contains(r.stderr, "no space left on device (free some space")):
+			t.Errorf("with %d KiB free: exit %d, want 125 and what to do\n%s", free, r.code, r.stderr)
+		}
+		_ = os.Remove(filepath.Join(h.scratch, "ran"))
+	}
+}
+
 // A home that became read-only can still be looked at, the result of an app whose
 // agent died included, and what that left is ended.
 func TestReadOnlyHome(t *testing.T) {

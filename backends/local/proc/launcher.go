@@ -163,7 +163,7 @@ func (p *Launcher) fork(s agent.Start, c Command, path string, logs *attemptLog)
 	started := &process{s.Replica, s.Attempt, pid, logs, group, c.CgroupLimits.Memory}
 	p.running[pid] = started
 	p.byKey[s.Replica] = started
-	return agent.Process{PID: pid, StartTime: startTime(pid), Hostname: "localhost", Cgroup: group}, nil
+	return agent.Process{PID: pid, StartTime: startTime(pid), Hostname: "localhost", Cgroup: group, Output: logs.pipes()}, nil
 }
 
 // Checkpoints hands out the log checkpoints that came since the last call.

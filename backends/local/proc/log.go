@@ -101,6 +101,17 @@ func (l *attemptLog) files(null uintptr) []uintptr {
 	return []uintptr{null, uintptr(l.writes[0]), uintptr(l.writes[1])}
 }
 
+// pipes names them as /proc/PID/fd does on Linux. A terminal is nobody's own.
+func (l *attemptLog) pipes() (names []string) {
+	for _, fd := range l.writes {
+		var info unix.Stat_t
+		if !l.tty && fd >= 0 && unix.Fstat(fd, &info) == nil {
+			names = append(names, fmt.Sprintf("pipe:[%d]", info.Ino))
+		}
+	}
+	return names
+}
+
 // closeWriters leaves the replica as the only writer.
 func (l *attemptLog) closeWriters() { closeAll(&l.writes) }
 
