@@ -65,7 +65,7 @@ func TestEdges(t *testing.T) {
 		}, "CANCELLED (alone CANCELLED) 130\ncancelled\nr/0.0 FAILED 3\n"},
 		{"a pod that somebody deletes is not over", "job_running", func(s *Seen) {
 			s.Pods[0].DeletionTimestamp, s.Pods[0].DeletionGracePeriodSeconds = now(30), seconds(30)
-		}, "RUNNING (alone RUNNING)\nr/0.0 RUNNING\nr/1.0 RUNNING\n"},
+		}, "RUNNING (alone RUNNING)\nreplica r/0 is being stopped\nr/0.0 RUNNING\nr/1.0 RUNNING\n"},
 		{"its node does not answer", "job_running", func(s *Seen) {
 			s.Pods[1].DeletionTimestamp, s.Pods[1].DeletionGracePeriodSeconds = now(30), seconds(30)
 			s.Pods[1].Status.Conditions = append(s.Pods[1].Status.Conditions, corev1.PodCondition{Type: corev1.DisruptionTarget, Status: "True", Reason: "DeletionByTaintManager", Message: "Taint manager: deleting due to NoExecute taint"})

@@ -39,6 +39,9 @@ func (s *Seen) jobs() *verdict {
 		if job.Status.Active > 0 || job.Status.Succeeded > 0 {
 			v.phase = activePhase(v.phase)
 		}
+		if c := condition(job, batchv1.JobFailureTarget); c != nil && jobEnd(job) == nil {
+			u.failing, v.failing = true, firstText(v.failing, c.Message, c.Reason)
+		}
 		switch c := jobEnd(job); {
 		case c != nil:
 			ended++
@@ -68,9 +71,14 @@ func (s *Seen) jobs() *verdict {
 
 // jobEnd is the condition by which a Job has ended, nil if it has not.
 func jobEnd(job *batchv1.Job) *batchv1.JobCondition {
+	return condition(job, batchv1.JobComplete, batchv1.JobFailed)
+}
+
+// condition is the first condition of some types that holds, nil if none does.
+func condition(job *batchv1.Job, types ...batchv1.JobConditionType) *batchv1.JobCondition {
 	for i := range job.Status.Conditions {
 		c := &job.Status.Conditions[i]
-		if c.Status == corev1.ConditionTrue && (c.Type == batchv1.JobComplete || c.Type == batchv1.JobFailed) {
+		if c.Status == corev1.ConditionTrue && slices.Contains(types, c.Type) {
 			return c
 		}
 	}

@@ -136,6 +136,7 @@ type verdict struct {
 	cancelled bool   // by the annotation
 	quiet     bool   // nothing of it runs, as far as the controller knows
 	reason    string // the controller's own words on a failure
+	failing   string // … on one of which the pods are being stopped
 	restarts  int    // of the whole app
 	retries   bool   // a failure now starts the whole app again
 	deleting  bool   // somebody deletes it
@@ -161,6 +162,7 @@ type unit struct {
 	// outcome is what the controller has counted of a pod that may be gone; Unknown if nothing.
 	outcome func(index int) spec.State
 	pod     *corev1.PodSpec
+	failing bool // its pods are being stopped, it gets no others
 }
 
 // unitOf finds a pod's unit and its index there; nil if it has none.
