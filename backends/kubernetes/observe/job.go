@@ -1,6 +1,7 @@
 package observe
 
 import (
+	"fmt"
 	"slices"
 	"strconv"
 	"strings"
@@ -54,11 +55,12 @@ func (s *Seen) jobs() *verdict {
 		}
 	}
 	v.units, v.roles = h.units, h.done()
+	v.incomplete = s.incomplete(v)
 	v.suspended = suspended > 0 && suspended+ended == len(s.Jobs)
 	if ended == len(s.Jobs) {
 		v.phase = succeeded
-		if lost {
-			v.phase = failed
+		if lost || v.incomplete != "" {
+			v.phase, v.reason = failed, firstText(v.reason, v.incomplete)
 		}
 	} else {
 		v.endedAt = nil
@@ -67,6 +69,24 @@ func (s *Seen) jobs() *verdict {
 		v.name = s.Jobs[0].Name
 	}
 	return v
+}
+
+// incomplete says which role has no Job. One that has ended may be gone by its
+// ttl_seconds; else nobody has made it, or somebody deleted it.
+func (s *Seen) incomplete(v *verdict) string {
+	if s.App == nil || slices.ContainsFunc(s.Jobs, func(j batchv1.Job) bool { return j.Spec.TTLSecondsAfterFinished != nil }) {
+		return ""
+	}
+	there := map[int]int{}
+	for _, u := range v.units {
+		there[u.role] += u.count
+	}
+	for i := range s.App.Roles {
+		if r := &s.App.Roles[i]; there[i] < r.NumReplicas {
+			return fmt.Sprintf("the Job of role %s is not on the cluster: the submission was cut short, or somebody deleted it", r.Name)
+		}
+	}
+	return ""
 }
 
 // jobEnd is the condition by which a Job has ended, nil if it has not.

@@ -137,12 +137,14 @@ type verdict struct {
 	quiet     bool   // nothing of it runs, as far as the controller knows
 	reason    string // the controller's own words on a failure
 	failing   string // … on one of which the pods are being stopped
-	restarts  int    // of the whole app
-	retries   bool   // a failure now starts the whole app again
-	deleting  bool   // somebody deletes it
-	created   *time.Time
-	cancelAt  *time.Time
-	endedAt   *time.Time
+	// incomplete says that something of the app is not there, "" if all is.
+	incomplete string
+	restarts   int  // of the whole app
+	retries    bool // a failure now starts the whole app again
+	deleting   bool // somebody deletes it
+	created    *time.Time
+	cancelAt   *time.Time
+	endedAt    *time.Time
 }
 
 // role is one role of the app.

@@ -225,6 +225,8 @@ func (b *board) progress(s *spec.Status) {
 		s.Msg = "is being cancelled"
 	case b.deleting:
 		s.Msg = "is being deleted"
+	case b.incomplete != "":
+		s.Msg = b.incomplete
 	case waits > 0:
 		s.Msg = b.why()
 	}
