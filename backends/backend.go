@@ -149,7 +149,8 @@ type Manifests interface {
 
 // CancelOptions changes how an app is cancelled.
 type CancelOptions struct {
-	Force bool // kill at once, without a grace period
+	Force   bool // kill at once, without a grace period
+	Discard bool // nobody wants its logs, as it is deleted next
 }
 
 // DeleteOptions changes what is deleted.

@@ -29,7 +29,9 @@ func (b *Backend) Cancel(ctx context.Context, id string, o backends.CancelOption
 		return err
 	}
 	if !a.state().Terminal() {
-		b.saveLogs(ctx, id)
+		if !o.Discard {
+			b.saveLogs(ctx, id)
+		}
 		if err := t.stop(ctx, a); err != nil && !errors.Is(err, backends.ErrNotFound) {
 			return err
 		}

@@ -13,7 +13,13 @@ func (a *app) seen() *observe.Seen {
 }
 
 // state is what the controllers say of an app; its pods may know better.
-func (a *app) state() spec.State { return a.seen().State() }
+func (a *app) state() spec.State {
+	seen := a.seen()
+	if a.form == formJob { // one of its Jobs may be missing
+		seen.App = a.submitted()
+	}
+	return seen.State()
+}
 
 // jobState is that of one of an app's Jobs.
 func jobState(j *batchv1.Job) spec.State { return (&observe.Seen{Jobs: []batchv1.Job{*j}}).State() }

@@ -20,18 +20,22 @@ import (
 const gather = 50 * time.Millisecond
 
 // Wait blocks until the app is terminal: it watches, and bears that the cluster is
-// away for a while. Errors: backends.ErrNotFound, also of an app that is deleted
-// meanwhile, backends.ErrUnavailable, those of ctx.
+// away for a while. All logs are archived meanwhile. Errors: backends.ErrNotFound, also
+// of an app that is deleted meanwhile, backends.ErrUnavailable, those of ctx.
 func (b *Backend) Wait(ctx context.Context, id string) (*spec.Status, error) {
 	t, err := b.target(ctx, id)
 	if err != nil {
 		return nil, err
 	}
+	k := b.keepLogs(t)
 	var last *spec.Status
 	err = t.follow(ctx, func(seen *observe.Seen) bool {
-		last = t.status(seen)
+		s := t.snapshot(seen)
+		k.see(s)
+		last = s.Status
 		return last.State.Terminal()
 	})
+	k.end(ctx, err)
 	if err != nil {
 		return nil, err
 	}

@@ -67,7 +67,7 @@ func (r *Runner) Delete(ctx context.Context, ref Ref, o backends.DeleteOptions) 
 		return err
 	}
 	if !s.State.Terminal() {
-		if s, err = r.end(ctx, b, ref); err != nil {
+		if s, err = r.end(ctx, b, ref, o); err != nil {
 			return err
 		}
 	}
@@ -75,12 +75,12 @@ func (r *Runner) Delete(ctx context.Context, ref Ref, o backends.DeleteOptions) 
 	return err
 }
 
-// end cancels an app and waits for its end.
-func (r *Runner) end(ctx context.Context, b backends.Backend, ref Ref) (*spec.Status, error) {
+// end cancels an app that is to be deleted and waits for its end.
+func (r *Runner) end(ctx context.Context, b backends.Backend, ref Ref, o backends.DeleteOptions) (*spec.Status, error) {
 	if _, err := b.Describe(ctx, ref.ID); errors.Is(err, backends.ErrNotFound) {
 		return nil, fmt.Errorf("app %s is just being submitted by another torchx: try again when it runs", ref.Handle())
 	}
-	if err := r.Cancel(ctx, ref, backends.CancelOptions{}); err != nil {
+	if err := r.Cancel(ctx, ref, backends.CancelOptions{Discard: !o.KeepLogs}); err != nil {
 		return nil, err
 	}
 	return r.Wait(ctx, ref)

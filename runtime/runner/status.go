@@ -63,10 +63,48 @@ func (r *Runner) seen(ctx context.Context, ref Ref, row *state.App, s *spec.Stat
 	if s.SubmittedAt == nil {
 		s.SubmittedAt = &row.SubmittedAt
 	}
+	if known := r.knownEnd(ctx, ref, s); known != nil {
+		return known
+	}
 	if err := r.DB.SetStatus(ctx, ref.Backend, ref.ID, s); err != nil && !errors.Is(err, state.ErrNotFound) {
 		r.warn("%v", err)
 	}
 	return s
+}
+
+// knownEnd is the end of an app as the history has it, if that has more of it than its
+// backend still has: clusters delete pods, and with them how they ended. Else it is nil.
+func (r *Runner) knownEnd(ctx context.Context, ref Ref, s *spec.Status) *spec.Status {
+	if !s.State.Terminal() {
+		return nil
+	}
+	ends, all := ownEnds(s)
+	if ends == all {
+		return nil
+	}
+	known, err := r.DB.Status(ctx, ref.Backend, ref.ID)
+	if err != nil || known.State != s.State {
+		return nil
+	}
+	if more, _ := ownEnds(known); more <= ends {
+		return nil
+	}
+	known.Handle = s.Handle
+	return known
+}
+
+// ownEnds is of how many replicas it is known that they ran and how they ended, and how
+// many there are.
+func ownEnds(s *spec.Status) (n, all int) {
+	for i := range s.Roles {
+		for j := range s.Roles[i].Replicas {
+			all++
+			if one := &s.Roles[i].Replicas[j]; one.State.Terminal() && one.StartedAt != nil {
+				n++
+			}
+		}
+	}
+	return n, all
 }
 
 // remembered is the status of an app that its backend does not know: what the

@@ -126,6 +126,30 @@ func TestStatusOfVanished(t *testing.T) {
 	}
 }
 
+// What was seen of an end stays when the backend has forgotten a part of it.
+func TestStatusOfForgottenEnd(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	ref := w.run(t, "local", "echo")
+	code, one, at := 7, 1, time.Now().UTC()
+	failed := spec.ReplicaStatus{Role: "echo", State: spec.Failed, ExitCode: &code, StartedAt: &at, FinishedAt: &at, Msg: "evicted"}
+	whole := &spec.Status{State: spec.Failed, ExitCode: &code, Msg: "replica echo/0 failed first: evicted", FirstFailure: &failed, Roles: []spec.RoleStatus{{Role: "echo", Replicas: []spec.ReplicaStatus{failed}}}}
+	w.local.set(ref.ID, whole)
+	if _, err := w.Wait(t.Context(), ref); err != nil {
+		t.Fatal(err)
+	}
+	w.local.set(ref.ID, &spec.Status{State: spec.Failed, ExitCode: &one, Roles: []spec.RoleStatus{{Role: "echo", Replicas: []spec.ReplicaStatus{{Role: "echo", State: spec.Cancelled}}}}})
+	for range 2 {
+		s, err := w.Status(t.Context(), ref)
+		if err != nil || *s.ExitCode != code || s.Msg != whole.Msg || s.FirstFailure == nil {
+			t.Fatalf("%+v, %v", s, err)
+		}
+		if r := s.Roles[0].Replicas[0]; r.State != spec.Failed || r.ExitCode == nil || *r.ExitCode != code {
+			t.Errorf("%+v", r)
+		}
+	}
+}
+
 func TestDescribe(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)

@@ -103,14 +103,45 @@ func TestLogsBeforeCancel(t *testing.T) {
 	}
 }
 
+// TestLogsOfWait: whoever waited for the end can read all attempts' lines, also where
+// the cluster has deleted the pods at once.
+func TestLogsOfWait(t *testing.T) {
+	t.Parallel()
+	for _, gang := range forms {
+		t.Run(gang, func(t *testing.T) {
+			t.Parallel()
+			h := newHome(t)
+			policy := "APPLICATION"
+			if gang == "job" {
+				policy = "REPLICA"
+			}
+			r := h.torchx(h.runWaiting("gang="+gang+",ttl_seconds=0", "--max_retries", "1", "--policy", policy, "--script", "echo begin; sleep 2; echo end; exit 3")...)
+			handle := strings.TrimSpace(r.stdout)
+			if r.code != 3 || strings.Contains(r.stderr, "archived") {
+				t.Fatalf("%+v", r)
+			}
+			h.eventually("no pods", func() bool { return len(h.phases()) == 0 })
+			for _, attempt := range []string{"0", "1"} {
+				r := h.torchx("log", "--attempt", attempt, handle)
+				if r.stdout != "r/0 begin\nr/0 end\n" || strings.Contains(r.stderr, "gap") {
+					t.Errorf("attempt %s: %+v", attempt, r)
+				}
+			}
+		})
+	}
+}
+
+// runWaiting are the arguments of a run that waits without showing the output.
+func (h *home) runWaiting(cfg string, args ...string) []string {
+	return append([]string{"run", "--wait"}, h.runArgs(cfg, args...)[1:]...)
+}
+
 // TestLogsNobodyArchived: one clear line.
 func TestLogsNobodyArchived(t *testing.T) {
 	t.Parallel()
 	h := newHome(t)
 	handle := h.start("gang=job", "--script", "echo lost")
-	if r := h.torchx("wait", handle); r.code != 0 {
-		t.Fatalf("%+v", r)
-	}
+	h.eventually("its end", func() bool { return h.status(handle).State == spec.Succeeded })
 	h.deleteJobs()
 	if r := h.torchx("log", handle); r.code != 1 || r.stdout != "" || strings.Count(r.stderr, "\n") != 1 || !strings.Contains(r.stderr, "gone since") {
 		t.Errorf("%+v", r)

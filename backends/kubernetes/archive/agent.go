@@ -11,7 +11,6 @@ import (
 	"runtime"
 	"strconv"
 	"strings"
-	"sync"
 	"time"
 
 	"torchx/backends"
@@ -221,32 +220,13 @@ func (g *Agent) follow(ctx context.Context, i Info) error {
 		return err
 	}
 	g.Log("following %s", g.App.ID)
-	release := g.App.watch()
-	defer release()
-	var work sync.WaitGroup
+	f := g.App.Follow(snap.Status)
 	told := make(chan struct{})
 	go func() {
 		defer close(told)
 		g.tell(ctx)
 	}()
-	for i := range snap.Status.Roles {
-		role := &snap.Status.Roles[i]
-		for j := range role.Replicas {
-			r := spec.Replica{Role: role.Role, ID: role.Replicas[j].ID}
-			c, leave := g.App.collect(r, true)
-			work.Go(func() {
-				defer leave()
-				select {
-				case <-c.done:
-				case <-ctx.Done():
-				}
-				if err := c.failure(); err != nil {
-					g.Log("log of %s/%d: %v", r.Role, r.ID, err)
-				}
-			})
-		}
-	}
-	work.Wait()
+	f.await(ctx, g.Log)
 	<-told
 	g.App.mu.Lock()
 	defer g.App.mu.Unlock()

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"golang.org/x/sync/errgroup"
@@ -34,6 +35,7 @@ type collector struct {
 
 	done  chan struct{} // closed when nothing more comes
 	other bool          // another process copies; not followed only, known at its end
+	waits atomic.Bool   // … followed: it has the lock now
 
 	mu  sync.Mutex
 	err error
@@ -126,7 +128,7 @@ func (c *collector) lock(ctx context.Context, wait bool) (*os.File, error) {
 		if err != nil {
 			return nil, fmt.Errorf("lock archive: %w", err)
 		}
-		if f != nil || !wait {
+		if c.waits.Store(f == nil); f != nil || !wait {
 			return f, nil
 		}
 		select {

@@ -35,7 +35,7 @@ func (a *App) Open(ctx context.Context, r spec.Replica, o backends.LogOptions) (
 			return nil, fmt.Errorf("replica %s/%d of app %s: %w", r.Role, r.ID, a.ID, backends.ErrNotFound)
 		}
 		if over {
-			return nil, backends.Errorf(backends.ErrNotFound, "it has no pod any more, and its log was not archived: -cfg archive=true does that, and so does `torchx log -t` while it runs")
+			return nil, backends.Errorf(backends.ErrNotFound, "it has no pod any more, and its log was not archived: -cfg archive=true does that, and so do `torchx wait` and `torchx log -t` while it runs")
 		}
 	}
 	if o.Attempt != nil && (*o.Attempt < 0 || *o.Attempt >= attempts) && (*o.Attempt > 0 || attempts > 0 || !o.Follow && !o.AllAttempts) {

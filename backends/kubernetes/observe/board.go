@@ -106,7 +106,14 @@ func (b *board) add(byKey map[spec.Replica]*replica, pods []corev1.Pod, gone boo
 func (r *replica) settled(b *board) spec.ReplicaStatus {
 	a := r.last()
 	if a == nil {
-		return spec.ReplicaStatus{Role: r.key.Role, ID: r.key.ID, State: spec.Pending, Attempt: b.base(r)}
+		s := spec.ReplicaStatus{Role: r.key.Role, ID: r.key.ID, State: spec.Pending, Attempt: b.base(r)}
+		if r.unit != nil && r.unit.failing {
+			s.State = spec.Cancelled
+			if counted := r.counted(); counted != spec.Unknown {
+				s.State = counted
+			}
+		}
+		return s
 	}
 	s := a.status
 	switch {

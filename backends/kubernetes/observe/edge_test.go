@@ -65,7 +65,15 @@ func TestEdges(t *testing.T) {
 		}, "CANCELLED (alone CANCELLED) 130\ncancelled\nr/0.0 FAILED 3\n"},
 		{"a pod that somebody deletes is not over", "job_running", func(s *Seen) {
 			s.Pods[0].DeletionTimestamp, s.Pods[0].DeletionGracePeriodSeconds = now(30), seconds(30)
-		}, "RUNNING (alone RUNNING)\nr/0.0 RUNNING\nr/1.0 RUNNING\n"},
+		}, "RUNNING (alone RUNNING)\nreplica r/0 is being stopped\nr/0.0 RUNNING\nr/1.0 RUNNING\n"},
+		{"a Job was not made", "job_running", another("later"), "RUNNING (alone RUNNING)\n" +
+			"the Job of role later is not on the cluster: the submission was cut short, or somebody deleted it\nevents are needed\nr/0.0 RUNNING\nr/1.0 RUNNING\nlater/0.0 PENDING\n"},
+		{"a Job was not made, the others succeeded", "job_ok", another("later"), "FAILED (alone FAILED) 1\n" +
+			"the Job of role later is not on the cluster: the submission was cut short, or somebody deleted it\nr/0.0 SUCCEEDED 0\nr/1.0 SUCCEEDED 0\nlater/0.0 CANCELLED\n"},
+		{"a Job may be gone by its ttl_seconds", "job_ok", func(s *Seen) {
+			another("sooner")(s)
+			s.Jobs[0].Spec.TTLSecondsAfterFinished = new(int32)
+		}, "SUCCEEDED (alone SUCCEEDED) 0\nr/0.0 SUCCEEDED 0\nr/1.0 SUCCEEDED 0\nsooner/0.0 SUCCEEDED 0\n"},
 		{"its node does not answer", "job_running", func(s *Seen) {
 			s.Pods[1].DeletionTimestamp, s.Pods[1].DeletionGracePeriodSeconds = now(30), seconds(30)
 			s.Pods[1].Status.Conditions = append(s.Pods[1].Status.Conditions, corev1.PodCondition{Type: corev1.DisruptionTarget, Status: "True", Reason: "DeletionByTaintManager", Message: "Taint manager: deleting due to NoExecute taint"})
@@ -268,4 +276,9 @@ func TestRolesFromApp(t *testing.T) {
 	if len(s.Roles) != 1 || s.Roles[0].Role != "Röle" || len(s.Roles[0].Replicas) != 2 {
 		t.Errorf("roles %+v", s.Roles)
 	}
+}
+
+// another adds a role to the app that was submitted.
+func another(role string) func(s *Seen) {
+	return func(s *Seen) { s.App.Roles = append(s.App.Roles, spec.NewRole(role, "image")) }
 }

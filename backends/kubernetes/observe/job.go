@@ -1,6 +1,7 @@
 package observe
 
 import (
+	"fmt"
 	"slices"
 	"strconv"
 	"strings"
@@ -39,6 +40,9 @@ func (s *Seen) jobs() *verdict {
 		if job.Status.Active > 0 || job.Status.Succeeded > 0 {
 			v.phase = activePhase(v.phase)
 		}
+		if c := condition(job, batchv1.JobFailureTarget); c != nil && jobEnd(job) == nil {
+			u.failing, v.failing = true, firstText(v.failing, c.Message, c.Reason)
+		}
 		switch c := jobEnd(job); {
 		case c != nil:
 			ended++
@@ -51,11 +55,12 @@ func (s *Seen) jobs() *verdict {
 		}
 	}
 	v.units, v.roles = h.units, h.done()
+	v.incomplete = s.incomplete(v)
 	v.suspended = suspended > 0 && suspended+ended == len(s.Jobs)
 	if ended == len(s.Jobs) {
 		v.phase = succeeded
-		if lost {
-			v.phase = failed
+		if lost || v.incomplete != "" {
+			v.phase, v.reason = failed, firstText(v.reason, v.incomplete)
 		}
 	} else {
 		v.endedAt = nil
@@ -66,11 +71,34 @@ func (s *Seen) jobs() *verdict {
 	return v
 }
 
+// incomplete says which role has no Job. One that has ended may be gone by its
+// ttl_seconds; else nobody has made it, or somebody deleted it.
+func (s *Seen) incomplete(v *verdict) string {
+	if s.App == nil || slices.ContainsFunc(s.Jobs, func(j batchv1.Job) bool { return j.Spec.TTLSecondsAfterFinished != nil }) {
+		return ""
+	}
+	there := map[int]int{}
+	for _, u := range v.units {
+		there[u.role] += u.count
+	}
+	for i := range s.App.Roles {
+		if r := &s.App.Roles[i]; there[i] < r.NumReplicas {
+			return fmt.Sprintf("the Job of role %s is not on the cluster: the submission was cut short, or somebody deleted it", r.Name)
+		}
+	}
+	return ""
+}
+
 // jobEnd is the condition by which a Job has ended, nil if it has not.
 func jobEnd(job *batchv1.Job) *batchv1.JobCondition {
+	return condition(job, batchv1.JobComplete, batchv1.JobFailed)
+}
+
+// condition is the first condition of some types that holds, nil if none does.
+func condition(job *batchv1.Job, types ...batchv1.JobConditionType) *batchv1.JobCondition {
 	for i := range job.Status.Conditions {
 		c := &job.Status.Conditions[i]
-		if c.Status == corev1.ConditionTrue && (c.Type == batchv1.JobComplete || c.Type == batchv1.JobFailed) {
+		if c.Status == corev1.ConditionTrue && slices.Contains(types, c.Type) {
 			return c
 		}
 	}

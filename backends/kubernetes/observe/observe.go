@@ -136,12 +136,15 @@ type verdict struct {
 	cancelled bool   // by the annotation
 	quiet     bool   // nothing of it runs, as far as the controller knows
 	reason    string // the controller's own words on a failure
-	restarts  int    // of the whole app
-	retries   bool   // a failure now starts the whole app again
-	deleting  bool   // somebody deletes it
-	created   *time.Time
-	cancelAt  *time.Time
-	endedAt   *time.Time
+	failing   string // … on one of which the pods are being stopped
+	// incomplete says that something of the app is not there, "" if all is.
+	incomplete string
+	restarts   int  // of the whole app
+	retries    bool // a failure now starts the whole app again
+	deleting   bool // somebody deletes it
+	created    *time.Time
+	cancelAt   *time.Time
+	endedAt    *time.Time
 }
 
 // role is one role of the app.
@@ -161,6 +164,7 @@ type unit struct {
 	// outcome is what the controller has counted of a pod that may be gone; Unknown if nothing.
 	outcome func(index int) spec.State
 	pod     *corev1.PodSpec
+	failing bool // its pods are being stopped, it gets no others
 }
 
 // unitOf finds a pod's unit and its index there; nil if it has none.

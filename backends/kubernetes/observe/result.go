@@ -166,6 +166,9 @@ func compareTimes(a, b *time.Time) int {
 // failure says in the words of local apps what failed first.
 func (b *board) failure(first *replica) string {
 	if first == nil {
+		if b.reason != "" && len(b.seen.Pods)+len(b.seen.Gone) == 0 {
+			return b.reason + "; its pods, which would say how, are gone"
+		}
 		return firstText(b.reason, "the cluster says that it failed, and has nothing left that says how")
 	}
 	f := &first.final
@@ -222,12 +225,43 @@ func (b *board) progress(s *spec.Status) {
 		s.Msg = "is being cancelled"
 	case b.deleting:
 		s.Msg = "is being deleted"
+	case b.incomplete != "":
+		s.Msg = b.incomplete
 	case waits > 0:
 		s.Msg = b.why()
 	}
 	if s.Msg == "" {
 		s.Msg = b.trouble()
 	}
+	if s.Msg == "" {
+		s.Msg = b.stopping()
+	}
+}
+
+// stopping says which pods are being stopped, which may take their grace period, and why.
+func (b *board) stopping() string {
+	var first *replica
+	n := 0
+	for _, r := range b.replicas {
+		if a := r.last(); a.alive() && a.pod.DeletionTimestamp != nil {
+			if n++; first == nil {
+				first = r
+			}
+		}
+	}
+	var text string
+	switch n {
+	case 0:
+		return b.failing
+	case 1:
+		text = fmt.Sprintf("replica %s/%d is being stopped", first.key.Role, first.key.ID)
+	default:
+		text = fmt.Sprintf("%d of %d replicas are being stopped", n, len(b.replicas))
+	}
+	if b.failing != "" {
+		text += ": " + b.failing
+	}
+	return text
 }
 
 // trouble is what is wrong with a replica that does not know it yet.

@@ -38,8 +38,9 @@ type copier struct {
 	came      bool    // any line
 
 	finite bool      // read to the end next, without following
-	whole  bool      // the last stream was followed to its own end
-	before bool      // … and the one before it
+	whole  bool      // a stream was followed to its own end, and nothing came since
+	before bool      // … it was so before the last stream
+	began  int64     // the sink's size then
 	tail   *piece    // what it left without a newline
 	since  time.Time // when trouble began; zero: there is none
 	pause  time.Duration
@@ -125,13 +126,14 @@ func (c *copier) judge(state State, follow bool, err error) (over, done bool, _ 
 		return true, false, nil
 	}
 	if clean {
-		c.whole = follow
+		c.whole = follow && !c.searching || c.before && c.size == c.began
 		c.since, c.bodies = time.Time{}, 0
 		return false, false, nil
 	}
 	if errors.As(err, &body) {
+		c.whole = c.before && body.removed()
 		if c.bodies++; state == Ended && c.bodies >= maxBodies {
-			return true, true, c.gap("gap: " + body.text)
+			return true, true, c.removed(body)
 		}
 	}
 	if c.since.IsZero() {
@@ -182,8 +184,8 @@ func (c *copier) stream(ctx context.Context, follow bool) (stalled bool, err err
 
 // begin is for an answer from the cursor on.
 func (c *copier) begin() {
-	c.searching, c.nth, c.held, c.came, c.tail = !c.cur.zero(), 0, nil, false, nil
-	c.before, c.whole = c.whole, false
+	c.searching, c.nth, c.held, c.came = !c.cur.zero(), 0, nil, false
+	c.before, c.whole, c.began = c.whole, false, c.size
 	c.pos = 0
 }
 
@@ -193,7 +195,7 @@ func (c *copier) takeAll(in *parser, g *guard) error {
 		if err != nil {
 			return err
 		}
-		c.came = true
+		c.came, c.tail = true, nil
 		c.since, c.bodies = time.Time{}, 0
 		if c.searching {
 			err = c.search(p)
@@ -312,6 +314,9 @@ func (c *copier) rest() error {
 // finish takes the line without a newline at the end of a complete log.
 func (c *copier) finish() error {
 	var err error
+	if !c.came { // the line is of an answer before
+		c.searching, c.pos = false, c.cur.Offset
+	}
 	if c.tail != nil && !c.searching {
 		c.line.add(*c.tail)
 		err = c.pass(*c.tail)
@@ -320,15 +325,23 @@ func (c *copier) finish() error {
 	return err
 }
 
+// removed is the end of a log that the node has no more.
+func (c *copier) removed(b *bodyError) error {
+	if c.whole {
+		return c.finish()
+	}
+	return c.gap("gap: " + b.text)
+}
+
 // deleted is the end of a log that cannot be read any more.
 func (c *copier) deleted() error {
+	if c.whole {
+		return c.finish()
+	}
 	if c.searching {
 		if err := c.lose(); err != nil {
 			return err
 		}
-	}
-	if c.whole {
-		return c.finish()
 	}
 	err := c.gap(GapDeleted)
 	c.cur.Done, c.dirty = true, true

@@ -30,6 +30,20 @@ type fake struct {
 	opened  int
 	cut     int // one in so many streams is not cut; 0: none is cut
 	body    string
+	eof     bool // streams end where the file does
+}
+
+// await waits until something is so.
+func (f *fake) await(is func() bool) {
+	for {
+		f.mu.Lock()
+		ok := is()
+		f.mu.Unlock()
+		if ok {
+			return
+		}
+		time.Sleep(100 * time.Microsecond)
+	}
 }
 
 func newFake(seed uint64) *fake {
@@ -151,7 +165,7 @@ func (s *stream) fill() (changed <-chan struct{}, over bool) {
 		}
 		s.newLine = r.text == "" || r.text[len(r.text)-1] == '\n'
 	}
-	return f.changed, !s.o.Follow || f.state >= Ended
+	return f.changed, !s.o.Follow || f.eof || f.state >= Ended
 }
 
 func (s *stream) Close() error { return nil }

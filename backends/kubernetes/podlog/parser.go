@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"strings"
 	"time"
 )
 
@@ -38,6 +39,12 @@ func (p piece) keep() piece {
 type bodyError struct{ text string }
 
 func (e *bodyError) Error() string { return fmt.Sprintf("the node says: %s", e.text) }
+
+// removed tells that the node has no such container any more: it removes those of a
+// pod that was stopped before the server knows their end (ReadLogs in k8s.io/cri-client).
+func (e *bodyError) removed() bool {
+	return strings.HasPrefix(e.text, "unable to retrieve container logs")
+}
 
 // parser cuts an answer of the server into lines.
 type parser struct {

@@ -250,6 +250,44 @@ func TestPodDeleted(t *testing.T) {
 	check(t, k.data.String(), "1\n2")
 }
 
+// A node removes the log of a pod that was stopped before the server knows its end:
+// answers are empty for a while, or say so.
+func TestLogRemovedFirst(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		body string
+		last State
+		gaps int
+	}{
+		{"", Gone, 0},
+		{"unable to retrieve container logs for containerd://4711", Gone, 0},
+		{"unable to retrieve container logs for containerd://4711", Ended, 0},
+		{"failed to watch file: too many open files", Gone, 2},
+	} {
+		t.Run(c.body, func(t *testing.T) {
+			t.Parallel()
+			f, k := newFake(1), &kept{}
+			f.write(record{epoch, "1\n"}, record{epoch, "2"})
+			f.eof = true
+			go func() {
+				f.await(func() bool { return f.opened > 1 }) // the first one was read
+				f.update(func() { f.first, f.body = len(f.records), c.body })
+				f.await(func() bool { return f.opened > 5 })
+				f.update(func() { f.state = c.last })
+			}()
+			patient := quick()
+			patient.search, patient.quiet = time.Minute, time.Minute
+			done, err := Copy(t.Context(), f, k, Cursor{}, Mode{Follow: true, timing: patient})
+			if !done || err != nil || len(k.gaps) != c.gaps {
+				t.Errorf("%v, %v, gaps: %q", done, err, k.gaps)
+			}
+			if c.gaps == 0 {
+				check(t, k.data.String(), "1\n2")
+			}
+		})
+	}
+}
+
 // The kubelet's words are not the container's.
 func TestErrorInPlaceOfTheLog(t *testing.T) {
 	t.Parallel()
