@@ -12,7 +12,7 @@ var classNames = map[class]string{
 // ports rely on. An int does for a float, in Python too.
 func (t typ) contradicts(annotated typ) bool {
 	known := classNames[t.class] != "" && classNames[annotated.class] != ""
-	return known && t.class != annotated.class && !(t.class == aNone) && !(t.class == anInt && annotated.class == aFloat)
+	return known && t.class != annotated.class && t.class != aNone && (t.class != anInt || annotated.class != aFloat)
 }
 
 // checkGiven compares the arguments of a call of a function of the file with its
