@@ -160,6 +160,9 @@ func (t *tool) docPages(ctx context.Context, what []string) ([]pages.Page, error
 			if starfiles.IsTest(f) {
 				continue
 			}
+			if err := loader.Unreadable(f); err != nil {
+				return nil, err
+			}
 			for _, s := range loader.Functions(f) {
 				if s.Doc != "" {
 					refs = append(refs, s.Name)

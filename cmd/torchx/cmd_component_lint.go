@@ -127,7 +127,7 @@ func (t *tool) sumUp(findings []starlint.Finding, fixed bool) {
 }
 
 func (t *tool) printRules() error {
-	tab := table{}
+	tab := table{header: []string{"RULE", "FIX", "MEANING"}}
 	for _, r := range starlint.Rules() {
 		fix := ""
 		if r.Fixable {

@@ -74,8 +74,8 @@ func (t *tool) readNew(text string) (*newComponent, error) {
 	file, function, colon := strings.Cut(text, ":")
 	switch {
 	case colon || strings.HasSuffix(text, ".star"):
-		if !strings.HasSuffix(file, ".star") || strings.HasSuffix(file, "_test.star") {
-			return nil, usagef("component new", "%s: a component is in a file that ends in .star, and not in _test.star", quoteWord(text))
+		if !strings.HasSuffix(file, ".star") {
+			return nil, usagef("component new", "%s: a component is in a file that ends in .star", quoteWord(text))
 		}
 		n.file = t.env.absolute(file)
 		n.module = strings.TrimSuffix(filepath.Base(file), ".star")
@@ -85,6 +85,9 @@ func (t *tool) readNew(text string) (*newComponent, error) {
 	default:
 		n.module, n.function, _ = strings.Cut(text, ".")
 		n.file = filepath.Join(t.projectRoot(), "components", n.module+".star")
+	}
+	if strings.HasSuffix(n.module, "_test") {
+		return nil, usagef("component new", "%s: files that end in _test.star hold tests, and no components", quoteWord(text))
 	}
 	if n.function == "" {
 		n.function = strings.ReplaceAll(n.module, "-", "_")

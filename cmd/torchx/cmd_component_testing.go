@@ -47,7 +47,12 @@ func (t *tool) componentTestCommand() *cli.Command {
 			&cli.IntFlag{Name: "parallel", Aliases: []string{"p"}, Usage: "run `N` tests at once (default: one for each processor)", Destination: &o.Parallel},
 			&cli.DurationFlag{Name: "timeout", Usage: "the most that one test may take, such as 10s", Value: interp.DefaultTimeout, Destination: &o.Timeout},
 		},
-		Action: func(c *cli.Context) error { return t.componentTest(c.Context, c.Args().Slice(), o) },
+		Action: func(c *cli.Context) error {
+			if c.IsSet("parallel") && o.Parallel < 1 {
+				return usagef("component test", "-parallel must be at least 1, not %d", o.Parallel)
+			}
+			return t.componentTest(c.Context, c.Args().Slice(), o)
+		},
 	}
 }
 
@@ -57,10 +62,7 @@ func (o *testOptions) check() error {
 			return usagef("component test", "%v", err)
 		}
 	}
-	switch {
-	case o.Parallel < 0:
-		return usagef("component test", "-parallel must be at least 1, not %d", o.Parallel)
-	case o.Timeout <= 0:
+	if o.Timeout <= 0 {
 		return usagef("component test", "-timeout must be more than 0, not %s", o.Timeout)
 	}
 	o.Cover = o.Cover || o.profile != ""

@@ -55,20 +55,40 @@ func (t *tool) sayChanges(past *runner.Recorded, built *component.Result) {
 
 // sayResourceChanges warns of roles that get another resource although the component
 // and its arguments are the same: then what a name of the project stands for changed.
-// The record has the values, not the names.
+// The record has the values, not the names: a section is named by what it says now.
 func (t *tool) sayResourceChanges(past *runner.Recorded, built *component.Result) {
-	var changed []string
+	var changed, sections []string
 	for i := range built.App.Roles {
 		role := &built.App.Roles[i]
 		at := slices.IndexFunc(past.App.Roles, func(r spec.Role) bool { return r.Name == role.Name })
 		if at >= 0 && !sameJSON(past.App.Roles[at].Resource, role.Resource) {
 			changed = append(changed, role.Name)
+			sections = append(sections, t.sectionsOf(role.Resource)...)
 		}
 	}
-	if len(changed) > 0 {
-		t.warn("what [resource:...] of .torchxconfig says changed since %s ran: role %s gets another resource (see torchx diff %s)",
-			past.Ref.Handle(), strings.Join(changed, ", "), past.Ref.Handle())
+	if len(changed) == 0 {
+		return
 	}
+	if slices.Sort(sections); len(sections) == 0 {
+		sections = []string{"[resource:...] of .torchxconfig"}
+	}
+	t.warn("what %s says changed since %s ran: role %s gets another resource (see torchx diff %s)",
+		strings.Join(slices.Compact(sections), " or "), past.Ref.Handle(), strings.Join(changed, ", "), past.Ref.Handle())
+}
+
+// sectionsOf lists the sections of the project that define a resource so.
+func (t *tool) sectionsOf(want spec.Resource) []string {
+	named, err := t.projectResources()
+	if err != nil {
+		return nil // the component was built with them, so that this has been said
+	}
+	var list []string
+	for _, n := range named {
+		if sameJSON(n.Resource, want) {
+			list = append(list, fmt.Sprintf("[resource:%s] (%s)", n.Name, t.shortPath(n.Origin)))
+		}
+	}
+	return list
 }
 
 // sameJSON reports whether two values are written alike: nil and empty maps are.

@@ -109,7 +109,7 @@ func shareColor(ran, all int) string {
 // missedLines lists the lines with statements that did not run: "3, 7-9".
 func missedLines(f interp.FileCoverage) string {
 	var parts []string
-	first, last := 0, 0
+	first, last, in := 0, 0, 0
 	end := func() {
 		switch first {
 		case 0:
@@ -121,8 +121,10 @@ func missedLines(f interp.FileCoverage) string {
 		first, last = 0, 0
 	}
 	for _, b := range f.Blocks {
-		if b.Count > 0 {
+		if b.Count > 0 || b.Func != in { // between functions there may be what ran
 			end()
+		}
+		if in = b.Func; b.Count > 0 {
 			continue
 		}
 		if first == 0 {

@@ -180,17 +180,20 @@ func checkPath(path string) error {
 		if strings.EqualFold(part, ".git") {
 			return fmt.Errorf("the path %q names git's own folder", path)
 		}
+		if part[0] == '-' {
+			return fmt.Errorf("the path %q has a name that begins with -, as an option does", path)
+		}
 	}
 	return nil
 }
 
-// isPlain holds for most good paths, and for no bad one: letters, digits and -_ in
-// parts of their own, dots only behind one of them. Locks have thousands of paths.
+// isPlain holds for most good paths, and for no bad one: letters, digits and _ in
+// parts of their own, dots and - only behind one of them. Locks have thousands of paths.
 func isPlain(path string) bool {
 	last := byte('/')
 	for i := range len(path) {
 		c := path[i]
-		if !isLetterOrDigit(c) && c != '-' && (c != '.' && c != '/' || last == '/') {
+		if !isLetterOrDigit(c) && (c != '-' && c != '.' && c != '/' || last == '/') {
 			return false
 		}
 		last = c

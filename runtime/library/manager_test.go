@@ -150,7 +150,7 @@ func TestPathsOutOfTheTree(t *testing.T) {
 	r := newRepo(t, map[string]string{"x.star": "x"})
 	blob := r.git("rev-parse", "HEAD:x.star")
 	inner := r.mktree("100644 blob " + blob + "\tx.star\n")
-	for _, name := range []string{"..", ".git", ".GIT"} {
+	for _, name := range []string{"..", ".git", ".GIT", "-rf"} {
 		tree := r.mktree("040000 tree " + inner + "\t" + name + "\n")
 		r.git("tag", "evil", r.git("commit-tree", "-m", "m", tree))
 		b := newBench(t)
@@ -227,6 +227,7 @@ func TestUpdate(t *testing.T) {
 	b.reads("acme", "x.star", "2")
 	_, err = b.Update(context.Background(), []Wanted{{"acme", "v2"}})
 	must(t, err)
+	b.unmoved(r, "v2")
 	if !strings.Contains(b.text(ProjectFile), r.url()+" v2\n") {
 		t.Errorf("project %q", b.text(ProjectFile))
 	}
@@ -234,6 +235,27 @@ func TestUpdate(t *testing.T) {
 	wantError(t, err, "torchx.libs lists no library nope and nada")
 	_, err = b.Update(context.Background(), []Wanted{{"acme", "--exec=x"}})
 	wantError(t, err, "begins with -")
+}
+
+// unmoved checks that what has not moved is asked for and not fetched, by a tag with a
+// message and a commit, too; and that it is fetched if a file is gone.
+func (b *bench) unmoved(r *repo, revision string) {
+	b.t.Helper()
+	r.git("tag", "-a", "-m", "m", "told", revision)
+	commit := r.git("rev-parse", "HEAD")
+	for _, revision := range []string{"told", commit, revision} {
+		_, err := b.Update(context.Background(), []Wanted{{"acme", revision}})
+		must(b.t, err)
+		before := len(b.said)
+		changes, err := b.Update(context.Background(), nil)
+		if err != nil || len(b.said) != before || changes[0].New.Commit != commit {
+			b.t.Errorf("%s: said %q, changes %+v, %v", revision, b.said[before:], changes, err)
+		}
+	}
+	must(b.t, os.RemoveAll(filepath.Join(b.Cache.Dir, "files")))
+	_, err := b.Update(context.Background(), nil)
+	must(b.t, err)
+	b.reads("acme", "x.star", "2")
 }
 
 func TestRemove(t *testing.T) {

@@ -155,7 +155,7 @@ func readVendored(root, lib, name string, sum Sum) ([]byte, error) {
 	case errors.Is(err, fs.ErrNotExist):
 		return nil, fmt.Errorf("it is not in %s/%s: run `torchx lib vendor`", VendorDir, lib)
 	case err != nil:
-		return nil, pathCause(err)
+		return nil, fmt.Errorf("it cannot be read in %s/%s (%w): run `torchx lib vendor` to have it as it was locked", VendorDir, lib, pathCause(err))
 	case SumOf(data) != sum:
 		return nil, fmt.Errorf("it was changed in %s/%s: run `torchx lib vendor` to have it as it was locked", VendorDir, lib)
 	}

@@ -125,14 +125,41 @@ func (m *Manager) Update(ctx context.Context, wanted []Wanted) ([]Change, error)
 			m.say("library @%s is replaced, and stays at %s", w.Name, lib.Revision)
 			return nil
 		}
+		old := st.lock.Find(w.Name)
+		if same, err := m.unmoved(ctx, lib, old); err != nil || same {
+			changes[i] = &Change{w.Name, old, old.again()}
+			return err
+		}
 		locked, err := m.obtain(ctx, lib, "")
-		changes[i] = &Change{w.Name, st.lock.Find(w.Name), locked}
+		changes[i] = &Change{w.Name, old, locked}
 		return err
 	})
 	if err != nil {
 		return nil, err
 	}
 	return m.commitUpdate(changes)
+}
+
+// again is the same lock of a library: nothing was fetched for it.
+func (k *Locked) again() *Locked {
+	if k == nil {
+		return nil
+	}
+	same := *k
+	return &same
+}
+
+// unmoved reports whether a library of a repository is here as its revision means it
+// now, so that there is nothing to fetch.
+func (m *Manager) unmoved(ctx context.Context, lib Library, old *Locked) (bool, error) {
+	if lib.URL == "" || old == nil || !old.same(lib) || !m.available(old) {
+		return false, nil
+	}
+	commit, err := m.Git.Resolve(ctx, lib.URL, lib.Revision)
+	if err != nil {
+		return false, fmt.Errorf("library @%s: %w", lib.Name, fetchError(ctx, lib.URL, "", err))
+	}
+	return commit == old.Commit, nil
 }
 
 func (m *Manager) mayUpdate(st *state, wanted []Wanted) error {

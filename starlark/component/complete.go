@@ -1,10 +1,14 @@
 package component
 
 import (
+	"errors"
+	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
 	"strings"
+
+	"go.starlark.net/syntax"
 )
 
 // Known lists what MODULE.FUNCTION can name here, for completion: the components
@@ -36,6 +40,27 @@ func (l *Loader) Functions(file string) []Summary {
 		all = append(all, Summary{file + ":" + s.Name, s.Doc})
 	}
 	return all
+}
+
+// Unreadable says in one line why a file, relative to the working folder or absolute,
+// shows no components: it cannot be read or parsed. nil if it can.
+func (l *Loader) Unreadable(file string) error {
+	path := file
+	if !filepath.IsAbs(path) {
+		path = filepath.Join(l.dir(), path)
+	} else if rel, err := filepath.Rel(l.dir(), path); err == nil && filepath.IsLocal(rel) {
+		file = rel
+	}
+	_, err := definitions(os.DirFS(filepath.Dir(path)), filepath.Base(path))
+	var at syntax.Error
+	if errors.As(err, &at) {
+		return fmt.Errorf("%s:%d:%d: %s", file, at.Pos.Line, at.Pos.Col, at.Msg)
+	}
+	var unread *fs.PathError
+	if errors.As(err, &unread) {
+		return fmt.Errorf("%s cannot be read: %w", file, unread.Err)
+	}
+	return err
 }
 
 // summaries are the components of all files at the root of fsys, by MODULE.FUNCTION.

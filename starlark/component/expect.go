@@ -202,5 +202,5 @@ func (t Type) misfit(v starlark.Value) error {
 	if isText || t.Kind == Enum || t.Kind == Resource {
 		return t.refuse(shown, text)
 	}
-	return fmt.Errorf("%s is a %s, not of type %s", shown, v.Type(), t)
+	return fmt.Errorf("%s is of type %s, not %s", shown, v.Type(), t)
 }

@@ -248,7 +248,7 @@ func pick(r reference, m *interp.Module) (*starlark.Function, error) {
 	case nil:
 		return nil, fmt.Errorf("no function %s in %s: %s.%s", brief(r.function), name, list, suggest.Hint(r.function, public))
 	default:
-		return nil, fmt.Errorf("%s in %s is no function but a %s: %s", r.function, name, v.Type(), list)
+		return nil, fmt.Errorf("%s in %s is no function but of type %s: %s", r.function, name, v.Type(), list)
 	}
 }
 

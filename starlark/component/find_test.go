@@ -136,7 +136,7 @@ func TestFindRefuses(t *testing.T) {
 		{"comps.star:", "write comps.star:FUNCTION"},
 		{"comps.star:nope", `no function "nope" in`},
 		{"comps.star:simpl", "Did you mean simple?"},
-		{"comps.star:CONSTANT", "is no function but a int"},
+		{"comps.star:CONSTANT", "is no function but of type int"},
 		{"comps.star:_helper", "is private"},
 		{"comps.star:simple:x", "one colon"},
 		{"comps.star:a-b", "cannot be the name of a function"},

@@ -2,6 +2,7 @@ package component
 
 import (
 	"context"
+	"fmt"
 	"os"
 	"path/filepath"
 )
@@ -23,11 +24,17 @@ type Listed struct {
 }
 
 // List lists the components of the workspace's components folder, of its libraries and
-// the built-in ones that the first do not hide. Nothing is executed. Files that do not
-// parse have none; problems holds what is wrong with libraries.
+// the built-in ones that the first do not hide. Nothing is executed. problems holds
+// what is wrong with libraries, and files of the project that do not parse.
 func (l *Loader) List(ctx context.Context) (all []Listed, problems []error, err error) {
 	hidden := map[string]bool{}
-	for _, s := range summaries(os.DirFS(filepath.Join(l.root(), "components"))) {
+	dir := filepath.Join(l.root(), "components")
+	for _, file := range starFiles(os.DirFS(dir)) {
+		if err := l.Unreadable(filepath.Join(dir, file)); err != nil {
+			problems = append(problems, fmt.Errorf("%w; its components are not listed", err))
+		}
+	}
+	for _, s := range summaries(os.DirFS(dir)) {
 		hidden[s.Name] = true
 		all = append(all, Listed{s, OriginProject})
 	}

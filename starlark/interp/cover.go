@@ -15,6 +15,7 @@ type Block struct {
 	Line, Col       int // of its first character, from 1
 	EndLine, EndCol int // of the character behind it
 	Count           uint32
+	Func            int // the line of the function at the top level that it is in
 }
 
 // FileCoverage is what ran of one file. Statements inside functions count: those
@@ -55,6 +56,7 @@ const coverName = guardPrefix + "cover"
 // counters are those of one file; insert fills blocks before anything is counted.
 type counters struct {
 	blocks []Block
+	def    int // the line of the function at the top level that is being walked
 	counts []atomic.Uint32
 }
 
@@ -102,6 +104,9 @@ func (c *counters) insert(f *syntax.File) {
 func (c *counters) inside(s syntax.Stmt, counted bool) {
 	switch s := s.(type) {
 	case *syntax.DefStmt:
+		if !counted {
+			c.def = int(s.Def.Line)
+		}
 		s.Body = c.list(s.Body, true, isDocstring(s.Body))
 	case *syntax.IfStmt:
 		s.True = c.list(s.True, counted, false)
@@ -149,7 +154,7 @@ func (c *counters) counter(s syntax.Stmt) syntax.Stmt {
 		_, end = s.Name.Span()
 	}
 	n := len(c.blocks)
-	c.blocks = append(c.blocks, Block{Line: int(start.Line), Col: int(start.Col), EndLine: int(end.Line), EndCol: int(end.Col)})
+	c.blocks = append(c.blocks, Block{Line: int(start.Line), Col: int(start.Col), EndLine: int(end.Line), EndCol: int(end.Col), Func: c.def})
 	number := &syntax.Literal{Token: syntax.INT, TokenPos: start, Raw: strconv.Itoa(n), Value: int64(n)}
 	return &syntax.ExprStmt{X: call(start, "cover", number)}
 }

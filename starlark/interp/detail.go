@@ -15,6 +15,17 @@ type excerpt struct {
 	caret int // characters before the one to point at; -1: nothing to show
 }
 
+// topLevel is what the engine calls the function of a file's own statements.
+const topLevel = "<toplevel>"
+
+// from is what the line has from the caret on.
+func (x excerpt) from() string {
+	if runes := []rune(x.line); x.caret >= 0 && x.caret < len(runes) {
+		return string(runes[x.caret:])
+	}
+	return ""
+}
+
 const (
 	maxFrames  = 20  // frames that Detail shows
 	maxExcerpt = 120 // characters of a source line that Detail shows
@@ -57,7 +68,7 @@ func (f frame) write(b *strings.Builder, what string) {
 }
 
 func functionName(name string) string {
-	if name == "<toplevel>" {
+	if name == topLevel {
 		return "the file itself"
 	}
 	return name

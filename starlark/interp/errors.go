@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"unicode"
 
@@ -140,7 +141,36 @@ func (i *Interp) describe(err error) *Error {
 	if len(e.frames) > 0 {
 		e.at(e.frames[0].Pos)
 	}
+	if e.isLoad() {
+		e.Msg += loaders(e.frames[1:])
+		e.frames = nil
+	}
 	return e
+}
+
+// isLoad reports whether a load statement failed by itself: its line is in the message,
+// so that a backtrace would add nothing.
+func (e *Error) isLoad() bool {
+	if len(e.frames) == 0 || !strings.HasPrefix(e.frames[0].excerpt.from(), "load") {
+		return false
+	}
+	return !slices.ContainsFunc(e.frames, func(f frame) bool { return f.Name != topLevel })
+}
+
+// loaders says which files loaded the one of a message, the nearest first.
+func loaders(frames []frame) string {
+	var places []string
+	for n, f := range frames {
+		if n == maxFrames {
+			places = append(places, fmt.Sprintf("… %d more", len(frames)-n))
+			break
+		}
+		places = append(places, f.Pos.String())
+	}
+	if len(places) == 0 {
+		return ""
+	}
+	return " (loaded by " + strings.Join(places, ", ") + ")"
 }
 
 func (e *Error) at(pos syntax.Position) {

@@ -1,6 +1,7 @@
 package interp
 
 import (
+	"path/filepath"
 	"strings"
 	"testing"
 )
@@ -90,6 +91,29 @@ func TestDetailThroughLoad(t *testing.T) {
 	wantError(t, err, "e.star:1:5: ")
 	if want := "  e.star:1:5\n    x = )\n        ^\n  d.star:1:1: in the file itself\n"; !strings.HasPrefix(detail(err), want) {
 		t.Errorf("detail\n%s\nwant first\n%s", detail(err), want)
+	}
+}
+
+// TestLoadFailsInOneLine: what a load statement could not get, and who loads its file.
+func TestLoadFailsInOneLine(t *testing.T) {
+	t.Parallel()
+	dir := files(t, map[string]string{
+		"a.star": "load('./b.star', 'x')", "b.star": "\nload('./none.star', 'x')", "c.star": "load('./d.star', 'y')", "d.star": "x = 1",
+		"e.star": "load('./f.star', 'x')", "f.star": "load('./e.star', 'x')", "g.star": "def g():\n    fail('load failed')\ng()",
+	})
+	for file, want := range map[string]string{
+		"b.star": "b.star:2:1: cannot load ./none.star: no such file (" + filepath.Join(dir, "none.star") + "); check the name",
+		"a.star": "b.star:2:1: cannot load ./none.star: no such file (" + filepath.Join(dir, "none.star") + "); check the name (loaded by a.star:1:1)",
+		"c.star": "c.star:1:1: load: name y not found in module ./d.star",
+		"e.star": "f.star:1:1: cannot load ./e.star: load cycle: //e.star -> //f.star -> //e.star; move what both need to a file of its own (loaded by e.star:1:1)",
+	} {
+		_, err := load(t, Config{Dir: dir}, file)
+		if err == nil || err.Error() != want || detail(err) != "" {
+			t.Errorf("%s: error\n%v\n%s\nwant alone\n%s", file, err, detail(err), want)
+		}
+	}
+	if _, err := load(t, Config{Dir: dir}, "g.star"); !strings.Contains(detail(err), "in g\n") {
+		t.Errorf("no backtrace: %v\n%s", err, detail(err))
 	}
 }
 

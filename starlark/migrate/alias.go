@@ -262,6 +262,10 @@ func (p *porter) shared(def *node) {
 			p.fail(n, "%s is changed, and values that a file defines never change in Starlark: make a copy with dict(x) or list(x)", name)
 			return true
 		}
+		if other := p.frozenAlias(def, n, name); other != "" {
+			p.fail(n, "%s is changed, which is %s, and values that a file defines never change in Starlark: make a copy with dict(x) or list(x)", name, other)
+			return true
+		}
 		for other, uses := range given {
 			if names.of(other) != names.of(name) {
 				continue
@@ -270,6 +274,26 @@ func (p *porter) shared(def *node) {
 		}
 		return true
 	})
+}
+
+// frozenAlias returns the value of the file that a variable holds when n changes it, by
+// the assignment before.
+func (p *porter) frozenAlias(def, n *node, name string) string {
+	var last *node
+	for _, b := range bindings(def, name) {
+		if before(b, n) && b.is("Assign", "AnnAssign") {
+			last = b
+		}
+	}
+	if last == nil {
+		return ""
+	}
+	for _, other := range same(last.node("value")) {
+		if p.local(other) == nil && p.globals[other] != nil && p.globals[other].def == nil {
+			return other
+		}
+	}
+	return ""
 }
 
 // handedOn collects the variables that a call gives to a function of the file which

@@ -23,7 +23,10 @@ func (p *porter) call(n *node) value {
 	}
 	t := typ{}
 	if g := p.globals[fn.text("id")]; fn.is("Name") && g != nil && g.def != nil && p.local(fn.text("id")) == nil {
-		t = p.annotated(g.def.node("returns"))
+		if !p.unproved[g.def.text("name")] {
+			t = p.annotated(g.def.node("returns"))
+		}
+		p.checkGiven(n, g.def)
 	}
 	return primary(join(v.at(precPrimary), p.arguments(n)), t)
 }
@@ -222,6 +225,9 @@ func (p *porter) builtinCall(n *node, name string) value {
 		if len(args) > 0 {
 			p.prelude["_sum"] = true
 			t := p.peek(args[0]).elemType()
+			if len(args)+len(named) > 1 {
+				t = typ{}
+			}
 			return primary(join(text("_sum"), p.arguments(n)), t)
 		}
 	case "map", "filter":
@@ -258,12 +264,23 @@ func (p *porter) plainCall(n *node, name string) value {
 	t := results[name]
 	walks := len(n.list("args")) > 0 && slices.Contains([]string{"list", "tuple", "set", "sorted", "reversed", "enumerate", "zip", "any", "all", "min", "max"}, name)
 	if !walks || slices.ContainsFunc(n.list("args"), func(a *node) bool { return a.is("Starred") }) {
-		if name == "abs" && len(n.list("args")) == 1 {
+		switch given := len(n.list("args")) + len(n.list("keywords")); {
+		case name == "abs" && given == 1:
 			t = p.peek(n.list("args")[0])
+		case name == "dict" && given == 1 && len(n.list("args")) == 1 && p.peek(n.list("args")[0]).class == aDict:
+			t = p.peek(n.list("args")[0])
+			t.null = false
+		case given > 0 && slices.Contains([]class{aList, aDict, aTuple, aSet}, t.class):
+			t = anyOf(t.class)
 		}
 		return primary(join(text(p.predeclared(name)), p.arguments(n)), t)
 	}
+	orderless := slices.Contains([]string{"set", "sorted", "any", "all", "min", "max"}, name)
+	p.unordered = orderless && n.list("args")[0].isComprehension()
 	v := p.peek(n.list("args")[0])
+	if v.class == aSet && !orderless {
+		return p.fail(n, "the order of a set is Python's own: write sorted(…)")
+	}
 	switch name {
 	case "list", "tuple", "set", "sorted", "reversed":
 		elem := v.elemType()
@@ -274,10 +291,15 @@ func (p *porter) plainCall(n *node, name string) value {
 		if t = v; len(n.list("args")) == 1 {
 			t = v.elemType()
 		}
+		for _, a := range n.list("args")[1:] {
+			t = t.join(p.peek(a))
+		}
 	}
+	p.unordered = orderless && n.list("args")[0].isComprehension()
 	args := p.arguments(n)
+	p.unordered = false
 	for i, a := range n.list("args") {
-		if p.peek(a).class == aStr && (len(n.list("args")) == 1 || name == "zip") {
+		if p.peek(a).class == aStr && (len(n.list("args")) == 1 || name == "zip" || name == "enumerate" && i == 0) {
 			args.items[i] = p.iterable(a).doc
 		}
 	}
@@ -377,6 +399,10 @@ func (p *porter) methodCall(n, fn *node) value {
 		if len(n.list("args")) == 1 && !n.list("args")[0].is("Starred") {
 			return primary(join(v.at(precPrimary), text(".join"), bracket("(", []*doc{p.iterable(n.list("args")[0]).doc}, ")")), of(aStr))
 		}
+	case "splitlines":
+		if s, ok := base.isString(); ok && !strings.ContainsAny(s, "\r\v\f\x1c\x1d\x1e\u0085\u2028\u2029") {
+			return primary(join(v.at(precPrimary), text(".splitlines"), p.arguments(n)), listOf(of(aStr)))
+		}
 	case "sort", "reverse":
 		return p.fail(n, "lists have no %s in Starlark: write x = sorted(x) or x = reversed(x)", name)
 	}
@@ -384,7 +410,11 @@ func (p *porter) methodCall(n, fn *node) value {
 	if !ok {
 		return p.fail(n, "the method .%s has no counterpart in Starlark%s", name, map[string]string{
 			"format": " on a text that is not written out here", "zfill": ": write an f-string such as f\"{x:03d}\"", "encode": ": there are no bytes",
+			"splitlines": ", for lines end at more characters in Python: write .split(\"\\n\")",
 		}[name])
+	}
+	if _, ofText := methods[aStr][name]; ofText && len(n.list("keywords")) > 0 {
+		return p.fail(n, ".%s takes no %s= in Starlark: give the value without its name", name, n.list("keywords")[0].text("arg"))
 	}
 	if v.typ.class == aDict && name == "get" {
 		t = t.orNone()

@@ -155,6 +155,9 @@ func (p *porter) attribute(n *node) value {
 	if v, ok := p.pathAttribute(base, name); ok {
 		return v
 	}
+	if id := base.text("id"); base.is("Name") && p.local(id) == nil && p.globals[id] == nil && starlarkTypes[id] != nil {
+		return p.fail(n, "%s.%s is used as a value: write a lambda that calls it", id, name)
+	}
 	v := p.expr(base)
 	if _, member := p.member(base); member && name == "value" && v.typ.class != aMember {
 		return v // of a StrEnum
@@ -162,6 +165,10 @@ func (p *porter) attribute(n *node) value {
 	switch {
 	case v.typ.class == aMember:
 		return p.memberPart(n, v, name)
+	case v.typ.spec == retryPolicy && v.typ.class == unknown:
+		return primary(join(v.at(precPrimary), text("."+name)), typ{class: aStr, spec: retryPolicy})
+	case v.typ.spec == retryPolicy && name == "value":
+		return value{doc: v.doc, prec: v.prec, typ: of(aStr)}
 	case v.typ.class == aSpec && p.known["specs."+v.typ.spec] != "":
 		return primary(join(v.at(precPrimary), text("."+name)), p.fieldType(v.typ.spec, name))
 	case v.typ.class != unknown:
@@ -187,9 +194,9 @@ func (p *porter) fieldType(spec, field string) typ {
 	case "Role.resource":
 		return typ{class: aSpec, spec: "Resource"}
 	case "Role.mounts":
-		return of(aList)
+		return anyOf(aList)
 	case "Role.metadata", "AppDef.metadata", "Role.port_map", "Resource.capabilities", "Resource.devices", "Resource.tags":
-		return of(aDict)
+		return anyOf(aDict)
 	}
 	return typ{}
 }
@@ -302,7 +309,7 @@ func (p *porter) dict(n *node) value {
 		if k == nil {
 			spread = true
 			flush()
-			elem = joinElem(elem, v.typ.valueType())
+			key, elem = joinElem(key, v.typ.elemType()), joinElem(elem, v.typ.valueType())
 			chunks = append(chunks, v.at(precBitXor))
 			continue
 		}
@@ -369,13 +376,16 @@ func (p *porter) comprehension(n *node) value {
 	if p.scope != nil {
 		inner.def = p.scope.def
 	}
-	outer := p.scope
+	outer, unordered := p.scope, p.unordered || n.is("SetComp")
+	p.unordered = false
 	var clauses []*doc
 	for i, g := range n.list("generators") {
 		if g.number("is_async") != 0 {
 			return p.fail(n, "`async` has no counterpart")
 		}
+		p.unordered = unordered
 		over := p.iterable(g.node("iter"))
+		p.unordered = false
 		if i == 0 {
 			p.scope = inner
 		}
@@ -415,6 +425,9 @@ func (p *porter) iterable(n *node) value {
 	}
 	if v.typ.class == anEnum {
 		return p.fail(n, "the members of an Enum are iterated: write a list of them")
+	}
+	if v.typ.class == aSet && !p.unordered {
+		return p.fail(n, "the order of a set is Python's own: write sorted(…)")
 	}
 	return v
 }

@@ -81,6 +81,7 @@ func (p *porter) collect(body []*node) {
 			private = append(private, name)
 		}
 	}
+	p.changed = p.changedConstants(body)
 	for _, s := range body {
 		for _, name := range binds(s) {
 			if times[name] > 1 {
@@ -89,6 +90,29 @@ func (p *porter) collect(body []*node) {
 		}
 		p.constantType(s)
 	}
+}
+
+// changedConstants lists the lists and dicts that statements of the file put something
+// into, or may.
+func (p *porter) changedConstants(body []*node) map[string]bool {
+	changed := map[string]bool{}
+	for _, s := range body {
+		if s.is("FunctionDef", "ClassDef") {
+			continue
+		}
+		for _, n := range changesIn(s) {
+			if name, ok := mutates(n); ok {
+				changed[name] = true
+			}
+			if n.is("Call") && p.mayChange(n.node("func")) {
+				n.walk(func(x *node) bool {
+					changed[x.text("id")] = true
+					return true
+				})
+			}
+		}
+	}
+	return changed
 }
 
 // constantType finds the type of what a statement of the file assigns, and whether it
@@ -116,6 +140,9 @@ func (p *porter) constantType(s *node) {
 			continue
 		}
 		p.eachTarget(target, t, func(name string, t typ) {
+			if p.changed[name] && classNames[t.class] != "" {
+				t.key, t.elem = &typ{}, &typ{}
+			}
 			g := p.globals[name]
 			g.typ = t
 			if broken != "" {

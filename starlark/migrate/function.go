@@ -61,7 +61,7 @@ func (p *porter) annotated(n *node) typ {
 	case n.is("Name") && primitives[n.text("id")] != unknown:
 		return of(primitives[n.text("id")])
 	case n.is("Name") && (n.text("id") == "list" || n.text("id") == "dict"):
-		return of(map[string]class{"list": aList, "dict": aDict}[n.text("id")])
+		return anyOf(map[string]class{"list": aList, "dict": aDict}[n.text("id")])
 	case n.is("BinOp") && n.node("op").is("BitOr"):
 		return p.annotated(n.node("left")).join(p.annotated(n.node("right")))
 	case n.is("Subscript"):
@@ -197,6 +197,7 @@ func (p *porter) function(w *writer, def *node) {
 	component := p.isComponent(def)
 	if component {
 		if why := p.refusal(def); why != "" {
+			p.refused = append(p.refused, Problem{p.name, def.line, "it has no component that TorchX takes: " + g.name + ": " + why})
 			p.note(def.line, "%s: TorchX refuses this component and so does the port: %s", g.name, why)
 			p.stub(w, def, g, why)
 			return
@@ -302,109 +303,9 @@ func (p *porter) paramType(x param) typ {
 		str := of(aStr)
 		return typ{class: aDict, key: &str, elem: &t}
 	}
-	t.null = t.null || x.def.isNone()
+	// What a command line gives is of its type; what another function gives may be None.
+	t.null = t.null || x.def.isNone() || !p.isComponent(p.scope.def)
 	return t
-}
-
-// infer works out the types of local variables: that of all values they get.
-func (p *porter) infer(body []*node) {
-	var stmts []*node
-	for _, s := range body {
-		s.walk(func(n *node) bool {
-			if n.is("Lambda", "FunctionDef", "ClassDef") {
-				if n.is("FunctionDef") {
-					p.scope.types[n.text("name")] = typ{}
-				}
-				return false
-			}
-			if n.is("Assign", "AnnAssign", "AugAssign", "For") {
-				stmts = append(stmts, n)
-			}
-			return true
-		})
-	}
-	params := map[string]typ{}
-	for name, t := range p.scope.types {
-		params[name] = t
-	}
-	for _, s := range stmts {
-		for _, name := range binds(s) {
-			if _, ok := p.scope.types[name]; !ok {
-				p.scope.types[name] = of(aNone)
-			}
-		}
-	}
-	for range 3 { // a type may depend on that of a variable assigned later, in a loop
-		next := map[string]typ{}
-		for name, t := range params {
-			next[name] = t
-		}
-		for _, s := range stmts {
-			p.inferOne(s, next)
-		}
-		p.scope.types = next
-	}
-}
-
-func (p *porter) inferOne(s *node, next map[string]typ) {
-	add := func(name string, t typ) {
-		if old, ok := next[name]; ok {
-			t = old.join(t)
-		}
-		next[name] = t
-	}
-	switch s.kind {
-	case "For":
-		p.eachTarget(s.node("target"), p.peek(s.node("iter")).elemType(), add)
-	case "AugAssign":
-		if t := s.node("target"); t.is("Name") {
-			left, ok := next[t.text("id")]
-			if !ok {
-				left = p.peek(t)
-			}
-			add(t.text("id"), arithmetic(operators[s.node("op").kind].text, left, p.peek(s.node("value"))))
-		}
-	default:
-		if s.node("value") == nil {
-			return
-		}
-		t := p.peek(s.node("value"))
-		if a := p.annotated(s.node("annotation")); t.class == unknown || t.elem == nil && a.class == t.class {
-			t = a
-		}
-		for _, target := range append(s.list("targets"), s.node("target")) {
-			if target != nil {
-				p.eachTarget(target, t, add)
-			}
-		}
-	}
-}
-
-// eachTarget calls add for each variable of a target that gets a value of type t.
-func (p *porter) eachTarget(target *node, t typ, add func(string, typ)) {
-	switch target.kind {
-	case "Name":
-		add(target.text("id"), t)
-	case "Tuple", "List":
-		for i, e := range target.list("elts") {
-			part := t.elemType()
-			if t.spec == "item" && i == 0 {
-				part = typ{}
-				if t.key != nil {
-					part = *t.key
-				}
-			}
-			p.eachTarget(e, part, add)
-		}
-	}
-}
-
-// bindTarget gives the variables of a comprehension their types.
-func (p *porter) bindTarget(target *node, t typ) {
-	if p.scope == nil {
-		p.scope = &scope{types: map[string]typ{}}
-	}
-	p.eachTarget(target, t, func(name string, t typ) { p.scope.types[name] = t })
 }
 
 // nested ports a function within a function.

@@ -59,7 +59,14 @@ func Port(ctx context.Context, python, name string, source []byte) (*Result, err
 		return nil, err
 	}
 	p := newPorter(name, d)
+	p.file(d.Tree)
+	unproved := p.unproved // callers may stand before the functions they call
+	p = newPorter(name, d)
+	p.unproved = unproved
 	text := p.file(d.Tree)
+	if len(p.components) == 0 && len(p.problems) == 0 && len(p.refused) > 0 {
+		return nil, p.refused[0]
+	}
 	if len(p.components) == 0 && len(p.problems) == 0 {
 		return nil, Problem{File: name, Msg: "it has no component: a component is a function that is annotated with `-> specs.AppDef`"}
 	}

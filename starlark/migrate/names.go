@@ -16,12 +16,19 @@ type porter struct {
 	comments []comment
 	problems []Problem
 	notes    []Problem
+	refused  []Problem // components that TorchX does not take either
 
 	imports map[string]string  // local names of what was imported, to its full name in Python
 	globals map[string]*global // what the file itself defines
 	bound   map[string]bool    // every name that is bound anywhere in the file
 	known   map[string]string  // the predeclared names that ports may use, "specs.Role", to their signatures
 	depth   int
+	// unordered: what is iterated goes into something that has no order, or another one.
+	unordered bool
+	changed   map[string]bool // lists and dicts of the file that its statements change
+	// unproved are functions of which it is not known that they return what their
+	// annotation says.
+	unproved map[string]bool
 
 	prelude    map[string]bool   // helpers that the port needs
 	aliases    map[string]bool   // predeclared names that are hidden somewhere
@@ -53,7 +60,7 @@ func newPorter(name string, d *dumped) *porter {
 	p := &porter{
 		name: name, comments: d.Comments,
 		imports: map[string]string{}, globals: map[string]*global{}, bound: map[string]bool{}, known: map[string]string{},
-		prelude: map[string]bool{}, aliases: map[string]bool{}, loads: map[string]string{},
+		prelude: map[string]bool{}, aliases: map[string]bool{}, loads: map[string]string{}, unproved: map[string]bool{},
 	}
 	for full, doc := range specmodule.Docs() {
 		p.known[full] = doc.Signature
@@ -250,13 +257,21 @@ func (p *porter) specsName(n *node, name string) value {
 		slices.Sort(among)
 		return p.fail(n, "%s has no counterpart in a component file.%s", full, suggest.Hint(full, among))
 	}
-	return value{doc: text(p.predeclared(full)), prec: precPrimary, typ: typeOfName(full)}
+	t := typeOfName(full)
+	if t.class == aStr && strings.HasSuffix(name, ".value") {
+		t.spec = ""
+	}
+	return value{doc: text(p.predeclared(full)), prec: precPrimary, typ: t}
 }
 
 // typeOfName is the type of a predeclared value.
 func typeOfName(full string) typ {
 	switch {
-	case strings.HasPrefix(full, "specs.macros."), strings.HasPrefix(full, "specs.RetryPolicy."),
+	case strings.HasPrefix(full, "specs.RetryPolicy."):
+		return typ{class: aStr, spec: retryPolicy}
+	case full == "specs.RetryPolicy":
+		return typ{spec: retryPolicy}
+	case strings.HasPrefix(full, "specs.macros."),
 		full == "torchx.IMAGE", full == "torchx.version", full == "specs.MISSING", full == "specs.NONE":
 		return of(aStr)
 	case full == "specs.NULL_RESOURCE":

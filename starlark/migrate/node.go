@@ -107,6 +107,9 @@ func (n *node) isString() (string, bool) {
 	return "", false
 }
 
+// isComprehension reports whether n makes a list, set or generator of what it iterates.
+func (n *node) isComprehension() bool { return n.is("ListComp", "SetComp", "GeneratorExp") }
+
 // isNone reports whether n is the constant None.
 func (n *node) isNone() bool { return n.is("Constant") && n.text("type") == "NoneType" }
 

@@ -34,6 +34,8 @@ func arithmetic(op string, a, b typ) typ {
 		return of(anInt)
 	case op == "+" && a.class == b.class, op == "|" && a.class == b.class:
 		return a.join(b)
+	case (op == "-" || op == "&" || op == "^") && a.class == aSet && b.class == aSet:
+		return a
 	case op == "*" && b.class == anInt:
 		return a
 	case op == "*" && a.class == anInt:

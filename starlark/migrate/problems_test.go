@@ -61,21 +61,33 @@ func TestProblems(t *testing.T) {
 		"e = {}\nr = Role(name='r', image='i', env=e)\nr.env['X'] = '1'\nq = Role(name='q', image='i', env=e)":  "r.env is changed, which is also e",
 		"for r in [Role(name='r', image='i')]:\n  r.image = 'j'":                                                "r is changed, and comes from a loop",
 		"r = Role(name='r', image='i')\nr.args.insert(0, 'x')":                                                  "r.args.insert(…) changes a specs value",
-		"D['x'] = '1'":                     "values that a file defines never change",
-		"e = {}\nr = mk(e)\ne['X'] = '1'":  "e is changed although line",
-		"x = Mode('a')":                    "looking a member of an Enum up",
-		"x = f'{Mode.A}'":                  "the text of an Enum's member",
-		"x = 'a{0.b}'.format(n)":           "this format() cannot be ported",
-		"x = Mode.B":                       "Mode has no member B",
-		"x = [i async for i in y()]":       "",
-		"x = lambda a=1: a":                "a lambda with more than plain parameters",
-		"x = sum(1 for _ in range(3)) @ 2": "MatMult has no counterpart",
-		"x = '\\ud800'":                    "surrogate",
+		"D['x'] = '1'":                           "values that a file defines never change",
+		"e = {}\nr = mk(e)\ne['X'] = '1'":        "e is changed although line",
+		"x = Mode('a')":                          "looking a member of an Enum up",
+		"x = f'{Mode.A}'":                        "the text of an Enum's member",
+		"x = 'a{0.b}'.format(n)":                 "this format() cannot be ported",
+		"x = Mode.B":                             "Mode has no member B",
+		"x = [i async for i in y()]":             "",
+		"x = lambda a=1: a":                      "a lambda with more than plain parameters",
+		"x = sum(1 for _ in range(3)) @ 2":       "MatMult has no counterpart",
+		"x = '\\ud800'":                          "surrogate",
+		"x = [1, 2]\nx[0:1] = []":                "a slice cannot be assigned to",
+		"x = s.splitlines()":                     "lines end at more characters in Python",
+		"x = s.split(',', maxsplit=1)":           ".split takes no maxsplit= in Starlark",
+		"x = sorted([s], key=str.lower)":         "str.lower is used as a value",
+		"x = [i for i in {1, 2}]":                "the order of a set is Python's own",
+		"x = list({1, 2} - {1})":                 "the order of a set is Python's own",
+		"x = ','.join(set([s]))":                 "the order of a set is Python's own",
+		"x = f'{specs.RetryPolicy.ROLE}'":        "the text of an Enum's member",
+		"P = specs.RetryPolicy\nx = str(P.ROLE)": "the text of an Enum's member",
+		"x = D\nx['y'] = '1'":                    "x is changed, which is D",
+		"x = said(1.5)":                          "v of said is annotated as str and gets a float",
+		"def g() -> str:\n  return 1.5\nx = g()": "g is annotated to return str and returns a float",
 	} {
 		bodies, wants = append(bodies, body), append(wants, want)
 	}
 	// One file with a function for each, for a start of Python takes long.
-	text := head + "D = {}\nclass Mode(enum.Enum):\n  A = 'a'\ndef mk(e):\n  return Role(name='m', image='i', env=e)\n"
+	text := head + "D = {}\nclass Mode(enum.Enum):\n  A = 'a'\ndef said(v: str) -> str:\n  return f'{v}'\ndef mk(e):\n  return Role(name='m', image='i', env=e)\n"
 	var starts []int
 	for i, body := range bodies {
 		starts = append(starts, strings.Count(text, "\n")+1)
@@ -140,6 +152,7 @@ func TestNoPort(t *testing.T) {
 		"def f(:\n":      "f.py:1: this is no Python program",
 		"x = 'a\x00b'\n": "f.py: this is no Python program",
 		"":               "f.py: it has no component",
+		head + "def f(a) -> AppDef:\n  return AppDef('x')\n":  "f.py:4: it has no component that TorchX takes: f: argument a: it has no type annotation",
 		strings.Repeat("(", 5000) + strings.Repeat(")", 5000): "this is no Python program",
 		strings.Repeat("#", maxSource+1):                      "this is no component file",
 	} {

@@ -139,6 +139,7 @@ func (p *porter) stmt(w *writer, n *node) {
 			w.line("return None")
 			return
 		}
+		p.checkReturned(n)
 		w.statement("return ", p.expr(n.node("value")))
 	case "If":
 		p.ifStmt(w, n, "if ")
@@ -290,6 +291,9 @@ func (p *porter) target(n *node) *doc {
 		if p.full(n.node("value")) == "os.environ" {
 			return p.fail(n, "a component cannot set variables of its own environment: set env of the role").doc
 		}
+		if n.node("slice").is("Slice") {
+			return p.fail(n, "a slice cannot be assigned to in Starlark: build the list anew with +").doc
+		}
 		return p.expr(n).doc
 	}
 	return p.fail(n, "this cannot be assigned to").doc
@@ -315,8 +319,9 @@ func (p *porter) augment(w *writer, n *node) {
 		w.doc("", join(p.target(target), text(".append"), bracket("(", []*doc{p.expr(list.list("elts")[0]).doc}, ")")), "")
 		return
 	}
-	if op.text == "+" && t.class == aList && v.typ.class == aTuple {
-		v = primary(call("list", p, v.doc), v.typ) // Python's += takes any sequence
+	if op.text == "+" && t.class == aList && v.typ.class != aList {
+		v = p.iterable(n.node("value"))
+		v = primary(call("list", p, v.doc), v.typ) // Python's += takes whatever can be iterated
 	}
 	w.doc("", join(p.target(target), text(" "+op.text+"= "), v.doc), "")
 }

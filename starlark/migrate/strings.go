@@ -117,10 +117,10 @@ func (p *porter) shown(v value) *doc {
 // str ports str(x).
 func (p *porter) str(n *node, v value) value {
 	switch {
-	case v.typ.class == aMember, v.typ.class == anEnum:
-		return p.fail(n, "the text of an Enum's member differs between versions of Python: write .value")
 	case v.typ.class == aSpec:
 		return p.fail(n, "the text of a %s is Python's own", v.typ.spec)
+	case v.typ.ownText():
+		return p.fail(n, "the text of an Enum's member differs between versions of Python: write .value")
 	case v.typ.class == aStr && !v.typ.null:
 		return v
 	case v.typ.plain():
@@ -172,7 +172,7 @@ func (p *porter) formatted(n *node) (d *doc, isText, ok bool) {
 	}
 	spec := n.node("format_spec")
 	if spec == nil || len(spec.list("values")) == 0 {
-		if v.typ.class == aMember || v.typ.class == anEnum || v.typ.class == aSpec {
+		if v.typ.ownText() {
 			v = p.str(n, v)
 		}
 		isText = v.prec == precPrimary && (!v.typ.plain() || v.typ.class == aStr && !v.typ.null)
@@ -181,6 +181,9 @@ func (p *porter) formatted(n *node) (d *doc, isText, ok bool) {
 	pieces, ok := p.fstringPieces(spec)
 	if !ok {
 		return nil, false, false
+	}
+	if v.typ.ownText() {
+		v = p.str(n, v)
 	}
 	return call("torchx.py.format", p, v.doc, p.format(pieces, false).doc), true, len(p.problems) == before
 }
@@ -348,7 +351,7 @@ func (p *porter) formatMethod(n *node, format string) value {
 			v = primary(call("torchx.py.repr", p, v.doc), of(aStr))
 		case f.conversion == "s":
 			v = p.str(n, v)
-		case v.typ.class == aMember || v.typ.class == aSpec:
+		case v.typ.ownText():
 			v = p.str(n, v)
 		}
 		d := p.shown(v)

@@ -12,12 +12,12 @@ var plainFunctions = map[string]bool{
 var results = map[string]typ{
 	"len": of(anInt), "int": of(anInt), "ord": of(anInt), "float": of(aFloat), "bool": of(aBool), "any": of(aBool), "all": of(aBool),
 	"hasattr": of(aBool), "chr": of(aStr), "range": listOf(of(anInt)), "dict": of(aDict), "set": of(aSet), "list": of(aList),
-	"tuple": of(aTuple), "sorted": of(aList), "reversed": of(aList), "enumerate": of(aList), "zip": of(aList),
+	"tuple": of(aTuple), "sorted": anyOf(aList), "reversed": anyOf(aList), "enumerate": anyOf(aList), "zip": anyOf(aList),
 	"shlex.quote": of(aStr), "shlex.join": of(aStr), "shlex.split": listOf(of(aStr)), "path.join": of(aStr), "path.basename": of(aStr),
 	"path.dirname": of(aStr), "path.normpath": of(aStr), "path.isabs": of(aBool), "path.splitext": {class: aTuple, elem: &typ{class: aStr}},
 	"math.ceil": of(anInt), "math.floor": of(anInt), "math.sqrt": of(aFloat), "math.log": of(aFloat), "math.exp": of(aFloat), "math.fabs": of(aFloat),
 	"specs.resource": {class: aSpec, spec: "Resource"}, "specs.get_named_resources": {class: aSpec, spec: "Resource"},
-	"specs.Resource.copy": {class: aSpec, spec: "Resource"}, "specs.parse_mounts": of(aList),
+	"specs.Resource.copy": {class: aSpec, spec: "Resource"}, "specs.parse_mounts": anyOf(aList),
 	"specs.overlays.PUT": of(aStr), "specs.overlays.JOIN": of(aStr), "specs.overlays.DEL": of(aStr),
 }
 
@@ -28,14 +28,14 @@ var methods = map[class]map[string]typ{
 		"isalpha": of(aBool), "isdigit": of(aBool), "islower": of(aBool), "isspace": of(aBool), "istitle": of(aBool), "isupper": of(aBool),
 		"lower": of(aStr), "lstrip": of(aStr), "partition": {class: aTuple, elem: &typ{class: aStr}}, "removeprefix": of(aStr),
 		"removesuffix": of(aStr), "replace": of(aStr), "rfind": of(anInt), "rindex": of(anInt), "rpartition": {class: aTuple, elem: &typ{class: aStr}},
-		"rsplit": listOf(of(aStr)), "rstrip": of(aStr), "split": listOf(of(aStr)), "splitlines": listOf(of(aStr)), "startswith": of(aBool),
+		"rsplit": listOf(of(aStr)), "rstrip": of(aStr), "split": listOf(of(aStr)), "startswith": of(aBool),
 		"strip": of(aStr), "title": of(aStr), "upper": of(aStr), "join": of(aStr),
 	},
 	aList: {"append": {}, "clear": {}, "extend": {}, "index": of(anInt), "insert": {}, "pop": {}, "remove": {}},
 	aDict: {"clear": {}, "get": {}, "items": {}, "keys": {}, "pop": {}, "popitem": {}, "setdefault": {}, "update": {}, "values": {}},
 	aSet: {
-		"add": {}, "clear": {}, "difference": of(aSet), "discard": {}, "intersection": of(aSet), "issubset": of(aBool), "issuperset": of(aBool),
-		"pop": {}, "remove": {}, "symmetric_difference": of(aSet), "union": of(aSet),
+		"add": {}, "clear": {}, "difference": anyOf(aSet), "discard": {}, "intersection": anyOf(aSet), "issubset": of(aBool), "issuperset": of(aBool),
+		"pop": {}, "remove": {}, "symmetric_difference": anyOf(aSet), "union": anyOf(aSet),
 	},
 	aTuple: {},
 }

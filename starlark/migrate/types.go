@@ -38,6 +38,10 @@ func (t typ) orNone() typ {
 
 func of(c class) typ { return typ{class: c} }
 
+// anyOf is a list, dict, tuple or set of which the items are not known. Without elem,
+// as of() gives it, it has none yet.
+func anyOf(c class) typ { return typ{class: c, key: &typ{}, elem: &typ{}} }
+
 func listOf(elem typ) typ { return typ{class: aList, elem: &elem} }
 
 func (t typ) elemType() typ {
@@ -82,6 +86,15 @@ func joined(a, b *typ) *typ {
 	t := a.join(*b)
 	return &t
 }
+
+// ownText reports whether what Python's str() makes of a value is not known here: of a
+// member of an Enum it differs between versions, and specs.RetryPolicy is one.
+func (t typ) ownText() bool {
+	return t.class == aMember || t.class == anEnum || t.class == aSpec || t.spec == retryPolicy
+}
+
+// retryPolicy is the spec of specs.RetryPolicy, and of its members, which are texts.
+const retryPolicy = "RetryPolicy"
 
 // plain reports whether Starlark's str() writes a value of this type as Python's does.
 func (t typ) plain() bool {

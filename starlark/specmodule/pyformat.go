@@ -48,9 +48,9 @@ type formatSpec struct {
 
 func parseFormatSpec(text string) (formatSpec, error) {
 	s := formatSpec{fill: ' ', precision: -1}
-	rest := text
+	rest, filled := text, false
 	if first, n := utf8.DecodeRuneInString(rest); len(rest) > n && strings.IndexByte("<>^=", rest[n]) >= 0 {
-		s.fill, s.align, rest = first, rest[n], rest[n+1:]
+		s.fill, s.align, rest, filled = first, rest[n], rest[n+1:], true
 	} else if rest != "" && strings.IndexByte("<>^=", rest[0]) >= 0 {
 		s.align, rest = rest[0], rest[1:]
 	}
@@ -59,8 +59,11 @@ func parseFormatSpec(text string) (formatSpec, error) {
 	}
 	rest, s.alternate = strings.CutPrefix(rest, "#")
 	rest, zero := strings.CutPrefix(rest, "0")
+	if zero && !filled {
+		s.fill = '0'
+	}
 	if zero && s.align == 0 {
-		s.fill, s.align = '0', '='
+		s.align = '='
 	}
 	var err error
 	if rest, s.width, err = leadingNumber(rest, 0); err != nil {
@@ -100,10 +103,7 @@ func (s formatSpec) format(x starlark.Value) (string, error) {
 	case starlark.String:
 		return s.text(string(x))
 	case starlark.Bool:
-		if s.kind == 0 || s.kind == 's' {
-			return s.text(x.String())
-		}
-		n := int64(0)
+		n := int64(0) // behind a form other than "" Python's bools are ints
 		if x {
 			n = 1
 		}
@@ -164,7 +164,7 @@ func (s formatSpec) float(f float64) (string, error) {
 	if negative {
 		f = -f
 	}
-	if s.alternate || s.kind != 0 && strings.IndexByte("eEfFgG%", s.kind) < 0 || s.kind == 0 && s.precision >= 0 {
+	if s.alternate || s.kind != 0 && strings.IndexByte("eEfFgG%", s.kind) < 0 {
 		return "", fmt.Errorf("this is no form for a float here")
 	}
 	precision := s.precision
@@ -181,7 +181,9 @@ func (s formatSpec) float(f float64) (string, error) {
 	var body string
 	switch s.kind {
 	case 0:
-		body = pyFloat(f)
+		if body = pyFloat(f); s.precision >= 0 {
+			body = rounded(f, max(s.precision, 1))
+		}
 	case '%':
 		body, tail = strconv.FormatFloat(f*100, 'f', precision, 64), "%"
 	case 'g', 'G':
@@ -217,6 +219,19 @@ func general(f float64, precision int) string {
 		return trimZeros(mantissa) + "e" + exponent
 	}
 	return trimZeros(strconv.FormatFloat(f, 'f', precision-1-x, 64))
+}
+
+// rounded is what Python writes without a kind: as str(), of that many digits at most.
+func rounded(f float64, precision int) string {
+	body := general(f, precision)
+	if strings.ContainsAny(body, ".e") {
+		return body
+	}
+	if len(body) < precision {
+		return body + ".0"
+	}
+	mantissa, exponent, _ := strings.Cut(strconv.FormatFloat(f, 'e', precision-1, 64), "e") // no room for .0
+	return trimZeros(mantissa) + "e" + exponent
 }
 
 func trimZeros(s string) string {

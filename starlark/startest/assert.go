@@ -136,11 +136,11 @@ func (x *test) fails(c call) (starlark.Value, error) {
 	}
 	fn, ok := c.args[0].(starlark.Callable)
 	if !ok {
-		return nil, fmt.Errorf("%s is no function but a %s", c.args[0].String(), c.args[0].Type())
+		return nil, fmt.Errorf("%s is no function but of type %s", c.args[0].String(), c.args[0].Type())
 	}
 	pattern, ok := starlark.AsString(c.args[1])
 	if !ok {
-		return nil, fmt.Errorf("the pattern is a %s, want a string", c.args[1].Type())
+		return nil, fmt.Errorf("the pattern is of type %s, want a string", c.args[1].Type())
 	}
 	re, err := x.exec.runner.pattern(pattern)
 	if err != nil {

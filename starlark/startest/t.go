@@ -217,11 +217,11 @@ func (x *test) run(c call) (starlark.Value, error) {
 	}
 	name, ok := starlark.AsString(c.args[0])
 	if !ok {
-		return nil, fmt.Errorf("the name is a %s, want a string", c.args[0].Type())
+		return nil, fmt.Errorf("the name is of type %s, want a string", c.args[0].Type())
 	}
 	fn, ok := c.args[1].(starlark.Callable)
 	if !ok {
-		return nil, fmt.Errorf("%s is no function but a %s", c.args[1].String(), c.args[1].Type())
+		return nil, fmt.Errorf("%s is no function but of type %s", c.args[1].String(), c.args[1].Type())
 	}
 	sub := x.exec.newTest(x.result.Name + "/" + x.subName(name))
 	if !x.exec.runner.chooser.chosen(sub.result.Name) {

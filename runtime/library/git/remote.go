@@ -50,6 +50,23 @@ func (r *Remote) find(revision string) (ref string, ok bool) {
 	return "", false
 }
 
+// Resolve returns the commit that a revision means now; "" where only what is fetched
+// can tell. Errors: ErrOffline, and what git says, in one line.
+func (c *Client) Resolve(ctx context.Context, repository, revision string) (string, error) {
+	if isHex(revision) {
+		return revision, nil
+	}
+	remote, err := c.Look(ctx, repository)
+	if err != nil {
+		return "", err
+	}
+	ref, _ := remote.find(revision)
+	if commit := remote.Refs[ref+"^{}"]; commit != "" { // of a tag with a message
+		return commit, nil
+	}
+	return remote.Refs[ref], nil
+}
+
 // Names lists branches and tags as people write them, sorted.
 func (r *Remote) Names() []string {
 	var names []string
