@@ -63,7 +63,7 @@ func runAgent(dir string, open func(ctx context.Context, home string) (agent.Sto
 		return err
 	}
 	defer b.Close()
-	g := &archive.Agent{App: b.archive(info.ID), Status: h.setStatus, Log: l.Printf}
+	g := &archive.Agent{App: b.archive(info.ID, ""), Status: h.setStatus, Log: l.Printf}
 	return g.Run(context.Background())
 }
 

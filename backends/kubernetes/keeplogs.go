@@ -25,7 +25,7 @@ func (k *keeper) see(s *archive.Snapshot) {
 		k.seen.Put(s)
 		return
 	}
-	k.seen = archive.NewReplay(&logCluster{k.b, k.t.id}, s)
+	k.seen = archive.NewReplay(&logCluster{backend: k.b, id: k.t.id}, s)
 	dir := archive.Dir(k.b.config.Home, k.t.id)
 	if archive.Followed(dir) {
 		return

@@ -23,6 +23,7 @@ import (
 type logCluster struct {
 	backend *Backend
 	id      string
+	stream  backends.Stream // the only one that is asked for; "" is both
 }
 
 // Look implements archive.Cluster.
@@ -159,7 +160,7 @@ func (c *logCluster) Open(ctx context.Context, r archive.Run, o podlog.Options) 
 			return nil, logError(err)
 		}
 	}
-	body, err := t.Stream(ctx, kube.Pods, t.namespace, r.Pod, "log", logParams(r, o))
+	body, err := t.Stream(ctx, kube.Pods, t.namespace, r.Pod, "log", logParams(r, o, c.stream))
 	if err != nil {
 		return nil, logError(err)
 	}
@@ -238,7 +239,7 @@ func verify(pod *corev1.Pod, r archive.Run) error {
 	return nil
 }
 
-func logParams(r archive.Run, o podlog.Options) map[string]string {
+func logParams(r archive.Run, o podlog.Options, stream backends.Stream) map[string]string {
 	p := map[string]string{"timestamps": "true", "container": r.Name}
 	if o.Follow {
 		p["follow"] = "true"
@@ -249,7 +250,10 @@ func logParams(r archive.Run, o podlog.Options) map[string]string {
 	if !o.Since.IsZero() {
 		p["sinceTime"] = o.Since.UTC().Format(time.RFC3339)
 	}
-	if o.Tail > 0 {
+	if stream != "" {
+		p["stream"] = apiStream(stream)
+	}
+	if o.Tail > 0 && stream == "" { // the server does not take both; all ends with the same lines
 		p["tailLines"] = strconv.FormatInt(o.Tail, 10)
 	}
 	return p

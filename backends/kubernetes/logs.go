@@ -3,7 +3,6 @@ package kubernetes
 import (
 	"context"
 	"path/filepath"
-	"slices"
 	"sync"
 
 	"torchx/backends"
@@ -14,27 +13,21 @@ import (
 
 // Logs opens the log of one replica. What is read of the cluster is archived under
 // TORCHX_HOME on its way, so that it can be read when the pods are gone.
-// Errors: ErrNotFound, ErrUnavailable, ErrUnsupported (a single stream), ErrInvalidOption.
+// Errors: ErrNotFound, ErrUnavailable, ErrUnsupported (a single stream of a cluster that
+// does not tell them apart), ErrInvalidOption.
 func (b *Backend) Logs(ctx context.Context, id string, r spec.Replica, o backends.LogOptions) (backends.LogReader, error) {
-	if err := checkStream(o.Stream); err != nil {
+	var err error
+	if o.Stream, err = checkStream(o.Stream); err != nil {
 		return nil, err
 	}
-	if _, err := b.target(ctx, id); err != nil {
+	t, err := b.target(ctx, id)
+	if err != nil {
 		return nil, err
 	}
-	return b.archive(id).Open(ctx, r, o)
-}
-
-// checkStream refuses what a kubelet does not tell apart: the selection of a stream
-// is behind a feature gate that is off (PodLogsQuerySplitStreams, alpha since 1.32).
-func checkStream(s backends.Stream) error {
-	switch {
-	case s == "" || s == backends.Combined:
-		return nil
-	case !slices.Contains(backends.Streams, s):
-		return backends.Errorf(backends.ErrInvalidOption, "unknown stream %q: use combined", s)
+	if err := b.checkSplit(ctx, t, o.Stream); err != nil {
+		return nil, err
 	}
-	return backends.Errorf(backends.ErrUnsupported, "Kubernetes keeps one log of both streams, %s alone cannot be read: leave out --streams, or redirect the other one in the entry point", s)
+	return b.archive(id, o.Stream).Open(ctx, r, o)
 }
 
 var (
@@ -44,26 +37,31 @@ var (
 	_ backends.Sweeper   = (*Backend)(nil)
 )
 
-// archive is that of an app; all who read its logs share one look at the cluster.
-func (b *Backend) archive(id string) *archive.App {
+// archive is that of an app's stream, "" is both; all who read its logs share one look
+// at the cluster.
+func (b *Backend) archive(id string, s backends.Stream) *archive.App {
 	b.logs.mu.Lock()
 	defer b.logs.mu.Unlock()
 	hub := b.logs.hub()
-	if a := b.logs.apps[id]; a != nil {
+	if a := b.logs.apps[logKey{id, s}]; a != nil {
 		return a
 	}
 	a := archive.New(archive.Config{
-		Backend: Name, ID: id, Dir: archive.Dir(b.config.Home, id), Hub: hub,
-		Cluster: &logCluster{b, id}, Positions: b.config.Positions, Warn: b.config.Warn,
+		Backend: Name, ID: id, Dir: archive.StreamDir(archive.Dir(b.config.Home, id), s), Stream: s, Hub: hub,
+		Cluster: &logCluster{b, id, s}, Positions: b.config.Positions, Warn: b.config.Warn,
 	})
-	b.logs.apps[id] = a
+	b.logs.apps[logKey{id, s}] = a
 	return a
 }
 
 // Kept opens a log that Delete left, or one of an app that somebody else deleted.
 func (b *Backend) Kept(_ context.Context, k *backends.KeptLogs, r spec.Replica, o backends.LogOptions) (backends.LogReader, error) {
-	if err := checkStream(o.Stream); err != nil {
+	var err error
+	if o.Stream, err = checkStream(o.Stream); err != nil {
 		return nil, err
+	}
+	if o.Stream != "" && !archive.Exists(archive.StreamDir(k.Dir, o.Stream)) {
+		return nil, errNotSplit(o.Stream)
 	}
 	b.logs.mu.Lock()
 	hub := b.logs.hub()
@@ -108,17 +106,23 @@ func (b *Backend) forgetLogs(id string, o backends.DeleteOptions) error {
 	return archive.Remove(dir)
 }
 
+// logKey is an app's stream, "" is both.
+type logKey struct {
+	id     string
+	stream backends.Stream
+}
+
 // openLogs are the archives that are in use.
 type openLogs struct {
 	mu    sync.Mutex
-	apps  map[string]*archive.App
+	apps  map[logKey]*archive.App
 	files *logstore.Hub // nil until the first one
 }
 
 // hub tells readers of files that grow; mu is held.
 func (l *openLogs) hub() *logstore.Hub {
 	if l.files == nil {
-		l.files, l.apps = logstore.NewHub(), map[string]*archive.App{}
+		l.files, l.apps = logstore.NewHub(), map[logKey]*archive.App{}
 	}
 	return l.files
 }

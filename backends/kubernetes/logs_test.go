@@ -84,6 +84,11 @@ func (h *logHome) read(b *Backend, id string, replica int, o backends.LogOptions
 	if err != nil {
 		return "", nil, err
 	}
+	return drain(ctx, r)
+}
+
+// drain reads a log to its end, and closes it.
+func drain(ctx context.Context, r backends.LogReader) (text string, notices []string, err error) {
 	defer r.Close()
 	var out strings.Builder
 	for {
@@ -252,18 +257,5 @@ func TestLogsOfAttempts(t *testing.T) {
 				}
 			}
 		})
-	}
-}
-
-func TestStreamsAreNotSplit(t *testing.T) {
-	t.Parallel()
-	b, err := New(Config{Home: t.TempDir()})
-	if err != nil {
-		t.Fatal(err)
-	}
-	for stream, want := range map[backends.Stream]error{backends.Stdout: backends.ErrUnsupported, "no": backends.ErrInvalidOption} {
-		if _, err := b.Logs(t.Context(), "default:app", spec.Replica{Role: "worker"}, backends.LogOptions{Stream: stream}); !errors.Is(err, want) {
-			t.Errorf("%s: %v", stream, err)
-		}
 	}
 }

@@ -19,7 +19,7 @@ const saveTime = 10 * time.Second
 func (b *Backend) saveLogs(ctx context.Context, id string) {
 	ctx, cancel := context.WithTimeout(ctx, saveTime)
 	defer cancel()
-	s, err := b.archive(id).Save(ctx)
+	s, err := b.archive(id, "").Save(ctx)
 	switch {
 	case err != nil:
 		b.warn("logs of %s are lost, they could not be archived before it is stopped: %v", handleOf(id), err)

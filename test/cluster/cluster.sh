@@ -19,6 +19,8 @@
 #   cluster.sh kubectl patch node 127.0.0.1 --subresource=status --type=merge \
 #     -p '{"status":{"capacity":{"nvidia.com/gpu":"8"},"allocatable":{"nvidia.com/gpu":"8"}}}'
 #
+# K8S_FEATURE_GATES ("A=true,B=true") is for the apiserver and the kubelet.
+#
 # Needs: root; Go, as build.sh makes what is not there; openssl, curl, jq; for the
 # node: containerd, runc, busybox-static, containernetworking-plugins.
 # Everything it writes is under $K8S_STATE. The few paths that containerd and
@@ -166,7 +168,8 @@ control() {
 		--kubelet-client-certificate="$S/pki/apiserver-kubelet.crt" \
 		--kubelet-client-key="$S/pki/apiserver-kubelet.key" \
 		--kubelet-certificate-authority="$S/pki/ca.crt" \
-		--kubelet-preferred-address-types=InternalIP
+		--kubelet-preferred-address-types=InternalIP \
+		${K8S_FEATURE_GATES:+--feature-gates="$K8S_FEATURE_GATES"}
 	wait_for 120 apiserver ready /readyz
 	say "apiserver ready"
 
@@ -313,6 +316,7 @@ node_init() {
 	#   loopback, and the host's real interfaces are neither looked at nor used.
 	kubelet_() { "$BIN/kubelet" --config="$S/node/kubelet.yaml" --kubeconfig="$S/pki/kubelet.conf" \
 		--hostname-override="$NODE" --cert-dir="$S/pki/kubelet" \
+		${K8S_FEATURE_GATES:+--feature-gates="$K8S_FEATURE_GATES"} \
 		>>"$S/log/kubelet.log" 2>&1; }
 	kubelet_ &
 	wait -n    # either of the two has died: end the namespace, so that it shows

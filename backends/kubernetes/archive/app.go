@@ -35,6 +35,7 @@ type Config struct {
 	Backend   string // its name, for the history
 	ID        string
 	Dir       string
+	Stream    backends.Stream // the only one that Cluster sends; "" is both, Combined
 	Cluster   Cluster
 	Positions func(ctx context.Context) Positions // nil, or returns nil: there is no history
 	Hub       *logstore.Hub
@@ -257,8 +258,10 @@ func (a *App) cursorOf(ctx context.Context, key string) string {
 
 // openLog opens a log of a replica for copying.
 func (a *App) openLog(ctx context.Context, r spec.Replica, name logName) (*log, error) {
-	container := name.container
-	key := fmt.Sprintf("archive/%s/%d/%d/%s", r.Role, r.ID, name.attempt, container)
+	key := fmt.Sprintf("archive/%s/%d/%d/%s", r.Role, r.ID, name.attempt, name.container)
+	if a.Stream != "" {
+		key += "/" + string(a.Stream)
+	}
 	return openLog(name.dir(replicaDir(a.Dir, r)), key, a.cursorOf(ctx, key), a.keepCursor)
 }
 

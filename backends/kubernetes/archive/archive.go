@@ -10,6 +10,7 @@
 //	replicas/<role>/<n>/lock         held by whoever copies logs of that replica
 //	replicas/<role>/<n>/<attempt>/   the log of the main container (package logstore) and its cursor.json
 //	…/<attempt>/containers/<name>/   the same of another container
+//	streams/<stdout|stderr>/         replicas as above, with one stream only, of clusters that tell them apart
 //
 // One process copies, others read what it has copied.
 package archive
@@ -26,6 +27,7 @@ import (
 	"strconv"
 	"time"
 
+	"torchx/backends"
 	"torchx/backends/kubernetes/podlog"
 	"torchx/runtime/agent"
 	"torchx/runtime/spec"
@@ -36,6 +38,7 @@ const (
 	archiveFolder    = "archive"
 	replicasFolder   = "replicas"
 	containersFolder = "containers"
+	streamsFolder    = "streams"
 	roleFile         = "role" // the name of the role: that of the folder is escaped
 	lockFile         = "lock"
 	cursorFile       = "cursor.json"
@@ -86,6 +89,15 @@ type Positions interface {
 
 // Dir is the folder of an app.
 func Dir(home, id string) string { return filepath.Join(home, archiveFolder, agent.Escape(id)) }
+
+// StreamDir is the folder in which an archive has one stream alone; the archive itself
+// for both.
+func StreamDir(dir string, s backends.Stream) string {
+	if s == "" || s == backends.Combined {
+		return dir
+	}
+	return filepath.Join(dir, streamsFolder, string(s))
+}
 
 func replicaDir(dir string, r spec.Replica) string {
 	return filepath.Join(dir, replicasFolder, agent.Escape(r.Role), strconv.Itoa(r.ID))

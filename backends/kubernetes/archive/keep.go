@@ -64,11 +64,12 @@ func Kept(dir string) *backends.KeptLogs {
 // OpenKept opens a log of an archive of which the cluster knows nothing any more.
 // Errors: backends.ErrNotFound.
 func OpenKept(k *backends.KeptLogs, r spec.Replica, hub *logstore.Hub, o backends.LogOptions) (backends.LogReader, error) {
-	_, attempts := archived(k.Dir, r)
+	dir := StreamDir(k.Dir, o.Stream)
+	_, attempts := archived(dir, r)
 	if attempts == 0 {
 		return nil, fmt.Errorf("replica %s/%d was not archived: %w", r.Role, r.ID, backends.ErrNotFound)
 	}
-	return openArchived(k.Dir, r, attempts, hub, o)
+	return openArchived(dir, r, attempts, hub, o)
 }
 
 // Size is what the files of an archive take; 0 if there is none.

@@ -1,6 +1,7 @@
 package archive
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -248,6 +249,8 @@ func (r *reader) others() (names []string) {
 // openLogs opens the log of the main container, together with those of the others
 // if there are any.
 func openLogs(dir string, r spec.Replica, others []string, hub *logstore.Hub, state func() (int, bool, error), o backends.LogOptions) (backends.LogReader, error) {
+	stream := o.Stream
+	o.Stream = backends.Combined // of its files: all is in one
 	others = slices.DeleteFunc(others, func(name string) bool { return name == "" })
 	slices.Sort(others)
 	others = slices.Compact(others)
@@ -265,17 +268,21 @@ func openLogs(dir string, r spec.Replica, others []string, hub *logstore.Hub, st
 	if err != nil {
 		return nil, err
 	}
-	return combined{log}, nil
+	return marked{log, cmp.Or(stream, backends.Combined)}, nil
 }
 
-// combined is a log of which the cluster does not tell which stream a line is of.
-type combined struct{ backends.LogReader }
+// marked is a log whose lines are of one stream, or of both where the cluster does not
+// tell which.
+type marked struct {
+	backends.LogReader
+	stream backends.Stream
+}
 
 // Next implements backends.LogReader.
-func (c combined) Next(ctx context.Context) (backends.Block, error) {
-	b, err := c.LogReader.Next(ctx)
+func (m marked) Next(ctx context.Context) (backends.Block, error) {
+	b, err := m.LogReader.Next(ctx)
 	if b.Stream != "" {
-		b.Stream = backends.Combined
+		b.Stream = m.stream
 	}
 	return b, err
 }

@@ -1,0 +1,94 @@
+package kubernetes
+
+import (
+	"encoding/json"
+	"errors"
+	"net/http"
+	"os"
+	"strings"
+	"testing"
+
+	"torchx/backends"
+	"torchx/backends/kubernetes/archive"
+	"torchx/backends/kubernetes/clustertest"
+	"torchx/runtime/spec"
+)
+
+// notSplit is what a server 1.34 answers whose feature gate is off.
+const notSplit = `{"kind":"Status","apiVersion":"v1","metadata":{},"status":"Failure","message":"PodLogOptions \"torchx-stream-probe\" is invalid: stream: Forbidden: may not be specified","reason":"Invalid","details":{"name":"torchx-stream-probe","kind":"PodLogOptions","causes":[{"reason":"FieldValueForbidden","message":"Forbidden: may not be specified","field":"stream"}]},"code":422}`
+
+// A cluster that does not tell streams apart, or is too old to be asked, is not read
+// as if it did.
+func TestStreamsAreNotTold(t *testing.T) {
+	t.Parallel()
+	for _, minor := range []string{"31", "31+", "34"} {
+		t.Run("1."+minor, func(t *testing.T) {
+			t.Parallel()
+			asked := false
+			file := serve(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+				switch {
+				case r.URL.Path == "/version":
+					_ = json.NewEncoder(w).Encode(map[string]string{"major": "1", "minor": minor})
+				case strings.HasSuffix(r.URL.Path, "/log"):
+					asked = true
+					w.Header().Set("Content-Type", "application/json")
+					w.WriteHeader(http.StatusUnprocessableEntity)
+					_, _ = w.Write([]byte(notSplit))
+				default:
+					w.WriteHeader(http.StatusNotFound)
+				}
+			}))
+			h := &logHome{t, &clustertest.Cluster{}, "default", t.TempDir()}
+			_, _, err := h.read(h.open(file), "default:app", 0, backends.LogOptions{Stream: backends.Stderr})
+			if !errors.Is(err, backends.ErrUnsupported) || !strings.Contains(err.Error(), "stderr alone cannot be read") {
+				t.Errorf("error %v", err)
+			}
+			if _, _, err := h.read(h.open(file), "default:app", 0, backends.LogOptions{Stream: "no"}); !errors.Is(err, backends.ErrInvalidOption) {
+				t.Errorf("an unknown stream: %v", err)
+			}
+			if asked != (minor == "34") {
+				t.Errorf("the server was asked: %v", asked)
+			}
+		})
+	}
+}
+
+// A cluster that tells streams apart gives each alone, archived apart from both.
+func TestStreamsAreTold(t *testing.T) {
+	t.Parallel()
+	if clustertest.Need(t); !strings.Contains(os.Getenv("K8S_FEATURE_GATES"), "PodLogsQuerySplitStreams=true") {
+		t.Fatal("the test cluster does not tell streams apart: set K8S_FEATURE_GATES=PodLogsQuerySplitStreams=true, as make e2e-k8s does")
+	}
+	h := newLogHome(t)
+	id := h.run(nil, 1, "for i in 1 2 3; do echo out $i; echo err $i >&2; sleep 0.1; done; printf end")
+	b := h.open(h.cluster.Kubeconfig)
+	want := map[backends.Stream]string{backends.Stdout: "out 1\nout 2\nout 3\nend", backends.Stderr: "err 1\nerr 2\nerr 3\n"}
+	for _, follow := range []bool{true, false} {
+		for stream, text := range want {
+			got, notices, err := h.read(b, id, 0, backends.LogOptions{Stream: stream, Follow: follow, Tail: -1})
+			if got != text || err != nil || len(notices) > 0 {
+				t.Errorf("%s, follow %v: %q, want %q (%q, %v)", stream, follow, got, text, notices, err)
+			}
+		}
+	}
+	if got, _, err := h.read(b, id, 0, backends.LogOptions{Stream: backends.Stderr, Tail: 1}); got != "err 3\n" || err != nil {
+		t.Errorf("the last line is %q, %v", got, err)
+	}
+	both, _, err := h.read(b, id, 0, backends.LogOptions{Tail: -1})
+	if strings.Count(both, "\n") != 6 || !strings.HasSuffix(both, "end") || err != nil {
+		t.Errorf("both streams are %q, %v", both, err)
+	}
+	// What was read is there when the app is not any more.
+	k, err := b.Keeps(t.Context(), id, backends.DeleteOptions{KeepLogs: true})
+	if err != nil || k == nil {
+		t.Fatal(k, err)
+	}
+	k.Dir = archive.Dir(h.home, id)
+	r, err := b.Kept(t.Context(), k, spec.Replica{Role: "worker"}, backends.LogOptions{Stream: backends.Stderr, Tail: -1})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got, _, err := drain(t.Context(), r); got != want[backends.Stderr] || err != nil {
+		t.Errorf("kept: %q, %v", got, err)
+	}
+}
