@@ -65,6 +65,7 @@ func TestWhatCannotBePulled(t *testing.T) {
 		"name":    {Puller{Policy: Missing}, []string{"No Such"}, []string{`"No Such" is not the name of an image`}},
 		"unknown": {Puller{Policy: Missing}, []string{openRegistry + "/no/such:1"}, []string{"pull image " + openRegistry + "/no/such:1: ", "not found"}},
 		"refused": {Puller{Policy: Missing}, []string{"127.0.0.1:9/x:1"}, []string{"127.0.0.1:9/x:1 is not on the engine", "not reachable"}},
+		"there":   {Puller{Policy: Always}, []string{testImage}, []string{"pull image " + testImage + ", which the engine has: ", "pull=missing"}},
 		// The engine's network has no way out, and this name exists nowhere (RFC 6761).
 		"lookup": {Puller{Policy: Missing}, []string{"registry.invalid/x:1"}, []string{"registry.invalid/x:1 is not on the engine", "not reachable"}},
 	} {

@@ -123,6 +123,9 @@ func (p *Puller) pull(ctx context.Context, ref string) (err error) {
 	if err == nil {
 		return nil
 	}
+	if has, _ := Has(context.WithoutCancel(ctx), p.Engine, ref); has { // pull=always
+		return fmt.Errorf("pull image %s, which the engine has: %w: pull=missing takes that one", ref, err)
+	}
 	if errors.Is(err, errUnreachable) || unreachable(err) {
 		return fmt.Errorf("image %s is not on the engine and cannot be pulled, its registry is not reachable (%w)%s", ref, err, p.about(ref))
 	}
