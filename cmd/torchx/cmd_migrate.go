@@ -2,7 +2,9 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"io"
 	"os"
 	"strings"
 
@@ -51,7 +53,7 @@ func (t *tool) migrateCommand() *cli.Command {
 }
 
 func (t *tool) migrate(ctx context.Context, file string, o migrateOptions) error {
-	source, err := os.ReadFile(t.env.absolute(file))
+	source, err := readPython(t.env.absolute(file))
 	if err != nil {
 		return fmt.Errorf("read %s: %w", file, pathCause(err))
 	}
@@ -68,6 +70,26 @@ func (t *tool) migrate(ctx context.Context, file string, o migrateOptions) error
 		err = quietError{exitError}
 	}
 	return err
+}
+
+// readPython reads a file, and of one that is too large no more than shows that. What is
+// no file is not opened: a pipe would block for ever.
+func readPython(path string) ([]byte, error) {
+	info, err := os.Stat(path)
+	switch {
+	case err != nil:
+		return nil, err
+	case info.IsDir():
+		return nil, errors.New("it is a folder: name one .py file")
+	case !info.Mode().IsRegular():
+		return nil, errors.New("it is no regular file")
+	}
+	f, err := os.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	return io.ReadAll(io.LimitReader(f, migrate.MaxSource+1))
 }
 
 // deliverPort prints or writes the port, and says what is to be said about it.

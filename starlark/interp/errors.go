@@ -239,7 +239,8 @@ func (i *Interp) sourceProblem(err error) error {
 	var limit *placedError
 	switch {
 	case errors.As(err, &syn):
-		return i.problem(syn.Pos, syn.Msg, err)
+		line, _ := lineOf(string(i.source(syn.Pos.Filename())), int(syn.Pos.Line))
+		return i.problem(syn.Pos, syn.Msg+pythonHint(syn.Pos, syn.Msg, line), err)
 	case errors.As(err, &res):
 		e := i.problem(res[0].Pos, res[0].Msg, err)
 		for _, more := range res[1:min(len(res), maxProblems)] {

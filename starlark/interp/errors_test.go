@@ -117,6 +117,29 @@ func TestLoadFailsInOneLine(t *testing.T) {
 	}
 }
 
+// TestPythonIsExplained: people port components by hand, too.
+func TestPythonIsExplained(t *testing.T) {
+	t.Parallel()
+	for source, want := range map[string]string{
+		"import os":                        "got import, want primary expression (there are no imports here",
+		"class A:\n    pass":               "(Starlark has no classes",
+		"def f():\n    raise ValueError()": "(write fail(…))",
+		"def f(x):\n    return x is None":  "(write == None)",
+		"def f(a: int):\n    pass":         "got ':', want ')' (Starlark has no annotations",
+		"def f(a) -> int:\n    pass":       "(Starlark has no annotations",
+		"x = f\"{y}\"":                     "(Starlark has no f-strings",
+		"while True:\n    pass":            "while",
+	} {
+		_, err := eval(t, source)
+		wantError(t, err, want)
+	}
+	for _, source := range []string{"def f(:", "x = )", "def f()\n    pass", "{1: 2, 3}"} {
+		if _, err := eval(t, source); err == nil || strings.Contains(err.Error(), "Starlark has") {
+			t.Errorf("%q: %v", source, err)
+		}
+	}
+}
+
 func TestDetailOfLongMessage(t *testing.T) {
 	t.Parallel()
 	_, err := eval(t, "fail('two\\nlines')")

@@ -154,7 +154,7 @@ func TestNoPort(t *testing.T) {
 		"":               "f.py: it has no component",
 		head + "def f(a) -> AppDef:\n  return AppDef('x')\n":  "f.py:4: it has no component that TorchX takes: f: argument a: it has no type annotation",
 		strings.Repeat("(", 5000) + strings.Repeat(")", 5000): "this is no Python program",
-		strings.Repeat("#", maxSource+1):                      "this is no component file",
+		strings.Repeat("#", MaxSource+1):                      "this is no component file",
 	} {
 		_, err := Port(t.Context(), "python3", "f.py", []byte(text))
 		if err == nil || !strings.Contains(err.Error(), want) || strings.Contains(err.Error(), "\n") {

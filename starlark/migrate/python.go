@@ -17,9 +17,11 @@ import (
 //go:embed dump.py
 var dumpProgram string
 
-// Limits of one file. A tree takes some fifty times the room of its text.
+// MaxSource is the size of the largest file that is ported, in bytes.
+const MaxSource = 1 << 20
+
+// Limits of reading one file. A tree takes some fifty times the room of its text.
 const (
-	maxSource   = 1 << 20
 	maxTree     = 256 << 20
 	dumpTimeout = 30 * time.Second
 )
@@ -36,8 +38,8 @@ type dumped struct {
 // parse has python read a program. Nothing of it is executed. Errors say what is
 // wrong with python or, as a Problem, with the program.
 func parse(ctx context.Context, python, name string, source []byte) (*dumped, error) {
-	if len(source) > maxSource {
-		return nil, fmt.Errorf("%s has more than %d KiB: this is no component file", name, maxSource>>10)
+	if len(source) > MaxSource {
+		return nil, fmt.Errorf("%s has more than %d KiB: this is no component file", name, MaxSource>>10)
 	}
 	path, err := exec.LookPath(python)
 	if err != nil {
