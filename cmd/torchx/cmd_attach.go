@@ -2,10 +2,12 @@ package main
 
 import (
 	"context"
+	"strings"
 
 	"github.com/urfave/cli/v2"
 
 	"torchx/backends"
+	"torchx/runtime/spec"
 )
 
 func (t *tool) attachCommand() *cli.Command {
@@ -50,11 +52,14 @@ func (t *tool) attach(ctx context.Context, text string, all bool, tty ttyOptions
 	if err != nil {
 		return err
 	}
+	if s.State == spec.Pending && strings.HasPrefix(s.Msg, queuedMark) {
+		t.say("%s %s", target.ref.Handle(), s.Msg)
+	}
 	if tty.on {
 		return t.attachTerminal(ctx, target.ref, s, all, tty)
 	}
 	q := logQuery{read: backends.LogOptions{Follow: true, Tail: 0, Partial: true}}
-	if all {
+	if all || !s.State.Started() { // of an app that has not begun all is new, whenever the log is opened
 		q.read.Tail, q.read.AllAttempts = -1, true
 	}
 	a := newAttachment(&follower{tool: t, runner: r, ref: target.ref, submitted: true})

@@ -50,6 +50,7 @@ type member struct {
 	restarts int
 	state    spec.State // Pending (to be started), Running or terminal
 	stopping bool       // told to end by us
+	restart  *scope     // what the start belongs to that is wanted; nil: it is the first one
 	held     bool       // to be started, but its role waits for another
 	ready    bool       // the attempt has passed its probe
 	overdue  string     // why the attempt had to end: it was not ready in time, or was killed for its memory
@@ -68,6 +69,7 @@ type member struct {
 type scope struct {
 	members []*member
 	delay   time.Duration
+	counted bool // one of its starts has happened
 }
 
 // action is what the gang wants done: exactly one of start and stop is set.
@@ -109,9 +111,20 @@ func (g *gang) canStart(m *member, attempt int) bool {
 // running notes that an attempt has begun.
 func (g *gang) running(m *member, p Process, now time.Time) {
 	m.forget()
+	g.count(m)
 	m.state, m.begun, m.attempt, m.process, m.started = spec.Running, true, m.next, p, &now
 	m.held, m.ready, m.overdue = false, false, ""
 	g.began = earliest(g.began, &now)
+}
+
+// count counts the restart that a start belongs to, once: one that was cancelled
+// before did not happen.
+func (g *gang) count(m *member) {
+	if m.restart != nil && !m.restart.counted {
+		m.restart.counted = true
+		g.restarts++
+	}
+	m.restart = nil
 }
 
 // forget is for an attempt that is over and will be followed by another.
@@ -121,6 +134,7 @@ func (m *member) forget() {
 
 // refused notes that a replica can never start: the app ends, retries or not.
 func (g *gang) refused(m *member, code int, msg string, now time.Time) []action {
+	g.count(m)
 	m.attempt, m.started = m.next, nil
 	m.end(spec.Failed, code, "", now)
 	m.msg = msg
@@ -207,7 +221,6 @@ func (g *gang) enough(role *spec.Role) bool {
 
 // restart stops what runs of the members and has all of them started again.
 func (g *gang) restart(members []*member, nth int) (acts []action) {
-	g.restarts++
 	var kept []*scope
 	for _, s := range g.scopes {
 		if !overlaps(s.members, members) {
@@ -238,7 +251,7 @@ func (g *gang) restartable() (acts []action) {
 				m.next, m.begun = m.attempt+1, false
 				m.forget()
 			}
-			m.state, m.held = spec.Pending, false
+			m.state, m.held, m.restart = spec.Pending, false, s
 			acts = append(acts, action{start: m, delay: s.delay})
 		}
 	}

@@ -260,3 +260,32 @@ func TestBackoff(t *testing.T) {
 		}
 	}
 }
+
+// A restart counts when it happens, and once for all that start again together.
+func TestRestartsThatHappened(t *testing.T) {
+	t.Parallel()
+	now := time.Unix(1000, 0)
+	g := newGang(&spec.App{Roles: []spec.Role{role("a", 2, retries(spec.RetryApplication, 3))}}, true)
+	starts := g.begin()
+	start := func() {
+		for _, s := range starts {
+			g.running(s.start, Process{PID: 1}, now)
+		}
+		starts = nil
+	}
+	for want := range 3 {
+		start()
+		if g.restarts != want {
+			t.Errorf("%d restarts in attempt %d", g.restarts, want)
+		}
+		g.exited(g.replicas[0], Exit{Replica: g.replicas[0].key, Code: 1, Time: now})
+		starts = g.exited(g.replicas[1], Exit{Replica: g.replicas[1].key, Code: 1, Time: now})
+		if len(starts) != 2 || g.restarts != want {
+			t.Errorf("%d starts are wanted, %d restarts before they happen, want %d", len(starts), g.restarts, want)
+		}
+	}
+	g.cancel(now)
+	if g.restarts != 2 || !g.done() {
+		t.Errorf("%d restarts of an app that was cancelled before its third", g.restarts)
+	}
+}
