@@ -157,13 +157,6 @@ func (t *tool) printExaminations(found []examination, home string) error {
 	return t.print(b.String())
 }
 
-func counted(n int, what string) string {
-	if n == 1 {
-		return "1 " + what
-	}
-	return fmt.Sprintf("%d %ss", n, what)
-}
-
 // Columns of a check: its level, its name, what was found.
 const (
 	checkNameColumn = 11

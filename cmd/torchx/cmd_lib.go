@@ -288,7 +288,7 @@ func (t *tool) libVerify(ctx context.Context, m *library.Manager, _ []string) er
 	if err != nil {
 		return err
 	}
-	text := fmt.Sprintf("%s in %s are as they were locked", countText(done.Files, "file"), countText(done.Libraries, "library"))
+	text := fmt.Sprintf("verified %s in %s: all as locked", counted(done.Files, "file"), counted(done.Libraries, "library"))
 	if done.Replaced > 0 {
 		text += fmt.Sprintf("; %d replaced and not looked at", done.Replaced)
 	}

@@ -14,24 +14,13 @@ const shortCommit = 8
 
 func commitText(commit string) string { return commit[:min(shortCommit, len(commit))] }
 
-// countText is "1 file", "2 files", "3 libraries".
-func countText(n int, noun string) string {
-	if n == 1 {
-		return "1 " + noun
-	}
-	if base, ok := strings.CutSuffix(noun, "y"); ok {
-		return strconv.Itoa(n) + " " + base + "ies"
-	}
-	return strconv.Itoa(n) + " " + noun + "s"
-}
-
 // libraryText says what was locked of a library.
 func libraryText(k *library.Locked) string {
 	text := "@" + k.Name
 	if k.Revision != "" {
-		text += fmt.Sprintf(" %s (commit %s, %s)", k.Revision, commitText(k.Commit), countText(len(k.Files), "file"))
+		text += fmt.Sprintf(" %s (commit %s, %s)", k.Revision, commitText(k.Commit), counted(len(k.Files), "file"))
 	} else {
-		text += fmt.Sprintf(" (%s in %s)", countText(len(k.Files), "file"), k.Folder)
+		text += fmt.Sprintf(" (%s in %s)", counted(len(k.Files), "file"), k.Folder)
 	}
 	return text
 }

@@ -3,6 +3,7 @@ package main
 import (
 	"fmt"
 	"sort"
+	"strconv"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -102,4 +103,15 @@ func wrapLine(line string, width int) []string {
 		}
 	}
 	return append(out, current)
+}
+
+// counted is "1 file", "2 files", "3 libraries".
+func counted(n int, noun string) string {
+	if n == 1 {
+		return "1 " + noun
+	}
+	if base, ok := strings.CutSuffix(noun, "y"); ok {
+		return strconv.Itoa(n) + " " + base + "ies"
+	}
+	return strconv.Itoa(n) + " " + noun + "s"
 }
