@@ -382,6 +382,26 @@ func TestRestartInPlace(t *testing.T) {
 	}
 }
 
+// A pod that is replaced within its attempt: what the first one wrote stays, and it is
+// told where the second one begins.
+func TestReplacedPod(t *testing.T) {
+	t.Parallel()
+	c, dir := newCluster(), t.TempDir()
+	first, second := run("a", 0), run("b", 0)
+	first.State = podlog.Ended
+	c.add(first, "one\n")
+	wantLog(t, newApp(t, c, dir), all, "one\n")
+	c.update(func() { c.runs = nil })
+	second.Created = first.Created.Add(time.Second)
+	c.add(second, "two\n")
+	for range 2 {
+		got, notices, err := read(t, newApp(t, c, dir), all)
+		if got != "one\ntwo\n" || err != nil || !slices.Equal(notices, []string{GapReplaced}) {
+			t.Errorf("%q %q %v", got, notices, err)
+		}
+	}
+}
+
 func TestSeveralContainers(t *testing.T) {
 	t.Parallel()
 	c, dir := newCluster(), t.TempDir()
