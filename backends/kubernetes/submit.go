@@ -128,7 +128,7 @@ var errLeft = errors.New("a part is left")
 
 // submit makes the objects; whatever fails, what was made is removed.
 func (s *submission) submit(ctx context.Context, req *Request) error {
-	err := s.create(ctx, req)
+	err := tooLarge(s.create(ctx, req), req.form())
 	if err == nil {
 		return nil
 	}

@@ -89,8 +89,11 @@ func (r *Runner) keptLogs(ctx context.Context, b backends.Backend, ref Ref, role
 	o func(spec.Replica) backends.LogOptions, cause error,
 ) ([]LogInput, error) {
 	t, kept, ok := r.tombstone(ctx, ref)
+	if !ok {
+		kept = r.strayLogs(ctx, b, ref)
+	}
 	keeper, can := b.(backends.LogKeeper)
-	if !ok || !can || kept == nil {
+	if !can || kept == nil {
 		return nil, cause
 	}
 	targets, err := selected(ref, keptRoles(kept), role, ids)
@@ -100,9 +103,22 @@ func (r *Runner) keptLogs(ctx context.Context, b backends.Backend, ref Ref, role
 	if len(targets) == 0 {
 		return nil, cause
 	}
-	r.warn("%s%s", epitaph(&t), whatIsLeft(kept))
+	if ok {
+		r.warn("%s%s", epitaph(&t), whatIsLeft(kept))
+	} else {
+		r.warn("app %s is not there any more%s", ref.Handle(), whatIsLeft(kept))
+	}
 	open := func(t spec.Replica) (backends.LogReader, error) { return keeper.Kept(ctx, kept, t, o(t)) }
 	return r.open(open, ref, targets, len(ids) > 0)
+}
+
+// strayLogs are those here of an app that was submitted and removed elsewhere.
+func (r *Runner) strayLogs(ctx context.Context, b backends.Backend, ref Ref) *backends.KeptLogs {
+	finder, ok := b.(backends.LogFinder)
+	if !ok || r.row(ctx, ref) != nil {
+		return nil
+	}
+	return finder.FindLogs(ref.ID, nil, "", nil)
 }
 
 // foundLogs opens what is left outside of an app that somebody removed by hand;

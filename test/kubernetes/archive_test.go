@@ -5,6 +5,7 @@ package kubernetes
 import (
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"syscall"
@@ -144,6 +145,25 @@ func TestLogsNobodyArchived(t *testing.T) {
 	h.eventually("its end", func() bool { return h.status(handle).State == spec.Succeeded })
 	h.deleteJobs()
 	if r := h.torchx("log", handle); r.code != 1 || r.stdout != "" || strings.Count(r.stderr, "\n") != 1 || !strings.Contains(r.stderr, "gone since") {
+		t.Errorf("%+v", r)
+	}
+}
+
+// TestLogsElsewhere: what was read of an app of another machine stays when that one
+// deletes the app.
+func TestLogsElsewhere(t *testing.T) {
+	t.Parallel()
+	h := newHome(t)
+	other := *h
+	other.dir = t.TempDir()
+	other.env = append(slices.Clone(h.env), "TORCHX_HOME="+other.dir)
+	handle := h.start("gang=job", "--script", "echo here")
+	for _, r := range []result{other.torchx("wait", handle), h.torchx("delete", handle)} {
+		if r.code != 0 {
+			t.Errorf("%+v", r)
+		}
+	}
+	if r := other.torchx("log", handle); r.code != 0 || r.stdout != "r/0 here\n" || !strings.Contains(r.stderr, other.dir) {
 		t.Errorf("%+v", r)
 	}
 }

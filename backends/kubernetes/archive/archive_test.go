@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -382,6 +383,26 @@ func TestRestartInPlace(t *testing.T) {
 	}
 }
 
+// A pod that is replaced within its attempt: what the first one wrote stays, and it is
+// told where the second one begins.
+func TestReplacedPod(t *testing.T) {
+	t.Parallel()
+	c, dir := newCluster(), t.TempDir()
+	first, second := run("a", 0), run("b", 0)
+	first.State = podlog.Ended
+	c.add(first, "one\n")
+	wantLog(t, newApp(t, c, dir), all, "one\n")
+	c.update(func() { c.runs = nil })
+	second.Created = first.Created.Add(time.Second)
+	c.add(second, "two\n")
+	for range 2 {
+		got, notices, err := read(t, newApp(t, c, dir), all)
+		if got != "one\ntwo\n" || err != nil || !slices.Equal(notices, []string{GapReplaced}) {
+			t.Errorf("%q %q %v", got, notices, err)
+		}
+	}
+}
+
 func TestSeveralContainers(t *testing.T) {
 	t.Parallel()
 	c, dir := newCluster(), t.TempDir()
@@ -403,6 +424,46 @@ func TestSeveralContainers(t *testing.T) {
 	got, _, err := read(t, newApp(t, newClusterOf(c), t.TempDir()), backends.LogOptions{Follow: true, Tail: -1})
 	if err != nil || len(got) != len(want) {
 		t.Errorf("%q %v", got, err)
+	}
+}
+
+// The last lines of a log that is followed are those of all its containers together.
+func TestTailOfSeveralFollowed(t *testing.T) {
+	t.Parallel()
+	c := newCluster()
+	main, side := run("a", 0), run("a", 0)
+	side.Container = "proxy"
+	c.add(main)
+	c.add(side)
+	c.write(side, "a\n", "b\n")
+	c.write(main, "1\n", "2\n")
+	c.write(side, "c\n")
+	c.write(main, "3\n")
+	r, err := newApp(t, c, t.TempDir()).Open(t.Context(), worker, backends.LogOptions{Follow: true, Tail: 3})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer r.Close()
+	lines := map[string]int{}
+	for ended := false; ; {
+		b, err := r.Next(t.Context())
+		if errors.Is(err, io.EOF) {
+			break
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		for line := range strings.Lines(string(b.Data)) {
+			lines[line]++
+		}
+		if !ended && len(lines) >= 3 {
+			ended = true
+			c.write(main, "4\n")
+			c.end(spec.Succeeded)
+		}
+	}
+	if want := map[string]int{"2\n": 1, "proxy c\n": 1, "3\n": 1, "4\n": 1}; !maps.Equal(lines, want) {
+		t.Errorf("%v, want %v", lines, want)
 	}
 }
 

@@ -24,6 +24,9 @@ const (
 	saveEvery = time.Second
 )
 
+// GapReplaced stands between the logs of two pods of one attempt.
+const GapReplaced = "gap: the pod was deleted, another one took its place"
+
 // place is where the copy of a log stands; its JSON form is cursor.json. One log
 // may come from several runs, one after the other.
 type place struct {
@@ -211,6 +214,11 @@ func (l *log) turn(r *Run) error {
 	}
 	if l.at.UID != "" && l.at.end() < l.size {
 		if err := l.Write(l.w.Last(), []byte{'\n'}); err != nil {
+			return err
+		}
+	}
+	if at.UID != "" && r.UID != at.UID { // Volcano replaces a pod within an attempt
+		if err := l.Gap(GapReplaced); err != nil {
 			return err
 		}
 	}

@@ -22,6 +22,7 @@ type merged struct {
 	cancel   context.CancelFunc
 	begin    sync.Once
 	left     int // inputs that go on
+	from     int // the input of the last block that was pulled
 	closeAll sync.Once
 }
 
@@ -45,7 +46,17 @@ func openMerged(others []string, open func(container string, o backends.LogOptio
 	each := o
 	each.FromLine, each.ToLine, each.Partial = 0, 0, false
 	m.skip = max(0, o.FromLine-1)
-	for _, name := range append([]string{""}, others...) {
+	var last []int64
+	if o.Follow && o.Tail >= 0 {
+		var err error
+		if last, err = shares(others, open, o); err != nil {
+			return nil, err
+		}
+	}
+	for i, name := range append([]string{""}, others...) {
+		if last != nil {
+			each.Tail = last[i]
+		}
 		r, err := open(name, each)
 		if err != nil {
 			m.Close()
@@ -68,6 +79,29 @@ func openMerged(others []string, open func(container string, o backends.LogOptio
 	}
 	m.skip = max(m.skip, lines-o.Tail)
 	return m, nil
+}
+
+// shares is how many of the last lines that there are of all inputs are each one's.
+// What comes until they are followed takes the place of the oldest of its own input.
+func shares(others []string, open func(container string, o backends.LogOptions) (backends.LogReader, error), o backends.LogOptions) ([]int64, error) {
+	o.Follow, o.Partial = false, false
+	r, err := openMerged(others, open, o)
+	if err != nil {
+		return nil, err
+	}
+	defer r.Close()
+	m := r.(*merged)
+	n := make([]int64, len(m.inputs))
+	for {
+		b, err := m.Next(context.Background())
+		switch {
+		case errors.Is(err, io.EOF):
+			return n, nil
+		case err != nil:
+			return nil, err
+		}
+		n[m.from] += int64(bytes.Count(b.Data, newline))
+	}
 }
 
 // count is how many lines the inputs have together.
@@ -130,12 +164,12 @@ func (m *merged) pull(ctx context.Context) (backends.Block, error) {
 		return m.receive(ctx)
 	}
 	first := (*input)(nil)
-	for _, in := range m.inputs {
+	for i, in := range m.inputs {
 		if err := in.fill(ctx); err != nil {
 			return backends.Block{}, err
 		}
 		if in.head != nil && (first == nil || in.head.Time.Before(first.head.Time)) {
-			first = in
+			first, m.from = in, i
 		}
 	}
 	if first == nil {

@@ -77,6 +77,14 @@ func TestExplain(t *testing.T) {
 			refusal(401, "Unauthorized", "Unauthorized", ""), backends.ErrUnavailable,
 			[]string{"context test", "credentials of user me", "expired", "log in again"},
 		},
+		"an object that etcd does not take": {
+			refusal(500, "", "etcdserver: request is too large", ""), ErrTooLarge,
+			[]string{"context test", "refuses it", "its store does not hold it"},
+		},
+		"one that is not even sent there": {
+			refusal(500, "", "rpc error: code = ResourceExhausted desc = trying to send message larger than max (2356549 vs. 2097152)", ""), ErrRefused,
+			[]string{"refuses it", "2356549"},
+		},
 		"rights": {
 			refusal(403, "Forbidden", `jobs.batch.volcano.sh is forbidden: User "jane" cannot create resource "jobs" in API group "batch.volcano.sh" in the namespace "team"`, `{"group":"batch.volcano.sh","kind":"jobs"}`), ErrForbidden,
 			[]string{"jane may not create jobs.batch.volcano.sh in namespace team", "role"},

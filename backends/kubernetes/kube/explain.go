@@ -26,6 +26,8 @@ var (
 	ErrForbidden = errors.New("forbidden")
 	// ErrRefused: the server or one of its webhooks does not take the object.
 	ErrRefused = errors.New("refused")
+	// ErrTooLarge: … because the cluster could not keep it. It is an ErrRefused.
+	ErrTooLarge = fmt.Errorf("%w: too large", ErrRefused)
 )
 
 // Explain makes of a failure one line: what, where, what to do. errors.Is finds
@@ -81,7 +83,9 @@ func (a *Access) answered(s metav1.Status) (text string, class error) {
 		return a.missing(s, msg), backends.ErrNotFound
 	case metav1.StatusReasonAlreadyExists:
 		return a.String() + ": " + msg, backends.ErrExists
-	case metav1.StatusReasonInvalid, metav1.StatusReasonBadRequest, metav1.StatusReasonRequestEntityTooLarge:
+	case metav1.StatusReasonRequestEntityTooLarge:
+		return fmt.Sprintf("%s refuses it: %s", a, msg), ErrTooLarge
+	case metav1.StatusReasonInvalid, metav1.StatusReasonBadRequest:
 		return fmt.Sprintf("%s refuses it: %s", a, msg), ErrRefused
 	case metav1.StatusReasonConflict, metav1.StatusReasonGone, metav1.StatusReasonExpired:
 		return a.String() + ": " + msg, nil
@@ -91,6 +95,8 @@ func (a *Access) answered(s metav1.Status) (text string, class error) {
 		return fmt.Sprintf("%s: a webhook of the cluster does not answer, so it takes nothing: %s", a, msg), backends.ErrUnavailable
 	case strings.Contains(msg, "denied the request"): // by a webhook with a code of its own
 		return fmt.Sprintf("%s refuses it: %s", a, msg), ErrRefused
+	case strings.Contains(msg, "request is too large"), strings.Contains(msg, "message larger than max"): // of etcd, and of its client
+		return fmt.Sprintf("%s refuses it, as its store does not hold it: %s", a, msg), ErrTooLarge
 	case s.Code >= http.StatusInternalServerError, s.Code == http.StatusTooManyRequests:
 		return fmt.Sprintf("%s: the server %s is in trouble: %s", a, a.Server, msg), backends.ErrUnavailable
 	}
