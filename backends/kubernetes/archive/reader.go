@@ -89,8 +89,9 @@ type reader struct {
 	told         bool
 	closed       bool
 
-	kept   int // attempts in the archive
-	listed time.Time
+	listing sync.Mutex // the logs of several containers ask for the state, each by itself
+	kept    int        // attempts in the archive
+	listed  time.Time
 }
 
 // Next implements backends.LogReader.
@@ -180,6 +181,8 @@ func (r *reader) opened() (backends.LogReader, error) {
 // state tells how many attempts have begun, and whether all is copied.
 func (r *reader) state() (attempts int, done bool, err error) {
 	done = r.over()
+	r.listing.Lock()
+	defer r.listing.Unlock()
 	if done || time.Since(r.listed) > listEvery {
 		_, r.kept = archived(r.app.Dir, r.replica)
 		r.listed = time.Now()
