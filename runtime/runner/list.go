@@ -50,6 +50,8 @@ type Row struct {
 
 	Msg     string `json:"-"` // why it is in this state, where there is something to say
 	Foreign bool   `json:"-"` // another program or TORCHX_HOME started it
+
+	recorded bool // the history has it
 }
 
 // MarshalJSON writes empty texts as null.
@@ -87,7 +89,7 @@ func rowOf(a *state.App) *Row {
 	ref := Ref{a.Backend, a.ID}
 	return &Row{
 		Handle: ref.Handle(), AppID: a.ID, Name: a.Name, Backend: a.Backend, State: a.State, Component: a.Component,
-		SubmittedAt: &a.SubmittedAt, FinishedAt: a.FinishedAt, ExitCode: a.ExitCode, Msg: a.Msg,
+		SubmittedAt: &a.SubmittedAt, FinishedAt: a.FinishedAt, ExitCode: a.ExitCode, Msg: a.Msg, recorded: true,
 	}
 }
 
@@ -216,7 +218,8 @@ func (r *Runner) refresh(ctx context.Context, rows []*Row) {
 	var looks []*Row
 	for _, row := range rows {
 		_, err := r.Backends.Get(row.Backend) // opened here: the registry has no lock
-		if err == nil && (!row.State.Terminal() || row.SubmittedAt == nil || row.ExitCode == nil) && len(looks) < maxLooks {
+		told := row.recorded || row.SubmittedAt != nil && row.ExitCode != nil
+		if err == nil && (!row.State.Terminal() || !told) && len(looks) < maxLooks {
 			looks = append(looks, row)
 		}
 	}

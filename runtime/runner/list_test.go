@@ -88,13 +88,17 @@ func TestListTellsAll(t *testing.T) {
 	at, code := time.Date(2026, 11, 21, 12, 0, 0, 0, time.UTC), 0
 	w.local.set("told", &spec.Status{State: spec.Succeeded, SubmittedAt: &at, FinishedAt: &at, ExitCode: &code})
 	w.local.set("half", &spec.Status{State: spec.Failed, SubmittedAt: &at})
+	ended := w.run(t, "local", "ended") // the history has its end, though not its exit code
+	if err := w.DB.SetStatus(t.Context(), "local", ended.ID, &spec.Status{State: spec.Cancelled, FinishedAt: &at}); err != nil {
+		t.Fatal(err)
+	}
 	var looked []string
 	w.local.describe = func(id string) error {
 		looked = append(looked, id)
 		return nil
 	}
 	rows, err := w.List(t.Context(), Filter{Backend: "local"})
-	if err != nil || len(rows) != 2 || !reflect.DeepEqual(looked, []string{"half"}) {
+	if err != nil || len(rows) != 3 || !reflect.DeepEqual(looked, []string{"half"}) {
 		t.Fatalf("%+v, %v, looked at %q", rows, err, looked)
 	}
 	for _, r := range rows {

@@ -58,13 +58,13 @@ func fill(home string, apps int) error {
 	if err != nil {
 		return err
 	}
-	states := []spec.State{spec.Succeeded, spec.Succeeded, spec.Failed, spec.Cancelled}
+	states, codes := []spec.State{spec.Succeeded, spec.Succeeded, spec.Failed, spec.Cancelled}, []int{0, 0, 1, 130}
 	start := time.Now().AddDate(-1, 0, 0)
 	for i := range apps {
 		at := start.Add(time.Duration(i) * time.Minute)
 		a := state.App{
 			ID: appID(i), Name: "trainer", Backend: "local", Component: "dist.ddp", App: def, Cfg: []byte(`{}`),
-			State: states[i%len(states)], SubmittedAt: at, StartedAt: &at, FinishedAt: &at,
+			State: states[i%len(states)], ExitCode: &codes[i%len(codes)], SubmittedAt: at, StartedAt: &at, FinishedAt: &at,
 		}
 		if err := db.Insert(ctx, a); err != nil {
 			return errors.Join(err, db.Close())
