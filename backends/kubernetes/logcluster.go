@@ -155,8 +155,8 @@ func (c *logCluster) Open(ctx context.Context, r archive.Run, o podlog.Options) 
 	if err != nil {
 		return nil, err
 	}
-	if r.InPlace && !r.Previous && (r.State == podlog.Ended || !o.Since.IsZero()) {
-		if err := t.reported(ctx, r); err != nil {
+	if r.InPlace && !r.Previous && (r.State == podlog.Ended || o.Ended || !o.Since.IsZero()) {
+		if err := t.reported(ctx, r, o.Ended); err != nil {
 			return nil, logError(err)
 		}
 	}
@@ -184,15 +184,21 @@ var errAnother = fmt.Errorf("the pod, or its container, is another one now: %w",
 
 const (
 	// reportTime is how long a kubelet may take to report the end of a container. It
-	// starts the next one, and sends the log of that, before.
+	// starts the next one, and sends the log of that, before. endTime is the same where
+	// the container has probably ended, so that a log that goes on is not kept waiting.
 	reportTime  = 5 * time.Second
+	endTime     = 30 * time.Second
 	reportEvery = 250 * time.Millisecond
 )
 
 // reported waits for the kubelet to say what became of a run whose log broke off. An
 // error says that another run has taken its place.
-func (t *target) reported(ctx context.Context, r archive.Run) error {
-	for late := time.Now().Add(reportTime); ; {
+func (t *target) reported(ctx context.Context, r archive.Run, ended bool) error {
+	late := time.Now().Add(reportTime)
+	if ended {
+		late = time.Now().Add(endTime)
+	}
+	for {
 		pod := &corev1.Pod{}
 		err := t.Get(ctx, kube.Pods, t.namespace, r.Pod, pod)
 		if err == nil {

@@ -151,7 +151,7 @@ func (c *copier) stream(ctx context.Context, follow bool) (stalled bool, err err
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	since := c.cur.since()
-	body, err := c.from.Open(ctx, Options{Since: since, Follow: follow})
+	body, err := c.from.Open(ctx, Options{Since: since, Follow: follow, Ended: c.whole})
 	if err != nil {
 		return false, err
 	}

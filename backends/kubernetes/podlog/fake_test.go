@@ -28,6 +28,7 @@ type fake struct {
 	state   State
 	changed chan struct{}
 	opened  int
+	ended   int // how often it was opened with Ended
 	cut     int // one in so many streams is not cut; 0: none is cut
 	body    string
 	eof     bool // streams end where the file does
@@ -72,6 +73,9 @@ func (f *fake) Open(ctx context.Context, o Options) (io.ReadCloser, error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	f.opened++
+	if o.Ended {
+		f.ended++
+	}
 	switch f.state {
 	case Waiting:
 		return nil, ErrNotStarted

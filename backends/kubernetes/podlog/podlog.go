@@ -58,6 +58,7 @@ type Options struct {
 	Since  time.Time // lines of this whole second or later; zero: all
 	Follow bool      // go on until the container has ended
 	Tail   int64     // only so many lines, the last ones; 0: all
+	Ended  bool      // the stream before came to its own end, so the container probably did
 }
 
 // Sink takes a log. It is called from one goroutine.

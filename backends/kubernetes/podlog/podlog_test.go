@@ -348,3 +348,26 @@ func TestTroubleThatLasts(t *testing.T) {
 		t.Errorf("%v, %v", done, err)
 	}
 }
+
+// Whoever sends the log is told that the stream before came to its own end, which most
+// often is that of the container, and not that it was cut.
+func TestTellsOfAnEnd(t *testing.T) {
+	t.Parallel()
+	for _, eof := range []bool{true, false} {
+		f, k := newFake(1), &kept{}
+		f.eof = eof
+		f.write(record{epoch, "line\n"})
+		ctx, cancel := context.WithCancel(t.Context())
+		copied := make(chan struct{})
+		go func() {
+			defer close(copied)
+			copyLog(ctx, t, f, k, true)
+		}()
+		f.await(func() bool { return f.opened > 2 }) // a stream that says nothing is opened again, too
+		cancel()
+		<-copied
+		if (f.ended > 0) != eof {
+			t.Errorf("streams that end by themselves %v: %d of %d were opened as if the container had ended", eof, f.ended, f.opened)
+		}
+	}
+}
