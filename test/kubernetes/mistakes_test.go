@@ -214,7 +214,7 @@ func TestDeletedByHand(t *testing.T) {
 		t.Errorf("wait: %+v", r)
 	}
 	h.wait(reading.cmd, reading.out, reading.errs)
-	if r := h.torchx("status", handle); strings.Contains(r.stdout, "RUNNING") {
+	if r := h.torchx("status", handle); strings.Contains(r.stdout, "State: RUNNING") {
 		t.Errorf("status: %+v", r)
 	}
 	if r := h.torchx("list", "--json"); !strings.Contains(r.stdout, handle) {
