@@ -83,6 +83,9 @@ func AwaitAgent(bundle agent.Bundle) {
 
 // Wait returns the terminal status of an app.
 func (a *Apps) Wait(ctx context.Context, id string) (*spec.Status, error) {
+	if s, err := a.inspect(id); err != nil || s.State.Terminal() {
+		return s, err
+	}
 	w := a.watch(a.Bundle(id))
 	for {
 		changed := w.changed()

@@ -26,6 +26,7 @@ type watch struct {
 	status *spec.Status
 	stamp  os.FileInfo // of the file that status was read from
 	looked time.Time   // when it was last made sure that the agent lives
+	begun  bool        // the loop
 	closed bool
 	logs   *Layout // nil until it is asked for
 }
@@ -38,7 +39,6 @@ func (a *Apps) watch(bundle agent.Bundle) *watch {
 	if w == nil {
 		w = &watch{bundle: bundle, apps: a, stop: make(chan struct{}), signal: make(chan struct{})}
 		a.watches[bundle.Dir] = w
-		go w.loop()
 	}
 	return w
 }
@@ -61,10 +61,15 @@ func (w *watch) close() {
 	}
 }
 
-// changed returns a channel that is closed when the status may have changed.
+// changed returns a channel that is closed when the status may have changed. The system
+// is asked for that only now: a process that watches files takes some 10 ms to end.
 func (w *watch) changed() <-chan struct{} {
 	w.mu.Lock()
 	defer w.mu.Unlock()
+	if !w.begun {
+		w.begun = true
+		go w.loop()
+	}
 	return w.signal
 }
 
