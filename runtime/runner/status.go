@@ -12,8 +12,8 @@ import (
 )
 
 // Status reports an app as its backend sees it, or as it was last seen when the
-// backend no longer knows it or, for one that has ended, cannot be asked, and writes what it saw into the history. Errors:
-// backends.ErrNotFound, backends.ErrUnavailable.
+// backend no longer knows it or, for one that has ended, cannot be asked, and writes
+// what it saw into the history. Errors: backends.ErrNotFound, backends.ErrUnavailable.
 func (r *Runner) Status(ctx context.Context, ref Ref) (*spec.Status, error) {
 	return r.look(ctx, ref, r.row(ctx, ref))
 }

@@ -29,6 +29,7 @@ type fake struct {
 	changed chan struct{}
 	opened  int
 	ended   int // how often it was opened with Ended
+	looks   int // at its state
 	cut     int // one in so many streams is not cut; 0: none is cut
 	body    string
 	eof     bool // streams end where the file does
@@ -64,6 +65,7 @@ func (f *fake) write(r ...record) { f.update(func() { f.records = append(f.recor
 func (f *fake) State() (State, <-chan struct{}) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
+	f.looks++
 	return f.state, f.changed
 }
 

@@ -241,7 +241,7 @@ func TestPodDeleted(t *testing.T) {
 	f, k = newFake(1), &kept{} // followed to its own end
 	f.write(record{epoch, "1\n"}, record{epoch, "2"})
 	go func() {
-		time.Sleep(10 * time.Millisecond)
+		f.await(func() bool { return f.opened > 0 })
 		f.update(func() { f.state = Gone })
 	}()
 	if !copyLog(t.Context(), t, f, k, true) || len(k.gaps) != 0 {
@@ -294,10 +294,14 @@ func TestErrorInPlaceOfTheLog(t *testing.T) {
 	f := newFake(1)
 	f.body = "unable to retrieve container logs for containerd://4711"
 	k := &kept{}
-	ctx, cancel := context.WithTimeout(t.Context(), 30*time.Millisecond)
+	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
-	if copyLog(ctx, t, f, k, true); f.opened < 2 || k.Size() > 0 {
-		t.Errorf("opened %d times, %q", f.opened, k.data.String())
+	go func() {
+		f.await(func() bool { return f.opened > 2 }) // or the test times out
+		cancel()
+	}()
+	if copyLog(ctx, t, f, k, true); k.Size() > 0 {
+		t.Errorf("%q", k.data.String())
 	}
 	f.update(func() { f.state = Ended })
 	if !copyLog(t.Context(), t, f, k, true) || k.Size() > 0 || len(k.gaps) != 1 || !strings.Contains(k.gaps[0], f.body) {
@@ -314,7 +318,7 @@ func TestWaitsForTheStart(t *testing.T) {
 		t.Error("a log of a container that has not started")
 	}
 	go func() {
-		time.Sleep(10 * time.Millisecond)
+		f.await(func() bool { return f.looks > 1 })
 		f.write(record{epoch, "1\n"})
 		f.update(func() { f.state = Ended })
 	}()
