@@ -4,13 +4,13 @@ package all
 import (
 	"context"
 
-	"torchx/backends"
 	"torchx/backends/docker"
 	"torchx/backends/kubernetes"
 	"torchx/backends/kubernetes/archive"
 	"torchx/backends/local"
 	"torchx/backends/workspace"
 	"torchx/runtime/agent"
+	"torchx/runtime/backend"
 )
 
 // Config is what backends need of the program.
@@ -22,7 +22,7 @@ type Config struct {
 	Environ []string // of the command, "K=V"; nil: this process's own
 	// Settings returns the options by which a backend reaches an app, or for "" all
 	// of them: those the app was submitted with, else those of files and command line.
-	Settings func(ctx context.Context, backend, id string) (backends.Config, error)
+	Settings func(ctx context.Context, backendName, id string) (backend.Config, error)
 	// Positions returns where cursors of archived logs are kept, nil if there is no history.
 	Positions func(ctx context.Context) archive.Positions
 	// Warn is told of what did not stop the work, one line each; nil drops it.
@@ -30,18 +30,18 @@ type Config struct {
 }
 
 // New returns the registry; the first backend is the default one.
-func New(c Config) *backends.Registry {
-	r := backends.NewRegistry()
-	r.Add(local.Name, func() (backends.Backend, error) {
+func New(c Config) *backend.Registry {
+	r := backend.NewRegistry()
+	r.Add(local.Name, func() (backend.Backend, error) {
 		return local.New(local.Config{Home: c.Home, Exe: c.Exe})
 	})
-	r.AddAlias("local_cwd", backends.Alias{Backend: local.Name})
-	r.AddAlias("local_dir", backends.Alias{Backend: local.Name, Defaults: map[string]string{"image_type": "dir"}})
-	r.Add(docker.Name, func() (backends.Backend, error) {
+	r.AddAlias("local_cwd", backend.Alias{Backend: local.Name})
+	r.AddAlias("local_dir", backend.Alias{Backend: local.Name, Defaults: map[string]string{"image_type": "dir"}})
+	r.Add(docker.Name, func() (backend.Backend, error) {
 		return docker.New(docker.Config{Home: c.Home, Exe: c.Exe, Version: c.Version, Offline: c.Offline})
 	})
-	r.AddAlias("local_docker", backends.Alias{Backend: docker.Name})
-	r.Add(kubernetes.Name, func() (backends.Backend, error) {
+	r.AddAlias("local_docker", backend.Alias{Backend: docker.Name})
+	r.Add(kubernetes.Name, func() (backend.Backend, error) {
 		k := kubernetes.Config{Home: c.Home, Exe: c.Exe, Version: c.Version, Offline: c.Offline, Environ: c.Environ, Positions: c.Positions, Warn: c.Warn}
 		k.Images = func() (workspace.Pusher, error) {
 			b, err := r.Get(docker.Name)
@@ -49,7 +49,7 @@ func New(c Config) *backends.Registry {
 			return pusher, err
 		}
 		if c.Settings != nil {
-			k.Settings = func(ctx context.Context, id string) (backends.Config, error) {
+			k.Settings = func(ctx context.Context, id string) (backend.Config, error) {
 				return c.Settings(ctx, kubernetes.Name, id)
 			}
 		}

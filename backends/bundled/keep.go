@@ -9,15 +9,15 @@ import (
 	"path/filepath"
 	"strconv"
 
-	"torchx/backends"
 	"torchx/runtime/agent"
+	"torchx/runtime/backend"
 	"torchx/runtime/logstore"
 	"torchx/runtime/spec"
 )
 
 var (
-	_ backends.Sizer     = (*Apps)(nil)
-	_ backends.LogKeeper = (*Apps)(nil)
+	_ backend.Sizer     = (*Apps)(nil)
+	_ backend.LogKeeper = (*Apps)(nil)
 )
 
 // replicasFolder is the folder of a bundle that has the logs, and keptFolder the
@@ -35,7 +35,7 @@ const (
 
 // keep says what Delete moves out of a bundle: nothing if logs are not kept, or
 // there are none in it.
-func (a *Apps) keep(bundle agent.Bundle, o backends.DeleteOptions) *agent.Keep {
+func (a *Apps) keep(bundle agent.Bundle, o backend.DeleteOptions) *agent.Keep {
 	if info, err := os.Stat(filepath.Join(bundle.Dir, replicasFolder)); !o.KeepLogs || err != nil || !info.IsDir() {
 		return nil
 	}
@@ -55,7 +55,7 @@ func (a *Apps) freeLogs(folder string) string {
 }
 
 // Keeps tells which logs stay: those of a log_dir always do.
-func (a *Apps) Keeps(_ context.Context, id string, o backends.DeleteOptions) (*backends.KeptLogs, error) {
+func (a *Apps) Keeps(_ context.Context, id string, o backend.DeleteOptions) (*backend.KeptLogs, error) {
 	s, err := a.inspect(id)
 	if err != nil {
 		return nil, err
@@ -65,7 +65,7 @@ func (a *Apps) Keeps(_ context.Context, id string, o backends.DeleteOptions) (*b
 	if err != nil {
 		return nil, fmt.Errorf("read app %s: %w", id, err)
 	}
-	k := &backends.KeptLogs{Dir: l.Dir, Layout: layoutUser}
+	k := &backend.KeptLogs{Dir: l.Dir, Layout: layoutUser}
 	if !l.User {
 		keep := a.keep(bundle, o)
 		if keep == nil {
@@ -79,17 +79,17 @@ func (a *Apps) Keeps(_ context.Context, id string, o backends.DeleteOptions) (*b
 
 // UserLogs are the logs in a folder of the user's, that of one app; nil if it is
 // not there.
-func UserLogs(dir string, roles []spec.RoleStatus) *backends.KeptLogs {
+func UserLogs(dir string, roles []spec.RoleStatus) *backend.KeptLogs {
 	if info, err := os.Stat(dir); err != nil || !info.IsDir() {
 		return nil
 	}
-	return &backends.KeptLogs{Dir: dir, Layout: layoutUser, Roles: keptRoles(roles)}
+	return &backend.KeptLogs{Dir: dir, Layout: layoutUser, Roles: keptRoles(roles)}
 }
 
-func keptRoles(roles []spec.RoleStatus) []backends.KeptRole {
-	var kept []backends.KeptRole
+func keptRoles(roles []spec.RoleStatus) []backend.KeptRole {
+	var kept []backend.KeptRole
 	for _, role := range roles {
-		r := backends.KeptRole{Role: role.Role, Attempts: make([]int, len(role.Replicas))}
+		r := backend.KeptRole{Role: role.Role, Attempts: make([]int, len(role.Replicas))}
 		for i := range role.Replicas {
 			r.Attempts[i] = begun(&role.Replicas[i])
 		}
@@ -107,7 +107,7 @@ func begun(r *spec.ReplicaStatus) int {
 }
 
 // Kept opens a log that Delete left.
-func (a *Apps) Kept(_ context.Context, k *backends.KeptLogs, r spec.Replica, o backends.LogOptions) (backends.LogReader, error) {
+func (a *Apps) Kept(_ context.Context, k *backend.KeptLogs, r spec.Replica, o backend.LogOptions) (backend.LogReader, error) {
 	attempts := -1
 	for _, role := range k.Roles {
 		if role.Role == r.Role && r.ID >= 0 && r.ID < len(role.Attempts) {
@@ -115,7 +115,7 @@ func (a *Apps) Kept(_ context.Context, k *backends.KeptLogs, r spec.Replica, o b
 		}
 	}
 	if attempts < 0 {
-		return nil, fmt.Errorf("replica %s/%d: %w", r.Role, r.ID, backends.ErrNotFound)
+		return nil, fmt.Errorf("replica %s/%d: %w", r.Role, r.ID, backend.ErrNotFound)
 	}
 	return logstore.Open(logstore.Source{
 		Dir: func(attempt int) string {
@@ -139,10 +139,10 @@ func (a *Apps) readLayout(bundle agent.Bundle) (Layout, error) {
 }
 
 // Size adds up what the files of a bundle take; those of a log_dir are the user's.
-func (a *Apps) Size(_ context.Context, id string, o backends.DeleteOptions) (int64, error) {
+func (a *Apps) Size(_ context.Context, id string, o backend.DeleteOptions) (int64, error) {
 	bundle := a.Bundle(id)
 	if !a.Has(id) {
-		return 0, fmt.Errorf("app %s: %w", id, backends.ErrNotFound)
+		return 0, fmt.Errorf("app %s: %w", id, backend.ErrNotFound)
 	}
 	keep := a.keep(bundle, o)
 	var total int64

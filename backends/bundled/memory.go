@@ -8,8 +8,8 @@ import (
 	"os"
 	"path/filepath"
 
-	"torchx/backends"
 	"torchx/runtime/agent"
+	"torchx/runtime/backend"
 )
 
 // unrecordedFolder is the folder of a home with an empty file for each app that
@@ -17,8 +17,8 @@ import (
 const unrecordedFolder = "unrecorded"
 
 var (
-	_ backends.Sweeper    = (*Apps)(nil)
-	_ backends.Rememberer = (*Apps)(nil)
+	_ backend.Sweeper    = (*Apps)(nil)
+	_ backend.Rememberer = (*Apps)(nil)
 )
 
 // Sweep ends what dead agents left running.
@@ -46,12 +46,12 @@ func (a *Apps) Recalled(_ context.Context, id string) error {
 }
 
 // Recall reads bundles.
-func (a *Apps) Recall(_ context.Context, all bool) ([]backends.Memory, error) {
+func (a *Apps) Recall(_ context.Context, all bool) ([]backend.Memory, error) {
 	bundles, err := a.recallable(all)
 	if err != nil {
 		return nil, err
 	}
-	var memories []backends.Memory
+	var memories []backend.Memory
 	for _, bundle := range bundles {
 		m, err := bundle.Manifest()
 		if err != nil || m.Backend != a.Backend {
@@ -61,7 +61,7 @@ func (a *Apps) Recall(_ context.Context, all bool) ([]backends.Memory, error) {
 		if err != nil {
 			continue
 		}
-		memories = append(memories, backends.Memory{
+		memories = append(memories, backend.Memory{
 			ID: m.ID, App: m.App, Cfg: m.Cfg, Record: m.Record, SubmittedAt: m.SubmittedAt, Status: s,
 		})
 	}

@@ -7,8 +7,8 @@ import (
 	"io/fs"
 	"time"
 
-	"torchx/backends"
 	"torchx/runtime/agent"
+	"torchx/runtime/backend"
 	"torchx/runtime/logstore"
 	"torchx/runtime/spec"
 )
@@ -22,7 +22,7 @@ func (a *Apps) Describe(_ context.Context, id string) (*spec.Status, error) {
 func (a *Apps) inspect(id string) (*spec.Status, error) {
 	s, err := a.Bundle(id).Tend(a.Exe)
 	if errors.Is(err, fs.ErrNotExist) || err == nil && !a.owns(s) {
-		return nil, fmt.Errorf("app %s: %w", id, backends.ErrNotFound)
+		return nil, fmt.Errorf("app %s: %w", id, backend.ErrNotFound)
 	}
 	return s, err
 }
@@ -50,7 +50,7 @@ func (a *Apps) List(context.Context) ([]spec.Summary, error) {
 }
 
 // Delete removes the bundle of an app that has ended; logs below log_dir stay.
-func (a *Apps) Delete(_ context.Context, id string, o backends.DeleteOptions) error {
+func (a *Apps) Delete(_ context.Context, id string, o backend.DeleteOptions) error {
 	s, err := a.inspect(id)
 	if err != nil {
 		return err
@@ -63,7 +63,7 @@ func (a *Apps) Delete(_ context.Context, id string, o backends.DeleteOptions) er
 	keep := a.keep(bundle, o)
 	a.unwatch(bundle)
 	if err := bundle.Remove(keep); errors.Is(err, fs.ErrNotExist) && !bundle.Exists() {
-		return fmt.Errorf("app %s: %w", id, backends.ErrNotFound) // somebody else was faster
+		return fmt.Errorf("app %s: %w", id, backend.ErrNotFound) // somebody else was faster
 	} else if err != nil {
 		return err
 	}
@@ -102,10 +102,10 @@ func (a *Apps) Wait(ctx context.Context, id string) (*spec.Status, error) {
 }
 
 // Logs opens the log of one replica.
-func (a *Apps) Logs(_ context.Context, id string, r spec.Replica, o backends.LogOptions) (backends.LogReader, error) {
+func (a *Apps) Logs(_ context.Context, id string, r spec.Replica, o backend.LogOptions) (backend.LogReader, error) {
 	bundle := a.Bundle(id)
 	if !bundle.Exists() {
-		return nil, fmt.Errorf("app %s: %w", id, backends.ErrNotFound)
+		return nil, fmt.Errorf("app %s: %w", id, backend.ErrNotFound)
 	}
 	w := a.watch(bundle)
 	s, err := w.current()
@@ -113,10 +113,10 @@ func (a *Apps) Logs(_ context.Context, id string, r spec.Replica, o backends.Log
 		return nil, fmt.Errorf("read app %s: %w", id, err)
 	}
 	if !a.owns(s) {
-		return nil, fmt.Errorf("app %s: %w", id, backends.ErrNotFound)
+		return nil, fmt.Errorf("app %s: %w", id, backend.ErrNotFound)
 	}
 	if s.Replica(r) == nil {
-		return nil, fmt.Errorf("replica %s/%d of app %s: %w", r.Role, r.ID, id, backends.ErrNotFound)
+		return nil, fmt.Errorf("replica %s/%d of app %s: %w", r.Role, r.ID, id, backend.ErrNotFound)
 	}
 	l, err := w.layout()
 	if err != nil {

@@ -8,8 +8,8 @@ import (
 	"fmt"
 	"io/fs"
 
-	"torchx/backends"
 	"torchx/runtime/agent"
+	"torchx/runtime/backend"
 	"torchx/runtime/failpoint"
 )
 
@@ -22,10 +22,10 @@ func (a *Apps) Start(m *agent.Manifest, unrecorded bool) error {
 	}
 	bundle, lock, err := agent.Create(m)
 	if errors.Is(err, fs.ErrExist) {
-		return fmt.Errorf("app %s: %w", m.ID, backends.ErrExists)
+		return fmt.Errorf("app %s: %w", m.ID, backend.ErrExists)
 	}
 	if err != nil {
-		return &backends.StartError{Code: 125, Err: err}
+		return &backend.StartError{Code: 125, Err: err}
 	}
 	defer lock.Close() // from here on only the agent holds it
 	failpoint.Hit(failpoint.Bundled)
@@ -33,16 +33,16 @@ func (a *Apps) Start(m *agent.Manifest, unrecorded bool) error {
 	failpoint.Hit(failpoint.Spawned)
 	var refused *agent.StartError
 	if errors.As(err, &refused) {
-		return &backends.StartError{Code: refused.Code, Err: refused}
+		return &backend.StartError{Code: refused.Code, Err: refused}
 	}
 	if err != nil {
-		return &backends.StartError{Code: 125, Err: err}
+		return &backend.StartError{Code: 125, Err: err}
 	}
 	return nil
 }
 
 // Cancel writes the request and tells the app's agent.
-func (a *Apps) Cancel(_ context.Context, id string, o backends.CancelOptions) error {
+func (a *Apps) Cancel(_ context.Context, id string, o backend.CancelOptions) error {
 	if !a.Has(id) {
 		return nil
 	}

@@ -14,7 +14,7 @@ import (
 	"github.com/docker/docker/api/types/versions"
 	"github.com/docker/docker/client"
 
-	"torchx/backends"
+	"torchx/runtime/backend"
 )
 
 const (
@@ -32,7 +32,7 @@ const (
 func connect(ctx context.Context, e endpoint) (*client.Client, error) {
 	c, err := e.open()
 	if err != nil {
-		return nil, backends.Errorf(backends.ErrUnavailable, "%w", err)
+		return nil, backend.Errorf(backend.ErrUnavailable, "%w", err)
 	}
 	ctx, cancel := context.WithTimeout(ctx, answerTime)
 	defer cancel()
@@ -42,7 +42,7 @@ func connect(ctx context.Context, e endpoint) (*client.Client, error) {
 	}
 	if err != nil {
 		c.Close()
-		return nil, backends.Errorf(backends.ErrUnavailable, "%w", e.explain(err))
+		return nil, backend.Errorf(backend.ErrUnavailable, "%w", e.explain(err))
 	}
 	c.NegotiateAPIVersionPing(ping)
 	return c, nil

@@ -10,12 +10,12 @@ import (
 	"testing"
 	"time"
 
-	"torchx/backends"
-	"torchx/backends/backendtest"
 	"torchx/backends/bundled"
-	"torchx/backends/docker/enginetest"
 	"torchx/runtime/agent"
+	"torchx/runtime/backend"
 	"torchx/state"
+	"torchx/test/backendtest"
+	"torchx/test/enginetest"
 )
 
 // real is the engine of all tests of this package; nil with the reason in missing.
@@ -96,7 +96,7 @@ func TestConformance(t *testing.T) {
 	backendtest.Run(t, func(t *testing.T) backendtest.Harness {
 		home := t.TempDir()
 		t.Cleanup(func() { tidy(t, home, real) })
-		open := func(t *testing.T) backends.Backend { return newBackend(t, home, real) }
+		open := func(t *testing.T) backend.Backend { return newBackend(t, home, real) }
 		return backendtest.Harness{
 			Backend: open(t), Programs: backendtest.Shell{}, Image: enginetest.Image, Caps: caps,
 			Cfg: map[string]string{"grace_period": "2", "pull": "never"}, Home: home, Reopen: open, Timeout: 2 * time.Minute,

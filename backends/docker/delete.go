@@ -11,7 +11,7 @@ import (
 	"github.com/docker/docker/client"
 	"golang.org/x/sync/errgroup"
 
-	"torchx/backends"
+	"torchx/runtime/backend"
 )
 
 // parallel is how many requests to the engine are under way at a time: it does
@@ -20,7 +20,7 @@ const parallel = 16
 
 // Delete removes the containers of an app that has ended, its bundle, and the
 // network if nobody is left on it. Errors: ErrNotFound, ErrUnavailable.
-func (b *Backend) Delete(ctx context.Context, id string, o backends.DeleteOptions) error {
+func (b *Backend) Delete(ctx context.Context, id string, o backend.DeleteOptions) error {
 	s, err := b.Describe(ctx, id)
 	if err != nil {
 		return err

@@ -11,9 +11,9 @@ import (
 
 	"github.com/docker/docker/client"
 
-	"torchx/backends"
 	"torchx/backends/bundled"
 	"torchx/runtime/agent"
+	"torchx/runtime/backend"
 )
 
 // Config is what the backend needs of the program.
@@ -36,13 +36,13 @@ type Backend struct {
 }
 
 var (
-	_ backends.Backend    = (*Backend)(nil)
-	_ backends.Waiter     = (*Backend)(nil)
-	_ backends.Prober     = (*Backend)(nil)
-	_ backends.Sweeper    = (*Backend)(nil)
-	_ backends.Rememberer = (*Backend)(nil)
-	_ backends.Sizer      = (*Backend)(nil)
-	_ backends.LogKeeper  = (*Backend)(nil)
+	_ backend.Backend    = (*Backend)(nil)
+	_ backend.Waiter     = (*Backend)(nil)
+	_ backend.Prober     = (*Backend)(nil)
+	_ backend.Sweeper    = (*Backend)(nil)
+	_ backend.Rememberer = (*Backend)(nil)
+	_ backend.Sizer      = (*Backend)(nil)
+	_ backend.LogKeeper  = (*Backend)(nil)
 )
 
 // New returns the backend; it touches nothing.
@@ -74,7 +74,7 @@ func (b *Backend) connect(ctx context.Context) (*client.Client, error) {
 	}
 	at, err := findEndpoint(lookup(b.environ))
 	if err != nil {
-		return nil, backends.Errorf(backends.ErrUnavailable, "%w", err)
+		return nil, backend.Errorf(backend.ErrUnavailable, "%w", err)
 	}
 	engine, err := connect(ctx, at)
 	if err != nil {

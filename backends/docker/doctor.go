@@ -9,10 +9,10 @@ import (
 	"github.com/docker/docker/api/types/system"
 	"github.com/docker/docker/client"
 
-	"torchx/backends"
+	"torchx/runtime/backend"
 )
 
-var _ backends.Doctor = (*Backend)(nil)
+var _ backend.Doctor = (*Backend)(nil)
 
 // examTime bounds the look at an engine that has answered once.
 const examTime = 10 * time.Second
@@ -25,12 +25,12 @@ const (
 
 // Doctor tells which engine is used and who chose it, whether it answers, and what
 // apps find there.
-func (b *Backend) Doctor(ctx context.Context) []backends.Check {
+func (b *Backend) Doctor(ctx context.Context) []backend.Check {
 	at, err := findEndpoint(lookup(b.environ))
 	if err != nil {
-		return []backends.Check{backends.Failed(endpointCheck, "", "%v", err)}
+		return []backend.Check{backend.Failed(endpointCheck, "", "%v", err)}
 	}
-	checks := []backends.Check{backends.Fine(endpointCheck, "%s", at.where())}
+	checks := []backend.Check{backend.Fine(endpointCheck, "%s", at.where())}
 	engine, err := connect(ctx, at)
 	if err != nil {
 		return append(checks, engineFailure(err))
@@ -46,20 +46,20 @@ func (b *Backend) Doctor(ctx context.Context) []backends.Check {
 }
 
 // engineFailure separates what is wrong from what to do about it.
-func engineFailure(err error) backends.Check {
+func engineFailure(err error) backend.Check {
 	var t *trouble
 	if errors.As(err, &t) {
-		return backends.Failed(engineCheck, t.fix, "%s", t.what)
+		return backend.Failed(engineCheck, t.fix, "%s", t.what)
 	}
-	return backends.Failed(engineCheck, "", "%v", err)
+	return backend.Failed(engineCheck, "", "%v", err)
 }
 
-func engineAnswer(c *client.Client, info system.Info) backends.Check {
-	return backends.Fine(engineCheck, "Docker %s, API %s, %s/%s with %d CPUs", info.ServerVersion, c.ClientVersion(), info.OSType, info.Architecture, info.NCPU)
+func engineAnswer(c *client.Client, info system.Info) backend.Check {
+	return backend.Fine(engineCheck, "Docker %s, API %s, %s/%s with %d CPUs", info.ServerVersion, c.ClientVersion(), info.OSType, info.Architecture, info.NCPU)
 }
 
 // limitsCheck tells which limits of a role would be ignored.
-func limitsCheck(info system.Info) backends.Check {
+func limitsCheck(info system.Info) backend.Check {
 	const name = "limits"
 	var ignored []string
 	if !info.MemoryLimit {
@@ -69,30 +69,30 @@ func limitsCheck(info system.Info) backends.Check {
 		ignored = append(ignored, "CPUs")
 	}
 	if len(ignored) > 0 {
-		return backends.Warned(name, "turn on the memory and cpu controllers of control groups, see `docker info`",
+		return backend.Warned(name, "turn on the memory and cpu controllers of control groups, see `docker info`",
 			"the engine's kernel cannot limit %s: containers take what they want", strings.Join(ignored, " and "))
 	}
-	return backends.Fine(name, "memory and CPUs of containers are limited")
+	return backend.Fine(name, "memory and CPUs of containers are limited")
 }
 
-func restartCheck(info system.Info) backends.Check {
+func restartCheck(info system.Info) backend.Check {
 	const name = "restarts"
 	if info.LiveRestoreEnabled {
-		return backends.Fine(name, "containers go on when the engine is restarted (live-restore)")
+		return backend.Fine(name, "containers go on when the engine is restarted (live-restore)")
 	}
-	return backends.Fine(name, "containers end with the engine, and are retried; live-restore would keep them")
+	return backend.Fine(name, "containers end with the engine, and are retried; live-restore would keep them")
 }
 
-func gpusCheck(info system.Info, at endpoint) backends.Check {
+func gpusCheck(info system.Info, at endpoint) backend.Check {
 	const name = "gpus"
 	_, nvidia := info.Runtimes["nvidia"]
 	switch {
 	case nvidia || len(info.DiscoveredDevices) > 0:
-		return backends.Fine(name, "the engine can hand them out")
+		return backend.Fine(name, "the engine can hand them out")
 	case !mayHaveGPUs(info, at.Host):
-		return backends.Fine(name, "none: apps that ask for some run without")
+		return backend.Fine(name, "none: apps that ask for some run without")
 	case !strings.HasPrefix(at.Host, localEngine):
-		return backends.Fine(name, "not known: the engine is elsewhere and has no runtime for them")
+		return backend.Fine(name, "not known: the engine is elsewhere and has no runtime for them")
 	}
-	return backends.Warned(name, "install the NVIDIA Container Toolkit and run `nvidia-ctk runtime configure`", "there are devices, but the engine has no runtime for them")
+	return backend.Warned(name, "install the NVIDIA Container Toolkit and run `nvidia-ctk runtime configure`", "there are devices, but the engine has no runtime for them")
 }

@@ -10,7 +10,7 @@ import (
 	"strings"
 	"testing"
 
-	"torchx/backends"
+	"torchx/runtime/backend"
 )
 
 // oldEngine answers as Docker 1.12 does.
@@ -30,7 +30,7 @@ func oldEngine(t *testing.T) string {
 }
 
 // diagnose returns the last check that a doctor makes in an environment.
-func diagnose(t *testing.T, environ ...string) (all []backends.Check, last backends.Check) {
+func diagnose(t *testing.T, environ ...string) (all []backend.Check, last backend.Check) {
 	t.Helper()
 	b, err := New(Config{Home: t.TempDir(), Exe: os.Args[0], Environ: append([]string{"HOME=" + t.TempDir()}, environ...)})
 	must(t, err)
@@ -58,7 +58,7 @@ func TestDoctorOfNoEngine(t *testing.T) {
 		{[]string{"DOCKER_HOST=ssh://x"}, "ssh://x (DOCKER_HOST)", "ssh is not supported, forward its socket", ""},
 	} {
 		all, last := diagnose(t, test.environ...)
-		if last.Level != backends.LevelFailure || !strings.Contains(last.Text, test.text) || !strings.Contains(last.Fix, test.fix) {
+		if last.Level != backend.LevelFailure || !strings.Contains(last.Text, test.text) || !strings.Contains(last.Fix, test.fix) {
 			t.Errorf("%q: %+v", test.environ, last)
 		}
 		if test.endpoint != "" && !strings.Contains(all[0].Text, test.endpoint) {
@@ -74,7 +74,7 @@ func TestDoctor(t *testing.T) {
 	names := ""
 	for _, c := range all {
 		names += " " + c.Name
-		if c.Level == backends.LevelFailure || (c.Level == backends.LevelOK) != (c.Fix == "") {
+		if c.Level == backend.LevelFailure || (c.Level == backend.LevelOK) != (c.Fix == "") {
 			t.Errorf("%+v", c)
 		}
 	}

@@ -19,9 +19,9 @@ import (
 
 	"github.com/docker/docker/api/types/container"
 
-	"torchx/backends"
-	"torchx/backends/docker/enginetest"
+	"torchx/runtime/backend"
 	"torchx/runtime/spec"
+	"torchx/test/enginetest"
 )
 
 // fixture is a backend in a home of its own, on some engine.
@@ -50,14 +50,14 @@ func shell(script string) spec.Role {
 	return r
 }
 
-func (f *fixture) plan(roles ...spec.Role) *backends.Plan {
+func (f *fixture) plan(roles ...spec.Role) *backend.Plan {
 	f.Helper()
-	cfg, _, err := backends.Resolve(f.b.Options(), backends.DefaultsLayer(map[string]string{"pull": "never", "grace_period": "2"}, "test"))
+	cfg, _, err := backend.Resolve(f.b.Options(), backend.DefaultsLayer(map[string]string{"pull": "never", "grace_period": "2"}, "test"))
 	if err != nil {
 		f.Fatal(err)
 	}
 	app := &spec.App{Name: "t", Roles: roles, Metadata: map[string]any{}}
-	p, err := f.b.Plan(f.ctx, backends.PlanInput{ID: "t-" + spec.RandomID(rand.Uint64()|1, 12), App: app, Cfg: cfg, Cwd: f.TempDir()})
+	p, err := f.b.Plan(f.ctx, backend.PlanInput{ID: "t-" + spec.RandomID(rand.Uint64()|1, 12), App: app, Cfg: cfg, Cwd: f.TempDir()})
 	if err != nil {
 		f.Fatal(err)
 	}
@@ -71,7 +71,7 @@ func (f *fixture) start(roles ...spec.Role) string {
 		f.Fatal(err)
 	}
 	f.Cleanup(func() {
-		_ = f.b.Cancel(context.Background(), p.ID, backends.CancelOptions{Force: true})
+		_ = f.b.Cancel(context.Background(), p.ID, backend.CancelOptions{Force: true})
 		ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
 		defer cancel()
 		_, _ = f.b.Wait(ctx, p.ID)
@@ -91,7 +91,7 @@ func (f *fixture) wait(id string) *spec.Status {
 // log returns a replica's lines and notices.
 func (f *fixture) log(id string, replica int) (text string, notices []string) {
 	f.Helper()
-	r, err := f.b.Logs(f.ctx, id, spec.Replica{Role: "r", ID: replica}, backends.LogOptions{Tail: -1, AllAttempts: true})
+	r, err := f.b.Logs(f.ctx, id, spec.Replica{Role: "r", ID: replica}, backend.LogOptions{Tail: -1, AllAttempts: true})
 	if err != nil {
 		f.Fatal(err)
 	}
@@ -379,10 +379,10 @@ func TestForeignApp(t *testing.T) {
 	if text, _ := other.log(id, 0); text != "one\ntwo\n" && text != "two\none\n" {
 		t.Errorf("log %q", text)
 	}
-	if err := other.b.Delete(f.ctx, id, backends.DeleteOptions{}); err != nil {
+	if err := other.b.Delete(f.ctx, id, backend.DeleteOptions{}); err != nil {
 		t.Error(err)
 	}
-	if _, err := other.b.Describe(f.ctx, id); !errors.Is(err, backends.ErrNotFound) {
+	if _, err := other.b.Describe(f.ctx, id); !errors.Is(err, backend.ErrNotFound) {
 		t.Errorf("after its delete: %v", err)
 	}
 	if text, _ := f.log(id, 0); !strings.Contains(text, "one\n") { // the archive needs no container

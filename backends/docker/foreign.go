@@ -14,7 +14,7 @@ import (
 	"github.com/docker/docker/client"
 	"golang.org/x/sync/errgroup"
 
-	"torchx/backends"
+	"torchx/runtime/backend"
 	"torchx/runtime/spec"
 )
 
@@ -40,7 +40,7 @@ func (b *Backend) List(ctx context.Context) ([]spec.Summary, error) {
 	}
 	containers, err := engine.ContainerList(ctx, container.ListOptions{All: true, Filters: appsFilter()})
 	if err != nil {
-		return nil, backends.Errorf(backends.ErrUnavailable, "list containers: %w", plain(err))
+		return nil, backend.Errorf(backend.ErrUnavailable, "list containers: %w", plain(err))
 	}
 	byApp := map[string][]container.Summary{}
 	for _, c := range containers {
@@ -63,7 +63,7 @@ func (b *Backend) List(ctx context.Context) ([]spec.Summary, error) {
 // has none here what its containers say. Errors: ErrNotFound, ErrUnavailable.
 func (b *Backend) Describe(ctx context.Context, id string) (*spec.Status, error) {
 	s, err := b.Apps.Describe(ctx, id)
-	if !errors.Is(err, backends.ErrNotFound) {
+	if !errors.Is(err, backend.ErrNotFound) {
 		return s, err
 	}
 	_, containers, lookErr := b.foreign(ctx, id)
@@ -85,7 +85,7 @@ func (b *Backend) foreign(ctx context.Context, id string) (*client.Client, []con
 		return nil, nil, err
 	}
 	if len(containers) == 0 {
-		return nil, nil, fmt.Errorf("app %s: %w", id, backends.ErrNotFound)
+		return nil, nil, fmt.Errorf("app %s: %w", id, backend.ErrNotFound)
 	}
 	return engine, containers, nil
 }
@@ -165,12 +165,12 @@ const codeOther = 125
 
 // Cancel asks for the end of an app. One that has no agent here is stopped by the
 // engine, all containers at the same time.
-func (b *Backend) Cancel(ctx context.Context, id string, o backends.CancelOptions) error {
+func (b *Backend) Cancel(ctx context.Context, id string, o backend.CancelOptions) error {
 	if b.Has(id) {
 		return b.Apps.Cancel(ctx, id, o)
 	}
 	engine, containers, err := b.foreign(ctx, id)
-	if errors.Is(err, backends.ErrNotFound) {
+	if errors.Is(err, backend.ErrNotFound) {
 		return nil
 	}
 	if err != nil {

@@ -11,14 +11,14 @@ import (
 
 	"github.com/docker/docker/api/types/container"
 
-	"torchx/backends"
+	"torchx/runtime/backend"
 	"torchx/runtime/logstore"
 	"torchx/runtime/spec"
 )
 
 // Logs opens the log of one replica: the archive of an app of this home, or what
 // the engine has of another one. Errors: ErrNotFound, ErrInvalidOption, ErrUnavailable.
-func (b *Backend) Logs(ctx context.Context, id string, r spec.Replica, o backends.LogOptions) (backends.LogReader, error) {
+func (b *Backend) Logs(ctx context.Context, id string, r spec.Replica, o backend.LogOptions) (backend.LogReader, error) {
 	if b.Has(id) {
 		return b.Apps.Logs(ctx, id, r, o)
 	}
@@ -28,10 +28,10 @@ func (b *Backend) Logs(ctx context.Context, id string, r spec.Replica, o backend
 	}
 	c, attempt, ok := pick(containers, r, o.Attempt)
 	if !ok {
-		return nil, fmt.Errorf("replica %s/%d of app %s: %w", r.Role, r.ID, id, backends.ErrNotFound)
+		return nil, fmt.Errorf("replica %s/%d of app %s: %w", r.Role, r.ID, id, backend.ErrNotFound)
 	}
-	if o.Stream != "" && !slices.Contains(backends.Streams, o.Stream) {
-		return nil, backends.Errorf(backends.ErrInvalidOption, "unknown stream %q: use combined, stdout or stderr", o.Stream)
+	if o.Stream != "" && !slices.Contains(backend.Streams, o.Stream) {
+		return nil, backend.Errorf(backend.ErrInvalidOption, "unknown stream %q: use combined, stdout or stderr", o.Stream)
 	}
 	ctx, cancel := context.WithCancel(context.WithoutCancel(ctx)) // the reader outlives the call
 	stream, err := engine.ContainerLogs(ctx, c.ID, engineOptions(o))
@@ -56,9 +56,9 @@ func pick(all []container.Summary, r spec.Replica, wanted *int) (found container
 
 // engineOptions leave the work to the engine where it does it right: its tail
 // counts the lines of both streams, before any other selection.
-func engineOptions(o backends.LogOptions) container.LogsOptions {
+func engineOptions(o backend.LogOptions) container.LogsOptions {
 	e := container.LogsOptions{
-		ShowStdout: o.Stream != backends.Stderr, ShowStderr: o.Stream != backends.Stdout, Timestamps: timed(o), Follow: o.Follow,
+		ShowStdout: o.Stream != backend.Stderr, ShowStderr: o.Stream != backend.Stdout, Timestamps: timed(o), Follow: o.Follow,
 	}
 	if !o.Since.IsZero() {
 		e.Since = o.Since.UTC().Format(time.RFC3339Nano)
@@ -74,7 +74,7 @@ func engineOptions(o backends.LogOptions) container.LogsOptions {
 
 // timed tells whether the engine is to send times: making and reading them costs a
 // tenth of its work.
-func timed(o backends.LogOptions) bool {
+func timed(o backend.LogOptions) bool {
 	return !o.Untimed || o.Follow || !o.Since.IsZero() || !o.Until.IsZero()
 }
 
@@ -83,7 +83,7 @@ type foreignLog struct {
 	stream  io.ReadCloser
 	cancel  context.CancelFunc
 	in      *entries
-	options backends.LogOptions
+	options backend.LogOptions
 	attempt int
 	line    int64 // the line that is being read, from 0
 
@@ -100,10 +100,10 @@ const (
 )
 
 // Next returns the next lines. What waits for the engine ends with ctx.
-func (f *foreignLog) Next(ctx context.Context) (backends.Block, error) {
+func (f *foreignLog) Next(ctx context.Context) (backend.Block, error) {
 	stop := context.AfterFunc(ctx, f.cancel)
 	defer stop()
-	b := backends.Block{Attempt: f.attempt, Data: f.data[:0]}
+	b := backend.Block{Attempt: f.attempt, Data: f.data[:0]}
 	var from time.Time
 	for f.over == nil {
 		e, err := f.next()
@@ -127,18 +127,18 @@ func (f *foreignLog) Next(ctx context.Context) (backends.Block, error) {
 	case len(b.Data) > 0:
 		return b, nil
 	case ctx.Err() != nil:
-		return backends.Block{}, ctx.Err()
+		return backend.Block{}, ctx.Err()
 	case errors.Is(f.over, io.EOF):
-		return backends.Block{}, io.EOF
+		return backend.Block{}, io.EOF
 	}
-	return backends.Block{}, fmt.Errorf("read log: %w", plain(f.over))
+	return backend.Block{}, fmt.Errorf("read log: %w", plain(f.over))
 }
 
-func streamOf(e entry) backends.Stream {
+func streamOf(e entry) backend.Stream {
 	if e.stream == logstore.Stderr {
-		return backends.Stderr
+		return backend.Stderr
 	}
-	return backends.Stdout
+	return backend.Stdout
 }
 
 // next is the next entry that is selected, io.EOF after the last one.

@@ -10,7 +10,7 @@ import (
 	"testing"
 	"time"
 
-	"torchx/backends"
+	"torchx/runtime/backend"
 )
 
 // frames is a log stream as an engine sends it: the times in ms since the epoch.
@@ -27,7 +27,7 @@ func frames(stream byte, ms int, lines ...string) []byte {
 func TestForeignUntimed(t *testing.T) {
 	t.Parallel()
 	raw := bytes.Join([][]byte{frame(frameStdout, "one\n"), frame(frameStdout, "two\n"), frame(frameStderr, "three\n")}, nil)
-	o := backends.LogOptions{Untimed: true, FromLine: 2}
+	o := backend.LogOptions{Untimed: true, FromLine: 2}
 	f := &foreignLog{stream: io.NopCloser(nil), cancel: func() {}, in: newEntries(bytes.NewReader(raw), timed(o)), options: o}
 	for _, want := range []string{`stdout "two\n"`, `stderr "three\n"`} {
 		b, err := f.Next(t.Context())
@@ -35,7 +35,7 @@ func TestForeignUntimed(t *testing.T) {
 			t.Errorf("got %s, %v, want %s", got, err, want)
 		}
 	}
-	for _, o := range []backends.LogOptions{{}, {Untimed: true, Follow: true}, {Untimed: true, Until: time.UnixMilli(1)}} {
+	for _, o := range []backend.LogOptions{{}, {Untimed: true, Follow: true}, {Untimed: true, Until: time.UnixMilli(1)}} {
 		if !timed(o) {
 			t.Errorf("%+v: no times", o)
 		}
@@ -51,12 +51,12 @@ func TestForeignBlocks(t *testing.T) {
 		frames(frameStdout, 0, "four\n"), frames(frameStdout, 100, "five\n", "si", "x\n", "seven"),
 	}, nil)
 	for _, c := range []struct {
-		options backends.LogOptions
+		options backend.LogOptions
 		want    []string
 	}{
-		{backends.LogOptions{}, []string{`stdout "one\ntwo\n" false`, `stderr "three\n" false`, `stdout "four\n" false`, `stdout "five\nsi" true`, `stdout "x\nseven" true`}},
-		{backends.LogOptions{FromLine: 2, ToLine: 4}, []string{`stdout "two\n" false`, `stderr "three\n" false`, `stdout "four\n" false`}},
-		{backends.LogOptions{Until: time.UnixMilli(50)}, []string{`stdout "one\ntwo\n" false`, `stderr "three\n" false`, `stdout "four\n" false`}},
+		{backend.LogOptions{}, []string{`stdout "one\ntwo\n" false`, `stderr "three\n" false`, `stdout "four\n" false`, `stdout "five\nsi" true`, `stdout "x\nseven" true`}},
+		{backend.LogOptions{FromLine: 2, ToLine: 4}, []string{`stdout "two\n" false`, `stderr "three\n" false`, `stdout "four\n" false`}},
+		{backend.LogOptions{Until: time.UnixMilli(50)}, []string{`stdout "one\ntwo\n" false`, `stderr "three\n" false`, `stdout "four\n" false`}},
 	} {
 		f := &foreignLog{stream: io.NopCloser(nil), cancel: func() {}, in: newEntries(bytes.NewReader(raw), true), options: c.options}
 		var got []string

@@ -12,7 +12,7 @@ import (
 
 	"github.com/docker/docker/api/types/container"
 
-	"torchx/backends"
+	"torchx/runtime/backend"
 	"torchx/runtime/spec"
 )
 
@@ -79,13 +79,13 @@ func TestRecordings(t *testing.T) {
 }
 
 func (r *recording) check(t *testing.T) {
-	cfg, _, err := backends.Resolve(planner{}.Options(), backends.JSONLayer(r.Cfg, "cfg"))
+	cfg, _, err := backend.Resolve(planner{}.Options(), backend.JSONLayer(r.Cfg, "cfg"))
 	if err != nil {
 		t.Fatal(err)
 	}
 	// The order of the environment is the one that the recording shows.
 	environ := []string{"FOO_B=2", "FOO_A=1", "BAR=3", "XFOO_C=4"}
-	in := backends.PlanInput{ID: r.Request.AppID, App: r.App, Cfg: cfg, Cwd: "/cwd", Environ: environ}
+	in := backend.PlanInput{ID: r.Request.AppID, App: r.App, Cfg: cfg, Cwd: "/cwd", Environ: environ}
 	plan, err := planner{version: "0.8.0dev0"}.Plan(t.Context(), in)
 	if err != nil {
 		t.Fatal(err)
@@ -177,7 +177,7 @@ func TestWireBody(t *testing.T) {
 	role.Resource = spec.Resource{CPU: 1, MemMB: 128}
 	role.Env.Set(spec.JobIDVariable, "local_docker://torchx/${app_id}")
 	role.Env.Set(spec.SessionIDVariable, "00000000-0000-0000-0000-000000000000")
-	in := backends.PlanInput{ID: "simple-lwmz5wwg95mls", App: &spec.App{Name: "simple", Roles: []spec.Role{role}}, Cfg: backends.Config{"init": false}}
+	in := backend.PlanInput{ID: "simple-lwmz5wwg95mls", App: &spec.App{Name: "simple", Roles: []spec.Role{role}}, Cfg: backend.Config{"init": false}}
 	plan, err := planner{version: "0.8.0dev0"}.Plan(t.Context(), in)
 	if err != nil {
 		t.Fatal(err)

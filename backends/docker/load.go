@@ -9,13 +9,13 @@ import (
 	"strconv"
 	"strings"
 
-	"torchx/backends"
+	"torchx/runtime/backend"
 	"torchx/runtime/spec"
 )
 
 // Load rebuilds a plan from its JSON form. Labels say which replica a container
 // is; a copy under another app id gets names, labels and variables of its own.
-func (p planner) Load(_ context.Context, in backends.PlanInput, raw json.RawMessage) (*backends.Plan, error) {
+func (p planner) Load(_ context.Context, in backend.PlanInput, raw json.RawMessage) (*backend.Plan, error) {
 	o, err := readOptions(in.Cfg)
 	if err != nil {
 		return nil, err
@@ -24,24 +24,24 @@ func (p planner) Load(_ context.Context, in backends.PlanInput, raw json.RawMess
 	d := json.NewDecoder(bytes.NewReader(raw))
 	d.DisallowUnknownFields()
 	if err := d.Decode(req); err != nil {
-		return nil, backends.Errorf(backends.ErrInvalidPlan, "read request: %w", decodeError(err))
+		return nil, backend.Errorf(backend.ErrInvalidPlan, "read request: %w", decodeError(err))
 	}
 	if err := req.check(in); err != nil {
-		return nil, backends.Errorf(backends.ErrInvalidPlan, "%w", err)
+		return nil, backend.Errorf(backend.ErrInvalidPlan, "%w", err)
 	}
 	req.adopt(in)
 	if err := req.checkNames(); err != nil {
-		return nil, backends.Errorf(backends.ErrInvalidPlan, "%w", err)
+		return nil, backend.Errorf(backend.ErrInvalidPlan, "%w", err)
 	}
 	req.defaultImage = in.DefaultImage
-	return &backends.Plan{
+	return &backend.Plan{
 		ID: in.ID, App: in.App.Clone(), Cfg: in.Cfg, Request: req,
 		Warnings: unsupported(in.App, o), Progress: in.Progress,
 	}, nil
 }
 
 // check refuses a request that does not fit its app.
-func (r *Request) check(in backends.PlanInput) error {
+func (r *Request) check(in backend.PlanInput) error {
 	switch {
 	case r.AppID == "" || r.AppID != in.ID:
 		return fmt.Errorf("request.app_id is %q, want %q", r.AppID, in.ID)
@@ -117,7 +117,7 @@ func (c *Container) replica() (spec.Replica, error) {
 // adopt gives containers that were planned under another id what belongs to this
 // one, so that a copy does not pass for the app it was copied from. What somebody
 // chose stays.
-func (r *Request) adopt(in backends.PlanInput) {
+func (r *Request) adopt(in backend.PlanInput) {
 	mine := newNames(in.ID, in.App)
 	for i := range r.Containers {
 		c := &r.Containers[i]

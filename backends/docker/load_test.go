@@ -7,12 +7,12 @@ import (
 	"strings"
 	"testing"
 
-	"torchx/backends"
+	"torchx/runtime/backend"
 	"torchx/runtime/spec"
 )
 
 // twoRoles is an app whose request has most that a request can have.
-func twoRoles(t *testing.T) backends.PlanInput {
+func twoRoles(t *testing.T) backend.PlanInput {
 	t.Helper()
 	return input(t, "publish_ports=true,privileged=true", role("w", func(r *spec.Role) {
 		r.NumReplicas = 2
@@ -114,7 +114,7 @@ func TestLoadRefuses(t *testing.T) {
 			continue
 		}
 		_, err := planner{}.Load(t.Context(), in, json.RawMessage(changed))
-		if !errors.Is(err, backends.ErrInvalidPlan) || !strings.Contains(err.Error(), test.want) || strings.Contains(err.Error(), "\n") {
+		if !errors.Is(err, backend.ErrInvalidPlan) || !strings.Contains(err.Error(), test.want) || strings.Contains(err.Error(), "\n") {
 			t.Errorf("%s: error %v, want %s", test.to, err, test.want)
 		}
 	}

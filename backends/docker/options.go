@@ -3,7 +3,7 @@ package docker
 import (
 	"path"
 
-	"torchx/backends"
+	"torchx/runtime/backend"
 )
 
 // Values of the pull option.
@@ -22,19 +22,19 @@ const (
 const defaultGrace = 10.0 // seconds, as TorchX and docker stop
 
 // Options lists the -cfg keys; the first five are those of TorchX.
-func (p planner) Options() []backends.Option {
-	return []backends.Option{
-		{Key: "copy_env", Type: backends.TypeList, Help: "variables of this shell to set in every container, names or patterns: A_*;B"},
-		{Key: "env", Type: backends.TypeMap, Help: "variables to set in every container: K:V,K2:V2"},
-		{Key: "privileged", Type: backends.TypeBool, Default: false, Help: "run containers with all the rights of the host"},
-		{Key: "image_repo", Type: backends.TypeStr, Help: "repository to push built images to, for backends that run elsewhere; the engine needs none"},
-		{Key: "quiet", Type: backends.TypeBool, Default: false, Help: "do not show the output of image builds"},
-		{Key: "pull", Type: backends.TypeStr, Default: pullMissing, Choices: []string{pullMissing, pullAlways, pullNever}, Help: "when to pull images"},
-		{Key: "init", Type: backends.TypeBool, Default: true, Help: "run an init as PID 1 that passes signals on and reaps; without it most programs ignore SIGTERM"},
-		{Key: "publish_ports", Type: backends.TypeBool, Default: false, Help: "make the ports of port_map reachable on 127.0.0.1 of the engine's machine"},
-		{Key: "workspace_mode", Type: backends.TypeStr, Default: workspaceImage, Choices: []string{workspaceImage, workspaceBind}, Help: "image: build the workspace into an image; bind: mount it at " + bindRoot + ", where edits are seen at once"},
-		{Key: "grace_period", Type: backends.TypeFloat, Default: defaultGrace, Help: "seconds between SIGTERM and SIGKILL when containers are stopped"},
-		{Key: "fail_fast", Type: backends.TypeBool, Default: true, Help: "stop the others when a replica has failed for good; false lets them run to their end, as TorchX does"},
+func (p planner) Options() []backend.Option {
+	return []backend.Option{
+		{Key: "copy_env", Type: backend.TypeList, Help: "variables of this shell to set in every container, names or patterns: A_*;B"},
+		{Key: "env", Type: backend.TypeMap, Help: "variables to set in every container: K:V,K2:V2"},
+		{Key: "privileged", Type: backend.TypeBool, Default: false, Help: "run containers with all the rights of the host"},
+		{Key: "image_repo", Type: backend.TypeStr, Help: "repository to push built images to, for backends that run elsewhere; the engine needs none"},
+		{Key: "quiet", Type: backend.TypeBool, Default: false, Help: "do not show the output of image builds"},
+		{Key: "pull", Type: backend.TypeStr, Default: pullMissing, Choices: []string{pullMissing, pullAlways, pullNever}, Help: "when to pull images"},
+		{Key: "init", Type: backend.TypeBool, Default: true, Help: "run an init as PID 1 that passes signals on and reaps; without it most programs ignore SIGTERM"},
+		{Key: "publish_ports", Type: backend.TypeBool, Default: false, Help: "make the ports of port_map reachable on 127.0.0.1 of the engine's machine"},
+		{Key: "workspace_mode", Type: backend.TypeStr, Default: workspaceImage, Choices: []string{workspaceImage, workspaceBind}, Help: "image: build the workspace into an image; bind: mount it at " + bindRoot + ", where edits are seen at once"},
+		{Key: "grace_period", Type: backend.TypeFloat, Default: defaultGrace, Help: "seconds between SIGTERM and SIGKILL when containers are stopped"},
+		{Key: "fail_fast", Type: backend.TypeBool, Default: true, Help: "stop the others when a replica has failed for good; false lets them run to their end, as TorchX does"},
 	}
 }
 
@@ -52,7 +52,7 @@ type options struct {
 	failFast     bool
 }
 
-func readOptions(cfg backends.Config) (options, error) {
+func readOptions(cfg backend.Config) (options, error) {
 	o := options{pull: pullMissing, init: true, mode: workspaceImage, grace: defaultGrace, failFast: true}
 	o.copyEnv, _ = cfg["copy_env"].([]string)
 	o.env, _ = cfg["env"].(map[string]string)
@@ -66,11 +66,11 @@ func readOptions(cfg backends.Config) (options, error) {
 	set(&o.failFast, cfg["fail_fast"])
 	for _, pattern := range o.copyEnv {
 		if _, err := path.Match(pattern, ""); err != nil {
-			return o, backends.Errorf(backends.ErrInvalidOption, "copy_env: %q is no pattern: a [ has no ]", pattern)
+			return o, backend.Errorf(backend.ErrInvalidOption, "copy_env: %q is no pattern: a [ has no ]", pattern)
 		}
 	}
 	if o.grace < 0 {
-		return o, backends.Errorf(backends.ErrInvalidOption, "grace_period=%v: must not be negative", o.grace)
+		return o, backend.Errorf(backend.ErrInvalidOption, "grace_period=%v: must not be negative", o.grace)
 	}
 	return o, nil
 }

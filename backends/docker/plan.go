@@ -8,7 +8,7 @@ import (
 	"github.com/docker/docker/api/types/container"
 	"github.com/docker/docker/api/types/network"
 
-	"torchx/backends"
+	"torchx/runtime/backend"
 	"torchx/runtime/spec"
 )
 
@@ -22,12 +22,12 @@ type planner struct {
 
 // Plan works out the containers of an app. All it looks at outside its input are
 // the files of a workspace.
-func (p planner) Plan(ctx context.Context, in backends.PlanInput) (*backends.Plan, error) {
+func (p planner) Plan(ctx context.Context, in backend.PlanInput) (*backend.Plan, error) {
 	o, err := readOptions(in.Cfg)
 	if err != nil {
 		return nil, err
 	}
-	plan := &backends.Plan{ID: in.ID, App: in.App.Clone(), Cfg: in.Cfg, Progress: in.Progress}
+	plan := &backend.Plan{ID: in.ID, App: in.App.Clone(), Cfg: in.Cfg, Progress: in.Progress}
 	plan.Warnings = append(unsupported(in.App, o), p.unprobed(in.App, o, runtime.GOOS)...)
 	spaces, err := planWorkspaces(ctx, plan, in, o)
 	if err != nil {
@@ -52,7 +52,7 @@ func (p planner) Plan(ctx context.Context, in backends.PlanInput) (*backends.Pla
 }
 
 // container is what runs one replica.
-func (p planner) container(o options, in backends.PlanInput, role *spec.Role, id int, n names, image string) *Container {
+func (p planner) container(o options, in backend.PlanInput, role *spec.Role, id int, n names, image string) *Container {
 	macros := spec.Macros{AppID: in.ID, ReplicaID: strconv.Itoa(id), Rank0Env: spec.Rank0HostVariable}
 	r := macros.Apply(*role)
 	c := &Container{

@@ -10,7 +10,7 @@ import (
 
 	"github.com/docker/docker/api/types/system"
 
-	"torchx/backends"
+	"torchx/runtime/backend"
 	"torchx/runtime/spec"
 )
 
@@ -25,20 +25,20 @@ func role(name string, change func(*spec.Role)) spec.Role {
 }
 
 // input plans roles as app a-1 with the options of cfg, "" for none.
-func input(t *testing.T, cfg string, roles ...spec.Role) backends.PlanInput {
+func input(t *testing.T, cfg string, roles ...spec.Role) backend.PlanInput {
 	t.Helper()
-	layer, err := backends.CfgLayer(cfg)
+	layer, err := backend.CfgLayer(cfg)
 	if err != nil {
 		t.Fatal(err)
 	}
-	resolved, unknown, err := backends.Resolve(planner{}.Options(), layer)
+	resolved, unknown, err := backend.Resolve(planner{}.Options(), layer)
 	if err != nil || len(unknown) > 0 {
 		t.Fatal(err, unknown)
 	}
-	return backends.PlanInput{ID: "a-1", App: &spec.App{Name: "a", Roles: roles}, Cfg: resolved, Cwd: "/cwd", Environ: []string{}}
+	return backend.PlanInput{ID: "a-1", App: &spec.App{Name: "a", Roles: roles}, Cfg: resolved, Cwd: "/cwd", Environ: []string{}}
 }
 
-func plan(t *testing.T, in backends.PlanInput) (*backends.Plan, *Request) {
+func plan(t *testing.T, in backend.PlanInput) (*backend.Plan, *Request) {
 	t.Helper()
 	p, err := planner{version: "1"}.Plan(t.Context(), in)
 	if err != nil {
@@ -125,7 +125,7 @@ func TestBadOptions(t *testing.T) {
 	t.Parallel()
 	for _, cfg := range []string{"copy_env=[a", "grace_period=-1"} {
 		_, err := planner{}.Plan(t.Context(), input(t, cfg, role("w", nil)))
-		if !errors.Is(err, backends.ErrInvalidOption) {
+		if !errors.Is(err, backend.ErrInvalidOption) {
 			t.Errorf("%s: %v", cfg, err)
 		}
 	}

@@ -5,16 +5,16 @@ import (
 	"fmt"
 	"strings"
 
-	"torchx/backends"
 	"torchx/backends/docker/image"
 	"torchx/backends/workspace"
+	"torchx/runtime/backend"
 	"torchx/runtime/spec"
 )
 
 // prepare brings every image of a plan to the engine: it pulls what is missing
 // and builds workspaces whose content is not built yet. No container is made.
 // Errors: one line that names the image; context.Canceled.
-func (p planner) prepare(ctx context.Context, engine image.Engine, plan *backends.Plan) error {
+func (p planner) prepare(ctx context.Context, engine image.Engine, plan *backend.Plan) error {
 	err := p.bringImages(ctx, engine, plan)
 	if err != nil && ctx.Err() != nil {
 		return ctx.Err() // whatever it was in the middle of
@@ -22,7 +22,7 @@ func (p planner) prepare(ctx context.Context, engine image.Engine, plan *backend
 	return err
 }
 
-func (p planner) bringImages(ctx context.Context, engine image.Engine, plan *backends.Plan) error {
+func (p planner) bringImages(ctx context.Context, engine image.Engine, plan *backend.Plan) error {
 	o, err := readOptions(plan.Cfg)
 	if err != nil {
 		return err
@@ -86,7 +86,7 @@ func (r *Request) pulls(builds []build) (refs []string) {
 
 // builds are those that the containers need and the engine does not have; with
 // pull=always those, too, whose base may be a newer one now.
-func (p planner) builds(ctx context.Context, engine image.Engine, plan *backends.Plan, req *Request, o options) ([]build, error) {
+func (p planner) builds(ctx context.Context, engine image.Engine, plan *backend.Plan, req *Request, o options) ([]build, error) {
 	var needed []build
 	seen := map[string]bool{}
 	known := req.builds
@@ -120,8 +120,8 @@ func (p planner) builds(ctx context.Context, engine image.Engine, plan *backends
 }
 
 // buildsOf plans the workspaces of an app again.
-func buildsOf(ctx context.Context, plan *backends.Plan, o options) ([]build, error) {
-	again := &backends.Plan{App: plan.App.Clone(), Progress: plan.Progress}
+func buildsOf(ctx context.Context, plan *backend.Plan, o options) ([]build, error) {
+	again := &backend.Plan{App: plan.App.Clone(), Progress: plan.Progress}
 	w, err := collect(again.App, "/", o.mode)
 	if err != nil {
 		return nil, err

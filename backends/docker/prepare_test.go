@@ -10,14 +10,14 @@ import (
 	"sync/atomic"
 	"testing"
 
-	"torchx/backends"
-	"torchx/backends/docker/enginetest"
 	"torchx/backends/docker/image"
+	"torchx/runtime/backend"
 	"torchx/runtime/spec"
+	"torchx/test/enginetest"
 )
 
 // workspaceApp has two roles with the same workspace and a third without.
-func workspaceApp(t *testing.T, cfg, dir string) backends.PlanInput {
+func workspaceApp(t *testing.T, cfg, dir string) backend.PlanInput {
 	t.Helper()
 	own := func(r *spec.Role) {
 		r.Image, r.Workspace = enginetest.Image, &spec.Workspace{Projects: spec.Map[string]{{Key: dir}}}
@@ -33,16 +33,16 @@ func TestPrepare(t *testing.T) {
 	dir := t.TempDir()
 	must(t, os.WriteFile(filepath.Join(dir, "f"), []byte("1"), 0o644))
 	var builds atomic.Int32
-	prepare := func(p *backends.Plan) error {
+	prepare := func(p *backend.Plan) error {
 		builds.Store(0)
-		p.Progress = func(s backends.Step) {
+		p.Progress = func(s backend.Step) {
 			if s.Ended && strings.HasPrefix(s.Name, "build ") {
 				builds.Add(1)
 			}
 		}
 		return planner{version: "1"}.prepare(t.Context(), e.Client, p)
 	}
-	check := func(what string, p *backends.Plan, want int32) {
+	check := func(what string, p *backend.Plan, want int32) {
 		t.Helper()
 		if err := prepare(p); err != nil || builds.Load() != want {
 			t.Errorf("%s: %d builds, want %d, error %v", what, builds.Load(), want, err)

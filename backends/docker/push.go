@@ -3,9 +3,9 @@ package docker
 import (
 	"context"
 
-	"torchx/backends"
 	"torchx/backends/docker/image"
 	"torchx/backends/workspace"
+	"torchx/runtime/backend"
 )
 
 var _ workspace.Pusher = (*Backend)(nil)
@@ -15,7 +15,7 @@ var _ workspace.Pusher = (*Backend)(nil)
 func (b *Backend) Push(ctx context.Context, images []workspace.Push, o workspace.PushOptions) error {
 	engine, err := b.connect(ctx)
 	if err != nil {
-		return backends.Errorf(backends.ErrUnavailable, "images are built and pushed by a Docker Engine: %w", err)
+		return backend.Errorf(backend.ErrUnavailable, "images are built and pushed by a Docker Engine: %w", err)
 	}
 	puller := &image.Puller{Engine: engine, Policy: image.Missing, Offline: b.offline, Progress: o.Progress}
 	for _, p := range images {

@@ -13,8 +13,8 @@ import (
 
 	"github.com/docker/go-connections/nat"
 
-	"torchx/backends"
 	"torchx/runtime/agent"
+	"torchx/runtime/backend"
 	"torchx/runtime/logstore"
 	"torchx/runtime/spec"
 )
@@ -49,7 +49,7 @@ func (a *archive) tapArchived() error {
 	r, err := logstore.Open(logstore.Source{
 		Dir:   func(int) string { return a.dir },
 		State: func() (int, bool, error) { return 1, true, nil },
-	}, backends.LogOptions{Tail: -1})
+	}, backend.LogOptions{Tail: -1})
 	if err != nil {
 		return err
 	}
@@ -63,7 +63,7 @@ func (a *archive) tapArchived() error {
 			return err
 		}
 		stream := logstore.Stdout
-		if b.Stream == backends.Stderr {
+		if b.Stream == backend.Stderr {
 			stream = logstore.Stderr
 		}
 		a.tap.Feed(stream, b.Data)

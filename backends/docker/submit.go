@@ -10,15 +10,15 @@ import (
 	"github.com/docker/docker/api/types/filters"
 	"github.com/docker/docker/client"
 
-	"torchx/backends"
 	"torchx/runtime/agent"
+	"torchx/runtime/backend"
 )
 
 // Submit brings the images to the engine, writes the bundle, starts its agent and
 // returns when every container has started.
-func (b *Backend) Submit(ctx context.Context, p *backends.Plan) error {
+func (b *Backend) Submit(ctx context.Context, p *backend.Plan) error {
 	if b.Bundle(p.ID).Exists() {
-		return fmt.Errorf("app %s: %w", p.ID, backends.ErrExists)
+		return fmt.Errorf("app %s: %w", p.ID, backend.ErrExists)
 	}
 	engine, err := b.connect(ctx)
 	if err != nil {
@@ -26,23 +26,23 @@ func (b *Backend) Submit(ctx context.Context, p *backends.Plan) error {
 	}
 	taken, err := containersOf(ctx, engine, p.ID)
 	if err != nil {
-		return &backends.StartError{Code: 125, Err: err}
+		return &backend.StartError{Code: 125, Err: err}
 	}
 	if len(taken) > 0 {
-		return fmt.Errorf("app %s: the engine has containers of it: %w", p.ID, backends.ErrExists)
+		return fmt.Errorf("app %s: the engine has containers of it: %w", p.ID, backend.ErrExists)
 	}
 	if err := b.prepare(ctx, engine, p); err != nil {
-		return &backends.StartError{Code: 125, Err: err}
+		return &backend.StartError{Code: 125, Err: err}
 	}
 	m, err := b.manifest(ctx, engine, p)
 	if err != nil {
-		return &backends.StartError{Code: 125, Err: err}
+		return &backend.StartError{Code: 125, Err: err}
 	}
 	return b.Start(m, p.Unrecorded)
 }
 
 // manifest is what the agent runs: the plan as the engine's machine can.
-func (b *Backend) manifest(ctx context.Context, engine *client.Client, p *backends.Plan) (*agent.Manifest, error) {
+func (b *Backend) manifest(ctx context.Context, engine *client.Client, p *backend.Plan) (*agent.Manifest, error) {
 	o, err := readOptions(p.Cfg)
 	if err != nil {
 		return nil, err
@@ -54,7 +54,7 @@ func (b *Backend) manifest(ctx context.Context, engine *client.Client, p *backen
 	req := *p.Request.(*Request)
 	containers, warnings := fitEngine(req.Containers, info, engine.DaemonHost())
 	for _, w := range warnings {
-		p.Progress.Tell(backends.Step{Warning: w})
+		p.Progress.Tell(backend.Step{Warning: w})
 	}
 	req.Containers = containers
 	raw, err := json.Marshal(&req)

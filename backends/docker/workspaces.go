@@ -11,8 +11,8 @@ import (
 	"github.com/docker/docker/api/types/mount"
 	"github.com/docker/go-units"
 
-	"torchx/backends"
 	"torchx/backends/workspace"
+	"torchx/runtime/backend"
 	"torchx/runtime/spec"
 )
 
@@ -41,7 +41,7 @@ type workspaces struct {
 
 // planWorkspaces gives the app of the plan its workspaces, with absolute paths,
 // names the images to be built and notes what was chosen.
-func planWorkspaces(ctx context.Context, plan *backends.Plan, in backends.PlanInput, o options) (*workspaces, error) {
+func planWorkspaces(ctx context.Context, plan *backend.Plan, in backend.PlanInput, o options) (*workspaces, error) {
 	why := ""
 	if first := &plan.App.Roles[0]; first.Workspace == nil && in.Workspace != "" {
 		first.Workspace = &spec.Workspace{Projects: spec.Map[string]{{Key: in.Workspace}}}
@@ -79,7 +79,7 @@ func collect(app *spec.App, cwd, mode string) (*workspaces, error) {
 }
 
 // name reads all folders, each once, and names the images that they make.
-func (w *workspaces) name(ctx context.Context, plan *backends.Plan) error {
+func (w *workspaces) name(ctx context.Context, plan *backend.Plan) error {
 	trees := map[string]*workspace.Tree{}
 	for i := range plan.App.Roles {
 		role := &plan.App.Roles[i]
@@ -108,9 +108,9 @@ func (w *workspaces) name(ctx context.Context, plan *backends.Plan) error {
 }
 
 // readTree names the image; reading many bytes is a step of its own.
-func readTree(ctx context.Context, tell backends.Progress, tree *workspace.Tree, base string) (string, error) {
+func readTree(ctx context.Context, tell backend.Progress, tree *workspace.Tree, base string) (string, error) {
 	if tree.Bytes > largeWorkspace {
-		step := backends.Step{Name: "read " + paths(tree.Projects), Text: sizeOf(tree)}
+		step := backend.Step{Name: "read " + paths(tree.Projects), Text: sizeOf(tree)}
 		tell.Tell(step)
 		defer func() { step.Ended = true; tell.Tell(step) }()
 	}
@@ -127,7 +127,7 @@ func (w *workspaces) add(b build) {
 	w.builds = append(w.builds, b)
 }
 
-func (w *workspaces) note(plan *backends.Plan, role *spec.Role, tree *workspace.Tree, name string) {
+func (w *workspaces) note(plan *backend.Plan, role *spec.Role, tree *workspace.Tree, name string) {
 	plan.Notes = append(plan.Notes, fmt.Sprintf("%s: %s, onto %s as %s",
 		w.head(plan.App, role), sizeOf(tree), role.Image, name))
 	if tree.Bytes > largeWorkspace {

@@ -11,8 +11,8 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
-	"torchx/backends"
-	"torchx/backends/kubernetes/clustertest"
+	"torchx/runtime/backend"
+	"torchx/test/clustertest"
 )
 
 // TestAccepted: a real API server, with the webhooks of Volcano and JobSet, takes
@@ -52,11 +52,11 @@ func TestAccepted(t *testing.T) {
 
 func (r *recording) accepted(t *testing.T, cluster *clustertest.Cluster, namespace string, gang form) {
 	r.Cfg["namespace"], r.Cfg["gang"] = namespace, string(gang)
-	cfg, _, err := backends.Resolve(planner{}.Options(), backends.JSONLayer(r.Cfg, "cfg"))
+	cfg, _, err := backend.Resolve(planner{}.Options(), backend.JSONLayer(r.Cfg, "cfg"))
 	if err != nil {
 		t.Fatal(err)
 	}
-	plan, err := planner{version: "0.8.0dev0"}.Plan(t.Context(), backends.PlanInput{ID: r.App.Name + "-bzx310r0jf6nh", App: r.App, Cfg: cfg, Cwd: "/cwd"})
+	plan, err := planner{version: "0.8.0dev0"}.Plan(t.Context(), backend.PlanInput{ID: r.App.Name + "-bzx310r0jf6nh", App: r.App, Cfg: cfg, Cwd: "/cwd"})
 	if err != nil {
 		t.Fatal(err)
 	}

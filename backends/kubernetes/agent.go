@@ -10,9 +10,9 @@ import (
 	"sync"
 	"syscall"
 
-	"torchx/backends"
 	"torchx/backends/kubernetes/archive"
 	"torchx/runtime/agent"
+	"torchx/runtime/backend"
 	"torchx/runtime/spec"
 )
 
@@ -22,7 +22,7 @@ func (b *Backend) Sweep(context.Context) error { return archive.Sweep(b.config.H
 // beginArchive is for an app that is about to be submitted: with archive=true it is
 // noted first, so that no crash leaves an app that nobody follows. The functions that
 // it returns start the agent, or forget the archive of an app that did not come to be.
-func (b *Backend) beginArchive(p *backends.Plan) (start func() error, forget func() error, err error) {
+func (b *Backend) beginArchive(p *backend.Plan) (start func() error, forget func() error, err error) {
 	none := func() error { return nil }
 	if on, _ := p.Cfg["archive"].(bool); !on {
 		return none, none, nil
@@ -57,7 +57,7 @@ func runAgent(dir string, open func(ctx context.Context, home string) (agent.Sto
 	defer h.close()
 	b, err := New(Config{
 		Home: home, Positions: h.positions, Warn: func(line string) { l.Print(line) },
-		Settings: func(context.Context, string) (backends.Config, error) { return info.Cfg, nil },
+		Settings: func(context.Context, string) (backend.Config, error) { return info.Cfg, nil },
 	})
 	if err != nil {
 		return err

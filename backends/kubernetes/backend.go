@@ -7,10 +7,10 @@ import (
 	"strings"
 	"sync"
 
-	"torchx/backends"
 	"torchx/backends/kubernetes/archive"
 	"torchx/backends/kubernetes/kube"
 	"torchx/backends/workspace"
+	"torchx/runtime/backend"
 )
 
 // Config is what the backend needs of the program.
@@ -24,7 +24,7 @@ type Config struct {
 	Images func() (workspace.Pusher, error)
 	// Settings returns the options by which an app is reached: those it was submitted
 	// with, or for an unknown one and for "" those of files and command line. nil: none.
-	Settings func(ctx context.Context, id string) (backends.Config, error)
+	Settings func(ctx context.Context, id string) (backend.Config, error)
 	// Positions returns where cursors of archived logs are kept beside the logs: the
 	// history, or nil where there is none. nil: there is none.
 	Positions func(ctx context.Context) archive.Positions
@@ -44,11 +44,11 @@ type Backend struct {
 }
 
 var (
-	_ backends.Backend  = (*Backend)(nil)
-	_ backends.Waiter   = (*Backend)(nil)
-	_ backends.Prober   = (*Backend)(nil)
-	_ backends.Placer   = (*Backend)(nil)
-	_ backends.Recorder = (*Backend)(nil)
+	_ backend.Backend  = (*Backend)(nil)
+	_ backend.Waiter   = (*Backend)(nil)
+	_ backend.Prober   = (*Backend)(nil)
+	_ backend.Placer   = (*Backend)(nil)
+	_ backend.Recorder = (*Backend)(nil)
 )
 
 // New returns the backend; it touches nothing.
@@ -83,7 +83,7 @@ func (b *Backend) Probe(ctx context.Context) error {
 }
 
 // Place writes down which kubeconfig and context are meant.
-func (b *Backend) Place(cfg backends.Config) (backends.Config, error) {
+func (b *Backend) Place(cfg backend.Config) (backend.Config, error) {
 	a, err := kube.Find(placeOf(cfg), b.config.Environ)
 	if err != nil {
 		return nil, err
@@ -98,7 +98,7 @@ func (b *Backend) Place(cfg backends.Config) (backends.Config, error) {
 }
 
 // placeOf is the cluster that options mean.
-func placeOf(cfg backends.Config) (p kube.Place) {
+func placeOf(cfg backend.Config) (p kube.Place) {
 	set(&p.Kubeconfig, cfg["kubeconfig"])
 	set(&p.Context, cfg["context"])
 	return p
@@ -106,8 +106,8 @@ func placeOf(cfg backends.Config) (p kube.Place) {
 
 // cluster returns a client for the cluster that an app is on, or for "" for the one
 // that is meant by default, and the options that say so.
-func (b *Backend) cluster(ctx context.Context, id string) (*kube.Client, backends.Config, error) {
-	cfg := backends.Config{}
+func (b *Backend) cluster(ctx context.Context, id string) (*kube.Client, backend.Config, error) {
+	cfg := backend.Config{}
 	if b.config.Settings != nil {
 		var err error
 		if cfg, err = b.config.Settings(ctx, id); err != nil {
@@ -134,7 +134,7 @@ func (b *Backend) client(p kube.Place, warn func(line string)) (*kube.Client, er
 		return c, nil
 	}
 	if b.config.Offline {
-		return nil, backends.Errorf(backends.ErrUnavailable, "the network is forbidden by --offline, a cluster cannot be reached")
+		return nil, backend.Errorf(backend.ErrUnavailable, "the network is forbidden by --offline, a cluster cannot be reached")
 	}
 	a, err := kube.Find(p, b.config.Environ)
 	if err != nil {
@@ -151,7 +151,7 @@ func (b *Backend) client(p kube.Place, warn func(line string)) (*kube.Client, er
 type target struct {
 	*kube.Client
 	id, namespace, name string
-	cfg                 backends.Config // by which it is reached
+	cfg                 backend.Config // by which it is reached
 }
 
 // target finds the cluster of an app. Errors: backends.ErrUnavailable, or a plain
@@ -171,5 +171,5 @@ func (b *Backend) target(ctx context.Context, id string) (*target, error) {
 // errNoNamespace says how an id is written.
 func errNoNamespace(id string) error {
 	name := strings.Trim(id, ":")
-	return backends.Errorf(backends.ErrInvalidOption, "app id %q has no namespace: write it as NAMESPACE:NAME, such as %s", id, handleOf(appID(defaultNamespace, name)))
+	return backend.Errorf(backend.ErrInvalidOption, "app id %q has no namespace: write it as NAMESPACE:NAME, such as %s", id, handleOf(appID(defaultNamespace, name)))
 }

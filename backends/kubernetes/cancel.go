@@ -8,21 +8,21 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
-	"torchx/backends"
 	"torchx/backends/kubernetes/kube"
 	"torchx/backends/kubernetes/label"
+	"torchx/runtime/backend"
 )
 
 // Cancel stops an app and keeps its objects: a Volcano Job is aborted, all else is
 // suspended. It returns when the cluster knows. An unknown or finished app, or a
 // second call, does nothing.
-func (b *Backend) Cancel(ctx context.Context, id string, o backends.CancelOptions) error {
+func (b *Backend) Cancel(ctx context.Context, id string, o backend.CancelOptions) error {
 	t, err := b.target(ctx, id)
 	if err != nil {
 		return err
 	}
 	a, err := t.find(ctx)
-	if errors.Is(err, backends.ErrNotFound) {
+	if errors.Is(err, backend.ErrNotFound) {
 		return nil
 	}
 	if err != nil {
@@ -32,7 +32,7 @@ func (b *Backend) Cancel(ctx context.Context, id string, o backends.CancelOption
 		if !o.Discard {
 			b.saveLogs(ctx, id)
 		}
-		if err := t.stop(ctx, a); err != nil && !errors.Is(err, backends.ErrNotFound) {
+		if err := t.stop(ctx, a); err != nil && !errors.Is(err, backend.ErrNotFound) {
 			return err
 		}
 	}
@@ -69,7 +69,7 @@ func (t *target) stop(ctx context.Context, a *app) error {
 		if jobState(j).Terminal() {
 			continue
 		}
-		if err := t.Patch(ctx, kube.Jobs, t.namespace, j.Name, "", suspend); err != nil && !errors.Is(err, backends.ErrNotFound) {
+		if err := t.Patch(ctx, kube.Jobs, t.namespace, j.Name, "", suspend); err != nil && !errors.Is(err, backend.ErrNotFound) {
 			return err
 		}
 	}
@@ -95,7 +95,7 @@ func (t *target) abort(ctx context.Context, j *kube.VolcanoJob) error {
 		Action:     "AbortJob", TargetObject: &owner,
 	}
 	err := t.Create(ctx, kube.VolcanoCommands, t.namespace, c, false, nil)
-	if errors.Is(err, backends.ErrNotFound) || errors.Is(err, kube.ErrForbidden) {
+	if errors.Is(err, backend.ErrNotFound) || errors.Is(err, kube.ErrForbidden) {
 		// As TorchX does it.
 		return t.Patch(ctx, kube.VolcanoJobs, t.namespace, j.Name, "status", map[string]any{
 			"status": map[string]any{"state": map[string]any{"phase": "Aborted"}},
@@ -113,7 +113,7 @@ func (t *target) kill(ctx context.Context) error {
 	none := int64(0)
 	for i := range pods {
 		if p := &pods[i]; p.Status.Phase == corev1.PodRunning || p.Status.Phase == corev1.PodPending {
-			if err := t.Delete(ctx, kube.Pods, t.namespace, p.Name, p.UID, &none); err != nil && !errors.Is(err, backends.ErrNotFound) {
+			if err := t.Delete(ctx, kube.Pods, t.namespace, p.Name, p.UID, &none); err != nil && !errors.Is(err, backend.ErrNotFound) {
 				return err
 			}
 		}

@@ -7,9 +7,9 @@ import (
 
 	"k8s.io/client-go/tools/clientcmd/api"
 
-	"torchx/backends"
-	"torchx/backends/backendtest"
-	"torchx/backends/kubernetes/clustertest"
+	"torchx/runtime/backend"
+	"torchx/test/backendtest"
+	"torchx/test/clustertest"
 )
 
 // TestConformance runs the suite of all backends on a real cluster, in every form.
@@ -28,11 +28,11 @@ func TestConformance(t *testing.T) {
 func harness(t *testing.T, cluster *clustertest.Cluster, gang form) backendtest.Harness {
 	namespace, home := cluster.Namespace(t), t.TempDir()
 	kubeconfig := cluster.Write(t, func(_ *api.Cluster, _ *api.AuthInfo, context *api.Context) { context.Namespace = namespace })
-	open := func(t *testing.T) backends.Backend {
+	open := func(t *testing.T) backend.Backend {
 		b, err := New(Config{
 			Home: home, Exe: "/no/such", Version: "test", Environ: []string{"KUBECONFIG=" + kubeconfig},
-			Settings: func(context.Context, string) (backends.Config, error) {
-				return backends.Config{"namespace": namespace}, nil
+			Settings: func(context.Context, string) (backend.Config, error) {
+				return backend.Config{"namespace": namespace}, nil
 			},
 		})
 		if err != nil {

@@ -6,14 +6,14 @@ import (
 	"fmt"
 	"time"
 
-	"torchx/backends"
 	"torchx/backends/kubernetes/kube"
 	"torchx/backends/kubernetes/label"
+	"torchx/runtime/backend"
 )
 
 // Delete removes all objects of an app and returns when they and the pods are
 // gone. Errors: backends.ErrNotFound, backends.ErrUnavailable.
-func (b *Backend) Delete(ctx context.Context, id string, o backends.DeleteOptions) error {
+func (b *Backend) Delete(ctx context.Context, id string, o backend.DeleteOptions) error {
 	t, err := b.target(ctx, id)
 	if err != nil {
 		return err
@@ -22,7 +22,7 @@ func (b *Backend) Delete(ctx context.Context, id string, o backends.DeleteOption
 	switch {
 	case missing == nil:
 		err = t.remove(ctx, a)
-	case errors.Is(missing, backends.ErrNotFound):
+	case errors.Is(missing, backend.ErrNotFound):
 		// Somebody else deleted it, or its submission was cut short.
 		var some bool
 		if some, err = t.sweep(ctx); err == nil && !some {
@@ -45,7 +45,7 @@ func (b *Backend) Delete(ctx context.Context, id string, o backends.DeleteOption
 func (t *target) remove(ctx context.Context, a *app) (first error) {
 	remove := func(r kube.Resource, name string) {
 		err := t.Delete(ctx, r, t.namespace, name, "", nil)
-		if err != nil && !errors.Is(err, backends.ErrNotFound) && first == nil {
+		if err != nil && !errors.Is(err, backend.ErrNotFound) && first == nil {
 			first = err
 		}
 	}
@@ -76,7 +76,7 @@ func (t *target) sweep(ctx context.Context) (some bool, first error) {
 	}
 	for i := range services.Items {
 		err := t.Delete(ctx, kube.Services, t.namespace, services.Items[i].Name, services.Items[i].UID, nil)
-		if err != nil && !errors.Is(err, backends.ErrNotFound) && first == nil {
+		if err != nil && !errors.Is(err, backend.ErrNotFound) && first == nil {
 			first = err
 		}
 	}
@@ -92,7 +92,7 @@ func (t *target) gone(ctx context.Context) error {
 	late := time.After(goneTime)
 	for wait := 50 * time.Millisecond; ; wait = min(wait*2, time.Second) {
 		_, err := t.find(ctx)
-		if err != nil && !errors.Is(err, backends.ErrNotFound) {
+		if err != nil && !errors.Is(err, backend.ErrNotFound) {
 			return err
 		}
 		if err != nil {

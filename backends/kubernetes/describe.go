@@ -7,10 +7,10 @@ import (
 	"golang.org/x/sync/errgroup"
 	corev1 "k8s.io/api/core/v1"
 
-	"torchx/backends"
 	"torchx/backends/kubernetes/kube"
 	"torchx/backends/kubernetes/label"
 	"torchx/backends/kubernetes/observe"
+	"torchx/runtime/backend"
 	"torchx/runtime/spec"
 )
 
@@ -60,7 +60,7 @@ func (t *target) glance(ctx context.Context) (*observe.Seen, error) {
 		if pods, err = t.listPods(ctx, label.Selector(t.name)); err != nil {
 			return nil, err
 		}
-		cfg := backends.Config{}
+		cfg := backend.Config{}
 		maps.Copy(cfg, t.cfg)
 		cfg["gang"], t.cfg = string(formOf(pods)), cfg
 	}

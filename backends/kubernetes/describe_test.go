@@ -5,9 +5,9 @@ import (
 	"testing"
 	"time"
 
-	"torchx/backends"
-	"torchx/backends/kubernetes/clustertest"
+	"torchx/runtime/backend"
 	"torchx/runtime/spec"
+	"torchx/test/clustertest"
 )
 
 // observed is a backend behind a proxy that counts requests.
@@ -50,12 +50,12 @@ func (o *observed) start(t *testing.T, replicas int, script string, change func(
 	for k, v := range cfg {
 		all[k] = v
 	}
-	resolved, _, err := backends.Resolve(o.Options(), backends.DefaultsLayer(all, "test"))
+	resolved, _, err := backend.Resolve(o.Options(), backend.DefaultsLayer(all, "test"))
 	if err != nil {
 		t.Fatal(err)
 	}
 	app := &spec.App{Name: "observed", Roles: []spec.Role{r}, Metadata: map[string]any{}}
-	p, err := o.Plan(t.Context(), backends.PlanInput{ID: "observed", App: app, Cfg: resolved, Cwd: t.TempDir(), DefaultImage: clustertest.Image})
+	p, err := o.Plan(t.Context(), backend.PlanInput{ID: "observed", App: app, Cfg: resolved, Cwd: t.TempDir(), DefaultImage: clustertest.Image})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -93,7 +93,7 @@ func TestRequests(t *testing.T) {
 		if n := o.until(t, id, "RUNNING", func(s *spec.Status) bool { return s.State == spec.Running }); n > 3 {
 			t.Errorf("%d requests for a running app", n)
 		}
-		if err := o.Delete(t.Context(), id, backends.DeleteOptions{}); err != nil {
+		if err := o.Delete(t.Context(), id, backend.DeleteOptions{}); err != nil {
 			t.Fatal(err)
 		}
 		id = o.start(t, 2, "true", func(r *spec.Role) { r.Image = "no.such/image:1" }, nil)

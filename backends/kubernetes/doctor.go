@@ -9,11 +9,11 @@ import (
 	"strings"
 	"time"
 
-	"torchx/backends"
 	"torchx/backends/kubernetes/kube"
+	"torchx/runtime/backend"
 )
 
-var _ backends.Doctor = (*Backend)(nil)
+var _ backend.Doctor = (*Backend)(nil)
 
 // examTime bounds the look at a cluster that has answered once.
 const examTime = 10 * time.Second
@@ -42,29 +42,29 @@ const oldestServer = 29
 
 // Doctor tells which cluster is used, whether it answers, what runs gangs there, and
 // whether the namespace and the queue can be used that apps go to when -cfg says none.
-func (b *Backend) Doctor(ctx context.Context) []backends.Check {
+func (b *Backend) Doctor(ctx context.Context) []backend.Check {
 	client, cfg, err := b.cluster(ctx, "")
 	if err != nil {
-		return []backends.Check{backends.Failed(kubeconfigCheck, "", "%v", err)}
+		return []backend.Check{backend.Failed(kubeconfigCheck, "", "%v", err)}
 	}
-	checks := []backends.Check{backends.Fine(kubeconfigCheck, "%s, server %s", client.Access, client.Server)}
+	checks := []backend.Check{backend.Fine(kubeconfigCheck, "%s, server %s", client.Access, client.Server)}
 	o, err := readOptions(cfg)
 	if err != nil {
-		return append(checks, backends.Failed(optionsCheck, "see `torchx config explain -b kubernetes`", "%v", err))
+		return append(checks, backend.Failed(optionsCheck, "see `torchx config explain -b kubernetes`", "%v", err))
 	}
 	ctx, cancel := context.WithTimeout(ctx, examTime)
 	defer cancel()
 	server, err := client.Version(ctx)
 	if err != nil {
-		return append(checks, backends.Failed(serverCheck, "", "%v", err))
+		return append(checks, backend.Failed(serverCheck, "", "%v", err))
 	}
 	groups, err := client.Groups(ctx)
 	if err != nil {
-		return append(checks, backends.Failed(serverCheck, "", "%v", err))
+		return append(checks, backend.Failed(serverCheck, "", "%v", err))
 	}
 	c := &clinic{client, groups, o.namespace, o.queue}
-	checks = append(checks, backends.Fine(serverCheck, "Kubernetes %s, %s", server.GitVersion, server.Platform), skew(server.Major, server.Minor), c.gang())
-	return append(checks, backends.RunExams(ctx, examTime, []backends.Exam{
+	checks = append(checks, backend.Fine(serverCheck, "Kubernetes %s, %s", server.GitVersion, server.Platform), skew(server.Major, server.Minor), c.gang())
+	return append(checks, backend.RunExams(ctx, examTime, []backend.Exam{
 		{Name: namespaceCheck, Run: c.checkNamespace},
 		{Name: queueCheck, Run: c.checkQueue},
 		{Name: rightsCheck, Run: c.checkRights},
@@ -79,19 +79,19 @@ type clinic struct {
 }
 
 // skew compares the server's version with that of the library which speaks to it.
-func skew(major, minor string) backends.Check {
+func skew(major, minor string) backend.Check {
 	server, err := strconv.Atoi(strings.TrimRight(minor, "+")) // clouds have "34+"
 	client := clientMinor()
 	switch {
 	case err != nil || major != "1":
-		return backends.Warned(skewCheck, "see `torchx version`", "the server calls itself %s.%s, which says nothing", major, minor)
+		return backend.Warned(skewCheck, "see `torchx version`", "the server calls itself %s.%s, which says nothing", major, minor)
 	case server < oldestServer:
-		return backends.Warned(skewCheck, "upgrade the cluster, or use gang=volcano",
+		return backend.Warned(skewCheck, "upgrade the cluster, or use gang=volcano",
 			"the server is 1.%d: before 1.%d retries of single replicas (gang=jobset and job) are left out", server, oldestServer)
 	case client == 0:
-		return backends.Fine(skewCheck, "the server is 1.%d, torchx needs 1.%d", server, oldestServer)
+		return backend.Fine(skewCheck, "the server is 1.%d, torchx needs 1.%d", server, oldestServer)
 	}
-	return backends.Fine(skewCheck, "the server is 1.%d, torchx speaks 1.%d and needs 1.%d", server, client, oldestServer)
+	return backend.Fine(skewCheck, "the server is 1.%d, torchx speaks 1.%d and needs 1.%d", server, client, oldestServer)
 }
 
 // clientMinor is x of the Kubernetes 1.x that client-go v0.x.y belongs to; 0 is not known.
@@ -110,7 +110,7 @@ func clientMinor() int {
 }
 
 // gang tells what can run replicas here; job always can.
-func (c *clinic) gang() backends.Check {
+func (c *clinic) gang() backend.Check {
 	var found []string
 	if c.groups.Has(kube.VolcanoJobs) {
 		found = append(found, "Volcano (gang=volcano)")
@@ -123,48 +123,48 @@ func (c *clinic) gang() backends.Check {
 	}
 	switch {
 	case len(found) == 0:
-		return backends.Warned(gangCheck, "install Volcano to have all replicas start or none; gang=auto uses what there is",
+		return backend.Warned(gangCheck, "install Volcano to have all replicas start or none; gang=auto uses what there is",
 			"neither Volcano nor JobSet: apps run as Jobs (gang=job), whose replicas start one by one")
 	case !c.groups.Has(kube.VolcanoJobs):
-		return backends.Warned(gangCheck, "install Volcano to have all replicas start or none", "%s, and plain Jobs", strings.Join(found, ", "))
+		return backend.Warned(gangCheck, "install Volcano to have all replicas start or none", "%s, and plain Jobs", strings.Join(found, ", "))
 	}
-	return backends.Fine(gangCheck, "%s, and plain Jobs (gang=job)", strings.Join(found, ", "))
+	return backend.Fine(gangCheck, "%s, and plain Jobs (gang=job)", strings.Join(found, ", "))
 }
 
 // checkNamespace finds out whether there is the namespace; who may not look at
 // namespaces is told of their rights in it.
-func (c *clinic) checkNamespace(ctx context.Context) backends.Check {
+func (c *clinic) checkNamespace(ctx context.Context) backend.Check {
 	var found kube.Object
 	err := c.Get(ctx, kube.Namespaces, "", c.namespace, &found)
 	switch {
 	case errors.Is(err, kube.ErrForbidden):
-		return backends.Fine(namespaceCheck, "%s, which you may not look at; see %s", c.namespace, rightsCheck)
+		return backend.Fine(namespaceCheck, "%s, which you may not look at; see %s", c.namespace, rightsCheck)
 	case err != nil:
-		return backends.Failed(namespaceCheck, "", "%v", err)
+		return backend.Failed(namespaceCheck, "", "%v", err)
 	case found.DeletionTimestamp != nil:
-		return backends.Failed(namespaceCheck, "choose another by -cfg namespace=NAME", "%s is being deleted", c.namespace)
+		return backend.Failed(namespaceCheck, "choose another by -cfg namespace=NAME", "%s is being deleted", c.namespace)
 	}
-	return backends.Fine(namespaceCheck, "%s, where apps go when -cfg namespace names none", c.namespace)
+	return backend.Fine(namespaceCheck, "%s, where apps go when -cfg namespace names none", c.namespace)
 }
 
 // checkQueue finds out whether Volcano takes jobs in the queue.
-func (c *clinic) checkQueue(ctx context.Context) backends.Check {
+func (c *clinic) checkQueue(ctx context.Context) backend.Check {
 	if !c.groups.Has(kube.VolcanoQueues) {
-		return backends.Fine(queueCheck, "none without Volcano")
+		return backend.Fine(queueCheck, "none without Volcano")
 	}
 	var found kube.VolcanoQueue
 	err := c.Get(ctx, kube.VolcanoQueues, "", c.queue, &found)
 	switch {
 	case errors.Is(err, kube.ErrForbidden):
-		return backends.Fine(queueCheck, "%s, which you may not look at", c.queue)
-	case errors.Is(err, backends.ErrNotFound):
-		return backends.Failed(queueCheck, "choose one of `kubectl get queues` by -cfg queue=NAME", "Volcano has no queue %s", c.queue)
+		return backend.Fine(queueCheck, "%s, which you may not look at", c.queue)
+	case errors.Is(err, backend.ErrNotFound):
+		return backend.Failed(queueCheck, "choose one of `kubectl get queues` by -cfg queue=NAME", "Volcano has no queue %s", c.queue)
 	case err != nil:
-		return backends.Failed(queueCheck, "", "%v", err)
+		return backend.Failed(queueCheck, "", "%v", err)
 	case found.Status.State != "" && found.Status.State != queueOpen:
-		return backends.Failed(queueCheck, "choose another of `kubectl get queues` by -cfg queue=NAME", "queue %s is %s: it takes no jobs", c.queue, found.Status.State)
+		return backend.Failed(queueCheck, "choose another of `kubectl get queues` by -cfg queue=NAME", "queue %s is %s: it takes no jobs", c.queue, found.Status.State)
 	}
-	return backends.Fine(queueCheck, "%s, where apps go when -cfg queue names none", c.queue)
+	return backend.Fine(queueCheck, "%s, where apps go when -cfg queue names none", c.queue)
 }
 
 func (r right) String() string {

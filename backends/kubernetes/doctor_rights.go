@@ -7,8 +7,8 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
-	"torchx/backends"
 	"torchx/backends/kubernetes/kube"
+	"torchx/runtime/backend"
 )
 
 // accessReviews ask the server whether the asker may do something.
@@ -53,7 +53,7 @@ func (c *clinic) rights() []right {
 }
 
 // checkRights names what the user may not do in the namespace.
-func (c *clinic) checkRights(ctx context.Context) backends.Check {
+func (c *clinic) checkRights(ctx context.Context) backend.Check {
 	all := c.rights()
 	denied := make([]bool, len(all))
 	ask, ctx := errgroup.WithContext(ctx)
@@ -65,7 +65,7 @@ func (c *clinic) checkRights(ctx context.Context) backends.Check {
 		})
 	}
 	if err := ask.Wait(); err != nil {
-		return backends.Warned(rightsCheck, "see `kubectl auth can-i --list -n "+c.namespace+"`", "what you may do is not known: %v", err)
+		return backend.Warned(rightsCheck, "see `kubectl auth can-i --list -n "+c.namespace+"`", "what you may do is not known: %v", err)
 	}
 	var must, may []string
 	for i, r := range all {
@@ -79,11 +79,11 @@ func (c *clinic) checkRights(ctx context.Context) backends.Check {
 	const fix = "ask for a role that may, or choose another namespace by -cfg namespace=NAME"
 	switch {
 	case len(must) > 0:
-		return backends.Failed(rightsCheck, fix, "in namespace %s you may not %s", c.namespace, sentence(append(must, may...)))
+		return backend.Failed(rightsCheck, fix, "in namespace %s you may not %s", c.namespace, sentence(append(must, may...)))
 	case len(may) > 0:
-		return backends.Warned(rightsCheck, "ask for a role that may: it is how torchx learns why an app waits", "in namespace %s you may not %s", c.namespace, sentence(may))
+		return backend.Warned(rightsCheck, "ask for a role that may: it is how torchx learns why an app waits", "in namespace %s you may not %s", c.namespace, sentence(may))
 	}
-	return backends.Fine(rightsCheck, "you may do all that apps need in namespace %s", c.namespace)
+	return backend.Fine(rightsCheck, "you may do all that apps need in namespace %s", c.namespace)
 }
 
 // denied asks the server about one right.

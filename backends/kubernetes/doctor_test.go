@@ -13,23 +13,23 @@ import (
 
 	"k8s.io/client-go/tools/clientcmd/api"
 
-	"torchx/backends"
-	"torchx/backends/kubernetes/clustertest"
+	"torchx/runtime/backend"
+	"torchx/test/clustertest"
 )
 
 // diagnose returns the doctor's checks, and the one of a name.
-func diagnose(t *testing.T, kubeconfig string, cfg backends.Config) func(name string) backends.Check {
+func diagnose(t *testing.T, kubeconfig string, cfg backend.Config) func(name string) backend.Check {
 	t.Helper()
 	b, err := New(Config{
 		Environ: []string{"KUBECONFIG=" + kubeconfig, "HOME=" + t.TempDir()}, Version: "test",
-		Settings: func(context.Context, string) (backends.Config, error) { return cfg, nil },
+		Settings: func(context.Context, string) (backend.Config, error) { return cfg, nil },
 	})
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer b.Close()
 	all := b.Doctor(t.Context())
-	return func(name string) backends.Check {
+	return func(name string) backend.Check {
 		t.Helper()
 		for _, c := range all {
 			if strings.Contains(c.Text+c.Fix, "\n") {
@@ -40,11 +40,11 @@ func diagnose(t *testing.T, kubeconfig string, cfg backends.Config) func(name st
 			}
 		}
 		t.Errorf("no check %s in %+v", name, all)
-		return backends.Check{}
+		return backend.Check{}
 	}
 }
 
-func wantCheck(t *testing.T, c backends.Check, level backends.Level, text string) {
+func wantCheck(t *testing.T, c backend.Check, level backend.Level, text string) {
 	t.Helper()
 	if c.Level != level || !strings.Contains(c.Text, text) {
 		t.Errorf("%+v, want %s with %q", c, level, text)
@@ -123,12 +123,12 @@ func healthy(denied ...string) answers {
 
 func TestDoctorOfConfigurations(t *testing.T) {
 	t.Parallel()
-	wantCheck(t, diagnose(t, "/no/such", nil)(kubeconfigCheck), backends.LevelFailure, "there is no kubeconfig /no/such, which $KUBECONFIG names")
-	wantCheck(t, diagnose(t, "", nil)(kubeconfigCheck), backends.LevelFailure, "no kubeconfig")
-	wantCheck(t, diagnose(t, kubeconfigFor(t, "http://127.0.0.1:1"), nil)(serverCheck), backends.LevelFailure, "nothing listens at that address")
-	wantCheck(t, diagnose(t, kubeconfigFor(t, "http://127.0.0.1:1"), backends.Config{"context": "no"})(kubeconfigCheck), backends.LevelFailure, `has no context "no": it has lab`)
+	wantCheck(t, diagnose(t, "/no/such", nil)(kubeconfigCheck), backend.LevelFailure, "there is no kubeconfig /no/such, which $KUBECONFIG names")
+	wantCheck(t, diagnose(t, "", nil)(kubeconfigCheck), backend.LevelFailure, "no kubeconfig")
+	wantCheck(t, diagnose(t, kubeconfigFor(t, "http://127.0.0.1:1"), nil)(serverCheck), backend.LevelFailure, "nothing listens at that address")
+	wantCheck(t, diagnose(t, kubeconfigFor(t, "http://127.0.0.1:1"), backend.Config{"context": "no"})(kubeconfigCheck), backend.LevelFailure, `has no context "no": it has lab`)
 	refusing := http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusUnauthorized) })
-	wantCheck(t, diagnose(t, serve(t, refusing), nil)(serverCheck), backends.LevelFailure, "does not accept the credentials of user u")
+	wantCheck(t, diagnose(t, serve(t, refusing), nil)(serverCheck), backend.LevelFailure, "does not accept the credentials of user u")
 }
 
 func TestDoctorOfClusters(t *testing.T) {
@@ -138,33 +138,33 @@ func TestDoctorOfClusters(t *testing.T) {
 		kubeconfigCheck: "context lab, server http://127.0.0.1:", serverCheck: "Kubernetes v1.34.4", skewCheck: "the server is 1.34, torchx",
 		gangCheck: "Volcano (gang=volcano), JobSet (gang=jobset), and plain Jobs", namespaceCheck: "default, ", queueCheck: "default, ", rightsCheck: "all that apps need",
 	} {
-		wantCheck(t, all(name), backends.LevelOK, text)
+		wantCheck(t, all(name), backend.LevelOK, text)
 	}
-	all = diagnose(t, serve(t, healthy()), backends.Config{"namespace": "nosuch", "queue": "nosuch"})
-	wantCheck(t, all(namespaceCheck), backends.LevelFailure, "nosuch")
-	wantCheck(t, all(queueCheck), backends.LevelFailure, "Volcano has no queue nosuch")
-	all = diagnose(t, serve(t, healthy()), backends.Config{"queue": "shut"})
-	wantCheck(t, all(queueCheck), backends.LevelFailure, "queue shut is Closed")
+	all = diagnose(t, serve(t, healthy()), backend.Config{"namespace": "nosuch", "queue": "nosuch"})
+	wantCheck(t, all(namespaceCheck), backend.LevelFailure, "nosuch")
+	wantCheck(t, all(queueCheck), backend.LevelFailure, "Volcano has no queue nosuch")
+	all = diagnose(t, serve(t, healthy()), backend.Config{"queue": "shut"})
+	wantCheck(t, all(queueCheck), backend.LevelFailure, "queue shut is Closed")
 
 	cluster := healthy("create jobs", "get pods/log", "list nodes")
 	all = diagnose(t, serve(t, cluster), nil)
-	wantCheck(t, all(rightsCheck), backends.LevelFailure, "in namespace default you may not get pods/log; create jobs.batch; create jobs.batch.volcano.sh; list nodes")
-	wantCheck(t, diagnose(t, serve(t, healthy("list nodes", "list events")), nil)(rightsCheck), backends.LevelWarning, "you may not list events; list nodes")
+	wantCheck(t, all(rightsCheck), backend.LevelFailure, "in namespace default you may not get pods/log; create jobs.batch; create jobs.batch.volcano.sh; list nodes")
+	wantCheck(t, diagnose(t, serve(t, healthy("list nodes", "list events")), nil)(rightsCheck), backend.LevelWarning, "you may not list events; list nodes")
 
 	cluster = healthy()
 	cluster["/apis"] = groups()
 	cluster["/api/v1/namespaces/default"] = map[string]any{"metadata": map[string]string{"deletionTimestamp": "2026-01-01T00:00:00Z"}}
 	all = diagnose(t, serve(t, cluster), nil)
-	wantCheck(t, all(gangCheck), backends.LevelWarning, "neither Volcano nor JobSet")
-	wantCheck(t, all(namespaceCheck), backends.LevelFailure, "is being deleted")
-	wantCheck(t, all(queueCheck), backends.LevelOK, "none without Volcano")
+	wantCheck(t, all(gangCheck), backend.LevelWarning, "neither Volcano nor JobSet")
+	wantCheck(t, all(namespaceCheck), backend.LevelFailure, "is being deleted")
+	wantCheck(t, all(queueCheck), backend.LevelOK, "none without Volcano")
 }
 
 func TestSkew(t *testing.T) {
 	t.Parallel()
-	wantCheck(t, skew("1", "34+"), backends.LevelOK, "the server is 1.34")
-	wantCheck(t, skew("1", "28"), backends.LevelWarning, "before 1.29")
-	wantCheck(t, skew("", ""), backends.LevelWarning, "says nothing")
+	wantCheck(t, skew("1", "34+"), backend.LevelOK, "the server is 1.34")
+	wantCheck(t, skew("1", "28"), backend.LevelWarning, "before 1.29")
+	wantCheck(t, skew("", ""), backend.LevelWarning, "says nothing")
 }
 
 // TestDoctorOfRealCluster: the same of a real one, as users that may do all, little, nothing.
@@ -172,17 +172,17 @@ func TestDoctorOfRealCluster(t *testing.T) {
 	t.Parallel()
 	cluster := clustertest.Need(t)
 	namespace := cluster.Namespace(t)
-	cfg := backends.Config{"namespace": namespace}
+	cfg := backend.Config{"namespace": namespace}
 	all := diagnose(t, cluster.Kubeconfig, cfg)
 	for _, name := range []string{serverCheck, skewCheck, gangCheck, namespaceCheck, queueCheck, rightsCheck} {
-		wantCheck(t, all(name), backends.LevelOK, "")
+		wantCheck(t, all(name), backend.LevelOK, "")
 	}
 	all = diagnose(t, cluster.User(t, namespace, `{apiGroups: [batch, batch.volcano.sh, bus.volcano.sh, jobset.x-k8s.io], resources: ["*"], verbs: ["*"]}`), cfg)
-	wantCheck(t, all(namespaceCheck), backends.LevelOK, "which you may not look at")
-	wantCheck(t, all(rightsCheck), backends.LevelFailure, "you may not get, list, watch pods; get pods/log; create, delete services; list events; list nodes")
+	wantCheck(t, all(namespaceCheck), backend.LevelOK, "which you may not look at")
+	wantCheck(t, all(rightsCheck), backend.LevelFailure, "you may not get, list, watch pods; get pods/log; create, delete services; list events; list nodes")
 	stranger := cluster.Write(t, func(_ *api.Cluster, user *api.AuthInfo, _ *api.Context) { *user = api.AuthInfo{Token: "expired"} })
-	wantCheck(t, diagnose(t, stranger, cfg)(serverCheck), backends.LevelFailure, "does not accept the credentials")
-	all = diagnose(t, cluster.Kubeconfig, backends.Config{"namespace": "no-such", "queue": "no-such"})
-	wantCheck(t, all(namespaceCheck), backends.LevelFailure, "has no namespace no-such")
-	wantCheck(t, all(queueCheck), backends.LevelFailure, "no queue no-such")
+	wantCheck(t, diagnose(t, stranger, cfg)(serverCheck), backend.LevelFailure, "does not accept the credentials")
+	all = diagnose(t, cluster.Kubeconfig, backend.Config{"namespace": "no-such", "queue": "no-such"})
+	wantCheck(t, all(namespaceCheck), backend.LevelFailure, "has no namespace no-such")
+	wantCheck(t, all(queueCheck), backend.LevelFailure, "no queue no-such")
 }

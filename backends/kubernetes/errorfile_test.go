@@ -5,7 +5,7 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 
-	"torchx/backends"
+	"torchx/runtime/backend"
 	"torchx/runtime/spec"
 )
 
@@ -21,12 +21,12 @@ func TestReportErrors(t *testing.T) {
 	elastic.Entrypoint, elastic.Args = "bash", []string{"-c", "torchrun --nnodes 2 train.py"}
 	want := map[string]string{"own": "/nfs/e.json", "plain": "/dev/termination-log", "elastic": ""}
 	for _, gang := range forms {
-		cfg, _, err := backends.Resolve(planner{}.Options(), backends.DefaultsLayer(map[string]string{"gang": string(gang)}, "test"))
+		cfg, _, err := backend.Resolve(planner{}.Options(), backend.DefaultsLayer(map[string]string{"gang": string(gang)}, "test"))
 		if err != nil {
 			t.Fatal(err)
 		}
 		app := &spec.App{Name: "app", Roles: []spec.Role{own, plain, elastic}}
-		plan, err := planner{}.Plan(t.Context(), backends.PlanInput{ID: "app-1", App: app, Cfg: cfg, DefaultImage: "i"})
+		plan, err := planner{}.Plan(t.Context(), backend.PlanInput{ID: "app-1", App: app, Cfg: cfg, DefaultImage: "i"})
 		if err != nil {
 			t.Fatal(err)
 		}

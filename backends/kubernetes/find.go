@@ -7,9 +7,9 @@ import (
 
 	batchv1 "k8s.io/api/batch/v1"
 
-	"torchx/backends"
 	"torchx/backends/kubernetes/kube"
 	"torchx/backends/kubernetes/label"
+	"torchx/runtime/backend"
 )
 
 // app is the main object of an app as it is on the cluster; one of the fields by
@@ -31,11 +31,11 @@ func (t *target) find(ctx context.Context) (*app, error) {
 	}
 	for _, f := range order {
 		a, err := t.findAs(ctx, f)
-		if err == nil || !errors.Is(err, backends.ErrNotFound) {
+		if err == nil || !errors.Is(err, backend.ErrNotFound) {
 			return a, err
 		}
 	}
-	return nil, backends.Errorf(backends.ErrNotFound, "%s has no app %s in namespace %s", t.Client, t.name, t.namespace)
+	return nil, backend.Errorf(backend.ErrNotFound, "%s has no app %s in namespace %s", t.Client, t.name, t.namespace)
 }
 
 func (t *target) findAs(ctx context.Context, f form) (*app, error) {
@@ -58,7 +58,7 @@ func (t *target) findAs(ctx context.Context, f form) (*app, error) {
 		}
 	}
 	if len(a.jobs) == 0 {
-		return nil, backends.ErrNotFound
+		return nil, backend.ErrNotFound
 	}
 	return a, nil
 }

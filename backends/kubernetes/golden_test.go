@@ -11,8 +11,8 @@ import (
 
 	"k8s.io/apimachinery/pkg/api/resource"
 
-	"torchx/backends"
 	"torchx/backends/kubernetes/label"
+	"torchx/runtime/backend"
 	"torchx/runtime/spec"
 )
 
@@ -52,11 +52,11 @@ func TestRecordings(t *testing.T) {
 }
 
 func (r *recording) check(t *testing.T) {
-	cfg, _, err := backends.Resolve(planner{}.Options(), backends.JSONLayer(r.Cfg, "cfg"))
+	cfg, _, err := backend.Resolve(planner{}.Options(), backend.JSONLayer(r.Cfg, "cfg"))
 	if err != nil {
 		t.Fatal(err)
 	}
-	in := backends.PlanInput{ID: r.App.Name + "-bzx310r0jf6nh", App: r.App, Cfg: cfg, Cwd: "/cwd"}
+	in := backend.PlanInput{ID: r.App.Name + "-bzx310r0jf6nh", App: r.App, Cfg: cfg, Cwd: "/cwd"}
 	plan, err := planner{version: "0.8.0dev0"}.Plan(t.Context(), in)
 	if r.Name == "custom_overlay_ops" {
 		// Its overlay takes away a volume that is still mounted: no cluster would run it.

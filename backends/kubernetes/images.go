@@ -7,8 +7,8 @@ import (
 
 	"github.com/docker/go-units"
 
-	"torchx/backends"
 	"torchx/backends/workspace"
+	"torchx/runtime/backend"
 	"torchx/runtime/spec"
 )
 
@@ -28,7 +28,7 @@ type images struct {
 // planImages names the images of all roles. A workspace and an image of the local
 // engine go by way of image_repo. The app of the plan gets its workspaces, with
 // absolute paths.
-func planImages(ctx context.Context, plan *backends.Plan, in backends.PlanInput, o options) (images, error) {
+func planImages(ctx context.Context, plan *backend.Plan, in backend.PlanInput, o options) (images, error) {
 	im := images{push: map[string]PushedImage{}}
 	takeWorkspace(plan, in, o)
 	for i := range plan.App.Roles {
@@ -59,7 +59,7 @@ func planImages(ctx context.Context, plan *backends.Plan, in backends.PlanInput,
 
 // takeWorkspace gives the first role the workspace of the command, or says once
 // that there is none without image_repo.
-func takeWorkspace(plan *backends.Plan, in backends.PlanInput, o options) {
+func takeWorkspace(plan *backend.Plan, in backend.PlanInput, o options) {
 	first := &plan.App.Roles[0]
 	if o.imageRepo != "" {
 		switch {
@@ -84,7 +84,7 @@ func takeWorkspace(plan *backends.Plan, in backends.PlanInput, o options) {
 }
 
 // nameWorkspace names the image that a role's folders make; it reads all of them.
-func (im *images) nameWorkspace(ctx context.Context, plan *backends.Plan, role *spec.Role, cwd string) (string, error) {
+func (im *images) nameWorkspace(ctx context.Context, plan *backend.Plan, role *spec.Role, cwd string) (string, error) {
 	var projects []workspace.Project
 	for n, e := range role.Workspace.Projects {
 		dir, err := workspace.Absolute(e.Key, cwd)

@@ -6,9 +6,9 @@ import (
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
-	"torchx/backends"
 	"torchx/backends/kubernetes/kube"
 	"torchx/backends/kubernetes/label"
+	"torchx/runtime/backend"
 )
 
 // kueueJobUID is the label of a Kueue Workload with the UID of the Job or JobSet that
@@ -39,7 +39,7 @@ func (t *target) deactivate(ctx context.Context, all []*metav1.ObjectMeta) error
 		}
 		for i := range list.Items {
 			err := t.Patch(ctx, workloads, t.namespace, list.Items[i].Name, "", map[string]any{"spec": map[string]any{"active": false}})
-			if err != nil && !errors.Is(err, backends.ErrNotFound) {
+			if err != nil && !errors.Is(err, backend.ErrNotFound) {
 				return err
 			}
 		}

@@ -9,7 +9,7 @@ import (
 	"sync"
 	"testing"
 
-	"torchx/backends"
+	"torchx/runtime/backend"
 )
 
 // TestCancelWithKueue: Kueue would start again what was only suspended. Its part is
@@ -40,13 +40,13 @@ func TestCancelWithKueue(t *testing.T) {
 	}))
 	b, err := New(Config{
 		Home: t.TempDir(), Version: "test", Environ: []string{"KUBECONFIG=" + kubeconfig},
-		Settings: func(context.Context, string) (backends.Config, error) { return backends.Config{"gang": "jobset"}, nil },
+		Settings: func(context.Context, string) (backend.Config, error) { return backend.Config{"gang": "jobset"}, nil },
 	})
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer b.Close()
-	if err := b.Cancel(t.Context(), "n:a", backends.CancelOptions{}); err != nil {
+	if err := b.Cancel(t.Context(), "n:a", backend.CancelOptions{}); err != nil {
 		t.Fatal(err)
 	}
 	if len(did) != 2 || did[0] != `w1 {"spec":{"active":false}}` || !strings.HasPrefix(did[1], "a ") || !strings.Contains(did[1], `"suspend":true`) {

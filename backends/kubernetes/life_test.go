@@ -13,8 +13,8 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/client-go/tools/clientcmd/api"
 
-	"torchx/backends"
 	"torchx/backends/kubernetes/label"
+	"torchx/runtime/backend"
 	"torchx/runtime/spec"
 )
 
@@ -30,7 +30,7 @@ func TestCancel(t *testing.T) {
 				t.Fatal(err)
 			}
 			for _, force := range []bool{false, true, false} {
-				if err := s.Cancel(t.Context(), p.ID, backends.CancelOptions{Force: force}); err != nil {
+				if err := s.Cancel(t.Context(), p.ID, backend.CancelOptions{Force: force}); err != nil {
 					t.Fatal(err)
 				}
 			}
@@ -47,7 +47,7 @@ func TestCancel(t *testing.T) {
 					}
 				}
 			}
-			if err := s.Cancel(t.Context(), p.ID, backends.CancelOptions{}); err != nil {
+			if err := s.Cancel(t.Context(), p.ID, backend.CancelOptions{}); err != nil {
 				t.Error(err)
 			}
 			for _, o := range s.objects() {
@@ -58,7 +58,7 @@ func TestCancel(t *testing.T) {
 			if got, err := s.Submitted(t.Context(), p.ID); err != nil || got.Partial {
 				t.Errorf("%+v, %v", got, err)
 			}
-			if err := s.Delete(t.Context(), p.ID, backends.DeleteOptions{}); err != nil {
+			if err := s.Delete(t.Context(), p.ID, backend.DeleteOptions{}); err != nil {
 				t.Fatal(err)
 			}
 			s.wantNothing("deleted")
@@ -71,15 +71,15 @@ func TestUnknown(t *testing.T) {
 	t.Parallel()
 	s := newSite(t)
 	id := appID(s.namespace, "nope")
-	if err := s.Cancel(t.Context(), id, backends.CancelOptions{Force: true}); err != nil {
+	if err := s.Cancel(t.Context(), id, backend.CancelOptions{Force: true}); err != nil {
 		t.Errorf("cancel: %v", err)
 	}
 	_, described := s.Describe(t.Context(), id)
 	_, submitted := s.Submitted(t.Context(), id)
 	for what, err := range map[string]error{
-		"delete": s.Delete(t.Context(), id, backends.DeleteOptions{}), "describe": described, "submitted": submitted,
+		"delete": s.Delete(t.Context(), id, backend.DeleteOptions{}), "describe": described, "submitted": submitted,
 	} {
-		if !errors.Is(err, backends.ErrNotFound) {
+		if !errors.Is(err, backend.ErrNotFound) {
 			t.Errorf("%s: %v", what, err)
 		}
 	}
@@ -120,7 +120,7 @@ func TestOfTorchX(t *testing.T) {
 			t.Errorf("%+v, was %+v", is, was)
 		}
 	}
-	if err := errors.Join(s.Cancel(t.Context(), id, backends.CancelOptions{Force: true}), s.Delete(t.Context(), id, backends.DeleteOptions{})); err != nil {
+	if err := errors.Join(s.Cancel(t.Context(), id, backend.CancelOptions{Force: true}), s.Delete(t.Context(), id, backend.DeleteOptions{})); err != nil {
 		t.Error(err)
 	}
 }
@@ -175,7 +175,7 @@ func TestRights(t *testing.T) {
 	if apps, err := b.List(t.Context()); err != nil || len(apps) != 1 {
 		t.Errorf("%v, %v", apps, err)
 	}
-	if err := errors.Join(b.Cancel(t.Context(), p.ID, backends.CancelOptions{}), b.Delete(t.Context(), p.ID, backends.DeleteOptions{})); err != nil {
+	if err := errors.Join(b.Cancel(t.Context(), p.ID, backend.CancelOptions{}), b.Delete(t.Context(), p.ID, backend.DeleteOptions{})); err != nil {
 		t.Error(err)
 	}
 	err := b.Submit(t.Context(), s.plan("pair-2", map[string]any{"gang": "job"}))
@@ -201,7 +201,7 @@ func TestPlace(t *testing.T) {
 	elsewhere := s.as("/no/such")
 	for _, kubeconfig := range []any{s.Kubeconfig, "/moved/away"} {
 		cfg["kubeconfig"] = kubeconfig
-		elsewhere.config.Settings = func(context.Context, string) (backends.Config, error) { return cfg, nil }
+		elsewhere.config.Settings = func(context.Context, string) (backend.Config, error) { return cfg, nil }
 		if kubeconfig != s.Kubeconfig {
 			elsewhere.config.Environ = []string{"KUBECONFIG=" + s.Write(t, func(*api.Cluster, *api.AuthInfo, *api.Context) {})}
 		}

@@ -9,10 +9,10 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
-	"torchx/backends"
 	"torchx/backends/kubernetes/kube"
 	"torchx/backends/kubernetes/label"
 	"torchx/backends/kubernetes/observe"
+	"torchx/runtime/backend"
 	"torchx/runtime/spec"
 )
 
@@ -42,7 +42,7 @@ func (b *Backend) List(ctx context.Context) ([]spec.Summary, error) {
 }
 
 // namespaces are where to look, in this order until it is allowed; "" is all.
-func namespaces(c *kube.Client, cfg backends.Config) []string {
+func namespaces(c *kube.Client, cfg backend.Config) []string {
 	if ns, ok := cfg["namespace"].(string); ok {
 		return []string{ns}
 	}

@@ -11,34 +11,34 @@ import (
 
 	"k8s.io/apimachinery/pkg/util/validation"
 
-	"torchx/backends"
 	"torchx/backends/kubernetes/label"
+	"torchx/runtime/backend"
 	"torchx/runtime/spec"
 )
 
 // Load rebuilds a plan from its JSON form. The plan's id is in its objects, so that
 // of the input is not looked at; see adopt. Errors: ErrInvalidPlan, ErrInvalidOption.
-func (p planner) Load(_ context.Context, in backends.PlanInput, raw json.RawMessage) (*backends.Plan, error) {
+func (p planner) Load(_ context.Context, in backend.PlanInput, raw json.RawMessage) (*backend.Plan, error) {
 	o, err := readOptions(in.Cfg)
 	if err != nil {
 		return nil, err
 	}
 	req := &Request{}
 	if err := strict(raw, req); err != nil {
-		return nil, backends.Errorf(backends.ErrInvalidPlan, "read request: %w", err)
+		return nil, backend.Errorf(backend.ErrInvalidPlan, "read request: %w", err)
 	}
 	if req.form() == "" {
-		return nil, backends.Errorf(backends.ErrInvalidPlan, "request.objects: the first must be a Job of Volcano, a JobSet or a Job: it is the app")
+		return nil, backend.Errorf(backend.ErrInvalidPlan, "request.objects: the first must be a Job of Volcano, a JobSet or a Job: it is the app")
 	}
 	id := req.adopt()
 	if strings.HasSuffix(id, ":") {
-		return nil, backends.Errorf(backends.ErrInvalidPlan, "request.objects[0].metadata: the label %s must name the app", label.Instance)
+		return nil, backend.Errorf(backend.ErrInvalidPlan, "request.objects[0].metadata: the label %s must name the app", label.Instance)
 	}
 	if err := req.check(in.App); err != nil {
-		return nil, backends.Errorf(backends.ErrInvalidPlan, "%w", err)
+		return nil, backend.Errorf(backend.ErrInvalidPlan, "%w", err)
 	}
 	common, ofForm := warn(in.App, req.form(), o)
-	return &backends.Plan{
+	return &backend.Plan{
 		ID: id, App: in.App.Clone(), Cfg: in.Cfg, Request: req,
 		Warnings: append(common, ofForm...), Progress: in.Progress,
 	}, nil

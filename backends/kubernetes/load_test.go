@@ -6,12 +6,12 @@ import (
 	"strings"
 	"testing"
 
-	"torchx/backends"
 	"torchx/backends/kubernetes/label"
+	"torchx/runtime/backend"
 	"torchx/runtime/spec"
 )
 
-func twoRoles(t *testing.T, cfg string) backends.PlanInput {
+func twoRoles(t *testing.T, cfg string) backend.PlanInput {
 	return input(t, cfg, role("w", func(r *spec.Role) {
 		r.NumReplicas, r.MaxRetries = 2, 1
 		r.Args = []string{"${replica_id}", "a&b"}
@@ -108,7 +108,7 @@ func TestLoadRefuses(t *testing.T) {
 			continue
 		}
 		_, err := planner{}.Load(t.Context(), in, json.RawMessage(changed))
-		if !errors.Is(err, backends.ErrInvalidPlan) || !strings.Contains(err.Error(), test.want) || strings.Contains(err.Error(), "\n") {
+		if !errors.Is(err, backend.ErrInvalidPlan) || !strings.Contains(err.Error(), test.want) || strings.Contains(err.Error(), "\n") {
 			t.Errorf("%s: error %v, want %s", test.to, err, test.want)
 		}
 	}

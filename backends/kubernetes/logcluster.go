@@ -12,18 +12,18 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 
-	"torchx/backends"
 	"torchx/backends/kubernetes/archive"
 	"torchx/backends/kubernetes/kube"
 	"torchx/backends/kubernetes/observe"
 	"torchx/backends/kubernetes/podlog"
+	"torchx/runtime/backend"
 )
 
 // logCluster is an app on its cluster, as its archive sees it.
 type logCluster struct {
 	backend *Backend
 	id      string
-	stream  backends.Stream // the only one that is asked for; "" is both
+	stream  backend.Stream // the only one that is asked for; "" is both
 }
 
 // Look implements archive.Cluster.
@@ -55,7 +55,7 @@ func (c *logCluster) Watch(ctx context.Context, see func(*archive.Snapshot)) err
 			see(s)
 			return s.Status.State.Terminal()
 		})
-		if err == nil || !errors.Is(err, backends.ErrUnavailable) || apierrors.IsUnauthorized(err) {
+		if err == nil || !errors.Is(err, backend.ErrUnavailable) || apierrors.IsUnauthorized(err) {
 			return err
 		}
 		if err := sleep(ctx, awayPause); err != nil {
@@ -180,7 +180,7 @@ func (c *logCluster) Open(ctx context.Context, r archive.Run, o podlog.Options) 
 	return body, nil
 }
 
-var errAnother = fmt.Errorf("the pod, or its container, is another one now: %w", backends.ErrUnavailable)
+var errAnother = fmt.Errorf("the pod, or its container, is another one now: %w", backend.ErrUnavailable)
 
 const (
 	// reportTime is how long a kubelet may take to report the end of a container. It
@@ -245,7 +245,7 @@ func verify(pod *corev1.Pod, r archive.Run) error {
 	return nil
 }
 
-func logParams(r archive.Run, o podlog.Options, stream backends.Stream) map[string]string {
+func logParams(r archive.Run, o podlog.Options, stream backend.Stream) map[string]string {
 	p := map[string]string{"timestamps": "true", "container": r.Name}
 	if o.Follow {
 		p["follow"] = "true"
@@ -270,7 +270,7 @@ func logError(err error) error {
 	switch {
 	case errors.Is(err, kube.ErrForbidden), apierrors.IsUnauthorized(err):
 		return errors.Join(podlog.ErrRefused, err)
-	case errors.Is(err, backends.ErrNotFound):
+	case errors.Is(err, backend.ErrNotFound):
 		return podlog.ErrGone
 	case apierrors.IsBadRequest(err) && strings.Contains(err.Error(), "waiting to start"):
 		return podlog.ErrNotStarted

@@ -5,8 +5,8 @@ import (
 	"path/filepath"
 	"sync"
 
-	"torchx/backends"
 	"torchx/backends/kubernetes/archive"
+	"torchx/runtime/backend"
 	"torchx/runtime/logstore"
 	"torchx/runtime/spec"
 )
@@ -15,7 +15,7 @@ import (
 // TORCHX_HOME on its way, so that it can be read when the pods are gone.
 // Errors: ErrNotFound, ErrUnavailable, ErrUnsupported (a single stream of a cluster that
 // does not tell them apart), ErrInvalidOption.
-func (b *Backend) Logs(ctx context.Context, id string, r spec.Replica, o backends.LogOptions) (backends.LogReader, error) {
+func (b *Backend) Logs(ctx context.Context, id string, r spec.Replica, o backend.LogOptions) (backend.LogReader, error) {
 	var err error
 	if o.Stream, err = checkStream(o.Stream); err != nil {
 		return nil, err
@@ -31,15 +31,15 @@ func (b *Backend) Logs(ctx context.Context, id string, r spec.Replica, o backend
 }
 
 var (
-	_ backends.Sizer     = (*Backend)(nil)
-	_ backends.LogFinder = (*Backend)(nil)
-	_ backends.LogKeeper = (*Backend)(nil)
-	_ backends.Sweeper   = (*Backend)(nil)
+	_ backend.Sizer     = (*Backend)(nil)
+	_ backend.LogFinder = (*Backend)(nil)
+	_ backend.LogKeeper = (*Backend)(nil)
+	_ backend.Sweeper   = (*Backend)(nil)
 )
 
 // archive is that of an app's stream, "" is both; all who read its logs share one look
 // at the cluster.
-func (b *Backend) archive(id string, s backends.Stream) *archive.App {
+func (b *Backend) archive(id string, s backend.Stream) *archive.App {
 	b.logs.mu.Lock()
 	defer b.logs.mu.Unlock()
 	hub := b.logs.hub()
@@ -55,7 +55,7 @@ func (b *Backend) archive(id string, s backends.Stream) *archive.App {
 }
 
 // Kept opens a log that Delete left, or one of an app that somebody else deleted.
-func (b *Backend) Kept(_ context.Context, k *backends.KeptLogs, r spec.Replica, o backends.LogOptions) (backends.LogReader, error) {
+func (b *Backend) Kept(_ context.Context, k *backend.KeptLogs, r spec.Replica, o backend.LogOptions) (backend.LogReader, error) {
 	var err error
 	if o.Stream, err = checkStream(o.Stream); err != nil {
 		return nil, err
@@ -70,12 +70,12 @@ func (b *Backend) Kept(_ context.Context, k *backends.KeptLogs, r spec.Replica, 
 }
 
 // FindLogs looks for the archive of an app that the cluster no longer has.
-func (b *Backend) FindLogs(id string, _ backends.Config, _ string, _ []spec.RoleStatus) *backends.KeptLogs {
+func (b *Backend) FindLogs(id string, _ backend.Config, _ string, _ []spec.RoleStatus) *backend.KeptLogs {
 	return archive.Kept(archive.Dir(b.config.Home, id))
 }
 
 // Keeps says what Delete leaves: the archive, if that is asked for and there is one.
-func (b *Backend) Keeps(_ context.Context, id string, o backends.DeleteOptions) (*backends.KeptLogs, error) {
+func (b *Backend) Keeps(_ context.Context, id string, o backend.DeleteOptions) (*backend.KeptLogs, error) {
 	if !o.KeepLogs {
 		return nil, nil //nolint:nilnil // none is no error
 	}
@@ -90,7 +90,7 @@ func (b *Backend) Keeps(_ context.Context, id string, o backends.DeleteOptions) 
 const keptFolder = "logs"
 
 // Size is what the archive of an app takes; the rest is the cluster's.
-func (b *Backend) Size(_ context.Context, id string, o backends.DeleteOptions) (int64, error) {
+func (b *Backend) Size(_ context.Context, id string, o backend.DeleteOptions) (int64, error) {
 	if o.KeepLogs {
 		return 0, nil
 	}
@@ -98,7 +98,7 @@ func (b *Backend) Size(_ context.Context, id string, o backends.DeleteOptions) (
 }
 
 // forgetLogs removes the archive of an app that was deleted, or puts it aside.
-func (b *Backend) forgetLogs(id string, o backends.DeleteOptions) error {
+func (b *Backend) forgetLogs(id string, o backend.DeleteOptions) error {
 	dir := archive.Dir(b.config.Home, id)
 	if o.KeepLogs && archive.Exists(dir) {
 		return archive.Keep(dir, archive.FreeName(filepath.Join(b.config.Home, keptFolder), dir))
@@ -109,7 +109,7 @@ func (b *Backend) forgetLogs(id string, o backends.DeleteOptions) error {
 // logKey is an app's stream, "" is both.
 type logKey struct {
 	id     string
-	stream backends.Stream
+	stream backend.Stream
 }
 
 // openLogs are the archives that are in use.

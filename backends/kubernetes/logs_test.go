@@ -11,9 +11,9 @@ import (
 	"testing"
 	"time"
 
-	"torchx/backends"
-	"torchx/backends/kubernetes/clustertest"
+	"torchx/runtime/backend"
 	"torchx/runtime/spec"
+	"torchx/test/clustertest"
 )
 
 // logHome is a backend whose apps run in a namespace of their own.
@@ -34,8 +34,8 @@ func (h *logHome) open(kubeconfig string) *Backend {
 	h.Helper()
 	b, err := New(Config{
 		Home: h.home, Version: "test", Warn: func(line string) { h.Log(line) },
-		Settings: func(context.Context, string) (backends.Config, error) {
-			return backends.Config{"namespace": h.namespace, "kubeconfig": kubeconfig}, nil
+		Settings: func(context.Context, string) (backend.Config, error) {
+			return backend.Config{"namespace": h.namespace, "kubeconfig": kubeconfig}, nil
 		},
 	})
 	if err != nil {
@@ -62,11 +62,11 @@ func (h *logHome) run(cfg map[string]any, replicas int, script string, change ..
 	for k, v := range cfg {
 		given[k] = v
 	}
-	resolved, _, err := backends.Resolve(b.Options(), backends.JSONLayer(given, "test"))
+	resolved, _, err := backend.Resolve(b.Options(), backend.JSONLayer(given, "test"))
 	if err != nil {
 		h.Fatal(err)
 	}
-	p, err := b.Plan(h.Context(), backends.PlanInput{ID: fmt.Sprintf("logs-%x", rand.Uint32()), App: app, Cfg: resolved, Cwd: h.home})
+	p, err := b.Plan(h.Context(), backend.PlanInput{ID: fmt.Sprintf("logs-%x", rand.Uint32()), App: app, Cfg: resolved, Cwd: h.home})
 	if err != nil {
 		h.Fatal(err)
 	}
@@ -77,7 +77,7 @@ func (h *logHome) run(cfg map[string]any, replicas int, script string, change ..
 }
 
 // read reads the log of a replica to its end.
-func (h *logHome) read(b *Backend, id string, replica int, o backends.LogOptions) (text string, notices []string, err error) {
+func (h *logHome) read(b *Backend, id string, replica int, o backend.LogOptions) (text string, notices []string, err error) {
 	ctx, cancel := context.WithTimeout(h.Context(), 8*time.Minute)
 	defer cancel()
 	r, err := b.Logs(ctx, id, spec.Replica{Role: "worker", ID: replica}, o)
@@ -88,7 +88,7 @@ func (h *logHome) read(b *Backend, id string, replica int, o backends.LogOptions
 }
 
 // drain reads a log to its end, and closes it.
-func drain(ctx context.Context, r backends.LogReader) (text string, notices []string, err error) {
+func drain(ctx context.Context, r backend.LogReader) (text string, notices []string, err error) {
 	defer r.Close()
 	var out strings.Builder
 	for {
@@ -143,7 +143,7 @@ func TestLogsOverBadConnection(t *testing.T) {
 			}
 		}
 	})
-	check := func(i int, o backends.LogOptions, b *Backend) {
+	check := func(i int, o backend.LogOptions, b *Backend) {
 		got, notices, err := h.read(b, id, i, o)
 		if err != nil || len(notices) > 0 {
 			t.Errorf("replica %d: %v, notices %q", i, err, notices)
@@ -151,14 +151,14 @@ func TestLogsOverBadConnection(t *testing.T) {
 		h.complete(i, got, lines)
 	}
 	for i := range replicas {
-		reading.Go(func() { check(i, backends.LogOptions{Follow: true, Tail: -1}, b) })
+		reading.Go(func() { check(i, backend.LogOptions{Follow: true, Tail: -1}, b) })
 	}
 	reading.Wait()
 	close(stop)
 	cutting.Wait()
 	t.Logf("the connection was cut %d times", cuts)
 	direct := h.open(h.cluster.Kubeconfig)
-	if err := direct.Delete(t.Context(), id, backends.DeleteOptions{KeepLogs: true}); err != nil {
+	if err := direct.Delete(t.Context(), id, backend.DeleteOptions{KeepLogs: true}); err != nil {
 		t.Fatal(err)
 	}
 }
@@ -195,7 +195,7 @@ func TestLogsOfUnusualOutput(t *testing.T) {
 	id := h.run(nil, 1, script)
 	b := h.open(h.cluster.Kubeconfig)
 	for _, follow := range []bool{true, false} {
-		got, notices, err := h.read(b, id, 0, backends.LogOptions{Follow: follow, Tail: -1})
+		got, notices, err := h.read(b, id, 0, backend.LogOptions{Follow: follow, Tail: -1})
 		if got != want || err != nil || len(notices) > 0 {
 			t.Errorf("follow %v: %d bytes, want %d: %.200q…, %q, %v", follow, len(got), len(want), got, notices, err)
 		}
@@ -219,14 +219,14 @@ func TestLogsOfSeveralContainers(t *testing.T) {
 	// log a node sends is known by its report only, so both last longer than a busy one takes for it.
 	id := h.run(nil, 1, `if [ -e /dev/shm/ran ]; then echo second; sleep 20; else touch /dev/shm/ran; echo first; sleep 15; exit 3; fi`, overlay)
 	b := h.open(h.cluster.Kubeconfig)
-	got, notices, err := h.read(b, id, 0, backends.LogOptions{Follow: true, Tail: -1})
+	got, notices, err := h.read(b, id, 0, backend.LogOptions{Follow: true, Tail: -1})
 	for _, line := range []string{"prepare prepared\n", "proxy listening\n", "first\n", "second\n"} {
 		if strings.Count(got, line) != 1 {
 			t.Errorf("%q is not once in %q (%q, %v)", line, got, notices, err)
 		}
 	}
 	h.wait(b, id)
-	got, _, err = h.read(b, id, 0, backends.LogOptions{Tail: -1})
+	got, _, err = h.read(b, id, 0, backend.LogOptions{Tail: -1})
 	if want := "prepare prepared\n"; !strings.HasPrefix(got, want) || !strings.HasSuffix(got, "second\n") || err != nil {
 		t.Errorf("%q, %v", got, err)
 	}
@@ -245,13 +245,13 @@ func TestLogsOfAttempts(t *testing.T) {
 			}
 			id := h.run(map[string]any{"gang": gang}, 1, "echo $HOSTNAME; sleep 5; exit 3", retry) // Volcano deletes the pod at once
 			b := h.open(h.cluster.Kubeconfig)
-			got, notices, err := h.read(b, id, 0, backends.LogOptions{Follow: true, Tail: -1})
+			got, notices, err := h.read(b, id, 0, backend.LogOptions{Follow: true, Tail: -1})
 			if strings.Count(got, "\n") != 2 || err != nil || len(notices) > 0 {
 				t.Errorf("followed: %q, %q, %v", got, notices, err)
 			}
 			lines := strings.SplitAfter(got, "\n")
 			for attempt := range 2 {
-				again, _, err := h.read(b, id, 0, backends.LogOptions{Tail: -1, Attempt: &attempt})
+				again, _, err := h.read(b, id, 0, backend.LogOptions{Tail: -1, Attempt: &attempt})
 				if err != nil || again != lines[attempt] {
 					t.Errorf("attempt %d: %q, %v", attempt, again, err)
 				}

@@ -7,7 +7,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/util/validation"
 
-	"torchx/backends"
+	"torchx/runtime/backend"
 )
 
 // Defaults of TorchX: what a node needs for itself is kept out of the requests, so
@@ -24,32 +24,32 @@ var pullPolicies = []string{string(corev1.PullAlways), string(corev1.PullIfNotPr
 
 // Options lists the -cfg keys; the first ten are those of TorchX, of which queue
 // had no default.
-func (p planner) Options() []backends.Option {
-	return []backends.Option{
-		{Key: "queue", Type: backends.TypeStr, Default: defaultQueue, Help: "Volcano queue to submit to"},
-		{Key: "namespace", Type: backends.TypeStr, Default: defaultNamespace, Help: "namespace to run in"},
-		{Key: "service_account", Type: backends.TypeStr, Help: "service account of the pods"},
-		{Key: "priority_class", Type: backends.TypeStr, Help: "priority class of the job (volcano) or of its pods (jobset, job)"},
-		{Key: "validate_spec", Type: backends.TypeBool, Default: defaultValidateSpec, Help: "have the cluster check the job before anything is made"},
-		{Key: "reserved_millicpu", Type: backends.TypeInt, Default: defaultReservedCPU, Help: "thousandths of a CPU that each request leaves to the node; the limit stays"},
-		{Key: "reserved_memmb", Type: backends.TypeInt, Default: defaultReservedMem, Help: "MB of memory that each request leaves to the node; the limit stays"},
-		{Key: "image_repo", Type: backends.TypeStr, Help: "repository to push built images to, as the cluster knows it; without it no workspace is taken"},
-		{Key: "efa_device_count", Type: backends.TypeInt, Help: "EFA devices of each replica: 0 removes those of the resource, N sets them"},
-		{Key: "quiet", Type: backends.TypeBool, Default: false, Help: "do not show the output of image builds and pushes"},
-		{Key: "gang", Type: backends.TypeStr, Default: string(formAuto), Choices: formNames(), Help: "what runs the replicas: volcano, jobset, job (needs nothing installed, no all-or-nothing start); auto takes what the cluster has"},
-		{Key: "context", Type: backends.TypeStr, Help: "context of the kubeconfig; the current one if not given"},
-		{Key: "kubeconfig", Type: backends.TypeStr, Help: "kubeconfig file; $KUBECONFIG or ~/.kube/config if not given"},
-		{Key: "node_selector", Type: backends.TypeMap, Help: "labels that a node must have: K:V,K2:V2"},
-		{Key: "tolerations", Type: backends.TypeList, Help: "taints to tolerate, as in kubectl taint: 'key=value:NoSchedule;key:NoExecute;key'"},
-		{Key: "image_pull_secrets", Type: backends.TypeList, Help: "secrets to pull images with: a;b"},
-		{Key: "image_pull_policy", Type: backends.TypeStr, Choices: pullPolicies, Help: "when nodes pull images; the cluster's own rule if not given"},
-		{Key: "host_network", Type: backends.TypeBool, Default: false, Help: "run pods in the network of their node"},
-		{Key: "ttl_seconds", Type: backends.TypeInt, Help: "seconds after the end at which the cluster deletes the job; never if not given"},
-		{Key: "labels", Type: backends.TypeMap, Help: "labels of all objects and pods: K:V,K2:V2"},
-		{Key: "annotations", Type: backends.TypeMap, Help: "annotations of all objects and pods: K:V,K2:V2"},
-		{Key: "kueue_queue", Type: backends.TypeStr, Help: "Kueue queue to wait in; with gang=jobset or job"},
-		{Key: "fail_fast", Type: backends.TypeBool, Default: true, Help: "stop the others when a replica has failed for good"},
-		{Key: "archive", Type: backends.TypeBool, Default: false, Help: "keep all logs and the end of the app in TORCHX_HOME, by a process of its own that follows it also after this one has ended"},
+func (p planner) Options() []backend.Option {
+	return []backend.Option{
+		{Key: "queue", Type: backend.TypeStr, Default: defaultQueue, Help: "Volcano queue to submit to"},
+		{Key: "namespace", Type: backend.TypeStr, Default: defaultNamespace, Help: "namespace to run in"},
+		{Key: "service_account", Type: backend.TypeStr, Help: "service account of the pods"},
+		{Key: "priority_class", Type: backend.TypeStr, Help: "priority class of the job (volcano) or of its pods (jobset, job)"},
+		{Key: "validate_spec", Type: backend.TypeBool, Default: defaultValidateSpec, Help: "have the cluster check the job before anything is made"},
+		{Key: "reserved_millicpu", Type: backend.TypeInt, Default: defaultReservedCPU, Help: "thousandths of a CPU that each request leaves to the node; the limit stays"},
+		{Key: "reserved_memmb", Type: backend.TypeInt, Default: defaultReservedMem, Help: "MB of memory that each request leaves to the node; the limit stays"},
+		{Key: "image_repo", Type: backend.TypeStr, Help: "repository to push built images to, as the cluster knows it; without it no workspace is taken"},
+		{Key: "efa_device_count", Type: backend.TypeInt, Help: "EFA devices of each replica: 0 removes those of the resource, N sets them"},
+		{Key: "quiet", Type: backend.TypeBool, Default: false, Help: "do not show the output of image builds and pushes"},
+		{Key: "gang", Type: backend.TypeStr, Default: string(formAuto), Choices: formNames(), Help: "what runs the replicas: volcano, jobset, job (needs nothing installed, no all-or-nothing start); auto takes what the cluster has"},
+		{Key: "context", Type: backend.TypeStr, Help: "context of the kubeconfig; the current one if not given"},
+		{Key: "kubeconfig", Type: backend.TypeStr, Help: "kubeconfig file; $KUBECONFIG or ~/.kube/config if not given"},
+		{Key: "node_selector", Type: backend.TypeMap, Help: "labels that a node must have: K:V,K2:V2"},
+		{Key: "tolerations", Type: backend.TypeList, Help: "taints to tolerate, as in kubectl taint: 'key=value:NoSchedule;key:NoExecute;key'"},
+		{Key: "image_pull_secrets", Type: backend.TypeList, Help: "secrets to pull images with: a;b"},
+		{Key: "image_pull_policy", Type: backend.TypeStr, Choices: pullPolicies, Help: "when nodes pull images; the cluster's own rule if not given"},
+		{Key: "host_network", Type: backend.TypeBool, Default: false, Help: "run pods in the network of their node"},
+		{Key: "ttl_seconds", Type: backend.TypeInt, Help: "seconds after the end at which the cluster deletes the job; never if not given"},
+		{Key: "labels", Type: backend.TypeMap, Help: "labels of all objects and pods: K:V,K2:V2"},
+		{Key: "annotations", Type: backend.TypeMap, Help: "annotations of all objects and pods: K:V,K2:V2"},
+		{Key: "kueue_queue", Type: backend.TypeStr, Help: "Kueue queue to wait in; with gang=jobset or job"},
+		{Key: "fail_fast", Type: backend.TypeBool, Default: true, Help: "stop the others when a replica has failed for good"},
+		{Key: "archive", Type: backend.TypeBool, Default: false, Help: "keep all logs and the end of the app in TORCHX_HOME, by a process of its own that follows it also after this one has ended"},
 	}
 }
 
@@ -71,7 +71,7 @@ type options struct {
 	kueueQueue                        string
 }
 
-func readOptions(cfg backends.Config) (options, error) {
+func readOptions(cfg backend.Config) (options, error) {
 	o := options{
 		gang: formAuto, namespace: defaultNamespace, queue: defaultQueue, failFast: true, validate: defaultValidateSpec,
 		reservedCPU: defaultReservedCPU, reservedMem: defaultReservedMem,
@@ -118,7 +118,7 @@ func set[T any](to *T, value any) {
 // the tolerations.
 func (o *options) check(tolerations []string) error {
 	bad := func(key string, value any, why string) error {
-		return backends.Errorf(backends.ErrInvalidOption, "%s=%v: %s", key, value, why)
+		return backend.Errorf(backend.ErrInvalidOption, "%s=%v: %s", key, value, why)
 	}
 	if problems := validation.IsDNS1123Label(o.namespace); len(problems) > 0 {
 		return bad("namespace", o.namespace, problems[0])
@@ -173,10 +173,10 @@ func parseToleration(text string) (corev1.Toleration, error) {
 	switch t.Effect {
 	case "", corev1.TaintEffectNoSchedule, corev1.TaintEffectPreferNoSchedule, corev1.TaintEffectNoExecute:
 	default:
-		return t, backends.Errorf(backends.ErrInvalidOption, "tolerations=%s: the effect must be NoSchedule, PreferNoSchedule or NoExecute", text)
+		return t, backend.Errorf(backend.ErrInvalidOption, "tolerations=%s: the effect must be NoSchedule, PreferNoSchedule or NoExecute", text)
 	}
 	if problems := validation.IsQualifiedName(key); len(problems) > 0 {
-		return t, backends.Errorf(backends.ErrInvalidOption, "tolerations=%s: %s", text, problems[0])
+		return t, backend.Errorf(backend.ErrInvalidOption, "tolerations=%s: %s", text, problems[0])
 	}
 	return t, nil
 }

@@ -8,7 +8,7 @@ import (
 	"reflect"
 	"strconv"
 
-	"torchx/backends"
+	"torchx/runtime/backend"
 	"torchx/runtime/spec"
 )
 
@@ -20,18 +20,18 @@ type planner struct {
 // Plan works out the objects of an app. All it looks at outside its input are the
 // files of workspaces and overlays. The plan's id is namespace:name. With
 // gang=auto it is one for Volcano: PlanFor makes another when the cluster is known.
-func (p planner) Plan(ctx context.Context, in backends.PlanInput) (*backends.Plan, error) {
+func (p planner) Plan(ctx context.Context, in backend.PlanInput) (*backend.Plan, error) {
 	return p.PlanFor(ctx, in, nil)
 }
 
 // PlanFor is Plan for a cluster that has the installed gang forms: gang=auto then
 // takes one of them. The plan's id does not depend on the form.
-func (p planner) PlanFor(ctx context.Context, in backends.PlanInput, installed []form) (*backends.Plan, error) {
+func (p planner) PlanFor(ctx context.Context, in backend.PlanInput, installed []form) (*backend.Plan, error) {
 	o, err := readOptions(in.Cfg)
 	if err != nil {
 		return nil, err
 	}
-	plan := &backends.Plan{App: in.App.Clone(), Cfg: in.Cfg, Progress: in.Progress}
+	plan := &backend.Plan{App: in.App.Clone(), Cfg: in.Cfg, Progress: in.Progress}
 	b := &builder{
 		planner: p, in: in, options: o, form: choose(in.App, o, installed),
 		names: newNames(in.ID, in.App),
@@ -55,7 +55,7 @@ func (p planner) PlanFor(ctx context.Context, in backends.PlanInput, installed [
 // builder makes the objects of one plan.
 type builder struct {
 	planner
-	in       backends.PlanInput
+	in       backend.PlanInput
 	options  options
 	form     form
 	names    names
@@ -162,7 +162,7 @@ func (b *builder) macros(u unit) spec.Macros {
 
 // say warns of what the plan cannot do. With gang=auto and no cluster asked, what
 // follows from the form may come out otherwise.
-func (b *builder) say(plan *backends.Plan, installed []form) {
+func (b *builder) say(plan *backend.Plan, installed []form) {
 	common, ofForm := warn(b.in.App, b.form, b.options)
 	plan.Warnings = append(plan.Warnings, common...)
 	if b.options.gang == formAuto && installed == nil {

@@ -12,8 +12,8 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/util/validation"
 
-	"torchx/backends"
 	"torchx/backends/kubernetes/label"
+	"torchx/runtime/backend"
 	"torchx/runtime/spec"
 )
 
@@ -31,20 +31,20 @@ func role(name string, change func(*spec.Role)) spec.Role {
 func replicas(n int) func(*spec.Role) { return func(r *spec.Role) { r.NumReplicas = n } }
 
 // input plans roles as app a-x1 with the options of cfg, "" for none.
-func input(t testing.TB, cfg string, roles ...spec.Role) backends.PlanInput {
+func input(t testing.TB, cfg string, roles ...spec.Role) backend.PlanInput {
 	t.Helper()
-	layer, err := backends.CfgLayer(cfg)
+	layer, err := backend.CfgLayer(cfg)
 	if err != nil {
 		t.Fatal(err)
 	}
-	resolved, unknown, err := backends.Resolve(planner{}.Options(), layer)
+	resolved, unknown, err := backend.Resolve(planner{}.Options(), layer)
 	if err != nil || len(unknown) > 0 {
 		t.Fatal(err, unknown)
 	}
-	return backends.PlanInput{ID: "a-x1", App: &spec.App{Name: "a", Roles: roles}, Cfg: resolved, Cwd: "/cwd"}
+	return backend.PlanInput{ID: "a-x1", App: &spec.App{Name: "a", Roles: roles}, Cfg: resolved, Cwd: "/cwd"}
 }
 
-func plan(t testing.TB, in backends.PlanInput) (*backends.Plan, *Request) {
+func plan(t testing.TB, in backend.PlanInput) (*backend.Plan, *Request) {
 	t.Helper()
 	p, err := planner{version: "1"}.Plan(t.Context(), in)
 	if err != nil {
@@ -338,7 +338,7 @@ func TestBadInput(t *testing.T) {
 		"labels=a b:c", "node_selector=a:b c", "annotations=a b:c", "tolerations=a:Never", "tolerations=:NoExecute",
 	} {
 		_, err := planner{}.Plan(t.Context(), input(t, cfg, role("w", nil)))
-		if !errors.Is(err, backends.ErrInvalidOption) || strings.Contains(err.Error(), "\n") {
+		if !errors.Is(err, backend.ErrInvalidOption) || strings.Contains(err.Error(), "\n") {
 			t.Errorf("%s: %v", cfg, err)
 		}
 	}

@@ -6,12 +6,12 @@ import (
 	"fmt"
 	"strings"
 
-	"torchx/backends"
 	"torchx/backends/workspace"
+	"torchx/runtime/backend"
 )
 
 // push builds what is not built and brings local images to where the cluster finds them.
-func (b *Backend) push(ctx context.Context, p *backends.Plan, req *Request, o options) error {
+func (b *Backend) push(ctx context.Context, p *backend.Plan, req *Request, o options) error {
 	if len(req.ImagesToPush) == 0 {
 		return nil
 	}
@@ -30,10 +30,10 @@ func (b *Backend) push(ctx context.Context, p *backends.Plan, req *Request, o op
 }
 
 // pushes are the images to push, with the folders of those that are built from a workspace.
-func (r *Request) pushes(ctx context.Context, p *backends.Plan) (pushes []workspace.Push, err error) {
+func (r *Request) pushes(ctx context.Context, p *backend.Plan) (pushes []workspace.Push, err error) {
 	trees, bases := r.trees, r.bases
 	if trees == nil { // the plan was read from a file
-		again := &backends.Plan{App: p.App.Clone()}
+		again := &backend.Plan{App: p.App.Clone()}
 		im := images{push: map[string]PushedImage{}}
 		for i := range again.App.Roles {
 			role := &again.App.Roles[i]

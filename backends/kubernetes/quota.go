@@ -11,9 +11,9 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/resource"
 
-	"torchx/backends"
 	"torchx/backends/kubernetes/kube"
 	"torchx/backends/kubernetes/observe"
+	"torchx/runtime/backend"
 	"torchx/runtime/spec"
 )
 
@@ -38,9 +38,9 @@ func (s *submission) checkQuotas(ctx context.Context, req *Request, app *spec.Ap
 		never, now := compareQuota(q, need)
 		switch {
 		case never != "" && allAtOnce(app):
-			return backends.Errorf(kube.ErrRefused, "%s: %s: use fewer or smaller replicas, or another namespace", s.Client, never)
+			return backend.Errorf(kube.ErrRefused, "%s: %s: use fewer or smaller replicas, or another namespace", s.Client, never)
 		case never+now != "":
-			s.progress.Tell(backends.Step{Warning: cmp.Or(never, now) + ": some replicas will wait"})
+			s.progress.Tell(backend.Step{Warning: cmp.Or(never, now) + ": some replicas will wait"})
 		}
 	}
 	return nil

@@ -13,8 +13,8 @@ import (
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
-	"torchx/backends"
 	"torchx/backends/kubernetes/label"
+	"torchx/runtime/backend"
 	"torchx/runtime/spec"
 )
 
@@ -30,14 +30,14 @@ const (
 // the pods, which whoever reads the one may read too; where this machine keeps its
 // kubeconfig is left out.
 type record struct {
-	App       *spec.App       `json:"app"`
-	Cfg       backends.Config `json:"cfg,omitempty"`
-	Component string          `json:"component,omitempty"`
-	Args      []string        `json:"args,omitempty"`
+	App       *spec.App      `json:"app"`
+	Cfg       backend.Config `json:"cfg,omitempty"`
+	Component string         `json:"component,omitempty"`
+	Args      []string       `json:"args,omitempty"`
 }
 
 // remember writes onto the main object what is submitted.
-func (r *Request) remember(p *backends.Plan) error {
+func (r *Request) remember(p *backend.Plan) error {
 	cfg := maps.Clone(p.Cfg)
 	for k, v := range cfg {
 		if v == nil || k == "kubeconfig" || k == "context" {
@@ -59,7 +59,7 @@ func (r *Request) remember(p *backends.Plan) error {
 	}
 	const others = 1 << 10 // ours, and what controllers add
 	if used+others > maxAnnotations {
-		p.Progress.Tell(backends.Step{Warning: "the app is too large to be kept with its job: only the history of this machine can describe all of it"})
+		p.Progress.Tell(backend.Step{Warning: "the app is too large to be kept with its job: only the history of this machine can describe all of it"})
 		return nil
 	}
 	meta.Annotations[label.App] = text
@@ -112,7 +112,7 @@ func decodeRecord(text string) (*record, error) {
 
 // Submitted returns what the annotation of an app says, or what its pods' templates
 // tell. Errors: backends.ErrNotFound, backends.ErrUnavailable.
-func (b *Backend) Submitted(ctx context.Context, id string) (*backends.Submitted, error) {
+func (b *Backend) Submitted(ctx context.Context, id string) (*backend.Submitted, error) {
 	t, err := b.target(ctx, id)
 	if err != nil {
 		return nil, err
@@ -123,10 +123,10 @@ func (b *Backend) Submitted(ctx context.Context, id string) (*backends.Submitted
 	}
 	for _, meta := range a.meta() {
 		if r, err := decodeRecord(meta.Annotations[label.App]); err == nil {
-			return &backends.Submitted{App: r.App, Cfg: r.Cfg, Component: r.Component, Args: r.Args}, nil
+			return &backend.Submitted{App: r.App, Cfg: r.Cfg, Component: r.Component, Args: r.Args}, nil
 		}
 	}
-	return &backends.Submitted{App: a.rebuild(t.name), Partial: true}, nil
+	return &backend.Submitted{App: a.rebuild(t.name), Partial: true}, nil
 }
 
 // meta are the metadata of the main objects.

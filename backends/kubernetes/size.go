@@ -4,8 +4,8 @@ import (
 	"encoding/json"
 	"fmt"
 
-	"torchx/backends"
 	"torchx/backends/kubernetes/kube"
+	"torchx/runtime/backend"
 )
 
 const (
@@ -28,7 +28,7 @@ func (s *submission) checkSize(job *VolcanoJob) error {
 	if size <= storeLimit {
 		return nil
 	}
-	return tooLarge(backends.Errorf(kube.ErrTooLarge, "a Volcano Job of %d replicas takes %s of the cluster's store, which has room for objects of %s",
+	return tooLarge(backend.Errorf(kube.ErrTooLarge, "a Volcano Job of %d replicas takes %s of the cluster's store, which has room for objects of %s",
 		len(job.Spec.Tasks), sizeText(size), sizeText(storeLimit)), formVolcano)
 }
 

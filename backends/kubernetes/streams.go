@@ -11,9 +11,9 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/version"
 
-	"torchx/backends"
 	"torchx/backends/kubernetes/archive"
 	"torchx/backends/kubernetes/kube"
+	"torchx/runtime/backend"
 )
 
 const (
@@ -28,24 +28,24 @@ const (
 
 // checkStream returns the only stream that is asked for, "" for both.
 // Errors: ErrInvalidOption.
-func checkStream(s backends.Stream) (backends.Stream, error) {
+func checkStream(s backend.Stream) (backend.Stream, error) {
 	switch {
-	case s == "" || s == backends.Combined:
+	case s == "" || s == backend.Combined:
 		return "", nil
-	case !slices.Contains(backends.Streams, s):
-		return "", backends.Errorf(backends.ErrInvalidOption, "unknown stream %q: use combined, stdout or stderr", s)
+	case !slices.Contains(backend.Streams, s):
+		return "", backend.Errorf(backend.ErrInvalidOption, "unknown stream %q: use combined, stdout or stderr", s)
 	}
 	return s, nil
 }
 
 // apiStream is a stream's name in PodLogOptions.
-func apiStream(s backends.Stream) string {
+func apiStream(s backend.Stream) string {
 	return strings.ToUpper(string(s[:1])) + string(s[1:])
 }
 
 // checkSplit refuses a single stream where the cluster does not tell them apart, unless
 // it did before. Errors: ErrUnsupported, ErrUnavailable.
-func (b *Backend) checkSplit(ctx context.Context, t *target, s backends.Stream) error {
+func (b *Backend) checkSplit(ctx context.Context, t *target, s backend.Stream) error {
 	if s == "" || archive.Exists(archive.StreamDir(archive.Dir(b.config.Home, t.id), s)) {
 		return nil
 	}
@@ -60,7 +60,7 @@ func (b *Backend) checkSplit(ctx context.Context, t *target, s backends.Stream) 
 	switch {
 	case err == nil:
 		return body.Close()
-	case errors.Is(err, backends.ErrNotFound):
+	case errors.Is(err, backend.ErrNotFound):
 		return nil
 	case apierrors.IsInvalid(err):
 		return errNotSplit(s)
@@ -74,6 +74,6 @@ func canSplit(v version.Info) bool {
 	return err == nil && (v.Major != "1" || minor >= splitMinor)
 }
 
-func errNotSplit(s backends.Stream) error {
-	return backends.Errorf(backends.ErrUnsupported, "the cluster keeps one log of both streams, %s alone cannot be read: leave out --streams, or redirect the other one in the entry point", s)
+func errNotSplit(s backend.Stream) error {
+	return backend.Errorf(backend.ErrUnsupported, "the cluster keeps one log of both streams, %s alone cannot be read: leave out --streams, or redirect the other one in the entry point", s)
 }

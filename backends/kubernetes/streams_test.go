@@ -8,10 +8,10 @@ import (
 	"strings"
 	"testing"
 
-	"torchx/backends"
 	"torchx/backends/kubernetes/archive"
-	"torchx/backends/kubernetes/clustertest"
+	"torchx/runtime/backend"
 	"torchx/runtime/spec"
+	"torchx/test/clustertest"
 )
 
 // notSplit is what a server 1.34 answers whose feature gate is off.
@@ -39,11 +39,11 @@ func TestStreamsAreNotTold(t *testing.T) {
 				}
 			}))
 			h := &logHome{t, &clustertest.Cluster{}, "default", t.TempDir()}
-			_, _, err := h.read(h.open(file), "default:app", 0, backends.LogOptions{Stream: backends.Stderr})
-			if !errors.Is(err, backends.ErrUnsupported) || !strings.Contains(err.Error(), "stderr alone cannot be read") {
+			_, _, err := h.read(h.open(file), "default:app", 0, backend.LogOptions{Stream: backend.Stderr})
+			if !errors.Is(err, backend.ErrUnsupported) || !strings.Contains(err.Error(), "stderr alone cannot be read") {
 				t.Errorf("error %v", err)
 			}
-			if _, _, err := h.read(h.open(file), "default:app", 0, backends.LogOptions{Stream: "no"}); !errors.Is(err, backends.ErrInvalidOption) {
+			if _, _, err := h.read(h.open(file), "default:app", 0, backend.LogOptions{Stream: "no"}); !errors.Is(err, backend.ErrInvalidOption) {
 				t.Errorf("an unknown stream: %v", err)
 			}
 			if asked != (minor == "34") {
@@ -62,33 +62,33 @@ func TestStreamsAreTold(t *testing.T) {
 	h := newLogHome(t)
 	id := h.run(nil, 1, "for i in 1 2 3; do echo out $i; echo err $i >&2; sleep 0.1; done; printf end")
 	b := h.open(h.cluster.Kubeconfig)
-	want := map[backends.Stream]string{backends.Stdout: "out 1\nout 2\nout 3\nend", backends.Stderr: "err 1\nerr 2\nerr 3\n"}
+	want := map[backend.Stream]string{backend.Stdout: "out 1\nout 2\nout 3\nend", backend.Stderr: "err 1\nerr 2\nerr 3\n"}
 	for _, follow := range []bool{true, false} {
 		for stream, text := range want {
-			got, notices, err := h.read(b, id, 0, backends.LogOptions{Stream: stream, Follow: follow, Tail: -1})
+			got, notices, err := h.read(b, id, 0, backend.LogOptions{Stream: stream, Follow: follow, Tail: -1})
 			if got != text || err != nil || len(notices) > 0 {
 				t.Errorf("%s, follow %v: %q, want %q (%q, %v)", stream, follow, got, text, notices, err)
 			}
 		}
 	}
-	if got, _, err := h.read(b, id, 0, backends.LogOptions{Stream: backends.Stderr, Tail: 1}); got != "err 3\n" || err != nil {
+	if got, _, err := h.read(b, id, 0, backend.LogOptions{Stream: backend.Stderr, Tail: 1}); got != "err 3\n" || err != nil {
 		t.Errorf("the last line is %q, %v", got, err)
 	}
-	both, _, err := h.read(b, id, 0, backends.LogOptions{Tail: -1})
+	both, _, err := h.read(b, id, 0, backend.LogOptions{Tail: -1})
 	if strings.Count(both, "\n") != 6 || !strings.HasSuffix(both, "end") || err != nil {
 		t.Errorf("both streams are %q, %v", both, err)
 	}
 	// What was read is there when the app is not any more.
-	k, err := b.Keeps(t.Context(), id, backends.DeleteOptions{KeepLogs: true})
+	k, err := b.Keeps(t.Context(), id, backend.DeleteOptions{KeepLogs: true})
 	if err != nil || k == nil {
 		t.Fatal(k, err)
 	}
 	k.Dir = archive.Dir(h.home, id)
-	r, err := b.Kept(t.Context(), k, spec.Replica{Role: "worker"}, backends.LogOptions{Stream: backends.Stderr, Tail: -1})
+	r, err := b.Kept(t.Context(), k, spec.Replica{Role: "worker"}, backend.LogOptions{Stream: backend.Stderr, Tail: -1})
 	if err != nil {
 		t.Fatal(err)
 	}
-	if got, _, err := drain(t.Context(), r); got != want[backends.Stderr] || err != nil {
+	if got, _, err := drain(t.Context(), r); got != want[backend.Stderr] || err != nil {
 		t.Errorf("kept: %q, %v", got, err)
 	}
 }

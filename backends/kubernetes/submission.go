@@ -9,9 +9,9 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
-	"torchx/backends"
 	"torchx/backends/kubernetes/kube"
 	"torchx/backends/kubernetes/label"
+	"torchx/runtime/backend"
 )
 
 // undoTime bounds the removal of what a failed submission has made.
@@ -21,7 +21,7 @@ const undoTime = 20 * time.Second
 type submission struct {
 	*kube.Client
 	namespace string
-	progress  backends.Progress
+	progress  backend.Progress
 	made      []made
 }
 
@@ -107,7 +107,7 @@ func (m made) reference() metav1.OwnerReference {
 func (s *submission) undo(ctx context.Context) (first error) {
 	for _, m := range s.made {
 		err := s.Delete(ctx, m.of, s.namespace, m.Name, m.UID, nil)
-		if err != nil && !errors.Is(err, backends.ErrNotFound) && first == nil {
+		if err != nil && !errors.Is(err, backend.ErrNotFound) && first == nil {
 			first = err
 		}
 	}

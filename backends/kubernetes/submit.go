@@ -7,7 +7,7 @@ import (
 	"slices"
 	"strings"
 
-	"torchx/backends"
+	"torchx/runtime/backend"
 	"torchx/runtime/spec"
 )
 
@@ -17,18 +17,18 @@ const notStarted = 125
 // Submit makes the objects of a plan, all or none, and returns when the cluster has
 // them. What the cluster would refuse is found before images are pushed or anything
 // is made. Errors: backends.ErrExists, backends.ErrUnavailable, *backends.StartError.
-func (b *Backend) Submit(ctx context.Context, p *backends.Plan) error {
+func (b *Backend) Submit(ctx context.Context, p *backend.Plan) error {
 	err := b.start(ctx, p)
-	for _, other := range []error{nil, backends.ErrExists, backends.ErrUnavailable, backends.ErrInvalidOption, errLeft, context.Canceled, context.DeadlineExceeded} {
+	for _, other := range []error{nil, backend.ErrExists, backend.ErrUnavailable, backend.ErrInvalidOption, errLeft, context.Canceled, context.DeadlineExceeded} {
 		if errors.Is(err, other) {
 			return err
 		}
 	}
-	return &backends.StartError{Code: notStarted, Err: err}
+	return &backend.StartError{Code: notStarted, Err: err}
 }
 
 // start is Submit with errors of any kind.
-func (b *Backend) start(ctx context.Context, p *backends.Plan) error {
+func (b *Backend) start(ctx context.Context, p *backend.Plan) error {
 	req, ok := p.Request.(*Request)
 	if !ok {
 		return fmt.Errorf("not a plan of the kubernetes backend: %T", p.Request)
@@ -37,7 +37,7 @@ func (b *Backend) start(ctx context.Context, p *backends.Plan) error {
 	if err != nil {
 		return err
 	}
-	c, err := b.client(placeOf(p.Cfg), func(line string) { p.Progress.Tell(backends.Step{Warning: "the cluster warns: " + line}) })
+	c, err := b.client(placeOf(p.Cfg), func(line string) { p.Progress.Tell(backend.Step{Warning: "the cluster warns: " + line}) })
 	if err != nil {
 		return err
 	}
@@ -73,13 +73,13 @@ func (b *Backend) start(ctx context.Context, p *backends.Plan) error {
 		return errors.Join(err, forget())
 	}
 	if err := follow(); err != nil {
-		p.Progress.Tell(backends.Step{Warning: err.Error() + "; the next command tries again"})
+		p.Progress.Tell(backend.Step{Warning: err.Error() + "; the next command tries again"})
 	}
 	return nil
 }
 
 // settle takes the form that the cluster has where nobody chose one.
-func (r *Request) settle(p *backends.Plan, has []form) error {
+func (r *Request) settle(p *backend.Plan, has []form) error {
 	if r.builder != nil && r.builder.options.gang == formAuto {
 		b := *r.builder
 		if b.form = choose(b.in.App, b.options, has); b.form != r.form() {
@@ -90,7 +90,7 @@ func (r *Request) settle(p *backends.Plan, has []form) error {
 			r.Objects = objects
 		}
 		for _, w := range formWarnings(b.in.App, b.form, b.options) {
-			p.Progress.Tell(backends.Step{Warning: w})
+			p.Progress.Tell(backend.Step{Warning: w})
 		}
 	}
 	f := r.form()
@@ -102,7 +102,7 @@ func (r *Request) settle(p *backends.Plan, has []form) error {
 		names = append(names, string(h))
 	}
 	slices.Sort(names)
-	return backends.Errorf(backends.ErrUnavailable, "the cluster has no %s, which gang=%s needs: install it, or take another form (-cfg gang=auto; there is %s)",
+	return backend.Errorf(backend.ErrUnavailable, "the cluster has no %s, which gang=%s needs: install it, or take another form (-cfg gang=auto; there is %s)",
 		needs[f], f, strings.Join(names, ", "))
 }
 
@@ -141,7 +141,7 @@ func (s *submission) submit(ctx context.Context, req *Request) error {
 	if left == nil {
 		return err
 	}
-	return backends.Errorf(errLeft, "%w; what was made could not be removed (%w): `kubectl%s -n %s delete %s` does",
+	return backend.Errorf(errLeft, "%w; what was made could not be removed (%w): `kubectl%s -n %s delete %s` does",
 		err, left, s.flag(), s.namespace, strings.Join(s.names(), " "))
 }
 

@@ -19,10 +19,10 @@ import (
 	"k8s.io/client-go/rest"
 	"k8s.io/client-go/tools/clientcmd/api"
 
-	"torchx/backends"
-	"torchx/backends/kubernetes/clustertest"
 	"torchx/backends/kubernetes/label"
+	"torchx/runtime/backend"
 	"torchx/runtime/spec"
+	"torchx/test/clustertest"
 )
 
 // site is a namespace of a real cluster and a backend that works there.
@@ -46,8 +46,8 @@ func (s *site) as(kubeconfig string) *Backend {
 	s.Helper()
 	b, err := New(Config{
 		Home: s.TempDir(), Exe: "/no/such", Version: "test", Environ: []string{"KUBECONFIG=" + kubeconfig},
-		Settings: func(context.Context, string) (backends.Config, error) {
-			return backends.Config{"namespace": s.namespace}, nil
+		Settings: func(context.Context, string) (backend.Config, error) {
+			return backend.Config{"namespace": s.namespace}, nil
 		},
 	})
 	if err != nil {
@@ -58,22 +58,22 @@ func (s *site) as(kubeconfig string) *Backend {
 }
 
 // plan plans an app that sleeps, of two roles.
-func (s *site) plan(id string, cfg map[string]any) *backends.Plan {
+func (s *site) plan(id string, cfg map[string]any) *backend.Plan {
 	s.Helper()
 	return s.planOf(id, sleepers(), cfg)
 }
 
-func (s *site) planOf(id string, app *spec.App, cfg map[string]any) *backends.Plan {
+func (s *site) planOf(id string, app *spec.App, cfg map[string]any) *backend.Plan {
 	s.Helper()
 	given := map[string]any{"namespace": s.namespace}
 	for k, v := range cfg {
 		given[k] = v
 	}
-	resolved, _, err := backends.Resolve(s.Options(), backends.JSONLayer(given, "test"))
+	resolved, _, err := backend.Resolve(s.Options(), backend.JSONLayer(given, "test"))
 	if err != nil {
 		s.Fatal(err)
 	}
-	p, err := s.Plan(s.Context(), backends.PlanInput{ID: id, App: app, Cfg: resolved, Cwd: "/"})
+	p, err := s.Plan(s.Context(), backend.PlanInput{ID: id, App: app, Cfg: resolved, Cwd: "/"})
 	if err != nil {
 		s.Fatal(err)
 	}
@@ -134,13 +134,13 @@ func TestSubmit(t *testing.T) {
 			}
 			s.wantOwned(objects, gang)
 			s.wantRecord(p)
-			if err := s.Submit(t.Context(), s.plan("pair-1", map[string]any{"gang": string(gang)})); !errors.Is(err, backends.ErrExists) {
+			if err := s.Submit(t.Context(), s.plan("pair-1", map[string]any{"gang": string(gang)})); !errors.Is(err, backend.ErrExists) {
 				t.Errorf("the second one: %v", err)
 			}
 			if len(s.objects()) != len(objects) {
 				t.Errorf("the second one changed something: %v", s.objects())
 			}
-			if err := s.Delete(t.Context(), p.ID, backends.DeleteOptions{}); err != nil {
+			if err := s.Delete(t.Context(), p.ID, backend.DeleteOptions{}); err != nil {
 				t.Fatal(err)
 			}
 			if left := s.objects(); len(left)+len(s.Pods(t, s.namespace, "")) != 0 && gang != formJob {
@@ -172,7 +172,7 @@ func (s *site) wantOwned(objects map[string]*unstructured.Unstructured, gang for
 }
 
 // wantRecord checks that another machine is told all.
-func (s *site) wantRecord(p *backends.Plan) {
+func (s *site) wantRecord(p *backend.Plan) {
 	s.Helper()
 	got, err := s.Submitted(s.Context(), p.ID)
 	if err != nil {
@@ -245,7 +245,7 @@ func TestRefusals(t *testing.T) {
 			if err == nil || strings.Contains(err.Error(), "\n") {
 				t.Fatalf("%v is not one line", err)
 			}
-			if start := (*backends.StartError)(nil); errors.As(err, &start) != (name != "kubeconfig" && name != "context") {
+			if start := (*backend.StartError)(nil); errors.As(err, &start) != (name != "kubeconfig" && name != "context") {
 				t.Errorf("%v is of the wrong kind", err)
 			}
 			for _, w := range tt.want {
@@ -267,7 +267,7 @@ func TestFullQuota(t *testing.T) {
 	var told []string
 	for i, want := range []int{0, 1} {
 		p := s.plan(fmt.Sprintf("pair-1%d", i), map[string]any{"gang": "job", "reserved_millicpu": 1000})
-		p.Progress = func(step backends.Step) {
+		p.Progress = func(step backend.Step) {
 			if step.Warning != "" {
 				told = append(told, step.Warning)
 			}
@@ -311,11 +311,11 @@ func TestDeletesHalf(t *testing.T) {
 	if s.objects()["Service/pair-9"] == nil {
 		t.Fatalf("%v", s.objects())
 	}
-	if err := s.Delete(t.Context(), p.ID, backends.DeleteOptions{}); err != nil {
+	if err := s.Delete(t.Context(), p.ID, backend.DeleteOptions{}); err != nil {
 		t.Error(err)
 	}
 	s.wantNothing("deleted")
-	if err := s.Delete(t.Context(), p.ID, backends.DeleteOptions{}); !errors.Is(err, backends.ErrNotFound) {
+	if err := s.Delete(t.Context(), p.ID, backend.DeleteOptions{}); !errors.Is(err, backend.ErrNotFound) {
 		t.Errorf("the second time: %v", err)
 	}
 }
@@ -351,7 +351,7 @@ func TestMoreObjects(t *testing.T) {
 	if s.objects()["ConfigMap/c"] == nil {
 		t.Errorf("%v", s.objects())
 	}
-	if err := s.Delete(t.Context(), p.ID, backends.DeleteOptions{}); err != nil {
+	if err := s.Delete(t.Context(), p.ID, backend.DeleteOptions{}); err != nil {
 		t.Fatal(err)
 	}
 	s.wantNothing("deleted")
@@ -416,7 +416,7 @@ func TestAuto(t *testing.T) {
 		t.Errorf("warnings %q, unsettled %q", p.Warnings, p.Unsettled)
 	}
 	var told []string
-	p.Progress = func(step backends.Step) { told = append(told, step.Warning) }
+	p.Progress = func(step backend.Step) { told = append(told, step.Warning) }
 	if err := s.Submit(t.Context(), p); err != nil {
 		t.Fatal(err)
 	}

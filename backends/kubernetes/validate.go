@@ -10,9 +10,9 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
-	"torchx/backends"
 	"torchx/backends/kubernetes/kube"
 	"torchx/backends/kubernetes/label"
+	"torchx/runtime/backend"
 	"torchx/runtime/spec"
 )
 
@@ -51,7 +51,7 @@ func (s *submission) validate(ctx context.Context, req *Request, app *spec.App) 
 func (s *submission) try(ctx context.Context, r kube.Resource, o any) error {
 	err := s.Create(ctx, r, s.namespace, o, true, nil)
 	if err != nil && strings.Contains(err.Error(), "does not support dry run") {
-		s.progress.Tell(backends.Step{Warning: "the cluster cannot check the app before it is made: " + err.Error()})
+		s.progress.Tell(backend.Step{Warning: "the cluster cannot check the app before it is made: " + err.Error()})
 		return nil
 	}
 	return err
@@ -70,7 +70,7 @@ func (s *submission) tryPod(ctx context.Context, t *template) error {
 	if err != nil {
 		// The name says nothing: no pod has it.
 		text := strings.Replace(err.Error(), `pods "`+checkName+`" is forbidden: `, "", 1)
-		return backends.Errorf(err, "pods of role %s would not be made: %s", t.Labels[label.Role], text)
+		return backend.Errorf(err, "pods of role %s would not be made: %s", t.Labels[label.Role], text)
 	}
 	return nil
 }
@@ -84,7 +84,7 @@ func (s *submission) checkVolcano(ctx context.Context, job *VolcanoJob) error {
 	queue := kube.VolcanoQueue{}
 	err := s.Get(ctx, kube.VolcanoQueues, "", job.Spec.Queue, &queue)
 	switch {
-	case errors.Is(err, backends.ErrNotFound):
+	case errors.Is(err, backend.ErrNotFound):
 		return fmt.Errorf("%s has no Volcano queue %s: choose another by -cfg queue=NAME%s", s.Client, job.Spec.Queue, s.queues(ctx))
 	case err == nil && queue.Status.State != "" && queue.Status.State != "Open":
 		return fmt.Errorf("the Volcano queue %s is %s: choose another by -cfg queue=NAME%s", job.Spec.Queue, strings.ToLower(queue.Status.State), s.queues(ctx))
@@ -94,7 +94,7 @@ func (s *submission) checkVolcano(ctx context.Context, job *VolcanoJob) error {
 	if name := job.Spec.PriorityClassName; name != "" {
 		err := s.Get(ctx, kube.PriorityClasses, "", name, nil)
 		switch {
-		case errors.Is(err, backends.ErrNotFound):
+		case errors.Is(err, backend.ErrNotFound):
 			return fmt.Errorf("%s has no priority class %s: choose another by -cfg priority_class=NAME, see `kubectl get priorityclasses`", s.Client, name)
 		case err != nil && !errors.Is(err, kube.ErrForbidden):
 			return err

@@ -10,10 +10,10 @@ import (
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
 
-	"torchx/backends"
 	"torchx/backends/kubernetes/kube"
 	"torchx/backends/kubernetes/label"
 	"torchx/backends/kubernetes/observe"
+	"torchx/runtime/backend"
 	"torchx/runtime/spec"
 )
 
@@ -80,7 +80,7 @@ func TestDeletedByHand(t *testing.T) {
 		}
 		select {
 		case err := <-failed:
-			if !errors.Is(err, backends.ErrNotFound) || strings.Contains(err.Error(), "\n") || !strings.Contains(err.Error(), id) {
+			if !errors.Is(err, backend.ErrNotFound) || strings.Contains(err.Error(), "\n") || !strings.Contains(err.Error(), id) {
 				t.Errorf("error %v", err)
 			}
 		case <-time.After(2 * time.Minute):
@@ -163,7 +163,7 @@ func TestDeletedBeforeTheWatch(t *testing.T) {
 	for {
 		changed := f.main.Changed()
 		if seen, err := f.look(); seen != nil || err != nil {
-			if !errors.Is(err, backends.ErrNotFound) {
+			if !errors.Is(err, backend.ErrNotFound) {
 				t.Errorf("%+v, %v", seen, err)
 			}
 			return

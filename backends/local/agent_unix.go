@@ -11,10 +11,10 @@ import (
 	"path/filepath"
 	"time"
 
-	"torchx/backends"
 	"torchx/backends/local/proc"
 	"torchx/backends/local/ttypipe"
 	"torchx/runtime/agent"
+	"torchx/runtime/backend"
 	"torchx/runtime/spec"
 )
 
@@ -83,7 +83,7 @@ func newCommands(m *agent.Manifest) (*commands, error) {
 	if err := json.Unmarshal(m.Request, &c.request); err != nil {
 		return nil, fmt.Errorf("read request of %s: %w", m.ID, err)
 	}
-	o, err := readOptions(backends.PlanInput{Cfg: m.Cfg})
+	o, err := readOptions(backend.PlanInput{Cfg: m.Cfg})
 	if err != nil {
 		return nil, fmt.Errorf("read options of %s: %w", m.ID, err)
 	}

@@ -6,10 +6,10 @@ import (
 	"os"
 	"testing"
 
-	"torchx/backends"
-	"torchx/backends/backendtest"
 	"torchx/backends/bundled"
 	"torchx/runtime/agent"
+	"torchx/runtime/backend"
+	"torchx/test/backendtest"
 )
 
 func TestConformance(t *testing.T) {
@@ -22,7 +22,7 @@ func TestConformance(t *testing.T) {
 				bundled.AwaitAgent(b) // it writes to the home until then
 			}
 		})
-		open := func(t *testing.T) backends.Backend {
+		open := func(t *testing.T) backend.Backend {
 			b, err := New(Config{Home: home, Exe: os.Args[0]})
 			if err != nil {
 				t.Fatal(err)

@@ -2,6 +2,6 @@
 
 package local
 
-import "torchx/backends"
+import "torchx/runtime/backend"
 
-func (b *Backend) systemExams() []backends.Exam { return nil }
+func (b *Backend) systemExams() []backend.Exam { return nil }

@@ -10,13 +10,13 @@ import (
 	"strings"
 	"time"
 
-	"torchx/backends"
 	"torchx/backends/local/proc"
 	"torchx/runtime/agent"
+	"torchx/runtime/backend"
 	"torchx/runtime/machine"
 )
 
-var _ backends.Doctor = (*Backend)(nil)
+var _ backend.Doctor = (*Backend)(nil)
 
 // examTime bounds each check: a hanging driver must not hang the doctor.
 const examTime = 10 * time.Second
@@ -25,15 +25,15 @@ const examTime = 10 * time.Second
 const fewReplicas = 100
 
 // Doctor looks at what local apps need of this machine.
-func (b *Backend) Doctor(ctx context.Context) []backends.Check {
+func (b *Backend) Doctor(ctx context.Context) []backend.Check {
 	ctx, cancel := context.WithTimeout(ctx, examTime)
 	defer cancel()
 	found, err := agent.StartSelfTest(ctx, b.Exe)
-	checks := []backends.Check{agentCheck(found, err)}
+	checks := []backend.Check{agentCheck(found, err)}
 	if found != nil {
 		checks = append(checks, kernelCheck(found), filesCheck(found), processesCheck(found))
 	}
-	return append(checks, backends.RunExams(ctx, examTime, append([]backends.Exam{
+	return append(checks, backend.RunExams(ctx, examTime, append([]backend.Exam{
 		{Name: "locks", Run: b.locksCheck},
 		{Name: "dead apps", Run: b.deadCheck},
 		{Name: "gpus", Run: gpusCheck, Minor: true},
@@ -41,82 +41,82 @@ func (b *Backend) Doctor(ctx context.Context) []backends.Check {
 	}, b.systemExams()...))...)
 }
 
-func agentCheck(found *agent.SelfTest, err error) backends.Check {
+func agentCheck(found *agent.SelfTest, err error) backend.Check {
 	const name = "agent"
 	switch {
 	case err != nil:
-		return backends.Failed(name, "install torchx in a folder from which programs may be run, and allow it to start processes", "%v", err)
+		return backend.Failed(name, "install torchx in a folder from which programs may be run, and allow it to start processes", "%v", err)
 	case found.Session != "":
-		return backends.Failed(name, "allow setsid(2): apps end with their terminal otherwise", "%s", found.Session)
+		return backend.Failed(name, "allow setsid(2): apps end with their terminal otherwise", "%s", found.Session)
 	}
-	return backends.Fine(name, "it starts, in a session of its own")
+	return backend.Fine(name, "it starts, in a session of its own")
 }
 
-func kernelCheck(found *agent.SelfTest) backends.Check {
+func kernelCheck(found *agent.SelfTest) backend.Check {
 	const name = "kernel"
 	switch {
 	case found.Subreaper != "":
-		return backends.Failed(name, "use a kernel and a sandbox that allow prctl(PR_SET_CHILD_SUBREAPER)", "the agent cannot adopt orphans: %s", found.Subreaper)
+		return backend.Failed(name, "use a kernel and a sandbox that allow prctl(PR_SET_CHILD_SUBREAPER)", "the agent cannot adopt orphans: %s", found.Subreaper)
 	case found.Pidfd != "":
-		return backends.Failed(name, "use Linux 5.3 or later and a sandbox that allows pidfd_open", "apps cannot be cancelled: %s", found.Pidfd)
+		return backend.Failed(name, "use Linux 5.3 or later and a sandbox that allows pidfd_open", "apps cannot be cancelled: %s", found.Pidfd)
 	}
-	return backends.Fine(name, "orphans are adopted, signals cannot go astray")
+	return backend.Fine(name, "orphans are adopted, signals cannot go astray")
 }
 
-func filesCheck(found *agent.SelfTest) backends.Check {
+func filesCheck(found *agent.SelfTest) backend.Check {
 	const name = "open files"
 	replicas := proc.MaxReplicas(found.OpenFiles)
 	if found.OpenFiles > 0 && replicas < fewReplicas {
-		return backends.Warned(name, "raise the hard limit: `ulimit -Hn`, LimitNOFILE= of systemd or /etc/security/limits.conf",
+		return backend.Warned(name, "raise the hard limit: `ulimit -Hn`, LimitNOFILE= of systemd or /etc/security/limits.conf",
 			"%d allow only %d replicas of one app at once", found.OpenFiles, replicas)
 	}
-	return backends.Fine(name, "%d allow %d replicas of one app at once", found.OpenFiles, replicas)
+	return backend.Fine(name, "%d allow %d replicas of one app at once", found.OpenFiles, replicas)
 }
 
-func processesCheck(found *agent.SelfTest) backends.Check {
+func processesCheck(found *agent.SelfTest) backend.Check {
 	const name = "processes"
 	switch {
 	case found.Processes == 0:
-		return backends.Fine(name, "this user has no limit of its own")
+		return backend.Fine(name, "this user has no limit of its own")
 	case found.Processes < 10*fewReplicas:
-		return backends.Warned(name, "raise it: `ulimit -u`, TasksMax= of systemd or /etc/security/limits.conf", "this user may have %d only, threads included", found.Processes)
+		return backend.Warned(name, "raise it: `ulimit -u`, TasksMax= of systemd or /etc/security/limits.conf", "this user may have %d only, threads included", found.Processes)
 	}
-	return backends.Fine(name, "this user may have %d, threads included", found.Processes)
+	return backend.Fine(name, "this user may have %d, threads included", found.Processes)
 }
 
-func (b *Backend) locksCheck(context.Context) backends.Check {
+func (b *Backend) locksCheck(context.Context) backend.Check {
 	if err := agent.CheckLocks(b.Home); err != nil {
-		return backends.Failed("locks", "set TORCHX_HOME to a folder on a local disk", "they do not work in the home: %v", err)
+		return backend.Failed("locks", "set TORCHX_HOME to a folder on a local disk", "they do not work in the home: %v", err)
 	}
-	return backends.Fine("locks", "they work in the home")
+	return backend.Fine("locks", "they work in the home")
 }
 
-func (b *Backend) deadCheck(context.Context) backends.Check {
+func (b *Backend) deadCheck(context.Context) backend.Check {
 	const name = "dead apps"
 	dead, err := agent.Dead(b.Home)
 	switch {
 	case err != nil:
-		return backends.Failed(name, "allow reading it", "%v", err)
+		return backend.Failed(name, "allow reading it", "%v", err)
 	case len(dead) == 0:
-		return backends.Fine(name, "no app lost its agent")
+		return backend.Fine(name, "no app lost its agent")
 	}
 	shown := strings.Join(dead[:min(len(dead), 3)], ", ")
 	if len(dead) > 3 {
 		shown += ", ..."
 	}
-	return backends.Warned(name, "type `torchx list`: it ends what they left running and writes their results", "the agent died of %d: %s", len(dead), shown)
+	return backend.Warned(name, "type `torchx list`: it ends what they left running and writes their results", "the agent died of %d: %s", len(dead), shown)
 }
 
-func gpusCheck(ctx context.Context) backends.Check {
+func gpusCheck(ctx context.Context) backend.Check {
 	const name = "gpus"
 	found, err := machine.GPUs(ctx)
 	switch {
 	case errors.Is(err, exec.ErrNotFound):
-		return backends.Fine(name, "no nvidia-smi, hence no NVIDIA GPU to hand out")
+		return backend.Fine(name, "no nvidia-smi, hence no NVIDIA GPU to hand out")
 	case err != nil:
-		return backends.Warned(name, "run `nvidia-smi -L` to see what is wrong with the driver", "%v", err)
+		return backend.Warned(name, "run `nvidia-smi -L` to see what is wrong with the driver", "%v", err)
 	}
-	return backends.Fine(name, "nvidia-smi lists %d", len(found))
+	return backend.Fine(name, "nvidia-smi lists %d", len(found))
 }
 
 // pythonProgram prints versions without the seconds that `import torch` takes.
@@ -128,18 +128,18 @@ except metadata.PackageNotFoundError:
     torch = "no torch"
 print("Python " + platform.python_version() + ", " + torch)`
 
-func pythonCheck(ctx context.Context) backends.Check {
+func pythonCheck(ctx context.Context) backend.Check {
 	const name = "python"
 	cmd := exec.CommandContext(ctx, "python3", "-c", pythonProgram)
 	cmd.WaitDelay = time.Second
 	out, err := cmd.Output()
 	switch {
 	case errors.Is(err, exec.ErrNotFound):
-		return backends.Fine(name, "no python3, which only apps in Python need")
+		return backend.Fine(name, "no python3, which only apps in Python need")
 	case err != nil:
-		return backends.Warned(name, "run `python3 --version` to see what is wrong", "python3 does not work: %v", oneLine(err))
+		return backend.Warned(name, "run `python3 --version` to see what is wrong", "python3 does not work: %v", oneLine(err))
 	}
-	return backends.Fine(name, "%s", strings.TrimSpace(string(out)))
+	return backend.Fine(name, "%s", strings.TrimSpace(string(out)))
 }
 
 func oneLine(err error) string {

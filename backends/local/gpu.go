@@ -6,8 +6,8 @@ import (
 	"strconv"
 	"strings"
 
-	"torchx/backends"
 	"torchx/runtime/agent"
+	"torchx/runtime/backend"
 	"torchx/runtime/machine"
 	"torchx/runtime/spec"
 )
@@ -113,7 +113,7 @@ func (b *Backend) gpuLines(ctx context.Context) ([]string, error) {
 // machineGPUs are the devices that an agent deals with. It cannot look itself,
 // since it takes in the end of every process below it. What cannot be told has been
 // said when the app was planned.
-func (b *Backend) machineGPUs(ctx context.Context, p *backends.Plan, r *agent.DeviceRequest) []machine.GPU {
+func (b *Backend) machineGPUs(ctx context.Context, p *backend.Plan, r *agent.DeviceRequest) []machine.GPU {
 	if r == nil && (!p.Queue || wantedGPUs(p.App) == 0) {
 		return nil
 	}

@@ -18,8 +18,8 @@ import (
 	"golang.org/x/sys/unix"
 	_ "modernc.org/sqlite" // to lock the history as another program does
 
-	"torchx/backends"
 	"torchx/runtime/agent"
+	"torchx/runtime/backend"
 	"torchx/runtime/machine"
 	"torchx/runtime/spec"
 	"torchx/state"
@@ -61,10 +61,10 @@ func gpuRole(name string, replicas, gpus int, dir string) spec.Role {
 	return r
 }
 
-var autoGPUs = backends.Config{"auto_set_cuda_visible_devices": true}
+var autoGPUs = backend.Config{"auto_set_cuda_visible_devices": true}
 
 // start plans and submits a role; environ is what the submitter's environment says.
-func (f *fixture) start(role spec.Role, change func(p *backends.Plan)) (id string, err error) {
+func (f *fixture) start(role spec.Role, change func(p *backend.Plan)) (id string, err error) {
 	f.Helper()
 	p := f.plan(autoGPUs, role)
 	p.Environ = []string{"PATH=" + os.Getenv("PATH")}
@@ -74,7 +74,7 @@ func (f *fixture) start(role spec.Role, change func(p *backends.Plan)) (id strin
 	return p.ID, f.b.Submit(f.ctx, p)
 }
 
-func (f *fixture) mustStart(role spec.Role, change func(p *backends.Plan)) string {
+func (f *fixture) mustStart(role spec.Role, change func(p *backend.Plan)) string {
 	f.Helper()
 	id, err := f.start(role, change)
 	if err != nil {
@@ -86,7 +86,7 @@ func (f *fixture) mustStart(role spec.Role, change func(p *backends.Plan)) strin
 // refused expects that an app does not start, with one line that has all the words.
 func (f *fixture) refused(err error, words ...string) {
 	f.Helper()
-	var start *backends.StartError
+	var start *backend.StartError
 	if !errors.As(err, &start) || start.Code != 125 || strings.Contains(err.Error(), "\n") {
 		f.Fatalf("error is %v, want a start error with code 125", err)
 	}
@@ -106,7 +106,7 @@ func (f *fixture) expectDevices(path, want string) {
 
 func (f *fixture) stop(id string) {
 	f.Helper()
-	if err := f.b.Cancel(f.ctx, id, backends.CancelOptions{Force: true}); err != nil {
+	if err := f.b.Cancel(f.ctx, id, backend.CancelOptions{Force: true}); err != nil {
 		f.Fatal(err)
 	}
 	f.wait(id)
@@ -157,7 +157,7 @@ func TestTwoAppsNeverShareADevice(t *testing.T) {
 func TestDevicesOfManyAtOnce(t *testing.T) {
 	t.Parallel()
 	f, dir := newFixture(t), t.TempDir()
-	var plans []*backends.Plan
+	var plans []*backend.Plan
 	for i := range 12 {
 		plans = append(plans, f.plan(autoGPUs, gpuRole(fmt.Sprintf("r%d", i), 1, 1, dir)))
 	}
@@ -204,8 +204,8 @@ func TestDevicesOfAKilledAgent(t *testing.T) {
 func TestSubmittersOwnLimit(t *testing.T) {
 	t.Parallel()
 	f, dir := newFixture(t), t.TempDir()
-	limit := func(value string) func(*backends.Plan) {
-		return func(p *backends.Plan) { p.Environ = append(p.Environ, "CUDA_VISIBLE_DEVICES="+value) }
+	limit := func(value string) func(*backend.Plan) {
+		return func(p *backend.Plan) { p.Environ = append(p.Environ, "CUDA_VISIBLE_DEVICES="+value) }
 	}
 	_, err := f.start(gpuRole("a", 1, 3, dir), limit("2,3"))
 	f.refused(err, "CUDA_VISIBLE_DEVICES=2,3", "allows 2 of the 4")
@@ -222,7 +222,7 @@ func TestValueOfAnEditedPlanStays(t *testing.T) {
 	t.Parallel()
 	f, dir := newFixture(t), t.TempDir()
 	f.mustStart(gpuRole("a", 1, 1, dir), nil)
-	f.mustStart(gpuRole("b", 2, 1, dir), func(p *backends.Plan) {
+	f.mustStart(gpuRole("b", 2, 1, dir), func(p *backend.Plan) {
 		p.Request.(*Request).RoleParams[0].Value[0].Env.Set(cudaVariable, "7")
 	})
 	f.expectDevices(dir+"/b-0", "7")
@@ -320,7 +320,7 @@ func TestPlanWithoutTheProgram(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	loaded, err := f.b.Load(context.Background(), backends.PlanInput{ID: withGPUs.ID, App: withGPUs.App, Cfg: autoGPUs}, raw)
+	loaded, err := f.b.Load(context.Background(), backend.PlanInput{ID: withGPUs.ID, App: withGPUs.App, Cfg: autoGPUs}, raw)
 	if err != nil || len(loaded.Warnings) != 1 || !strings.Contains(loaded.Warnings[0], "stays as planned") {
 		t.Fatalf("%+v, %v", loaded, err)
 	}

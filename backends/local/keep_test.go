@@ -7,13 +7,13 @@ import (
 	"testing"
 	"time"
 
-	"torchx/backends"
 	"torchx/backends/bundled"
 	"torchx/runtime/agent"
+	"torchx/runtime/backend"
 	"torchx/runtime/spec"
 )
 
-func (f *fixture) kept(k *backends.KeptLogs, r spec.Replica, o backends.LogOptions) string {
+func (f *fixture) kept(k *backend.KeptLogs, r spec.Replica, o backend.LogOptions) string {
 	f.Helper()
 	reader, err := f.b.Kept(f.ctx, k, r, o)
 	if err != nil {
@@ -29,7 +29,7 @@ func (f *fixture) kept(k *backends.KeptLogs, r spec.Replica, o backends.LogOptio
 
 func TestKeptLogs(t *testing.T) {
 	t.Parallel()
-	for name, cfg := range map[string]backends.Config{"in the bundle": {"fail_fast": false}, "in a log_dir": {"fail_fast": false, "log_dir": t.TempDir()}} {
+	for name, cfg := range map[string]backend.Config{"in the bundle": {"fail_fast": false}, "in a log_dir": {"fail_fast": false, "log_dir": t.TempDir()}} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			f := newFixture(t)
@@ -37,8 +37,8 @@ func TestKeptLogs(t *testing.T) {
 			r.MaxRetries, r.RetryPolicy = 1, spec.RetryReplica
 			id, _ := f.run(cfg, r)
 			bundled.AwaitAgent(f.b.Bundle(id))
-			o := backends.DeleteOptions{KeepLogs: true}
-			all, err := f.b.Size(f.ctx, id, backends.DeleteOptions{})
+			o := backend.DeleteOptions{KeepLogs: true}
+			all, err := f.b.Size(f.ctx, id, backend.DeleteOptions{})
 			part, err2 := f.b.Size(f.ctx, id, o)
 			k, err3 := f.b.Keeps(f.ctx, id, o)
 			if err := errors.Join(err, err2, err3); err != nil {
@@ -54,16 +54,16 @@ func TestKeptLogs(t *testing.T) {
 			if len(k.Roles) != 1 || len(begun) != 2 || max(begun[0], begun[1]) != 2 {
 				t.Fatalf("kept %+v", k)
 			}
-			if got := f.kept(k, spec.Replica{Role: "a b"}, backends.LogOptions{Tail: -1}); got != "hi\n" {
+			if got := f.kept(k, spec.Replica{Role: "a b"}, backend.LogOptions{Tail: -1}); got != "hi\n" {
 				t.Errorf("log is %q", got)
 			}
-			if _, err := f.b.Kept(f.ctx, k, spec.Replica{Role: "a b", ID: 2}, backends.LogOptions{}); !errors.Is(err, backends.ErrNotFound) {
+			if _, err := f.b.Kept(f.ctx, k, spec.Replica{Role: "a b", ID: 2}, backend.LogOptions{}); !errors.Is(err, backend.ErrNotFound) {
 				t.Errorf("a replica there is not: %v", err)
 			}
-			if _, err := f.b.Size(f.ctx, id, o); !errors.Is(err, backends.ErrNotFound) {
+			if _, err := f.b.Size(f.ctx, id, o); !errors.Is(err, backend.ErrNotFound) {
 				t.Errorf("size afterwards: %v", err)
 			}
-			if err := f.b.Delete(f.ctx, id, o); !errors.Is(err, backends.ErrNotFound) {
+			if err := f.b.Delete(f.ctx, id, o); !errors.Is(err, backend.ErrNotFound) {
 				t.Errorf("second delete: %v", err)
 			}
 		})
@@ -74,7 +74,7 @@ func TestNothingKept(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)
 	id, _ := f.run(nil, sh("a", 1, "echo hi"))
-	if k, err := f.b.Keeps(f.ctx, id, backends.DeleteOptions{}); k != nil || err != nil {
+	if k, err := f.b.Keeps(f.ctx, id, backend.DeleteOptions{}); k != nil || err != nil {
 		t.Errorf("%+v, %v", k, err)
 	}
 }
@@ -87,9 +87,9 @@ func TestKeptLogsOfTheSameID(t *testing.T) {
 	for range 2 {
 		f.next = 0
 		id, _ := f.run(nil, sh("a", 1, "echo hi"))
-		k, err := f.b.Keeps(f.ctx, id, backends.DeleteOptions{KeepLogs: true})
+		k, err := f.b.Keeps(f.ctx, id, backend.DeleteOptions{KeepLogs: true})
 		if err == nil {
-			err = f.b.Delete(f.ctx, id, backends.DeleteOptions{KeepLogs: true})
+			err = f.b.Delete(f.ctx, id, backend.DeleteOptions{KeepLogs: true})
 		}
 		if err != nil {
 			t.Fatal(err)

@@ -3,7 +3,7 @@ package local
 import (
 	"strings"
 
-	"torchx/backends"
+	"torchx/runtime/backend"
 	"torchx/runtime/cgroup"
 	"torchx/runtime/spec"
 )
@@ -45,7 +45,7 @@ func decideLimits(o options, app *spec.App) (l limiting) {
 		l.groups = reason == nil
 	}
 	if o.limits == limitsCgroup && reason != nil {
-		l.err = backends.Errorf(backends.ErrInvalidOption,
+		l.err = backend.Errorf(backend.ErrInvalidOption,
 			"limits=cgroup: %w: try `systemd-run --user --scope -p Delegate=yes torchx run ...`, or limits=auto", reason)
 		return l
 	}
@@ -129,7 +129,7 @@ func checkLimits(o options) error {
 	case limitsNone, limitsAuto, limitsCgroup, limitsRlimit:
 		return nil
 	}
-	return backends.Errorf(backends.ErrInvalidOption, "limits=%s: must be none, auto, cgroup or rlimit", o.limits)
+	return backend.Errorf(backend.ErrInvalidOption, "limits=%s: must be none, auto, cgroup or rlimit", o.limits)
 }
 
 // limitWarnings is the one line that says which limits are enforced.

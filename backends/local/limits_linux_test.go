@@ -7,7 +7,7 @@ import (
 	"strings"
 	"testing"
 
-	"torchx/backends"
+	"torchx/runtime/backend"
 	"torchx/runtime/cgroup"
 	"torchx/runtime/procs"
 	"torchx/runtime/spec"
@@ -24,16 +24,16 @@ func TestRlimitOfMemory(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)
 	const take = `ulimit -d; x=$(head -c 100000000 /dev/zero | tr '\0' x); echo ${#x}`
-	id, s := f.run(backends.Config{"limits": limitsRlimit}, limitedRole(64, -1, take))
+	id, s := f.run(backend.Config{"limits": limitsRlimit}, limitedRole(64, -1, take))
 	if s.State != spec.Failed {
 		t.Errorf("state %s", s.State)
 	}
-	if got := f.log(id, spec.Replica{Role: "a"}, backends.LogOptions{Stream: backends.Stdout}); got != "65536\n" {
+	if got := f.log(id, spec.Replica{Role: "a"}, backend.LogOptions{Stream: backend.Stdout}); got != "65536\n" {
 		t.Errorf("it printed %q", got)
 	}
-	id, s = f.run(backends.Config{"limits": limitsRlimit}, limitedRole(2048, -1, take))
+	id, s = f.run(backend.Config{"limits": limitsRlimit}, limitedRole(2048, -1, take))
 	f.expect(s, spec.Succeeded, 0)
-	if got := f.log(id, spec.Replica{Role: "a"}, backends.LogOptions{Stream: backends.Stdout}); got != "2097152\n100000000\n" {
+	if got := f.log(id, spec.Replica{Role: "a"}, backend.LogOptions{Stream: backend.Stdout}); got != "2097152\n100000000\n" {
 		t.Errorf("it printed %q", got)
 	}
 }
@@ -45,9 +45,9 @@ func TestRlimitChangesNothingElse(t *testing.T) {
 	f := newFixture(t)
 	role := limitedRole(64, -1, `echo "$0 $1"; ps -o pid=,sid= -p $$ | { read p s; test "$p" = "$s" && echo leader; }; exit 7`)
 	role.Args = append(role.Args, "zero", "one two")
-	id, s := f.run(backends.Config{"limits": limitsRlimit}, role)
+	id, s := f.run(backend.Config{"limits": limitsRlimit}, role)
 	f.expect(s, spec.Failed, 7)
-	if got := f.log(id, spec.Replica{Role: "a"}, backends.LogOptions{}); got != "zero one two\nleader\n" {
+	if got := f.log(id, spec.Replica{Role: "a"}, backend.LogOptions{}); got != "zero one two\nleader\n" {
 		t.Errorf("it printed %q", got)
 	}
 }
@@ -62,18 +62,18 @@ func TestLimitsSayWhatTheyDo(t *testing.T) {
 		}
 	}
 	tests := []struct {
-		cfg  backends.Config
+		cfg  backend.Config
 		mem  int
 		cpu  float64
 		want string
 	}{
 		{nil, 64, 1, ""},
-		{backends.Config{"limits": "none"}, 64, 1, ""},
-		{backends.Config{"limits": "auto"}, -1, -1, "limits: no role says memMB or cpu, nothing is limited"},
-		{backends.Config{"limits": "rlimit"}, 64, -1, "limits: memMB by rlimit, for each process of a replica, not for all together"},
-		{backends.Config{"limits": "rlimit"}, 64, 2, "limits: memMB by rlimit, for each process of a replica, not for all together; cpu is not limited"},
-		{backends.Config{"limits": "auto", "cgroup_parent": parent}, 64, 2, "limits: memMB of each replica by cgroup " + parent + "; cpu is not limited"},
-		{backends.Config{"limits": "auto", "cgroup_parent": "/nowhere"}, 64, -1, "limits: memMB by rlimit, for each process of a replica, not for all together (/nowhere is no cgroup v2: no such file or directory)"},
+		{backend.Config{"limits": "none"}, 64, 1, ""},
+		{backend.Config{"limits": "auto"}, -1, -1, "limits: no role says memMB or cpu, nothing is limited"},
+		{backend.Config{"limits": "rlimit"}, 64, -1, "limits: memMB by rlimit, for each process of a replica, not for all together"},
+		{backend.Config{"limits": "rlimit"}, 64, 2, "limits: memMB by rlimit, for each process of a replica, not for all together; cpu is not limited"},
+		{backend.Config{"limits": "auto", "cgroup_parent": parent}, 64, 2, "limits: memMB of each replica by cgroup " + parent + "; cpu is not limited"},
+		{backend.Config{"limits": "auto", "cgroup_parent": "/nowhere"}, 64, -1, "limits: memMB by rlimit, for each process of a replica, not for all together (/nowhere is no cgroup v2: no such file or directory)"},
 	}
 	for _, test := range tests {
 		p := f.plan(test.cfg, limitedRole(test.mem, test.cpu, "true"))
@@ -81,12 +81,12 @@ func TestLimitsSayWhatTheyDo(t *testing.T) {
 			t.Errorf("%v: %q, want %q", test.cfg, got, test.want)
 		}
 	}
-	for want, cfg := range map[string]backends.Config{
+	for want, cfg := range map[string]backend.Config{
 		"limits=cgroup: /nowhere is no cgroup v2": {"limits": "cgroup", "cgroup_parent": "/nowhere"},
 		"limits=much: must be":                    {"limits": "much"},
 		"cgroup_parent=here: must be an absolute": {"cgroup_parent": "here"},
 	} {
-		_, err := f.b.Plan(f.ctx, backends.PlanInput{ID: "x", App: &spec.App{Roles: []spec.Role{limitedRole(1, 1, "true")}}, Cfg: cfg, Cwd: parent})
+		_, err := f.b.Plan(f.ctx, backend.PlanInput{ID: "x", App: &spec.App{Roles: []spec.Role{limitedRole(1, 1, "true")}}, Cfg: cfg, Cwd: parent})
 		if err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%v: %v, want %s", cfg, err, want)
 		}
@@ -99,11 +99,11 @@ func TestReplicasHaveGroups(t *testing.T) {
 	t.Parallel()
 	parent := cgroupParent(t)
 	f := newFixture(t)
-	cfg := backends.Config{"limits": limitsCgroup, "cgroup_parent": parent}
+	cfg := backend.Config{"limits": limitsCgroup, "cgroup_parent": parent}
 	id, s := f.run(cfg, sh("a", 2, "grep ^0:: /proc/self/cgroup; setsid sleep 600 &"))
 	f.expect(s, spec.Succeeded, 0)
 	for n := range 2 {
-		if got := f.log(id, spec.Replica{Role: "a", ID: n}, backends.LogOptions{}); !strings.HasSuffix(got, "/torchx-"+id+"/a-"+string(rune('0'+n))+"-0\n") {
+		if got := f.log(id, spec.Replica{Role: "a", ID: n}, backend.LogOptions{}); !strings.HasSuffix(got, "/torchx-"+id+"/a-"+string(rune('0'+n))+"-0\n") {
 			t.Errorf("replica %d was in %q", n, got)
 		}
 	}

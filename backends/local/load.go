@@ -11,13 +11,13 @@ import (
 	"reflect"
 	"strings"
 
-	"torchx/backends"
+	"torchx/runtime/backend"
 	"torchx/runtime/spec"
 )
 
 // Load rebuilds a plan from its JSON form. Where the logs go follows from the app
 // id and the log_dir option; those paths in the request are set anew.
-func (b *Backend) Load(ctx context.Context, in backends.PlanInput, raw json.RawMessage) (*backends.Plan, error) {
+func (b *Backend) Load(ctx context.Context, in backend.PlanInput, raw json.RawMessage) (*backend.Plan, error) {
 	o, err := readOptions(in)
 	if err != nil {
 		return nil, err
@@ -26,19 +26,19 @@ func (b *Backend) Load(ctx context.Context, in backends.PlanInput, raw json.RawM
 	d := json.NewDecoder(bytes.NewReader(raw))
 	d.DisallowUnknownFields()
 	if err := d.Decode(req); err != nil {
-		return nil, backends.Errorf(backends.ErrInvalidPlan, "read request: %w", decodeError(err))
+		return nil, backend.Errorf(backend.ErrInvalidPlan, "read request: %w", decodeError(err))
 	}
 	l := newLayout(b.Home, o.logDir, in.ID)
 	err = errors.Join(req.check(in), req.checkPaths(l))
 	if err != nil {
-		return nil, backends.Errorf(backends.ErrInvalidPlan, "%w", firstOf(err))
+		return nil, backend.Errorf(backend.ErrInvalidPlan, "%w", firstOf(err))
 	}
 	limits, err := limitWarnings(o, in.App)
 	if err != nil {
 		return nil, err
 	}
 	req.place(in.ID, l)
-	p := &backends.Plan{ID: in.ID, App: in.App.Clone(), Cfg: in.Cfg, Request: req, Warnings: append(unsupported(in, o), limits...)}
+	p := &backend.Plan{ID: in.ID, App: in.App.Clone(), Cfg: in.Cfg, Request: req, Warnings: append(unsupported(in, o), limits...)}
 	if deviceRequest(in.App, o, req, nil) != nil {
 		if missing := b.missingGPUs(ctx, in.App, o); missing != "" {
 			p.Warnings = append(p.Warnings, cudaVariable+" stays as planned: "+missing)
@@ -48,7 +48,7 @@ func (b *Backend) Load(ctx context.Context, in backends.PlanInput, raw json.RawM
 }
 
 // check refuses a request that does not fit its app.
-func (r *Request) check(in backends.PlanInput) error {
+func (r *Request) check(in backend.PlanInput) error {
 	if r.AppID != in.ID {
 		return fmt.Errorf("request.app_id is %q, want %q", r.AppID, in.ID)
 	}

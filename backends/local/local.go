@@ -9,9 +9,9 @@ import (
 	"sync"
 	"time"
 
-	"torchx/backends"
 	"torchx/backends/bundled"
 	"torchx/runtime/agent"
+	"torchx/runtime/backend"
 	"torchx/runtime/spec"
 )
 
@@ -41,16 +41,16 @@ type Backend struct {
 }
 
 var (
-	_ backends.Backend    = (*Backend)(nil)
-	_ backends.Waiter     = (*Backend)(nil)
-	_ backends.Prober     = (*Backend)(nil)
-	_ backends.Sweeper    = (*Backend)(nil)
-	_ backends.Rememberer = (*Backend)(nil)
-	_ backends.Queuer     = (*Backend)(nil)
-	_ backends.Terminals  = (*Backend)(nil)
-	_ backends.Sizer      = (*Backend)(nil)
-	_ backends.LogKeeper  = (*Backend)(nil)
-	_ backends.LogFinder  = (*Backend)(nil)
+	_ backend.Backend    = (*Backend)(nil)
+	_ backend.Waiter     = (*Backend)(nil)
+	_ backend.Prober     = (*Backend)(nil)
+	_ backend.Sweeper    = (*Backend)(nil)
+	_ backend.Rememberer = (*Backend)(nil)
+	_ backend.Queuer     = (*Backend)(nil)
+	_ backend.Terminals  = (*Backend)(nil)
+	_ backend.Sizer      = (*Backend)(nil)
+	_ backend.LogKeeper  = (*Backend)(nil)
+	_ backend.LogFinder  = (*Backend)(nil)
 )
 
 // New returns the backend; it touches nothing.
@@ -75,7 +75,7 @@ func logsOf(m *agent.Manifest) (bundled.Layout, error) {
 }
 
 // FindLogs looks below the log_dir of an app that is gone.
-func (b *Backend) FindLogs(id string, cfg backends.Config, cwd string, roles []spec.RoleStatus) *backends.KeptLogs {
+func (b *Backend) FindLogs(id string, cfg backend.Config, cwd string, roles []spec.RoleStatus) *backend.KeptLogs {
 	dir, _ := cfg["log_dir"].(string)
 	if dir == "" {
 		return nil
@@ -90,17 +90,17 @@ func (b *Backend) FindLogs(id string, cfg backends.Config, cwd string, roles []s
 func (b *Backend) Name() string { return Name }
 
 // Options lists the -cfg keys; the first three are those of TorchX.
-func (b *Backend) Options() []backends.Option {
-	return []backends.Option{
-		{Key: "log_dir", Type: backends.TypeStr, Help: "folder to write the log files of replicas to; kept on delete (default: inside TORCHX_HOME)"},
-		{Key: "prepend_cwd", Type: backends.TypeBool, Default: false, Help: "look programs up in the working folder before the role's PATH"},
-		{Key: "auto_set_cuda_visible_devices", Type: backends.TypeBool, Default: false, Help: "hand the GPUs of this machine out to replicas by CUDA_VISIBLE_DEVICES"},
-		{Key: "image_type", Type: backends.TypeStr, Default: imageCwd, Choices: []string{imageCwd, imageDir}, Help: "cwd: the image is ignored; dir: the image is the absolute folder that replicas run in"},
-		{Key: "grace_period", Type: backends.TypeFloat, Default: defaultGrace, Help: "seconds between SIGTERM and SIGKILL when replicas are stopped"},
-		{Key: "fail_fast", Type: backends.TypeBool, Default: true, Help: "stop the others when a replica has failed for good; false lets them run to their end, as TorchX does"},
-		{Key: "log_max_size", Type: backends.TypeStr, Help: "keep only the newest part of each log file (stdout, stderr) of an attempt, such as 1GiB, at least 1MiB (default: keep all)"},
-		{Key: "limits", Type: backends.TypeStr, Default: limitsNone, Choices: []string{limitsNone, limitsAuto, limitsCgroup, limitsRlimit}, Help: "enforce memMB and cpu of each replica (Linux): by cgroup v2 where it is delegated, rlimit: memory only, of each process by itself; auto: the better one that works"},
-		{Key: "cgroup_parent", Type: backends.TypeStr, Help: "cgroup v2 folder, delegated to you, that the replicas' groups are made in (default: the one torchx runs in)"},
+func (b *Backend) Options() []backend.Option {
+	return []backend.Option{
+		{Key: "log_dir", Type: backend.TypeStr, Help: "folder to write the log files of replicas to; kept on delete (default: inside TORCHX_HOME)"},
+		{Key: "prepend_cwd", Type: backend.TypeBool, Default: false, Help: "look programs up in the working folder before the role's PATH"},
+		{Key: "auto_set_cuda_visible_devices", Type: backend.TypeBool, Default: false, Help: "hand the GPUs of this machine out to replicas by CUDA_VISIBLE_DEVICES"},
+		{Key: "image_type", Type: backend.TypeStr, Default: imageCwd, Choices: []string{imageCwd, imageDir}, Help: "cwd: the image is ignored; dir: the image is the absolute folder that replicas run in"},
+		{Key: "grace_period", Type: backend.TypeFloat, Default: defaultGrace, Help: "seconds between SIGTERM and SIGKILL when replicas are stopped"},
+		{Key: "fail_fast", Type: backend.TypeBool, Default: true, Help: "stop the others when a replica has failed for good; false lets them run to their end, as TorchX does"},
+		{Key: "log_max_size", Type: backend.TypeStr, Help: "keep only the newest part of each log file (stdout, stderr) of an attempt, such as 1GiB, at least 1MiB (default: keep all)"},
+		{Key: "limits", Type: backend.TypeStr, Default: limitsNone, Choices: []string{limitsNone, limitsAuto, limitsCgroup, limitsRlimit}, Help: "enforce memMB and cpu of each replica (Linux): by cgroup v2 where it is delegated, rlimit: memory only, of each process by itself; auto: the better one that works"},
+		{Key: "cgroup_parent", Type: backend.TypeStr, Help: "cgroup v2 folder, delegated to you, that the replicas' groups are made in (default: the one torchx runs in)"},
 	}
 }
 

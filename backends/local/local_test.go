@@ -17,9 +17,9 @@ import (
 
 	"golang.org/x/sys/unix"
 
-	"torchx/backends"
 	"torchx/backends/bundled"
 	"torchx/runtime/agent"
+	"torchx/runtime/backend"
 	"torchx/runtime/procs"
 	"torchx/runtime/spec"
 	"torchx/state"
@@ -89,7 +89,7 @@ func (f *fixture) endAll() {
 	all, _ := f.b.List(ctx)
 	for _, s := range all {
 		if !s.State.Terminal() {
-			f.b.Cancel(ctx, s.ID, backends.CancelOptions{Force: true})
+			f.b.Cancel(ctx, s.ID, backend.CancelOptions{Force: true})
 			f.b.Wait(ctx, s.ID)
 		}
 		bundled.AwaitAgent(f.b.Bundle(s.ID)) // it writes to the home until then
@@ -104,18 +104,18 @@ func sh(name string, replicas int, script string) spec.Role {
 	return r
 }
 
-func (f *fixture) plan(cfg backends.Config, roles ...spec.Role) *backends.Plan {
+func (f *fixture) plan(cfg backend.Config, roles ...spec.Role) *backend.Plan {
 	f.Helper()
 	f.next++
 	id := "app-" + strconv.Itoa(f.next)
-	p, err := f.b.Plan(f.ctx, backends.PlanInput{ID: id, App: &spec.App{Name: "app", Roles: roles}, Cfg: cfg, Cwd: f.TempDir()})
+	p, err := f.b.Plan(f.ctx, backend.PlanInput{ID: id, App: &spec.App{Name: "app", Roles: roles}, Cfg: cfg, Cwd: f.TempDir()})
 	if err != nil {
 		f.Fatal(err)
 	}
 	return p
 }
 
-func (f *fixture) submit(cfg backends.Config, roles ...spec.Role) string {
+func (f *fixture) submit(cfg backend.Config, roles ...spec.Role) string {
 	f.Helper()
 	p := f.plan(cfg, roles...)
 	if err := f.b.Submit(f.ctx, p); err != nil {
@@ -133,13 +133,13 @@ func (f *fixture) wait(id string) *spec.Status {
 	return s
 }
 
-func (f *fixture) run(cfg backends.Config, roles ...spec.Role) (string, *spec.Status) {
+func (f *fixture) run(cfg backend.Config, roles ...spec.Role) (string, *spec.Status) {
 	f.Helper()
 	id := f.submit(cfg, roles...)
 	return id, f.wait(id)
 }
 
-func (f *fixture) log(id string, r spec.Replica, o backends.LogOptions) string {
+func (f *fixture) log(id string, r spec.Replica, o backend.LogOptions) string {
 	f.Helper()
 	o.Tail = -1
 	reader, err := f.b.Logs(f.ctx, id, r, o)
@@ -212,10 +212,10 @@ func TestRunToTheEnd(t *testing.T) {
 	f.expect(s, spec.Succeeded, 0)
 	for n := range 2 {
 		r := spec.Replica{Role: "a", ID: n}
-		if got := f.log(id, r, backends.LogOptions{Stream: backends.Stdout}); got != "out\ntail" {
+		if got := f.log(id, r, backend.LogOptions{Stream: backend.Stdout}); got != "out\ntail" {
 			t.Errorf("stdout of %v is %q", r, got)
 		}
-		if got := f.log(id, r, backends.LogOptions{Stream: backends.Stderr}); got != "err\n" {
+		if got := f.log(id, r, backend.LogOptions{Stream: backend.Stderr}); got != "err\n" {
 			t.Errorf("stderr of %v is %q", r, got)
 		}
 	}
@@ -236,7 +236,7 @@ func TestEnvironment(t *testing.T) {
 	f.expect(f.wait(p.ID), spec.Succeeded, 0)
 	cwd := p.Request.(*Request).RoleParams[0].Value[0].Cwd
 	got := map[string]string{}
-	for line := range strings.Lines(f.log(p.ID, spec.Replica{Role: "a"}, backends.LogOptions{})) {
+	for line := range strings.Lines(f.log(p.ID, spec.Replica{Role: "a"}, backend.LogOptions{})) {
 		k, v, _ := strings.Cut(strings.TrimSuffix(line, "\n"), "=")
 		got[k] = v
 	}
@@ -265,7 +265,7 @@ func TestPortsAreSharedWithinAnAppOnly(t *testing.T) {
 	for range 2 {
 		id := f.submit(nil, r)
 		for n := range 2 {
-			reader, err := f.b.Logs(f.ctx, id, spec.Replica{Role: "a", ID: n}, backends.LogOptions{Follow: true, Tail: -1})
+			reader, err := f.b.Logs(f.ctx, id, spec.Replica{Role: "a", ID: n}, backend.LogOptions{Follow: true, Tail: -1})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -298,7 +298,7 @@ func TestFailFastStopsTheOthers(t *testing.T) {
 func TestWithoutFailFastTheOthersGoOn(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)
-	_, s := f.run(backends.Config{"fail_fast": false}, sh("good", 1, "sleep 0.3; exit 0"), sh("bad", 1, "exit 7"))
+	_, s := f.run(backend.Config{"fail_fast": false}, sh("good", 1, "sleep 0.3; exit 0"), sh("bad", 1, "exit 7"))
 	f.expect(s, spec.Failed, 7)
 	if r := s.Replica(spec.Replica{Role: "good"}); r.State != spec.Succeeded {
 		t.Errorf("the other replica is %+v", r)
@@ -329,7 +329,7 @@ func TestRetriesKeepEveryAttemptsLog(t *testing.T) {
 		t.Errorf("structured error is %s", got)
 	}
 	for k := range 3 {
-		if got := f.log(id, spec.Replica{Role: "a"}, backends.LogOptions{Attempt: &k}); got != "attempt\n" {
+		if got := f.log(id, spec.Replica{Role: "a"}, backend.LogOptions{Attempt: &k}); got != "attempt\n" {
 			t.Errorf("log of attempt %d is %q", k, got)
 		}
 	}
@@ -348,7 +348,7 @@ func TestMissingProgramStartsNothing(t *testing.T) {
 		r.Entrypoint = entry
 		p := f.plan(nil, sh("good", 1, "echo > "+filepath.Join(dir, "ran")), r)
 		err := f.b.Submit(f.ctx, p)
-		var start *backends.StartError
+		var start *backend.StartError
 		if !errors.As(err, &start) || start.Code != code {
 			t.Errorf("submit of %s: %v, want code %d", entry, err, code)
 		}
@@ -363,10 +363,10 @@ func TestCancelKillsWhatIgnoresTheRequest(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)
 	mark := filepath.Join(t.TempDir(), "pids")
-	id := f.submit(backends.Config{"grace_period": 0.2},
+	id := f.submit(backend.Config{"grace_period": 0.2},
 		sh("a", 1, "trap '' TERM; setsid sleep 300 & sleep 300 & echo $! $$ > "+mark+"; while :; do sleep 1; done"))
 	f.waitFile(mark)
-	if err := f.b.Cancel(f.ctx, id, backends.CancelOptions{}); err != nil {
+	if err := f.b.Cancel(f.ctx, id, backend.CancelOptions{}); err != nil {
 		t.Fatal(err)
 	}
 	f.expect(f.wait(id), spec.Cancelled, 130)
@@ -445,14 +445,14 @@ func TestImageTypeDir(t *testing.T) {
 	}
 	r := spec.NewRole("a", image)
 	r.Entrypoint, r.Args = "prog", []string{"${img_root}/x"}
-	id, s := f.run(backends.Config{"image_type": "dir"}, r)
+	id, s := f.run(backend.Config{"image_type": "dir"}, r)
 	f.expect(s, spec.Succeeded, 0)
-	if got := f.log(id, spec.Replica{Role: "a"}, backends.LogOptions{}); got != image+"\n"+image+"/x\n" {
+	if got := f.log(id, spec.Replica{Role: "a"}, backend.LogOptions{}); got != image+"\n"+image+"/x\n" {
 		t.Errorf("log is %q", got)
 	}
 	for _, bad := range []string{"relative", "/no/such/folder", filepath.Join(image, "prog")} {
 		r.Image = bad
-		_, err := f.b.Plan(f.ctx, backends.PlanInput{ID: "x", App: &spec.App{Name: "x", Roles: []spec.Role{r}}, Cfg: backends.Config{"image_type": "dir"}, Cwd: image})
+		_, err := f.b.Plan(f.ctx, backend.PlanInput{ID: "x", App: &spec.App{Name: "x", Roles: []spec.Role{r}}, Cfg: backend.Config{"image_type": "dir"}, Cwd: image})
 		if err == nil || !strings.Contains(err.Error(), bad) {
 			t.Errorf("plan with image %s: %v", bad, err)
 		}
@@ -465,7 +465,7 @@ func TestLogDirLayout(t *testing.T) {
 	logs := t.TempDir()
 	r := sh("a b", 1, "echo hi; exit 1")
 	r.MaxRetries = 1
-	id, s := f.run(backends.Config{"log_dir": logs}, r)
+	id, s := f.run(backend.Config{"log_dir": logs}, r)
 	f.expect(s, spec.Failed, 1)
 	base := filepath.Join(logs, "torchx", id, "a%20b", "0")
 	for _, path := range []string{base + "/stdout.log", base + "/attempt-1/stdout.log"} {
@@ -474,7 +474,7 @@ func TestLogDirLayout(t *testing.T) {
 		}
 	}
 	f.checkSuccessFile(filepath.Join(logs, "torchx", id))
-	if err := f.b.Delete(f.ctx, id, backends.DeleteOptions{}); err != nil {
+	if err := f.b.Delete(f.ctx, id, backend.DeleteOptions{}); err != nil {
 		t.Fatal(err)
 	}
 	if _, err := os.Stat(base + "/stdout.log"); err != nil {
@@ -566,9 +566,9 @@ func TestLoadUnderAnotherID(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	load := func(id, old, replaced string) (*backends.Plan, error) {
+	load := func(id, old, replaced string) (*backend.Plan, error) {
 		text := strings.ReplaceAll(string(raw), old, replaced)
-		in := backends.PlanInput{ID: id, App: p.App, Cfg: p.Cfg, Cwd: f.TempDir()}
+		in := backend.PlanInput{ID: id, App: p.App, Cfg: p.Cfg, Cwd: f.TempDir()}
 		return f.b.Load(f.ctx, in, json.RawMessage(text))
 	}
 	copied, err := load("copy", `"app_id":"`+p.ID+`"`, `"app_id":"copy"`)
@@ -580,13 +580,13 @@ func TestLoadUnderAnotherID(t *testing.T) {
 	}
 	f.expect(f.wait("copy"), spec.Succeeded, 0)
 	want := "local://torchx/copy " + f.b.Bundle("copy").Dir + "/replicas/a/0/0/error.json\n"
-	if got := f.log("copy", spec.Replica{Role: "a"}, backends.LogOptions{}); got != want {
+	if got := f.log("copy", spec.Replica{Role: "a"}, backend.LogOptions{}); got != want {
 		t.Errorf("the copy takes itself for %q, want %q", got, want)
 	}
 	for old, replaced := range map[string]string{
 		"stdout.log": "mine.log", `"log_dir":"` + f.home: `"log_dir":"/elsewhere/x`, `"args":`: `"argv":[],"args":`,
 	} {
-		if _, err := load(p.ID, old, replaced); !errors.Is(err, backends.ErrInvalidPlan) {
+		if _, err := load(p.ID, old, replaced); !errors.Is(err, backend.ErrInvalidPlan) {
 			t.Errorf("with %s instead of %s: %v, want an invalid plan", replaced, old, err)
 		}
 	}

@@ -8,7 +8,7 @@ import (
 	"strings"
 	"testing"
 
-	"torchx/backends"
+	"torchx/runtime/backend"
 	"torchx/runtime/spec"
 )
 
@@ -33,7 +33,7 @@ func TestNastyOutput(t *testing.T) {
 			f := newFixture(t)
 			id, s := f.run(nil, sh("a", 1, test.script))
 			f.expect(s, spec.Succeeded, 0)
-			got := f.log(id, spec.Replica{Role: "a"}, backends.LogOptions{Stream: backends.Stdout})
+			got := f.log(id, spec.Replica{Role: "a"}, backend.LogOptions{Stream: backend.Stdout})
 			if got != test.want {
 				t.Errorf("the log has %d bytes, want %d; it begins with %.40q", len(got), len(test.want), got)
 			}
@@ -48,7 +48,7 @@ func TestClosedOutput(t *testing.T) {
 	done := f.TempDir() + "/done"
 	id, s := f.run(nil, sh("a", 1, "echo before; exec >&- 2>&-; echo nobody hears; echo up > "+done+"; exit 3"))
 	f.expect(s, spec.Failed, 3)
-	if got := f.log(id, spec.Replica{Role: "a"}, backends.LogOptions{}); got != "before\n" {
+	if got := f.log(id, spec.Replica{Role: "a"}, backend.LogOptions{}); got != "before\n" {
 		t.Errorf("the log is %q", got)
 	}
 	if _, err := os.Stat(done); err != nil {
@@ -66,7 +66,7 @@ func TestManyReplicas(t *testing.T) {
 	for n := range replicas {
 		want := fmt.Sprintf("out %d\nerr\n", n)
 		r := spec.Replica{Role: "a", ID: n}
-		if got := f.log(id, r, backends.LogOptions{}); got != want {
+		if got := f.log(id, r, backend.LogOptions{}); got != want {
 			t.Errorf("log of replica %d is %q, want %q", n, got, want)
 		}
 		if rs := s.Replica(r); rs == nil || rs.State != spec.Succeeded {

@@ -6,7 +6,7 @@ import (
 	"path/filepath"
 	"testing"
 
-	"torchx/backends"
+	"torchx/runtime/backend"
 	"torchx/runtime/procs"
 	"torchx/runtime/spec"
 )
@@ -47,13 +47,13 @@ func TestNastyProcesses(t *testing.T) {
 			role := sh("a", 1, test.script)
 			mark := "NASTY=" + f.home
 			role.Env.Set("NASTY", f.home)
-			p := f.plan(backends.Config{"grace_period": 0.3}, role)
+			p := f.plan(backend.Config{"grace_period": 0.3}, role)
 			if err := f.b.Submit(f.ctx, p); err != nil {
 				t.Fatal(err)
 			}
 			f.waitFile(filepath.Join(p.Request.(*Request).RoleParams[0].Value[0].Cwd, "up"))
 			if test.cancel {
-				if err := f.b.Cancel(f.ctx, p.ID, backends.CancelOptions{}); err != nil {
+				if err := f.b.Cancel(f.ctx, p.ID, backend.CancelOptions{}); err != nil {
 					t.Fatal(err)
 				}
 			}

@@ -12,7 +12,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
-	"torchx/backends"
+	"torchx/runtime/backend"
 	"torchx/runtime/spec"
 )
 
@@ -30,7 +30,7 @@ func TestOrderAcrossStreams(t *testing.T) {
 	for i := range 1000 {
 		fmt.Fprintf(&want, "out %d\nerr %d\n", i, i)
 	}
-	if got := f.log(id, spec.Replica{Role: "a"}, backends.LogOptions{}); got != want.String() {
+	if got := f.log(id, spec.Replica{Role: "a"}, backend.LogOptions{}); got != want.String() {
 		t.Errorf("the combined log of %d bytes is out of order or not complete (%d bytes wanted)", len(got), want.Len())
 	}
 }
@@ -57,10 +57,10 @@ done`
 	}
 	for n := range 2 {
 		r := spec.Replica{Role: "a", ID: n}
-		if got := f.log(id, r, backends.LogOptions{Stream: backends.Stdout}); got != out.String() {
+		if got := f.log(id, r, backend.LogOptions{Stream: backend.Stdout}); got != out.String() {
 			t.Errorf("stdout of %d is not what was written: %d bytes, want %d", n, len(got), out.Len())
 		}
-		if got := f.log(id, r, backends.LogOptions{Stream: backends.Stderr}); got != err.String() {
+		if got := f.log(id, r, backend.LogOptions{Stream: backend.Stderr}); got != err.String() {
 			t.Errorf("stderr of %d is not what was written: %d bytes, want %d", n, len(got), err.Len())
 		}
 	}
@@ -74,7 +74,7 @@ func TestNonBlockingOutput(t *testing.T) {
 	r.Entrypoint, r.Args = os.Args[0], []string{"nonblocking"}
 	id, s := f.run(nil, r)
 	f.expect(s, spec.Succeeded, 0)
-	if got := strings.Count(f.log(id, spec.Replica{Role: "a"}, backends.LogOptions{}), "\n"); got != 201 {
+	if got := strings.Count(f.log(id, spec.Replica{Role: "a"}, backend.LogOptions{}), "\n"); got != 201 {
 		t.Errorf("%d lines, want 201", got)
 	}
 }

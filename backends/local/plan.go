@@ -7,7 +7,7 @@ import (
 	"path/filepath"
 	"strconv"
 
-	"torchx/backends"
+	"torchx/runtime/backend"
 	"torchx/runtime/machine"
 	"torchx/runtime/spec"
 )
@@ -21,7 +21,7 @@ const (
 
 // Plan works out the processes of an app. The only thing it looks at outside its
 // input is the number of GPUs, and only when it is to hand them out.
-func (b *Backend) Plan(ctx context.Context, in backends.PlanInput) (*backends.Plan, error) {
+func (b *Backend) Plan(ctx context.Context, in backend.PlanInput) (*backend.Plan, error) {
 	o, err := readOptions(in)
 	if err != nil {
 		return nil, err
@@ -43,7 +43,7 @@ func (b *Backend) Plan(ctx context.Context, in backends.PlanInput) (*backends.Pl
 		req.RoleParams.Set(role.Name, params)
 		req.RoleLogDirs.Set(role.Name, dirs)
 	}
-	p := &backends.Plan{ID: in.ID, App: in.App.Clone(), Cfg: in.Cfg, Request: req}
+	p := &backend.Plan{ID: in.ID, App: in.App.Clone(), Cfg: in.Cfg, Request: req}
 	p.Warnings = append(unsupported(in, o), b.assignGPUs(ctx, in.App, o, req)...)
 	limits, err := limitWarnings(o, in.App)
 	if err != nil {
@@ -70,7 +70,7 @@ type options struct {
 // minLogLimit keeps a limit that is too small to be meant from eating a log.
 const minLogLimit = 1 << 20
 
-func readOptions(in backends.PlanInput) (options, error) {
+func readOptions(in backend.PlanInput) (options, error) {
 	o := options{imageType: imageCwd, grace: defaultGrace, failFast: true, limits: limitsNone}
 	o.logDir, _ = in.Cfg["log_dir"].(string)
 	o.prependCwd, _ = in.Cfg["prepend_cwd"].(bool)
@@ -85,15 +85,15 @@ func readOptions(in backends.PlanInput) (options, error) {
 		o.failFast = v
 	}
 	if o.grace < 0 {
-		return o, backends.Errorf(backends.ErrInvalidOption, "grace_period=%v: must not be negative", o.grace)
+		return o, backend.Errorf(backend.ErrInvalidOption, "grace_period=%v: must not be negative", o.grace)
 	}
 	if v, ok := in.Cfg["log_max_size"].(string); ok && v != "" {
-		n, err := backends.ParseSize(v)
+		n, err := backend.ParseSize(v)
 		if err != nil {
-			return o, backends.Errorf(backends.ErrInvalidOption, "log_max_size=%w", err)
+			return o, backend.Errorf(backend.ErrInvalidOption, "log_max_size=%w", err)
 		}
 		if n < minLogLimit {
-			return o, backends.Errorf(backends.ErrInvalidOption, "log_max_size=%s: must be at least 1MiB", v)
+			return o, backend.Errorf(backend.ErrInvalidOption, "log_max_size=%s: must be at least 1MiB", v)
 		}
 		o.logLimit = n
 	}
@@ -104,10 +104,10 @@ func readOptions(in backends.PlanInput) (options, error) {
 		return o, err
 	}
 	if o.cgroupParent, _ = in.Cfg["cgroup_parent"].(string); o.cgroupParent != "" && !filepath.IsAbs(o.cgroupParent) {
-		return o, backends.Errorf(backends.ErrInvalidOption, "cgroup_parent=%s: must be an absolute path", o.cgroupParent)
+		return o, backend.Errorf(backend.ErrInvalidOption, "cgroup_parent=%s: must be an absolute path", o.cgroupParent)
 	}
 	if o.imageType != imageCwd && o.imageType != imageDir {
-		return o, backends.Errorf(backends.ErrInvalidOption, "image_type=%s: must be cwd or dir", o.imageType)
+		return o, backend.Errorf(backend.ErrInvalidOption, "image_type=%s: must be cwd or dir", o.imageType)
 	}
 	if o.logDir != "" && !filepath.IsAbs(o.logDir) {
 		o.logDir = filepath.Join(in.Cwd, o.logDir)
@@ -131,7 +131,7 @@ func (o options) workingDir(role *spec.Role, cwd string) (string, error) {
 	return filepath.Clean(role.Image), nil
 }
 
-func (o options) replica(in backends.PlanInput, l layout, role *spec.Role, id int, cwd string) ReplicaParams {
+func (o options) replica(in backend.PlanInput, l layout, role *spec.Role, id int, cwd string) ReplicaParams {
 	macros := spec.Macros{ImgRoot: cwd, AppID: in.ID, ReplicaID: strconv.Itoa(id), Rank0Env: spec.Rank0HostVariable}
 	r := macros.Apply(*role)
 	key := spec.Replica{Role: role.Name, ID: id}

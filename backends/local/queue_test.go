@@ -12,7 +12,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
-	"torchx/backends"
+	"torchx/runtime/backend"
 	"torchx/runtime/spec"
 )
 
@@ -86,7 +86,7 @@ func TestNeverMoreThanFit(t *testing.T) {
 	f.machineOf(2)
 	const apps = 50
 	file := filepath.Join(t.TempDir(), "order")
-	var plans []*backends.Plan
+	var plans []*backend.Plan
 	for range apps {
 		r := sh("r", 1, "echo begin >> "+file+"; sleep 0.02; echo end >> "+file)
 		r.Resource = spec.Resource{CPU: 1, MemMB: -1, GPU: -1}
@@ -237,14 +237,14 @@ func TestQueueForDevices(t *testing.T) {
 	f.machineOf(8)
 	a := f.mustStart(gpuRole("a", 1, 2, dir), nil)
 	r := gpuRole("b", 1, 2, dir)
-	b := f.mustStart(r, func(p *backends.Plan) {
+	b := f.mustStart(r, func(p *backend.Plan) {
 		p.Queue = true
 		p.Environ = append(p.Environ, "CUDA_VISIBLE_DEVICES=1,2")
 	})
 	f.state(b, spec.Pending, "queued: waits for 2 GPUs (1 of 2 free)")
 	f.stop(a)
 	f.expectDevices(dir+"/b-0", "1,2")
-	c := f.mustStart(gpuRole("c", 1, 3, dir), func(p *backends.Plan) { p.Queue = true })
+	c := f.mustStart(gpuRole("c", 1, 3, dir), func(p *backend.Plan) { p.Queue = true })
 	f.state(c, spec.Pending, "queued: waits for 3 GPUs (2 of 4 free)")
 	f.stop(b)
 	f.expectDevices(dir+"/c-0", "0,1,2")

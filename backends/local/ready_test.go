@@ -13,7 +13,7 @@ import (
 	"testing"
 	"time"
 
-	"torchx/backends"
+	"torchx/runtime/backend"
 	"torchx/runtime/spec"
 )
 
@@ -75,7 +75,7 @@ func server(probe map[string]any) []spec.Role {
 }
 
 // began submits roles and returns the app's id and the folder that they run in.
-func (f *fixture) began(cfg backends.Config, roles ...spec.Role) (id, dir string) {
+func (f *fixture) began(cfg backend.Config, roles ...spec.Role) (id, dir string) {
 	f.Helper()
 	p := f.plan(cfg, roles...)
 	if err := f.b.Submit(f.ctx, p); err != nil {
@@ -186,21 +186,21 @@ func TestEndWhileWaiting(t *testing.T) {
 	}
 	tests := []struct {
 		name  string
-		cfg   backends.Config
+		cfg   backend.Config
 		end   func(f *fixture, id, dir string)
 		state spec.State
 		code  int
 		msg   string
 	}{
 		{"cancel", nil, func(f *fixture, id, _ string) {
-			if err := f.b.Cancel(f.ctx, id, backends.CancelOptions{}); err != nil {
+			if err := f.b.Cancel(f.ctx, id, backend.CancelOptions{}); err != nil {
 				f.Fatal(err)
 			}
 		}, spec.Cancelled, 130, "not started: it waited for role db to be ready"},
 		{"failure", nil, func(f *fixture, _, dir string) { f.create(dir, "fail") }, spec.Failed, 5, "not started: it waited for role db to be ready"},
 		{
 			"failure without fail_fast",
-			backends.Config{"fail_fast": false},
+			backend.Config{"fail_fast": false},
 			func(f *fixture, _, dir string) { f.create(dir, "fail") }, spec.Failed, 5, "not started: it waited for role db to be ready",
 		},
 		{"death of the agent", nil, func(f *fixture, id, _ string) { f.killAgent(id) }, spec.Failed, 125, "not started: it waited for role db to be ready"},

@@ -8,14 +8,14 @@ import (
 	"fmt"
 	"os"
 
-	"torchx/backends"
 	"torchx/runtime/agent"
+	"torchx/runtime/backend"
 	"torchx/runtime/failpoint"
 )
 
 // Submit writes the bundle, starts its agent and returns when every replica has
 // started.
-func (b *Backend) Submit(ctx context.Context, p *backends.Plan) error {
+func (b *Backend) Submit(ctx context.Context, p *backend.Plan) error {
 	m, err := b.manifest(ctx, p)
 	if err != nil {
 		return err
@@ -23,8 +23,8 @@ func (b *Backend) Submit(ctx context.Context, p *backends.Plan) error {
 	return b.Start(m, p.Unrecorded)
 }
 
-func (b *Backend) manifest(ctx context.Context, p *backends.Plan) (*agent.Manifest, error) {
-	o, err := readOptions(backends.PlanInput{Cfg: p.Cfg})
+func (b *Backend) manifest(ctx context.Context, p *backend.Plan) (*agent.Manifest, error) {
+	o, err := readOptions(backend.PlanInput{Cfg: p.Cfg})
 	if err != nil {
 		return nil, err
 	}

@@ -13,25 +13,25 @@ import (
 	"testing"
 	"time"
 
-	"torchx/backends"
 	"torchx/backends/bundled"
+	"torchx/runtime/backend"
 	"torchx/runtime/spec"
 )
 
 // onTerminal starts a shell script on a terminal.
 func (f *fixture) onTerminal(script string) string {
 	f.Helper()
-	p := f.plan(backends.Config{}, sh("r", 1, script))
-	p.TTY = &backends.TerminalSize{Rows: 5, Cols: 7}
+	p := f.plan(backend.Config{}, sh("r", 1, script))
+	p.TTY = &backend.TerminalSize{Rows: 5, Cols: 7}
 	if err := f.b.Submit(f.ctx, p); err != nil {
 		f.Fatal(err)
 	}
 	return p.ID
 }
 
-func (f *fixture) openTerminal(id string) backends.Terminal {
+func (f *fixture) openTerminal(id string) backend.Terminal {
 	f.Helper()
-	t, err := f.b.OpenTerminal(f.ctx, id, backends.TerminalOptions{All: true})
+	t, err := f.b.OpenTerminal(f.ctx, id, backend.TerminalOptions{All: true})
 	if err != nil {
 		f.Fatal(err)
 	}
@@ -40,7 +40,7 @@ func (f *fixture) openTerminal(id string) backends.Terminal {
 }
 
 // until reads a terminal until it has shown a text, or to its end for "".
-func (f *fixture) until(t backends.Terminal, text string) string {
+func (f *fixture) until(t backend.Terminal, text string) string {
 	f.Helper()
 	var shown strings.Builder
 	for text == "" || !strings.Contains(shown.String(), text) {
@@ -77,7 +77,7 @@ func TestTerminalOfTwo(t *testing.T) {
 		})
 	}
 	typing.Wait()
-	if err := watcher.Resize(backends.TerminalSize{Rows: 6, Cols: 8}); err != nil {
+	if err := watcher.Resize(backend.TerminalSize{Rows: 6, Cols: 8}); err != nil {
 		t.Fatal(err)
 	}
 	if err := watcher.CloseInput(); err != nil {
@@ -139,7 +139,7 @@ func TestTerminalClose(t *testing.T) {
 	if _, err := c.Next(f.ctx); !errors.Is(err, fs.ErrClosed) {
 		t.Errorf("%v", err)
 	}
-	if _, err := f.b.OpenTerminal(f.ctx, "nothing", backends.TerminalOptions{}); !errors.Is(err, backends.ErrNotFound) {
+	if _, err := f.b.OpenTerminal(f.ctx, "nothing", backend.TerminalOptions{}); !errors.Is(err, backend.ErrNotFound) {
 		t.Errorf("%v", err)
 	}
 }
@@ -147,21 +147,21 @@ func TestTerminalClose(t *testing.T) {
 // BenchmarkTerminalEcho is the way of a key to the replica and of its echo back.
 func BenchmarkTerminalEcho(b *testing.B) {
 	home := b.TempDir()
-	backend, err := New(Config{Home: home, Exe: os.Args[0]})
+	lb, err := New(Config{Home: home, Exe: os.Args[0]})
 	if err != nil {
 		b.Fatal(err)
 	}
-	defer backend.Close()
+	defer lb.Close()
 	ctx := b.Context()
-	plan, err := backend.Plan(ctx, backends.PlanInput{ID: "echo", App: oneRole(sh("r", 1, "stty raw -echo; echo ready; exec cat")), Cwd: home})
+	plan, err := lb.Plan(ctx, backend.PlanInput{ID: "echo", App: oneRole(sh("r", 1, "stty raw -echo; echo ready; exec cat")), Cwd: home})
 	if err != nil {
 		b.Fatal(err)
 	}
-	plan.TTY = &backends.TerminalSize{Rows: 24, Cols: 80}
-	if err := backend.Submit(ctx, plan); err != nil {
+	plan.TTY = &backend.TerminalSize{Rows: 24, Cols: 80}
+	if err := lb.Submit(ctx, plan); err != nil {
 		b.Fatal(err)
 	}
-	c, err := backend.OpenTerminal(ctx, "echo", backends.TerminalOptions{All: true})
+	c, err := lb.OpenTerminal(ctx, "echo", backend.TerminalOptions{All: true})
 	if err != nil {
 		b.Fatal(err)
 	}
@@ -187,13 +187,13 @@ func BenchmarkTerminalEcho(b *testing.B) {
 	b.ReportMetric(took[len(took)*99/100].Seconds()*1e3, "p99-ms")
 	b.ReportMetric(took[len(took)/2].Seconds()*1e3, "p50-ms")
 	c.Close()
-	if err := backend.Cancel(ctx, "echo", backends.CancelOptions{Force: true}); err != nil {
+	if err := lb.Cancel(ctx, "echo", backend.CancelOptions{Force: true}); err != nil {
 		b.Fatal(err)
 	}
-	if _, err := backend.Wait(ctx, "echo"); err != nil {
+	if _, err := lb.Wait(ctx, "echo"); err != nil {
 		b.Fatal(err)
 	}
-	bundled.AwaitAgent(backend.Bundle("echo"))
+	bundled.AwaitAgent(lb.Bundle("echo"))
 }
 
 func oneRole(r spec.Role) *spec.App { return &spec.App{Name: "app", Roles: []spec.Role{r}} }

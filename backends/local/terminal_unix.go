@@ -11,9 +11,9 @@ import (
 	"sync"
 	"time"
 
-	"torchx/backends"
 	"torchx/backends/local/ttypipe"
 	"torchx/runtime/agent"
+	"torchx/runtime/backend"
 	"torchx/runtime/logstore"
 	"torchx/runtime/spec"
 )
@@ -40,17 +40,17 @@ type terminal struct {
 }
 
 // OpenTerminal connects to the terminal of an app.
-func (b *Backend) OpenTerminal(_ context.Context, id string, o backends.TerminalOptions) (backends.Terminal, error) {
+func (b *Backend) OpenTerminal(_ context.Context, id string, o backend.TerminalOptions) (backend.Terminal, error) {
 	bundle := b.Bundle(id)
 	m, err := bundle.Manifest()
 	if errors.Is(err, fs.ErrNotExist) || err == nil && m.Backend != b.Backend {
-		return nil, fmt.Errorf("app %s: %w", id, backends.ErrNotFound)
+		return nil, fmt.Errorf("app %s: %w", id, backend.ErrNotFound)
 	}
 	if err != nil {
 		return nil, fmt.Errorf("read app %s: %w", id, err)
 	}
 	if m.TTY == nil {
-		return nil, backends.Errorf(backends.ErrUnsupported, "app %s has no terminal: it was not started with --tty", id)
+		return nil, backend.Errorf(backend.ErrUnsupported, "app %s has no terminal: it was not started with --tty", id)
 	}
 	r := spec.Replica{Role: m.App.Roles[0].Name}
 	source, err := b.Source(id, r)
@@ -69,7 +69,7 @@ func (b *Backend) OpenTerminal(_ context.Context, id string, o backends.Terminal
 }
 
 // Next waits for output.
-func (t *terminal) Next(ctx context.Context) (backends.TerminalOutput, error) {
+func (t *terminal) Next(ctx context.Context) (backend.TerminalOutput, error) {
 	return t.output.Next(ctx)
 }
 
@@ -115,7 +115,7 @@ func (t *terminal) CloseInput() error {
 }
 
 // Resize sets the size.
-func (t *terminal) Resize(size backends.TerminalSize) error {
+func (t *terminal) Resize(size backend.TerminalSize) error {
 	s, err := t.connected()
 	if err != nil {
 		return err

@@ -5,20 +5,20 @@ package local
 import (
 	"context"
 
-	"torchx/backends"
 	"torchx/runtime/agent"
+	"torchx/runtime/backend"
 )
 
-var errNoProcesses = backends.Errorf(backends.ErrUnsupported, "the local backend needs Linux or macOS")
+var errNoProcesses = backend.Errorf(backend.ErrUnsupported, "the local backend needs Linux or macOS")
 
 // Submit is not possible on this system.
-func (b *Backend) Submit(context.Context, *backends.Plan) error { return errNoProcesses }
+func (b *Backend) Submit(context.Context, *backend.Plan) error { return errNoProcesses }
 
 // Probe says that this system cannot run local apps.
 func (b *Backend) Probe(context.Context) error { return errNoProcesses }
 
 // OpenTerminal is not possible on this system.
-func (b *Backend) OpenTerminal(context.Context, string, backends.TerminalOptions) (backends.Terminal, error) {
+func (b *Backend) OpenTerminal(context.Context, string, backend.TerminalOptions) (backend.Terminal, error) {
 	return nil, errNoProcesses
 }
 

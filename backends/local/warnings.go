@@ -3,13 +3,13 @@ package local
 import (
 	"strings"
 
-	"torchx/backends"
+	"torchx/runtime/backend"
 	"torchx/runtime/spec"
 )
 
 // unsupported names, in one line, what the app or user set and a process cannot
 // honour.
-func unsupported(in backends.PlanInput, o options) []string {
+func unsupported(in backend.PlanInput, o options) []string {
 	var all []string
 	seen := map[string]bool{}
 	for i := range in.App.Roles {

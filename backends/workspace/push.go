@@ -3,7 +3,7 @@ package workspace
 import (
 	"context"
 
-	"torchx/backends"
+	"torchx/runtime/backend"
 )
 
 // Push is an image that is to go to a repository.
@@ -19,7 +19,7 @@ type Push struct {
 // PushOptions say how images are pushed.
 type PushOptions struct {
 	Quiet    bool // no output of builds that succeed
-	Progress backends.Progress
+	Progress backend.Progress
 }
 
 // Pusher builds and pushes images, for backends whose machines are elsewhere.

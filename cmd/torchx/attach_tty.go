@@ -5,7 +5,7 @@ import (
 	"os"
 	"syscall"
 
-	"torchx/backends"
+	"torchx/runtime/backend"
 	"torchx/runtime/runner"
 	"torchx/runtime/spec"
 )
@@ -23,7 +23,7 @@ func (t *tool) attachTerminal(ctx context.Context, ref runner.Ref, st *spec.Stat
 	defer f.leave(nil)
 	f.interrupts.take(f.signalAttached)
 	if !st.State.Terminal() || all {
-		show := backends.TerminalOptions{All: all, Tail: ttyTail}
+		show := backend.TerminalOptions{All: all, Tail: ttyTail}
 		if err := f.left(ctx, f.sit(ctx, out, o, show, true)); err != nil {
 			return err
 		}

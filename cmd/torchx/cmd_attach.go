@@ -6,7 +6,7 @@ import (
 
 	"github.com/urfave/cli/v2"
 
-	"torchx/backends"
+	"torchx/runtime/backend"
 	"torchx/runtime/spec"
 )
 
@@ -58,7 +58,7 @@ func (t *tool) attach(ctx context.Context, text string, all bool, tty ttyOptions
 	if tty.on {
 		return t.attachTerminal(ctx, target.ref, s, all, tty)
 	}
-	q := logQuery{read: backends.LogOptions{Follow: true, Tail: 0, Partial: true}}
+	q := logQuery{read: backend.LogOptions{Follow: true, Tail: 0, Partial: true}}
 	if all || !s.State.Started() { // of an app that has not begun all is new, whenever the log is opened
 		q.read.Tail, q.read.AllAttempts = -1, true
 	}

@@ -5,7 +5,7 @@ import (
 
 	"github.com/urfave/cli/v2"
 
-	"torchx/backends"
+	"torchx/runtime/backend"
 )
 
 func (t *tool) cancelCommand() *cli.Command {
@@ -44,7 +44,7 @@ func (t *tool) cancel(ctx context.Context, text string, wait, force bool) error 
 		t.say("%s has ended already: %s", ref.Handle(), before.State)
 		return nil
 	}
-	if err := r.Cancel(ctx, ref, backends.CancelOptions{Force: force}); err != nil {
+	if err := r.Cancel(ctx, ref, backend.CancelOptions{Force: force}); err != nil {
 		return err
 	}
 	if !wait {

@@ -11,7 +11,7 @@ import (
 
 	"github.com/urfave/cli/v2"
 
-	"torchx/backends"
+	"torchx/runtime/backend"
 	"torchx/runtime/config"
 )
 
@@ -72,7 +72,7 @@ func (t *tool) configSections(o configureOptions) ([]config.Section, error) {
 	}
 	names := reg.Names()
 	if o.backends != "" {
-		names = backends.SplitCSV(o.backends)
+		names = backend.SplitCSV(o.backends)
 	}
 	var sections []config.Section
 	for _, name := range names {
@@ -83,7 +83,7 @@ func (t *tool) configSections(o configureOptions) ([]config.Section, error) {
 		if err != nil {
 			return nil, err
 		}
-		sections = append(sections, config.Section{Name: name, Values: backends.Placeholders(b.Options(), o.all)})
+		sections = append(sections, config.Section{Name: name, Values: backend.Placeholders(b.Options(), o.all)})
 	}
 	return sections, nil
 }

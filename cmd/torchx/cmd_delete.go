@@ -6,7 +6,7 @@ import (
 
 	"github.com/urfave/cli/v2"
 
-	"torchx/backends"
+	"torchx/runtime/backend"
 )
 
 func (t *tool) deleteCommand() *cli.Command {
@@ -55,7 +55,7 @@ func (t *tool) delete(ctx context.Context, text string, keepLogs bool) error {
 	if err != nil {
 		return err
 	}
-	if err := r.Delete(ctx, ref, backends.DeleteOptions{KeepLogs: keepLogs}); err != nil {
+	if err := r.Delete(ctx, ref, backend.DeleteOptions{KeepLogs: keepLogs}); err != nil {
 		return err
 	}
 	t.say("%s is deleted", ref.Handle())

@@ -9,7 +9,7 @@ import (
 
 	"github.com/urfave/cli/v2"
 
-	"torchx/backends"
+	"torchx/runtime/backend"
 	"torchx/starlark/specmodule"
 )
 
@@ -130,7 +130,7 @@ func (o *diffOptions) sides(words []string) (a, b *diffSide, err error) {
 	if len(words) > 2 {
 		return nil, nil, usagef("diff", "unexpected argument %s: put a component and its arguments into quotes, 'COMPONENT --x 1'", quoteWord(words[2]))
 	}
-	names := backends.SplitCSV(o.run.backend)
+	names := backend.SplitCSV(o.run.backend)
 	if len(names) > 2 {
 		return nil, nil, usagef("diff", "-b takes at most two backends")
 	}

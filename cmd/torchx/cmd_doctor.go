@@ -10,7 +10,7 @@ import (
 
 	"github.com/urfave/cli/v2"
 
-	"torchx/backends"
+	"torchx/runtime/backend"
 )
 
 // doctorTime bounds the look at the home and at each backend. A backend bounds
@@ -19,12 +19,12 @@ const doctorTime = 20 * time.Second
 
 // examination is what was found out about the home or about one backend.
 type examination struct {
-	Name   string           `json:"name"` // "home" or that of the backend
-	Checks []backends.Check `json:"checks"`
+	Name   string          `json:"name"` // "home" or that of the backend
+	Checks []backend.Check `json:"checks"`
 }
 
 func (t *tool) doctorCommand() *cli.Command {
-	var backend string
+	var backendName string
 	var asJSON bool
 	return &cli.Command{
 		Name:      "doctor",
@@ -32,24 +32,24 @@ func (t *tool) doctorCommand() *cli.Command {
 		UsageText: "[-b BACKEND] [--json]\ntorchx doctor\ntorchx doctor -b local --json",
 		Description: "Examine the home of torchx (TORCHX_HOME) and every backend: really lock a file, start an agent, read the whole history. " +
 			"Each line is ok, a warning or a failure; below the last two stands what to do. The exit code is 1 if there is a failure. Without -b, a backend other than local that is not there is a warning.",
-		Flags: []cli.Flag{backendFlag(&backend, "only the home and `BACKEND`"), jsonFlag(&asJSON)},
+		Flags: []cli.Flag{backendFlag(&backendName, "only the home and `BACKEND`"), jsonFlag(&asJSON)},
 		Action: func(c *cli.Context) error {
 			if err := noArguments(c); err != nil {
 				return err
 			}
-			return t.doctor(c.Context, backend, asJSON)
+			return t.doctor(c.Context, backendName, asJSON)
 		},
 	}
 }
 
-func (t *tool) doctor(ctx context.Context, backend string, asJSON bool) error {
+func (t *tool) doctor(ctx context.Context, backendName string, asJSON bool) error {
 	reg, err := t.registry()
 	if err != nil {
 		return err
 	}
 	names := reg.Names()
-	if backend != "" {
-		alias, err := t.canonical("doctor", backend)
+	if backendName != "" {
+		alias, err := t.canonical("doctor", backendName)
 		if err != nil {
 			return err
 		}
@@ -63,7 +63,7 @@ func (t *tool) doctor(ctx context.Context, backend string, asJSON bool) error {
 	found[0] = examination{"home", t.examineHome(ctx, home)}
 	var all sync.WaitGroup
 	for i, name := range names {
-		all.Go(func() { found[i+1] = examination{name, examineBackend(ctx, reg, name, backend != "" || i == 0)} })
+		all.Go(func() { found[i+1] = examination{name, examineBackend(ctx, reg, name, backendName != "" || i == 0)} })
 	}
 	all.Wait()
 	if ctx.Err() != nil {
@@ -74,7 +74,7 @@ func (t *tool) doctor(ctx context.Context, backend string, asJSON bool) error {
 	} else {
 		err = t.printExaminations(found, home)
 	}
-	if err == nil && levels(found)[backends.LevelFailure] > 0 {
+	if err == nil && levels(found)[backend.LevelFailure] > 0 {
 		err = quietError{exitError}
 	}
 	return err
@@ -83,39 +83,39 @@ func (t *tool) doctor(ctx context.Context, backend string, asJSON bool) error {
 // examineBackend never takes longer than doctorTime. A backend that is not needed,
 // since nobody asked for it and it is not the default, may be missing: that is a
 // warning.
-func examineBackend(ctx context.Context, reg *backends.Registry, name string, needed bool) []backends.Check {
+func examineBackend(ctx context.Context, reg *backend.Registry, name string, needed bool) []backend.Check {
 	checks := examined(ctx, reg, name)
 	for i := range checks {
-		if !needed && checks[i].Level == backends.LevelFailure {
-			checks[i].Level = backends.LevelWarning
+		if !needed && checks[i].Level == backend.LevelFailure {
+			checks[i].Level = backend.LevelWarning
 		}
 	}
 	return checks
 }
 
-func examined(ctx context.Context, reg *backends.Registry, name string) []backends.Check {
+func examined(ctx context.Context, reg *backend.Registry, name string) []backend.Check {
 	ctx, cancel := context.WithTimeout(ctx, doctorTime)
 	defer cancel()
-	done := make(chan []backends.Check, 1)
+	done := make(chan []backend.Check, 1)
 	go func() {
 		b, err := reg.Get(name)
 		if err != nil {
-			done <- []backends.Check{backends.Failed("opening", "", "%v", err)}
+			done <- []backend.Check{backend.Failed("opening", "", "%v", err)}
 			return
 		}
-		done <- backends.Examine(ctx, b)
+		done <- backend.Examine(ctx, b)
 	}()
 	select {
 	case checks := <-done:
 		return checks
 	case <-ctx.Done():
-		return []backends.Check{backends.Failed("answer", "see whether what it needs hangs", "no answer within %v", doctorTime)}
+		return []backend.Check{backend.Failed("answer", "see whether what it needs hangs", "no answer within %v", doctorTime)}
 	}
 }
 
 // levels counts the checks of each level.
-func levels(found []examination) map[backends.Level]int {
-	n := map[backends.Level]int{}
+func levels(found []examination) map[backend.Level]int {
+	n := map[backend.Level]int{}
 	for _, e := range found {
 		for _, c := range e.Checks {
 			n[c.Level]++
@@ -124,11 +124,11 @@ func levels(found []examination) map[backends.Level]int {
 	return n
 }
 
-func levelColor(l backends.Level) string {
+func levelColor(l backend.Level) string {
 	switch l {
-	case backends.LevelOK:
+	case backend.LevelOK:
 		return ansiGreen
-	case backends.LevelWarning:
+	case backend.LevelWarning:
 		return ansiYellow
 	}
 	return ansiRed
@@ -152,8 +152,8 @@ func (t *tool) printExaminations(found []examination, home string) error {
 		}
 	}
 	n := levels(found)
-	fmt.Fprintf(&b, "\n%d ok, %s, %s\n", n[backends.LevelOK],
-		counted(n[backends.LevelWarning], "warning"), counted(n[backends.LevelFailure], "failure"))
+	fmt.Fprintf(&b, "\n%d ok, %s, %s\n", n[backend.LevelOK],
+		counted(n[backend.LevelWarning], "warning"), counted(n[backend.LevelFailure], "failure"))
 	return t.print(b.String())
 }
 
@@ -164,7 +164,7 @@ const (
 )
 
 // writeCheck writes a check, with its fix below it.
-func (t *tool) writeCheck(b *strings.Builder, c backends.Check) {
+func (t *tool) writeCheck(b *strings.Builder, c backend.Check) {
 	level, name := string(c.Level), oneLine(c.Name)
 	b.WriteString("  " + t.outStyle.paint(levelColor(c.Level), level) + spaces(checkNameColumn-2-len(level)) +
 		name + spaces(checkTextColumn-checkNameColumn-utf8.RuneCountInString(name)))

@@ -10,7 +10,7 @@ import (
 
 	"github.com/urfave/cli/v2"
 
-	"torchx/backends"
+	"torchx/runtime/backend"
 	"torchx/runtime/failpoint"
 	"torchx/runtime/runner"
 	"torchx/runtime/spec"
@@ -103,13 +103,13 @@ func (t *tool) listFilter(o listOptions) (f runner.Filter, err error) {
 }
 
 // checkListCfg says which options mean nothing; a value that cannot be used is an error.
-func (t *tool) checkListCfg(backend, cfg string) error {
-	layer, err := backends.CfgLayer(cfg)
+func (t *tool) checkListCfg(backendName, cfg string) error {
+	layer, err := backend.CfgLayer(cfg)
 	if err != nil || len(layer) == 0 {
 		return err
 	}
 	t.given = layer
-	if backend == "" {
+	if backendName == "" {
 		t.warn("-cfg is ignored: it tells a backend where to look, and goes with -b")
 		return nil
 	}
@@ -117,16 +117,16 @@ func (t *tool) checkListCfg(backend, cfg string) error {
 	if err != nil {
 		return err
 	}
-	b, err := reg.Get(backend)
+	b, err := reg.Get(backendName)
 	if err != nil {
 		return err
 	}
-	for _, w := range backends.Unused(b.Options(), layer) {
+	for _, w := range backend.Unused(b.Options(), layer) {
 		t.warn("%s", w)
 	}
-	for _, e := range backends.Explain(b.Options(), layer) {
+	for _, e := range backend.Explain(b.Options(), layer) {
 		if e.Err != nil {
-			return backends.Errorf(backends.ErrInvalidOption, "backend %s: %s: option %s: %w", backend, e.Given[0].Origin, e.Key, e.Err)
+			return backend.Errorf(backend.ErrInvalidOption, "backend %s: %s: option %s: %w", backendName, e.Given[0].Origin, e.Key, e.Err)
 		}
 	}
 	return nil
@@ -148,7 +148,7 @@ func listLimit(o listOptions) (int, error) {
 
 func parseStates(command string, texts []string) ([]spec.State, error) {
 	var states []spec.State
-	for _, name := range backends.SplitCSV(strings.Join(texts, ",")) {
+	for _, name := range backend.SplitCSV(strings.Join(texts, ",")) {
 		s, err := spec.ParseState(strings.ToUpper(name))
 		if err != nil {
 			known := stateNames()

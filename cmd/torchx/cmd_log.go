@@ -9,7 +9,7 @@ import (
 
 	"github.com/urfave/cli/v2"
 
-	"torchx/backends"
+	"torchx/runtime/backend"
 )
 
 type logOptions struct {
@@ -65,7 +65,7 @@ func (t *tool) logCommand() *cli.Command {
 
 // logQuery is what the flags of `log` say, understood.
 type logQuery struct {
-	read  backends.LogOptions
+	read  backend.LogOptions
 	regex *regexp.Regexp
 	fresh bool // only what came since the last look
 }
@@ -78,8 +78,8 @@ func (o logOptions) query(now time.Time) (q logQuery, err error) {
 		return q, usagef("log", "--new cannot be used with --since, --until, --line, -n or --attempt: it goes on where it was left")
 	}
 	q.fresh = o.fresh
-	q.read = backends.LogOptions{Stream: backends.Stream(o.stream), Follow: o.follow, Tail: -1}
-	if o.stream != "" && !slices.Contains(backends.Streams, q.read.Stream) {
+	q.read = backend.LogOptions{Stream: backend.Stream(o.stream), Follow: o.follow, Tail: -1}
+	if o.stream != "" && !slices.Contains(backend.Streams, q.read.Stream) {
 		return q, usagef("log", "unknown stream %s: it is one of combined, stdout, stderr", quoteWord(o.stream))
 	}
 	if o.regex != "" {

@@ -9,7 +9,7 @@ import (
 
 	"github.com/urfave/cli/v2"
 
-	"torchx/backends"
+	"torchx/runtime/backend"
 	"torchx/runtime/config"
 	"torchx/runtime/runner"
 	"torchx/starlark/component"
@@ -124,7 +124,7 @@ func (t *tool) chooseWhere(o *runOptions, past *runner.Recorded, tty bool) error
 		if !o.hasTTY {
 			o.follow.tty.on = tty
 		}
-		o.recordedCfg = append(backends.DefaultsLayer(alias.Defaults, o.backend), backends.JSONLayer(past.Cfg, past.Ref.Handle())...)
+		o.recordedCfg = append(backend.DefaultsLayer(alias.Defaults, o.backend), backend.JSONLayer(past.Cfg, past.Ref.Handle())...)
 	}
 	return nil
 }

@@ -6,7 +6,7 @@ import (
 
 	"github.com/urfave/cli/v2"
 
-	"torchx/backends"
+	"torchx/runtime/backend"
 	"torchx/runtime/config"
 	"torchx/runtime/runner"
 	"torchx/starlark/component"
@@ -19,7 +19,7 @@ type runOptions struct {
 	backend     string
 	cfg         string
 	cfgJSON     map[string]any // of --stdin, instead of cfg
-	recordedCfg backends.Layer // of `rerun`, instead of the config files
+	recordedCfg backend.Layer  // of `rerun`, instead of the config files
 	dryrun      bool
 	json        bool
 	follow      followOptions

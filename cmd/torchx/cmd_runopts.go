@@ -6,7 +6,7 @@ import (
 
 	"github.com/urfave/cli/v2"
 
-	"torchx/backends"
+	"torchx/runtime/backend"
 	"torchx/runtime/suggest"
 )
 
@@ -38,23 +38,23 @@ func (t *tool) runopts(name string) error {
 		}
 		names = []string{alias.Backend}
 	}
-	var b strings.Builder
+	var out strings.Builder
 	for i, n := range names {
-		backend, err := reg.Get(n)
+		b, err := reg.Get(n)
 		if err != nil {
 			return err
 		}
 		if i > 0 {
-			b.WriteByte('\n')
+			out.WriteByte('\n')
 		}
-		text := backends.UsageText(backend.Options(), terminalWidth(t.out)-4)
-		b.WriteString(t.outStyle.paint(ansiBold, n+":") + "\n" + indent(text))
+		text := backend.UsageText(b.Options(), terminalWidth(t.out)-4)
+		out.WriteString(t.outStyle.paint(ansiBold, n+":") + "\n" + indent(text))
 	}
-	return t.print(b.String())
+	return t.print(out.String())
 }
 
 // unknownBackend says which backends there are and which was probably meant.
-func unknownBackend(reg *backends.Registry, name string) string {
+func unknownBackend(reg *backend.Registry, name string) string {
 	known := reg.Names()
 	among := append([]string{}, known...)
 	for _, n := range known {

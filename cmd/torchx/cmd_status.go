@@ -8,7 +8,7 @@ import (
 
 	"github.com/urfave/cli/v2"
 
-	"torchx/backends"
+	"torchx/runtime/backend"
 	"torchx/runtime/spec"
 )
 
@@ -55,7 +55,7 @@ func (t *tool) status(ctx context.Context, o statusOptions) error {
 		return err
 	}
 	if o.roles != "" {
-		names := backends.SplitCSV(o.roles)
+		names := backend.SplitCSV(o.roles)
 		t.warnUnknownRoles(s, names)
 		filterRoles(s, names)
 	}

@@ -6,7 +6,7 @@ import (
 	"path"
 	"strings"
 
-	"torchx/backends"
+	"torchx/runtime/backend"
 	"torchx/runtime/spec"
 )
 
@@ -89,7 +89,7 @@ func (c *completer) flagValue(ctx context.Context, name, typed string) {
 			c.add(strings.ToLower(s), "")
 		}
 	case "streams":
-		for _, s := range backends.Streams {
+		for _, s := range backend.Streams {
 			c.add(string(s), "")
 		}
 	case "log_level":
@@ -146,7 +146,7 @@ func (c *completer) options(typed string) {
 			c.add(before+o.Key+"=", o.Help)
 		case o.Key == key:
 			choices := o.Choices
-			if o.Type == backends.TypeBool {
+			if o.Type == backend.TypeBool {
 				choices = []string{"true", "false"}
 			}
 			for _, v := range choices {

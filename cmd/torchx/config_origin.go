@@ -6,7 +6,7 @@ import (
 	"slices"
 	"strings"
 
-	"torchx/backends"
+	"torchx/runtime/backend"
 	"torchx/runtime/config"
 	"torchx/runtime/secrets"
 	"torchx/starlark/component"
@@ -88,7 +88,7 @@ func (x *explainer) shown(key string, value any) any {
 	if x.masking.off || value == nil || key == "secrets" { // those are names
 		return value
 	}
-	text := backends.FormatValue(value)
+	text := backend.FormatValue(value)
 	if hidden := x.rules.Value(key, text); hidden != text {
 		return hidden
 	}
@@ -116,7 +116,7 @@ func (x *explainer) backend(name, cfg string) error {
 	if err != nil {
 		return err
 	}
-	for _, w := range backends.Unused(b.Options(), layers...) {
+	for _, w := range backend.Unused(b.Options(), layers...) {
 		x.note(w)
 	}
 	r, err := x.planner()
@@ -127,18 +127,18 @@ func (x *explainer) backend(name, cfg string) error {
 	if err != nil {
 		return err
 	}
-	layers = append(append(layers, hidden...), backends.DefaultsLayer(alias.Defaults, o.backend))
+	layers = append(append(layers, hidden...), backend.DefaultsLayer(alias.Defaults, o.backend))
 	x.out.Backend = alias.Backend
-	for _, e := range backends.Explain(b.Options(), layers...) {
+	for _, e := range backend.Explain(b.Options(), layers...) {
 		x.out.Options = append(x.out.Options, x.option(&e, o.backend))
 	}
 	return nil
 }
 
 // option explains one option; alias is the name that the user chose for the backend.
-func (x *explainer) option(e *backends.Explained, alias string) origin {
+func (x *explainer) option(e *backend.Explained, alias string) origin {
 	at := origin{Key: e.Key, Value: x.shown(e.Key, e.Value), Source: sourceDefault}
-	source := func(v *backends.Value) string {
+	source := func(v *backend.Value) string {
 		switch v.Origin {
 		case "-cfg":
 			return sourceFlag
@@ -229,5 +229,5 @@ func valueText(v any) string {
 	case "":
 		return `""`
 	}
-	return backends.FormatValue(v)
+	return backend.FormatValue(v)
 }

@@ -5,7 +5,7 @@ import (
 	"slices"
 	"strings"
 
-	"torchx/backends"
+	"torchx/runtime/backend"
 	"torchx/runtime/config"
 	"torchx/runtime/suggest"
 )
@@ -109,13 +109,13 @@ func (x *explainer) strangers(o configOptions) error {
 		if err != nil {
 			return err
 		}
-		var layer backends.Layer
+		var layer backend.Layer
 		for _, v := range x.conf.Backend(names...) {
 			if v.Section != "DEFAULT" { // meant for other sections, perhaps
-				layer = append(layer, backends.Value{Key: v.Key, Text: v.Text, Origin: v.Origin()})
+				layer = append(layer, backend.Value{Key: v.Key, Text: v.Text, Origin: v.Origin()})
 			}
 		}
-		for _, w := range backends.Unused(b.Options(), layer) {
+		for _, w := range backend.Unused(b.Options(), layer) {
 			x.note(w)
 		}
 	}

@@ -9,7 +9,7 @@ import (
 	"testing"
 	"time"
 
-	"torchx/backends"
+	"torchx/runtime/backend"
 )
 
 // TestDoctorFindsDeadApps: an app whose agent was killed is a warning until the
@@ -24,7 +24,7 @@ func TestDoctorFindsDeadApps(t *testing.T) {
 	handle := strings.TrimSpace(r.out)
 	id := handle[strings.LastIndexByte(handle, '/')+1:]
 	t.Cleanup(func() { torchx(t, dir, nil, "", "delete", id) })
-	if c := deadApps(t, dir); c.Level != backends.LevelOK {
+	if c := deadApps(t, dir); c.Level != backend.LevelOK {
 		t.Errorf("a live app: %+v", c)
 	}
 	data, err := os.ReadFile(filepath.Join(dir, "home", "apps", id, "agent.lock"))
@@ -33,21 +33,21 @@ func TestDoctorFindsDeadApps(t *testing.T) {
 	must(t, json.Unmarshal(data, &holder))
 	must(t, syscall.Kill(holder.PID, syscall.SIGKILL))
 	c := deadApps(t, dir)
-	for begun := time.Now(); c.Level == backends.LevelOK && time.Since(begun) < 20*time.Second; c = deadApps(t, dir) {
+	for begun := time.Now(); c.Level == backend.LevelOK && time.Since(begun) < 20*time.Second; c = deadApps(t, dir) {
 	}
-	if c.Level != backends.LevelWarning || !strings.Contains(c.Text, id) || !strings.Contains(c.Fix, "torchx list") {
+	if c.Level != backend.LevelWarning || !strings.Contains(c.Text, id) || !strings.Contains(c.Fix, "torchx list") {
 		t.Errorf("a dead app: %+v", c)
 	}
 	if r := torchx(t, dir, nil, "", "list"); !strings.Contains(r.out, "FAILED") {
 		t.Errorf("%+v", r)
 	}
-	if c := deadApps(t, dir); c.Level != backends.LevelOK {
+	if c := deadApps(t, dir); c.Level != backend.LevelOK {
 		t.Errorf("after the fix: %+v", c)
 	}
 }
 
 // deadApps is what the doctor says of apps that lost their agent.
-func deadApps(t *testing.T, dir string) backends.Check {
+func deadApps(t *testing.T, dir string) backend.Check {
 	t.Helper()
 	r := torchx(t, dir, nil, "", "doctor", "--json")
 	var found []examination
@@ -60,5 +60,5 @@ func deadApps(t *testing.T, dir string) backends.Check {
 		}
 	}
 	t.Fatalf("%+v has no such check", found[1])
-	return backends.Check{}
+	return backend.Check{}
 }

@@ -5,7 +5,7 @@ import (
 	"errors"
 	"fmt"
 
-	"torchx/backends"
+	"torchx/runtime/backend"
 	"torchx/starlark/component"
 )
 
@@ -54,7 +54,7 @@ func exitCode(ctx context.Context, err error) int {
 	var quiet quietError
 	var usage *usageError
 	var args *component.UsageError
-	var start *backends.StartError
+	var start *backend.StartError
 	switch {
 	case err == nil:
 		return exitOK

@@ -10,7 +10,7 @@ import (
 	"syscall"
 	"testing"
 
-	"torchx/backends"
+	"torchx/runtime/backend"
 	"torchx/runtime/spec"
 	"torchx/starlark/component"
 )
@@ -30,9 +30,9 @@ func TestExitCodes(t *testing.T) {
 		{"plain", t.Context(), errors.New("x"), 1},
 		{"usage", t.Context(), fmt.Errorf("a: %w", usagef("run", "x")), 2},
 		{"component arguments", t.Context(), fmt.Errorf("a: %w", &component.UsageError{}), 2},
-		{"not found", t.Context(), fmt.Errorf("a: %w", &backends.StartError{Code: 127, Err: errors.New("x")}), 127},
-		{"not executable", t.Context(), &backends.StartError{Code: 126, Err: errors.New("x")}, 126},
-		{"not started", t.Context(), &backends.StartError{Code: 1, Err: errors.New("x")}, 125},
+		{"not found", t.Context(), fmt.Errorf("a: %w", &backend.StartError{Code: 127, Err: errors.New("x")}), 127},
+		{"not executable", t.Context(), &backend.StartError{Code: 126, Err: errors.New("x")}, 126},
+		{"not started", t.Context(), &backend.StartError{Code: 1, Err: errors.New("x")}, 125},
 		{"interrupted", stopped, fmt.Errorf("read: %w", context.Canceled), 130},
 		{"canceled by nobody", t.Context(), context.Canceled, 1},
 		{"app succeeded", t.Context(), appExit(&spec.Status{State: spec.Succeeded, ExitCode: code(0)}), 0},

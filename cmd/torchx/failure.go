@@ -5,7 +5,7 @@ import (
 	"fmt"
 	"time"
 
-	"torchx/backends"
+	"torchx/runtime/backend"
 	"torchx/runtime/runner"
 	"torchx/runtime/spec"
 )
@@ -72,7 +72,7 @@ func howItEnded(r *spec.ReplicaStatus) string {
 // showLast prints the last lines that a replica wrote. That they cannot be read
 // is not worth a second error.
 func (t *tool) showLast(ctx context.Context, r *runner.Runner, ref runner.Ref, first *spec.ReplicaStatus) {
-	q := logQuery{read: backends.LogOptions{Tail: lastLines, Attempt: &first.Attempt}}
+	q := logQuery{read: backend.LogOptions{Tail: lastLines, Attempt: &first.Attempt}}
 	target := logTarget{ref: ref, role: first.Role, ids: []int{first.ID}}
 	out := &indented{w: t.err, title: fmt.Sprintf("torchx: the last lines of %s/%d:\n", oneLine(first.Role), first.ID)}
 	if _, err := t.copyLogs(ctx, out, style{}, r, target, q, logStyle{}); err != nil && t.level == levelDebug {

@@ -7,7 +7,7 @@ import (
 
 	"github.com/urfave/cli/v2"
 
-	"torchx/backends"
+	"torchx/runtime/backend"
 )
 
 func jsonFlag(to *bool) cli.Flag {
@@ -73,13 +73,13 @@ func count(command, flag, text string) (int64, error) {
 
 // canonical returns the name of a backend that a flag gave; an unknown one is a
 // usage error that lists the known ones.
-func (t *tool) canonical(command, name string) (backends.Alias, error) {
+func (t *tool) canonical(command, name string) (backend.Alias, error) {
 	reg, err := t.registry()
 	if err != nil {
-		return backends.Alias{}, err
+		return backend.Alias{}, err
 	}
 	alias, err := reg.Canonical(name)
-	if errors.Is(err, backends.ErrNotFound) {
+	if errors.Is(err, backend.ErrNotFound) {
 		return alias, usagef(command, "%s", unknownBackend(reg, name))
 	}
 	return alias, err

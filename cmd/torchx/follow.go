@@ -10,7 +10,7 @@ import (
 
 	"github.com/urfave/cli/v2"
 
-	"torchx/backends"
+	"torchx/runtime/backend"
 	"torchx/runtime/runner"
 	"torchx/runtime/spec"
 )
@@ -42,7 +42,7 @@ func (o followOptions) check(command string) error {
 
 // staysBy reports whether `run` by itself stays with an app of the backend and
 // shows its output: it does where the app lives on this machine.
-func staysBy(backend string) bool { return backend != "kubernetes" }
+func staysBy(name string) bool { return name != "kubernetes" }
 
 // submitPlanned starts the app, prints its handle and stays with it as o says.
 func (t *tool) submitPlanned(ctx context.Context, p *runner.Planned, o followOptions) error {
@@ -93,7 +93,7 @@ func (f *follower) run(ctx context.Context, p *runner.Planned) error {
 	defer f.leave(nil)
 	f.interrupts.take(f.signal)
 	if _, err := f.runner.Submit(ctx, p); err != nil {
-		if failed := new(backends.StartError); errors.As(err, &failed) {
+		if failed := new(backend.StartError); errors.As(err, &failed) {
 			// It is on record, and its handle is what a script looks for.
 			return errors.Join(err, f.printf("%s\n", f.ref.Handle()))
 		}
@@ -184,7 +184,7 @@ func (f *follower) end(force bool) {
 	go func() {
 		f.ending.Lock()
 		defer f.ending.Unlock()
-		if err := f.runner.Cancel(context.Background(), f.ref, backends.CancelOptions{Force: force}); err != nil {
+		if err := f.runner.Cancel(context.Background(), f.ref, backend.CancelOptions{Force: force}); err != nil {
 			f.explain(err)
 			f.leave(quietError{exitInterrupted})
 		}
@@ -222,7 +222,7 @@ func (f *follower) result(ctx context.Context) error {
 func (f *follower) look(ctx context.Context) error {
 	switch {
 	case f.tty.on:
-		err := f.sit(ctx, f.screen.w, f.tty, backends.TerminalOptions{All: true, Tail: ttyTail}, false)
+		err := f.sit(ctx, f.screen.w, f.tty, backend.TerminalOptions{All: true, Tail: ttyTail}, false)
 		return f.left(ctx, err)
 	case f.log:
 		return f.show(ctx)
@@ -233,7 +233,7 @@ func (f *follower) look(ctx context.Context) error {
 // show copies the output of all replicas to stderr until the app has ended. A
 // log that cannot be read is no reason to lose sight of the app.
 func (f *follower) show(ctx context.Context) error {
-	q := logQuery{read: backends.LogOptions{Follow: true, Tail: -1, Partial: true}}
+	q := logQuery{read: backend.LogOptions{Follow: true, Tail: -1, Partial: true}}
 	_, err := f.copyLogs(ctx, f.err, f.errStyle, f.runner, logTarget{ref: f.ref}, q, logStyle{prefix: true})
 	switch {
 	case err == nil || ctx.Err() != nil:

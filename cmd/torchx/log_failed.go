@@ -4,15 +4,15 @@ import (
 	"context"
 	"slices"
 
-	"torchx/runtime/logmux"
+	"torchx/runtime/logview"
 	"torchx/runtime/runner"
 	"torchx/runtime/spec"
 )
 
 // copyFailed is copyLogs for those replicas of the target alone that failed, one
 // after the other, the one that failed first at the top.
-func (t *tool) copyFailed(ctx context.Context, r *runner.Runner, target logTarget, q logQuery, ls logStyle) (logmux.Stats, error) {
-	var all logmux.Stats
+func (t *tool) copyFailed(ctx context.Context, r *runner.Runner, target logTarget, q logQuery, ls logStyle) (logview.Stats, error) {
+	var all logview.Stats
 	s, err := r.Status(ctx, target.ref)
 	if err != nil {
 		return all, err

@@ -8,7 +8,7 @@ import (
 	"sync"
 	"time"
 
-	"torchx/backends"
+	"torchx/runtime/backend"
 	"torchx/runtime/runner"
 	"torchx/runtime/spec"
 )
@@ -29,7 +29,7 @@ type lookout struct {
 	*tool
 	runner *runner.Runner
 	ref    runner.Ref
-	stream backends.Stream
+	stream backend.Stream
 	whole  bool // lines are shown whole only
 	lined  bool // lines get prefixes
 	follow bool
@@ -50,7 +50,7 @@ func (t *tool) newLookout(ctx context.Context, r *runner.Runner, target logTarge
 		lined: ls.prefix || ls.timestamps, follow: q.read.Follow, from: map[spec.Replica]position{}, saved: map[string]position{},
 	}
 	if l.stream == "" {
-		l.stream = backends.Combined
+		l.stream = backend.Combined
 	}
 	if s, err := r.Status(ctx, target.ref); err == nil {
 		l.status = s
@@ -77,7 +77,7 @@ func (l *lookout) key(r spec.Replica) string {
 }
 
 // options makes a replica's log be read from where it was left.
-func (l *lookout) options(ctx context.Context, r spec.Replica, o backends.LogOptions) backends.LogOptions {
+func (l *lookout) options(ctx context.Context, r spec.Replica, o backend.LogOptions) backend.LogOptions {
 	o.AllAttempts = true
 	var p position
 	if !l.lost {
@@ -96,7 +96,7 @@ func (l *lookout) options(ctx context.Context, r spec.Replica, o backends.LogOpt
 }
 
 // reader keeps account of what is read of a replica's log.
-func (l *lookout) reader(in runner.LogInput) backends.LogReader {
+func (l *lookout) reader(in runner.LogInput) backend.LogReader {
 	r := spec.Replica{Role: in.Role, ID: in.ID}
 	n := newNewLines(in.Reader, l.from[r])
 	n.whole, n.lined, n.tail = l.whole, l.lined, l.tail(r)

@@ -6,7 +6,7 @@ import (
 	"maps"
 	"sync"
 
-	"torchx/backends"
+	"torchx/runtime/backend"
 )
 
 // position is how far `log --new` has come in the log of one replica.
@@ -14,16 +14,16 @@ type position struct {
 	Attempt int   `json:"attempt"`
 	Lines   int64 `json:"lines"` // with an end, of that attempt
 	// Open is how many bytes were shown of a stream's last line, which has no end yet.
-	Open map[backends.Stream]int64 `json:"open,omitempty"`
+	Open map[backend.Stream]int64 `json:"open,omitempty"`
 }
 
 // clone returns a copy without what is in held.
-func (p *position) clone(held map[backends.Stream]int64) position {
+func (p *position) clone(held map[backend.Stream]int64) position {
 	c := position{Attempt: p.Attempt, Lines: p.Lines}
 	for s, n := range p.Open {
 		if n -= held[s]; n > 0 {
 			if c.Open == nil {
-				c.Open = map[backends.Stream]int64{}
+				c.Open = map[backend.Stream]int64{}
 			}
 			c.Open[s] = n
 		}
@@ -36,7 +36,7 @@ func (p *position) equal(q *position) bool {
 }
 
 // advance goes on by what a block holds.
-func (p *position) advance(stream backends.Stream, data []byte) {
+func (p *position) advance(stream backend.Stream, data []byte) {
 	last := bytes.LastIndexByte(data, '\n')
 	p.Lines += int64(bytes.Count(data, []byte{'\n'}))
 	if last >= 0 {
@@ -44,7 +44,7 @@ func (p *position) advance(stream backends.Stream, data []byte) {
 	}
 	if rest := len(data) - 1 - last; rest > 0 {
 		if p.Open == nil {
-			p.Open = map[backends.Stream]int64{}
+			p.Open = map[backend.Stream]int64{}
 		}
 		p.Open[stream] += int64(rest)
 	}
@@ -54,32 +54,32 @@ func (p *position) advance(stream backends.Stream, data []byte) {
 // that was not seen to its end, and keeps account of what was written. Next is
 // called by one goroutine, the rest by another.
 type newLines struct {
-	backends.LogReader
+	backend.LogReader
 	whole bool // lines are shown whole only: JSON, a regex
 	lined bool // lines get prefixes
 	// tail is the attempt from which on a last line without an end is left for
 	// later where lines are shown whole.
 	tail int
 	from position
-	skip map[backends.Stream]int64 // bytes at the start of from's lines that were shown
+	skip map[backend.Stream]int64 // bytes at the start of from's lines that were shown
 
 	mu    sync.Mutex
 	now   position
-	held  map[backends.Stream]int64 // of now.Open: kept by the formatter, not shown
-	queue []position                // after each block that is not dealt with
-	count int64                     // blocks dealt with
-	done  position                  // after those
+	held  map[backend.Stream]int64 // of now.Open: kept by the formatter, not shown
+	queue []position               // after each block that is not dealt with
+	count int64                    // blocks dealt with
+	done  position                 // after those
 }
 
-func newNewLines(r backends.LogReader, from position) *newLines {
+func newNewLines(r backend.LogReader, from position) *newLines {
 	return &newLines{
 		LogReader: r, from: from, skip: maps.Clone(from.Open), now: from.clone(nil), done: from.clone(nil),
-		held: map[backends.Stream]int64{},
+		held: map[backend.Stream]int64{},
 	}
 }
 
 // Next hands out the next block with what was not shown before.
-func (n *newLines) Next(ctx context.Context) (backends.Block, error) {
+func (n *newLines) Next(ctx context.Context) (backend.Block, error) {
 	for {
 		b, err := n.LogReader.Next(ctx)
 		if err != nil {
@@ -98,10 +98,10 @@ func (n *newLines) Next(ctx context.Context) (backends.Block, error) {
 }
 
 // take cuts off what was shown before and advances; false: nothing is left.
-func (n *newLines) take(b *backends.Block) bool {
+func (n *newLines) take(b *backend.Block) bool {
 	if b.Attempt != n.now.Attempt {
 		n.now = position{Attempt: b.Attempt}
-		n.skip, n.held = nil, map[backends.Stream]int64{}
+		n.skip, n.held = nil, map[backend.Stream]int64{}
 	}
 	if b.Skipped > 0 {
 		n.now.Lines += b.Skipped
@@ -129,7 +129,7 @@ func (n *newLines) take(b *backends.Block) bool {
 }
 
 // hold notes what the formatter keeps until the line ends.
-func (n *newLines) hold(b *backends.Block) {
+func (n *newLines) hold(b *backend.Block) {
 	last := bytes.LastIndexByte(b.Data, '\n')
 	if last >= 0 || !b.Partial {
 		delete(n.held, b.Stream)
@@ -141,7 +141,7 @@ func (n *newLines) hold(b *backends.Block) {
 
 // cut removes the part of a line that was shown before; of a line that only its
 // end was missing of, nothing is left to show where it would get a prefix.
-func (n *newLines) cut(b *backends.Block) {
+func (n *newLines) cut(b *backend.Block) {
 	seen := n.skip[b.Stream]
 	if seen == 0 {
 		return

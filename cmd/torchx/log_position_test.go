@@ -7,15 +7,15 @@ import (
 	"strings"
 	"testing"
 
-	"torchx/backends"
+	"torchx/runtime/backend"
 )
 
 // blocks is a log that a test makes up.
-type blocks struct{ next []backends.Block }
+type blocks struct{ next []backend.Block }
 
-func (b *blocks) Next(context.Context) (backends.Block, error) {
+func (b *blocks) Next(context.Context) (backend.Block, error) {
 	if len(b.next) == 0 {
-		return backends.Block{}, io.EOF
+		return backend.Block{}, io.EOF
 	}
 	first := b.next[0]
 	b.next = b.next[1:]
@@ -24,48 +24,48 @@ func (b *blocks) Next(context.Context) (backends.Block, error) {
 
 func (b *blocks) Close() error { return nil }
 
-func out(text string) backends.Block {
-	return backends.Block{Stream: backends.Stdout, Data: []byte(text)}
+func out(text string) backend.Block {
+	return backend.Block{Stream: backend.Stdout, Data: []byte(text)}
 }
 
-func part(text string) backends.Block {
+func part(text string) backend.Block {
 	b := out(text)
 	b.Partial = true
 	return b
 }
 
-func open(n int64) map[backends.Stream]int64 { return map[backends.Stream]int64{backends.Stdout: n} }
+func open(n int64) map[backend.Stream]int64 { return map[backend.Stream]int64{backend.Stdout: n} }
 
 func TestNewLines(t *testing.T) {
 	t.Parallel()
 	second := out("x\n")
 	second.Attempt = 1
 	other := out("err\n")
-	other.Stream = backends.Stderr
+	other.Stream = backend.Stderr
 	for name, c := range map[string]struct {
 		from         position
 		whole, lined bool
 		tail         int // 0: every attempt may go on
-		blocks       []backends.Block
+		blocks       []backend.Block
 		shown        string
 		end          position
 	}{
-		"lines":             {blocks: []backends.Block{out("a\nb\n")}, shown: "a\nb\n", end: position{Lines: 2}},
-		"an open line":      {blocks: []backends.Block{out("a\nbcd")}, shown: "a\nbcd", end: position{Lines: 1, Open: open(3)}},
-		"its rest":          {from: position{Lines: 1, Open: open(3)}, blocks: []backends.Block{out("bcdef\ng\n")}, shown: "ef\ng\n", end: position{Lines: 3}},
-		"more of it":        {from: position{Open: open(2)}, blocks: []backends.Block{out("abc")}, shown: "c", end: position{Open: open(3)}},
-		"nothing more":      {from: position{Open: open(2)}, blocks: []backends.Block{out("ab")}, end: position{Open: open(2)}},
-		"its end":           {from: position{Open: open(2)}, blocks: []backends.Block{out("ab\n")}, shown: "\n", end: position{Lines: 1}},
-		"its end, prefixed": {from: position{Open: open(2)}, lined: true, blocks: []backends.Block{out("ab\nc\n")}, shown: "c\n", end: position{Lines: 2}},
-		"only its end":      {from: position{Open: open(2)}, lined: true, blocks: []backends.Block{out("ab\n")}, end: position{Lines: 1}},
-		"in pieces":         {from: position{Open: open(3)}, blocks: []backends.Block{part("ab"), part("cd"), out("e\n")}, shown: "de\n", end: position{Lines: 1}},
-		"the other stream":  {from: position{Open: open(1)}, blocks: []backends.Block{other, out("ab\n")}, shown: "err\nb\n", end: position{Lines: 2}},
-		"the next attempt":  {from: position{Open: open(1)}, blocks: []backends.Block{out("ab"), second}, shown: "bx\n", end: position{Attempt: 1, Lines: 1}},
-		"only the next one": {from: position{Lines: 7}, blocks: []backends.Block{second}, shown: "x\n", end: position{Attempt: 1, Lines: 1}},
-		"whole, open":       {whole: true, blocks: []backends.Block{out("a\nbc")}, shown: "a\n", end: position{Lines: 1}},
-		"whole, ended":      {whole: true, tail: 1, blocks: []backends.Block{out("a\nbc")}, shown: "a\nbc", end: position{Lines: 1, Open: open(2)}},
-		"whole, in pieces":  {whole: true, tail: 1, blocks: []backends.Block{part("ab"), out("c\n")}, shown: "abc\n", end: position{Lines: 1}},
-		"whole, torn":       {whole: true, tail: 1, blocks: []backends.Block{out("a\n"), part("bc")}, shown: "a\nbc", end: position{Lines: 1}},
+		"lines":             {blocks: []backend.Block{out("a\nb\n")}, shown: "a\nb\n", end: position{Lines: 2}},
+		"an open line":      {blocks: []backend.Block{out("a\nbcd")}, shown: "a\nbcd", end: position{Lines: 1, Open: open(3)}},
+		"its rest":          {from: position{Lines: 1, Open: open(3)}, blocks: []backend.Block{out("bcdef\ng\n")}, shown: "ef\ng\n", end: position{Lines: 3}},
+		"more of it":        {from: position{Open: open(2)}, blocks: []backend.Block{out("abc")}, shown: "c", end: position{Open: open(3)}},
+		"nothing more":      {from: position{Open: open(2)}, blocks: []backend.Block{out("ab")}, end: position{Open: open(2)}},
+		"its end":           {from: position{Open: open(2)}, blocks: []backend.Block{out("ab\n")}, shown: "\n", end: position{Lines: 1}},
+		"its end, prefixed": {from: position{Open: open(2)}, lined: true, blocks: []backend.Block{out("ab\nc\n")}, shown: "c\n", end: position{Lines: 2}},
+		"only its end":      {from: position{Open: open(2)}, lined: true, blocks: []backend.Block{out("ab\n")}, end: position{Lines: 1}},
+		"in pieces":         {from: position{Open: open(3)}, blocks: []backend.Block{part("ab"), part("cd"), out("e\n")}, shown: "de\n", end: position{Lines: 1}},
+		"the other stream":  {from: position{Open: open(1)}, blocks: []backend.Block{other, out("ab\n")}, shown: "err\nb\n", end: position{Lines: 2}},
+		"the next attempt":  {from: position{Open: open(1)}, blocks: []backend.Block{out("ab"), second}, shown: "bx\n", end: position{Attempt: 1, Lines: 1}},
+		"only the next one": {from: position{Lines: 7}, blocks: []backend.Block{second}, shown: "x\n", end: position{Attempt: 1, Lines: 1}},
+		"whole, open":       {whole: true, blocks: []backend.Block{out("a\nbc")}, shown: "a\n", end: position{Lines: 1}},
+		"whole, ended":      {whole: true, tail: 1, blocks: []backend.Block{out("a\nbc")}, shown: "a\nbc", end: position{Lines: 1, Open: open(2)}},
+		"whole, in pieces":  {whole: true, tail: 1, blocks: []backend.Block{part("ab"), out("c\n")}, shown: "abc\n", end: position{Lines: 1}},
+		"whole, torn":       {whole: true, tail: 1, blocks: []backend.Block{out("a\n"), part("bc")}, shown: "a\nbc", end: position{Lines: 1}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -95,7 +95,7 @@ func TestNewLines(t *testing.T) {
 // Blocks count once they are written, one by one.
 func TestNewLinesWritten(t *testing.T) {
 	t.Parallel()
-	n := newNewLines(&blocks{[]backends.Block{out("a\n"), out("b\n"), out("c")}}, position{})
+	n := newNewLines(&blocks{[]backend.Block{out("a\n"), out("b\n"), out("c")}}, position{})
 	for range 3 {
 		if _, err := n.Next(t.Context()); err != nil {
 			t.Fatal(err)

@@ -5,9 +5,9 @@ import (
 	"io"
 	"strconv"
 
-	"torchx/backends"
+	"torchx/runtime/backend"
 	"torchx/runtime/failpoint"
-	"torchx/runtime/logmux"
+	"torchx/runtime/logview"
 	"torchx/runtime/runner"
 	"torchx/runtime/spec"
 )
@@ -36,25 +36,25 @@ func (t logTarget) String() string {
 type logStyle struct{ prefix, timestamps, json bool }
 
 // copyLogs writes the selected lines of the target to w.
-func (t *tool) copyLogs(ctx context.Context, w io.Writer, s style, r *runner.Runner, target logTarget, q logQuery, ls logStyle) (logmux.Stats, error) {
+func (t *tool) copyLogs(ctx context.Context, w io.Writer, s style, r *runner.Runner, target logTarget, q logQuery, ls logStyle) (logview.Stats, error) {
 	if q.fresh {
 		return t.copyNew(ctx, w, s, r, target, q, ls)
 	}
 	q.read.Untimed = !ls.timestamps && !ls.json
 	open, err := r.Logs(ctx, target.ref, target.role, target.ids, q.read)
 	if err != nil {
-		return logmux.Stats{}, err
+		return logview.Stats{}, err
 	}
 	return copyOpen(ctx, w, s, open, q, ls, nil)
 }
 
 // copyNew is copyLogs for what came since the last look.
-func (t *tool) copyNew(ctx context.Context, w io.Writer, s style, r *runner.Runner, target logTarget, q logQuery, ls logStyle) (logmux.Stats, error) {
+func (t *tool) copyNew(ctx context.Context, w io.Writer, s style, r *runner.Runner, target logTarget, q logQuery, ls logStyle) (logview.Stats, error) {
 	l := t.newLookout(ctx, r, target, q, ls)
-	options := func(replica spec.Replica) backends.LogOptions { return l.options(ctx, replica, q.read) }
+	options := func(replica spec.Replica) backend.LogOptions { return l.options(ctx, replica, q.read) }
 	open, err := r.LogsOf(ctx, target.ref, target.role, target.ids, options)
 	if err != nil {
-		return logmux.Stats{}, err
+		return logview.Stats{}, err
 	}
 	for i := range open {
 		open[i].Reader = l.reader(open[i])
@@ -67,16 +67,16 @@ func (t *tool) copyNew(ctx context.Context, w io.Writer, s style, r *runner.Runn
 }
 
 // copyOpen writes open logs to w and closes them; written is as in logmux.Options.
-func copyOpen(ctx context.Context, w io.Writer, s style, open []runner.LogInput, q logQuery, ls logStyle, written func([]int64)) (logmux.Stats, error) {
+func copyOpen(ctx context.Context, w io.Writer, s style, open []runner.LogInput, q logQuery, ls logStyle, written func([]int64)) (logview.Stats, error) {
 	defer runner.CloseLogs(open)
-	inputs := make([]logmux.Input, len(open))
+	inputs := make([]logview.Input, len(open))
 	for i, in := range open {
-		inputs[i] = logmux.Input{Role: in.Role, ID: in.ID, Reader: in.Reader}
+		inputs[i] = logview.Input{Role: in.Role, ID: in.ID, Reader: in.Reader}
 		if !ls.json {
 			inputs[i].Role = oneLine(in.Role) // it becomes a prefix on the screen
 		}
 	}
-	return logmux.Copy(ctx, w, inputs, logmux.Options{
+	return logview.Copy(ctx, w, inputs, logview.Options{
 		Prefix: ls.prefix, Color: s.color, Timestamps: ls.timestamps, JSON: ls.json,
 		Regex: q.regex, Follow: q.read.Follow, Written: written,
 	})
@@ -101,7 +101,7 @@ func (t *tool) log(ctx context.Context, o logOptions) error {
 	single := len(target.ids) == 1
 	q.read.Partial = q.read.Follow && single && q.regex == nil
 	ls := logStyle{!single, o.timestamps, o.json}
-	var stats logmux.Stats
+	var stats logview.Stats
 	if o.failed {
 		stats, err = t.copyFailed(ctx, r, target, q, ls)
 	} else {

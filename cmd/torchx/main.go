@@ -11,8 +11,8 @@ import (
 	"os/signal"
 	"syscall"
 
-	"torchx/backends"
 	"torchx/backends/all"
+	"torchx/runtime/backend"
 )
 
 func main() {
@@ -40,7 +40,7 @@ type environment struct {
 	exe     string   // this program, for detached agents
 	signals <-chan os.Signal
 	// registry opens the backends of one TORCHX_HOME.
-	registry func(all.Config) *backends.Registry
+	registry func(all.Config) *backend.Registry
 }
 
 func processEnv() environment {
@@ -57,7 +57,7 @@ func processEnv() environment {
 	}
 }
 
-func openBackends(c all.Config) *backends.Registry { return all.New(c) }
+func openBackends(c all.Config) *backend.Registry { return all.New(c) }
 
 // listen asks for the signals that end a command. SIGPIPE is asked for so that
 // a closed pipe is an error to handle rather than a silent death; it is not

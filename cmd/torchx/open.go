@@ -10,10 +10,10 @@ import (
 	"path/filepath"
 	"slices"
 
-	"torchx/backends"
 	"torchx/backends/all"
 	"torchx/backends/kubernetes/archive"
 	"torchx/components"
+	"torchx/runtime/backend"
 	"torchx/runtime/config"
 	"torchx/runtime/runner"
 	"torchx/starlark/component"
@@ -28,7 +28,7 @@ const defaultImage = "docker.io/pytorch/pytorch:2.1.0-cuda12.1-cudnn8-runtime"
 const historyFile = "state.db"
 
 // registry returns the backends; none is opened or contacted yet.
-func (t *tool) registry() (*backends.Registry, error) {
+func (t *tool) registry() (*backend.Registry, error) {
 	if t.backends == nil {
 		home, err := t.env.home()
 		if err != nil {
@@ -45,10 +45,10 @@ func (t *tool) registry() (*backends.Registry, error) {
 // settings are the options by which a backend reaches an app: those that the
 // history has of it; of an unknown one, and of all (""), those that -cfg and the
 // .torchxconfig files give.
-func (t *tool) settings(ctx context.Context, backend, id string) (backends.Config, error) {
+func (t *tool) settings(ctx context.Context, backendName, id string) (backend.Config, error) {
 	if id != "" && t.db != nil {
-		cfg := backends.Config{}
-		row, err := t.db.Get(ctx, backend, id)
+		cfg := backend.Config{}
+		row, err := t.db.Get(ctx, backendName, id)
 		if err == nil && json.Unmarshal(row.Cfg, &cfg) == nil {
 			return cfg, nil
 		}
@@ -61,11 +61,11 @@ func (t *tool) settings(ctx context.Context, backend, id string) (backends.Confi
 	if err != nil {
 		return nil, err
 	}
-	configured, err := r.ConfigLayer(conf, backend)
+	configured, err := r.ConfigLayer(conf, backendName)
 	if err != nil {
 		return nil, err
 	}
-	b, err := r.Backends.Get(backend)
+	b, err := r.Backends.Get(backendName)
 	if err != nil {
 		return nil, err
 	}
@@ -73,7 +73,7 @@ func (t *tool) settings(ctx context.Context, backend, id string) (backends.Confi
 	for i := range options {
 		options[i].Default, options[i].Required = nil, false // only what somebody gave
 	}
-	cfg, _, err := backends.Resolve(options, t.given, configured)
+	cfg, _, err := backend.Resolve(options, t.given, configured)
 	return cfg, err
 }
 

@@ -10,7 +10,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
-	"torchx/backends"
+	"torchx/runtime/backend"
 	"torchx/runtime/config"
 	"torchx/runtime/runner"
 	"torchx/starlark/component"
@@ -137,11 +137,11 @@ func (t *tool) planRequest(o runOptions, conf *config.Config, built *component.R
 }
 
 // cfgLayers are the options as given, the strongest first.
-func (t *tool) cfgLayers(o runOptions, conf *config.Config) ([]backends.Layer, error) {
-	given := backends.JSONLayer(o.cfgJSON, "scheduler_args")
+func (t *tool) cfgLayers(o runOptions, conf *config.Config) ([]backend.Layer, error) {
+	given := backend.JSONLayer(o.cfgJSON, "scheduler_args")
 	if o.cfg != "" {
 		var err error
-		if given, err = backends.CfgLayer(o.cfg); err != nil {
+		if given, err = backend.CfgLayer(o.cfg); err != nil {
 			return nil, err
 		}
 	}
@@ -150,13 +150,13 @@ func (t *tool) cfgLayers(o runOptions, conf *config.Config) ([]backends.Layer, e
 		return nil, err
 	}
 	if o.recordedCfg != nil {
-		return []backends.Layer{given, o.recordedCfg}, nil
+		return []backend.Layer{given, o.recordedCfg}, nil
 	}
 	configured, err := r.ConfigLayer(conf, o.backend)
 	if err != nil {
 		return nil, err
 	}
-	return []backends.Layer{given, configured}, nil
+	return []backend.Layer{given, configured}, nil
 }
 
 // replicaEnviron is what replicas start from: our own environment and, as
@@ -194,7 +194,7 @@ func (t *tool) printPlan(p *runner.Planned, asJSON bool) error {
 
 // requestYAML is the request of a plan, in the documents that it consists of.
 func (t *tool) requestYAML(request any) (string, error) {
-	m, ok := request.(backends.Manifests)
+	m, ok := request.(backend.Manifests)
 	if !ok {
 		return t.maskedYAML(request)
 	}

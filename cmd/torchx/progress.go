@@ -6,7 +6,7 @@ import (
 	"sync"
 	"time"
 
-	"torchx/backends"
+	"torchx/runtime/backend"
 )
 
 const (
@@ -30,7 +30,7 @@ type display struct {
 
 // shownStep is a step and when it was last spoken of.
 type shownStep struct {
-	backends.Step
+	backend.Step
 	began, said time.Time
 }
 
@@ -45,7 +45,7 @@ func newDisplay(t *tool) *display {
 }
 
 // tell takes news in; it is a backends.Progress.
-func (d *display) tell(news backends.Step) {
+func (d *display) tell(news backend.Step) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	if news.Warning != "" {
@@ -79,7 +79,7 @@ func (d *display) busy() bool {
 }
 
 // find returns the step that the news is about, with the news in it.
-func (d *display) find(news backends.Step) (s *shownStep, fresh bool) {
+func (d *display) find(news backend.Step) (s *shownStep, fresh bool) {
 	for _, at := range d.steps {
 		if at.Name == news.Name {
 			if news.Text == "" {

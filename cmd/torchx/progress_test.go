@@ -6,12 +6,12 @@ import (
 	"testing"
 	"time"
 
-	"torchx/backends"
+	"torchx/runtime/backend"
 )
 
 // screenOf shows steps, each some time after the one before, on a terminal of a
 // width (0: none) and returns what was printed.
-func screenOf(width, level int, every time.Duration, steps ...backends.Step) string {
+func screenOf(width, level int, every time.Duration, steps ...backend.Step) string {
 	var b bytes.Buffer
 	t := newTool(streams{nil, &b, &b}, environment{}, nil)
 	t.level = level
@@ -24,7 +24,7 @@ func screenOf(width, level int, every time.Duration, steps ...backends.Step) str
 	return b.String()
 }
 
-var pulling = []backends.Step{
+var pulling = []backend.Step{
 	{Name: "pull a:1", Text: "asking docker.io"},
 	{Name: "pull b:1"},
 	{Name: "pull a:1", Text: "1 of 2 layers", Done: 50, Total: 200},
@@ -43,7 +43,7 @@ func TestProgressOffTerminal(t *testing.T) {
 	if got := screenOf(0, levelInfo, reportEvery, pulling...); got != slow {
 		t.Errorf("slow\n%s", got)
 	}
-	quiet := append(pulling[:3:3], backends.Step{Warning: "look out"})
+	quiet := append(pulling[:3:3], backend.Step{Warning: "look out"})
 	if got := screenOf(0, levelWarning, time.Second, quiet...); got != "torchx: warning: look out\n" {
 		t.Errorf("with --log_level warning: %q", got)
 	}
@@ -51,7 +51,7 @@ func TestProgressOffTerminal(t *testing.T) {
 
 func TestProgressOnTerminal(t *testing.T) {
 	t.Parallel()
-	got := screenOf(40, levelInfo, time.Second, append(pulling[:3:3], backends.Step{Name: "pull a:1", Output: "a \x1b[2Jline"})...)
+	got := screenOf(40, levelInfo, time.Second, append(pulling[:3:3], backend.Step{Name: "pull a:1", Output: "a \x1b[2Jline"})...)
 	for line := range strings.Lines(got) {
 		if plain := line[strings.LastIndex(line, "\x1b[J")+1:]; len(plain) > 40+len("[J") {
 			t.Errorf("it is %d columns and the newline: %q", len(plain)-1, line)

@@ -6,7 +6,7 @@ import (
 	"strings"
 	"time"
 
-	"torchx/backends"
+	"torchx/runtime/backend"
 	"torchx/runtime/runner"
 	"torchx/runtime/spec"
 )
@@ -20,8 +20,8 @@ func askForQueue(r *runner.Runner, p *runner.Planned) error {
 	if err != nil {
 		return err
 	}
-	if q, ok := b.(backends.Queuer); !ok || !q.Queues() {
-		return backends.Errorf(backends.ErrUnsupported,
+	if q, ok := b.(backend.Queuer); !ok || !q.Queues() {
+		return backend.Errorf(backend.ErrUnsupported,
 			"--queue is for backends that run apps on this machine: %s has a scheduler of its own (see torchx runopts %s)", p.Backend, p.Backend)
 	}
 	p.Plan.Queue = true

@@ -5,7 +5,7 @@ import (
 	"fmt"
 	"sync"
 
-	"torchx/backends"
+	"torchx/runtime/backend"
 	"torchx/runtime/secrets"
 )
 
@@ -34,7 +34,7 @@ func (t *tool) secretRules() (*secrets.Rules, error) {
 		}
 		var patterns []string
 		for _, origin := range keys(origins) {
-			for _, p := range backends.SplitCSV(origins[origin]) {
+			for _, p := range backend.SplitCSV(origins[origin]) {
 				if _, err := secrets.New([]string{p}); err != nil {
 					m.err = fmt.Errorf("%s: %w", origin, err)
 					continue

@@ -6,9 +6,9 @@ import (
 	"os"
 	"runtime/debug"
 
-	"torchx/backends"
 	"torchx/backends/all"
 	"torchx/components"
+	"torchx/runtime/backend"
 	"torchx/runtime/runner"
 	"torchx/runtime/spec"
 	"torchx/starlark/startest"
@@ -42,25 +42,25 @@ func (t *tool) testHost(ctx context.Context) startest.Host {
 	reg := t.env.registry(all.Config{Home: testPlanHome, Exe: "torchx", Version: testVersion, Offline: true})
 	return startest.Host{
 		Dir: t.env.dir, Builtins: components.FS, Library: t.openLibraries().Open, Image: defaultImage, Version: version, Resources: resources,
-		Plan: func(app *spec.App, backend string, cfg map[string]string) ([]byte, error) {
-			return planForTest(ctx, reg, app, backend, cfg)
+		Plan: func(app *spec.App, backendName string, cfg map[string]string) ([]byte, error) {
+			return planForTest(ctx, reg, app, backendName, cfg)
 		},
 	}
 }
 
 // planForTest returns the request of a plan, as `run --dryrun --json` prints it.
-func planForTest(ctx context.Context, reg *backends.Registry, app *spec.App, backend string, cfg map[string]string) ([]byte, error) {
+func planForTest(ctx context.Context, reg *backend.Registry, app *spec.App, backendName string, cfg map[string]string) ([]byte, error) {
 	r := &runner.Runner{
 		Backends:  reg,
 		Rand:      func() uint64 { return testPlanRand },
 		LookupEnv: func(string) (string, bool) { return "", false },
 	}
-	var layer backends.Layer
+	var layer backend.Layer
 	for _, k := range keys(cfg) {
-		layer = append(layer, backends.Value{Key: k, Text: cfg[k], Origin: "cfg"})
+		layer = append(layer, backend.Value{Key: k, Text: cfg[k], Origin: "cfg"})
 	}
 	planned, err := r.Plan(ctx, runner.PlanRequest{
-		Backend: backend, App: app, Cfg: []backends.Layer{layer}, Cwd: testPlanDir, DefaultImage: defaultImage, Environ: []string{testPath},
+		Backend: backendName, App: app, Cfg: []backend.Layer{layer}, Cwd: testPlanDir, DefaultImage: defaultImage, Environ: []string{testPath},
 	})
 	if err != nil {
 		return nil, err

@@ -6,7 +6,7 @@ import (
 	"strings"
 	"sync"
 
-	"torchx/backends"
+	"torchx/runtime/backend"
 	"torchx/runtime/config"
 	"torchx/runtime/runner"
 	"torchx/state"
@@ -23,11 +23,11 @@ type tool struct {
 	level      int
 	masking    masking
 	display    *display
-	given      backends.Layer // -cfg of a command that submits nothing: where to look
-	offline    bool           // the user forbids the network
-	random     func() uint64  // makes the ids of apps; nil: they are new each time
+	given      backend.Layer // -cfg of a command that submits nothing: where to look
+	offline    bool          // the user forbids the network
+	random     func() uint64 // makes the ids of apps; nil: they are new each time
 
-	backends *backends.Registry
+	backends *backend.Registry
 	db       *state.DB
 	conf     *config.Config
 	runs     *runner.Runner

@@ -6,7 +6,7 @@ import (
 	"strings"
 	"time"
 
-	"torchx/backends"
+	"torchx/runtime/backend"
 	"torchx/runtime/procs"
 	"torchx/runtime/runner"
 	"torchx/runtime/spec"
@@ -134,7 +134,7 @@ func (s *sampler) status(ctx context.Context, row runner.Row) (*spec.Status, err
 		return known, nil
 	}
 	status, err := s.runner.Status(ctx, ref)
-	if errors.Is(err, backends.ErrNotFound) {
+	if errors.Is(err, backend.ErrNotFound) {
 		delete(s.seen, ref)
 	}
 	if err == nil && status.State.Terminal() {
@@ -276,7 +276,7 @@ func (s *sampler) lastLine(ctx context.Context, ref runner.Ref, r *topReplica) *
 	if err != nil {
 		return nil
 	}
-	reader, err := b.Logs(ctx, ref.ID, spec.Replica{Role: r.Role, ID: r.ID}, backends.LogOptions{Tail: 1})
+	reader, err := b.Logs(ctx, ref.ID, spec.Replica{Role: r.Role, ID: r.ID}, backend.LogOptions{Tail: 1})
 	if err != nil {
 		return nil
 	}

@@ -12,7 +12,7 @@ import (
 	"github.com/urfave/cli/v2"
 	"golang.org/x/term"
 
-	"torchx/backends"
+	"torchx/runtime/backend"
 	"torchx/runtime/runner"
 	"torchx/runtime/spec"
 )
@@ -38,7 +38,7 @@ const (
 )
 
 // detachedSize is what a terminal has that nobody looks at.
-var detachedSize = backends.TerminalSize{Rows: 24, Cols: 80}
+var detachedSize = backend.TerminalSize{Rows: 24, Cols: 80}
 
 // ttyOptions ask for a terminal.
 type ttyOptions struct {
@@ -72,7 +72,7 @@ func (t *tool) checkTerminal(command string, p *runner.Planned) error {
 // ttySession is somebody who sits at the terminal of an app.
 type ttySession struct {
 	*follower
-	conn    backends.Terminal
+	conn    backend.Terminal
 	window  *os.File // whose size the app's terminal has; nil: there is none
 	input   *os.File // is a terminal in raw mode; nil: it is none
 	out     io.Writer
@@ -87,7 +87,7 @@ type ttySession struct {
 
 // sit shows the output and passes input on until the app has ended, or the user
 // leaves it: the context's cause tells then.
-func (f *follower) sit(ctx context.Context, out io.Writer, o ttyOptions, show backends.TerminalOptions, late bool) (err error) {
+func (f *follower) sit(ctx context.Context, out io.Writer, o ttyOptions, show backend.TerminalOptions, late bool) (err error) {
 	s := &ttySession{follower: f, out: out, options: o, late: late}
 	s.window = firstTerminal(out, f.in, f.out, f.screen.w)
 	if isTerminal(out) {
@@ -182,7 +182,7 @@ func (s *ttySession) keepSize(ctx context.Context) {
 	defer stop()
 	if size := s.size(); s.late && size.Rows > 1 {
 		// The system tells the program of a change only, and it is to draw its screen.
-		_ = s.conn.Resize(backends.TerminalSize{Rows: size.Rows - 1, Cols: size.Cols})
+		_ = s.conn.Resize(backend.TerminalSize{Rows: size.Rows - 1, Cols: size.Cols})
 		select {
 		case <-time.After(redrawWait):
 		case <-ctx.Done():
@@ -198,9 +198,9 @@ func (s *ttySession) keepSize(ctx context.Context) {
 	}
 }
 
-func (s *ttySession) size() backends.TerminalSize { return sizeOf(s.window) }
+func (s *ttySession) size() backend.TerminalSize { return sizeOf(s.window) }
 
-func sizeOf(window *os.File) backends.TerminalSize {
+func sizeOf(window *os.File) backend.TerminalSize {
 	if window == nil {
 		return detachedSize
 	}
@@ -208,7 +208,7 @@ func sizeOf(window *os.File) backends.TerminalSize {
 	if err != nil || cols <= 0 || rows <= 0 {
 		return detachedSize
 	}
-	return backends.TerminalSize{Rows: uint16(rows), Cols: uint16(cols)}
+	return backend.TerminalSize{Rows: uint16(rows), Cols: uint16(cols)}
 }
 
 func (s *ttySession) readInput(ctx context.Context, typed chan<- []byte) {

@@ -9,7 +9,7 @@ import (
 	"path/filepath"
 	"time"
 
-	"torchx/backends"
+	"torchx/runtime/backend"
 )
 
 // attempt reads the selected lines of one attempt.
@@ -125,7 +125,7 @@ func (a *attempt) goTo(sel selection) {
 func (a *attempt) counting() bool { return a.line < a.sel.from || a.sel.to != math.MaxInt64 }
 
 // next hands out the next block of whole lines, false if there is none now.
-func (a *attempt) next() (backends.Block, bool, error) {
+func (a *attempt) next() (backend.Block, bool, error) {
 	b, ok, err := a.nextBlock()
 	if ok && a.index.gone.file != nil {
 		b.Skipped, a.skipped = a.skipped, 0
@@ -134,15 +134,15 @@ func (a *attempt) next() (backends.Block, bool, error) {
 	return b, ok, err
 }
 
-func (a *attempt) nextBlock() (backends.Block, bool, error) {
+func (a *attempt) nextBlock() (backend.Block, bool, error) {
 	for {
 		if len(a.notices) > 0 {
-			b := backends.Block{Notice: a.notices[0], Attempt: a.number}
+			b := backend.Block{Notice: a.notices[0], Attempt: a.number}
 			a.notices = a.notices[1:]
 			return b, true, nil
 		}
 		if a.ended {
-			return backends.Block{}, false, nil
+			return backend.Block{}, false, nil
 		}
 		if a.k >= a.index.len() {
 			b, ok := a.allGone()
@@ -165,7 +165,7 @@ func (a *attempt) nextBlock() (backends.Block, bool, error) {
 		if !more {
 			a.finished(r)
 			if a.k == a.index.len()-1 {
-				return backends.Block{}, false, nil // it may grow
+				return backend.Block{}, false, nil // it may grow
 			}
 			a.k++
 			continue
@@ -216,7 +216,7 @@ func (a *attempt) damaged() {
 }
 
 // block hands out lines of stream s up to record r, or finishes that part of r.
-func (a *attempt) block(s Stream, r record) (backends.Block, bool, error) {
+func (a *attempt) block(s Stream, r record) (backend.Block, bool, error) {
 	if a.overtaken(s) {
 		b, ok := a.skipGone(s, r)
 		return b, ok, nil
@@ -232,10 +232,10 @@ func (a *attempt) block(s Stream, r record) (backends.Block, bool, error) {
 	if a.pos[s] < limit {
 		p, part, err = a.wholeLines(s, limit, r)
 		if errors.Is(err, errGone) || len(p) == 0 && a.overtaken(s) {
-			return backends.Block{}, false, nil
+			return backend.Block{}, false, nil
 		}
 		if err != nil {
-			return backends.Block{}, false, err
+			return backend.Block{}, false, err
 		}
 	}
 	if len(p) == 0 && lost {
@@ -244,23 +244,23 @@ func (a *attempt) block(s Stream, r record) (backends.Block, bool, error) {
 	}
 	if len(p) == 0 {
 		a.seen[s], a.lines[s] = max(a.seen[s], limit), r.lines[s]
-		return backends.Block{}, false, nil
+		return backend.Block{}, false, nil
 	}
 	a.pos[s] += int64(len(p))
 	a.seen[s] = max(a.seen[s], a.pos[s])
 	if p = a.cut(p); len(p) == 0 || r.time < a.sel.since {
-		return backends.Block{}, false, nil
+		return backend.Block{}, false, nil
 	}
 	return a.dataBlock(s, r.time, p, part), true, nil
 }
 
-func (a *attempt) dataBlock(s Stream, ns int64, p []byte, part bool) backends.Block {
-	return backends.Block{
+func (a *attempt) dataBlock(s Stream, ns int64, p []byte, part bool) backend.Block {
+	return backend.Block{
 		Time: time.Unix(0, ns), Stream: streamNames[s], Attempt: a.number, Data: p, Partial: part,
 	}
 }
 
-var streamNames = [2]backends.Stream{backends.Stdout, backends.Stderr}
+var streamNames = [2]backend.Stream{backend.Stdout, backend.Stderr}
 
 // wholeLines returns the next bytes of s before limit that end with a newline,
 // none if there is no newline. A line longer than maxLine comes in pieces, all

@@ -5,7 +5,7 @@ import (
 	"path/filepath"
 	"time"
 
-	"torchx/backends"
+	"torchx/runtime/backend"
 )
 
 const (
@@ -49,7 +49,7 @@ type rest struct {
 	first, last time.Time
 }
 
-func newFollower(src Source, o backends.LogOptions) *follower {
+func newFollower(src Source, o backend.LogOptions) *follower {
 	f := &follower{
 		hub: src.Hub, files: make(chan struct{}, 1), state: make(chan struct{}, 1),
 		ask: true, until: o.Until,
@@ -172,8 +172,8 @@ func (f *follower) close() {
 }
 
 // wait waits for more of the current attempt, or finds that it is over.
-func (r *reader) wait(ctx context.Context) (backends.Block, bool, error) {
-	f, none := r.follow, backends.Block{}
+func (r *reader) wait(ctx context.Context) (backend.Block, bool, error) {
+	f, none := r.follow, backend.Block{}
 	if grew, err := r.cur.refresh(); grew || err != nil {
 		return none, false, err
 	}

@@ -16,7 +16,7 @@ import (
 	"testing"
 	"time"
 
-	"torchx/backends"
+	"torchx/runtime/backend"
 )
 
 // app is an app whose state a test changes.
@@ -70,11 +70,11 @@ func write(t testing.TB, w *Writer, s Stream, text string) {
 // lineReader reads a follower's output piece by piece.
 type lineReader struct {
 	t   testing.TB
-	r   backends.LogReader
+	r   backend.LogReader
 	ctx context.Context
 }
 
-func openFollower(t testing.TB, src Source, o backends.LogOptions) *lineReader {
+func openFollower(t testing.TB, src Source, o backend.LogOptions) *lineReader {
 	t.Helper()
 	o.Follow = true
 	r, err := Open(src, o)
@@ -114,7 +114,7 @@ func TestFollowAcrossAttempts(t *testing.T) {
 	a := newApp(t)
 	r := openFollower(t, a.source(), all) // before anything has begun
 	zero := 0
-	only := openFollower(t, a.source(), backends.LogOptions{Tail: -1, Attempt: &zero})
+	only := openFollower(t, a.source(), backend.LogOptions{Tail: -1, Attempt: &zero})
 	w := a.begin(t)
 	write(t, w, Stdout, "one\ntw")
 	r.want("one\n")
@@ -144,10 +144,10 @@ func TestFollowStartsWithTail(t *testing.T) {
 	a := newApp(t)
 	w := a.begin(t)
 	write(t, w, Stdout, "1\n2\n3\nhal")
-	two := openFollower(t, a.source(), backends.LogOptions{Tail: 2})
-	none := openFollower(t, a.source(), backends.LogOptions{Tail: 0})
-	from := openFollower(t, a.source(), backends.LogOptions{Tail: -1, FromLine: 5, ToLine: 6})
-	since := openFollower(t, a.source(), backends.LogOptions{Tail: -1, Since: time.Now().Add(time.Hour)})
+	two := openFollower(t, a.source(), backend.LogOptions{Tail: 2})
+	none := openFollower(t, a.source(), backend.LogOptions{Tail: 0})
+	from := openFollower(t, a.source(), backend.LogOptions{Tail: -1, FromLine: 5, ToLine: 6})
+	since := openFollower(t, a.source(), backend.LogOptions{Tail: -1, Since: time.Now().Add(time.Hour)})
 	write(t, w, Stdout, "f\n5\n6\n7\n")
 	two.want("3\nhalf\n5\n6\n7\n")
 	none.want("half\n5\n6\n7\n")
@@ -165,7 +165,7 @@ func TestFollowEndsAtUntil(t *testing.T) {
 	w := a.begin(t)
 	defer w.Close(false)
 	until := time.Now().Add(300 * time.Millisecond)
-	r := openFollower(t, a.source(), backends.LogOptions{Tail: -1, Until: until})
+	r := openFollower(t, a.source(), backend.LogOptions{Tail: -1, Until: until})
 	write(t, w, Stdout, "before\n")
 	if err := w.Append(Stderr, []byte("after\n"), until); err != nil {
 		t.Fatal(err)
@@ -175,7 +175,7 @@ func TestFollowEndsAtUntil(t *testing.T) {
 	b := newApp(t)
 	defer b.begin(t).Close(false)
 	until = time.Now().Add(200 * time.Millisecond)
-	openFollower(t, b.source(), backends.LogOptions{Tail: -1, Until: until}).wantEnd()
+	openFollower(t, b.source(), backend.LogOptions{Tail: -1, Until: until}).wantEnd()
 	if time.Now().Before(until) {
 		t.Error("ended too early")
 	}
@@ -185,7 +185,7 @@ func TestFollowPartial(t *testing.T) {
 	t.Parallel()
 	a := newApp(t)
 	w := a.begin(t)
-	r := openFollower(t, a.source(), backends.LogOptions{Tail: -1, Partial: true})
+	r := openFollower(t, a.source(), backend.LogOptions{Tail: -1, Partial: true})
 	write(t, w, Stdout, "done\nPassword: ")
 	r.want("done\n")
 	b, err := r.r.Next(r.ctx)
@@ -226,7 +226,7 @@ func TestNextEndsWithContextAndClose(t *testing.T) {
 		if begun {
 			defer a.begin(t).Close(false)
 		}
-		r, err := Open(a.source(), backends.LogOptions{Tail: -1, Follow: true})
+		r, err := Open(a.source(), backend.LogOptions{Tail: -1, Follow: true})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -283,7 +283,7 @@ func TestWriterAndFollowers(t *testing.T) {
 	var writers, readers sync.WaitGroup
 	got := make([][2]bytes.Buffer, 3)
 	for i := range got {
-		r, err := Open(a.source(), backends.LogOptions{Tail: -1, Follow: true, Partial: i == 2})
+		r, err := Open(a.source(), backend.LogOptions{Tail: -1, Follow: true, Partial: i == 2})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -322,7 +322,7 @@ func TestWriterAndFollowers(t *testing.T) {
 	}
 }
 
-func followAll(t *testing.T, r backends.LogReader, got *[2]bytes.Buffer) {
+func followAll(t *testing.T, r backend.LogReader, got *[2]bytes.Buffer) {
 	defer r.Close()
 	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
 	defer cancel()
@@ -340,7 +340,7 @@ func followAll(t *testing.T, r backends.LogReader, got *[2]bytes.Buffer) {
 			continue
 		}
 		s := Stdout
-		if b.Stream == backends.Stderr {
+		if b.Stream == backend.Stderr {
 			s = Stderr
 		}
 		if open[s] {

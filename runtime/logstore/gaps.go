@@ -6,7 +6,7 @@ import (
 	"path/filepath"
 	"time"
 
-	"torchx/backends"
+	"torchx/runtime/backend"
 )
 
 // loadLosses reads log.lost if it has more than was read.
@@ -44,19 +44,19 @@ func (a *attempt) gap(s Stream, limit int64) (loss, bool) {
 }
 
 // lossBlock is the notice of a gap, if it is in the time that is read.
-func (a *attempt) lossBlock(s Stream, l loss) (backends.Block, bool, error) {
+func (a *attempt) lossBlock(s Stream, l loss) (backend.Block, bool, error) {
 	if l.Gap != "" && s == Stderr && a.sel.streams[Stdout] {
-		return backends.Block{}, false, nil // stdout says the same
+		return backend.Block{}, false, nil // stdout says the same
 	}
 	if l.Until.UnixNano() < a.sel.since || l.Since.UnixNano() >= a.sel.until {
-		return backends.Block{}, false, nil
+		return backend.Block{}, false, nil
 	}
-	return backends.Block{Time: l.Until, Stream: streamNames[s], Attempt: a.number, Notice: l.notice()}, true, nil
+	return backend.Block{Time: l.Until, Stream: streamNames[s], Attempt: a.number, Notice: l.notice()}, true, nil
 }
 
 // lastLoss hands out the gaps at the end of the streams: marked ones, then
 // those that only the index's header knows.
-func (a *attempt) lastLoss() (backends.Block, bool, error) {
+func (a *attempt) lastLoss() (backend.Block, bool, error) {
 	for s, on := range a.sel.streams {
 		if !on || a.ended {
 			continue
@@ -83,5 +83,5 @@ func (a *attempt) lastLoss() (backends.Block, bool, error) {
 			}
 		}
 	}
-	return backends.Block{}, false, nil
+	return backend.Block{}, false, nil
 }

@@ -15,7 +15,7 @@ import (
 	"testing"
 	"time"
 
-	"torchx/backends"
+	"torchx/runtime/backend"
 )
 
 func readGone(t testing.TB, dir string) gone {
@@ -55,12 +55,12 @@ func naiveGone(chunks []chunk, g gone) (lines, open []limitedLine) {
 }
 
 // naiveLimited applies options, and tells whether a selected line is gone.
-func naiveLimited(chunks []chunk, g gone, o backends.LogOptions) (kept []line, missing bool) {
+func naiveLimited(chunks []chunk, g gone, o backend.LogOptions) (kept []line, missing bool) {
 	lines, open := naiveGone(chunks, g)
 	var selected []limitedLine
 	number := int64(0)
 	for _, l := range append(lines, open...) {
-		if o.Stream == backends.Stdout && l.s != Stdout || o.Stream == backends.Stderr && l.s != Stderr {
+		if o.Stream == backend.Stdout && l.s != Stdout || o.Stream == backend.Stderr && l.s != Stderr {
 			continue
 		}
 		number++
@@ -157,13 +157,13 @@ func checkSelection(t *testing.T, what, dir string, chunks []chunk, g gone, rng 
 // checkWithoutIndex: the order is lost with the index, but no byte.
 func checkWithoutIndex(t *testing.T, dir string, chunks []chunk, g gone) {
 	t.Helper()
-	for s, stream := range []backends.Stream{backends.Stdout, backends.Stderr} {
-		got, _ := collect(t, oneAttempt(dir), backends.LogOptions{Stream: stream, Tail: -1})
-		want, _ := naiveLimited(chunks, g, backends.LogOptions{Stream: stream, Tail: -1})
+	for s, stream := range []backend.Stream{backend.Stdout, backend.Stderr} {
+		got, _ := collect(t, oneAttempt(dir), backend.LogOptions{Stream: stream, Tail: -1})
+		want, _ := naiveLimited(chunks, g, backend.LogOptions{Stream: stream, Tail: -1})
 		compareTexts(t, got, want)
 		from := g.lines[s] + 2
-		got, notices := collect(t, oneAttempt(dir), backends.LogOptions{Stream: stream, Tail: -1, FromLine: from})
-		want, _ = naiveLimited(chunks, g, backends.LogOptions{Stream: stream, Tail: -1, FromLine: from})
+		got, notices := collect(t, oneAttempt(dir), backend.LogOptions{Stream: stream, Tail: -1, FromLine: from})
+		want, _ = naiveLimited(chunks, g, backend.LogOptions{Stream: stream, Tail: -1, FromLine: from})
 		compareTexts(t, got, want)
 		if !g.mid[s] && len(notices) > 0 {
 			t.Fatalf("from line %d: notices %q, %+v", from, notices, g)
@@ -242,7 +242,7 @@ func TestLimitGivesTheDiskBack(t *testing.T) {
 		if fi, _ := os.Stat(filepath.Join(dir, StdoutFile)); fi.Size() != size {
 			t.Errorf("stdout.log has %d bytes, want %d", fi.Size(), size)
 		}
-		lines, notices := collect(t, oneAttempt(dir), backends.LogOptions{Tail: -1})
+		lines, notices := collect(t, oneAttempt(dir), backend.LogOptions{Tail: -1})
 		if len(lines) < 440 || lines[len(lines)-1].at != 7999*time.Second || len(notices) != 2 {
 			t.Errorf("%d lines, notices %q", len(lines), notices)
 		}
@@ -273,7 +273,7 @@ func TestLimitWithoutHoles(t *testing.T) {
 	if err := w.Close(false); err != nil {
 		t.Fatal(err)
 	}
-	lines, notices := collect(t, oneAttempt(dir), backends.LogOptions{Tail: -1})
+	lines, notices := collect(t, oneAttempt(dir), backend.LogOptions{Tail: -1})
 	if len(lines) != 9 || len(notices) != 1 || !strings.Contains(notices[0], "121 bytes of stdout lost") || !strings.Contains(notices[0], "size limit of 100 bytes") {
 		t.Errorf("%d lines, notices %q", len(lines), notices)
 	}
@@ -300,7 +300,7 @@ func TestKilledBeforeGivingBack(t *testing.T) {
 	if g.lines[Stdout] == 0 {
 		t.Fatal("nothing is gone")
 	}
-	o := backends.LogOptions{Tail: -1}
+	o := backend.LogOptions{Tail: -1}
 	got, notices := collect(t, oneAttempt(dir), o)
 	want, _ := naiveLimited(chunks, g, o)
 	compare(t, "after a kill", got, want)
@@ -347,8 +347,8 @@ func TestReadersRaceWithTheLimit(t *testing.T) {
 }
 
 func readWhile(src Source, i int, stop chan struct{}) error {
-	options := []backends.LogOptions{
-		{Tail: -1}, {Tail: 50}, {Tail: -1, Follow: true}, {Tail: -1, Stream: backends.Stdout, FromLine: 1},
+	options := []backend.LogOptions{
+		{Tail: -1}, {Tail: 50}, {Tail: -1, Follow: true}, {Tail: -1, Stream: backend.Stdout, FromLine: 1},
 	}
 	for {
 		select {
@@ -362,7 +362,7 @@ func readWhile(src Source, i int, stop chan struct{}) error {
 	}
 }
 
-func readOnce(src Source, o backends.LogOptions) error {
+func readOnce(src Source, o backend.LogOptions) error {
 	r, err := Open(src, o)
 	if err != nil {
 		return err

@@ -12,7 +12,7 @@ import (
 	"testing"
 	"time"
 
-	"torchx/backends"
+	"torchx/runtime/backend"
 )
 
 var epoch = time.Unix(1_700_000_000, 0)
@@ -85,12 +85,12 @@ func naive(chunks []chunk) (lines []line, open []line) {
 }
 
 // naiveSelect applies options to a log of one attempt.
-func naiveSelect(chunks []chunk, o backends.LogOptions) []line {
+func naiveSelect(chunks []chunk, o backend.LogOptions) []line {
 	lines, open := naive(chunks)
 	var out []line
 	number := int64(0)
 	for _, l := range append(lines, open...) {
-		if o.Stream == backends.Stdout && l.s != Stdout || o.Stream == backends.Stderr && l.s != Stderr {
+		if o.Stream == backend.Stdout && l.s != Stdout || o.Stream == backend.Stderr && l.s != Stderr {
 			continue
 		}
 		number++
@@ -117,7 +117,7 @@ func oneAttempt(dir string) Source {
 }
 
 // collect reads all; it checks the shape of the blocks.
-func collect(t testing.TB, src Source, o backends.LogOptions) (lines []line, notices []string) {
+func collect(t testing.TB, src Source, o backend.LogOptions) (lines []line, notices []string) {
 	t.Helper()
 	r, err := Open(src, o)
 	if err != nil {
@@ -127,7 +127,7 @@ func collect(t testing.TB, src Source, o backends.LogOptions) (lines []line, not
 	return drain(t, r)
 }
 
-func drain(t testing.TB, r backends.LogReader) (lines []line, notices []string) {
+func drain(t testing.TB, r backend.LogReader) (lines []line, notices []string) {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(context.Background(), 20*time.Second)
 	defer cancel()
@@ -148,7 +148,7 @@ func drain(t testing.TB, r backends.LogReader) (lines []line, notices []string) 
 			t.Fatal("an empty block")
 		}
 		s := Stdout
-		if b.Stream == backends.Stderr {
+		if b.Stream == backend.Stderr {
 			s = Stderr
 		}
 		for part := range bytes.Lines(b.Data) {
@@ -221,11 +221,11 @@ func chunksOf(data []byte) []chunk {
 	return chunks
 }
 
-func optionsOf(b []byte) backends.LogOptions {
+func optionsOf(b []byte) backend.LogOptions {
 	for len(b) < 8 {
 		b = append(b, 0)
 	}
-	o := backends.LogOptions{Stream: backends.Streams[b[0]%3], Tail: -1}
+	o := backend.LogOptions{Stream: backend.Streams[b[0]%3], Tail: -1}
 	at := func(v byte) time.Time {
 		if v == 0 {
 			return time.Time{}

@@ -3,7 +3,7 @@ package logstore
 import (
 	"time"
 
-	"torchx/backends"
+	"torchx/runtime/backend"
 )
 
 // overtaken tells whether the next bytes to hand out were given back to the disk.
@@ -11,7 +11,7 @@ func (a *attempt) overtaken(s Stream) bool { return a.pos[s] < a.index.gone.now.
 
 // skipGone goes to the first byte of s that is kept, or over all of record r, and
 // says so if a selected line is missing.
-func (a *attempt) skipGone(s Stream, r record) (backends.Block, bool) {
+func (a *attempt) skipGone(s Stream, r record) (backend.Block, bool) {
 	g := a.index.gone.now
 	to, lines := g.off[s], g.lines[s]
 	if r.end[s] < to {
@@ -31,14 +31,14 @@ func (a *attempt) skipGone(s Stream, r record) (backends.Block, bool) {
 	begun := to == g.off[s] && g.mid[s] && passed < a.sel.to // its number depends on where it ends
 	inTime := r.time >= a.sel.since && r.time < a.sel.until
 	if !whole && !begun || !inTime || a.said[s] >= g.off[s] {
-		return backends.Block{}, false
+		return backend.Block{}, false
 	}
 	a.said[s] = g.off[s]
 	first := min(before, g.lines[s]) + 1
 	if whole && a.sel.streams != [2]bool{true, true} {
 		first = max(first, a.sel.from+1)
 	}
-	return backends.Block{
+	return backend.Block{
 		Time: time.Unix(0, r.time), Stream: streamNames[s], Attempt: a.number, Notice: g.notice(s, first),
 	}, true
 }
@@ -51,7 +51,7 @@ func (a *attempt) skipTo(line int64) {
 
 // allGone is the notice that is due when all that is known of a stream was given
 // back: the rest of an unfinished line, or anything while it was read.
-func (a *attempt) allGone() (backends.Block, bool) {
+func (a *attempt) allGone() (backend.Block, bool) {
 	for s, on := range a.sel.streams {
 		if on && !a.ended && a.overtaken(Stream(s)) {
 			if b, ok := a.skipGone(Stream(s), a.index.totals()); ok {
@@ -59,7 +59,7 @@ func (a *attempt) allGone() (backends.Block, bool) {
 			}
 		}
 	}
-	return backends.Block{}, false
+	return backend.Block{}, false
 }
 
 // tooOld notes that all of what was written before the time that is asked for was

@@ -5,20 +5,20 @@ import (
 	"context"
 	"io"
 
-	"torchx/backends"
+	"torchx/runtime/backend"
 )
 
 // Raw follows the bytes of stdout as they come, for the screen of one who sits at
 // the replica's terminal: it knows no lines and loses no time with them.
 type Raw struct {
 	reader
-	raw    backends.TerminalOptions
+	raw    backend.TerminalOptions
 	placed bool // the first attempt was begun
 }
 
 // OpenRaw follows one replica, across attempts, to the end of the app.
-func OpenRaw(src Source, o backends.TerminalOptions) (*Raw, error) {
-	lo := backends.LogOptions{Stream: backends.Stdout, Follow: true, AllAttempts: o.All, Tail: -1}
+func OpenRaw(src Source, o backend.TerminalOptions) (*Raw, error) {
+	lo := backend.LogOptions{Stream: backend.Stdout, Follow: true, AllAttempts: o.All, Tail: -1}
 	sel, err := newSelection(lo)
 	if err != nil {
 		return nil, err
@@ -36,15 +36,15 @@ func OpenRaw(src Source, o backends.TerminalOptions) (*Raw, error) {
 }
 
 // Next returns what comes next; io.EOF after the end of the app.
-func (r *Raw) Next(ctx context.Context) (backends.TerminalOutput, error) {
+func (r *Raw) Next(ctx context.Context) (backend.TerminalOutput, error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	for {
 		if err := r.stopped(ctx); err != nil {
-			return backends.TerminalOutput{}, err
+			return backend.TerminalOutput{}, err
 		}
 		if r.end {
-			return backends.TerminalOutput{}, io.EOF
+			return backend.TerminalOutput{}, io.EOF
 		}
 		if out, ok, err := r.stepRaw(ctx); ok || err != nil {
 			return out, err
@@ -52,7 +52,7 @@ func (r *Raw) Next(ctx context.Context) (backends.TerminalOutput, error) {
 	}
 }
 
-func (r *Raw) stepRaw(ctx context.Context) (out backends.TerminalOutput, ok bool, err error) {
+func (r *Raw) stepRaw(ctx context.Context) (out backend.TerminalOutput, ok bool, err error) {
 	if r.cur == nil {
 		if err := r.advance(ctx); err != nil || r.cur == nil {
 			return out, false, err
@@ -67,7 +67,7 @@ func (r *Raw) stepRaw(ctx context.Context) (out backends.TerminalOutput, ok bool
 		skipped := r.catchUp(end)
 		p, err := a.view(Stdout, min(end, a.pos[Stdout]+window), end)
 		a.pos[Stdout] += int64(len(p))
-		return backends.TerminalOutput{Data: p, Attempt: a.number, Skipped: skipped}, len(p) > 0 || skipped > 0, err
+		return backend.TerminalOutput{Data: p, Attempt: a.number, Skipped: skipped}, len(p) > 0 || skipped > 0, err
 	}
 	if !a.over {
 		_, _, err := r.wait(ctx)

@@ -9,7 +9,7 @@ import (
 	"testing"
 	"time"
 
-	"torchx/backends"
+	"torchx/runtime/backend"
 )
 
 // rawReader reads a Raw piece by piece.
@@ -19,7 +19,7 @@ type rawReader struct {
 	ctx context.Context
 }
 
-func openRaw(t testing.TB, a *app, o backends.TerminalOptions) *rawReader {
+func openRaw(t testing.TB, a *app, o backend.TerminalOptions) *rawReader {
 	t.Helper()
 	r, err := OpenRaw(a.source(), o)
 	if err != nil {
@@ -59,7 +59,7 @@ func (r *rawReader) end() {
 func TestRawAtOnce(t *testing.T) {
 	t.Parallel()
 	a := newApp(t)
-	r := openRaw(t, a, backends.TerminalOptions{All: true})
+	r := openRaw(t, a, backend.TerminalOptions{All: true})
 	w := a.begin(t)
 	begun := time.Now()
 	for _, text := range []string{"p", "rompt> ", "10%\r20%", "\xff\x00", "\r\n"} {
@@ -80,7 +80,7 @@ func TestRawAtOnce(t *testing.T) {
 		t.Fatalf("%+v %v", o, err)
 	}
 	r.end()
-	all := openRaw(t, a, backends.TerminalOptions{All: true})
+	all := openRaw(t, a, backend.TerminalOptions{All: true})
 	all.expect("prompt> 10%\r20%\xff\x00\r\nagain")
 	all.end()
 }
@@ -106,7 +106,7 @@ func TestRawTail(t *testing.T) {
 		if c.text != "" {
 			write(t, w, Stdout, c.text)
 		}
-		r := openRaw(t, a, backends.TerminalOptions{Tail: c.tail})
+		r := openRaw(t, a, backend.TerminalOptions{Tail: c.tail})
 		r.expect(c.want)
 		write(t, w, Stdout, "+more")
 		must(t, w.Close(false))
@@ -125,7 +125,7 @@ func TestRawLag(t *testing.T) {
 	t.Parallel()
 	a := newApp(t)
 	w := a.begin(t)
-	r := openRaw(t, a, backends.TerminalOptions{All: true, Tail: 10, Lag: 1000})
+	r := openRaw(t, a, backend.TerminalOptions{All: true, Tail: 10, Lag: 1000})
 	write(t, w, Stdout, "first\n")
 	if skipped := r.expect("first\n"); skipped != 0 {
 		t.Errorf("skipped %d", skipped)
@@ -141,7 +141,7 @@ func TestRawLag(t *testing.T) {
 	must(t, w.Close(false))
 	a.end(t)
 	r.end()
-	behind := openRaw(t, a, backends.TerminalOptions{All: true, Tail: 10, Lag: 1})
+	behind := openRaw(t, a, backend.TerminalOptions{All: true, Tail: 10, Lag: 1})
 	if skipped := behind.expect(strings.Repeat("y", 10)); skipped != 6+2001+5+990 {
 		t.Errorf("skipped %d", skipped)
 	}
@@ -152,7 +152,7 @@ func TestRawClose(t *testing.T) {
 	t.Parallel()
 	a := newApp(t)
 	a.begin(t)
-	r := openRaw(t, a, backends.TerminalOptions{})
+	r := openRaw(t, a, backend.TerminalOptions{})
 	time.AfterFunc(10*time.Millisecond, func() { r.r.Close() })
 	if _, err := r.r.Next(r.ctx); !errors.Is(err, fs.ErrClosed) {
 		t.Errorf("%v", err)

@@ -7,7 +7,7 @@ import (
 	"io/fs"
 	"sync"
 
-	"torchx/backends"
+	"torchx/runtime/backend"
 )
 
 // Source is where a replica's logs are.
@@ -27,7 +27,7 @@ type Source struct {
 // reader reads one replica's log; see Open.
 type reader struct {
 	src    Source
-	o      backends.LogOptions
+	o      backend.LogOptions
 	sel    selection
 	tails  map[int]selection // by attempt, with Tail
 	follow *follower         // nil: not following
@@ -53,7 +53,7 @@ type reader struct {
 // as several blocks with Partial set on all but the last.
 // Errors: backends.ErrNotFound for an attempt that has not begun,
 // backends.ErrInvalidOption.
-func Open(src Source, o backends.LogOptions) (backends.LogReader, error) {
+func Open(src Source, o backend.LogOptions) (backend.LogReader, error) {
 	sel, err := newSelection(o)
 	if err != nil {
 		return nil, err
@@ -91,7 +91,7 @@ func (r *reader) first() error {
 		}
 		waiting := r.o.Follow && !r.done && r.attempts == 0 && r.number == 0
 		if (r.number < 0 || r.number >= r.attempts) && !waiting {
-			return fmt.Errorf("attempt %d: %s: %w", r.number, known(r.attempts), backends.ErrNotFound)
+			return fmt.Errorf("attempt %d: %s: %w", r.number, known(r.attempts), backend.ErrNotFound)
 		}
 	case !r.o.AllAttempts:
 		r.number = max(0, r.attempts-1)
@@ -171,19 +171,19 @@ func (r *reader) openNext() error {
 }
 
 // Next implements backends.LogReader. After Close its error is fs.ErrClosed.
-func (r *reader) Next(ctx context.Context) (backends.Block, error) {
+func (r *reader) Next(ctx context.Context) (backend.Block, error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	for {
 		if err := r.stopped(ctx); err != nil {
-			return backends.Block{}, err
+			return backend.Block{}, err
 		}
 		b, ok, err := r.step(ctx)
 		if ok || err != nil {
 			return b, err
 		}
 		if r.end {
-			return backends.Block{}, io.EOF
+			return backend.Block{}, io.EOF
 		}
 	}
 }
@@ -199,12 +199,12 @@ func (r *reader) stopped(ctx context.Context) error {
 }
 
 // step hands out a block or comes a step nearer to the next one.
-func (r *reader) step(ctx context.Context) (backends.Block, bool, error) {
+func (r *reader) step(ctx context.Context) (backend.Block, bool, error) {
 	if r.end {
-		return backends.Block{}, false, nil
+		return backend.Block{}, false, nil
 	}
 	if r.cur == nil {
-		return backends.Block{}, false, r.advance(ctx)
+		return backend.Block{}, false, r.advance(ctx)
 	}
 	if b, ok, err := r.cur.next(); ok || err != nil {
 		return b, ok, err
@@ -216,7 +216,7 @@ func (r *reader) step(ctx context.Context) (backends.Block, bool, error) {
 		return b, ok, err
 	}
 	r.leave()
-	return backends.Block{}, false, nil
+	return backend.Block{}, false, nil
 }
 
 // leave ends the current attempt.

@@ -12,12 +12,12 @@ import (
 	"testing"
 	"time"
 
-	"torchx/backends"
+	"torchx/runtime/backend"
 )
 
 const sec = time.Second
 
-var all = backends.LogOptions{Tail: -1}
+var all = backend.LogOptions{Tail: -1}
 
 func TestLongLines(t *testing.T) {
 	t.Parallel()
@@ -33,7 +33,7 @@ func TestLongLines(t *testing.T) {
 		chunks = append(chunks, chunk{Stdout, "\nafter\n", time.Hour})
 		dir := filepath.Join(t.TempDir(), "0")
 		writeLog(t, dir, chunks)
-		options := []backends.LogOptions{all, {Tail: -1, Stream: backends.Stdout}, {Tail: 2}, {Tail: -1, FromLine: 3}}
+		options := []backend.LogOptions{all, {Tail: -1, Stream: backend.Stdout}, {Tail: 2}, {Tail: -1, FromLine: 3}}
 		if size > maxLine {
 			options = options[:1]
 		}
@@ -64,7 +64,7 @@ func TestEmptyLogs(t *testing.T) {
 	t.Parallel()
 	dir := filepath.Join(t.TempDir(), "0")
 	writeLog(t, dir, nil)
-	for _, o := range []backends.LogOptions{all, {Tail: 5}, {Tail: -1, FromLine: 3}, {Tail: -1, Follow: true}, {Tail: -1, Since: epoch}} {
+	for _, o := range []backend.LogOptions{all, {Tail: 5}, {Tail: -1, FromLine: 3}, {Tail: -1, Follow: true}, {Tail: -1, Since: epoch}} {
 		if lines, notices := collect(t, oneAttempt(dir), o); len(lines)+len(notices) > 0 {
 			t.Errorf("%+v: %v %v", o, lines, notices)
 		}
@@ -116,9 +116,9 @@ func checkRest(t *testing.T, dir string) {
 				t.Fatal(err)
 			}
 		}
-		for _, s := range []backends.Stream{backends.Stdout, backends.Stderr} {
-			lines, _ := collect(t, oneAttempt(dir), backends.LogOptions{Tail: -1, Stream: s})
-			compareTexts(t, lines, naiveSelect(someLog, backends.LogOptions{Tail: -1, Stream: s}))
+		for _, s := range []backend.Stream{backend.Stdout, backend.Stderr} {
+			lines, _ := collect(t, oneAttempt(dir), backend.LogOptions{Tail: -1, Stream: s})
+			compareTexts(t, lines, naiveSelect(someLog, backend.LogOptions{Tail: -1, Stream: s}))
 		}
 		lines, notices := collect(t, oneAttempt(dir), all)
 		if len(lines) != 7 || len(notices) > 0 {
@@ -196,8 +196,8 @@ func TestDamagedIndex(t *testing.T) {
 			if tt.notice != "" && !strings.Contains(strings.Join(notices, " "), tt.notice) {
 				t.Errorf("notices %q", notices)
 			}
-			for _, o := range []backends.LogOptions{
-				{Tail: 3}, {Tail: -1, FromLine: 2, ToLine: 4}, {Tail: -1, Since: epoch.Add(sec)}, {Tail: -1, Stream: backends.Stderr, Follow: true},
+			for _, o := range []backend.LogOptions{
+				{Tail: 3}, {Tail: -1, FromLine: 2, ToLine: 4}, {Tail: -1, Since: epoch.Add(sec)}, {Tail: -1, Stream: backend.Stderr, Follow: true},
 			} {
 				collect(t, oneAttempt(dir), o) // must end
 			}
@@ -241,19 +241,19 @@ func TestAttempts(t *testing.T) {
 	}
 	one := 1
 	tests := []struct {
-		o    backends.LogOptions
+		o    backend.LogOptions
 		want string
 	}{
-		{backends.LogOptions{Tail: -1}, "2.1 2.2 2.3"},
-		{backends.LogOptions{Tail: -1, Attempt: &one}, "1.1 1.2 1.3"},
-		{backends.LogOptions{Tail: -1, Attempt: &one, Follow: true}, "1.1 1.2 1.3"},
-		{backends.LogOptions{Tail: -1, AllAttempts: true}, "0.1 0.2 0.3 1.1 1.2 1.3 2.1 2.2 2.3"},
-		{backends.LogOptions{Tail: 4, AllAttempts: true}, "1.3 2.1 2.2 2.3"},
-		{backends.LogOptions{Tail: 0, AllAttempts: true}, ""},
-		{backends.LogOptions{Tail: -1, AllAttempts: true, FromLine: 3, ToLine: 5}, "0.3 1.1 1.2"},
-		{backends.LogOptions{Tail: 2, AllAttempts: true, FromLine: 3, ToLine: 5}, "1.1 1.2"},
-		{backends.LogOptions{Tail: -1, AllAttempts: true, FromLine: 7, Follow: true}, "2.1 2.2 2.3"},
-		{backends.LogOptions{Tail: -1, AllAttempts: true, Since: epoch.Add(sec), Until: epoch.Add(2 * sec)}, "1.1 1.2 1.3"},
+		{backend.LogOptions{Tail: -1}, "2.1 2.2 2.3"},
+		{backend.LogOptions{Tail: -1, Attempt: &one}, "1.1 1.2 1.3"},
+		{backend.LogOptions{Tail: -1, Attempt: &one, Follow: true}, "1.1 1.2 1.3"},
+		{backend.LogOptions{Tail: -1, AllAttempts: true}, "0.1 0.2 0.3 1.1 1.2 1.3 2.1 2.2 2.3"},
+		{backend.LogOptions{Tail: 4, AllAttempts: true}, "1.3 2.1 2.2 2.3"},
+		{backend.LogOptions{Tail: 0, AllAttempts: true}, ""},
+		{backend.LogOptions{Tail: -1, AllAttempts: true, FromLine: 3, ToLine: 5}, "0.3 1.1 1.2"},
+		{backend.LogOptions{Tail: 2, AllAttempts: true, FromLine: 3, ToLine: 5}, "1.1 1.2"},
+		{backend.LogOptions{Tail: -1, AllAttempts: true, FromLine: 7, Follow: true}, "2.1 2.2 2.3"},
+		{backend.LogOptions{Tail: -1, AllAttempts: true, Since: epoch.Add(sec), Until: epoch.Add(2 * sec)}, "1.1 1.2 1.3"},
 	}
 	for _, tt := range tests {
 		lines, _ := collect(t, attempts(dir, 3, true), tt.o)
@@ -271,13 +271,13 @@ func TestUnknownAttemptAndOptions(t *testing.T) {
 	t.Parallel()
 	for n, want := range map[int]string{0: "none has begun", 1: "the only one is 0", 3: "known ones are 0 to 2"} {
 		for _, attempt := range []int{5, -1} {
-			_, err := Open(attempts(t.TempDir(), n, true), backends.LogOptions{Tail: -1, Attempt: &attempt})
-			if !errors.Is(err, backends.ErrNotFound) || !strings.Contains(err.Error(), want) {
+			_, err := Open(attempts(t.TempDir(), n, true), backend.LogOptions{Tail: -1, Attempt: &attempt})
+			if !errors.Is(err, backend.ErrNotFound) || !strings.Contains(err.Error(), want) {
 				t.Errorf("%d of %d: %v", attempt, n, err)
 			}
 		}
 	}
-	if _, err := Open(attempts(t.TempDir(), 1, true), backends.LogOptions{Stream: "all"}); !errors.Is(err, backends.ErrInvalidOption) {
+	if _, err := Open(attempts(t.TempDir(), 1, true), backend.LogOptions{Stream: "all"}); !errors.Is(err, backend.ErrInvalidOption) {
 		t.Errorf("bad stream: %v", err)
 	}
 	broken := errors.New("broken")
@@ -290,7 +290,7 @@ func TestDeletedLogIsSaid(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	writeLog(t, filepath.Join(dir, "1"), []chunk{{Stdout, "left\n", 0}})
-	for _, o := range []backends.LogOptions{{Tail: -1, AllAttempts: true}, {Tail: -1, AllAttempts: true, Follow: true}, {Tail: 9, AllAttempts: true}} {
+	for _, o := range []backend.LogOptions{{Tail: -1, AllAttempts: true}, {Tail: -1, AllAttempts: true, Follow: true}, {Tail: 9, AllAttempts: true}} {
 		lines, notices := collect(t, attempts(dir, 2, true), o)
 		if len(lines) != 1 || len(notices) != 1 || !strings.Contains(notices[0], "the log of attempt 0 is gone, since 20") {
 			t.Errorf("%v, %q", lines, notices)

@@ -7,7 +7,7 @@ import (
 	"slices"
 	"time"
 
-	"torchx/backends"
+	"torchx/runtime/backend"
 )
 
 // selection is which lines of one attempt are read. Lines are numbered from 0
@@ -22,17 +22,17 @@ type selection struct {
 }
 
 // newSelection translates options; lines are those of the first attempt read.
-func newSelection(o backends.LogOptions) (selection, error) {
+func newSelection(o backend.LogOptions) (selection, error) {
 	sel := selection{since: math.MinInt64, until: math.MaxInt64, to: math.MaxInt64}
 	switch o.Stream {
-	case "", backends.Combined:
+	case "", backend.Combined:
 		sel.streams = [2]bool{true, true}
-	case backends.Stdout:
+	case backend.Stdout:
 		sel.streams[Stdout] = true
-	case backends.Stderr:
+	case backend.Stderr:
 		sel.streams[Stderr] = true
 	default:
-		return sel, backends.Errorf(backends.ErrInvalidOption, "read log: %q is not a stream, streams are %v", o.Stream, backends.Streams)
+		return sel, backend.Errorf(backend.ErrInvalidOption, "read log: %q is not a stream, streams are %v", o.Stream, backend.Streams)
 	}
 	if !o.Since.IsZero() {
 		sel.since = unixNano(o.Since)

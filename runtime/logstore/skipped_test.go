@@ -9,7 +9,7 @@ import (
 	"testing"
 	"time"
 
-	"torchx/backends"
+	"torchx/runtime/backend"
 )
 
 // Who counts lines knows where it is, whatever of them is gone.
@@ -23,13 +23,13 @@ func TestSkippedLinesAreTold(t *testing.T) {
 	}
 	writeLimited(t, dir, chunks, 2000)
 	g := readGone(t, dir)
-	lines := map[backends.Stream]int64{backends.Combined: total, backends.Stdout: total / 3, backends.Stderr: total - total/3}
-	missing := map[backends.Stream]int64{
-		backends.Combined: g.lines[0] + g.lines[1], backends.Stdout: g.lines[0], backends.Stderr: g.lines[1],
+	lines := map[backend.Stream]int64{backend.Combined: total, backend.Stdout: total / 3, backend.Stderr: total - total/3}
+	missing := map[backend.Stream]int64{
+		backend.Combined: g.lines[0] + g.lines[1], backend.Stdout: g.lines[0], backend.Stderr: g.lines[1],
 	}
 	for stream, count := range lines {
 		for _, from := range []int64{1, 7, count / 2, count - 5} {
-			r, err := Open(oneAttempt(dir), backends.LogOptions{Stream: stream, FromLine: from, Tail: -1})
+			r, err := Open(oneAttempt(dir), backend.LogOptions{Stream: stream, FromLine: from, Tail: -1})
 			if err != nil {
 				t.Fatal(err)
 			}

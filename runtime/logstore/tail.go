@@ -4,12 +4,12 @@ import (
 	"errors"
 	"fmt"
 
-	"torchx/backends"
+	"torchx/runtime/backend"
 )
 
 // last hands out what is left when nothing more comes: lines without an end,
 // and what was lost behind the last bytes.
-func (a *attempt) last() (backends.Block, bool, error) {
+func (a *attempt) last() (backend.Block, bool, error) {
 	if b, ok := a.allGone(); ok {
 		return b, ok, nil
 	}
@@ -32,7 +32,7 @@ func (a *attempt) last() (backends.Block, bool, error) {
 }
 
 // openBlock hands out the rest of a line without an end, in pieces if it is long.
-func (a *attempt) openBlock(l openLine) (backends.Block, bool, error) {
+func (a *attempt) openBlock(l openLine) (backend.Block, bool, error) {
 	end := a.index.totals().end[l.stream]
 	if a.overtaken(l.stream) {
 		if b, ok := a.skipGone(l.stream, a.index.totals()); ok {
@@ -41,7 +41,7 @@ func (a *attempt) openBlock(l openLine) (backends.Block, bool, error) {
 	}
 	pos := a.pos[l.stream]
 	if pos >= end {
-		return backends.Block{}, false, nil
+		return backend.Block{}, false, nil
 	}
 	to := min(end, pos+maxLine)
 	p, err := a.data[l.stream].view(pos, to, end)
@@ -49,11 +49,11 @@ func (a *attempt) openBlock(l openLine) (backends.Block, bool, error) {
 		return a.openBlock(l)
 	}
 	if err != nil {
-		return backends.Block{}, false, fmt.Errorf("read log: %w", err)
+		return backend.Block{}, false, fmt.Errorf("read log: %w", err)
 	}
 	if len(p) == 0 { // cut just now
 		a.pos[l.stream] = end
-		return backends.Block{}, false, nil
+		return backend.Block{}, false, nil
 	}
 	a.pos[l.stream] += int64(len(p))
 	return a.dataBlock(l.stream, l.time, p, a.pos[l.stream] < end), true, nil
@@ -61,10 +61,10 @@ func (a *attempt) openBlock(l openLine) (backends.Block, bool, error) {
 
 // partial hands out the beginning of an unfinished line of a stream that has
 // one, for those who watch.
-func (a *attempt) partial(s Stream) (backends.Block, bool, error) {
+func (a *attempt) partial(s Stream) (backend.Block, bool, error) {
 	r := a.index.totals()
 	if a.ended || a.line < a.sel.from || r.time < a.sel.since || r.time >= a.sel.until || a.pos[s] >= r.end[s] {
-		return backends.Block{}, false, nil
+		return backend.Block{}, false, nil
 	}
 	if a.overtaken(s) {
 		b, ok := a.skipGone(s, r)
@@ -72,10 +72,10 @@ func (a *attempt) partial(s Stream) (backends.Block, bool, error) {
 	}
 	p, err := a.view(s, min(r.end[s], a.pos[s]+maxLine), r.end[s])
 	if errors.Is(err, errGone) {
-		return backends.Block{}, false, nil
+		return backend.Block{}, false, nil
 	}
 	if err != nil || len(p) == 0 {
-		return backends.Block{}, false, err
+		return backend.Block{}, false, err
 	}
 	a.pos[s] += int64(len(p))
 	return a.dataBlock(s, r.time, p, true), true, nil

@@ -12,7 +12,7 @@ import (
 	"testing"
 	"time"
 
-	"torchx/backends"
+	"torchx/runtime/backend"
 )
 
 func TestCreateKeepsAnExistingLog(t *testing.T) {
@@ -106,7 +106,7 @@ func TestChunksShareARecord(t *testing.T) {
 			if got := fi.Size()/recordSize - 1; got != tt.records {
 				t.Errorf("%d records, want %d", got, tt.records)
 			}
-			lines, _ := collect(t, oneAttempt(dir), backends.LogOptions{Tail: -1})
+			lines, _ := collect(t, oneAttempt(dir), backend.LogOptions{Tail: -1})
 			if len(lines) != len(tt.chunks) {
 				t.Errorf("%d lines", len(lines))
 			}
@@ -218,14 +218,14 @@ func TestFullDisk(t *testing.T) {
 		"first\n", "begin of a\n", "! 23 bytes of stdout lost here since 2023-11-14T22:13:21Z (no space left on device)",
 		" back\n", "last\n", "! 11 bytes of stderr lost here since 2023-11-14T22:13:23Z (no space left on device)", "error back\n",
 	}
-	checkBlocks(t, dir, backends.LogOptions{Tail: -1}, want)
-	checkBlocks(t, dir, backends.LogOptions{Tail: -1, Follow: true}, want)
-	checkBlocks(t, dir, backends.LogOptions{Tail: -1, Stream: backends.Stderr}, want[5:])
-	checkBlocks(t, dir, backends.LogOptions{Tail: 2}, want[4:])
+	checkBlocks(t, dir, backend.LogOptions{Tail: -1}, want)
+	checkBlocks(t, dir, backend.LogOptions{Tail: -1, Follow: true}, want)
+	checkBlocks(t, dir, backend.LogOptions{Tail: -1, Stream: backend.Stderr}, want[5:])
+	checkBlocks(t, dir, backend.LogOptions{Tail: 2}, want[4:])
 }
 
 // checkBlocks reads lines and notices ("! …") in order.
-func checkBlocks(t *testing.T, dir string, o backends.LogOptions, want []string) {
+func checkBlocks(t *testing.T, dir string, o backend.LogOptions, want []string) {
 	t.Helper()
 	r, err := Open(oneAttempt(dir), o)
 	if err != nil {
@@ -267,7 +267,7 @@ func TestDiskStaysFull(t *testing.T) {
 				t.Errorf("close: %v", err)
 			}
 		}
-		checkBlocks(t, dir, backends.LogOptions{Tail: -1}, []string{
+		checkBlocks(t, dir, backend.LogOptions{Tail: -1}, []string{
 			"kept\n", "los", "! 11 bytes of stdout lost here since 2023-11-14T22:13:21Z (they could not be written)",
 		})
 	}
@@ -293,7 +293,7 @@ func TestFullDiskOfIndex(t *testing.T) {
 	if got, _ := os.ReadFile(filepath.Join(dir, StdoutFile)); string(got) != "a\nb\n" {
 		t.Errorf("stdout.log holds %q", got)
 	}
-	lines, notices := collect(t, oneAttempt(dir), backends.LogOptions{Tail: -1})
+	lines, notices := collect(t, oneAttempt(dir), backend.LogOptions{Tail: -1})
 	compare(t, "what has a record", lines, []line{{Stdout, "a\n", 0}, {Stdout, "b\n", 3 * time.Second}})
 	if len(notices) != 2 { // writing the marker worked, what followed did not
 		t.Errorf("notices %q", notices)

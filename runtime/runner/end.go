@@ -5,7 +5,7 @@ import (
 	"errors"
 	"fmt"
 
-	"torchx/backends"
+	"torchx/runtime/backend"
 	"torchx/runtime/spec"
 )
 
@@ -16,7 +16,7 @@ func (r *Runner) Wait(ctx context.Context, ref Ref) (*spec.Status, error) {
 	if err != nil {
 		return nil, err
 	}
-	waiter, _ := b.(backends.Waiter)
+	waiter, _ := b.(backend.Waiter)
 	for p := poller(); ; {
 		if waiter != nil {
 			s, err := waiter.Wait(ctx, ref.ID)
@@ -27,7 +27,7 @@ func (r *Runner) Wait(ctx context.Context, ref Ref) (*spec.Status, error) {
 				return s, nil
 			}
 			// Not found: it is just being submitted, or only remembered.
-			if !errors.Is(err, backends.ErrNotFound) {
+			if !errors.Is(err, backend.ErrNotFound) {
 				return nil, fmt.Errorf("wait for app %s: %w", ref.Handle(), err)
 			}
 		}
@@ -43,12 +43,12 @@ func (r *Runner) Wait(ctx context.Context, ref Ref) (*spec.Status, error) {
 
 // Cancel asks for the end of an app and returns when the request is durable; an
 // unknown or finished app is left alone. Errors: backends.ErrUnavailable.
-func (r *Runner) Cancel(ctx context.Context, ref Ref, o backends.CancelOptions) error {
+func (r *Runner) Cancel(ctx context.Context, ref Ref, o backend.CancelOptions) error {
 	b, err := r.Backends.Get(ref.Backend)
 	if err != nil {
 		return err
 	}
-	if err := b.Cancel(ctx, ref.ID, o); err != nil && !errors.Is(err, backends.ErrNotFound) {
+	if err := b.Cancel(ctx, ref.ID, o); err != nil && !errors.Is(err, backend.ErrNotFound) {
 		return fmt.Errorf("cancel app %s: %w", ref.Handle(), err)
 	}
 	return nil
@@ -57,7 +57,7 @@ func (r *Runner) Cancel(ctx context.Context, ref Ref, o backends.CancelOptions) 
 // Delete forgets an app and everything of it but a tombstone; a live one is
 // cancelled first.
 // Errors: those of Status.
-func (r *Runner) Delete(ctx context.Context, ref Ref, o backends.DeleteOptions) error {
+func (r *Runner) Delete(ctx context.Context, ref Ref, o backend.DeleteOptions) error {
 	b, err := r.Backends.Get(ref.Backend)
 	if err != nil {
 		return err
@@ -76,11 +76,11 @@ func (r *Runner) Delete(ctx context.Context, ref Ref, o backends.DeleteOptions) 
 }
 
 // end cancels an app that is to be deleted and waits for its end.
-func (r *Runner) end(ctx context.Context, b backends.Backend, ref Ref, o backends.DeleteOptions) (*spec.Status, error) {
-	if _, err := b.Describe(ctx, ref.ID); errors.Is(err, backends.ErrNotFound) {
+func (r *Runner) end(ctx context.Context, b backend.Backend, ref Ref, o backend.DeleteOptions) (*spec.Status, error) {
+	if _, err := b.Describe(ctx, ref.ID); errors.Is(err, backend.ErrNotFound) {
 		return nil, fmt.Errorf("app %s is just being submitted by another torchx: try again when it runs", ref.Handle())
 	}
-	if err := r.Cancel(ctx, ref, backends.CancelOptions{Discard: !o.KeepLogs}); err != nil {
+	if err := r.Cancel(ctx, ref, backend.CancelOptions{Discard: !o.KeepLogs}); err != nil {
 		return nil, err
 	}
 	return r.Wait(ctx, ref)

@@ -12,7 +12,7 @@ import (
 	"testing"
 	"time"
 
-	"torchx/backends"
+	"torchx/runtime/backend"
 	"torchx/runtime/spec"
 	"torchx/state"
 )
@@ -23,9 +23,9 @@ type fake struct {
 	mu        sync.Mutex
 	apps      map[string]*spec.Status
 	order     []string
-	submit    func(*backends.Plan) error // nil: the app runs
-	describe  func(id string) error      // nil: none
-	list      error                      // of List
+	submit    func(*backend.Plan) error // nil: the app runs
+	describe  func(id string) error     // nil: none
+	list      error                     // of List
 	cancelled []string
 	deleted   []string
 }
@@ -36,37 +36,37 @@ type request struct {
 	Env   []spec.Map[string] `json:"env"`
 }
 
-var _ backends.Backend = (*fake)(nil)
+var _ backend.Backend = (*fake)(nil)
 
 func newFake(name string) *fake { return &fake{name: name, apps: map[string]*spec.Status{}} }
 
 func (f *fake) Name() string { return f.name }
 func (f *fake) Close() error { return nil }
 
-func (f *fake) Options() []backends.Option {
-	return []backends.Option{
-		{Key: "log_dir", Type: backends.TypeStr},
-		{Key: "image_type", Type: backends.TypeStr, Default: "cwd", Choices: []string{"cwd", "dir"}},
+func (f *fake) Options() []backend.Option {
+	return []backend.Option{
+		{Key: "log_dir", Type: backend.TypeStr},
+		{Key: "image_type", Type: backend.TypeStr, Default: "cwd", Choices: []string{"cwd", "dir"}},
 	}
 }
 
-func (f *fake) Plan(_ context.Context, in backends.PlanInput) (*backends.Plan, error) {
+func (f *fake) Plan(_ context.Context, in backend.PlanInput) (*backend.Plan, error) {
 	q := &request{AppID: in.ID}
 	for _, r := range in.App.Roles {
 		q.Env = append(q.Env, spec.Macros{AppID: in.ID}.Apply(r).Env)
 	}
-	return &backends.Plan{ID: in.ID, App: in.App, Cfg: in.Cfg, Request: q, Warnings: []string{"planned"}}, nil
+	return &backend.Plan{ID: in.ID, App: in.App, Cfg: in.Cfg, Request: q, Warnings: []string{"planned"}}, nil
 }
 
-func (f *fake) Load(_ context.Context, in backends.PlanInput, raw json.RawMessage) (*backends.Plan, error) {
+func (f *fake) Load(_ context.Context, in backend.PlanInput, raw json.RawMessage) (*backend.Plan, error) {
 	q := &request{}
 	if err := json.Unmarshal(raw, q); err != nil {
-		return nil, backends.Errorf(backends.ErrInvalidPlan, "%w", err)
+		return nil, backend.Errorf(backend.ErrInvalidPlan, "%w", err)
 	}
-	return &backends.Plan{ID: q.AppID, App: in.App, Cfg: in.Cfg, Request: q, Warnings: []string{"planned", "loaded"}}, nil
+	return &backend.Plan{ID: q.AppID, App: in.App, Cfg: in.Cfg, Request: q, Warnings: []string{"planned", "loaded"}}, nil
 }
 
-func (f *fake) Submit(_ context.Context, p *backends.Plan) error {
+func (f *fake) Submit(_ context.Context, p *backend.Plan) error {
 	if f.submit != nil {
 		return f.submit(p)
 	}
@@ -115,7 +115,7 @@ func (f *fake) Describe(_ context.Context, id string) (*spec.Status, error) {
 	}
 	s, ok := f.apps[id]
 	if !ok {
-		return nil, fmt.Errorf("app %s: %w", id, backends.ErrNotFound)
+		return nil, fmt.Errorf("app %s: %w", id, backend.ErrNotFound)
 	}
 	c := *s
 	return &c, nil
@@ -136,7 +136,7 @@ func (f *fake) List(context.Context) ([]spec.Summary, error) {
 	return list, nil
 }
 
-func (f *fake) Cancel(_ context.Context, id string, _ backends.CancelOptions) error {
+func (f *fake) Cancel(_ context.Context, id string, _ backend.CancelOptions) error {
 	f.mu.Lock()
 	s, ok := f.apps[id]
 	f.mu.Unlock()
@@ -147,7 +147,7 @@ func (f *fake) Cancel(_ context.Context, id string, _ backends.CancelOptions) er
 	return nil
 }
 
-func (f *fake) Delete(_ context.Context, id string, _ backends.DeleteOptions) error {
+func (f *fake) Delete(_ context.Context, id string, _ backend.DeleteOptions) error {
 	if s, err := f.Describe(context.Background(), id); err != nil || !s.State.Terminal() {
 		return errors.Join(err, errors.New("cannot delete"))
 	}
@@ -156,21 +156,21 @@ func (f *fake) Delete(_ context.Context, id string, _ backends.DeleteOptions) er
 	return nil
 }
 
-func (f *fake) Logs(_ context.Context, id string, r spec.Replica, _ backends.LogOptions) (backends.LogReader, error) {
+func (f *fake) Logs(_ context.Context, id string, r spec.Replica, _ backend.LogOptions) (backend.LogReader, error) {
 	s, err := f.Describe(context.Background(), id)
 	if err != nil {
 		return nil, err
 	}
 	if s.Replica(r) == nil || r.Role == "purged" {
-		return nil, fmt.Errorf("purged since noon: %w", backends.ErrNotFound)
+		return nil, fmt.Errorf("purged since noon: %w", backend.ErrNotFound)
 	}
 	return noLog{}, nil
 }
 
 type noLog struct{}
 
-func (noLog) Next(context.Context) (backends.Block, error) { return backends.Block{}, io.EOF }
-func (noLog) Close() error                                 { return nil }
+func (noLog) Next(context.Context) (backend.Block, error) { return backend.Block{}, io.EOF }
+func (noLog) Close() error                                { return nil }
 
 // waiting is a fake that also waits.
 type waiting struct{ *fake }
@@ -208,12 +208,12 @@ func newWorld(t *testing.T) *world {
 		local: newFake("local"), other: newFake("docker"), env: map[string]string{},
 		clock: time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC),
 	}
-	reg := backends.NewRegistry()
-	reg.Add("local", func() (backends.Backend, error) { return w.local, nil })
-	reg.Add("docker", func() (backends.Backend, error) { return waiting{w.other}, nil })
-	reg.AddAlias("local_cwd", backends.Alias{Backend: "local"})
-	reg.AddAlias("local_dir", backends.Alias{Backend: "local", Defaults: map[string]string{"image_type": "dir"}})
-	reg.AddAlias("local_docker", backends.Alias{Backend: "docker"})
+	reg := backend.NewRegistry()
+	reg.Add("local", func() (backend.Backend, error) { return w.local, nil })
+	reg.Add("docker", func() (backend.Backend, error) { return waiting{w.other}, nil })
+	reg.AddAlias("local_cwd", backend.Alias{Backend: "local"})
+	reg.AddAlias("local_dir", backend.Alias{Backend: "local", Defaults: map[string]string{"image_type": "dir"}})
+	reg.AddAlias("local_docker", backend.Alias{Backend: "docker"})
 	db, err := state.Open(t.Context(), filepath.Join(t.TempDir(), "state.db"), state.Options{})
 	if err != nil {
 		t.Fatal(err)
@@ -253,11 +253,11 @@ func echo(replicas int) *spec.App {
 }
 
 // run plans and submits an app called name.
-func (w *world) run(t *testing.T, backend, name string) Ref {
+func (w *world) run(t *testing.T, backendName, name string) Ref {
 	t.Helper()
 	app := echo(2)
 	app.Name = name
-	p, err := w.Plan(t.Context(), PlanRequest{Backend: backend, App: app, Component: "utils.echo", Args: []string{"--msg", "x"}})
+	p, err := w.Plan(t.Context(), PlanRequest{Backend: backendName, App: app, Component: "utils.echo", Args: []string{"--msg", "x"}})
 	if err != nil {
 		t.Fatal(err)
 	}

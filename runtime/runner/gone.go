@@ -8,7 +8,7 @@ import (
 	"strings"
 	"time"
 
-	"torchx/backends"
+	"torchx/runtime/backend"
 	"torchx/runtime/spec"
 	"torchx/state"
 )
@@ -34,7 +34,7 @@ func epitaph(t *state.Tombstone) string {
 		ref.Handle(), t.State, ended, moment(t.GoneAt), t.Command)
 }
 
-func whatIsLeft(kept *backends.KeptLogs) string {
+func whatIsLeft(kept *backend.KeptLogs) string {
 	if kept == nil {
 		return " and its logs"
 	}
@@ -45,7 +45,7 @@ func whatIsLeft(kept *backends.KeptLogs) string {
 func moment(t time.Time) string { return t.UTC().Format(time.RFC3339) }
 
 // tombstone returns what is known of a removed app.
-func (r *Runner) tombstone(ctx context.Context, ref Ref) (state.Tombstone, *backends.KeptLogs, bool) {
+func (r *Runner) tombstone(ctx context.Context, ref Ref) (state.Tombstone, *backend.KeptLogs, bool) {
 	if r.DB == nil {
 		return state.Tombstone{}, nil, false
 	}
@@ -59,7 +59,7 @@ func (r *Runner) tombstone(ctx context.Context, ref Ref) (state.Tombstone, *back
 	if t.Kept == nil {
 		return t, nil, true
 	}
-	kept := &backends.KeptLogs{}
+	kept := &backend.KeptLogs{}
 	if err := json.Unmarshal(t.Kept, kept); err != nil {
 		r.warn("where the logs of app %s are is not readable: %v", ref.Handle(), err)
 		return t, nil, true
@@ -85,14 +85,14 @@ func (r *Runner) removed(ctx context.Context, prefix string) []Ref {
 
 // keptLogs opens the logs that a removed app has left; cause is the error if
 // there are none.
-func (r *Runner) keptLogs(ctx context.Context, b backends.Backend, ref Ref, role string, ids []int,
-	o func(spec.Replica) backends.LogOptions, cause error,
+func (r *Runner) keptLogs(ctx context.Context, b backend.Backend, ref Ref, role string, ids []int,
+	o func(spec.Replica) backend.LogOptions, cause error,
 ) ([]LogInput, error) {
 	t, kept, ok := r.tombstone(ctx, ref)
 	if !ok {
 		kept = r.strayLogs(ctx, b, ref)
 	}
-	keeper, can := b.(backends.LogKeeper)
+	keeper, can := b.(backend.LogKeeper)
 	if !can || kept == nil {
 		return nil, cause
 	}
@@ -108,13 +108,13 @@ func (r *Runner) keptLogs(ctx context.Context, b backends.Backend, ref Ref, role
 	} else {
 		r.warn("app %s is not there any more%s", ref.Handle(), whatIsLeft(kept))
 	}
-	open := func(t spec.Replica) (backends.LogReader, error) { return keeper.Kept(ctx, kept, t, o(t)) }
+	open := func(t spec.Replica) (backend.LogReader, error) { return keeper.Kept(ctx, kept, t, o(t)) }
 	return r.open(open, ref, targets, len(ids) > 0)
 }
 
 // strayLogs are those here of an app that was submitted and removed elsewhere.
-func (r *Runner) strayLogs(ctx context.Context, b backends.Backend, ref Ref) *backends.KeptLogs {
-	finder, ok := b.(backends.LogFinder)
+func (r *Runner) strayLogs(ctx context.Context, b backend.Backend, ref Ref) *backend.KeptLogs {
+	finder, ok := b.(backend.LogFinder)
 	if !ok || r.row(ctx, ref) != nil {
 		return nil
 	}
@@ -123,34 +123,34 @@ func (r *Runner) strayLogs(ctx context.Context, b backends.Backend, ref Ref) *ba
 
 // foundLogs opens what is left outside of an app that somebody removed by hand;
 // cause is the error if there is nothing.
-func (r *Runner) foundLogs(ctx context.Context, b backends.Backend, ref Ref, s *spec.Status, targets []spec.Replica, named bool,
-	o func(spec.Replica) backends.LogOptions, cause error,
+func (r *Runner) foundLogs(ctx context.Context, b backend.Backend, ref Ref, s *spec.Status, targets []spec.Replica, named bool,
+	o func(spec.Replica) backend.LogOptions, cause error,
 ) ([]LogInput, error) {
-	keeper, can := b.(backends.LogKeeper)
+	keeper, can := b.(backend.LogKeeper)
 	kept := r.findLogs(ctx, b, ref, s)
 	if !can || kept == nil {
 		return nil, cause
 	}
 	r.warn("app %s is gone: its backend no longer has it, and no torchx command removed it; its logs are in %s", ref.Handle(), kept.Dir)
-	open := func(t spec.Replica) (backends.LogReader, error) { return keeper.Kept(ctx, kept, t, o(t)) }
+	open := func(t spec.Replica) (backend.LogReader, error) { return keeper.Kept(ctx, kept, t, o(t)) }
 	return r.open(open, ref, targets, named)
 }
 
 // findLogs looks for logs outside of an app that its backend no longer has.
-func (r *Runner) findLogs(ctx context.Context, b backends.Backend, ref Ref, s *spec.Status) *backends.KeptLogs {
-	finder, ok := b.(backends.LogFinder)
+func (r *Runner) findLogs(ctx context.Context, b backend.Backend, ref Ref, s *spec.Status) *backend.KeptLogs {
+	finder, ok := b.(backend.LogFinder)
 	row := r.row(ctx, ref)
 	if !ok || row == nil {
 		return nil
 	}
-	var cfg backends.Config
+	var cfg backend.Config
 	if err := json.Unmarshal(row.Cfg, &cfg); err != nil {
 		return nil // an app without options
 	}
 	return finder.FindLogs(ref.ID, cfg, row.Cwd, s.Roles)
 }
 
-func keptRoles(k *backends.KeptLogs) []spec.RoleStatus {
+func keptRoles(k *backend.KeptLogs) []spec.RoleStatus {
 	var roles []spec.RoleStatus
 	for _, kept := range k.Roles {
 		role := spec.RoleStatus{Role: kept.Role}
@@ -165,7 +165,7 @@ func keptRoles(k *backends.KeptLogs) []spec.RoleStatus {
 // missing says what is known of an app in the history that its backend has no
 // more, although nobody removed it by torchx: since when it is missing is first
 // known when somebody misses it.
-func (r *Runner) missing(ctx context.Context, b backends.Backend, ref Ref, s *spec.Status) error {
+func (r *Runner) missing(ctx context.Context, b backend.Backend, ref Ref, s *spec.Status) error {
 	if !s.State.Terminal() || !r.isGone(ctx, b, ref) {
 		return nil
 	}

@@ -11,7 +11,7 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
-	"torchx/backends"
+	"torchx/runtime/backend"
 	"torchx/runtime/spec"
 	"torchx/state"
 )
@@ -124,7 +124,7 @@ func (r *Runner) List(ctx context.Context, f Filter) ([]Row, error) {
 		return f.apply(rows), nil
 	}
 	extra, err := r.onlyBackend(ctx, f, rows)
-	if err != nil && !errors.Is(err, backends.ErrUnavailable) {
+	if err != nil && !errors.Is(err, backend.ErrUnavailable) {
 		return nil, err
 	}
 	rows = append(rows, extra...)
@@ -199,11 +199,11 @@ func (r *Runner) onlyBackend(ctx context.Context, f Filter, rows []*Row) ([]*Row
 }
 
 // recorded adds the apps of the history that the list leaves out by its limit or filter.
-func (r *Runner) recorded(ctx context.Context, backend string, listed map[string]bool) {
+func (r *Runner) recorded(ctx context.Context, backendName string, listed map[string]bool) {
 	if r.DB == nil {
 		return
 	}
-	apps, err := r.DB.List(ctx, state.Filter{Backend: backend})
+	apps, err := r.DB.List(ctx, state.Filter{Backend: backendName})
 	if err != nil {
 		return // said before, by history
 	}
@@ -244,7 +244,7 @@ func (r *Runner) refreshRow(ctx context.Context, row *Row, w *warnOnce) {
 	switch {
 	case err == nil:
 		row.update(s)
-	case errors.Is(err, backends.ErrNotFound): // deleted since; its row goes with the next list
+	case errors.Is(err, backend.ErrNotFound): // deleted since; its row goes with the next list
 	default:
 		w.add(row.Backend, "states of "+row.Backend+" apps are as last seen: "+err.Error())
 	}

@@ -9,7 +9,7 @@ import (
 	"testing"
 	"time"
 
-	"torchx/backends"
+	"torchx/runtime/backend"
 	"torchx/runtime/spec"
 )
 
@@ -132,7 +132,7 @@ func TestListUnavailable(t *testing.T) {
 	w := newWorld(t)
 	w.run(t, "docker", "a")
 	w.run(t, "docker", "b")
-	w.other.describe = func(string) error { return fmt.Errorf("engine is off: %w", backends.ErrUnavailable) }
+	w.other.describe = func(string) error { return fmt.Errorf("engine is off: %w", backend.ErrUnavailable) }
 	if got := w.list(t, Filter{}); !reflect.DeepEqual(got, []string{"b:RUNNING", "a:RUNNING"}) {
 		t.Errorf("%v", got)
 	}
@@ -140,7 +140,7 @@ func TestListUnavailable(t *testing.T) {
 		t.Errorf("warnings = %q", w.warnings)
 	}
 	w.warned(t, "states of docker apps are as last seen")
-	if _, err := w.List(t.Context(), Filter{Backend: "nope"}); !errors.Is(err, backends.ErrNotFound) {
+	if _, err := w.List(t.Context(), Filter{Backend: "nope"}); !errors.Is(err, backend.ErrNotFound) {
 		t.Errorf("unknown: %v", err)
 	}
 }
@@ -149,10 +149,10 @@ func TestListOfUnavailableBackend(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	w.run(t, "docker", "a")
-	off := fmt.Errorf("engine is off: %w", backends.ErrUnavailable)
+	off := fmt.Errorf("engine is off: %w", backend.ErrUnavailable)
 	w.other.list, w.other.describe = off, func(string) error { return off }
 	rows, err := w.List(t.Context(), Filter{Backend: "docker"})
-	if !errors.Is(err, backends.ErrUnavailable) || len(rows) != 1 || rows[0].State != spec.Running {
+	if !errors.Is(err, backend.ErrUnavailable) || len(rows) != 1 || rows[0].State != spec.Running {
 		t.Errorf("%+v, %v", rows, err)
 	}
 	if len(w.warnings) != 0 {

@@ -9,7 +9,7 @@ import (
 	"io"
 	"strings"
 
-	"torchx/backends"
+	"torchx/runtime/backend"
 	"torchx/runtime/secrets"
 	"torchx/runtime/spec"
 )
@@ -23,7 +23,7 @@ type LoadOptions struct {
 	Environ []string // what replicas start from; nil: this process's own
 	// DefaultImage is torchx.IMAGE, which nobody chose.
 	DefaultImage string
-	Progress     backends.Progress // told of slow work; nil: nobody
+	Progress     backend.Progress // told of slow work; nil: nobody
 }
 
 // loaded mirrors planned with the parts still undecoded.
@@ -45,13 +45,13 @@ type loaded struct {
 func (r *Runner) Load(ctx context.Context, raw []byte, o LoadOptions) (*Planned, error) {
 	in, err := decode(raw)
 	if err != nil {
-		return nil, backends.Errorf(backends.ErrInvalidPlan, "read request: %w", err)
+		return nil, backend.Errorf(backend.ErrInvalidPlan, "read request: %w", err)
 	}
 	name := o.Backend
 	if name == "" {
 		if name = plannedFor(in.App); name == "" {
 			return nil, fmt.Errorf("read request: no role's env has %s, so the backend is not known: choose it with -b: %w",
-				envJobID, backends.ErrInvalidPlan)
+				envJobID, backend.ErrInvalidPlan)
 		}
 	}
 	alias, err := r.Backends.Canonical(name)
@@ -77,17 +77,17 @@ func (r *Runner) Load(ctx context.Context, raw []byte, o LoadOptions) (*Planned,
 }
 
 // again plans what `describe --json` printed as a new app.
-func (r *Runner) again(ctx context.Context, backend string, in *loaded, o LoadOptions) (*Planned, error) {
+func (r *Runner) again(ctx context.Context, backendName string, in *loaded, o LoadOptions) (*Planned, error) {
 	for i := range in.App.Roles {
 		for _, e := range in.App.Roles[i].Env {
 			if e.Value == secrets.Hidden {
-				return nil, backends.Errorf(backends.ErrInvalidPlan,
+				return nil, backend.Errorf(backend.ErrInvalidPlan,
 					"the value of %s is masked: print it with `torchx describe --json --show-secrets`", e.Key)
 			}
 		}
 	}
 	return r.Plan(ctx, PlanRequest{
-		Backend: backend, App: in.App, Cfg: []backends.Layer{backends.JSONLayer(in.Cfg, "cfg")}, Cwd: o.Cwd,
+		Backend: backendName, App: in.App, Cfg: []backend.Layer{backend.JSONLayer(in.Cfg, "cfg")}, Cwd: o.Cwd,
 		DefaultImage: o.DefaultImage, Environ: o.Environ, Progress: o.Progress, Component: in.Component, Args: in.Args,
 	})
 }
@@ -138,22 +138,22 @@ func plannedFor(app *spec.App) string {
 }
 
 // load checks app and options as Plan does and has the backend read the request.
-func load(ctx context.Context, b backends.Backend, in *loaded, o LoadOptions) (*backends.Plan, error) {
+func load(ctx context.Context, b backend.Backend, in *loaded, o LoadOptions) (*backend.Plan, error) {
 	if err := in.App.Validate(); err != nil {
-		return nil, backends.Errorf(backends.ErrInvalidPlan, "read request: %w", err)
+		return nil, backend.Errorf(backend.ErrInvalidPlan, "read request: %w", err)
 	}
-	cfg, unknown, err := backends.Resolve(b.Options(), backends.JSONLayer(in.Cfg, "cfg"))
+	cfg, unknown, err := backend.Resolve(b.Options(), backend.JSONLayer(in.Cfg, "cfg"))
 	if err != nil {
 		return nil, fmt.Errorf("read request: %w", err)
 	}
 	if len(unknown) > 0 {
-		return nil, backends.Errorf(backends.ErrInvalidPlan, "read request: %s", strings.TrimSuffix(strings.Replace(unknown[0], " is ignored", "", 1), "."))
+		return nil, backend.Errorf(backend.ErrInvalidPlan, "read request: %s", strings.TrimSuffix(strings.Replace(unknown[0], " is ignored", "", 1), "."))
 	}
 	var named struct {
 		AppID string `json:"app_id"`
 	}
 	_ = json.Unmarshal(in.Request, &named) // a backend without app_id finds the id in its objects
-	plan, err := b.Load(ctx, backends.PlanInput{
+	plan, err := b.Load(ctx, backend.PlanInput{
 		ID: named.AppID, App: in.App, Cfg: cfg, Cwd: o.Cwd, DefaultImage: o.DefaultImage,
 		Environ: o.Environ, Progress: o.Progress,
 	}, in.Request)
@@ -162,7 +162,7 @@ func load(ctx context.Context, b backends.Backend, in *loaded, o LoadOptions) (*
 	}
 	switch {
 	case plan.ID == "" || strings.ContainsAny(plan.ID, "/\n\r\x00"):
-		return nil, backends.Errorf(backends.ErrInvalidPlan, "read request: app id %q is empty or has '/' or a control character", plan.ID)
+		return nil, backend.Errorf(backend.ErrInvalidPlan, "read request: app id %q is empty or has '/' or a control character", plan.ID)
 	case plan.App == nil:
 		plan.App = in.App
 	}
@@ -174,11 +174,11 @@ func load(ctx context.Context, b backends.Backend, in *loaded, o LoadOptions) (*
 
 // free returns ErrExists if the app is known; a backend that cannot be asked now
 // answers for itself at Submit.
-func (r *Runner) free(ctx context.Context, b backends.Backend, ref Ref) error {
+func (r *Runner) free(ctx context.Context, b backend.Backend, ref Ref) error {
 	if r.row(ctx, ref) == nil {
 		if _, err := b.Describe(ctx, ref.ID); err != nil {
 			return nil //nolint:nilerr // not found is what we want
 		}
 	}
-	return backends.Errorf(backends.ErrExists, "app %s exists already: give it another id in the request", ref.Handle())
+	return backend.Errorf(backend.ErrExists, "app %s exists already: give it another id in the request", ref.Handle())
 }

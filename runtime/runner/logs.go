@@ -8,7 +8,7 @@ import (
 	"slices"
 	"strings"
 
-	"torchx/backends"
+	"torchx/runtime/backend"
 	"torchx/runtime/spec"
 )
 
@@ -16,19 +16,19 @@ import (
 type LogInput struct {
 	Role   string
 	ID     int
-	Reader backends.LogReader
+	Reader backend.LogReader
 }
 
 // Logs opens the logs of the replicas that role and ids select; "" and none mean
 // all. Unless replicas are named it waits until the app has started. Of an app that
 // was removed it opens what was left, with a warning. The caller closes the readers.
 // Errors: backends.ErrNotFound (app, role, replica), those of Status.
-func (r *Runner) Logs(ctx context.Context, ref Ref, role string, ids []int, o backends.LogOptions) ([]LogInput, error) {
-	return r.LogsOf(ctx, ref, role, ids, func(spec.Replica) backends.LogOptions { return o })
+func (r *Runner) Logs(ctx context.Context, ref Ref, role string, ids []int, o backend.LogOptions) ([]LogInput, error) {
+	return r.LogsOf(ctx, ref, role, ids, func(spec.Replica) backend.LogOptions { return o })
 }
 
 // LogsOf is Logs with options for each replica.
-func (r *Runner) LogsOf(ctx context.Context, ref Ref, role string, ids []int, o func(spec.Replica) backends.LogOptions) ([]LogInput, error) {
+func (r *Runner) LogsOf(ctx context.Context, ref Ref, role string, ids []int, o func(spec.Replica) backend.LogOptions) ([]LogInput, error) {
 	b, err := r.Backends.Get(ref.Backend)
 	if err != nil {
 		return nil, err
@@ -39,7 +39,7 @@ func (r *Runner) LogsOf(ctx context.Context, ref Ref, role string, ids []int, o 
 			return nil, err
 		}
 	}
-	if errors.Is(err, backends.ErrNotFound) {
+	if errors.Is(err, backend.ErrNotFound) {
 		return r.keptLogs(ctx, b, ref, role, ids, o, err)
 	}
 	if err != nil {
@@ -55,7 +55,7 @@ func (r *Runner) LogsOf(ctx context.Context, ref Ref, role string, ids []int, o 
 	if err := r.missing(ctx, b, ref, s); err != nil {
 		return r.foundLogs(ctx, b, ref, s, targets, len(ids) > 0, o, err)
 	}
-	open := func(t spec.Replica) (backends.LogReader, error) {
+	open := func(t spec.Replica) (backend.LogReader, error) {
 		options := o(t)
 		options.Untimed = options.Untimed && len(targets) == 1 // several are merged by their times
 		return b.Logs(ctx, ref.ID, t, options)
@@ -148,7 +148,7 @@ func span(replicas []spec.ReplicaStatus) string {
 // open opens each replica's log. Of replicas that were not named, those without
 // a log (never started, or purged) are left out with a warning, as long as there
 // is one.
-func (r *Runner) open(open func(spec.Replica) (backends.LogReader, error), ref Ref, targets []spec.Replica, named bool) ([]LogInput, error) {
+func (r *Runner) open(open func(spec.Replica) (backend.LogReader, error), ref Ref, targets []spec.Replica, named bool) ([]LogInput, error) {
 	var inputs []LogInput
 	var missing error
 	for _, t := range targets {
@@ -156,7 +156,7 @@ func (r *Runner) open(open func(spec.Replica) (backends.LogReader, error), ref R
 		switch {
 		case err == nil:
 			inputs = append(inputs, LogInput{t.Role, t.ID, reader})
-		case !named && errors.Is(err, backends.ErrNotFound):
+		case !named && errors.Is(err, backend.ErrNotFound):
 			missing = errors.Join(missing, fmt.Errorf("no log of %s/%d: %w", t.Role, t.ID, err))
 		default:
 			CloseLogs(inputs)

@@ -6,7 +6,7 @@ import (
 	"sync/atomic"
 	"testing"
 
-	"torchx/backends"
+	"torchx/runtime/backend"
 	"torchx/runtime/spec"
 )
 
@@ -50,9 +50,9 @@ func TestLogs(t *testing.T) {
 		{"purged", nil, "", "no log of purged/0: purged since noon"},
 		{"purged", []int{0}, "", "purged since noon"},
 	} {
-		inputs, err := w.Logs(t.Context(), ref, tt.role, tt.ids, backends.LogOptions{})
+		inputs, err := w.Logs(t.Context(), ref, tt.role, tt.ids, backend.LogOptions{})
 		if tt.err != "" {
-			if !errors.Is(err, backends.ErrNotFound) || !strings.Contains(err.Error(), tt.err) || strings.Contains(err.Error(), "\n") {
+			if !errors.Is(err, backend.ErrNotFound) || !strings.Contains(err.Error(), tt.err) || strings.Contains(err.Error(), "\n") {
 				t.Errorf("%s %v: %v, want %q", tt.role, tt.ids, err, tt.err)
 			}
 			continue
@@ -63,7 +63,7 @@ func TestLogs(t *testing.T) {
 		CloseLogs(inputs)
 	}
 	w.warned(t, "no log of purged/0: purged since noon")
-	if _, err := w.Logs(t.Context(), Ref{"local", "nope"}, "", nil, backends.LogOptions{}); !errors.Is(err, backends.ErrNotFound) {
+	if _, err := w.Logs(t.Context(), Ref{"local", "nope"}, "", nil, backend.LogOptions{}); !errors.Is(err, backend.ErrNotFound) {
 		t.Errorf("unknown app: %v", err)
 	}
 }
@@ -80,10 +80,10 @@ func TestLogsWaitForStart(t *testing.T) {
 		}
 		return nil
 	}
-	if inputs, err := w.Logs(t.Context(), ref, "a", []int{0}, backends.LogOptions{}); err != nil || looks.Load() >= 3 {
+	if inputs, err := w.Logs(t.Context(), ref, "a", []int{0}, backend.LogOptions{}); err != nil || looks.Load() >= 3 {
 		t.Errorf("named: %v, %v after %d looks", names(inputs), err, looks.Load())
 	}
-	if inputs, err := w.Logs(t.Context(), ref, "", nil, backends.LogOptions{}); err != nil || names(inputs) != "a/0 a/1" {
+	if inputs, err := w.Logs(t.Context(), ref, "", nil, backend.LogOptions{}); err != nil || names(inputs) != "a/0 a/1" {
 		t.Errorf("all: %v, %v", names(inputs), err)
 	}
 }
@@ -93,13 +93,13 @@ func TestLogsOfAppThatNeverStarted(t *testing.T) {
 	w := newWorld(t)
 	ref := w.crashed(t)
 	w.gone = true
-	_, err := w.Logs(t.Context(), ref, "", nil, backends.LogOptions{})
-	if !errors.Is(err, backends.ErrNotFound) || !strings.Contains(err.Error(), "torchx ended before the app was started") {
+	_, err := w.Logs(t.Context(), ref, "", nil, backend.LogOptions{})
+	if !errors.Is(err, backend.ErrNotFound) || !strings.Contains(err.Error(), "torchx ended before the app was started") {
 		t.Errorf("got %v", err)
 	}
 	w.local.set("empty", &spec.Status{State: spec.Failed, Msg: "no such program"})
-	_, err = w.Logs(t.Context(), Ref{"local", "empty"}, "", nil, backends.LogOptions{})
-	if !errors.Is(err, backends.ErrNotFound) || !strings.Contains(err.Error(), "no such program") {
+	_, err = w.Logs(t.Context(), Ref{"local", "empty"}, "", nil, backend.LogOptions{})
+	if !errors.Is(err, backend.ErrNotFound) || !strings.Contains(err.Error(), "no such program") {
 		t.Errorf("got %v", err)
 	}
 }

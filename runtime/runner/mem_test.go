@@ -8,17 +8,17 @@ import (
 	"strings"
 	"testing"
 
-	"torchx/backends"
-	"torchx/backends/mem"
+	"torchx/runtime/backend"
 	"torchx/runtime/spec"
 	"torchx/state"
+	"torchx/test/membackend"
 )
 
 // newMem is a runner over the mem backend.
 func newMem(t *testing.T) *Runner {
 	t.Helper()
-	reg := backends.NewRegistry()
-	reg.Add(mem.Name, func() (backends.Backend, error) { return mem.New(), nil })
+	reg := backend.NewRegistry()
+	reg.Add(membackend.Name, func() (backend.Backend, error) { return membackend.New(), nil })
 	db, err := state.Open(t.Context(), filepath.Join(t.TempDir(), "state.db"), state.Options{})
 	if err != nil {
 		t.Fatal(err)
@@ -31,7 +31,7 @@ func submitMem(t *testing.T, r *Runner, entrypoint string, args ...string) Ref {
 	t.Helper()
 	app := echo(2)
 	app.Roles[0].Entrypoint, app.Roles[0].Args = entrypoint, args
-	p, err := r.Plan(t.Context(), PlanRequest{Backend: mem.Name, App: app})
+	p, err := r.Plan(t.Context(), PlanRequest{Backend: membackend.Name, App: app})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -49,7 +49,7 @@ func submitMem(t *testing.T, r *Runner, entrypoint string, args ...string) Ref {
 	return p.Ref()
 }
 
-func readAll(t *testing.T, reader backends.LogReader) string {
+func readAll(t *testing.T, reader backend.LogReader) string {
 	t.Helper()
 	var b strings.Builder
 	for {
@@ -68,7 +68,7 @@ func TestMemLifecycle(t *testing.T) {
 	t.Parallel()
 	r := newMem(t)
 	ref := submitMem(t, r, "echo", "replica ${replica_id} of", "${app_id}")
-	inputs, err := r.Logs(t.Context(), ref, "", nil, backends.LogOptions{Follow: true, Tail: -1})
+	inputs, err := r.Logs(t.Context(), ref, "", nil, backend.LogOptions{Follow: true, Tail: -1})
 	if err != nil || len(inputs) != 2 {
 		t.Fatalf("%v, %v", inputs, err)
 	}
@@ -87,10 +87,10 @@ func TestMemLifecycle(t *testing.T) {
 	if got, err := r.Resolve(t.Context(), "-"); err != nil || got != ref {
 		t.Errorf("-: %v, %v", got, err)
 	}
-	if err := r.Delete(t.Context(), ref, backends.DeleteOptions{}); err != nil {
+	if err := r.Delete(t.Context(), ref, backend.DeleteOptions{}); err != nil {
 		t.Error(err)
 	}
-	if rows, err := r.List(t.Context(), Filter{Backend: mem.Name}); err != nil || len(rows) != 0 {
+	if rows, err := r.List(t.Context(), Filter{Backend: membackend.Name}); err != nil || len(rows) != 0 {
 		t.Errorf("list: %v, %v", rows, err)
 	}
 }
@@ -99,7 +99,7 @@ func TestMemCancelFailDelete(t *testing.T) {
 	t.Parallel()
 	r := newMem(t)
 	sleeper := submitMem(t, r, "sleep", "600")
-	if err := r.Cancel(t.Context(), sleeper, backends.CancelOptions{}); err != nil {
+	if err := r.Cancel(t.Context(), sleeper, backend.CancelOptions{}); err != nil {
 		t.Fatal(err)
 	}
 	if s, err := r.Wait(t.Context(), sleeper); err != nil || s.State != spec.Cancelled || *s.ExitCode != exitCancelled {
@@ -110,10 +110,10 @@ func TestMemCancelFailDelete(t *testing.T) {
 		t.Errorf("%+v, %v", s, err)
 	}
 	live := submitMem(t, r, "sleep", "600")
-	if err := r.Delete(t.Context(), live, backends.DeleteOptions{}); err != nil {
+	if err := r.Delete(t.Context(), live, backend.DeleteOptions{}); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := r.Status(t.Context(), live); !errors.Is(err, backends.ErrNotFound) {
+	if _, err := r.Status(t.Context(), live); !errors.Is(err, backend.ErrNotFound) {
 		t.Errorf("deleted: %v", err)
 	}
 	rows, err := r.List(context.Background(), Filter{States: []spec.State{spec.Failed, spec.Cancelled}})

@@ -11,7 +11,7 @@ import (
 	"unicode"
 	"unicode/utf8"
 
-	"torchx/backends"
+	"torchx/runtime/backend"
 	"torchx/runtime/config"
 	"torchx/runtime/spec"
 )
@@ -22,7 +22,7 @@ type PlanRequest struct {
 	App     *spec.App // not changed
 	// Cfg are the options as given, the strongest first: the command line, then
 	// ConfigLayer. What an alias implies and the defaults come after them.
-	Cfg          []backends.Layer
+	Cfg          []backend.Layer
 	Env          spec.Map[string] // --env: added to every role
 	Strict       bool             // refuse roles that do not say what they need
 	Cwd          string           // absolute folder the command runs in
@@ -32,7 +32,7 @@ type PlanRequest struct {
 	Environ      []string         // what replicas start from, "K=V"; nil: this process's own
 	Workspace    string           // see backends.PlanInput
 	WorkspaceWhy string
-	Progress     backends.Progress // told of slow work of planning and submitting; nil: nobody
+	Progress     backend.Progress // told of slow work of planning and submitting; nil: nobody
 
 	// What the record remembers beside the plan.
 	Component string
@@ -49,7 +49,7 @@ type PlanRequest struct {
 // request}, is what `run --dryrun --json` prints and Load reads.
 type Planned struct {
 	Backend string // canonical name
-	Plan    *backends.Plan
+	Plan    *backend.Plan
 	// Warnings of option parsing and of the backend, one line each.
 	Warnings []string
 
@@ -68,9 +68,9 @@ func (p *Planned) App() *spec.App { return p.Plan.App }
 
 // planned is the JSON form of a Planned.
 type planned struct {
-	App     *spec.App       `json:"app"`
-	Cfg     backends.Config `json:"cfg"`
-	Request any             `json:"request"`
+	App     *spec.App      `json:"app"`
+	Cfg     backend.Config `json:"cfg"`
+	Request any            `json:"request"`
 }
 
 // MarshalJSON writes {app, cfg, request}.
@@ -92,8 +92,8 @@ func marshal(v any) ([]byte, error) {
 // ConfigLayer returns the options of a backend that .torchxconfig files give: in
 // the section of the name that the user chose, of the canonical name, and of
 // other aliases. Errors: backends.ErrNotFound for an unknown backend.
-func (r *Runner) ConfigLayer(c *config.Config, backend string) (backends.Layer, error) {
-	names, err := r.sections(backend)
+func (r *Runner) ConfigLayer(c *config.Config, backendName string) (backend.Layer, error) {
+	names, err := r.sections(backendName)
 	if err != nil {
 		return nil, err
 	}
@@ -102,12 +102,12 @@ func (r *Runner) ConfigLayer(c *config.Config, backend string) (backends.Layer, 
 
 // HiddenLayers are the values that ConfigLayer leaves out because a stronger one
 // hides them, each in a layer of its own.
-func (r *Runner) HiddenLayers(c *config.Config, backend string) ([]backends.Layer, error) {
-	names, err := r.sections(backend)
+func (r *Runner) HiddenLayers(c *config.Config, backendName string) ([]backend.Layer, error) {
+	names, err := r.sections(backendName)
 	if err != nil {
 		return nil, err
 	}
-	var layers []backends.Layer
+	var layers []backend.Layer
 	for _, v := range c.Hidden(names...) {
 		layers = append(layers, layerOf([]config.Value{v}))
 	}
@@ -115,18 +115,18 @@ func (r *Runner) HiddenLayers(c *config.Config, backend string) ([]backends.Laye
 }
 
 // sections lists where .torchxconfig files can have options of a backend.
-func (r *Runner) sections(backend string) ([]string, error) {
-	alias, err := r.Backends.Canonical(backend)
+func (r *Runner) sections(backendName string) ([]string, error) {
+	alias, err := r.Backends.Canonical(backendName)
 	if err != nil {
 		return nil, err
 	}
-	return append([]string{backend, alias.Backend}, r.Backends.AliasesOf(alias.Backend)...), nil
+	return append([]string{backendName, alias.Backend}, r.Backends.AliasesOf(alias.Backend)...), nil
 }
 
-func layerOf(values []config.Value) backends.Layer {
-	var layer backends.Layer
+func layerOf(values []config.Value) backend.Layer {
+	var layer backend.Layer
 	for _, v := range values {
-		layer = append(layer, backends.Value{Key: v.Key, Text: v.Text, Origin: v.Origin()})
+		layer = append(layer, backend.Value{Key: v.Key, Text: v.Text, Origin: v.Origin()})
 	}
 	return layer
 }
@@ -143,8 +143,8 @@ func (r *Runner) Plan(ctx context.Context, q PlanRequest) (*Planned, error) {
 	if err != nil {
 		return nil, err
 	}
-	layers := append(slices.Clone(q.Cfg), backends.DefaultsLayer(alias.Defaults, q.Backend))
-	cfg, warnings, err := backends.Resolve(b.Options(), layers...)
+	layers := append(slices.Clone(q.Cfg), backend.DefaultsLayer(alias.Defaults, q.Backend))
+	cfg, warnings, err := backend.Resolve(b.Options(), layers...)
 	if err != nil {
 		return nil, fmt.Errorf("backend %s: %w (see `torchx runopts %s`)", alias.Backend, err, alias.Backend)
 	}
@@ -153,7 +153,7 @@ func (r *Runner) Plan(ctx context.Context, q PlanRequest) (*Planned, error) {
 	if err != nil {
 		return nil, err
 	}
-	plan, err := plan(ctx, b, backends.PlanInput{
+	plan, err := plan(ctx, b, backend.PlanInput{
 		ID: AppID(app.Name, number), App: app, Cfg: cfg, Cwd: q.Cwd, DefaultImage: q.DefaultImage,
 		Workspace: q.Workspace, WorkspaceWhy: q.WorkspaceWhy, Environ: q.Environ, Progress: q.Progress,
 	})
@@ -169,12 +169,12 @@ func (r *Runner) Plan(ctx context.Context, q PlanRequest) (*Planned, error) {
 }
 
 // prepare returns the app to plan: a checked copy with its variables.
-func (r *Runner) prepare(backend string, q *PlanRequest) (*spec.App, error) {
+func (r *Runner) prepare(backendName string, q *PlanRequest) (*spec.App, error) {
 	if q.App == nil {
 		return nil, errors.New("there is no app to plan")
 	}
 	app := q.App.Clone()
-	r.inject(app, backend, q)
+	r.inject(app, backendName, q)
 	if err := app.Validate(); err != nil {
 		return nil, err
 	}
@@ -189,7 +189,7 @@ func (r *Runner) prepare(backend string, q *PlanRequest) (*spec.App, error) {
 }
 
 // plan asks the backend, then lets each role's pre_proc change the request.
-func plan(ctx context.Context, b backends.Backend, in backends.PlanInput) (*backends.Plan, error) {
+func plan(ctx context.Context, b backend.Backend, in backend.PlanInput) (*backend.Plan, error) {
 	p, err := b.Plan(ctx, in)
 	if err != nil {
 		return nil, err
@@ -219,7 +219,7 @@ func plan(ctx context.Context, b backends.Backend, in backends.PlanInput) (*back
 }
 
 // preProc returns the request as the roles' functions made it, nil if no role has one.
-func preProc(backend string, app *spec.App, request any) ([]byte, error) {
+func preProc(backendName string, app *spec.App, request any) ([]byte, error) {
 	var raw []byte
 	for i := range app.Roles {
 		role := &app.Roles[i]
@@ -232,7 +232,7 @@ func preProc(backend string, app *spec.App, request any) ([]byte, error) {
 				return nil, fmt.Errorf("encode the request for pre_proc of role %s: %w", role.Name, err)
 			}
 		}
-		if raw, err = role.PreProc(backend, raw); err != nil {
+		if raw, err = role.PreProc(backendName, raw); err != nil {
 			return nil, fmt.Errorf("pre_proc of role %s: %w", role.Name, err)
 		}
 	}

@@ -10,7 +10,7 @@ import (
 	"strings"
 	"testing"
 
-	"torchx/backends"
+	"torchx/runtime/backend"
 	"torchx/runtime/config"
 	"torchx/runtime/spec"
 )
@@ -134,8 +134,8 @@ func TestPlanErrors(t *testing.T) {
 	plain := echo(1)
 	plain.Roles[0].Resource = spec.NullResource()
 	noRoles := &spec.App{Name: "x"}
-	bad := func(text string) []backends.Layer {
-		return []backends.Layer{{{Key: "image_type", Text: text, Origin: "-cfg"}}}
+	bad := func(text string) []backend.Layer {
+		return []backend.Layer{{{Key: "image_type", Text: text, Origin: "-cfg"}}}
 	}
 	tests := []struct {
 		name string
@@ -143,11 +143,11 @@ func TestPlanErrors(t *testing.T) {
 		want []string
 		is   error
 	}{
-		{"backend", PlanRequest{Backend: "nope", App: echo(1)}, []string{`"nope"`, "local, docker"}, backends.ErrNotFound},
+		{"backend", PlanRequest{Backend: "nope", App: echo(1)}, []string{`"nope"`, "local, docker"}, backend.ErrNotFound},
 		{"strict", PlanRequest{Backend: "local", App: plain, Strict: true}, []string{"role echo", "--strict", "resource"}, nil},
 		{"no roles", PlanRequest{Backend: "local", App: noRoles}, []string{"no roles for app: x"}, nil},
 		{"no app", PlanRequest{Backend: "local"}, []string{"no app"}, nil},
-		{"cfg", PlanRequest{Backend: "local", App: echo(1), Cfg: bad("x")}, []string{"backend local", "image_type", "cwd, dir", "runopts local"}, backends.ErrInvalidOption},
+		{"cfg", PlanRequest{Backend: "local", App: echo(1), Cfg: bad("x")}, []string{"backend local", "image_type", "cwd, dir", "runopts local"}, backend.ErrInvalidOption},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -180,7 +180,7 @@ func TestLayers(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for name, want := range map[string]backends.Config{
+	for name, want := range map[string]backend.Config{
 		"local":     {"log_dir": "canonical", "image_type": "cwd"},
 		"local_cwd": {"log_dir": "cwd", "image_type": "cwd"},
 		"local_dir": {"log_dir": "dir", "image_type": "dir"},
@@ -189,7 +189,7 @@ func TestLayers(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		p, err := w.Plan(t.Context(), PlanRequest{Backend: name, App: echo(1), Cfg: []backends.Layer{nil, layer}})
+		p, err := w.Plan(t.Context(), PlanRequest{Backend: name, App: echo(1), Cfg: []backend.Layer{nil, layer}})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -209,12 +209,12 @@ func TestPreProc(t *testing.T) {
 	app.Roles = append(app.Roles, app.Roles[0], app.Roles[0])
 	app.Roles[1].Name, app.Roles[2].Name = "second", "third"
 	add := func(value string) spec.PreProc {
-		return func(backend string, raw []byte) ([]byte, error) {
+		return func(backendName string, raw []byte) ([]byte, error) {
 			var q request
 			if err := json.Unmarshal(raw, &q); err != nil {
 				return nil, err
 			}
-			q.Env[0].Set("X", q.Env[0][len(q.Env[0])-1].Value+backend+value)
+			q.Env[0].Set("X", q.Env[0][len(q.Env[0])-1].Value+backendName+value)
 			return json.Marshal(q)
 		}
 	}
@@ -230,7 +230,7 @@ func TestPreProc(t *testing.T) {
 		t.Errorf("warnings = %q", p.Warnings)
 	}
 	app.Roles[2].PreProc = func(string, []byte) ([]byte, error) { return []byte("{"), nil }
-	if _, err := w.Plan(t.Context(), PlanRequest{Backend: "local", App: app}); !errors.Is(err, backends.ErrInvalidPlan) {
+	if _, err := w.Plan(t.Context(), PlanRequest{Backend: "local", App: app}); !errors.Is(err, backend.ErrInvalidPlan) {
 		t.Errorf("broken result: %v", err)
 	}
 	app.Roles[2].PreProc = func(string, []byte) ([]byte, error) { return nil, errors.New("boom") }

@@ -9,7 +9,7 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
-	"torchx/backends"
+	"torchx/runtime/backend"
 	"torchx/runtime/spec"
 	"torchx/state"
 )
@@ -24,7 +24,7 @@ type PruneFilter struct {
 	// MaxBytes takes only the oldest ones, until what all apps of the backends,
 	// live ones too, take of the disk is at most that; < 0: no bound.
 	MaxBytes int64
-	backends.DeleteOptions
+	backend.DeleteOptions
 }
 
 // Prunable is an app that may be removed.
@@ -65,15 +65,15 @@ func (r *Runner) Prunable(ctx context.Context, f PruneFilter) ([]Prunable, error
 }
 
 // pruneScope are all apps of the named backend, or of every one.
-func (r *Runner) pruneScope(ctx context.Context, backend string) ([]*Prunable, error) {
+func (r *Runner) pruneScope(ctx context.Context, backendName string) ([]*Prunable, error) {
 	names := r.Backends.Names()
-	if backend != "" {
-		names = []string{backend}
+	if backendName != "" {
+		names = []string{backendName}
 	}
 	var apps []*Prunable
 	for _, name := range names {
 		rows, err := r.List(ctx, Filter{Backend: name, All: true})
-		if err != nil && (backend != "" || ctx.Err() != nil) {
+		if err != nil && (backendName != "" || ctx.Err() != nil) {
 			return nil, err
 		}
 		if err != nil {
@@ -81,7 +81,7 @@ func (r *Runner) pruneScope(ctx context.Context, backend string) ([]*Prunable, e
 			continue
 		}
 		for i := range rows {
-			if !rows[i].Foreign || backend != "" { // who names the backend means all that is there
+			if !rows[i].Foreign || backendName != "" { // who names the backend means all that is there
 				apps = append(apps, &Prunable{Row: rows[i]})
 			}
 		}
@@ -90,12 +90,12 @@ func (r *Runner) pruneScope(ctx context.Context, backend string) ([]*Prunable, e
 }
 
 // warnIfUsed tells that a backend is out of reach if that matters to anybody.
-func (r *Runner) warnIfUsed(ctx context.Context, backend string, cause error) {
+func (r *Runner) warnIfUsed(ctx context.Context, backendName string, cause error) {
 	if r.DB == nil {
 		return
 	}
-	if apps, err := r.DB.List(ctx, state.Filter{Backend: backend, Limit: 1}); err == nil && len(apps) > 0 {
-		r.warn("apps of %s are left alone: %v", backend, cause)
+	if apps, err := r.DB.List(ctx, state.Filter{Backend: backendName, Limit: 1}); err == nil && len(apps) > 0 {
+		r.warn("apps of %s are left alone: %v", backendName, cause)
 	}
 }
 
@@ -147,12 +147,12 @@ func deref(apps []*Prunable) []Prunable {
 }
 
 // measure finds out what apps take of the disk.
-func (r *Runner) measure(ctx context.Context, apps []*Prunable, o backends.DeleteOptions) error {
+func (r *Runner) measure(ctx context.Context, apps []*Prunable, o backend.DeleteOptions) error {
 	g, ctx := errgroup.WithContext(ctx)
 	g.SetLimit(parallel)
 	for _, p := range apps {
 		b, err := r.Backends.Get(p.Backend) // opened here: the registry has no lock
-		sizer, ok := b.(backends.Sizer)
+		sizer, ok := b.(backend.Sizer)
 		if err != nil || !ok {
 			continue
 		}
@@ -161,13 +161,13 @@ func (r *Runner) measure(ctx context.Context, apps []*Prunable, o backends.Delet
 	return g.Wait()
 }
 
-func measureOne(ctx context.Context, sizer backends.Sizer, p *Prunable, o backends.DeleteOptions) error {
+func measureOne(ctx context.Context, sizer backend.Sizer, p *Prunable, o backend.DeleteOptions) error {
 	free, err := sizer.Size(ctx, p.AppID, o)
 	p.total = free
 	if err == nil && o.KeepLogs {
-		p.total, err = sizer.Size(ctx, p.AppID, backends.DeleteOptions{})
+		p.total, err = sizer.Size(ctx, p.AppID, backend.DeleteOptions{})
 	}
-	if err != nil && !errors.Is(err, backends.ErrNotFound) {
+	if err != nil && !errors.Is(err, backend.ErrNotFound) {
 		return err
 	}
 	p.Bytes = &free // 0 if only the history has it
@@ -177,14 +177,14 @@ func measureOne(ctx context.Context, sizer backends.Sizer, p *Prunable, o backen
 // Prune removes an app that Prunable returned. It leaves the app alone, and done
 // is false, if the id belongs to a live or another app by now, or somebody else
 // removed it. Errors: backends.ErrUnavailable, those of the history.
-func (r *Runner) Prune(ctx context.Context, p Prunable, o backends.DeleteOptions) (done bool, err error) {
+func (r *Runner) Prune(ctx context.Context, p Prunable, o backend.DeleteOptions) (done bool, err error) {
 	b, err := r.Backends.Get(p.Backend)
 	if err != nil {
 		return false, err
 	}
 	s, err := r.Status(ctx, p.ref())
 	switch {
-	case errors.Is(err, backends.ErrNotFound):
+	case errors.Is(err, backend.ErrNotFound):
 		return false, nil
 	case err != nil:
 		return false, err

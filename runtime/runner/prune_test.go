@@ -8,7 +8,7 @@ import (
 	"testing"
 	"time"
 
-	"torchx/backends"
+	"torchx/runtime/backend"
 	"torchx/runtime/spec"
 	"torchx/state"
 )
@@ -20,14 +20,14 @@ type sized struct {
 	before func(id string) error
 }
 
-func (s *sized) Size(_ context.Context, id string, _ backends.DeleteOptions) (int64, error) {
+func (s *sized) Size(_ context.Context, id string, _ backend.DeleteOptions) (int64, error) {
 	if _, err := s.Describe(context.Background(), id); err != nil {
 		return 0, err
 	}
 	return s.sizes[id], nil
 }
 
-func (s *sized) Delete(ctx context.Context, id string, o backends.DeleteOptions) error {
+func (s *sized) Delete(ctx context.Context, id string, o backend.DeleteOptions) error {
 	if s.before != nil {
 		if err := s.before(id); err != nil {
 			return err
@@ -42,8 +42,8 @@ func prunes(t *testing.T) (*world, *sized) {
 	t.Helper()
 	w := newWorld(t)
 	s := &sized{fake: w.local, sizes: map[string]int64{}}
-	reg := backends.NewRegistry()
-	reg.Add("local", func() (backends.Backend, error) { return s, nil })
+	reg := backend.NewRegistry()
+	reg.Add("local", func() (backend.Backend, error) { return s, nil })
 	w.Backends = reg
 	for i, id := range []string{"a", "b", "c", "d", "e", "live"} {
 		at := w.clock.Add(time.Duration(i) * time.Hour)
@@ -127,7 +127,7 @@ func TestPruneLeavesTombstone(t *testing.T) {
 	t.Parallel()
 	w, _ := prunes(t)
 	a := w.prunable(t, "a")
-	if done, err := w.Prune(t.Context(), a, backends.DeleteOptions{}); !done || err != nil {
+	if done, err := w.Prune(t.Context(), a, backend.DeleteOptions{}); !done || err != nil {
 		t.Fatalf("%v, %v", done, err)
 	}
 	ref := Ref{"local", "a"}
@@ -140,13 +140,13 @@ func TestPruneLeavesTombstone(t *testing.T) {
 			t.Errorf("status: %v, want %q", err, want)
 		}
 	}
-	if _, err := w.Logs(t.Context(), ref, "", nil, backends.LogOptions{}); !errors.Is(err, backends.ErrNotFound) {
+	if _, err := w.Logs(t.Context(), ref, "", nil, backend.LogOptions{}); !errors.Is(err, backend.ErrNotFound) {
 		t.Errorf("logs: %v", err)
 	}
 	if got := w.list(t, Filter{Backend: "local"}); slices.Contains(got, "a") {
 		t.Errorf("list still has it: %v", got)
 	}
-	if done, err := w.Prune(t.Context(), a, backends.DeleteOptions{}); done || err != nil {
+	if done, err := w.Prune(t.Context(), a, backend.DeleteOptions{}); done || err != nil {
 		t.Errorf("again: %v, %v", done, err)
 	}
 }
@@ -163,7 +163,7 @@ func TestPruneLeavesOtherAppsAlone(t *testing.T) {
 		{State: spec.Succeeded, SubmittedAt: &later, FinishedAt: &end},
 	} {
 		w.local.set("a", s)
-		if done, err := w.Prune(t.Context(), a, backends.DeleteOptions{}); done || err != nil {
+		if done, err := w.Prune(t.Context(), a, backend.DeleteOptions{}); done || err != nil {
 			t.Errorf("%s: %v, %v", s.State, done, err)
 		}
 	}
@@ -177,7 +177,7 @@ func TestPruneFailureChangesNothing(t *testing.T) {
 	w, s := prunes(t)
 	s.before = func(string) error { return errors.New("the disk is on fire") }
 	a := w.prunable(t, "a")
-	if done, err := w.Prune(t.Context(), a, backends.DeleteOptions{}); done || err == nil || !strings.Contains(err.Error(), "on fire") {
+	if done, err := w.Prune(t.Context(), a, backend.DeleteOptions{}); done || err == nil || !strings.Contains(err.Error(), "on fire") {
 		t.Errorf("%v, %v", done, err)
 	}
 	if burials, err := w.DB.Burials(t.Context()); err != nil || len(burials) > 0 {
@@ -193,9 +193,9 @@ func TestPruneTwice(t *testing.T) {
 	a := w.prunable(t, "a")
 	s.before = func(id string) error {
 		s.before = nil
-		return s.fake.Delete(t.Context(), id, backends.DeleteOptions{})
+		return s.fake.Delete(t.Context(), id, backend.DeleteOptions{})
 	}
-	if _, err := w.Prune(t.Context(), a, backends.DeleteOptions{}); err != nil {
+	if _, err := w.Prune(t.Context(), a, backend.DeleteOptions{}); err != nil {
 		t.Error(err)
 	}
 	if _, err := w.DB.Tombstone(t.Context(), "local", "a"); err != nil {
@@ -265,7 +265,7 @@ func TestLogsOfMissingApp(t *testing.T) {
 	w.local.remove("a")
 	var first string
 	for range 2 {
-		_, err := w.Logs(t.Context(), ref, "", nil, backends.LogOptions{})
+		_, err := w.Logs(t.Context(), ref, "", nil, backend.LogOptions{})
 		if err == nil || !strings.Contains(err.Error(), "are gone since 2026-") || !strings.Contains(err.Error(), "or earlier") {
 			t.Fatal(err)
 		}

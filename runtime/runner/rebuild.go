@@ -7,7 +7,7 @@ import (
 	"fmt"
 	"slices"
 
-	"torchx/backends"
+	"torchx/runtime/backend"
 	"torchx/runtime/failpoint"
 	"torchx/state"
 )
@@ -40,7 +40,7 @@ func (r *Runner) Settle(ctx context.Context) {
 		if err != nil {
 			continue // whoever needs that backend will be told
 		}
-		if s, ok := b.(backends.Sweeper); ok {
+		if s, ok := b.(backend.Sweeper); ok {
 			if err := s.Sweep(ctx); err != nil {
 				r.warn("%v", err)
 			}
@@ -67,7 +67,7 @@ func (r *Runner) refill(ctx context.Context) error {
 	added := 0
 	for _, name := range r.Backends.Names() {
 		b, err := r.Backends.Get(name)
-		rememberer, ok := b.(backends.Rememberer)
+		rememberer, ok := b.(backend.Rememberer)
 		if err != nil || !ok {
 			continue
 		}
@@ -93,15 +93,15 @@ func (r *Runner) refill(ctx context.Context) error {
 }
 
 // recall takes over the memories of one backend, oldest first.
-func (r *Runner) recall(ctx context.Context, backend string, b backends.Rememberer, all bool) (added int, err error) {
+func (r *Runner) recall(ctx context.Context, backendName string, b backend.Rememberer, all bool) (added int, err error) {
 	memories, err := b.Recall(ctx, all)
 	if err != nil {
 		return 0, err
 	}
-	slices.SortStableFunc(memories, func(a, b backends.Memory) int { return a.SubmittedAt.Compare(b.SubmittedAt) })
+	slices.SortStableFunc(memories, func(a, b backend.Memory) int { return a.SubmittedAt.Compare(b.SubmittedAt) })
 	for i := range memories {
 		m := &memories[i]
-		err := r.remember(ctx, backend, m)
+		err := r.remember(ctx, backendName, m)
 		switch {
 		case err == nil:
 			added++
@@ -115,7 +115,7 @@ func (r *Runner) recall(ctx context.Context, backend string, b backends.Remember
 	return added, nil
 }
 
-func (r *Runner) remember(ctx context.Context, backend string, m *backends.Memory) error {
+func (r *Runner) remember(ctx context.Context, backendName string, m *backend.Memory) error {
 	var kept memory
 	if len(m.Record) > 0 {
 		if err := json.Unmarshal(m.Record, &kept); err != nil {
@@ -123,7 +123,7 @@ func (r *Runner) remember(ctx context.Context, backend string, m *backends.Memor
 		}
 	}
 	p := &Planned{
-		Backend: backend, Plan: &backends.Plan{ID: m.ID, App: m.App, Cfg: m.Cfg},
+		Backend: backendName, Plan: &backend.Plan{ID: m.ID, App: m.App, Cfg: m.Cfg},
 		Component: kept.Component, Args: kept.Args, Cwd: kept.Cwd, Modules: kept.Modules, Getenv: kept.Getenv,
 		Asked: kept.Asked, Origin: kept.Origin,
 	}
@@ -135,5 +135,5 @@ func (r *Runner) remember(ctx context.Context, backend string, m *backends.Memor
 	if err := r.DB.Insert(ctx, row); err != nil {
 		return err
 	}
-	return r.DB.SetStatus(ctx, backend, m.ID, m.Status)
+	return r.DB.SetStatus(ctx, backendName, m.ID, m.Status)
 }

@@ -6,7 +6,7 @@ import (
 	"errors"
 	"fmt"
 
-	"torchx/backends"
+	"torchx/runtime/backend"
 	"torchx/runtime/failpoint"
 	"torchx/runtime/spec"
 	"torchx/state"
@@ -14,7 +14,7 @@ import (
 
 // removal is how an app is removed.
 type removal struct {
-	backends.DeleteOptions
+	backend.DeleteOptions
 	command string // that of the tombstone
 	// unnoted goes on when the history cannot note beforehand what is going to
 	// happen: then a removal that is cut short is not finished by anybody.
@@ -24,7 +24,7 @@ type removal struct {
 // remove takes away an app that has ended, of which s is the status. The history
 // notes first that the app is going, so that the next command finishes what is cut
 // short here; its record goes last. done is false if somebody else was faster.
-func (r *Runner) remove(ctx context.Context, b backends.Backend, ref Ref, s *spec.Status, how removal) (done bool, err error) {
+func (r *Runner) remove(ctx context.Context, b backend.Backend, ref Ref, s *spec.Status, how removal) (done bool, err error) {
 	ctx = context.WithoutCancel(ctx) // what is begun is finished
 	t := r.tombstoneFor(ctx, b, ref, s, how)
 	if err := r.bury(ctx, t); err != nil {
@@ -42,7 +42,7 @@ func (r *Runner) remove(ctx context.Context, b backends.Backend, ref Ref, s *spe
 	}
 	known, err := r.buried(ctx, t)
 	switch {
-	case errors.Is(deleted, backends.ErrNotFound):
+	case errors.Is(deleted, backend.ErrNotFound):
 		return known, err // only the history had it
 	case deleted != nil:
 		return true, fmt.Errorf("app %s is deleted, but not all of it: %w", ref.Handle(), deleted)
@@ -50,13 +50,13 @@ func (r *Runner) remove(ctx context.Context, b backends.Backend, ref Ref, s *spe
 	return true, err
 }
 
-func (r *Runner) isGone(ctx context.Context, b backends.Backend, ref Ref) bool {
+func (r *Runner) isGone(ctx context.Context, b backend.Backend, ref Ref) bool {
 	_, err := b.Describe(ctx, ref.ID)
-	return errors.Is(err, backends.ErrNotFound)
+	return errors.Is(err, backend.ErrNotFound)
 }
 
 // tombstoneFor says what will be left of an app.
-func (r *Runner) tombstoneFor(ctx context.Context, b backends.Backend, ref Ref, s *spec.Status, how removal) state.Tombstone {
+func (r *Runner) tombstoneFor(ctx context.Context, b backend.Backend, ref Ref, s *spec.Status, how removal) state.Tombstone {
 	t := state.Tombstone{
 		Backend: ref.Backend, ID: ref.ID, State: s.State, SubmittedAt: s.SubmittedAt, FinishedAt: s.FinishedAt,
 		GoneAt: r.now(), Command: how.command, KeepLogs: how.KeepLogs, Owner: submitter(),
@@ -64,12 +64,12 @@ func (r *Runner) tombstoneFor(ctx context.Context, b backends.Backend, ref Ref, 
 	if row := r.row(ctx, ref); row != nil {
 		t.Name = row.Name
 	}
-	keeper, ok := b.(backends.LogKeeper)
+	keeper, ok := b.(backend.LogKeeper)
 	if !ok {
 		return t
 	}
 	kept, err := keeper.Keeps(ctx, ref.ID, how.DeleteOptions)
-	if errors.Is(err, backends.ErrNotFound) {
+	if errors.Is(err, backend.ErrNotFound) {
 		kept, err = r.findLogs(ctx, b, ref, s), nil
 	}
 	if err == nil && kept != nil {
@@ -132,7 +132,7 @@ func (r *Runner) finishRemoval(ctx context.Context, t *state.Tombstone) error {
 	}
 	s, err := b.Describe(ctx, t.ID)
 	switch {
-	case errors.Is(err, backends.ErrNotFound):
+	case errors.Is(err, backend.ErrNotFound):
 		_, err := r.DB.Buried(ctx, *t)
 		return err
 	case err != nil:
@@ -140,8 +140,8 @@ func (r *Runner) finishRemoval(ctx context.Context, t *state.Tombstone) error {
 	case !s.State.Terminal() || !sameApp(t, s): // the id has gone to another app
 		return r.DB.Unbury(ctx, t.Backend, t.ID)
 	}
-	err = b.Delete(ctx, t.ID, backends.DeleteOptions{KeepLogs: t.KeepLogs})
-	if err != nil && !errors.Is(err, backends.ErrNotFound) {
+	err = b.Delete(ctx, t.ID, backend.DeleteOptions{KeepLogs: t.KeepLogs})
+	if err != nil && !errors.Is(err, backend.ErrNotFound) {
 		return err
 	}
 	_, err = r.DB.Buried(ctx, *t)

@@ -6,7 +6,7 @@ import (
 	"reflect"
 	"testing"
 
-	"torchx/backends"
+	"torchx/runtime/backend"
 	"torchx/runtime/spec"
 )
 
@@ -54,7 +54,7 @@ func TestNotRecorded(t *testing.T) {
 	w := newWorld(t)
 	w.local.set("known", &spec.Status{State: spec.Running})
 	for _, id := range []string{"known", "unknown"} {
-		if _, err := w.Recorded(t.Context(), Ref{"local", id}); !errors.Is(err, backends.ErrNotFound) {
+		if _, err := w.Recorded(t.Context(), Ref{"local", id}); !errors.Is(err, backend.ErrNotFound) {
 			t.Errorf("%s: %v", id, err)
 		}
 	}

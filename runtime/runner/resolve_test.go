@@ -8,7 +8,7 @@ import (
 	"strings"
 	"testing"
 
-	"torchx/backends"
+	"torchx/runtime/backend"
 	"torchx/runtime/spec"
 )
 
@@ -35,7 +35,7 @@ func TestResolveHandles(t *testing.T) {
 		t.Errorf("malformed: %v", err)
 	}
 	_, err = w.Resolve(t.Context(), "nope://s/a")
-	if !errors.Is(err, backends.ErrNotFound) || !strings.Contains(err.Error(), "local, docker") {
+	if !errors.Is(err, backend.ErrNotFound) || !strings.Contains(err.Error(), "local, docker") {
 		t.Errorf("unknown backend: %v", err)
 	}
 }
@@ -43,7 +43,7 @@ func TestResolveHandles(t *testing.T) {
 func TestResolvePrefix(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
-	if _, err := w.Resolve(t.Context(), "-"); !errors.Is(err, backends.ErrNotFound) || !strings.Contains(err.Error(), "torchx list") {
+	if _, err := w.Resolve(t.Context(), "-"); !errors.Is(err, backend.ErrNotFound) || !strings.Contains(err.Error(), "torchx list") {
 		t.Errorf("-: %v", err)
 	}
 	alpha := w.run(t, "local", "alpha")
@@ -64,7 +64,7 @@ func TestResolvePrefix(t *testing.T) {
 	for _, text := range []string{"foo", "", "%", "_lpha"} {
 		_, err := w.Resolve(t.Context(), text)
 		var lookup *LookupError
-		if !errors.Is(err, backends.ErrNotFound) || !errors.As(err, &lookup) {
+		if !errors.Is(err, backend.ErrNotFound) || !errors.As(err, &lookup) {
 			t.Errorf("%q: %v", text, err)
 		}
 	}

@@ -13,7 +13,7 @@ import (
 	"os"
 	"time"
 
-	"torchx/backends"
+	"torchx/runtime/backend"
 	"torchx/runtime/failpoint"
 	"torchx/runtime/spec"
 	"torchx/state"
@@ -21,7 +21,7 @@ import (
 
 // Runner is what the commands work with. Only Backends is required.
 type Runner struct {
-	Backends *backends.Registry
+	Backends *backend.Registry
 	DB       *state.DB // nil: no history
 
 	// Warn gets one line about something that did not stop the work; nil drops it.
@@ -54,7 +54,7 @@ type LookupError struct{ Msg string }
 func (e *LookupError) Error() string { return e.Msg }
 
 // Unwrap returns backends.ErrNotFound.
-func (e *LookupError) Unwrap() error { return backends.ErrNotFound }
+func (e *LookupError) Unwrap() error { return backend.ErrNotFound }
 
 func notFound(format string, args ...any) error {
 	return &LookupError{fmt.Sprintf(format, args...)}

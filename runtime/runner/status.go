@@ -6,7 +6,7 @@ import (
 	"errors"
 	"fmt"
 
-	"torchx/backends"
+	"torchx/runtime/backend"
 	"torchx/runtime/spec"
 	"torchx/state"
 )
@@ -25,7 +25,7 @@ func (r *Runner) look(ctx context.Context, ref Ref, row *state.App) (*spec.Statu
 		return nil, err
 	}
 	s, err := b.Describe(ctx, ref.ID)
-	if errors.Is(err, backends.ErrNotFound) {
+	if errors.Is(err, backend.ErrNotFound) {
 		if row == nil {
 			return nil, r.unknownApp(ctx, ref)
 		}
@@ -43,7 +43,7 @@ func (r *Runner) look(ctx context.Context, ref Ref, row *state.App) (*spec.Statu
 // ended is what the history says of an app that has ended, which stays true when
 // its backend cannot be asked, as err says; nil if there is no such thing.
 func (r *Runner) ended(ctx context.Context, ref Ref, err error) *spec.Status {
-	if r.DB == nil || !errors.Is(err, backends.ErrUnavailable) {
+	if r.DB == nil || !errors.Is(err, backend.ErrUnavailable) {
 		return nil
 	}
 	s, err := r.DB.Status(ctx, ref.Backend, ref.ID)
@@ -109,7 +109,7 @@ func ownEnds(s *spec.Status) (n, all int) {
 
 // remembered is the status of an app that its backend does not know: what the
 // history says if the app has ended or is just being submitted, else FAILED.
-func (r *Runner) remembered(ctx context.Context, b backends.Backend, ref Ref, row *state.App) (*spec.Status, error) {
+func (r *Runner) remembered(ctx context.Context, b backend.Backend, ref Ref, row *state.App) (*spec.Status, error) {
 	s, err := r.DB.Status(ctx, ref.Backend, ref.ID)
 	if err != nil {
 		if errors.Is(err, state.ErrNotFound) {
@@ -180,12 +180,12 @@ func (r *Runner) submitted(ctx context.Context, ref Ref) (*Description, error) {
 	if err != nil {
 		return nil, err
 	}
-	recorder, ok := b.(backends.Recorder)
+	recorder, ok := b.(backend.Recorder)
 	if !ok {
 		return nil, nil
 	}
 	s, err := recorder.Submitted(ctx, ref.ID)
-	if errors.Is(err, backends.ErrNotFound) {
+	if errors.Is(err, backend.ErrNotFound) {
 		return nil, r.unknownApp(ctx, ref)
 	}
 	if err != nil {

@@ -9,7 +9,7 @@ import (
 	"testing"
 	"time"
 
-	"torchx/backends"
+	"torchx/runtime/backend"
 	"torchx/runtime/spec"
 )
 
@@ -39,23 +39,23 @@ func TestStatusUnknown(t *testing.T) {
 	w := newWorld(t)
 	ref := Ref{"local", "nope"}
 	_, err := w.Status(t.Context(), ref)
-	if want := "app local://torchx/nope does not exist or was deleted: see `torchx list`"; err == nil || err.Error() != want || !errors.Is(err, backends.ErrNotFound) {
+	if want := "app local://torchx/nope does not exist or was deleted: see `torchx list`"; err == nil || err.Error() != want || !errors.Is(err, backend.ErrNotFound) {
 		t.Errorf("got %v", err)
 	}
-	if _, err := w.Describe(t.Context(), ref); !errors.Is(err, backends.ErrNotFound) {
+	if _, err := w.Describe(t.Context(), ref); !errors.Is(err, backend.ErrNotFound) {
 		t.Errorf("describe: %v", err)
 	}
-	if err := w.Delete(t.Context(), ref, backends.DeleteOptions{}); !errors.Is(err, backends.ErrNotFound) {
+	if err := w.Delete(t.Context(), ref, backend.DeleteOptions{}); !errors.Is(err, backend.ErrNotFound) {
 		t.Errorf("delete: %v", err)
 	}
-	if err := w.Cancel(t.Context(), ref, backends.CancelOptions{}); err != nil {
+	if err := w.Cancel(t.Context(), ref, backend.CancelOptions{}); err != nil {
 		t.Errorf("cancel: %v", err)
 	}
-	if _, err := w.Wait(t.Context(), ref); !errors.Is(err, backends.ErrNotFound) {
+	if _, err := w.Wait(t.Context(), ref); !errors.Is(err, backend.ErrNotFound) {
 		t.Errorf("wait: %v", err)
 	}
-	w.local.describe = func(string) error { return fmt.Errorf("engine is off: %w", backends.ErrUnavailable) }
-	if _, err := w.Status(t.Context(), ref); !errors.Is(err, backends.ErrUnavailable) {
+	w.local.describe = func(string) error { return fmt.Errorf("engine is off: %w", backend.ErrUnavailable) }
+	if _, err := w.Status(t.Context(), ref); !errors.Is(err, backend.ErrUnavailable) {
 		t.Errorf("unavailable: %v", err)
 	}
 }
@@ -77,7 +77,7 @@ func TestStatusOfInterruptedSubmit(t *testing.T) {
 	if s, err := w.Status(t.Context(), ref); err != nil || s.State != spec.Submitted {
 		t.Fatalf("while the submitter lives: %+v, %v", s, err)
 	}
-	err := w.Delete(t.Context(), ref, backends.DeleteOptions{})
+	err := w.Delete(t.Context(), ref, backend.DeleteOptions{})
 	if err == nil || !strings.Contains(err.Error(), "just being submitted") {
 		t.Errorf("delete: %v", err)
 	}
@@ -89,7 +89,7 @@ func TestStatusOfInterruptedSubmit(t *testing.T) {
 	if a := w.rowOf(t, ref); a.State != spec.Failed || *a.ExitCode != 125 {
 		t.Errorf("the history has %v", a)
 	}
-	if err := w.Delete(t.Context(), ref, backends.DeleteOptions{}); err != nil {
+	if err := w.Delete(t.Context(), ref, backend.DeleteOptions{}); err != nil {
 		t.Errorf("delete: %v", err)
 	}
 }
@@ -167,18 +167,18 @@ func TestDescribe(t *testing.T) {
 // keeping is a fake of which there are several places, and that keeps what was submitted.
 type keeping struct{ *fake }
 
-func (k keeping) Place(cfg backends.Config) (backends.Config, error) {
+func (k keeping) Place(cfg backend.Config) (backend.Config, error) {
 	if cfg["image_type"] == "dir" {
-		return nil, backends.Errorf(backends.ErrUnavailable, "no such place")
+		return nil, backend.Errorf(backend.ErrUnavailable, "no such place")
 	}
-	return backends.Config{"log_dir": "/here"}, nil
+	return backend.Config{"log_dir": "/here"}, nil
 }
 
-func (k keeping) Submitted(ctx context.Context, id string) (*backends.Submitted, error) {
+func (k keeping) Submitted(ctx context.Context, id string) (*backend.Submitted, error) {
 	if _, err := k.Describe(ctx, id); err != nil {
 		return nil, err
 	}
-	return &backends.Submitted{App: echo(3), Cfg: backends.Config{"log_dir": "/here"}, Component: "utils.echo", Args: []string{"x"}, Partial: id == "partial"}, nil
+	return &backend.Submitted{App: echo(3), Cfg: backend.Config{"log_dir": "/here"}, Component: "utils.echo", Args: []string{"x"}, Partial: id == "partial"}, nil
 }
 
 // The history knows where an app is, even if that was nobody's choice, and without it
@@ -186,12 +186,12 @@ func (k keeping) Submitted(ctx context.Context, id string) (*backends.Submitted,
 func TestPlaceAndSubmitted(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
-	w.Backends.Add("far", func() (backends.Backend, error) { return keeping{w.other}, nil })
+	w.Backends.Add("far", func() (backend.Backend, error) { return keeping{w.other}, nil })
 	p, err := w.Plan(t.Context(), PlanRequest{Backend: "far", App: echo(1), Component: "utils.echo", Args: []string{"x"}})
 	if err != nil {
 		t.Fatal(err)
 	}
-	w.other.submit = func(plan *backends.Plan) error {
+	w.other.submit = func(plan *backend.Plan) error {
 		if plan.Component != "utils.echo" || len(plan.Args) != 1 {
 			t.Errorf("%+v", plan)
 		}
@@ -212,30 +212,30 @@ func TestPlaceAndSubmitted(t *testing.T) {
 			t.Errorf("%s: %+v, %v", id, d, err)
 		}
 	}
-	if _, err := w.Describe(t.Context(), Ref{"far", "nope"}); !errors.Is(err, backends.ErrNotFound) {
+	if _, err := w.Describe(t.Context(), Ref{"far", "nope"}); !errors.Is(err, backend.ErrNotFound) {
 		t.Errorf("an unknown app: %v", err)
 	}
-	layer, err := backends.CfgLayer("image_type=dir")
+	layer, err := backend.CfgLayer("image_type=dir")
 	if err != nil {
 		t.Fatal(err)
 	}
-	nowhere, err := w.Plan(t.Context(), PlanRequest{Backend: "far", App: echo(1), Cfg: []backends.Layer{layer}})
+	nowhere, err := w.Plan(t.Context(), PlanRequest{Backend: "far", App: echo(1), Cfg: []backend.Layer{layer}})
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := w.Submit(t.Context(), nowhere); !errors.Is(err, backends.ErrUnavailable) || w.row(t.Context(), nowhere.Ref()) != nil {
+	if _, err := w.Submit(t.Context(), nowhere); !errors.Is(err, backend.ErrUnavailable) || w.row(t.Context(), nowhere.Ref()) != nil {
 		t.Errorf("%v, row %v", err, w.row(t.Context(), nowhere.Ref()))
 	}
 }
 
 func TestWait(t *testing.T) {
 	t.Parallel()
-	for _, backend := range []string{"local", "docker"} { // by looking, and by a Waiter
-		t.Run(backend, func(t *testing.T) {
+	for _, backendName := range []string{"local", "docker"} { // by looking, and by a Waiter
+		t.Run(backendName, func(t *testing.T) {
 			t.Parallel()
 			w := newWorld(t)
-			f := map[string]*fake{"local": w.local, "docker": w.other}[backend]
-			ref := w.run(t, backend, "echo")
+			f := map[string]*fake{"local": w.local, "docker": w.other}[backendName]
+			ref := w.run(t, backendName, "echo")
 			var looks atomic.Int32
 			f.describe = func(string) error {
 				if looks.Add(1) == 3 {
@@ -257,22 +257,22 @@ func TestWait(t *testing.T) {
 // TestEndedAndUnavailable: how an app ended is on record, and needs nobody else.
 func TestEndedAndUnavailable(t *testing.T) {
 	t.Parallel()
-	for _, backend := range []string{"local", "docker"} { // by looking, and by a Waiter
+	for _, backendName := range []string{"local", "docker"} { // by looking, and by a Waiter
 		w := newWorld(t)
-		f := map[string]*fake{"local": w.local, "docker": w.other}[backend]
-		ref, live := w.run(t, backend, "echo"), w.run(t, backend, "live")
+		f := map[string]*fake{"local": w.local, "docker": w.other}[backendName]
+		ref, live := w.run(t, backendName, "echo"), w.run(t, backendName, "live")
 		f.finish(ref.ID, spec.Failed, 7)
 		if _, err := w.Status(t.Context(), ref); err != nil {
 			t.Fatal(err)
 		}
-		f.describe = func(string) error { return fmt.Errorf("engine is off: %w", backends.ErrUnavailable) }
+		f.describe = func(string) error { return fmt.Errorf("engine is off: %w", backend.ErrUnavailable) }
 		for name, look := range map[string]func(context.Context, Ref) (*spec.Status, error){"status": w.Status, "wait": w.Wait} {
 			s, err := look(t.Context(), ref)
 			if err != nil || s.State != spec.Failed || *s.ExitCode != 7 || s.Handle != ref.Handle() {
-				t.Errorf("%s on %s: %+v, %v", name, backend, s, err)
+				t.Errorf("%s on %s: %+v, %v", name, backendName, s, err)
 			}
-			if _, err := look(t.Context(), live); !errors.Is(err, backends.ErrUnavailable) {
-				t.Errorf("%s of a live app on %s: %v", name, backend, err)
+			if _, err := look(t.Context(), live); !errors.Is(err, backend.ErrUnavailable) {
+				t.Errorf("%s of a live app on %s: %v", name, backendName, err)
 			}
 		}
 	}
@@ -294,7 +294,7 @@ func TestCancelAndDelete(t *testing.T) {
 	w := newWorld(t)
 	ref := w.run(t, "local", "echo")
 	for range 2 {
-		if err := w.Cancel(t.Context(), ref, backends.CancelOptions{}); err != nil {
+		if err := w.Cancel(t.Context(), ref, backend.CancelOptions{}); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -303,10 +303,10 @@ func TestCancelAndDelete(t *testing.T) {
 	}
 	live := w.run(t, "local", "live")
 	for _, f := range []Ref{ref, live} {
-		if err := w.Delete(t.Context(), f, backends.DeleteOptions{}); err != nil {
+		if err := w.Delete(t.Context(), f, backend.DeleteOptions{}); err != nil {
 			t.Fatal(err)
 		}
-		if _, err := w.Status(t.Context(), f); !errors.Is(err, backends.ErrNotFound) {
+		if _, err := w.Status(t.Context(), f); !errors.Is(err, backend.ErrNotFound) {
 			t.Errorf("deleted: %v", err)
 		}
 	}

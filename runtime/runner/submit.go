@@ -5,7 +5,7 @@ import (
 	"errors"
 	"fmt"
 
-	"torchx/backends"
+	"torchx/runtime/backend"
 	"torchx/runtime/failpoint"
 	"torchx/runtime/spec"
 	"torchx/state"
@@ -27,7 +27,7 @@ func (r *Runner) Submit(ctx context.Context, p *Planned) (spec.Handle, error) {
 	if err != nil {
 		return spec.Handle{}, err
 	}
-	if placer, ok := b.(backends.Placer); ok {
+	if placer, ok := b.(backend.Placer); ok {
 		if p.Plan.Cfg, err = placer.Place(p.Plan.Cfg); err != nil {
 			return spec.Handle{}, fmt.Errorf("start app %s: %w", ref.Handle(), err)
 		}
@@ -73,7 +73,7 @@ func (r *Runner) record(ctx context.Context, p *Planned) (recorded bool, notice 
 	case err == nil:
 		return true, "", nil
 	case errors.Is(err, state.ErrExists):
-		return false, "", backends.Errorf(backends.ErrExists, "app %s is in the history already: choose another app id", p.Ref().Handle())
+		return false, "", backend.Errorf(backend.ErrExists, "app %s is in the history already: choose another app id", p.Ref().Handle())
 	case ctx.Err() != nil:
 		return false, "", ctx.Err()
 	}
@@ -99,9 +99,9 @@ func (r *Runner) newRow(p *Planned) (state.App, error) {
 // failed corrects the record of an app whose start failed. What the backend
 // itself says of the app is better than the error; an app that was there before
 // keeps no record of this try.
-func (r *Runner) failed(ctx context.Context, b backends.Backend, ref Ref, cause error) {
+func (r *Runner) failed(ctx context.Context, b backend.Backend, ref Ref, cause error) {
 	var err error
-	if errors.Is(cause, backends.ErrExists) {
+	if errors.Is(cause, backend.ErrExists) {
 		err = r.DB.Delete(ctx, ref.Backend, ref.ID)
 	} else {
 		err = r.DB.SetStatus(ctx, ref.Backend, ref.ID, r.failure(ctx, b, ref, cause))
@@ -111,8 +111,8 @@ func (r *Runner) failed(ctx context.Context, b backends.Backend, ref Ref, cause 
 	}
 }
 
-func (r *Runner) failure(ctx context.Context, b backends.Backend, ref Ref, cause error) *spec.Status {
-	var start *backends.StartError
+func (r *Runner) failure(ctx context.Context, b backend.Backend, ref Ref, cause error) *spec.Status {
+	var start *backend.StartError
 	isStart := errors.As(cause, &start)
 	if seen, err := b.Describe(ctx, ref.ID); err == nil && (seen.State.Terminal() || !isStart) {
 		return seen

@@ -9,7 +9,7 @@ import (
 	"strings"
 	"testing"
 
-	"torchx/backends"
+	"torchx/runtime/backend"
 	"torchx/runtime/spec"
 	"torchx/state"
 )
@@ -30,7 +30,7 @@ func TestSubmitRecordsFirst(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	p := w.plan(t)
-	w.local.submit = func(plan *backends.Plan) error {
+	w.local.submit = func(plan *backend.Plan) error {
 		a := w.rowOf(t, p.Ref())
 		if a.State != spec.Submitted || a.Component != "utils.echo" || len(a.Args) != 2 || a.Cwd != "/w" || a.Name != "echo" || string(a.Modules) != "[1]" {
 			t.Errorf("row = %+v", a)
@@ -61,21 +61,21 @@ func TestSubmitFailures(t *testing.T) {
 		code  int
 		msg   string
 	}{
-		{"not found", &backends.StartError{Code: 127, Err: errors.New("no such program")}, nil, spec.Failed, 127, "no such program"},
-		{"unavailable", fmt.Errorf("no engine: %w", backends.ErrUnavailable), nil, spec.Failed, 125, "no engine: backend unavailable"},
+		{"not found", &backend.StartError{Code: 127, Err: errors.New("no such program")}, nil, spec.Failed, 127, "no such program"},
+		{"unavailable", fmt.Errorf("no engine: %w", backend.ErrUnavailable), nil, spec.Failed, 125, "no engine: backend unavailable"},
 		{"interrupted", context.Canceled, nil, spec.Cancelled, 130, "context canceled"},
 		{
-			"backend knows better", &backends.StartError{Code: 126, Err: errors.New("x")},
+			"backend knows better", &backend.StartError{Code: 126, Err: errors.New("x")},
 			&spec.Status{State: spec.Failed, ExitCode: new(126), Msg: "from the backend"}, spec.Failed, 126, "from the backend",
 		},
 		{"still runs", errors.New("lost touch"), &spec.Status{State: spec.Running}, spec.Running, -1, ""},
-		{"started in part", &backends.StartError{Code: 125, Err: errors.New("y")}, &spec.Status{State: spec.Running}, spec.Failed, 125, "y"},
+		{"started in part", &backend.StartError{Code: 125, Err: errors.New("y")}, &spec.Status{State: spec.Running}, spec.Failed, 125, "y"},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
 			w := newWorld(t)
-			w.local.submit = func(p *backends.Plan) error {
+			w.local.submit = func(p *backend.Plan) error {
 				if tt.known != nil {
 					w.local.set(p.ID, tt.known)
 				}
@@ -102,8 +102,8 @@ func TestSubmitTakenID(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	p := w.plan(t)
-	w.local.submit = func(*backends.Plan) error { return fmt.Errorf("taken: %w", backends.ErrExists) }
-	if _, err := w.Submit(t.Context(), p); !errors.Is(err, backends.ErrExists) {
+	w.local.submit = func(*backend.Plan) error { return fmt.Errorf("taken: %w", backend.ErrExists) }
+	if _, err := w.Submit(t.Context(), p); !errors.Is(err, backend.ErrExists) {
 		t.Fatal(err)
 	}
 	if _, err := w.DB.Get(t.Context(), "local", p.Plan.ID); !errors.Is(err, state.ErrNotFound) {
@@ -113,7 +113,7 @@ func TestSubmitTakenID(t *testing.T) {
 	if _, err := w.Submit(t.Context(), p); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := w.Submit(t.Context(), p); !errors.Is(err, backends.ErrExists) {
+	if _, err := w.Submit(t.Context(), p); !errors.Is(err, backend.ErrExists) {
 		t.Errorf("second: %v", err)
 	}
 	if a := w.rowOf(t, p.Ref()); a.State == spec.Failed {
@@ -132,7 +132,7 @@ func TestSubmitWithoutHistory(t *testing.T) {
 		t.Fatal(err)
 	}
 	w.warned(t, "app "+p.Ref().Handle()+" is not in the history")
-	w.warnings, w.local.submit = nil, func(*backends.Plan) error { return errors.New("no room") }
+	w.warnings, w.local.submit = nil, func(*backend.Plan) error { return errors.New("no room") }
 	if _, err := w.Submit(t.Context(), w.plan(t)); err == nil || len(w.warnings) != 0 {
 		t.Errorf("an app that does not start: %v, warnings %q", err, w.warnings)
 	}
@@ -153,7 +153,7 @@ func TestSubmitWithoutHistory(t *testing.T) {
 	if ref, err := w.Resolve(t.Context(), p.Plan.ID[:len(p.Plan.ID)-1]); err != nil || ref.Backend != "local" {
 		t.Errorf("%v, %v", ref, err)
 	}
-	if err := w.Delete(t.Context(), p.Ref(), backends.DeleteOptions{}); err != nil {
+	if err := w.Delete(t.Context(), p.Ref(), backend.DeleteOptions{}); err != nil {
 		t.Error(err)
 	}
 }
@@ -163,7 +163,7 @@ func TestLoad(t *testing.T) {
 	w := newWorld(t)
 	p, err := w.Plan(t.Context(), PlanRequest{
 		Backend: "local", App: echo(1),
-		Cfg: []backends.Layer{backends.JSONLayer(map[string]any{"log_dir": "/l"}, "")},
+		Cfg: []backend.Layer{backend.JSONLayer(map[string]any{"log_dir": "/l"}, "")},
 	})
 	if err != nil {
 		t.Fatal(err)
@@ -187,13 +187,13 @@ func TestLoad(t *testing.T) {
 	if _, err := w.Submit(t.Context(), p); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := w.Load(t.Context(), raw, LoadOptions{}); !errors.Is(err, backends.ErrExists) {
+	if _, err := w.Load(t.Context(), raw, LoadOptions{}); !errors.Is(err, backend.ErrExists) {
 		t.Errorf("in history: %v", err)
 	}
 	if err := w.DB.Delete(t.Context(), "local", p.Plan.ID); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := w.Load(t.Context(), raw, LoadOptions{}); !errors.Is(err, backends.ErrExists) {
+	if _, err := w.Load(t.Context(), raw, LoadOptions{}); !errors.Is(err, backend.ErrExists) {
 		t.Errorf("in backend: %v", err)
 	}
 }
@@ -216,19 +216,19 @@ func TestLoadErrors(t *testing.T) {
 		name, text, want string
 		is               error
 	}{
-		{"empty", "", "it is empty", backends.ErrInvalidPlan},
-		{"no json", "\n\nfoo", "line 3: invalid character", backends.ErrInvalidPlan},
-		{"array", "[]", "line 1: ", backends.ErrInvalidPlan},
-		{"unknown field", edit(`{"app":`, `{"apps":`), `unknown field "apps"`, backends.ErrInvalidPlan},
-		{"unknown field of a role", edit(`"entrypoint":`, `"entry":`), `unknown field "entry"`, backends.ErrInvalidPlan},
-		{"nothing in it", "{}", `"app" or "request" is missing`, backends.ErrInvalidPlan},
-		{"two values", string(raw) + "{}", "more than one", backends.ErrInvalidPlan},
-		{"replicas", edit(`"num_replicas":2`, `"num_replicas":0`), "non-positive replicas", backends.ErrInvalidPlan},
-		{"option", edit(`"image_type":"cwd"`, `"image_type":"cwf"`), "one of cwd, dir", backends.ErrInvalidOption},
-		{"unknown option", edit(`"image_type":`, `"image_typ":`), "unknown option image_typ. Did you mean image_type?", backends.ErrInvalidPlan},
-		{"bad id", edit(`"app_id":"`, `"app_id":"a/`), "app id", backends.ErrInvalidPlan},
-		{"no backend", edit(`"TORCHX_JOB_ID"`, `"JOB_ID"`), "choose it with -b", backends.ErrInvalidPlan},
-		{"unknown backend", edit(`local://torchx`, `nope://torchx`), `unknown backend "nope"`, backends.ErrNotFound},
+		{"empty", "", "it is empty", backend.ErrInvalidPlan},
+		{"no json", "\n\nfoo", "line 3: invalid character", backend.ErrInvalidPlan},
+		{"array", "[]", "line 1: ", backend.ErrInvalidPlan},
+		{"unknown field", edit(`{"app":`, `{"apps":`), `unknown field "apps"`, backend.ErrInvalidPlan},
+		{"unknown field of a role", edit(`"entrypoint":`, `"entry":`), `unknown field "entry"`, backend.ErrInvalidPlan},
+		{"nothing in it", "{}", `"app" or "request" is missing`, backend.ErrInvalidPlan},
+		{"two values", string(raw) + "{}", "more than one", backend.ErrInvalidPlan},
+		{"replicas", edit(`"num_replicas":2`, `"num_replicas":0`), "non-positive replicas", backend.ErrInvalidPlan},
+		{"option", edit(`"image_type":"cwd"`, `"image_type":"cwf"`), "one of cwd, dir", backend.ErrInvalidOption},
+		{"unknown option", edit(`"image_type":`, `"image_typ":`), "unknown option image_typ. Did you mean image_type?", backend.ErrInvalidPlan},
+		{"bad id", edit(`"app_id":"`, `"app_id":"a/`), "app id", backend.ErrInvalidPlan},
+		{"no backend", edit(`"TORCHX_JOB_ID"`, `"JOB_ID"`), "choose it with -b", backend.ErrInvalidPlan},
+		{"unknown backend", edit(`local://torchx`, `nope://torchx`), `unknown backend "nope"`, backend.ErrNotFound},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {

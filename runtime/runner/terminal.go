@@ -5,7 +5,7 @@ import (
 	"errors"
 	"fmt"
 
-	"torchx/backends"
+	"torchx/runtime/backend"
 	"torchx/runtime/spec"
 )
 
@@ -31,20 +31,20 @@ func replicaCount(app *spec.App) (n int) {
 	return n
 }
 
-func (r *Runner) terminals(backend string) (backends.Terminals, error) {
-	b, err := r.Backends.Get(backend)
+func (r *Runner) terminals(backendName string) (backend.Terminals, error) {
+	b, err := r.Backends.Get(backendName)
 	if err != nil {
 		return nil, err
 	}
-	if t, ok := b.(backends.Terminals); ok {
+	if t, ok := b.(backend.Terminals); ok {
 		return t, nil
 	}
-	return nil, fmt.Errorf("%w %s", ErrNoTerminal, backend)
+	return nil, fmt.Errorf("%w %s", ErrNoTerminal, backendName)
 }
 
 // OpenTerminal connects to the terminal of an app. Errors: ErrNoTerminal,
 // backends.ErrNotFound, backends.ErrUnsupported if the app was started without one.
-func (r *Runner) OpenTerminal(ctx context.Context, ref Ref, o backends.TerminalOptions) (backends.Terminal, error) {
+func (r *Runner) OpenTerminal(ctx context.Context, ref Ref, o backend.TerminalOptions) (backend.Terminal, error) {
 	t, err := r.terminals(ref.Backend)
 	if err != nil {
 		return nil, err

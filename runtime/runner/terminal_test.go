@@ -5,15 +5,15 @@ import (
 	"strings"
 	"testing"
 
-	"torchx/backends"
-	"torchx/backends/mem"
+	"torchx/runtime/backend"
+	"torchx/test/membackend"
 )
 
 func TestCheckTerminal(t *testing.T) {
 	t.Parallel()
 	r := newMem(t)
 	for replicas, want := range map[int]error{1: ErrNoTerminal, 2: ErrManyReplicas} {
-		p, err := r.Plan(t.Context(), PlanRequest{Backend: mem.Name, App: echo(replicas)})
+		p, err := r.Plan(t.Context(), PlanRequest{Backend: membackend.Name, App: echo(replicas)})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -21,7 +21,7 @@ func TestCheckTerminal(t *testing.T) {
 			t.Errorf("%d replicas: %v", replicas, err)
 		}
 	}
-	_, err := r.OpenTerminal(t.Context(), Ref{mem.Name, "any"}, backends.TerminalOptions{})
+	_, err := r.OpenTerminal(t.Context(), Ref{membackend.Name, "any"}, backend.TerminalOptions{})
 	if !errors.Is(err, ErrNoTerminal) || !strings.HasSuffix(err.Error(), "not supported by backend mem") {
 		t.Errorf("%v", err)
 	}

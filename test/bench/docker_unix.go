@@ -8,7 +8,7 @@ import (
 	"os/exec"
 	"strings"
 
-	"torchx/backends/docker/enginetest"
+	"torchx/test/enginetest"
 )
 
 // dockers is a Docker Engine: the one that answers, or one that was started for

@@ -12,10 +12,10 @@ import (
 	"path/filepath"
 	"strings"
 
-	"torchx/backends"
 	"torchx/backends/kubernetes"
-	"torchx/backends/kubernetes/clustertest"
+	"torchx/runtime/backend"
 	"torchx/runtime/spec"
+	"torchx/test/clustertest"
 )
 
 // clusters is a Kubernetes cluster with nodes that run nothing, started for the
@@ -62,14 +62,14 @@ func (k *clusters) planned() (torchx, floor side, err error) {
 	if err != nil {
 		return nil, nil, err
 	}
-	cfg, _, err := backends.Resolve(b.Options())
+	cfg, _, err := backend.Resolve(b.Options())
 	if err != nil {
 		return nil, nil, err
 	}
 	role := spec.NewRole("trainer", "image")
 	role.Entrypoint, role.Args, role.NumReplicas = "sh", []string{"-c", "echo ${app_id} ${replica_id}"}, manyPods
-	in := backends.PlanInput{ID: "trainer-1", App: &spec.App{Name: "trainer", Roles: []spec.Role{role}}, Cfg: cfg, Cwd: k.dir}
-	plan := func() (*backends.Plan, error) { return b.Plan(context.Background(), in) }
+	in := backend.PlanInput{ID: "trainer-1", App: &spec.App{Name: "trainer", Roles: []spec.Role{role}}, Cfg: cfg, Cwd: k.dir}
+	plan := func() (*backend.Plan, error) { return b.Plan(context.Background(), in) }
 	made, err := plan()
 	if err != nil {
 		return nil, nil, err

@@ -11,7 +11,7 @@ import (
 	"github.com/containerd/errdefs"
 	"github.com/docker/docker/api/types/network"
 
-	"torchx/backends/docker/enginetest"
+	"torchx/test/enginetest"
 )
 
 // TestForeign: an app of another home is seen, marked, and only touched when asked.

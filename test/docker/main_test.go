@@ -21,8 +21,8 @@ import (
 	"github.com/docker/docker/api/types/container"
 	"github.com/docker/docker/api/types/filters"
 
-	"torchx/backends/docker/enginetest"
 	"torchx/runtime/spec"
+	"torchx/test/enginetest"
 )
 
 // labelApp is the label of TorchX that has a container's app.

@@ -13,8 +13,8 @@ import (
 	"github.com/docker/docker/api/types/container"
 	"github.com/docker/docker/api/types/network"
 
-	"torchx/backends/docker/enginetest"
 	"torchx/runtime/spec"
+	"torchx/test/enginetest"
 )
 
 // errorLine is the one line of the command's error.

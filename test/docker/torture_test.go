@@ -13,9 +13,9 @@ import (
 	"testing"
 	"time"
 
-	"torchx/backends/docker/enginetest"
 	"torchx/runtime/procs"
 	"torchx/runtime/spec"
+	"torchx/test/enginetest"
 )
 
 // shortTorture is how often something is killed where nobody asks for more.

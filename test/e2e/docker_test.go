@@ -9,7 +9,7 @@ import (
 	"strings"
 	"testing"
 
-	"torchx/backends/docker/enginetest"
+	"torchx/test/enginetest"
 )
 
 // engine is a Docker Engine for a test.

@@ -8,7 +8,7 @@ import (
 	"strings"
 	"testing"
 
-	"torchx/backends/docker/enginetest"
+	"torchx/test/enginetest"
 )
 
 // forwardVariable makes this program forward connections, see clustertest.Forward;

@@ -18,8 +18,8 @@ import (
 	"testing"
 	"time"
 
-	"torchx/backends/kubernetes/clustertest"
 	"torchx/runtime/spec"
+	"torchx/test/clustertest"
 )
 
 const testTimeout = 3 * time.Minute

@@ -9,7 +9,7 @@ import (
 	"strings"
 	"testing"
 
-	"torchx/backends/kubernetes/clustertest"
+	"torchx/test/clustertest"
 )
 
 // ofHost mounts what the machine's Python needs, libraries of torch included: an

@@ -11,8 +11,8 @@ import (
 	"github.com/docker/docker/api/types/image"
 	"github.com/docker/docker/api/types/registry"
 
-	"torchx/backends"
 	"torchx/backends/workspace"
+	"torchx/runtime/backend"
 )
 
 // shortHash is how many digits of a hash people are shown.
@@ -28,15 +28,15 @@ type Build struct {
 	Name     string // what Tree.Name returned for Base
 	Labels   map[string]string
 	Quiet    bool // output is shown only if the build fails
-	Progress backends.Progress
+	Progress backend.Progress
 }
 
 // Run builds the image and names it. The name is given only if what was sent is
 // what the name stands for, so a name never lies. Errors: one line; the build's
 // output went to Progress.
 func (b *Build) Run(ctx context.Context, e Engine) (err error) {
-	defer func() { b.Progress.Tell(backends.Step{Name: b.step(), Ended: true, Failed: err != nil}) }()
-	b.Progress.Tell(backends.Step{Name: b.step(), Text: "sending files", Total: b.Tree.Bytes})
+	defer func() { b.Progress.Tell(backend.Step{Name: b.step(), Ended: true, Failed: err != nil}) }()
+	b.Progress.Tell(backend.Step{Name: b.step(), Text: "sending files", Total: b.Tree.Bytes})
 	line, what := needsBuildKit(b.Tree.Dockerfile)
 	if what != "" {
 		err = b.runBuildx(ctx, e, fmt.Sprintf("%s, line %d: %s", workspace.Dockerfile, line, what))
@@ -74,7 +74,7 @@ func (b *Build) runClassic(ctx context.Context, e Engine) error {
 		}
 		out.write(m.Stream)
 		if m.Status != "" { // a base image that is pulled
-			b.Progress.Tell(backends.Step{Name: b.step(), Text: m.Status})
+			b.Progress.Tell(backend.Step{Name: b.step(), Text: m.Status})
 		}
 	})
 	out.flush()
@@ -169,7 +169,7 @@ func (c *counter) Write(p []byte) (int, error) {
 	n, err := c.out.Write(p)
 	c.done += int64(n)
 	b := c.build
-	b.Progress.Tell(backends.Step{Name: b.step(), Done: min(c.done, b.Tree.Bytes), Total: b.Tree.Bytes})
+	b.Progress.Tell(backend.Step{Name: b.step(), Done: min(c.done, b.Tree.Bytes), Total: b.Tree.Bytes})
 	return n, err
 }
 
@@ -206,12 +206,12 @@ func (o *output) line(line string) {
 		o.tail = append(o.tail[max(0, len(o.tail)-tailLines+1):], line)
 		return
 	}
-	o.build.Progress.Tell(backends.Step{Name: o.build.step(), Text: "building", Output: line})
+	o.build.Progress.Tell(backend.Step{Name: o.build.step(), Text: "building", Output: line})
 }
 
 // showTail shows the end of a quiet build that failed.
 func (o *output) showTail() {
 	for _, line := range o.tail {
-		o.build.Progress.Tell(backends.Step{Name: o.build.step(), Output: line})
+		o.build.Progress.Tell(backend.Step{Name: o.build.step(), Output: line})
 	}
 }

@@ -18,8 +18,8 @@ import (
 	"github.com/docker/docker/client"
 	"github.com/google/go-containerregistry/pkg/registry"
 
-	"torchx/backends"
-	"torchx/backends/docker/enginetest"
+	"torchx/runtime/backend"
+	"torchx/test/enginetest"
 )
 
 // Registries on the loopback of the engine's network; the second one asks for a login.
@@ -124,10 +124,10 @@ func remove(t *testing.T, c *client.Client, ref string) {
 // shown collects what progress is told.
 type shown struct {
 	mu    sync.Mutex
-	steps []backends.Step
+	steps []backend.Step
 }
 
-func (s *shown) tell(step backends.Step) {
+func (s *shown) tell(step backend.Step) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.steps = append(s.steps, step)

@@ -3,7 +3,7 @@ package image
 import (
 	"fmt"
 
-	"torchx/backends"
+	"torchx/runtime/backend"
 )
 
 // layers adds the progress of an image's layers up to one step.
@@ -11,7 +11,7 @@ type layers struct {
 	name string
 	verb string // what the engine calls the transfer: Downloading, Pushing
 	all  map[string]*layer
-	tell backends.Progress
+	tell backend.Progress
 }
 
 type layer struct {
@@ -19,7 +19,7 @@ type layer struct {
 	over        bool
 }
 
-func newLayers(name, verb string, tell backends.Progress) *layers {
+func newLayers(name, verb string, tell backend.Progress) *layers {
 	return &layers{name, verb, map[string]*layer{}, tell}
 }
 
@@ -47,8 +47,8 @@ func (l *layers) see(m message) {
 	l.tell.Tell(l.step(m.Status))
 }
 
-func (l *layers) step(status string) backends.Step {
-	s := backends.Step{Name: l.name}
+func (l *layers) step(status string) backend.Step {
+	s := backend.Step{Name: l.name}
 	over, known := 0, true
 	for _, at := range l.all {
 		if at.over {

@@ -10,7 +10,7 @@ import (
 	"github.com/docker/docker/api/types/image"
 	"golang.org/x/sync/errgroup"
 
-	"torchx/backends"
+	"torchx/runtime/backend"
 )
 
 // parallel is how many images are pulled at the same time; the engine itself
@@ -33,7 +33,7 @@ type Puller struct {
 	Policy   Policy
 	Offline  bool   // the user forbids the network: what is missing is an error at once
 	Default  string // the image that nobody chose, "" if there is none
-	Progress backends.Progress
+	Progress backend.Progress
 }
 
 // Ensure returns when the engine has all images; each may be named more than
@@ -110,8 +110,8 @@ func (p *Puller) pull(ctx context.Context, ref string) (err error) {
 		return err
 	}
 	name := "pull " + ref
-	p.Progress.Tell(backends.Step{Name: name, Text: "asking " + parsed.host})
-	defer func() { p.Progress.Tell(backends.Step{Name: name, Ended: true, Failed: err != nil}) }()
+	p.Progress.Tell(backend.Step{Name: name, Text: "asking " + parsed.host})
+	defer func() { p.Progress.Tell(backend.Step{Name: name, Ended: true, Failed: err != nil}) }()
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
 	alive := make(chan struct{}) // closed when the registry has answered

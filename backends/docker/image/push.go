@@ -7,7 +7,7 @@ import (
 
 	"github.com/docker/docker/api/types/image"
 
-	"torchx/backends"
+	"torchx/runtime/backend"
 )
 
 // Remote is the name of a built image in a repository: repo with the built
@@ -23,7 +23,7 @@ func Remote(repo, built string) (string, error) {
 
 // Push tags a local image with its remote name and pushes it with the
 // credentials of the user's Docker config. Layers that are there are not sent again.
-func Push(ctx context.Context, e Engine, local, remote string, tell backends.Progress) (err error) {
+func Push(ctx context.Context, e Engine, local, remote string, tell backend.Progress) (err error) {
 	parsed, err := parse(remote)
 	if err != nil {
 		return err
@@ -32,7 +32,7 @@ func Push(ctx context.Context, e Engine, local, remote string, tell backends.Pro
 		return fmt.Errorf("tag image %s as %s: %w", local, remote, err)
 	}
 	step := "push " + remote
-	defer func() { tell.Tell(backends.Step{Name: step, Ended: true, Failed: err != nil}) }()
+	defer func() { tell.Tell(backend.Step{Name: step, Ended: true, Failed: err != nil}) }()
 	auth := parsed.auth()
 	if auth == "" {
 		auth = noAuth

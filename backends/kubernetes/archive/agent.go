@@ -13,7 +13,7 @@ import (
 	"strings"
 	"time"
 
-	"torchx/backends"
+	"torchx/runtime/backend"
 	"torchx/runtime/procs"
 	"torchx/runtime/spec"
 )
@@ -176,7 +176,7 @@ func (g *Agent) Run(ctx context.Context) error {
 	if ctx.Err() != nil {
 		return nil // the archive was deleted
 	}
-	if err != nil && !errors.Is(err, backends.ErrNotFound) {
+	if err != nil && !errors.Is(err, backend.ErrNotFound) {
 		return err // the next command starts another agent
 	}
 	i.Done = true
@@ -241,9 +241,9 @@ func (g *Agent) begin(ctx context.Context, i Info) (*Snapshot, error) {
 		switch {
 		case err == nil:
 			return snap, nil
-		case errors.Is(err, backends.ErrNotFound) && time.Since(i.Begun) > beginTime:
+		case errors.Is(err, backend.ErrNotFound) && time.Since(i.Begun) > beginTime:
 			return nil, err
-		case errors.Is(err, backends.ErrNotFound):
+		case errors.Is(err, backend.ErrNotFound):
 			wait = time.Second
 		default:
 			g.Log("%v", err)

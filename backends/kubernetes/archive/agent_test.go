@@ -11,7 +11,7 @@ import (
 	"testing"
 	"time"
 
-	"torchx/backends"
+	"torchx/runtime/backend"
 	"torchx/runtime/spec"
 )
 
@@ -75,7 +75,7 @@ func TestAgent(t *testing.T) {
 	}
 	c.gone = true
 	for attempt, want := range []string{"first\n", "second\n"} {
-		wantLog(t, newApp(t, c, dir), backends.LogOptions{Tail: -1, Attempt: &attempt}, want)
+		wantLog(t, newApp(t, c, dir), backend.LogOptions{Tail: -1, Attempt: &attempt}, want)
 	}
 	if i, err := ReadInfo(dir); !i.Done || err != nil {
 		t.Errorf("%+v, %v", i, err)
@@ -187,7 +187,7 @@ func TestSave(t *testing.T) {
 	}
 	dir = t.TempDir() // so that the line comes from who follows
 	follower := newApp(t, c, dir)
-	log, err := follower.Open(t.Context(), worker, backends.LogOptions{Follow: true, Tail: -1})
+	log, err := follower.Open(t.Context(), worker, backend.LogOptions{Follow: true, Tail: -1})
 	if err != nil {
 		t.Fatal(err)
 	}

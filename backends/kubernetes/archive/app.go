@@ -10,8 +10,8 @@ import (
 	"sync"
 	"time"
 
-	"torchx/backends"
 	"torchx/backends/kubernetes/podlog"
+	"torchx/runtime/backend"
 	"torchx/runtime/logstore"
 	"torchx/runtime/spec"
 )
@@ -35,7 +35,7 @@ type Config struct {
 	Backend   string // its name, for the history
 	ID        string
 	Dir       string
-	Stream    backends.Stream // the only one that Cluster sends; "" is both, Combined
+	Stream    backend.Stream // the only one that Cluster sends; "" is both, Combined
 	Cluster   Cluster
 	Positions func(ctx context.Context) Positions // nil, or returns nil: there is no history
 	Hub       *logstore.Hub
@@ -195,7 +195,7 @@ func (a *App) keepWatch(ctx context.Context) {
 			a.saveCursors()
 		case err := <-done:
 			switch {
-			case errors.Is(err, backends.ErrNotFound): // it was deleted: all pods are gone
+			case errors.Is(err, backend.ErrNotFound): // it was deleted: all pods are gone
 				a.see(&Snapshot{Status: &spec.Status{State: spec.Unknown}})
 				a.fail(nil)
 			case err != nil && ctx.Err() == nil:

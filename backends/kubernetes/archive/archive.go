@@ -27,9 +27,9 @@ import (
 	"strconv"
 	"time"
 
-	"torchx/backends"
 	"torchx/backends/kubernetes/podlog"
 	"torchx/runtime/agent"
+	"torchx/runtime/backend"
 	"torchx/runtime/spec"
 )
 
@@ -83,8 +83,8 @@ type Cluster interface {
 
 // Positions keeps cursors; *state.DB is one.
 type Positions interface {
-	GetPosition(ctx context.Context, backend, id, reader string) (position string, ok bool, err error)
-	SetPositions(ctx context.Context, backend, id string, positions map[string]string) error
+	GetPosition(ctx context.Context, backendName, id, reader string) (position string, ok bool, err error)
+	SetPositions(ctx context.Context, backendName, id string, positions map[string]string) error
 }
 
 // Dir is the folder of an app.
@@ -92,8 +92,8 @@ func Dir(home, id string) string { return filepath.Join(home, archiveFolder, age
 
 // StreamDir is the folder in which an archive has one stream alone; the archive itself
 // for both.
-func StreamDir(dir string, s backends.Stream) string {
-	if s == "" || s == backends.Combined {
+func StreamDir(dir string, s backend.Stream) string {
+	if s == "" || s == backend.Combined {
 		return dir
 	}
 	return filepath.Join(dir, streamsFolder, string(s))

@@ -15,8 +15,8 @@ import (
 	"testing"
 	"time"
 
-	"torchx/backends"
 	"torchx/backends/kubernetes/podlog"
+	"torchx/runtime/backend"
 	"torchx/runtime/spec"
 )
 
@@ -112,7 +112,7 @@ func (c *cluster) Look(context.Context) (*Snapshot, error) {
 	defer c.mu.Unlock()
 	c.looked++
 	if c.gone {
-		return nil, backends.ErrNotFound
+		return nil, backend.ErrNotFound
 	}
 	return c.snapshot(), c.away
 }
@@ -126,7 +126,7 @@ func (c *cluster) Watch(ctx context.Context, see func(*Snapshot)) error {
 		s, changed, gone := c.snapshot(), c.changed, c.gone
 		c.mu.Unlock()
 		if gone {
-			return backends.ErrNotFound
+			return backend.ErrNotFound
 		}
 		see(s)
 		if s.Status.State.Terminal() {
@@ -192,7 +192,7 @@ func newApp(t *testing.T, c *cluster, dir string) *App {
 	return a
 }
 
-func read(t *testing.T, a *App, o backends.LogOptions) (text string, notices []string, err error) {
+func read(t *testing.T, a *App, o backend.LogOptions) (text string, notices []string, err error) {
 	t.Helper()
 	r, err := a.Open(t.Context(), worker, o)
 	if err != nil {
@@ -210,14 +210,14 @@ func read(t *testing.T, a *App, o backends.LogOptions) (text string, notices []s
 		}
 		if block.Notice != "" {
 			notices = append(notices, block.Notice)
-		} else if block.Stream != backends.Combined {
+		} else if block.Stream != backend.Combined {
 			t.Errorf("stream %q", block.Stream)
 		}
 		b.Write(block.Data)
 	}
 }
 
-func wantLog(t *testing.T, a *App, o backends.LogOptions, want string) {
+func wantLog(t *testing.T, a *App, o backend.LogOptions, want string) {
 	t.Helper()
 	got, notices, err := read(t, a, o)
 	if got != want || err != nil {
@@ -225,7 +225,7 @@ func wantLog(t *testing.T, a *App, o backends.LogOptions, want string) {
 	}
 }
 
-var all = backends.LogOptions{Tail: -1}
+var all = backend.LogOptions{Tail: -1}
 
 // A second look reads on where the first one ended, and what was read stays.
 func TestReadTwice(t *testing.T) {
@@ -236,9 +236,9 @@ func TestReadTwice(t *testing.T) {
 	wantLog(t, newApp(t, c, dir), all, "one\ntwo\n")
 	c.write(r, "three\n")
 	wantLog(t, newApp(t, c, dir), all, "one\ntwo\nthree\n")
-	wantLog(t, newApp(t, c, dir), backends.LogOptions{Tail: 1}, "three\n")
-	wantLog(t, newApp(t, c, dir), backends.LogOptions{Tail: -1, FromLine: 2, ToLine: 2}, "two\n")
-	wantLog(t, newApp(t, c, dir), backends.LogOptions{Tail: -1, Since: epoch.Add(20 * time.Millisecond), Until: epoch.Add(25 * time.Millisecond)}, "two\n")
+	wantLog(t, newApp(t, c, dir), backend.LogOptions{Tail: 1}, "three\n")
+	wantLog(t, newApp(t, c, dir), backend.LogOptions{Tail: -1, FromLine: 2, ToLine: 2}, "two\n")
+	wantLog(t, newApp(t, c, dir), backend.LogOptions{Tail: -1, Since: epoch.Add(20 * time.Millisecond), Until: epoch.Add(25 * time.Millisecond)}, "two\n")
 
 	c.update(func() { c.runs, c.state = nil, spec.Succeeded }) // the pod is deleted
 	got, notices, err := read(t, newApp(t, c, dir), all)
@@ -256,16 +256,16 @@ func TestNothingIsLeft(t *testing.T) {
 	wantLog(t, a, all, "") // no pod yet
 	c.state = spec.Succeeded
 	a = newApp(t, c, t.TempDir())
-	if _, _, err := read(t, a, all); !errors.Is(err, backends.ErrNotFound) || !strings.Contains(err.Error(), "archive=true") {
+	if _, _, err := read(t, a, all); !errors.Is(err, backend.ErrNotFound) || !strings.Contains(err.Error(), "archive=true") {
 		t.Error(err)
 	}
 	c.add(run("a", 1), "x\n")
 	for _, attempt := range []int{-1, 2} {
-		if _, _, err := read(t, newApp(t, c, t.TempDir()), backends.LogOptions{Tail: -1, Attempt: &attempt}); !errors.Is(err, backends.ErrNotFound) {
+		if _, _, err := read(t, newApp(t, c, t.TempDir()), backend.LogOptions{Tail: -1, Attempt: &attempt}); !errors.Is(err, backend.ErrNotFound) {
 			t.Error(attempt, err)
 		}
 	}
-	if _, err := newApp(t, c, t.TempDir()).Open(t.Context(), spec.Replica{Role: "worker", ID: 7}, all); !errors.Is(err, backends.ErrNotFound) {
+	if _, err := newApp(t, c, t.TempDir()).Open(t.Context(), spec.Replica{Role: "worker", ID: 7}, all); !errors.Is(err, backend.ErrNotFound) {
 		t.Error(err)
 	}
 }
@@ -280,7 +280,7 @@ func TestFollowers(t *testing.T) {
 	var wg sync.WaitGroup
 	for i := range followers {
 		a := newApp(t, c, dir) // of a process of its own
-		wg.Go(func() { got[i], _, _ = read(t, a, backends.LogOptions{Follow: true, Tail: -1}) })
+		wg.Go(func() { got[i], _, _ = read(t, a, backend.LogOptions{Follow: true, Tail: -1}) })
 	}
 	first, second := run("a", 0), run("b", 1)
 	c.await(t, func() bool { return c.looked >= followers })
@@ -312,7 +312,7 @@ func TestFollowers(t *testing.T) {
 		}
 	}
 	zero := 0
-	wantLog(t, newApp(t, c, dir), backends.LogOptions{Tail: 1, Attempt: &zero}, "first 19\n")
+	wantLog(t, newApp(t, c, dir), backend.LogOptions{Tail: 1, Attempt: &zero}, "first 19\n")
 }
 
 // What a look finds while somebody else follows is not behind.
@@ -322,7 +322,7 @@ func TestLookBesideFollower(t *testing.T) {
 	r := run("a", 0)
 	c.add(r, "0\n")
 	follower := newApp(t, c, dir)
-	log, err := follower.Open(t.Context(), worker, backends.LogOptions{Follow: true, Tail: -1})
+	log, err := follower.Open(t.Context(), worker, backend.LogOptions{Follow: true, Tail: -1})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -345,7 +345,7 @@ func TestTailFollowed(t *testing.T) {
 	r := run("a", 0)
 	c.add(r, "1\n", "2\n", "3\n")
 	a := newApp(t, c, t.TempDir())
-	log, err := a.Open(t.Context(), worker, backends.LogOptions{Follow: true, Tail: 1})
+	log, err := a.Open(t.Context(), worker, backend.LogOptions{Follow: true, Tail: 1})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -416,12 +416,12 @@ func TestSeveralContainers(t *testing.T) {
 	c.end(spec.Succeeded)
 	want := "1\nproxy listening\nproxy \n2\n"
 	wantLog(t, newApp(t, c, dir), all, want)
-	wantLog(t, newApp(t, c, dir), backends.LogOptions{Tail: 2}, "proxy \n2\n")
-	wantLog(t, newApp(t, c, dir), backends.LogOptions{Tail: -1, FromLine: 2, ToLine: 3}, "proxy listening\nproxy \n")
+	wantLog(t, newApp(t, c, dir), backend.LogOptions{Tail: 2}, "proxy \n2\n")
+	wantLog(t, newApp(t, c, dir), backend.LogOptions{Tail: -1, FromLine: 2, ToLine: 3}, "proxy listening\nproxy \n")
 	c.gone = true
 	wantLog(t, newApp(t, c, dir), all, want)
 
-	got, _, err := read(t, newApp(t, newClusterOf(c), t.TempDir()), backends.LogOptions{Follow: true, Tail: -1})
+	got, _, err := read(t, newApp(t, newClusterOf(c), t.TempDir()), backend.LogOptions{Follow: true, Tail: -1})
 	if err != nil || len(got) != len(want) {
 		t.Errorf("%q %v", got, err)
 	}
@@ -439,7 +439,7 @@ func TestTailOfSeveralFollowed(t *testing.T) {
 	c.write(main, "1\n", "2\n")
 	c.write(side, "c\n")
 	c.write(main, "3\n")
-	r, err := newApp(t, c, t.TempDir()).Open(t.Context(), worker, backends.LogOptions{Follow: true, Tail: 3})
+	r, err := newApp(t, c, t.TempDir()).Open(t.Context(), worker, backend.LogOptions{Follow: true, Tail: 3})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -527,8 +527,8 @@ func TestCursorInHistory(t *testing.T) {
 func TestClusterIsAway(t *testing.T) {
 	t.Parallel()
 	c := newCluster()
-	c.away = backends.Errorf(backends.ErrUnavailable, "away")
-	if _, err := newApp(t, c, t.TempDir()).Open(t.Context(), worker, all); !errors.Is(err, backends.ErrUnavailable) {
+	c.away = backend.Errorf(backend.ErrUnavailable, "away")
+	if _, err := newApp(t, c, t.TempDir()).Open(t.Context(), worker, all); !errors.Is(err, backend.ErrUnavailable) {
 		t.Error(err)
 	}
 }
@@ -543,7 +543,7 @@ func TestNeverStarted(t *testing.T) {
 	done := make(chan string, 1)
 	a := newApp(t, c, t.TempDir())
 	go func() {
-		text, notices, err := read(t, a, backends.LogOptions{Follow: true, Tail: -1})
+		text, notices, err := read(t, a, backend.LogOptions{Follow: true, Tail: -1})
 		done <- fmt.Sprint(text, notices, err)
 	}()
 	c.await(t, func() bool { return c.looked > 0 })

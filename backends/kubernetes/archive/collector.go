@@ -11,8 +11,8 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
-	"torchx/backends"
 	"torchx/backends/kubernetes/podlog"
+	"torchx/runtime/backend"
 	"torchx/runtime/logstore"
 	"torchx/runtime/spec"
 )
@@ -261,7 +261,7 @@ func (c *collector) lastCopied(ctx context.Context, name logName) (last time.Tim
 	one := func(int) string { return name.dir(replicaDir(c.app.Dir, c.replica)) }
 	r, err := logstore.Open(logstore.Source{
 		Dir: one, State: func() (int, bool, error) { return 1, false, nil },
-	}, backends.LogOptions{Tail: 1})
+	}, backend.LogOptions{Tail: 1})
 	if err != nil {
 		return last
 	}

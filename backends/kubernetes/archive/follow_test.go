@@ -7,8 +7,8 @@ import (
 	"testing"
 	"time"
 
-	"torchx/backends"
 	"torchx/backends/kubernetes/podlog"
+	"torchx/runtime/backend"
 	"torchx/runtime/spec"
 )
 
@@ -41,7 +41,7 @@ func TestFollow(t *testing.T) {
 	}
 	c.gone = true
 	zero := 0
-	wantLog(t, newApp(t, c, dir), backends.LogOptions{Tail: -1, Attempt: &zero}, "one\nand\n")
+	wantLog(t, newApp(t, c, dir), backend.LogOptions{Tail: -1, Attempt: &zero}, "one\nand\n")
 	wantLog(t, newApp(t, c, dir), all, "two\n")
 }
 
@@ -73,7 +73,7 @@ func TestFollowEnd(t *testing.T) {
 	c, dir := newCluster(), t.TempDir()
 	c.add(run("a", 0), "one\n")
 	watch, snap := shown(c)
-	log, err := newApp(t, c, dir).Open(t.Context(), worker, backends.LogOptions{Follow: true, Tail: -1})
+	log, err := newApp(t, c, dir).Open(t.Context(), worker, backend.LogOptions{Follow: true, Tail: -1})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -8,7 +8,7 @@ import (
 	"path/filepath"
 	"strconv"
 
-	"torchx/backends"
+	"torchx/runtime/backend"
 	"torchx/runtime/logstore"
 	"torchx/runtime/spec"
 )
@@ -29,8 +29,8 @@ func makeReplica(dir string, r spec.Replica) error {
 }
 
 // Kept says which logs an archive has; nil if it has none.
-func Kept(dir string) *backends.KeptLogs {
-	k := &backends.KeptLogs{Dir: dir, Layout: layout}
+func Kept(dir string) *backend.KeptLogs {
+	k := &backend.KeptLogs{Dir: dir, Layout: layout}
 	roles, err := os.ReadDir(filepath.Join(dir, replicasFolder))
 	if err != nil {
 		return nil
@@ -41,7 +41,7 @@ func Kept(dir string) *backends.KeptLogs {
 		if err != nil {
 			continue
 		}
-		role := backends.KeptRole{Role: string(name)}
+		role := backend.KeptRole{Role: string(name)}
 		ids, err := os.ReadDir(folder)
 		if err != nil {
 			continue
@@ -63,11 +63,11 @@ func Kept(dir string) *backends.KeptLogs {
 
 // OpenKept opens a log of an archive of which the cluster knows nothing any more.
 // Errors: backends.ErrNotFound.
-func OpenKept(k *backends.KeptLogs, r spec.Replica, hub *logstore.Hub, o backends.LogOptions) (backends.LogReader, error) {
+func OpenKept(k *backend.KeptLogs, r spec.Replica, hub *logstore.Hub, o backend.LogOptions) (backend.LogReader, error) {
 	dir := StreamDir(k.Dir, o.Stream)
 	_, attempts := archived(dir, r)
 	if attempts == 0 {
-		return nil, fmt.Errorf("replica %s/%d was not archived: %w", r.Role, r.ID, backends.ErrNotFound)
+		return nil, fmt.Errorf("replica %s/%d was not archived: %w", r.Role, r.ID, backend.ErrNotFound)
 	}
 	return openArchived(dir, r, attempts, hub, o)
 }

@@ -7,14 +7,14 @@ import (
 	"io"
 	"sync"
 
-	"torchx/backends"
+	"torchx/runtime/backend"
 )
 
 // merged is the log of a pod of several containers: by time when it is not followed,
 // else as it comes. Lines of all but the main container begin with its name, as
 // TorchX has it. Lines are counted over all of them.
 type merged struct {
-	o        backends.LogOptions
+	o        backend.LogOptions
 	inputs   []*input
 	line     int64 // whole lines so far
 	skip     int64 // lines to leave out
@@ -28,20 +28,20 @@ type merged struct {
 
 // input is the log of one container.
 type input struct {
-	backends.LogReader
+	backend.LogReader
 	prefix string // "" for the main one
 	middle bool   // within a line
-	head   *backends.Block
+	head   *backend.Block
 	over   bool
 }
 
 type arrived struct {
-	backends.Block
+	backend.Block
 	err error
 }
 
 // openMerged opens the logs of the main container and of the others.
-func openMerged(others []string, open func(container string, o backends.LogOptions) (backends.LogReader, error), o backends.LogOptions) (backends.LogReader, error) {
+func openMerged(others []string, open func(container string, o backend.LogOptions) (backend.LogReader, error), o backend.LogOptions) (backend.LogReader, error) {
 	m := &merged{o: o}
 	each := o
 	each.FromLine, each.ToLine, each.Partial = 0, 0, false
@@ -83,7 +83,7 @@ func openMerged(others []string, open func(container string, o backends.LogOptio
 
 // shares is how many of the last lines that there are of all inputs are each one's.
 // What comes until they are followed takes the place of the oldest of its own input.
-func shares(others []string, open func(container string, o backends.LogOptions) (backends.LogReader, error), o backends.LogOptions) ([]int64, error) {
+func shares(others []string, open func(container string, o backend.LogOptions) (backend.LogReader, error), o backend.LogOptions) ([]int64, error) {
 	o.Follow, o.Partial = false, false
 	r, err := openMerged(others, open, o)
 	if err != nil {
@@ -105,7 +105,7 @@ func shares(others []string, open func(container string, o backends.LogOptions) 
 }
 
 // count is how many lines the inputs have together.
-func (m *merged) count(others []string, open func(container string, o backends.LogOptions) (backends.LogReader, error), o backends.LogOptions) (n int64, err error) {
+func (m *merged) count(others []string, open func(container string, o backend.LogOptions) (backend.LogReader, error), o backend.LogOptions) (n int64, err error) {
 	for _, name := range append([]string{""}, others...) {
 		r, err := open(name, o)
 		if err != nil {
@@ -125,7 +125,7 @@ func (m *merged) count(others []string, open func(container string, o backends.L
 var newline = []byte{'\n'}
 
 // Next implements backends.LogReader.
-func (m *merged) Next(ctx context.Context) (backends.Block, error) {
+func (m *merged) Next(ctx context.Context) (backend.Block, error) {
 	for {
 		b, err := m.pull(ctx)
 		if err != nil {
@@ -135,7 +135,7 @@ func (m *merged) Next(ctx context.Context) (backends.Block, error) {
 			return b, nil
 		}
 		if m.o.ToLine > 0 && m.line >= m.o.ToLine {
-			return backends.Block{}, io.EOF
+			return backend.Block{}, io.EOF
 		}
 		if b = m.cut(b); len(b.Data) > 0 {
 			return b, nil
@@ -144,7 +144,7 @@ func (m *merged) Next(ctx context.Context) (backends.Block, error) {
 }
 
 // cut leaves the lines of a block that are selected.
-func (m *merged) cut(b backends.Block) backends.Block {
+func (m *merged) cut(b backend.Block) backend.Block {
 	var kept []byte
 	for line := range bytes.Lines(b.Data) {
 		m.line++
@@ -159,21 +159,21 @@ func (m *merged) cut(b backends.Block) backends.Block {
 	return b
 }
 
-func (m *merged) pull(ctx context.Context) (backends.Block, error) {
+func (m *merged) pull(ctx context.Context) (backend.Block, error) {
 	if m.o.Follow {
 		return m.receive(ctx)
 	}
 	first := (*input)(nil)
 	for i, in := range m.inputs {
 		if err := in.fill(ctx); err != nil {
-			return backends.Block{}, err
+			return backend.Block{}, err
 		}
 		if in.head != nil && (first == nil || in.head.Time.Before(first.head.Time)) {
 			first, m.from = in, i
 		}
 	}
 	if first == nil {
-		return backends.Block{}, io.EOF
+		return backend.Block{}, io.EOF
 	}
 	b := *first.head
 	first.head = nil
@@ -197,7 +197,7 @@ func (in *input) fill(ctx context.Context) error {
 }
 
 // next is a block with the input's prefix, and data of its own.
-func (in *input) next(ctx context.Context) (backends.Block, error) {
+func (in *input) next(ctx context.Context) (backend.Block, error) {
 	b, err := in.Next(ctx)
 	if err != nil || len(b.Data) == 0 {
 		return b, err
@@ -218,7 +218,7 @@ func (in *input) next(ctx context.Context) (backends.Block, error) {
 }
 
 // receive hands out blocks as they come.
-func (m *merged) receive(ctx context.Context) (backends.Block, error) {
+func (m *merged) receive(ctx context.Context) (backend.Block, error) {
 	m.begin.Do(func() {
 		all, cancel := context.WithCancel(context.Background())
 		m.blocks, m.cancel = make(chan arrived), cancel
@@ -229,7 +229,7 @@ func (m *merged) receive(ctx context.Context) (backends.Block, error) {
 	for m.left > 0 {
 		select {
 		case <-ctx.Done():
-			return backends.Block{}, ctx.Err()
+			return backend.Block{}, ctx.Err()
 		case a := <-m.blocks:
 			if !errors.Is(a.err, io.EOF) {
 				return a.Block, a.err
@@ -237,7 +237,7 @@ func (m *merged) receive(ctx context.Context) (backends.Block, error) {
 			m.left--
 		}
 	}
-	return backends.Block{}, io.EOF
+	return backend.Block{}, io.EOF
 }
 
 func (m *merged) send(ctx context.Context, in *input) {

@@ -11,7 +11,7 @@ import (
 	"sync"
 	"time"
 
-	"torchx/backends"
+	"torchx/runtime/backend"
 	"torchx/runtime/logstore"
 	"torchx/runtime/spec"
 )
@@ -20,10 +20,10 @@ import (
 // what it gets, and reads the copy. Errors: backends.ErrNotFound (app, replica,
 // attempt, or a log that nobody archived), backends.ErrUnavailable,
 // backends.ErrInvalidOption.
-func (a *App) Open(ctx context.Context, r spec.Replica, o backends.LogOptions) (backends.LogReader, error) {
+func (a *App) Open(ctx context.Context, r spec.Replica, o backend.LogOptions) (backend.LogReader, error) {
 	_, kept := archived(a.Dir, r)
 	snap, err := a.look(ctx)
-	if errors.Is(err, backends.ErrNotFound) && kept > 0 {
+	if errors.Is(err, backend.ErrNotFound) && kept > 0 {
 		return openArchived(a.Dir, r, kept, a.Hub, o)
 	}
 	if err != nil {
@@ -33,14 +33,14 @@ func (a *App) Open(ctx context.Context, r spec.Replica, o backends.LogOptions) (
 	attempts := max(kept, attemptsOf(runs))
 	if attempts == 0 {
 		if snap.Status == nil || snap.Status.Replica(r) == nil {
-			return nil, fmt.Errorf("replica %s/%d of app %s: %w", r.Role, r.ID, a.ID, backends.ErrNotFound)
+			return nil, fmt.Errorf("replica %s/%d of app %s: %w", r.Role, r.ID, a.ID, backend.ErrNotFound)
 		}
 		if over {
-			return nil, backends.Errorf(backends.ErrNotFound, "it has no pod any more, and its log was not archived: -cfg archive=true does that, and so do `torchx wait` and `torchx log -t` while it runs")
+			return nil, backend.Errorf(backend.ErrNotFound, "it has no pod any more, and its log was not archived: -cfg archive=true does that, and so do `torchx wait` and `torchx log -t` while it runs")
 		}
 	}
 	if o.Attempt != nil && (*o.Attempt < 0 || *o.Attempt >= attempts) && (*o.Attempt > 0 || attempts > 0 || !o.Follow && !o.AllAttempts) {
-		return nil, fmt.Errorf("attempt %d: %s: %w", *o.Attempt, known(attempts), backends.ErrNotFound)
+		return nil, fmt.Errorf("attempt %d: %s: %w", *o.Attempt, known(attempts), backend.ErrNotFound)
 	}
 	return a.open(r, o, over), nil
 }
@@ -63,7 +63,7 @@ func attemptsOf(runs map[logName][]Run) (n int) {
 	return n
 }
 
-func (a *App) open(r spec.Replica, o backends.LogOptions, over bool) *reader {
+func (a *App) open(r spec.Replica, o backend.LogOptions, over bool) *reader {
 	rd := &reader{app: a, replica: r, o: o, follow: o.Follow && !over}
 	if !rd.follow || o.Tail >= 0 { // which lines are the last is known when all are there
 		rd.first, rd.releaseFirst = a.collect(r, false)
@@ -77,7 +77,7 @@ func (a *App) open(r spec.Replica, o backends.LogOptions, over bool) *reader {
 type reader struct {
 	app     *App
 	replica spec.Replica
-	o       backends.LogOptions
+	o       backend.LogOptions
 	follow  bool
 
 	mu           sync.Mutex
@@ -85,7 +85,7 @@ type reader struct {
 	collector    *collector // of what is followed; nil: nothing is (yet)
 	releaseFirst func()
 	release      func()
-	log          backends.LogReader
+	log          backend.LogReader
 	told         bool
 	closed       bool
 
@@ -95,13 +95,13 @@ type reader struct {
 }
 
 // Next implements backends.LogReader.
-func (r *reader) Next(ctx context.Context) (backends.Block, error) {
+func (r *reader) Next(ctx context.Context) (backend.Block, error) {
 	if err := r.await(ctx); err != nil {
-		return backends.Block{}, err
+		return backend.Block{}, err
 	}
 	log, err := r.opened()
 	if err != nil {
-		return backends.Block{}, err
+		return backend.Block{}, err
 	}
 	b, err := log.Next(ctx)
 	if errors.Is(err, io.EOF) {
@@ -164,7 +164,7 @@ func (r *reader) failure() error {
 	return nil
 }
 
-func (r *reader) opened() (backends.LogReader, error) {
+func (r *reader) opened() (backend.LogReader, error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if r.closed {
@@ -228,7 +228,7 @@ func (r *reader) Close() error {
 }
 
 // openArchived reads what is archived only.
-func openArchived(dir string, r spec.Replica, attempts int, hub *logstore.Hub, o backends.LogOptions) (backends.LogReader, error) {
+func openArchived(dir string, r spec.Replica, attempts int, hub *logstore.Hub, o backend.LogOptions) (backend.LogReader, error) {
 	var others []string
 	for attempt := range attempts {
 		others = append(others, containers(dir, r, attempt)...)
@@ -251,38 +251,38 @@ func (r *reader) others() (names []string) {
 
 // openLogs opens the log of the main container, together with those of the others
 // if there are any.
-func openLogs(dir string, r spec.Replica, others []string, hub *logstore.Hub, state func() (int, bool, error), o backends.LogOptions) (backends.LogReader, error) {
+func openLogs(dir string, r spec.Replica, others []string, hub *logstore.Hub, state func() (int, bool, error), o backend.LogOptions) (backend.LogReader, error) {
 	stream := o.Stream
-	o.Stream = backends.Combined // of its files: all is in one
+	o.Stream = backend.Combined // of its files: all is in one
 	others = slices.DeleteFunc(others, func(name string) bool { return name == "" })
 	slices.Sort(others)
 	others = slices.Compact(others)
-	open := func(container string, o backends.LogOptions) (backends.LogReader, error) {
+	open := func(container string, o backend.LogOptions) (backend.LogReader, error) {
 		return logstore.Open(logstore.Source{
 			Dir:   func(attempt int) string { return logName{attempt, container}.dir(replicaDir(dir, r)) },
 			State: state, Watch: []string{replicaDir(dir, r)}, Hub: hub,
 		}, o)
 	}
-	openAll := func() (backends.LogReader, error) { return openMerged(others, open, o) }
+	openAll := func() (backend.LogReader, error) { return openMerged(others, open, o) }
 	if len(others) == 0 {
-		openAll = func() (backends.LogReader, error) { return open("", o) }
+		openAll = func() (backend.LogReader, error) { return open("", o) }
 	}
 	log, err := openAll()
 	if err != nil {
 		return nil, err
 	}
-	return marked{log, cmp.Or(stream, backends.Combined)}, nil
+	return marked{log, cmp.Or(stream, backend.Combined)}, nil
 }
 
 // marked is a log whose lines are of one stream, or of both where the cluster does not
 // tell which.
 type marked struct {
-	backends.LogReader
-	stream backends.Stream
+	backend.LogReader
+	stream backend.Stream
 }
 
 // Next implements backends.LogReader.
-func (m marked) Next(ctx context.Context) (backends.Block, error) {
+func (m marked) Next(ctx context.Context) (backend.Block, error) {
 	b, err := m.LogReader.Next(ctx)
 	if b.Stream != "" {
 		b.Stream = m.stream

@@ -17,7 +17,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 
-	"torchx/backends"
+	"torchx/runtime/backend"
 )
 
 // server answers as an API server, and is reached by TLS as one.
@@ -74,7 +74,7 @@ func TestExplain(t *testing.T) {
 		want   []string
 	}{
 		"credentials": {
-			refusal(401, "Unauthorized", "Unauthorized", ""), backends.ErrUnavailable,
+			refusal(401, "Unauthorized", "Unauthorized", ""), backend.ErrUnavailable,
 			[]string{"context test", "credentials of user me", "expired", "log in again"},
 		},
 		"an object that etcd does not take": {
@@ -98,19 +98,19 @@ func TestExplain(t *testing.T) {
 			[]string{"exceeded quota: few", "limited: pods=2"},
 		},
 		"namespace": {
-			refusal(404, "NotFound", `namespaces "nope" not found`, `{"name":"nope","kind":"namespaces"}`), backends.ErrNotFound,
+			refusal(404, "NotFound", `namespaces "nope" not found`, `{"name":"nope","kind":"namespaces"}`), backend.ErrNotFound,
 			[]string{"no namespace nope", "kubectl --context test create namespace nope"},
 		},
 		"object": {
-			refusal(404, "NotFound", `jobs.batch "x" not found`, `{"name":"x","group":"batch","kind":"jobs"}`), backends.ErrNotFound,
+			refusal(404, "NotFound", `jobs.batch "x" not found`, `{"name":"x","group":"batch","kind":"jobs"}`), backend.ErrNotFound,
 			[]string{`jobs.batch "x" not found`},
 		},
 		"kind": {
-			refusal(404, "NotFound", "the server could not find the requested resource", ""), backends.ErrNotFound,
+			refusal(404, "NotFound", "the server could not find the requested resource", ""), backend.ErrNotFound,
 			[]string{"not installed"},
 		},
 		"taken": {
-			refusal(409, "AlreadyExists", `jobs.batch "x" already exists`, ""), backends.ErrExists,
+			refusal(409, "AlreadyExists", `jobs.batch "x" already exists`, ""), backend.ErrExists,
 			[]string{`"x" already exists`},
 		},
 		"invalid": {
@@ -122,7 +122,7 @@ func TestExplain(t *testing.T) {
 			[]string{`"validatejob.volcano.sh" denied`},
 		},
 		"webhook is away": {
-			refusal(500, "InternalError", `Internal error occurred: failed calling webhook "validatejob.volcano.sh": Post "https://x": EOF`, ""), backends.ErrUnavailable,
+			refusal(500, "InternalError", `Internal error occurred: failed calling webhook "validatejob.volcano.sh": Post "https://x": EOF`, ""), backend.ErrUnavailable,
 			[]string{"a webhook of the cluster does not answer", "validatejob.volcano.sh"},
 		},
 		"too old": {
@@ -130,11 +130,11 @@ func TestExplain(t *testing.T) {
 			[]string{"too old"},
 		},
 		"no status": {
-			func(w http.ResponseWriter, _ *http.Request) { http.Error(w, "bad gateway", http.StatusBadGateway) }, backends.ErrUnavailable,
+			func(w http.ResponseWriter, _ *http.Request) { http.Error(w, "bad gateway", http.StatusBadGateway) }, backend.ErrUnavailable,
 			[]string{"in trouble"},
 		},
 		"no JSON": {
-			func(w http.ResponseWriter, _ *http.Request) { fmt.Fprint(w, "<html>login</html>") }, backends.ErrUnavailable,
+			func(w http.ResponseWriter, _ *http.Request) { fmt.Fprint(w, "<html>login</html>") }, backend.ErrUnavailable,
 			[]string{"context test"},
 		},
 	} {
@@ -169,7 +169,7 @@ func TestUnreachable(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			_, err := reach(t, tt.url, "", nil).Groups(t.Context())
-			clear(t, err, backends.ErrUnavailable, "context test", tt.url, tt.want)
+			clear(t, err, backend.ErrUnavailable, "context test", tt.url, tt.want)
 		})
 	}
 	t.Run("late", func(t *testing.T) {
@@ -177,13 +177,13 @@ func TestUnreachable(t *testing.T) {
 		c := server(t, func(_ http.ResponseWriter, r *http.Request) { <-r.Context().Done() }, nil)
 		ctx, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)
 		defer cancel()
-		clear(t, c.GetPath(ctx, "/apis", nil), backends.ErrUnavailable, "does not answer")
+		clear(t, c.GetPath(ctx, "/apis", nil), backend.ErrUnavailable, "does not answer")
 	})
 	t.Run("cancelled", func(t *testing.T) {
 		t.Parallel()
 		ctx, cancel := context.WithCancel(t.Context())
 		c := server(t, func(_ http.ResponseWriter, r *http.Request) { cancel(); <-r.Context().Done() }, nil)
-		if err := c.GetPath(ctx, "/apis", nil); !errors.Is(err, context.Canceled) || errors.Is(err, backends.ErrUnavailable) {
+		if err := c.GetPath(ctx, "/apis", nil); !errors.Is(err, context.Canceled) || errors.Is(err, backend.ErrUnavailable) {
 			t.Error(err)
 		}
 	})

@@ -13,7 +13,7 @@ import (
 	"k8s.io/client-go/tools/clientcmd"
 	"k8s.io/client-go/tools/clientcmd/api"
 
-	"torchx/backends"
+	"torchx/runtime/backend"
 )
 
 // Variables of the environment that say where the cluster is, as for kubectl.
@@ -48,7 +48,7 @@ type Access struct {
 func Find(p Place, environ []string) (*Access, error) {
 	a, err := find(p, environ)
 	if err != nil {
-		return nil, backends.Errorf(backends.ErrUnavailable, "%w", err)
+		return nil, backend.Errorf(backend.ErrUnavailable, "%w", err)
 	}
 	return a, nil
 }

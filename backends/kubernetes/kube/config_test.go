@@ -7,7 +7,7 @@ import (
 	"strings"
 	"testing"
 
-	"torchx/backends"
+	"torchx/runtime/backend"
 )
 
 const twoContexts = `apiVersion: v1
@@ -93,7 +93,7 @@ func TestFindErrors(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			_, err := Find(tt.place, append([]string{}, tt.environ...))
-			clear(t, err, backends.ErrUnavailable, tt.want...)
+			clear(t, err, backend.ErrUnavailable, tt.want...)
 		})
 	}
 }

@@ -17,7 +17,7 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
-	"torchx/backends"
+	"torchx/runtime/backend"
 )
 
 // Errors of the classes of backends, and of these:
@@ -48,7 +48,7 @@ func (a *Access) explain(err error) error {
 	if status := apierrors.APIStatus(nil); errors.As(err, &status) {
 		e.text, e.class = a.answered(status.Status())
 	} else {
-		e.class, e.text = backends.ErrUnavailable, a.unreachable(err)
+		e.class, e.text = backend.ErrUnavailable, a.unreachable(err)
 	}
 	return e
 }
@@ -76,13 +76,13 @@ func (a *Access) answered(s metav1.Status) (text string, class error) {
 	switch s.Reason {
 	case metav1.StatusReasonUnauthorized:
 		return fmt.Sprintf("%s: the server %s does not accept the credentials%s, they may have expired: log in again, then see `kubectl%s auth whoami`",
-			a, a.Server, a.user(), a.flag()), backends.ErrUnavailable
+			a, a.Server, a.user(), a.flag()), backend.ErrUnavailable
 	case metav1.StatusReasonForbidden:
 		return a.forbidden(s, msg)
 	case metav1.StatusReasonNotFound:
-		return a.missing(s, msg), backends.ErrNotFound
+		return a.missing(s, msg), backend.ErrNotFound
 	case metav1.StatusReasonAlreadyExists:
-		return a.String() + ": " + msg, backends.ErrExists
+		return a.String() + ": " + msg, backend.ErrExists
 	case metav1.StatusReasonRequestEntityTooLarge:
 		return fmt.Sprintf("%s refuses it: %s", a, msg), ErrTooLarge
 	case metav1.StatusReasonInvalid, metav1.StatusReasonBadRequest:
@@ -92,13 +92,13 @@ func (a *Access) answered(s metav1.Status) (text string, class error) {
 	}
 	switch {
 	case strings.Contains(msg, "failed calling webhook"):
-		return fmt.Sprintf("%s: a webhook of the cluster does not answer, so it takes nothing: %s", a, msg), backends.ErrUnavailable
+		return fmt.Sprintf("%s: a webhook of the cluster does not answer, so it takes nothing: %s", a, msg), backend.ErrUnavailable
 	case strings.Contains(msg, "denied the request"): // by a webhook with a code of its own
 		return fmt.Sprintf("%s refuses it: %s", a, msg), ErrRefused
 	case strings.Contains(msg, "request is too large"), strings.Contains(msg, "message larger than max"): // of etcd, and of its client
 		return fmt.Sprintf("%s refuses it, as its store does not hold it: %s", a, msg), ErrTooLarge
 	case s.Code >= http.StatusInternalServerError, s.Code == http.StatusTooManyRequests:
-		return fmt.Sprintf("%s: the server %s is in trouble: %s", a, a.Server, msg), backends.ErrUnavailable
+		return fmt.Sprintf("%s: the server %s is in trouble: %s", a, a.Server, msg), backend.ErrUnavailable
 	}
 	return a.String() + ": " + msg, nil
 }

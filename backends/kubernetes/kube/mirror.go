@@ -14,7 +14,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 
-	"torchx/backends"
+	"torchx/runtime/backend"
 )
 
 const (
@@ -131,7 +131,7 @@ func (m *Mirror[T]) Run(ctx context.Context) error {
 			version = ""
 		case errors.Is(err, ErrForbidden) && version != "":
 			poll = true
-		case !errors.Is(err, backends.ErrUnavailable) && !errors.Is(err, io.ErrUnexpectedEOF):
+		case !errors.Is(err, backend.ErrUnavailable) && !errors.Is(err, io.ErrUnexpectedEOF):
 			return err
 		}
 		if err != nil && trouble.IsZero() {

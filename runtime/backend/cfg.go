@@ -1,0 +1,197 @@
+package backend
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"torchx/runtime/kv"
+	"torchx/runtime/suggest"
+)
+
+// none is the text of a value that means "no value".
+const none = "None"
+
+// placeholder is what `torchx configure` writes where a value must be filled in.
+const placeholder = "#FIXME"
+
+// Warning is one line for stderr about an option that has no effect.
+type Warning = string
+
+// Value is one option as somebody gave it, not yet of the option's type.
+type Value struct {
+	Key    string
+	Text   string
+	Quoted bool   // Text stood in quotes: None in it is a text
+	Origin string // where it stands, for messages: "-cfg", "FILE:LINE"
+
+	// Packed says that Text is the last of `k=v,k2=v2`: a word behind a delimiter
+	// in it is more likely a key without a value than a part of the value.
+	Packed bool
+	// IsJSON says that Data counts, not Text: what encoding/json made of a JSON value.
+	IsJSON bool
+	Data   any
+}
+
+// Layer is one source of options. Of several layers the first that has a key wins.
+type Layer []Value
+
+// ParseCfg reads the text of -cfg into its pairs, in order; quotes are taken off.
+func ParseCfg(text string) ([][2]string, error) {
+	layer, err := CfgLayer(text)
+	if err != nil {
+		return nil, err
+	}
+	var pairs [][2]string
+	for _, v := range layer {
+		pairs = append(pairs, [2]string{v.Key, v.Text})
+	}
+	return pairs, nil
+}
+
+// CfgLayer reads the text of -cfg. Errors: ErrInvalidOption.
+func CfgLayer(text string) (Layer, error) {
+	pairs, err := kv.Parse(text)
+	if err != nil {
+		return nil, Errorf(ErrInvalidOption, "-cfg: %w", err)
+	}
+	var layer Layer
+	for i, p := range pairs {
+		layer = append(layer, Value{Key: p.Key, Text: p.Value, Quoted: p.Quoted, Packed: i == len(pairs)-1, Origin: "-cfg"})
+	}
+	return layer, nil
+}
+
+// DefaultsLayer holds the options that an alias of a backend implies.
+func DefaultsLayer(defaults map[string]string, origin string) Layer {
+	var layer Layer
+	for _, key := range sortedKeys(defaults) {
+		layer = append(layer, Value{Key: key, Text: defaults[key], Origin: origin})
+	}
+	return layer
+}
+
+// JSONLayer holds options that were given as a JSON object.
+func JSONLayer(object map[string]any, origin string) Layer {
+	var layer Layer
+	for _, key := range sortedKeys(object) {
+		layer = append(layer, Value{Key: key, IsJSON: true, Data: object[key], Origin: origin})
+	}
+	return layer
+}
+
+func sortedKeys[V any](m map[string]V) []string {
+	keys := make([]string, 0, len(m))
+	for k := range m {
+		keys = append(keys, k)
+	}
+	slices.Sort(keys)
+	return keys
+}
+
+// Resolve gives every option its value: that of the first layer that has one,
+// else the option's default, else nil. A value None (JSON null) is nil and hides
+// later layers and the default. Keys that are no option make a warning and are
+// left out. Errors: ErrInvalidOption, with key, value and the expected form.
+func Resolve(opts []Option, layers ...Layer) (Config, []Warning, error) {
+	cfg := Config{}
+	for _, o := range opts {
+		value, err := resolve(o, layers)
+		if err != nil {
+			return nil, nil, err
+		}
+		if value == nil && o.Required {
+			return nil, nil, fmt.Errorf("option %s (%s) is required and has no value: give -cfg %s=%s or write it into .torchxconfig: %w",
+				o.Key, o.Type, o.Key, strings.ToUpper(o.Key), ErrInvalidOption)
+		}
+		cfg[o.Key] = value
+	}
+	return cfg, warnings(opts, layers), nil
+}
+
+func resolve(o Option, layers []Layer) (any, error) {
+	v, ok := Find(o.Key, layers...)
+	if !ok {
+		return o.Default, nil
+	}
+	value, err := o.cast(v)
+	if err != nil {
+		return nil, Errorf(ErrInvalidOption, "%s: option %s: %w", v.Origin, o.Key, err)
+	}
+	return value, nil
+}
+
+// Explained is an option with the value it has and why.
+type Explained struct {
+	Option
+	Value any // of the option's type, nil for none; the text as given if Err is set
+	// Given are the values that layers have for it, the one that counts first; none
+	// if the default counts.
+	Given []Value
+	Err   error // the value cannot be used
+}
+
+// Explain says of every option what Resolve makes of it. Unlike that it goes on
+// after an error, and a required option may lack its value.
+func Explain(opts []Option, layers ...Layer) []Explained {
+	all := make([]Explained, len(opts))
+	for i, o := range opts {
+		e := Explained{Option: o, Value: o.Default}
+		for _, layer := range layers {
+			if v, ok := Find(o.Key, layer); ok {
+				e.Given = append(e.Given, v)
+			}
+		}
+		if len(e.Given) > 0 {
+			if e.Value, e.Err = o.cast(e.Given[0]); e.Err != nil {
+				e.Value = e.Given[0].Text
+			}
+		}
+		all[i] = e
+	}
+	return all
+}
+
+// Unused says of each value that is no option's, in one line, where it stands and
+// which option was probably meant.
+func Unused(opts []Option, layers ...Layer) []Warning { return warnings(opts, layers) }
+
+// Find returns the value that counts for an option, if any layer has one.
+func Find(key string, layers ...Layer) (Value, bool) {
+	for _, layer := range layers {
+		for _, v := range layer {
+			if v.Key == key || CamelToSnake(v.Key) == key {
+				return v, true
+			}
+		}
+	}
+	return Value{}, false
+}
+
+// warnings names the values that no option takes.
+func warnings(opts []Option, layers []Layer) []Warning {
+	var keys []string
+	for _, o := range opts {
+		keys = append(keys, o.Key)
+	}
+	var list []Warning
+	for _, layer := range layers {
+		seen := map[string]string{}
+		for _, v := range layer {
+			key := v.Key
+			if !slices.Contains(keys, key) {
+				key = CamelToSnake(key)
+			}
+			first, twice := seen[key]
+			switch {
+			case !slices.Contains(keys, key):
+				list = append(list, fmt.Sprintf("%s: unknown option %s is ignored.%s", v.Origin, printable(v.Key), suggest.Hint(v.Key, keys)))
+			case twice:
+				list = append(list, fmt.Sprintf("%s: option %s is ignored: it was given before as %s", v.Origin, printable(v.Key), first))
+			default:
+				seen[key] = printable(v.Key)
+			}
+		}
+	}
+	return list
+}

@@ -1,0 +1,184 @@
+package backend
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+	"unicode/utf8"
+)
+
+// UsageText explains options as `torchx runopts` prints it: a usage line with
+// the required ones first, then each with its type, default and help. Lines are
+// wrapped at width columns; 0 is no limit.
+func UsageText(opts []Option, width int) string {
+	if len(opts) == 0 {
+		return "usage:\n    (no options)\n"
+	}
+	required, optional := parted(opts)
+	var usage []string
+	for _, o := range slices.Concat(required, optional) {
+		text := o.Key + "=" + strings.ToUpper(o.Key)
+		if !o.Required {
+			text = "[" + text + "]"
+		}
+		usage = append(usage, text)
+	}
+	var b strings.Builder
+	b.WriteString("usage:\n")
+	b.WriteString(wrap(usage, ",", "    ", width))
+	for _, group := range []struct {
+		title string
+		opts  []Option
+	}{{"required arguments", required}, {"optional arguments", optional}} {
+		if len(group.opts) > 0 {
+			fmt.Fprintf(&b, "\n%s:\n", group.title)
+			for _, o := range group.opts {
+				b.WriteString(o.usage(width))
+			}
+		}
+	}
+	return b.String()
+}
+
+// parted returns the required options and the others, each in their order.
+func parted(opts []Option) (required, optional []Option) {
+	for _, o := range opts {
+		if o.Required {
+			required = append(required, o)
+		} else {
+			optional = append(optional, o)
+		}
+	}
+	return required, optional
+}
+
+func (o Option) usage(width int) string {
+	kind := string(o.Type)
+	if !o.Required {
+		kind += ", " + FormatValue(o.Default)
+	}
+	text := fmt.Sprintf("    %s=%s (%s)\n", o.Key, strings.ToUpper(o.Key), kind)
+	help := strings.Fields(o.Help)
+	if o.Choices != nil {
+		help = append(help, "(one of "+strings.Join(o.Choices, ", ")+")")
+	}
+	if len(help) > 0 {
+		text += wrap(help, " ", "        ", width)
+	}
+	return text
+}
+
+// wrap joins words by sep into lines of at most width columns, where the words allow it.
+func wrap(words []string, sep, indent string, width int) string {
+	var b strings.Builder
+	used := 0
+	for i, word := range words {
+		if i < len(words)-1 {
+			word += sep
+		}
+		n := utf8.RuneCountInString(strings.TrimRight(word, " "))
+		if used > 0 && width > 0 && used+n > width {
+			b.WriteByte('\n')
+			used = 0
+		}
+		if used == 0 {
+			b.WriteString(indent)
+			used = len(indent)
+		}
+		b.WriteString(word)
+		used += utf8.RuneCountInString(word)
+	}
+	lines := strings.Split(b.String(), "\n")
+	for i := range lines {
+		lines[i] = strings.TrimRight(lines[i], " ")
+	}
+	return strings.Join(lines, "\n") + "\n"
+}
+
+// FormatValue writes a value as -cfg and .torchxconfig read it; nil is None.
+func FormatValue(value any) string {
+	switch v := value.(type) {
+	case nil:
+		return none
+	case []string:
+		return strings.Join(v, ";")
+	case map[string]string:
+		var entries []string
+		for _, key := range sortedKeys(v) {
+			entries = append(entries, key+":"+v[key])
+		}
+		return strings.Join(entries, ";")
+	case float64:
+		return strconv.FormatFloat(v, 'g', -1, 64)
+	}
+	return fmt.Sprint(value)
+}
+
+// maxPlaceholder is where TorchX cuts the placeholder of a required option, in characters.
+const maxPlaceholder = 60
+
+// Placeholders lists the keys that `torchx configure` writes for a backend: a
+// placeholder for each required option and, with optional set, the others with
+// their defaults.
+func Placeholders(opts []Option, optional bool) [][2]string {
+	var pairs [][2]string
+	for _, o := range opts {
+		switch {
+		case o.Required:
+			pairs = append(pairs, [2]string{o.Key, o.placeholder()})
+		case optional:
+			pairs = append(pairs, [2]string{o.Key, FormatValue(o.Default)})
+		}
+	}
+	return pairs
+}
+
+func (o Option) placeholder() string {
+	text := fmt.Sprintf("%s:(%s) %s", placeholder, o.Type, strings.Join(strings.Fields(o.Help), " "))
+	if r := []rune(text); len(r) > maxPlaceholder {
+		return string(r[:maxPlaceholder]) + "..."
+	}
+	return text
+}
+
+// CheckOptions checks a backend's own list: keys given once, no default for a
+// required option, every default of the option's Go type and among its choices.
+func CheckOptions(opts []Option) error {
+	seen := map[string]bool{}
+	for _, o := range opts {
+		switch {
+		case o.Key == "" || seen[o.Key]:
+			return fmt.Errorf("option %q has no key or is given twice", o.Key)
+		case o.Required && o.Default != nil:
+			return fmt.Errorf("option %s is required: it must not have a default", o.Key)
+		case expected[o.Type] == "":
+			return fmt.Errorf("option %s has the unknown type %q", o.Key, o.Type)
+		case !o.valid(o.Default):
+			return fmt.Errorf("option %s: the default %v is not of type %s or not a choice", o.Key, o.Default, o.Type)
+		}
+		seen[o.Key] = true
+	}
+	return nil
+}
+
+// valid reports whether value is nil or of the option's Go type.
+func (o Option) valid(value any) bool {
+	switch v := value.(type) {
+	case nil:
+		return true
+	case string:
+		return o.Type == TypeStr && (o.Choices == nil || slices.Contains(o.Choices, v))
+	case int:
+		return o.Type == TypeInt
+	case float64:
+		return o.Type == TypeFloat
+	case bool:
+		return o.Type == TypeBool
+	case []string:
+		return o.Type == TypeList
+	case map[string]string:
+		return o.Type == TypeMap
+	}
+	return false
+}

@@ -1,0 +1,67 @@
+package backend
+
+import (
+	"context"
+	"errors"
+	"reflect"
+	"testing"
+	"time"
+)
+
+func TestRunExams(t *testing.T) {
+	t.Parallel()
+	forever := make(chan struct{})
+	t.Cleanup(func() { close(forever) })
+	hang := func(context.Context) Check { <-forever; return Check{} }
+	begun := time.Now()
+	got := RunExams(t.Context(), 50*time.Millisecond, []Exam{
+		{Name: "a", Run: func(context.Context) Check { return Fine("a", "%d", 1) }},
+		{Name: "hangs", Run: hang},
+		{Name: "hangs too", Run: hang, Minor: true},
+		{Name: "heeds", Run: func(ctx context.Context) Check { <-ctx.Done(); return Warned("heeds", "wait", "late") }},
+		{Name: "z", Run: func(context.Context) Check { return Failed("z", "do", "it") }},
+	})
+	const fix = "see what hangs: a network file system, a driver or a server"
+	want := []Check{
+		{"a", LevelOK, "1", ""},
+		{"hangs", LevelFailure, "no answer within 50ms", fix},
+		{"hangs too", LevelWarning, "no answer within 50ms", fix},
+		{"heeds", LevelWarning, "late", "wait"},
+		{"z", LevelFailure, "it", "do"},
+	}
+	if !reflect.DeepEqual(got, want) {
+		t.Errorf("got %+v", got)
+	}
+	if took := time.Since(begun); took > 10*time.Second {
+		t.Errorf("it took %v", took)
+	}
+	if got := RunExams(t.Context(), time.Second, nil); len(got) != 0 {
+		t.Errorf("no exams: %+v", got)
+	}
+}
+
+// The backends of TestExamine have no other methods than those.
+type (
+	probed  struct{ Backend }
+	doctors struct{ probed }
+)
+
+func (probed) Probe(context.Context) error { return errors.New("start the server") }
+
+func (doctors) Doctor(context.Context) []Check { return []Check{Fine("x", "y"), Fine("z", "y")} }
+
+func TestExamine(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		backend Backend
+		want    []Check
+	}{
+		{doctors{}, []Check{{"x", LevelOK, "y", ""}, {"z", LevelOK, "y", ""}}},
+		{probed{}, []Check{{"reachable", LevelFailure, "start the server", ""}}},
+		{struct{ Backend }{}, nil},
+	} {
+		if got := Examine(t.Context(), c.backend); !reflect.DeepEqual(got, c.want) {
+			t.Errorf("%T: %+v", c.backend, got)
+		}
+	}
+}

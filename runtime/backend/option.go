@@ -1,0 +1,27 @@
+package backend
+
+// OptionType is the type of a -cfg value.
+type OptionType string
+
+// The option types, printed as here by `torchx runopts`.
+const (
+	TypeStr   OptionType = "str"
+	TypeInt   OptionType = "int"
+	TypeFloat OptionType = "float"
+	TypeBool  OptionType = "bool"
+	TypeList  OptionType = "list" // []string
+	TypeMap   OptionType = "dict" // map[string]string
+)
+
+// Option is one -cfg key of a backend.
+type Option struct {
+	Key      string
+	Type     OptionType
+	Required bool
+	Default  any      // nil, or of the option's Go type: string, int, float64, bool, []string, map[string]string
+	Choices  []string // for TypeStr: the allowed values; nil: any
+	Help     string
+}
+
+// Config holds resolved options: every key of the backend, nil where no value was given.
+type Config map[string]any

@@ -1,0 +1,129 @@
+package logview
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"sync"
+)
+
+// pending is how much may wait to be written: beyond it the readers wait.
+const pending = 1 << 20
+
+// follower lets one goroutine per input format what comes into a buffer that
+// Copy's own goroutine writes out as soon as it can: single lines at once, a
+// flood in large pieces.
+type follower struct {
+	f     *formatter
+	ready chan struct{} // there is something to write
+
+	mu      sync.Mutex // guards f and what is below
+	room    *sync.Cond // f.out was taken, or stopped
+	running int
+	stopped bool
+	failed  error // the first input that failed
+}
+
+func follow(ctx context.Context, w io.Writer, f *formatter) error {
+	ctx, cancel := context.WithCancel(ctx)
+	fo := &follower{f: f, ready: make(chan struct{}, 1), running: len(f.inputs)}
+	fo.room = sync.NewCond(&fo.mu)
+	var wg sync.WaitGroup
+	defer wg.Wait()
+	defer fo.stop()
+	defer cancel()
+	for i := range f.inputs {
+		wg.Go(func() { fo.read(ctx, i) })
+	}
+	return fo.write(ctx, w)
+}
+
+// read formats what comes from one input until its end.
+func (fo *follower) read(ctx context.Context, i int) {
+	in := fo.f.inputs[i].Input
+	for {
+		b, err := in.Reader.Next(ctx)
+		fo.mu.Lock()
+		for len(fo.f.out) >= pending && !fo.stopped {
+			fo.room.Wait()
+		}
+		if fo.stopped {
+			fo.mu.Unlock()
+			return
+		}
+		if err == nil {
+			fo.f.add(i, b)
+		} else {
+			fo.ended(ctx, i, err)
+		}
+		fo.mu.Unlock()
+		select {
+		case fo.ready <- struct{}{}:
+		default:
+		}
+		if err != nil {
+			return
+		}
+	}
+}
+
+// ended notes the end of an input.
+func (fo *follower) ended(ctx context.Context, i int, err error) {
+	fo.running--
+	fo.f.finish(i)
+	if !errors.Is(err, io.EOF) && ctx.Err() == nil && fo.failed == nil {
+		fo.failed = fmt.Errorf("%s: %w", fo.f.inputs[i].name(), err)
+	}
+}
+
+// write writes what the inputs have formatted until all are at their end.
+func (fo *follower) write(ctx context.Context, w io.Writer) error {
+	var spare []byte
+	counts := make([]int64, len(fo.f.counts))
+	for {
+		p, over := fo.take(spare, counts)
+		if len(p) > 0 {
+			n, err := w.Write(p)
+			fo.mu.Lock()
+			fo.f.stats.Bytes += int64(n)
+			fo.mu.Unlock()
+			if err != nil {
+				return fmt.Errorf("write log: %w", err)
+			}
+		}
+		spare = p
+		fo.f.written(counts)
+		if over {
+			return cmp.Or(ctx.Err(), fo.failed)
+		}
+		select {
+		case <-fo.ready:
+		case <-ctx.Done():
+			return ctx.Err()
+		}
+	}
+}
+
+// take exchanges the buffer for an empty one and fills in the blocks that went
+// into it and those before; over: nothing more will come.
+func (fo *follower) take(spare []byte, counts []int64) (p []byte, over bool) {
+	fo.mu.Lock()
+	defer fo.mu.Unlock()
+	if over = fo.running == 0; over {
+		fo.f.end()
+	}
+	p, fo.f.out = fo.f.out, spare[:0]
+	copy(counts, fo.f.counts)
+	fo.room.Broadcast()
+	return p, over
+}
+
+// stop lets readers that wait for room end.
+func (fo *follower) stop() {
+	fo.mu.Lock()
+	fo.stopped = true
+	fo.mu.Unlock()
+	fo.room.Broadcast()
+}

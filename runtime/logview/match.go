@@ -1,0 +1,140 @@
+package logview
+
+import (
+	"bytes"
+	"regexp"
+	"regexp/syntax"
+	"slices"
+	"strings"
+)
+
+// matcher finds the lines that a pattern matches. Most patterns hold some
+// literal text; lines without it are passed over at the speed of a search.
+type matcher struct {
+	re      *regexp.Regexp
+	literal literal // every match holds it; empty: not known
+	only    bool    // whatever holds it matches
+	lower   []byte
+}
+
+// literal is a text in a pattern, in lower case if case does not matter.
+type literal struct {
+	text string
+	fold bool
+}
+
+func newMatcher(re *regexp.Regexp) *matcher {
+	m := &matcher{re: re}
+	if tree, err := syntax.Parse(re.String(), syntax.Perl); err == nil {
+		tree = tree.Simplify()
+		m.literal = literalOf(tree)
+		m.only = tree.Op == syntax.OpLiteral && m.literal.text == string(tree.Rune)
+	}
+	return m
+}
+
+// literalOf returns the longest text that every match of the pattern holds.
+func literalOf(re *syntax.Regexp) literal {
+	switch re.Op {
+	case syntax.OpLiteral:
+		if re.Flags&syntax.FoldCase != 0 {
+			return literal{foldedText(re.Rune), true}
+		}
+		// U+FFFD also matches bytes that are not UTF-8.
+		if text := string(re.Rune); !strings.ContainsAny(text, "\n\r\uFFFD") {
+			return literal{text, false}
+		}
+	case syntax.OpCapture, syntax.OpPlus:
+		return literalOf(re.Sub[0])
+	case syntax.OpRepeat:
+		if re.Min > 0 {
+			return literalOf(re.Sub[0])
+		}
+	case syntax.OpConcat:
+		var best literal
+		for _, sub := range re.Sub {
+			if l := literalOf(sub); len(l.text) > len(best.text) {
+				best = l
+			}
+		}
+		return best
+	}
+	return literal{}
+}
+
+// foldedText returns, in lower case, the longest piece of a text that is the
+// same in all cases but for ASCII letters. K and S are not: the Kelvin sign and
+// the long s are cases of theirs.
+func foldedText(text []rune) string {
+	var best string
+	for piece := range strings.FieldsFuncSeq(string(text), func(r rune) bool {
+		return r < ' ' || r > '~' || strings.ContainsRune("kKsS", r)
+	}) {
+		if len(piece) > len(best) {
+			best = piece
+		}
+	}
+	return strings.ToLower(best)
+}
+
+// runs calls show with each run of neighbouring lines that match.
+func (m *matcher) runs(data []byte, show func([]byte)) {
+	from, to := 0, 0 // the run so far
+	text := []byte(m.literal.text)
+	in := data
+	if m.literal.fold && len(text) > 0 {
+		in = m.lowered(data)
+	}
+	for at := 0; at < len(data); {
+		if len(text) > 0 {
+			hit := bytes.Index(in[at:], text)
+			if hit < 0 {
+				break
+			}
+			at += bytes.LastIndexByte(data[at:at+hit], '\n') + 1
+		}
+		end := at + bytes.IndexByte(data[at:], '\n') + 1
+		if end == at {
+			end = len(data)
+		}
+		if m.line(data[at:end]) {
+			if at != to {
+				if from < to {
+					show(data[from:to])
+				}
+				from = at
+			}
+			to = end
+		}
+		at = end
+	}
+	if from < to {
+		show(data[from:to])
+	}
+}
+
+// lowered returns data with ASCII letters in lower case; valid until the next call.
+func (m *matcher) lowered(data []byte) []byte {
+	m.lower = slices.Grow(m.lower[:0], len(data))[:len(data)]
+	for i, c := range data {
+		if c-'A' < 26 { // as unsigned numbers: only A to Z
+			c |= 'a' - 'A'
+		}
+		m.lower[i] = c
+	}
+	return m.lower
+}
+
+// line tells whether a line, its end included, matches.
+func (m *matcher) line(p []byte) bool {
+	if m.only {
+		return true
+	}
+	if n := len(p); p[n-1] == '\n' {
+		p = p[:n-1]
+		if n > 1 && p[n-2] == '\r' {
+			p = p[:n-2]
+		}
+	}
+	return m.re.Match(p)
+}

@@ -1,0 +1,186 @@
+package backendtest
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+	"sync"
+	"sync/atomic"
+
+	"torchx/runtime/backend"
+	"torchx/runtime/spec"
+)
+
+func clientTests() []test {
+	return []test{
+		{name: "close twice", run: closeTwice},
+		{name: "apps outlive their client", run: outlive},
+		{name: "another client sees everything", run: anotherClient},
+		{name: "many apps at once", run: manyAtOnce},
+		{name: "one id at once", run: oneIDAtOnce},
+		{name: "probe", run: probe},
+		{name: "options", run: options},
+	}
+}
+
+func closeTwice(s *suite) {
+	client := s.Backend
+	if s.Reopen != nil {
+		client = s.Reopen(s.T) // the harness may still need its own
+	}
+	s.close(client)
+	s.close(client)
+}
+
+func outlive(s *suite) {
+	if s.Reopen == nil {
+		return
+	}
+	client := s.Reopen(s.T)
+	p := s.plan(s.one(s.Programs.IgnoreTerm()))
+	s.endAfter(p.ID)
+	if err := client.Submit(s.ctx, p); err != nil {
+		s.Fatal(err)
+	}
+	s.close(client)
+	s.close(client)
+	s.untilReady(p.ID)
+	if st := s.describe(p.ID); st.State != spec.Running {
+		s.Errorf("after its client was closed the app is %v: %s", st.State, st.Msg)
+	}
+	s.cancel(p.ID, backend.CancelOptions{Force: true})
+	if st := s.wait(p.ID); st.State != spec.Cancelled {
+		s.Errorf("app is %v, want CANCELLED", st.State)
+	}
+}
+
+func anotherClient(s *suite) {
+	if s.Reopen == nil {
+		return
+	}
+	id, want := s.run(s.one(s.Programs.Echo("seen")))
+	s.Backend = s.Reopen(s.T)
+	got := s.describe(id)
+	if got.State != want.State || *got.ExitCode != *want.ExitCode || !got.FinishedAt.Equal(*want.FinishedAt) || got.Handle != want.Handle {
+		s.Errorf("status %+v, want %+v", got, want)
+	}
+	s.listed(id, spec.Succeeded)
+	if log := texts(s.read(id, everything()), backend.Combined); log != "seen\n" {
+		s.Errorf("log %q", log)
+	}
+	in := s.input(s.one(s.Programs.Echo("again")))
+	in.ID = id
+	if p := s.planInput(in); p.ID == id {
+		s.wantError("submit of the same id", s.Backend.Submit(s.ctx, p), backend.ErrExists)
+	}
+}
+
+func manyAtOnce(s *suite) {
+	const count = 8
+	plans := make([]*backend.Plan, count)
+	for i := range plans {
+		plans[i] = s.plan(s.one(s.Programs.Echo(fmt.Sprint("app ", i))))
+		s.endAfter(plans[i].ID)
+	}
+	var all sync.WaitGroup
+	for _, p := range plans {
+		all.Go(func() {
+			if err := s.Backend.Submit(s.ctx, p); err != nil {
+				s.Errorf("submit %s: %v", p.ID, err)
+			}
+		})
+	}
+	all.Wait()
+	for i, p := range plans {
+		if st := s.wait(p.ID); st.State != spec.Succeeded {
+			s.Errorf("app %d is %v: %s", i, st.State, st.Msg)
+		}
+		if got, want := texts(s.read(p.ID, everything()), backend.Combined), fmt.Sprintf("app %d\n", i); got != want {
+			s.Errorf("log of app %d is %q", i, got)
+		}
+	}
+}
+
+func oneIDAtOnce(s *suite) {
+	p := s.plan(s.one(s.Programs.Echo("once")))
+	s.endAfter(p.ID)
+	var all sync.WaitGroup
+	var won atomic.Int32
+	for range 4 {
+		all.Go(func() {
+			err := s.Backend.Submit(s.ctx, p)
+			if err == nil {
+				won.Add(1)
+			} else if !errors.Is(err, backend.ErrExists) {
+				s.Errorf("submit: %v", err)
+			}
+		})
+	}
+	all.Wait()
+	if won.Load() != 1 {
+		s.Fatalf("%d submits of one id succeeded", won.Load())
+	}
+	s.wait(p.ID)
+	if got := texts(s.read(p.ID, everything()), backend.Combined); got != "once\n" {
+		s.Errorf("log %q", got)
+	}
+}
+
+func probe(s *suite) {
+	if p, ok := s.Backend.(backend.Prober); ok {
+		if err := p.Probe(s.ctx); err != nil {
+			s.Errorf("probe: %v", err)
+		}
+	}
+}
+
+func options(s *suite) {
+	if err := backend.CheckOptions(s.Backend.Options()); err != nil {
+		s.Error(err)
+	}
+	for _, o := range s.Backend.Options() {
+		if o.Help == "" || strings.Contains(o.Help, "\n") {
+			s.Errorf("option %s has the help %q, want one line", o.Key, o.Help)
+		}
+	}
+	if name := s.Backend.Name(); name == "" || name != strings.ToLower(name) {
+		s.Errorf("name %q", name)
+	}
+}
+
+func idTests() []test {
+	return []test{{name: "any characters", run: oddIDs, needs: func(c Caps) bool { return c.AnyID }}}
+}
+
+func oddIDs(s *suite) {
+	names := []string{
+		" ", "a b", "é世界", "a.b", ".", "..", "...", ".hidden", "-dash", "--force", "~", "*", "a%2Fb", `a\b`, `q"uo'te`, "$HOME",
+		"a", "A", "CON", "x.json", strings.Repeat("long", 60), strings.Repeat("x", 999) + "1", strings.Repeat("x", 999) + "2",
+	}
+	for i, id := range names {
+		in := s.input(s.one(s.Programs.Echo(fmt.Sprint("app ", i))))
+		in.ID = id
+		p := s.planInput(in)
+		if p.ID != id {
+			s.Fatalf("planned %q as %q", id, p.ID)
+		}
+		s.submit(p)
+	}
+	for i, id := range names {
+		if st := s.wait(id); st.State != spec.Succeeded {
+			s.Errorf("app %q is %v: %s", id, st.State, st.Msg)
+		}
+		if got, want := texts(s.read(id, everything()), backend.Combined), fmt.Sprintf("app %d\n", i); got != want {
+			s.Errorf("log of %q is %q, want %q", id, got, want)
+		}
+		s.listed(id, spec.Succeeded)
+	}
+	for i, id := range names {
+		if err := s.Backend.Delete(s.ctx, id, backend.DeleteOptions{}); err != nil {
+			s.Errorf("delete %q: %v", id, err)
+		}
+		if all, err := s.Backend.List(s.ctx); err != nil || len(all) != len(names)-i-1 {
+			s.Fatalf("after the delete of %q there are %d apps, want %d (%v)", id, len(all), len(names)-i-1, err)
+		}
+	}
+}

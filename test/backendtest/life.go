@@ -1,0 +1,305 @@
+package backendtest
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"torchx/runtime/backend"
+	"torchx/runtime/spec"
+)
+
+// Exit codes, as a shell counts them.
+const (
+	codeNotFound  = 127
+	codeCancelled = 130
+	codeKilled    = 137
+)
+
+func lifeTests() []test {
+	tests := []test{
+		{name: "success", run: success},
+		{name: "running", run: runningApp},
+		{name: "several roles and replicas", run: severalReplicas},
+		{name: "environment", run: environment},
+		{name: "killed", run: killed, needs: func(c Caps) bool { return c.Signals }},
+		{name: "first failure stops the others", run: failFast, needs: func(c Caps) bool { return c.FailFast }},
+		{name: "retries", run: retries, needs: func(c Caps) bool { return c.Attempts }},
+		{name: "entry point not found", run: notFound, needs: func(c Caps) bool { return c.StartErrors }},
+		{name: "submit twice", run: submitTwice},
+		{name: "unknown app", run: unknownApp},
+		{name: "unknown replica", run: unknownReplica},
+		{name: "delete", run: deleteApp, needs: func(c Caps) bool { return c.Deletes }},
+		{name: "wait", run: waitForEnd},
+		{name: "wait ends with its context", run: waitCancelled},
+	}
+	for _, code := range []int{1, 3, 126, 255} {
+		tests = append(tests, test{name: fmt.Sprintf("exit code %d", code), run: func(s *suite) { exitCode(s, code) }})
+	}
+	return tests
+}
+
+func success(s *suite) {
+	before := time.Now().Add(-time.Second) // a cluster's clock has seconds only
+	id, st := s.run(s.one(s.Programs.Echo("x")))
+	h, err := spec.ParseHandle(st.Handle)
+	if err != nil || h != (spec.Handle{Backend: s.Backend.Name(), Session: spec.Session, AppID: id}) {
+		s.Errorf("handle %q (%v) of app %s", st.Handle, err, id)
+	}
+	if st.State != spec.Succeeded || st.ExitCode == nil || *st.ExitCode != 0 || st.FirstFailure != nil || st.NumRestarts > 0 {
+		s.Errorf("status %+v", st)
+	}
+	s.ordered(before, st.SubmittedAt, st.StartedAt, st.FinishedAt)
+	if len(st.Roles) != 1 || st.Roles[0].Role != "r" || len(st.Roles[0].Replicas) != 1 {
+		s.Fatalf("roles %+v", st.Roles)
+	}
+	r := st.Roles[0].Replicas[0]
+	if r.Role != "r" || r.ID != 0 || r.Attempt != 0 || r.State != spec.Succeeded || r.ExitCode == nil || *r.ExitCode != 0 || r.Signal != "" {
+		s.Errorf("replica %+v", r)
+	}
+	s.ordered(before, r.StartedAt, r.FinishedAt)
+	s.listed(id, spec.Succeeded)
+}
+
+// ordered checks that times are there and do not go back.
+func (s *suite) ordered(before time.Time, times ...*time.Time) {
+	s.Helper()
+	for i, t := range times {
+		if t == nil || t.Before(before) || t.After(time.Now().Add(time.Second)) {
+			s.Errorf("time %d is %v, want one from %v on", i, t, before)
+			return
+		}
+		before = *t
+	}
+}
+
+func (s *suite) listed(id string, want spec.State) {
+	s.Helper()
+	all, err := s.Backend.List(s.ctx)
+	if err != nil {
+		s.Fatal(err)
+	}
+	n := 0
+	for _, a := range all {
+		if a.ID != id {
+			continue
+		}
+		if n++; a.State != want || a.Name != "" && a.Name != "conformance" {
+			s.Errorf("listed as %+v, want %v", a, want)
+		}
+	}
+	if n != 1 {
+		s.Errorf("%s is listed %d times", id, n)
+	}
+}
+
+func runningApp(s *suite) {
+	id := s.start(s.one(s.Programs.Sleep(long)))
+	s.running(id)
+	st := s.describe(id)
+	if st.ExitCode != nil || st.FinishedAt != nil || st.FirstFailure != nil {
+		s.Errorf("status %+v", st)
+	}
+	if r := st.Replica(spec.Replica{Role: "r"}); r == nil || r.State != spec.Running || r.ExitCode != nil || r.FinishedAt != nil {
+		s.Errorf("replica %+v", r)
+	}
+	s.listed(id, spec.Running)
+}
+
+func severalReplicas(s *suite) {
+	id, st := s.run(s.role("a", 2)(s.Programs.Echo("a ${replica_id}")), s.role("b", 3)(s.Programs.Echo("b ${replica_id} ${app_id}")))
+	if st.State != spec.Succeeded || len(st.Roles) != 2 {
+		s.Fatalf("status %+v", st)
+	}
+	for i, role := range []struct {
+		name string
+		n    int
+	}{{"a", 2}, {"b", 3}} {
+		if got := st.Roles[i]; got.Role != role.name || len(got.Replicas) != role.n {
+			s.Errorf("role %d is %+v, want %s with %d replicas", i, got, role.name, role.n)
+		}
+		for n := range role.n {
+			if r := st.Roles[i].Replicas[n]; r.ID != n || r.Role != role.name {
+				s.Errorf("replica %d of role %s is %+v", n, role.name, r)
+			}
+			want := fmt.Sprintf("%s %d", role.name, n)
+			got := texts(s.readReplica(id, spec.Replica{Role: role.name, ID: n}, everything()), backend.Combined)
+			if !strings.HasPrefix(got, want) || !strings.HasSuffix(got, "\n") {
+				s.Errorf("log of %s/%d is %q, want %q", role.name, n, got, want)
+			}
+		}
+	}
+}
+
+func environment(s *suite) {
+	r := s.one(s.Programs.Env("CONFORMANCE"))
+	r.Env = spec.Map[string]{{Key: "CONFORMANCE", Value: "a=b ${replica_id} 'q\" é"}}
+	id, _ := s.run(r)
+	if got, want := texts(s.read(id, everything()), backend.Combined), "a=b 0 'q\" é\n"; got != want {
+		s.Errorf("the replica sees %q, want %q", got, want)
+	}
+}
+
+func exitCode(s *suite, code int) {
+	id, st := s.run(s.one(s.Programs.Exit(code)))
+	s.failed(st, spec.Replica{Role: "r"}, code)
+	s.listed(id, spec.Failed)
+}
+
+// failed checks the status of an app in which replica r failed first.
+func (s *suite) failed(st *spec.Status, r spec.Replica, code int) {
+	s.Helper()
+	if st.State != spec.Failed || st.ExitCode == nil || *st.ExitCode != code {
+		s.Errorf("app is %v with code %v, want FAILED with %d", st.State, number(st.ExitCode), code)
+	}
+	if f := st.FirstFailure; f == nil || f.Role != r.Role || f.ID != r.ID || f.State != spec.Failed || f.ExitCode == nil || *f.ExitCode != code {
+		s.Errorf("first failure %+v, want %+v with code %d", f, r, code)
+	}
+	if got := st.Replica(r); got == nil || got.State != spec.Failed || got.ExitCode == nil || *got.ExitCode != code || got.FinishedAt == nil {
+		s.Errorf("replica %+v, want FAILED with code %d", got, code)
+	}
+}
+
+func number(n *int) string {
+	if n == nil {
+		return "none"
+	}
+	return fmt.Sprint(*n)
+}
+
+func killed(s *suite) {
+	_, st := s.run(s.one(s.Programs.Die()))
+	s.failed(st, spec.Replica{Role: "r"}, codeKilled)
+	if st.FirstFailure != nil && st.FirstFailure.Signal != "SIGKILL" {
+		s.Errorf("signal %q, want SIGKILL", st.FirstFailure.Signal)
+	}
+}
+
+func failFast(s *suite) {
+	_, st := s.run(s.role("a", 2)(s.Programs.Sleep(long)), s.role("b", 1)(s.Programs.Exit(7)))
+	s.failed(st, spec.Replica{Role: "b"}, 7)
+	for n := range 2 {
+		if r := st.Replica(spec.Replica{Role: "a", ID: n}); r == nil || r.State != spec.Cancelled {
+			s.Errorf("replica a/%d is %+v, want CANCELLED", n, r)
+		}
+	}
+}
+
+func retries(s *suite) {
+	r := s.one(s.Programs.Exit(4))
+	r.MaxRetries, r.RetryPolicy = 2, spec.RetryReplica
+	_, st := s.run(r)
+	s.failed(st, spec.Replica{Role: "r"}, 4)
+	if got := st.Replica(spec.Replica{Role: "r"}); got == nil || got.Attempt != 2 || st.NumRestarts != 2 {
+		s.Errorf("%d restarts, replica %+v, want 2 restarts", st.NumRestarts, got)
+	}
+}
+
+func notFound(s *suite) {
+	p := s.plan(s.one("no-such-program-anywhere", nil))
+	s.endAfter(p.ID)
+	err := s.Backend.Submit(s.ctx, p)
+	var start *backend.StartError
+	if !errors.As(err, &start) || start.Code != codeNotFound || strings.Contains(err.Error(), "\n") || !strings.Contains(err.Error(), "no-such-program-anywhere") {
+		s.Fatalf("error %v (%+v), want a *StartError with code %d", err, start, codeNotFound)
+	}
+	st, err := s.Backend.Describe(s.ctx, p.ID)
+	if err == nil && (st.State != spec.Failed || st.ExitCode == nil || *st.ExitCode != codeNotFound) {
+		s.Errorf("status %+v, want FAILED with %d", st, codeNotFound)
+	}
+	if err != nil && !errors.Is(err, backend.ErrNotFound) {
+		s.Errorf("describe: %v", err)
+	}
+}
+
+func submitTwice(s *suite) {
+	p := s.plan(s.one(s.Programs.IgnoreTerm()))
+	s.submit(p)
+	s.untilReady(p.ID)
+	s.wantError("second submit", s.Backend.Submit(s.ctx, p), backend.ErrExists)
+	s.running(p.ID)
+	s.cancel(p.ID, backend.CancelOptions{Force: true})
+	s.wait(p.ID)
+	s.wantError("submit after the end", s.Backend.Submit(s.ctx, p), backend.ErrExists)
+	s.cut = !s.Caps.WholeLogs
+	if got := texts(s.read(p.ID, everything()), backend.Combined); got != "ready\n" {
+		s.Errorf("log after the refused submits: %q", got)
+	}
+}
+
+func unknownApp(s *suite) {
+	id := s.plan(s.one(s.Programs.Echo("x"))).ID
+	_, err := s.Backend.Describe(s.ctx, id)
+	s.wantError("describe", err, backend.ErrNotFound)
+	_, err = s.Backend.Logs(s.ctx, id, spec.Replica{Role: "r"}, everything())
+	s.wantError("logs", err, backend.ErrNotFound)
+	s.wantError("delete", s.Backend.Delete(s.ctx, id, backend.DeleteOptions{}), backend.ErrNotFound)
+	if w, ok := s.Backend.(backend.Waiter); ok {
+		_, err = w.Wait(s.ctx, id)
+		s.wantError("wait", err, backend.ErrNotFound)
+	}
+	if err := s.Backend.Cancel(s.ctx, id, backend.CancelOptions{}); err != nil {
+		s.Errorf("cancel: %v, want nothing", err)
+	}
+}
+
+func unknownReplica(s *suite) {
+	id, _ := s.run(s.role("r", 2)(s.Programs.Echo("x")))
+	for _, r := range []spec.Replica{{Role: "none"}, {Role: ""}, {Role: "R"}, {Role: "r", ID: 2}, {Role: "r", ID: -1}} {
+		_, err := s.Backend.Logs(s.ctx, id, r, everything())
+		s.wantError(fmt.Sprintf("logs of %+v", r), err, backend.ErrNotFound)
+	}
+	for _, attempt := range []int{1, -1} {
+		o := everything()
+		o.Attempt = &attempt
+		_, err := s.Backend.Logs(s.ctx, id, spec.Replica{Role: "r"}, o)
+		s.wantError(fmt.Sprintf("logs of attempt %d", attempt), err, backend.ErrNotFound)
+	}
+}
+
+func deleteApp(s *suite) {
+	id, _ := s.run(s.one(s.Programs.Echo("x")))
+	other, _ := s.run(s.one(s.Programs.Echo("y")))
+	if err := s.Backend.Delete(s.ctx, id, backend.DeleteOptions{}); err != nil {
+		s.Fatal(err)
+	}
+	_, err := s.Backend.Describe(s.ctx, id)
+	s.wantError("describe", err, backend.ErrNotFound)
+	_, err = s.Backend.Logs(s.ctx, id, spec.Replica{Role: "r"}, everything())
+	s.wantError("logs", err, backend.ErrNotFound)
+	s.wantError("second delete", s.Backend.Delete(s.ctx, id, backend.DeleteOptions{}), backend.ErrNotFound)
+	all, err := s.Backend.List(s.ctx)
+	if err != nil || slices.ContainsFunc(all, func(a spec.Summary) bool { return a.ID == id }) {
+		s.Errorf("list %+v, %v", all, err)
+	}
+	if got := texts(s.read(other, everything()), backend.Combined); got != "y\n" {
+		s.Errorf("log of the other app: %q", got)
+	}
+}
+
+func waitForEnd(s *suite) {
+	id := s.start(s.one(s.Programs.Sleep(200 * time.Millisecond)))
+	if st := s.wait(id); st.State != spec.Succeeded {
+		s.Errorf("status %+v", st)
+	}
+	if st := s.wait(id); st.State != spec.Succeeded { // of an app that has ended
+		s.Errorf("status %+v", st)
+	}
+}
+
+func waitCancelled(s *suite) {
+	w, ok := s.Backend.(backend.Waiter)
+	if !ok {
+		return
+	}
+	id := s.start(s.one(s.Programs.Sleep(long)))
+	ctx, cancel := context.WithTimeout(s.ctx, 50*time.Millisecond)
+	defer cancel()
+	if _, err := w.Wait(ctx, id); !errors.Is(err, context.DeadlineExceeded) {
+		s.Errorf("wait: %v, want the context's error", err)
+	}
+	s.running(id)
+}

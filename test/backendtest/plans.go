@@ -1,0 +1,120 @@
+package backendtest
+
+import (
+	"encoding/json"
+	"reflect"
+
+	"torchx/runtime/backend"
+	"torchx/runtime/spec"
+)
+
+func planTests() []test {
+	return []test{
+		{name: "changes nothing", run: planIsPure},
+		{name: "does not change the app", run: planKeepsApp},
+		{name: "is the same again", run: planIsStable},
+		{name: "load round trip", run: loadRoundTrip},
+		{name: "load refuses rubbish", run: loadRefuses},
+	}
+}
+
+func planIsPure(s *suite) {
+	before, err := s.Backend.List(s.ctx)
+	if err != nil {
+		s.Fatal(err)
+	}
+	files := s.files()
+	p := s.plan(s.role("r", 2)(s.Programs.Echo("x")))
+	after, err := s.Backend.List(s.ctx)
+	if err != nil || len(after) != len(before) {
+		s.Errorf("list has %d apps after the plan, %d before (%v)", len(after), len(before), err)
+	}
+	if now := s.files(); !reflect.DeepEqual(now, files) {
+		s.Errorf("files were %v, are %v", files, now)
+	}
+	_, err = s.Backend.Describe(s.ctx, p.ID)
+	s.wantError("describe of a planned app", err, backend.ErrNotFound)
+}
+
+func planKeepsApp(s *suite) {
+	r := s.one(s.Programs.Echo("${app_id}"))
+	r.Env = spec.Map[string]{{Key: "A", Value: "${app_id}"}}
+	r.PortMap = spec.Map[int]{{Key: "p", Value: 80}}
+	r.Metadata = map[string]any{"m": map[string]any{"k": []any{"${app_id}"}}}
+	r.MinReplicas = ptr(1)
+	in := s.input(r)
+	before := in.App.Clone()
+	p := s.planInput(in)
+	if !reflect.DeepEqual(in.App, before) {
+		s.Errorf("the app was %+v, is %+v", before, in.App)
+	}
+	if p.App == nil || p.App == in.App {
+		s.Fatal("the plan has no app of its own")
+	}
+	p.App.Roles[0].Env.Set("A", "changed")
+	if !reflect.DeepEqual(in.App, before) {
+		s.Error("the plan's app shares its env with the caller's")
+	}
+}
+
+func planIsStable(s *suite) {
+	in := s.input(s.role("r", 2)(s.Programs.Echo("x")))
+	a, b := s.encode(s.planInput(in)), s.encode(s.planInput(in))
+	if string(a) != string(b) {
+		s.Errorf("two plans of the same differ:\n%s\n%s", a, b)
+	}
+}
+
+func (s *suite) encode(p *backend.Plan) json.RawMessage {
+	s.Helper()
+	raw, err := json.Marshal(p.Request)
+	if err != nil {
+		s.Fatalf("encode the request: %v", err)
+	}
+	return raw
+}
+
+func loadRoundTrip(s *suite) {
+	in := s.input(s.one(s.Programs.Echo("hello")))
+	p := s.planInput(in)
+	raw := s.encode(p)
+	in.ID, in.App = p.ID, s.throughJSON(p.App)
+	loaded, err := s.Backend.Load(s.ctx, in, raw)
+	if err != nil {
+		s.Fatalf("load: %v", err)
+	}
+	if again := s.encode(loaded); loaded.ID != p.ID || string(again) != string(raw) {
+		s.Errorf("loaded %s with %s\nwant %s with %s", loaded.ID, again, p.ID, raw)
+	}
+	s.submit(loaded)
+	if st := s.wait(p.ID); st.State != spec.Succeeded {
+		s.Errorf("the loaded app ended as %v: %s", st.State, st.Msg)
+	}
+	if got := texts(s.read(p.ID, everything()), backend.Combined); got != "hello\n" {
+		s.Errorf("log %q", got)
+	}
+}
+
+func (s *suite) throughJSON(app *spec.App) *spec.App {
+	s.Helper()
+	raw, err := json.Marshal(app)
+	if err != nil {
+		s.Fatal(err)
+	}
+	copied := &spec.App{}
+	if err := json.Unmarshal(raw, copied); err != nil {
+		s.Fatal(err)
+	}
+	return copied
+}
+
+func loadRefuses(s *suite) {
+	in := s.input(s.one(s.Programs.Echo("x")))
+	p := s.planInput(in)
+	in.ID = p.ID
+	good := string(s.encode(p))
+	for _, raw := range []string{``, `{`, `[]`, `null`, `1`, `"x"`, `{}`, `{"surprise": 1}`, good[1:], `{"surprise": 1, ` + good[1:]} {
+		_, err := s.Backend.Load(s.ctx, in, json.RawMessage(raw))
+		s.wantError("load of "+raw, err, backend.ErrInvalidPlan)
+	}
+}

@@ -1,0 +1,170 @@
+package membackend
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"slices"
+	"time"
+
+	"torchx/runtime/backend"
+)
+
+// chunk is what a program wrote at once: a whole line, or the last one without
+// its end.
+type chunk struct {
+	time   time.Time
+	stream backend.Stream
+	data   []byte
+}
+
+// writer appends to the log of the attempt that is running.
+func (a *app) writer(r *replica) func(backend.Stream, string) {
+	return func(stream backend.Stream, text string) {
+		a.mu.Lock()
+		defer a.mu.Unlock()
+		last := &r.logs[len(r.logs)-1]
+		*last = append(*last, chunk{time.Now(), stream, []byte(text)})
+		a.tell()
+	}
+}
+
+// reader reads the log of one replica; it holds no resources.
+type reader struct {
+	app     *app
+	replica *replica
+	options backend.LogOptions
+	attempt int   // being read
+	next    int   // chunk of that attempt
+	line    int64 // lines of the selected streams seen so far
+	skip    int64 // selected lines to leave out, for Tail
+}
+
+func newReader(a *app, r *replica, o backend.LogOptions) (*reader, error) {
+	if o.Stream != "" && !slices.Contains(backend.Streams, o.Stream) {
+		return nil, backend.Errorf(backend.ErrInvalidOption, "%q is not a stream, streams are %v", o.Stream, backend.Streams)
+	}
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	rd := &reader{app: a, replica: r, options: o, attempt: max(0, len(r.logs)-1)}
+	switch {
+	case o.AllAttempts && o.Attempt != nil && *o.Attempt == 0:
+		rd.attempt = 0 // also before it has begun
+	case o.Attempt != nil && (*o.Attempt < 0 || *o.Attempt >= len(r.logs)):
+		return nil, fmt.Errorf("attempt %d of replica %s/%d of app %s: there are %d, from 0: %w",
+			*o.Attempt, r.role.Name, r.status.ID, a.id, len(r.logs), backend.ErrNotFound)
+	case o.Attempt != nil:
+		rd.attempt = *o.Attempt
+	case o.AllAttempts:
+		rd.attempt = 0
+	}
+	if o.Tail >= 0 {
+		rd.skip = rd.count() - o.Tail
+	}
+	return rd, nil
+}
+
+// only tells whether one attempt is read, whatever comes after it.
+func (rd *reader) only() bool { return rd.options.Attempt != nil && !rd.options.AllAttempts }
+
+// count is how many selected lines there are now.
+func (rd *reader) count() int64 {
+	look, n := *rd, int64(0)
+	for c, _ := look.step(); c != nil; c, _ = look.step() {
+		n++
+	}
+	return n
+}
+
+// step returns the next selected chunk and its attempt, nil if there is none now.
+func (rd *reader) step() (*chunk, int) {
+	for rd.attempt < len(rd.replica.logs) {
+		log := rd.replica.logs[rd.attempt]
+		for rd.next < len(log) {
+			c := &log[rd.next]
+			rd.next++
+			if rd.selects(c) {
+				return c, rd.attempt
+			}
+		}
+		if rd.only() || rd.attempt == len(rd.replica.logs)-1 {
+			break
+		}
+		rd.attempt, rd.next = rd.attempt+1, 0
+	}
+	return nil, 0
+}
+
+func (rd *reader) selects(c *chunk) bool {
+	o := &rd.options
+	if (o.Stream == backend.Stdout || o.Stream == backend.Stderr) && c.stream != o.Stream {
+		return false
+	}
+	rd.line++
+	switch {
+	case rd.line < o.FromLine, o.ToLine > 0 && rd.line > o.ToLine:
+		return false
+	case !o.Since.IsZero() && c.time.Before(o.Since), !o.Until.IsZero() && !c.time.Before(o.Until):
+		return false
+	}
+	return true
+}
+
+// Next returns one line at a time.
+func (rd *reader) Next(ctx context.Context) (backend.Block, error) {
+	for {
+		b, changed, err := rd.look()
+		if err != nil || b.Data != nil {
+			return b, err
+		}
+		if err := wait(ctx, changed, rd.options.Until); err != nil {
+			return backend.Block{}, err
+		}
+	}
+}
+
+// look returns what can be had now: a block, an end, or a channel to wait for.
+func (rd *reader) look() (backend.Block, <-chan struct{}, error) {
+	rd.app.mu.Lock()
+	defer rd.app.mu.Unlock()
+	for c, attempt := rd.step(); c != nil; c, attempt = rd.step() {
+		if rd.skip > 0 {
+			rd.skip--
+			continue
+		}
+		return backend.Block{Time: c.time, Stream: c.stream, Attempt: attempt, Data: c.data}, nil, nil
+	}
+	if !rd.options.Follow || rd.done() {
+		return backend.Block{}, nil, io.EOF
+	}
+	return backend.Block{}, rd.app.changed, nil
+}
+
+// done reports whether a follower has nothing to expect any more.
+func (rd *reader) done() bool {
+	o := &rd.options
+	return rd.app.status.State.Terminal() ||
+		rd.only() && *o.Attempt < len(rd.replica.logs)-1 ||
+		o.ToLine > 0 && rd.line >= o.ToLine ||
+		!o.Until.IsZero() && !time.Now().Before(o.Until)
+}
+
+// wait returns at a change, or at the time until if there is one.
+func wait(ctx context.Context, changed <-chan struct{}, until time.Time) error {
+	var timeout <-chan time.Time
+	if !until.IsZero() {
+		timer := time.NewTimer(time.Until(until))
+		defer timer.Stop()
+		timeout = timer.C
+	}
+	select {
+	case <-ctx.Done():
+		return ctx.Err()
+	case <-changed:
+	case <-timeout:
+	}
+	return nil
+}
+
+// Close releases nothing.
+func (rd *reader) Close() error { return nil }

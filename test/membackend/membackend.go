@@ -1,0 +1,176 @@
+// Package membackend is a backend that runs apps inside this process: a fake for tests
+// of everything above the backends. Its replicas are goroutines that interpret
+// a few programs (see Programs); logs and results live in memory. It behaves as
+// the contract says in every other way, which backendtest proves.
+package membackend
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"torchx/runtime/backend"
+	"torchx/runtime/spec"
+)
+
+// Name is the backend's canonical name.
+const Name = "mem"
+
+// Backend is one client of a place where apps run.
+type Backend struct {
+	extra []backend.Option
+	place *place
+}
+
+// place is what outlives its clients.
+type place struct {
+	mu    sync.Mutex
+	apps  map[string]*app
+	order []string // ids as they were submitted
+}
+
+var (
+	_ backend.Backend = (*Backend)(nil)
+	_ backend.Waiter  = (*Backend)(nil)
+	_ backend.Prober  = (*Backend)(nil)
+)
+
+// New returns a client of a new, empty place. The extra options are accepted
+// beside its own and have no effect.
+func New(extra ...backend.Option) *Backend {
+	return &Backend{extra: extra, place: &place{apps: map[string]*app{}}}
+}
+
+// Reopen returns another client of the same place.
+func (b *Backend) Reopen() *Backend { return &Backend{extra: b.extra, place: b.place} }
+
+// Name is "mem".
+func (b *Backend) Name() string { return Name }
+
+// Probe always finds the backend.
+func (b *Backend) Probe(context.Context) error { return nil }
+
+// Close does nothing: apps belong to the place, not to its clients.
+func (b *Backend) Close() error { return nil }
+
+// Submit starts every replica. A program that does not exist is a *StartError
+// with code 127; the app is FAILED then and nothing was started.
+func (b *Backend) Submit(_ context.Context, p *backend.Plan) error {
+	req, ok := p.Request.(*Request)
+	if !ok {
+		return backend.Errorf(backend.ErrInvalidPlan, "request is a %T, not one of backend %s", p.Request, Name)
+	}
+	a := newApp(p, req)
+	if err := b.place.add(a); err != nil {
+		return err
+	}
+	return a.start()
+}
+
+func (pl *place) add(a *app) error {
+	pl.mu.Lock()
+	defer pl.mu.Unlock()
+	if _, ok := pl.apps[a.id]; ok {
+		return fmt.Errorf("app %s: %w", a.id, backend.ErrExists)
+	}
+	pl.apps[a.id] = a
+	pl.order = append(pl.order, a.id)
+	return nil
+}
+
+func (pl *place) get(id string) (*app, error) {
+	pl.mu.Lock()
+	defer pl.mu.Unlock()
+	if a, ok := pl.apps[id]; ok {
+		return a, nil
+	}
+	return nil, fmt.Errorf("app %s: %w", id, backend.ErrNotFound)
+}
+
+// Describe returns a copy of the app's status.
+func (b *Backend) Describe(_ context.Context, id string) (*spec.Status, error) {
+	a, err := b.place.get(id)
+	if err != nil {
+		return nil, err
+	}
+	s, _ := a.snapshot()
+	return s, nil
+}
+
+// List returns all apps in the order they were submitted.
+func (b *Backend) List(context.Context) ([]spec.Summary, error) {
+	b.place.mu.Lock()
+	defer b.place.mu.Unlock()
+	all := make([]spec.Summary, len(b.place.order))
+	for i, id := range b.place.order {
+		a := b.place.apps[id]
+		s, _ := a.snapshot()
+		all[i] = spec.Summary{ID: id, Name: a.name, State: s.State}
+	}
+	return all, nil
+}
+
+// Wait returns the terminal status of an app.
+func (b *Backend) Wait(ctx context.Context, id string) (*spec.Status, error) {
+	a, err := b.place.get(id)
+	if err != nil {
+		return nil, err
+	}
+	for {
+		s, changed := a.snapshot()
+		if s.State.Terminal() {
+			return s, nil
+		}
+		select {
+		case <-ctx.Done():
+			return s, ctx.Err()
+		case <-changed:
+		}
+	}
+}
+
+// Cancel asks every replica to stop, and kills those that have not after the
+// grace_period.
+func (b *Backend) Cancel(_ context.Context, id string, o backend.CancelOptions) error {
+	a, err := b.place.get(id)
+	if err != nil {
+		return nil //nolint:nilerr // cancelling an unknown app does nothing
+	}
+	a.cancel(o.Force)
+	return nil
+}
+
+// Delete forgets a finished app; its logs are not kept anywhere.
+func (b *Backend) Delete(_ context.Context, id string, _ backend.DeleteOptions) error {
+	a, err := b.place.get(id)
+	if err != nil {
+		return err
+	}
+	if s, _ := a.snapshot(); !s.State.Terminal() {
+		return fmt.Errorf("app %s is still running: cancel it first", id)
+	}
+	b.place.mu.Lock()
+	defer b.place.mu.Unlock()
+	delete(b.place.apps, id)
+	b.place.order = slices.DeleteFunc(b.place.order, func(other string) bool { return other == id })
+	return nil
+}
+
+// Logs opens the log of one replica.
+func (b *Backend) Logs(_ context.Context, id string, r spec.Replica, o backend.LogOptions) (backend.LogReader, error) {
+	a, err := b.place.get(id)
+	if err != nil {
+		return nil, err
+	}
+	rep := a.replica(r)
+	if rep == nil {
+		return nil, fmt.Errorf("replica %s/%d of app %s (roles: %s): %w", r.Role, r.ID, id, strings.Join(a.roleNames(), ", "), backend.ErrNotFound)
+	}
+	return newReader(a, rep, o)
+}
+
+// seconds converts an option to a duration.
+func seconds(s float64) time.Duration { return time.Duration(s * float64(time.Second)) }
