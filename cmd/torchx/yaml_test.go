@@ -47,7 +47,7 @@ func (documents) Manifests() []any {
 func TestRequestOfManifests(t *testing.T) {
 	t.Parallel()
 	tool := &tool{}
-	tool.masking.off = true
+	tool.showSecrets = true
 	got, err := tool.requestYAML(documents{})
 	if want := "kind: Job\n---\nkind: Service\n"; err != nil || got != want {
 		t.Errorf("got %q, %v, want %q", got, err, want)
