@@ -71,7 +71,7 @@ var external = map[string][]string{
 	"go.starlark.net/":          {"starlark/"},
 	"modernc.org/sqlite":        {"state"},
 	"github.com/sourcegraph/":   {"starlark/lsp"},
-	"github.com/urfave/cli/":    {"cmd/torchx"},
+	"github.com/urfave/cli/":    {"cmd/"},
 	"github.com/docker/docker/": {"backends/docker", "test/enginetest"},
 	"github.com/creack/pty":     {"backends/local/proc"},
 	"k8s.io/":                   {"backends/kubernetes", "test/clustertest"},
