@@ -8,8 +8,8 @@ import (
 
 	"github.com/urfave/cli/v2"
 
+	"torchx/runtime/history"
 	"torchx/runtime/spec"
-	"torchx/state"
 )
 
 func (t *tool) eventsCommand() *cli.Command {
@@ -40,11 +40,11 @@ func (t *tool) events(ctx context.Context, text string, asJSON bool) error {
 	if _, err := r.Status(ctx, ref); err != nil {
 		return err
 	}
-	if r.DB == nil {
+	if r.History == nil {
 		return errors.New("there is no history to read events from")
 	}
-	events, err := r.DB.Events(ctx, ref.Backend, ref.ID)
-	if errors.Is(err, state.ErrNotFound) {
+	events, err := r.History.Events(ctx, ref.Backend, ref.ID)
+	if errors.Is(err, history.ErrNotFound) {
 		return fmt.Errorf("app %s is not in this history, so no events of it are known", ref.Handle())
 	}
 	if err != nil {
@@ -58,18 +58,18 @@ func (t *tool) events(ctx context.Context, text string, asJSON bool) error {
 
 // eventObject is an element of `events --json`; what does not apply is null.
 type eventObject struct {
-	Time     time.Time       `json:"time"`
-	Kind     state.EventKind `json:"kind"`
-	State    spec.State      `json:"state"`
-	Role     *string         `json:"role"`
-	Replica  *int            `json:"replica"`
-	Attempt  *int            `json:"attempt"`
-	ExitCode *int            `json:"exit_code"`
-	Signal   *string         `json:"signal"`
-	Msg      *string         `json:"msg"`
+	Time     time.Time         `json:"time"`
+	Kind     history.EventKind `json:"kind"`
+	State    spec.State        `json:"state"`
+	Role     *string           `json:"role"`
+	Replica  *int              `json:"replica"`
+	Attempt  *int              `json:"attempt"`
+	ExitCode *int              `json:"exit_code"`
+	Signal   *string           `json:"signal"`
+	Msg      *string           `json:"msg"`
 }
 
-func eventObjects(events []state.Event) []eventObject {
+func eventObjects(events []history.Event) []eventObject {
 	objects := make([]eventObject, len(events))
 	for i := range events {
 		e := &events[i]
@@ -88,7 +88,7 @@ func eventObjects(events []state.Event) []eventObject {
 	return objects
 }
 
-func (t *tool) eventTable(events []state.Event, loc *time.Location) error {
+func (t *tool) eventTable(events []history.Event, loc *time.Location) error {
 	tab := table{header: []string{"TIME", "REPLICA", "WHAT"}}
 	for i := range events {
 		e := &events[i]
@@ -106,12 +106,12 @@ func (t *tool) eventTable(events []state.Event, loc *time.Location) error {
 }
 
 // eventText says what happened in a few words.
-func eventText(e *state.Event) string {
+func eventText(e *history.Event) string {
 	text := e.State.String()
-	if e.Kind == state.EventRecorded {
+	if e.Kind == history.EventRecorded {
 		text = "recorded as " + text
 	}
-	if e.Kind == state.EventMissing {
+	if e.Kind == history.EventMissing {
 		text = string(e.Kind)
 	}
 	switch {

@@ -161,7 +161,9 @@ func (t *tool) runner(ctx context.Context) (*runner.Runner, error) {
 	if err := t.openHistory(ctx, home); err != nil {
 		return nil, err
 	}
-	r.DB = t.db
+	if t.db != nil { // a nil *state.DB in the interface would not compare as nil
+		r.History = t.db
+	}
 	r.Settle(ctx)
 	t.runs = r
 	return r, nil

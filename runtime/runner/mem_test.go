@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"torchx/runtime/backend"
+	"torchx/runtime/history"
 	"torchx/runtime/spec"
 	"torchx/state"
 	"torchx/test/membackend"
@@ -24,10 +25,10 @@ func newMem(t *testing.T) *Runner {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _, _ = reg.Close(), db.Close() })
-	return &Runner{Backends: reg, DB: db, Warn: func(line string) { t.Log(line) }}
+	return &Runner{Backends: reg, History: db, Warn: func(line string) { t.Log(line) }}
 }
 
-func submitMem(t *testing.T, r *Runner, entrypoint string, args ...string) Ref {
+func submitMem(t *testing.T, r *Runner, entrypoint string, args ...string) history.AppKey {
 	t.Helper()
 	app := echo(2)
 	app.Roles[0].Entrypoint, app.Roles[0].Args = entrypoint, args
@@ -80,7 +81,7 @@ func TestMemLifecycle(t *testing.T) {
 	if err != nil || s.State != spec.Succeeded || s.ExitCode == nil || *s.ExitCode != 0 {
 		t.Fatalf("%+v, %v", s, err)
 	}
-	a, err := r.DB.Get(t.Context(), ref.Backend, ref.ID)
+	a, err := r.History.Get(t.Context(), ref.Backend, ref.ID)
 	if err != nil || a.State != spec.Succeeded || a.FinishedAt == nil {
 		t.Errorf("history: %+v, %v", a, err)
 	}

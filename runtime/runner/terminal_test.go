@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"torchx/runtime/backend"
+	"torchx/runtime/history"
 	"torchx/test/membackend"
 )
 
@@ -21,7 +22,7 @@ func TestCheckTerminal(t *testing.T) {
 			t.Errorf("%d replicas: %v", replicas, err)
 		}
 	}
-	_, err := r.OpenTerminal(t.Context(), Ref{membackend.Name, "any"}, backend.TerminalOptions{})
+	_, err := r.OpenTerminal(t.Context(), history.AppKey{Backend: membackend.Name, ID: "any"}, backend.TerminalOptions{})
 	if !errors.Is(err, ErrNoTerminal) || !strings.HasSuffix(err.Error(), "not supported by backend mem") {
 		t.Errorf("%v", err)
 	}
