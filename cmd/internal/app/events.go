@@ -10,8 +10,8 @@ import (
 
 	"torchx/cmd/internal/program"
 	"torchx/cmd/internal/ui"
+	"torchx/runtime/history"
 	"torchx/runtime/spec"
-	"torchx/state"
 )
 
 func NewEvents(t *program.Factory) *cli.Command {
@@ -42,11 +42,11 @@ func events(ctx context.Context, t *program.Factory, text string, asJSON bool) e
 	if _, err := r.Status(ctx, ref); err != nil {
 		return err
 	}
-	if r.DB == nil {
+	if r.History == nil {
 		return errors.New("there is no history to read events from")
 	}
-	events, err := r.DB.Events(ctx, ref.Backend, ref.ID)
-	if errors.Is(err, state.ErrNotFound) {
+	events, err := r.History.Events(ctx, ref.Backend, ref.ID)
+	if errors.Is(err, history.ErrNotFound) {
 		return fmt.Errorf("app %s is not in this history, so no events of it are known", ref.Handle())
 	}
 	if err != nil {
@@ -60,18 +60,18 @@ func events(ctx context.Context, t *program.Factory, text string, asJSON bool) e
 
 // eventObject is an element of `events --json`; what does not apply is null.
 type eventObject struct {
-	Time     time.Time       `json:"time"`
-	Kind     state.EventKind `json:"kind"`
-	State    spec.State      `json:"state"`
-	Role     *string         `json:"role"`
-	Replica  *int            `json:"replica"`
-	Attempt  *int            `json:"attempt"`
-	ExitCode *int            `json:"exit_code"`
-	Signal   *string         `json:"signal"`
-	Msg      *string         `json:"msg"`
+	Time     time.Time         `json:"time"`
+	Kind     history.EventKind `json:"kind"`
+	State    spec.State        `json:"state"`
+	Role     *string           `json:"role"`
+	Replica  *int              `json:"replica"`
+	Attempt  *int              `json:"attempt"`
+	ExitCode *int              `json:"exit_code"`
+	Signal   *string           `json:"signal"`
+	Msg      *string           `json:"msg"`
 }
 
-func eventObjects(events []state.Event) []eventObject {
+func eventObjects(events []history.Event) []eventObject {
 	objects := make([]eventObject, len(events))
 	for i := range events {
 		e := &events[i]
@@ -90,7 +90,7 @@ func eventObjects(events []state.Event) []eventObject {
 	return objects
 }
 
-func eventTable(t *program.Factory, events []state.Event, loc *time.Location) error {
+func eventTable(t *program.Factory, events []history.Event, loc *time.Location) error {
 	tab := ui.Table{Header: []string{"TIME", "REPLICA", "WHAT"}}
 	for i := range events {
 		e := &events[i]
@@ -108,12 +108,12 @@ func eventTable(t *program.Factory, events []state.Event, loc *time.Location) er
 }
 
 // eventText says what happened in a few words.
-func eventText(e *state.Event) string {
+func eventText(e *history.Event) string {
 	text := e.State.String()
-	if e.Kind == state.EventRecorded {
+	if e.Kind == history.EventRecorded {
 		text = "recorded as " + text
 	}
-	if e.Kind == state.EventMissing {
+	if e.Kind == history.EventMissing {
 		text = string(e.Kind)
 	}
 	switch {

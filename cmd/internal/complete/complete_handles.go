@@ -12,6 +12,7 @@ import (
 
 	"torchx/cmd/internal/program"
 	"torchx/cmd/internal/ui"
+	"torchx/runtime/history"
 	"torchx/runtime/spec"
 	"torchx/state"
 )
@@ -58,9 +59,9 @@ func (c *completer) handles(ctx context.Context, command string, parts bool) {
 		return
 	}
 	c.add("-", "the app that was submitted last")
-	filter := state.Filter{Limit: maxHandles}
+	filter := history.Filter{Limit: maxHandles}
 	if slices.Contains(wantsLive, command) {
-		filter.States = state.LiveStates()
+		filter.States = history.LiveStates()
 	}
 	apps, err := db.List(ctx, filter)
 	if err != nil {
@@ -147,13 +148,13 @@ func (c *completer) componentOf(ctx context.Context, handle string) string {
 	return row.Component
 }
 
-func (c *completer) rowOf(ctx context.Context, db *state.DB, handle string) (state.App, error) {
+func (c *completer) rowOf(ctx context.Context, db *state.DB, handle string) (history.App, error) {
 	if handle == "-" {
 		return db.Last(ctx)
 	}
 	apps, err := db.FindPrefix(ctx, handle[strings.LastIndexByte(handle, '/')+1:])
 	if err != nil || len(apps) != 1 {
-		return state.App{}, state.ErrNotFound
+		return history.App{}, history.ErrNotFound
 	}
 	return apps[0], nil
 }

@@ -57,9 +57,9 @@ func newLookout(ctx context.Context, t *program.Factory, r *runner.Runner, targe
 		l.status = s
 	}
 	switch {
-	case r.DB == nil:
+	case r.History == nil:
 		l.lose(errors.New("there is no history"))
-	case r.DB.ReadOnly():
+	case r.History.ReadOnly():
 		l.lose(errors.New("the history cannot be written"))
 	}
 	return l
@@ -82,7 +82,7 @@ func (l *lookout) options(ctx context.Context, r spec.Replica, o backend.LogOpti
 	o.AllAttempts = true
 	var p position
 	if !l.lost {
-		text, ok, err := l.runner.DB.GetPosition(ctx, l.ref.Backend, l.ref.ID, l.key(r))
+		text, ok, err := l.runner.History.GetPosition(ctx, l.ref.Backend, l.ref.ID, l.key(r))
 		if err == nil && ok {
 			err = json.Unmarshal([]byte(text), &p)
 		}
@@ -181,7 +181,7 @@ func (l *lookout) save(ctx context.Context) {
 	if len(texts) == 0 {
 		return
 	}
-	if err := l.runner.DB.SetPositions(ctx, l.ref.Backend, l.ref.ID, texts); err != nil {
+	if err := l.runner.History.SetPositions(ctx, l.ref.Backend, l.ref.ID, texts); err != nil {
 		if !l.warned {
 			l.warned = true
 			l.Warn("what was seen now will be printed again by the next --new: %v", err)

@@ -161,7 +161,9 @@ func (t *Factory) Runner(ctx context.Context) (*runner.Runner, error) {
 	if err := t.openHistory(ctx, home); err != nil {
 		return nil, err
 	}
-	r.DB = t.Db
+	if t.Db != nil { // a nil *state.DB in the interface would not compare as nil
+		r.History = t.Db
+	}
 	r.Settle(ctx)
 	t.runs = r
 	return r, nil
