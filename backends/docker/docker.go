@@ -36,13 +36,13 @@ type Backend struct {
 }
 
 var (
-	_ backend.Backend    = (*Backend)(nil)
-	_ backend.Waiter     = (*Backend)(nil)
-	_ backend.Prober     = (*Backend)(nil)
-	_ backend.Sweeper    = (*Backend)(nil)
-	_ backend.Rememberer = (*Backend)(nil)
-	_ backend.Sizer      = (*Backend)(nil)
-	_ backend.LogKeeper  = (*Backend)(nil)
+	_ backend.Backend         = (*Backend)(nil)
+	_ backend.Waiter          = (*Backend)(nil)
+	_ backend.Prober          = (*Backend)(nil)
+	_ backend.Sweeper         = (*Backend)(nil)
+	_ backend.HistoryRestorer = (*Backend)(nil)
+	_ backend.Sizer           = (*Backend)(nil)
+	_ backend.LogRetainer     = (*Backend)(nil)
 )
 
 // New returns the backend; it touches nothing.

@@ -44,11 +44,11 @@ type Backend struct {
 }
 
 var (
-	_ backend.Backend  = (*Backend)(nil)
-	_ backend.Waiter   = (*Backend)(nil)
-	_ backend.Prober   = (*Backend)(nil)
-	_ backend.Placer   = (*Backend)(nil)
-	_ backend.Recorder = (*Backend)(nil)
+	_ backend.Backend          = (*Backend)(nil)
+	_ backend.Waiter           = (*Backend)(nil)
+	_ backend.Prober           = (*Backend)(nil)
+	_ backend.TargetResolver   = (*Backend)(nil)
+	_ backend.SubmissionReader = (*Backend)(nil)
 )
 
 // New returns the backend; it touches nothing.
@@ -83,7 +83,7 @@ func (b *Backend) Probe(ctx context.Context) error {
 }
 
 // Place writes down which kubeconfig and context are meant.
-func (b *Backend) Place(cfg backend.Config) (backend.Config, error) {
+func (b *Backend) ResolveTarget(cfg backend.Config) (backend.Config, error) {
 	a, err := kube.Find(placeOf(cfg), b.config.Environ)
 	if err != nil {
 		return nil, err

@@ -41,16 +41,16 @@ type Backend struct {
 }
 
 var (
-	_ backend.Backend    = (*Backend)(nil)
-	_ backend.Waiter     = (*Backend)(nil)
-	_ backend.Prober     = (*Backend)(nil)
-	_ backend.Sweeper    = (*Backend)(nil)
-	_ backend.Rememberer = (*Backend)(nil)
-	_ backend.Queuer     = (*Backend)(nil)
-	_ backend.Terminals  = (*Backend)(nil)
-	_ backend.Sizer      = (*Backend)(nil)
-	_ backend.LogKeeper  = (*Backend)(nil)
-	_ backend.LogFinder  = (*Backend)(nil)
+	_ backend.Backend         = (*Backend)(nil)
+	_ backend.Waiter          = (*Backend)(nil)
+	_ backend.Prober          = (*Backend)(nil)
+	_ backend.Sweeper         = (*Backend)(nil)
+	_ backend.HistoryRestorer = (*Backend)(nil)
+	_ backend.Queuer          = (*Backend)(nil)
+	_ backend.TerminalOpener  = (*Backend)(nil)
+	_ backend.Sizer           = (*Backend)(nil)
+	_ backend.LogRetainer     = (*Backend)(nil)
+	_ backend.LogFinder       = (*Backend)(nil)
 )
 
 // New returns the backend; it touches nothing.
@@ -75,7 +75,7 @@ func logsOf(m *agent.Manifest) (bundled.Layout, error) {
 }
 
 // FindLogs looks below the log_dir of an app that is gone.
-func (b *Backend) FindLogs(id string, cfg backend.Config, cwd string, roles []spec.RoleStatus) *backend.KeptLogs {
+func (b *Backend) FindLogs(id string, cfg backend.Config, cwd string, roles []spec.RoleStatus) *backend.RetainedLogs {
 	dir, _ := cfg["log_dir"].(string)
 	if dir == "" {
 		return nil

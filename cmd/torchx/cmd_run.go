@@ -127,7 +127,7 @@ func (t *tool) carryOut(ctx context.Context, planned *runner.Planned, o runOptio
 		}
 	}
 	if o.dryrun {
-		for _, n := range planned.Plan.Unsettled {
+		for _, n := range planned.Plan.DecidedAtSubmit {
 			t.say("%s", n)
 		}
 		return t.printPlan(planned, o.json)

@@ -194,7 +194,7 @@ func (t *tool) printPlan(p *runner.Planned, asJSON bool) error {
 
 // requestYAML is the request of a plan, in the documents that it consists of.
 func (t *tool) requestYAML(request any) (string, error) {
-	m, ok := request.(backend.Manifests)
+	m, ok := request.(backend.ManifestLister)
 	if !ok {
 		return t.maskedYAML(request)
 	}
