@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"torchx/backends/bundled"
+	"torchx/backends/driver"
 	"torchx/runtime/agent"
 	"torchx/runtime/backend"
 	"torchx/runtime/spec"
@@ -52,6 +53,19 @@ var (
 	_ backend.LogRetainer     = (*Backend)(nil)
 	_ backend.LogFinder       = (*Backend)(nil)
 )
+
+// Driver registers the backend.
+func Driver() driver.Driver {
+	return driver.Driver{
+		Name:    Name,
+		Aliases: map[string]map[string]string{"local_cwd": nil, "local_dir": {"image_type": imageDir}},
+		Open: func(e driver.Env) (backend.Backend, error) {
+			return New(Config{Home: e.Home, Exe: e.Exe})
+		},
+		RunAgent: runAgent, OwnsDir: driver.OwnsBundle(Name),
+		Commands: hiddenCommands(),
+	}
+}
 
 // New returns the backend; it touches nothing.
 func New(c Config) (*Backend, error) {

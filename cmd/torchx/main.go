@@ -12,6 +12,7 @@ import (
 	"syscall"
 
 	"torchx/backends/all"
+	"torchx/backends/driver"
 	"torchx/runtime/backend"
 )
 
@@ -25,10 +26,14 @@ func main() {
 // becomeLimited turns this process into a replica's program with limits, if it was
 // started for that; first of all, so that the program finds its signals as they were.
 func becomeLimited(args []string) {
-	if len(args) < 2 || args[1] != all.LimitedCommand {
+	if len(args) < 2 {
 		return
 	}
-	code, err := all.ExecLimited(args[2:])
+	command := all.Command(args[1])
+	if command == nil {
+		return
+	}
+	code, err := command(args[2:])
 	fmt.Fprintln(os.Stderr, "torchx:", err)
 	os.Exit(code)
 }
@@ -40,7 +45,7 @@ type environment struct {
 	exe     string   // this program, for detached agents
 	signals <-chan os.Signal
 	// registry opens the backends of one TORCHX_HOME.
-	registry func(all.Config) *backend.Registry
+	registry func(driver.Env) *backend.Registry
 }
 
 func processEnv() environment {
@@ -57,7 +62,7 @@ func processEnv() environment {
 	}
 }
 
-func openBackends(c all.Config) *backend.Registry { return all.New(c) }
+func openBackends(c driver.Env) *backend.Registry { return all.New(c) }
 
 // listen asks for the signals that end a command. SIGPIPE is asked for so that
 // a closed pipe is an error to handle rather than a silent death; it is not

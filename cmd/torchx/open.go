@@ -10,8 +10,7 @@ import (
 	"path/filepath"
 	"slices"
 
-	"torchx/backends/all"
-	"torchx/backends/kubernetes/archive"
+	"torchx/backends/driver"
 	"torchx/components"
 	"torchx/runtime/backend"
 	"torchx/runtime/config"
@@ -34,7 +33,7 @@ func (t *tool) registry() (*backend.Registry, error) {
 		if err != nil {
 			return nil, err
 		}
-		t.backends = t.env.registry(all.Config{
+		t.backends = t.env.registry(driver.Env{
 			Home: home, Exe: t.env.exe, Version: version, Offline: t.offline, Environ: t.env.vars, Settings: t.settings,
 			Positions: t.positions, Warn: func(line string) { t.warn("%s", line) },
 		})
@@ -78,7 +77,7 @@ func (t *tool) settings(ctx context.Context, backendName, id string) (backend.Co
 }
 
 // positions is where cursors of archived logs are kept: the history, if it can be written.
-func (t *tool) positions(context.Context) archive.Positions {
+func (t *tool) positions(context.Context) driver.Positions {
 	if t.db == nil || t.db.ReadOnly() {
 		return nil
 	}

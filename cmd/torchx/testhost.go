@@ -6,7 +6,7 @@ import (
 	"os"
 	"runtime/debug"
 
-	"torchx/backends/all"
+	"torchx/backends/driver"
 	"torchx/components"
 	"torchx/runtime/backend"
 	"torchx/runtime/runner"
@@ -39,7 +39,7 @@ func (t *tool) testHost(ctx context.Context) startest.Host {
 	if err != nil {
 		resources = nil // componentTest has said so
 	}
-	reg := t.env.registry(all.Config{Home: testPlanHome, Exe: "torchx", Version: testVersion, Offline: true})
+	reg := t.env.registry(driver.Env{Home: testPlanHome, Exe: "torchx", Version: testVersion, Offline: true})
 	return startest.Host{
 		Dir: t.env.dir, Builtins: components.FS, Library: t.openLibraries().Open, Image: defaultImage, Version: version, Resources: resources,
 		Plan: func(app *spec.App, backendName string, cfg map[string]string) ([]byte, error) {
