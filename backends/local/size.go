@@ -1,4 +1,4 @@
-package backend
+package local
 
 import (
 	"fmt"
@@ -16,9 +16,9 @@ var sizeUnits = map[string]float64{
 	"t": 1 << 40, "tb": 1 << 40, "tib": 1 << 40,
 }
 
-// ParseSize reads a number of bytes with a unit, such as 512MiB, 1.5g or 4096.
+// parseSize reads a number of bytes with a unit, such as 512MiB, 1.5g or 4096.
 // Units are powers of 1024, upper or lower case.
-func ParseSize(text string) (int64, error) {
+func parseSize(text string) (int64, error) {
 	number := strings.TrimRight(text, "bBiIkKmMgGtT")
 	unit, known := sizeUnits[strings.ToLower(text[len(number):])]
 	v, err := strconv.ParseFloat(number, 64)

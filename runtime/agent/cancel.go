@@ -1,13 +1,12 @@
-//go:build unix
-
 package agent
 
 import (
 	"errors"
 	"fmt"
+	"syscall"
 	"time"
 
-	"golang.org/x/sys/unix"
+	"torchx/runtime/filelock"
 )
 
 // Cancel makes the request durable and tells the agent. An app that has ended,
@@ -29,15 +28,13 @@ func Cancel(b Bundle, force bool) error {
 			return fmt.Errorf("write %s: %w", name, err)
 		}
 	}
-	return b.signal(unix.SIGTERM)
+	return signalHolder(b.path(lockFile), syscall.SIGTERM)
 }
 
-// signal reaches the agent, or nobody: a pid alone could be somebody else's by
-// now, a pid whose lock is still held after it was pinned is not. An agent that
-// has not written its pid yet will look at cancel.json before it starts anything.
-func (b Bundle) signal(sig unix.Signal) error { return signalHolder(b.path(lockFile), sig) }
-
-func signalHolder(path string, sig unix.Signal) error {
+// signalHolder signals the agent, or no process: a pid alone may be another process's by
+// now, one whose lock is still held after it was pinned is the agent's. An agent that
+// has not written its pid yet reads cancel.json before it starts anything.
+func signalHolder(path string, sig syscall.Signal) error {
 	h, err := readHolder(path)
 	if err != nil {
 		return err
@@ -50,14 +47,11 @@ func signalHolder(path string, sig unix.Signal) error {
 		return nil // it has just ended
 	}
 	defer release()
-	if !held(path) {
+	if !filelock.Held(path) {
 		return nil
 	}
-	if err := send(sig); err != nil && !errors.Is(err, unix.ESRCH) {
+	if err := send(sig); err != nil && !errors.Is(err, syscall.ESRCH) {
 		return fmt.Errorf("signal agent %d: %w", h.PID, err)
 	}
 	return nil
 }
-
-// tellDeleted makes an agent look at its bundle, which is not there any more.
-func (b Bundle) tellDeleted() { _ = signalHolder(b.marker(), unix.SIGTERM) } // it looks by itself later

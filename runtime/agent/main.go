@@ -1,19 +1,17 @@
-//go:build unix
-
 package agent
 
 import (
 	"bytes"
-	"context"
 	"errors"
 	"fmt"
 	"io"
 	"log"
 	"os"
 	"os/signal"
+	"syscall"
 	"time"
 
-	"golang.org/x/sys/unix"
+	"torchx/runtime/spec"
 )
 
 // Descriptors that the submitter passes on.
@@ -22,29 +20,27 @@ const (
 	readyFD = 4
 )
 
+// deletedInterval is how often an agent checks that its bundle still exists. The system
+// could notify it, but has only some 128 watches for all programs of a user; a command
+// that finds the folder missing tells the agent as well.
+const deletedInterval = 5 * time.Second
+
 // Main is the agent process: it runs the app of a bundle to its end. It expects
 // the descriptors that Spawn passes and returns the process's exit code.
 func Main(dir string, c Config) int {
-	// First of all: a replica that inherited the lock would keep a dead app alive.
-	if err := closeOnExec(); err != nil {
-		fmt.Fprintln(os.Stderr, "torchx agent:", err)
-		return 1
-	}
-	l := log.New(os.Stderr, "", log.LstdFlags|log.Lmicroseconds)
-	ready := os.NewFile(readyFD, "ready")
-	if err := runBundle(Bundle{dir}, c, ready, l); err != nil {
-		l.Print(err)
-		fmt.Fprintf(ready, "%s\n", readyAnswer{Code: 125, Error: err.Error()}.encode())
-		return 1
-	}
-	return 0
+	return Supervise(func(l *log.Logger) error {
+		ready := os.NewFile(readyFD, "ready")
+		err := runBundle(Bundle{dir}, c, ready, l)
+		if err != nil {
+			_, _ = ready.Write(readyAnswer{Code: spec.ExitNotStarted, Error: err.Error()}.encode()) // the submitter may be gone
+		}
+		return err
+	})
 }
 
 func runBundle(b Bundle, c Config, ready *os.File, l *log.Logger) error {
 	signals := make(chan os.Signal, 16)
-	signal.Notify(signals, unix.SIGTERM, unix.SIGINT)
-	// Taken and dropped: replicas would inherit signals that are ignored.
-	signal.Notify(make(chan os.Signal, 1), unix.SIGHUP, unix.SIGPIPE)
+	signal.Notify(signals, syscall.SIGTERM, syscall.SIGINT)
 	lock := os.NewFile(lockFD, lockFile)
 	if lock == nil {
 		return errors.New("start it by `torchx run`: the lock is missing")
@@ -72,7 +68,7 @@ func runBundle(b Bundle, c Config, ready *os.File, l *log.Logger) error {
 		return err
 	}
 	a.config = c
-	a.recorder = newRecorder(func(ctx context.Context) (Store, error) { return c.OpenStore(ctx, m.Home) }, m.Backend, m.ID, l)
+	a.recorder = newRecorder(NewHistory(m.Home, c.OpenStore), m.Backend, m.ID, l)
 	look := time.NewTicker(deletedInterval)
 	defer look.Stop()
 	a.look = look.C
