@@ -8,6 +8,7 @@ import (
 	"go.starlark.net/lib/math"
 	"go.starlark.net/syntax"
 
+	"torchx/starlark/component"
 	"torchx/starlark/specmodule"
 	"torchx/starlark/startest"
 )
@@ -73,7 +74,7 @@ func declaredParams(text string) []Param {
 	f := &File{Lines: NewLines(src)}
 	var out []Param
 	for _, e := range tree.Stmts[0].(*syntax.DefStmt).Params {
-		if p, ok := f.param(e, nil); ok {
+		if p, ok := f.param(e, component.Doc{}); ok {
 			out = append(out, p)
 		}
 	}
@@ -82,9 +83,6 @@ func declaredParams(text string) []Param {
 
 // Builtin returns what a built-in name means, in full: "specs.Role", "len". nil: nothing.
 func Builtin(name string) *Symbol { return builtins()[name] }
-
-// IsBuiltin reports whether a name without a dot is known everywhere.
-func IsBuiltin(name string) bool { return builtins()[name] != nil && !strings.Contains(name, ".") }
 
 // Builtins lists the built-in names without a dot, sorted.
 func Builtins() []*Symbol { return membersOf("") }

@@ -6,19 +6,20 @@ import (
 	"go.starlark.net/syntax"
 
 	"torchx/starlark/component"
+	"torchx/starlark/interp"
 )
 
 // function describes a function of this file.
-func (f *File) function(def *syntax.DefStmt, doc functionDoc) *Symbol {
+func (f *File) function(def *syntax.DefStmt, doc component.Doc) *Symbol {
 	s := f.named(def.Name, def)
 	s.Kind, s.Callable = Function, true
 	for _, p := range def.Params {
-		if param, ok := f.param(p, doc.args); ok {
+		if param, ok := f.param(p, doc); ok {
 			s.Params = append(s.Params, param)
 		}
 	}
 	s.Signature = "def " + s.Name + "(" + declared(s.Params) + ")"
-	s.Doc = doc.text
+	s.Doc = doc.Text
 	if list := argsText(s.Params); list != "" {
 		s.Doc = strings.TrimSpace(s.Doc + "\n\n" + list)
 	}
@@ -45,45 +46,20 @@ func argsText(params []Param) string {
 	return b.String()
 }
 
-// functionDoc is a docstring taken apart.
-type functionDoc struct {
-	text string
-	args map[string]component.DocArg
-}
-
-// doc takes the docstring of a function apart, once.
-func (p *part) doc(def *syntax.DefStmt) functionDoc {
-	doc, ok := p.docs[def]
-	if !ok {
-		doc = docOf(def)
+// doc parses the docstring of a function, once.
+func (p *part) doc(def *syntax.DefStmt) component.Doc {
+	doc, known := p.docs[def]
+	if !known {
+		if literal := interp.Docstring(def.Body); literal != nil {
+			doc = component.ParseDoc(literal.Value.(string))
+		}
 		p.docs[def] = doc
 	}
 	return doc
 }
 
-func docOf(def *syntax.DefStmt) functionDoc {
-	doc := functionDoc{args: map[string]component.DocArg{}}
-	if len(def.Body) == 0 {
-		return doc
-	}
-	expr, ok := def.Body[0].(*syntax.ExprStmt)
-	if !ok {
-		return doc
-	}
-	literal, ok := expr.X.(*syntax.Literal)
-	if !ok || literal.Token != syntax.STRING {
-		return doc
-	}
-	text, args := component.ParseDoc(literal.Value.(string))
-	doc.text = text
-	for _, a := range args {
-		doc.args[a.Name] = a
-	}
-	return doc
-}
-
 // param describes one parameter; a bare * is none.
-func (f *File) param(e syntax.Expr, docs map[string]component.DocArg) (Param, bool) {
+func (f *File) param(e syntax.Expr, doc component.Doc) (Param, bool) {
 	p := Param{Required: true}
 	switch e := e.(type) {
 	case *syntax.Ident:
@@ -100,17 +76,18 @@ func (f *File) param(e syntax.Expr, docs map[string]component.DocArg) (Param, bo
 		p.Name, p.Star, p.Required = name.Name, true, false
 		p.Text = e.Op.String() + p.Name
 	}
-	p.describe(docs[p.Name])
+	p.describe(doc)
 	return p, true
 }
 
 // describe adds what the docstring says.
-func (p *Param) describe(a component.DocArg) {
+func (p *Param) describe(doc component.Doc) {
+	a, _ := doc.Arg(p.Name)
 	var parts []string
 	if a.Type != "" {
 		parts = append(parts, "("+a.Type+")")
 		if t, err := component.ParseType(a.Type); err == nil {
-			p.Choices, p.Resource = t.Choices, t.Kind == component.Resource
+			p.Choices, p.Resource = t.Choices, t.NamesResource()
 		}
 	}
 	if a.Help != "" {

@@ -99,7 +99,7 @@ func (f *File) cursorIndent(offset, last int) int {
 
 // parameters adds those of the function whose head a line is.
 func (f *File) parameters(l logicalLine, add func(*Symbol)) {
-	docs := f.docsOf(l)
+	doc := f.docOf(l)
 	depth := 0
 	for i := l.first; i < l.end; i++ {
 		t := f.tokens[i]
@@ -113,9 +113,9 @@ func (f *File) parameters(l logicalLine, add func(*Symbol)) {
 			continue
 		}
 		s := f.local(i, Parameter)
-		a := docs[s.Name]
+		a, _ := doc.Arg(s.Name)
 		p := Param{Name: s.Name}
-		p.describe(a)
+		p.describe(doc)
 		s.Doc, s.value, s.Signature = p.Doc, a.Type, f.parameterText(i, l.end)
 		add(s)
 	}
@@ -147,22 +147,17 @@ func (f *File) parameterText(i, end int) string {
 	return f.tokenText(f.tokens[i])
 }
 
-// docsOf reads the docstring of the function whose head a line is.
-func (f *File) docsOf(l logicalLine) map[string]component.DocArg {
-	docs := map[string]component.DocArg{}
+// docOf reads the docstring of the function whose head a line is.
+func (f *File) docOf(l logicalLine) component.Doc {
 	i := l.end
 	for f.isKind(i, tokNewline) || f.isKind(i, tokComment) {
 		i++
 	}
 	if !f.isKind(i, tokString) {
-		return docs
+		return component.Doc{}
 	}
 	from, to := f.content(f.tokens[i])
-	_, args := component.ParseDoc(f.Text[from:to])
-	for _, a := range args {
-		docs[a.Name] = a
-	}
-	return docs
+	return component.ParseDoc(f.Text[from:to])
 }
 
 // body adds what the function whose head is a line defines, but for what functions

@@ -1,9 +1,11 @@
 package analysis
 
 import (
+	"cmp"
 	"slices"
 	"strings"
 
+	"torchx/starlark/component"
 	"torchx/starlark/starfiles"
 )
 
@@ -105,7 +107,7 @@ func (f *File) builtinType(l Loader, offset int, chain string) string {
 func valueType(s *Symbol) string {
 	text := strings.TrimSpace(s.value)
 	if s.Kind == Parameter {
-		return parameterType(text)
+		return cmp.Or(component.Members(text), "?")
 	}
 	switch {
 	case text == "":
@@ -123,18 +125,6 @@ func valueType(s *Symbol) string {
 	}
 	if call && Builtin(name) != nil && Builtin(name).Kind == Type {
 		return name
-	}
-	return "?"
-}
-
-// parameterType is the type of the values that a parameter of a documented type gets.
-func parameterType(text string) string {
-	for prefix, kind := range map[string]string{
-		"str": "string", "path": "string", "resource": "string", "enum": "string", "list": "list", "List": "list", "dict": "dict", "Dict": "dict",
-	} {
-		if strings.HasPrefix(text, prefix) {
-			return kind
-		}
 	}
 	return "?"
 }

@@ -3,6 +3,7 @@ package analysis
 import (
 	"slices"
 	"strings"
+	"torchx/starlark/component"
 
 	"go.starlark.net/syntax"
 )
@@ -25,7 +26,7 @@ type part struct {
 	text  string
 	stmts []syntax.Stmt
 	err   error
-	docs  map[*syntax.DefStmt]functionDoc // of its functions, filled when they are read
+	docs  map[*syntax.DefStmt]component.Doc // of its functions, filled when they are read
 }
 
 // parse makes the tree, statement by statement: a broken one leaves the others as
@@ -71,7 +72,7 @@ func (f *File) topLevel() []int {
 // parsePart parses a statement that begins at a line. Of a broken one it takes as
 // many of its lines as can be parsed, of a function at least the head.
 func (f *File) parsePart(line int, text string) *part {
-	p := &part{line: line, text: text, docs: map[*syntax.DefStmt]functionDoc{}}
+	p := &part{line: line, text: text, docs: map[*syntax.DefStmt]component.Doc{}}
 	p.stmts, p.err = parseAt(f.Name, line, text)
 	if p.err == nil {
 		return p

@@ -71,7 +71,7 @@ func isNegative(arg string) bool {
 	if len(arg) < 2 || arg[0] != '-' || !strings.ContainsRune(".0123456789", rune(arg[1])) {
 		return false
 	}
-	_, ok := parseFloat(arg)
+	_, ok := readFloat(arg)
 	return ok
 }
 
@@ -170,15 +170,14 @@ func (p *argParser) value(param *Param, option string) (string, error) {
 	more := p.at < len(p.args)
 	if more {
 		next := p.args[p.at]
-		number := param.Type.Kind == Int || param.Type.Kind == Float
-		if len(next) < 2 || next[0] != '-' || number && isNegative(next) {
+		if len(next) < 2 || next[0] != '-' || kinds[param.Type.Kind].signed && isNegative(next) {
 			p.at++
 			return next, nil
 		}
 	}
 	switch {
-	case param.Type.Kind == Bool:
-		return "true", nil
+	case param.IsSwitch():
+		return kinds[param.Type.Kind].bare, nil
 	case more && p.args[p.at] != "--":
 		return "", fmt.Errorf("%s needs a value; one that starts with \"-\" is written %s", option, brief(option+"="+p.args[p.at]))
 	default:

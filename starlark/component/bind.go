@@ -10,6 +10,7 @@ import (
 	"go.starlark.net/starlark"
 
 	"torchx/runtime/suggest"
+	"torchx/starlark/specmodule"
 )
 
 // Inputs are the values for a component's parameters. Args come before JSON,
@@ -42,7 +43,7 @@ type configError struct{ error }
 // bind reads all values. Errors: ErrHelp; *UsageError for what was typed or came
 // as JSON; others for what a config file says.
 func (c *Component) bind(in Inputs) (*bound, error) {
-	typed, err := again(c.Params, in.Recorded, in.Args)
+	typed, err := mergeRecorded(c.Params, in.Recorded, in.Args)
 	var recorded recordedError
 	switch {
 	case errors.As(err, &recorded):
@@ -67,9 +68,9 @@ func (c *Component) bind(in Inputs) (*bound, error) {
 		return nil, c.usage(err)
 	}
 	out.typed = typed
-	for _, name := range b.unknownConfig() {
-		out.warnings = append(out.warnings, fmt.Sprintf("%s: %s is no parameter, ignored.%s",
-			b.section, name, suggest.Hint(name, b.names())))
+	names := paramNames(c.Params)
+	for _, name := range unknownKeys(b.config, names) {
+		out.warnings = append(out.warnings, fmt.Sprintf("%s: %s is no parameter, ignored.%s", b.section, name, suggest.Hint(name, names)))
 	}
 	return out, nil
 }
@@ -112,41 +113,24 @@ func (b *binder) read(in Inputs) (*bound, error) {
 	if b.config, err = byParam(in.Config); err != nil {
 		return nil, configError{fmt.Errorf("%s: %w", b.section, err)}
 	}
-	if err := b.checkNames(); err != nil {
-		return nil, err
+	names := paramNames(b.params)
+	for _, name := range unknownKeys(b.json, names) {
+		return nil, fmt.Errorf("unknown argument %s in JSON.%s", brief(name), suggest.Hint(name, names))
 	}
 	return b.bind()
 }
 
-func (b *binder) names() []string {
-	names := make([]string, len(b.params))
-	for i := range b.params {
-		names[i] = b.params[i].Name
+func paramNames(params []Param) []string {
+	names := make([]string, len(params))
+	for i := range params {
+		names[i] = params[i].Name
 	}
 	return names
 }
 
-// checkNames refuses JSON values for parameters that are not there.
-func (b *binder) checkNames() error {
-	names := b.names()
-	for _, name := range slices.Sorted(maps.Keys(b.json)) {
-		if !slices.Contains(names, name) {
-			return fmt.Errorf("unknown argument %s in JSON.%s", brief(name), suggest.Hint(name, names))
-		}
-	}
-	return nil
-}
-
-// unknownConfig lists the keys of the config section that name no parameter.
-func (b *binder) unknownConfig() []string {
-	names := b.names()
-	var unknown []string
-	for _, name := range slices.Sorted(maps.Keys(b.config)) {
-		if !slices.Contains(names, name) {
-			unknown = append(unknown, name)
-		}
-	}
-	return unknown
+// unknownKeys lists the keys of m that are not among names, sorted.
+func unknownKeys[V any](m map[string]V, names []string) []string {
+	return slices.DeleteFunc(slices.Sorted(maps.Keys(m)), func(key string) bool { return slices.Contains(names, key) })
 }
 
 func (b *binder) bind() (*bound, error) {
@@ -175,17 +159,14 @@ func (b *binder) bind() (*bound, error) {
 			out.args = append(out.args, p.def)
 		}
 	}
-	if len(missing) > 0 {
-		return nil, fmt.Errorf("missing required %s %s", plural("argument", len(missing)), strings.Join(missing, ", "))
+	switch len(missing) {
+	case 0:
+		return out, nil
+	case 1:
+		return nil, fmt.Errorf("missing required argument %s", missing[0])
+	default:
+		return nil, fmt.Errorf("missing required arguments %s", strings.Join(missing, ", "))
 	}
-	return out, nil
-}
-
-func plural(word string, n int) string {
-	if n == 1 {
-		return word
-	}
-	return word + "s"
 }
 
 // value finds what is said of a parameter; nil if nothing is.
@@ -195,7 +176,11 @@ func (b *binder) value(p *Param) (starlark.Value, error) {
 		return v, about(p, err)
 	}
 	if decoded, ok := b.json[p.Name]; ok {
-		v, err := fromJSON(p, decoded)
+		if decoded == nil {
+			v, err := none(p)
+			return v, about(p, err)
+		}
+		v, err := p.Type.fromJSON(decoded)
 		return v, about(p, err)
 	}
 	if text, ok := b.config[p.Name]; ok {
@@ -206,13 +191,6 @@ func (b *binder) value(p *Param) (starlark.Value, error) {
 		return v, nil
 	}
 	return nil, nil
-}
-
-func fromJSON(p *Param, decoded any) (starlark.Value, error) {
-	if decoded == nil {
-		return none(p)
-	}
-	return p.Type.fromJSON(decoded)
 }
 
 // CheckConfig says what is wrong with a text of a config section as the
@@ -271,4 +249,25 @@ func about(p *Param, err error) error {
 		return nil
 	}
 	return fmt.Errorf("%s: %w", p.flag(), err)
+}
+
+// Arguments reads the arguments of a command line for fn, a component that was
+// loaded already, and returns what to call it with; resources are those of its
+// project. Errors are one line about the arguments, or about the component's docstring.
+func Arguments(fn *starlark.Function, args []string, resources ...specmodule.NamedResource) (starlark.Tuple, []starlark.Tuple, error) {
+	src := newSource(fn, nil, resources)
+	params, err := src.params()
+	if err != nil {
+		return nil, nil, err
+	}
+	c := &Component{Name: fn.Name(), Ref: fn.Name(), Params: params}
+	b, err := c.bind(Inputs{Args: args})
+	var usage *UsageError
+	switch {
+	case errors.As(err, &usage):
+		return nil, nil, errors.New(usage.Text)
+	case err != nil:
+		return nil, nil, err
+	}
+	return b.args, b.kwargs, nil
 }

@@ -37,20 +37,15 @@ func detailOf(m *interp.Module, fn *starlark.Function) Detail {
 	if file == nil {
 		return d
 	}
-	if len(file.Stmts) > 0 {
-		if expr, ok := file.Stmts[0].(*syntax.ExprStmt); ok {
-			if literal, ok := expr.X.(*syntax.Literal); ok && literal.Token == syntax.STRING {
-				d.Module = strings.TrimSpace(strings.Join(dedent(literal.Value.(string)), "\n"))
-			}
-		}
+	if literal := interp.Docstring(file.Stmts); literal != nil {
+		d.Module = strings.TrimSpace(strings.Join(dedent(literal.Value.(string)), "\n"))
 	}
 	def := findDef(file, fn)
 	if def == nil {
 		return d
 	}
 	lines := strings.SplitAfter(string(m.Source), "\n")
-	start, end := def.Span()
-	d.Line, d.Source = int(start.Line), strings.Join(lines[start.Line-1:min(int(end.Line), len(lines))], "")
+	d.Line, d.Source = int(def.Def.Line), linesOf(lines, def)
 	for _, p := range def.Params {
 		b, ok := p.(*syntax.BinaryExpr)
 		if !ok {

@@ -57,6 +57,14 @@ func (l *Loader) dir() string {
 	return dir
 }
 
+// abs makes a path that may be relative to the folder absolute.
+func (l *Loader) abs(path string) string {
+	if filepath.IsAbs(path) {
+		return path
+	}
+	return filepath.Join(l.dir(), path)
+}
+
 // root is the workspace root of the folder that references start from.
 func (l *Loader) root() string { return interp.WorkspaceRoot(filepath.Join(l.dir(), "_")) }
 
@@ -143,7 +151,7 @@ func (l *Loader) modulePlaces(r reference) ([]place, error) {
 	}
 	if len(found) == 0 {
 		return nil, fmt.Errorf("unknown component %s: it is neither in %s nor built in.%s `torchx builtins` lists the built-in ones",
-			brief(r.text), filepath.Join(l.root(), "components"), closeTo(r.text, l.known()))
+			brief(r.text), filepath.Join(l.root(), "components"), closeTo(r.text, l.Known()))
 	}
 	return found, nil
 }
@@ -151,10 +159,7 @@ func (l *Loader) modulePlaces(r reference) ([]place, error) {
 // filePlace finds a file on disk, else in the workspace root's components
 // folder, else in the built-in library.
 func (l *Loader) filePlace(r reference) (place, error) {
-	candidates := []string{r.file}
-	if !filepath.IsAbs(r.file) {
-		candidates = []string{filepath.Join(l.dir(), r.file)}
-	}
+	candidates := []string{l.abs(r.file)}
 	name, inComponents := strings.CutPrefix(filepath.ToSlash(filepath.Clean(r.file)), "components/")
 	if inComponents {
 		candidates = append(candidates, filepath.Join(l.root(), "components", filepath.FromSlash(name)))
@@ -189,11 +194,7 @@ func (l *Loader) similarFile(file, path string) string {
 // python explains that Python files are not components, and points to a port.
 func (l *Loader) python(r reference) error {
 	star := strings.TrimSuffix(r.file, ".py") + ".star"
-	path := star
-	if !filepath.IsAbs(path) {
-		path = filepath.Join(l.dir(), star)
-	}
-	if ok, err := isFile(path); ok && err == nil {
+	if ok, err := isFile(l.abs(star)); ok && err == nil {
 		if r.function != "" {
 			star += ":" + r.function
 		}
@@ -269,8 +270,7 @@ func publicFunctions(m *interp.Module) []string {
 
 // component describes a function that was found.
 func (l *Loader) component(r reference, p place, m *interp.Module, s *session, fn *starlark.Function) (*Component, error) {
-	src := newSource(fn, m.Syntax)
-	src.resources = func() []string { return specmodule.NamedResourceNames(l.config.Resources...) }
+	src := newSource(fn, m.Syntax, l.config.Resources)
 	params, err := src.params()
 	if err != nil {
 		return nil, err

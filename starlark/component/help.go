@@ -151,11 +151,11 @@ func placeholder(p *Param) string {
 			return "K=" + t.elem().placeholder() + ",..."
 		}
 		return "K=V,..."
-	case Bool:
-		return "[bool]"
-	default:
-		return t.placeholder()
 	}
+	if p.IsSwitch() {
+		return "[" + p.Type.Kind.String() + "]"
+	}
+	return p.Type.placeholder()
 }
 
 // placeholder is the word for a value that is neither a list nor a dict: the

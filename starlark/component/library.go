@@ -86,11 +86,8 @@ func (l *Loader) LibraryComponents(ctx context.Context, name string) ([]Summary,
 		case entry.IsDir() || !strings.HasSuffix(file, ".star") || strings.HasSuffix(file, "_test.star"):
 			return nil
 		}
-		for _, s := range fileSummaries(fsys, file) {
-			if s.Doc != "" {
-				all = append(all, Summary{"@" + name + "//" + file + ":" + s.Name, s.Doc})
-			}
-		}
+		list, _ := fileSummaries(fsys, file, "@"+name+"//"+file+":")
+		all = append(all, slices.DeleteFunc(list, func(s Summary) bool { return s.Doc == "" })...)
 		return nil
 	})
 	if err != nil {
@@ -116,9 +113,7 @@ func (l *Loader) LibraryEntries(typed string) []Summary {
 	}
 	prefix := "@" + name + "//"
 	if file, _, ok := strings.Cut(rest, ".star:"); ok {
-		for _, s := range fileSummaries(fsys, file+".star") {
-			all = append(all, Summary{prefix + file + ".star:" + s.Name, s.Doc})
-		}
+		all, _ = fileSummaries(fsys, file+".star", prefix+file+".star:")
 		return all
 	}
 	dir := path.Dir(rest + "_")

@@ -1,6 +1,7 @@
 package component
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -8,14 +9,6 @@ import (
 
 	"torchx/runtime/suggest"
 )
-
-// typeForms are how types are written, in the order that errors list them.
-var typeForms = []string{
-	"str", "int", "float", "bool", "list[T]", "dict[str, T]", "T?", `enum("a", "b")`, "duration", "bytesize", "path", "resource",
-}
-
-// typeNames are the words that a type can begin with, for hints.
-var typeNames = append([]string{"Optional", "Literal", "list", "dict"}, kindNames[String:]...)
 
 // ParseType reads what a docstring writes in parentheses behind a name: "int",
 // "list[str]", "dict[str, int]", `enum("a", "b")`, "duration", "bytesize", "path",
@@ -150,11 +143,11 @@ func (p *typeParser) name(name string) (Type, error) {
 	case "enum", "literal":
 		return p.enum()
 	}
-	i := slices.Index(kindNames[:], name)
-	if i < 1 {
+	i := slices.IndexFunc(kinds[String:], func(k kind) bool { return k.name == name })
+	if i < 0 {
 		return Type{}, unknownType(name)
 	}
-	return Type{Kind: Kind(i)}, nil
+	return Type{Kind: String + Kind(i)}, nil
 }
 
 func (p *typeParser) optional() (Type, error) {
@@ -190,7 +183,7 @@ func (p *typeParser) dictType() (Type, error) {
 	if err != nil {
 		return key, err
 	}
-	if key.Kind > Bool {
+	if !kinds[key.Kind].key {
 		return key, fmt.Errorf("the keys of a dict are str, int, float or bool")
 	}
 	if !p.accept(",") {
@@ -206,7 +199,7 @@ func (p *typeParser) dictType() (Type, error) {
 // element reads a type that can be inside a list or dict.
 func (p *typeParser) element() (Type, error) {
 	t, err := p.term()
-	if err == nil && (t.Kind == List || t.Kind == Dict || t.Optional) {
+	if err == nil && (t.isCompound() || t.Optional) {
 		return t, fmt.Errorf("neither a list, a dict nor None can be inside a list or dict")
 	}
 	return t, err
@@ -243,8 +236,20 @@ func unquote(word string) (string, bool) {
 	return word[1 : n-1], true
 }
 
-func known() string { return "a type is one of " + strings.Join(typeForms, ", ") }
+// known lists the forms of types.
+func known() string {
+	forms := map[Kind]string{List: "list[T]", Dict: "dict[str, T], T?", Enum: `enum("a", "b")`}
+	var list []string
+	for k := String; int(k) < len(kinds); k++ {
+		list = append(list, cmp.Or(forms[k], k.String()))
+	}
+	return "a type is one of " + strings.Join(list, ", ")
+}
 
 func unknownType(name string) error {
-	return fmt.Errorf("%s.%s", known(), suggest.Hint(name, typeNames))
+	names := []string{"Optional", "Literal"}
+	for _, k := range kinds[String:] {
+		names = append(names, k.name)
+	}
+	return fmt.Errorf("%s.%s", known(), suggest.Hint(name, names))
 }

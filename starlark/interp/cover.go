@@ -107,7 +107,7 @@ func (c *counters) inside(s syntax.Stmt, counted bool) {
 		if !counted {
 			c.def = int(s.Def.Line)
 		}
-		s.Body = c.list(s.Body, true, isDocstring(s.Body))
+		s.Body = c.list(s.Body, true, Docstring(s.Body) != nil)
 	case *syntax.IfStmt:
 		s.True = c.list(s.True, counted, false)
 		s.False = c.list(s.False, counted, false)
@@ -129,15 +129,6 @@ func (c *counters) list(stmts []syntax.Stmt, counted, docstring bool) []syntax.S
 		out = append(out, s)
 	}
 	return out
-}
-
-func isDocstring(body []syntax.Stmt) bool {
-	e, ok := body[0].(*syntax.ExprStmt)
-	if !ok {
-		return false
-	}
-	l, ok := e.X.(*syntax.Literal)
-	return ok && l.Token == syntax.STRING
 }
 
 // counter notes a statement and returns the one that counts it.

@@ -34,6 +34,20 @@ func Parse(name string, source []byte) (*syntax.File, error) {
 	return file, nil
 }
 
+// Docstring returns the docstring that the statements of a function or file begin
+// with, nil if there is none.
+func Docstring(body []syntax.Stmt) *syntax.Literal {
+	if len(body) == 0 {
+		return nil
+	}
+	if expr, ok := body[0].(*syntax.ExprStmt); ok {
+		if literal, ok := expr.X.(*syntax.Literal); ok && literal.Token == syntax.STRING {
+			return literal
+		}
+	}
+	return nil
+}
+
 func checkSource(source []byte) error {
 	if len(source) > MaxSource {
 		return tooLarge(int64(len(source)))

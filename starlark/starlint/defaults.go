@@ -3,8 +3,6 @@ package starlint
 import (
 	"fmt"
 	"math/big"
-	"strconv"
-	"strings"
 
 	"go.starlark.net/starlark"
 	"go.starlark.net/syntax"
@@ -28,39 +26,12 @@ func (d *documented) defaultOf(p param, t component.Type) {
 		Rule: ruleDefault, Severity: Warning, Start: start, End: end,
 		Message: fmt.Sprintf("the default of %s is not of its type %s: %v", p.name, t, err),
 	}
-	if text := converted(v, p.def, t); text != "" {
-		f.Fix = &Fix{"write " + text, []Edit{{start, end, text}}}
+	if _, ok := p.def.(*syntax.Literal); ok {
+		if text := t.Literal(v); text != "" {
+			f.Fix = &Fix{"write " + text, []Edit{{start, end, text}}}
+		}
 	}
 	d.add(f)
-}
-
-// converted writes a default in the type that it should have, "" if that is not clear.
-func converted(v starlark.Value, e syntax.Expr, t component.Type) string {
-	if _, ok := e.(*syntax.Literal); !ok {
-		return ""
-	}
-	switch v := v.(type) {
-	case starlark.Int, starlark.Float:
-		if t.Kind == component.String {
-			return strconv.Quote(v.String())
-		}
-	case starlark.String:
-		text := strings.TrimSpace(string(v))
-		switch t.Kind {
-		case component.Int:
-			if n, ok := new(big.Int).SetString(text, 10); ok {
-				return n.String()
-			}
-		case component.Bool:
-			switch strings.ToLower(text) {
-			case "true":
-				return "True"
-			case "false":
-				return "False"
-			}
-		}
-	}
-	return ""
 }
 
 // constantsOf are the names that a file gives a value once, at its top.

@@ -10,6 +10,7 @@ import (
 
 	"torchx/runtime/suggest"
 	"torchx/starlark/component"
+	"torchx/starlark/interp"
 )
 
 // A param is a parameter of a component.
@@ -36,11 +37,11 @@ type documented struct {
 	def       *syntax.DefStmt
 	constants map[string]syntax.Expr
 	doc       *syntax.Literal
-	args      map[string]component.DocArg
+	parsed    component.Doc // of doc
 }
 
 func (d *documented) check() {
-	d.doc = docstring(d.def)
+	d.doc = interp.Docstring(d.def.Body)
 	params := paramsOf(d.def)
 	for _, p := range params {
 		if p.star == syntax.STARSTAR || p.name == "help" {
@@ -51,15 +52,11 @@ func (d *documented) check() {
 		d.report(ruleDocstring, d.def.Name, "component %s has no docstring: write one, or call it _%s if it is a helper", d.def.Name.Name, d.def.Name.Name)
 		return
 	}
-	d.args = map[string]component.DocArg{}
-	_, list := component.ParseDoc(d.doc.Value.(string))
-	for _, a := range list {
-		d.args[a.Name] = a
-	}
+	d.parsed = component.ParseDoc(d.doc.Value.(string))
 	for _, p := range params {
 		d.param(p)
 	}
-	for _, a := range list {
+	for _, a := range d.parsed.Args {
 		d.known(a, params)
 	}
 }
@@ -71,7 +68,7 @@ func (d *documented) report(rule string, at syntax.Node, format string, args ...
 
 // param checks what is said about one parameter, and its default.
 func (d *documented) param(p param) {
-	a, ok := d.args[p.name]
+	a, ok := d.parsed.Arg(p.name)
 	if !ok {
 		if p.star != syntax.STARSTAR {
 			d.report(ruleUndocumented, p.ident, "argument %s of %s is not in the Args: section of its docstring", p.text(), d.def.Name.Name)
@@ -108,7 +105,7 @@ func (d *documented) known(a component.DocArg, params []param) {
 		if p.name == a.Name {
 			return
 		}
-		if _, described := d.args[p.name]; !described {
+		if _, described := d.parsed.Arg(p.name); !described {
 			names = append(names, p.name)
 		}
 	}
@@ -164,16 +161,6 @@ func betterType(text string) string {
 		return ""
 	}
 	return better
-}
-
-// docstring returns the docstring of a function, nil if it has none.
-func docstring(def *syntax.DefStmt) *syntax.Literal {
-	if e, ok := def.Body[0].(*syntax.ExprStmt); ok {
-		if l, ok := e.X.(*syntax.Literal); ok && l.Token == syntax.STRING {
-			return l
-		}
-	}
-	return nil
 }
 
 // paramsOf lists the parameters of a function; a bare * is none.
