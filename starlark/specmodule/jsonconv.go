@@ -29,7 +29,7 @@ func FromJSON(data []byte) (starlark.Value, error) {
 
 func decodeValue(d *json.Decoder, depth int) (starlark.Value, error) {
 	if depth > maxDepth {
-		return nil, fmt.Errorf("value is nested more than %d deep", maxDepth)
+		return nil, errTooDeep
 	}
 	t, err := d.Token()
 	if err != nil {
@@ -107,8 +107,6 @@ func ToJSON(v starlark.Value) ([]byte, error) {
 	return e.out.Bytes(), nil
 }
 
-var errTooLarge = fmt.Errorf("value is too large (more than %d parts or %d MiB)", maxParts, maxText>>20)
-
 type encoder struct {
 	out    bytes.Buffer
 	budget int
@@ -117,7 +115,7 @@ type encoder struct {
 func (e *encoder) value(v starlark.Value, depth int) error {
 	e.budget--
 	if depth > maxDepth {
-		return fmt.Errorf("value is nested more than %d deep", maxDepth)
+		return errTooDeep
 	}
 	if e.budget < 0 || e.out.Len() > maxText {
 		return errTooLarge

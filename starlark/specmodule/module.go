@@ -45,16 +45,26 @@ func Predeclared(o Options) starlark.StringDict {
 		o.Call = callUnlimited
 	}
 	names := starlark.StringDict{
-		"specs":  specsModule(o),
-		"torchx": torchxModule(o),
+		"specs": specsModule(o),
+		"torchx": module("torchx", map[string]function{"getenv": o.getenv}, starlark.StringDict{
+			"IMAGE":   starlark.String(o.Image),
+			"version": starlark.String(o.Version),
+			"py":      pyModule(),
+		}),
 		"json":   jsonModule(),
 		"math":   math.Module,
 		"struct": starlark.NewBuiltin("struct", starlarkstruct.Make),
-		"shlex":  shlexModule(),
+		"shlex":  module("shlex", map[string]function{"quote": shlexQuote, "join": shlexJoin, "split": shlexSplit}, nil),
 		"path":   pathModule(),
 	}
 	names.Freeze()
 	return names
+}
+
+// Names lists the names that every component file sees, sorted: the keys of what
+// Predeclared returns.
+func Names() []string {
+	return []string{"json", "math", "path", "shlex", "specs", "struct", "torchx"}
 }
 
 func callUnlimited(fn starlark.Callable, args starlark.Tuple) (starlark.Value, error) {
@@ -62,50 +72,33 @@ func callUnlimited(fn starlark.Callable, args starlark.Tuple) (starlark.Value, e
 }
 
 func specsModule(o Options) starlark.Value {
-	names := &resourceNames{o.Resources}
-	m := &starlarkstruct.Module{Name: "specs", Members: starlark.StringDict{
-		"resource":            starlark.NewBuiltin("specs.resource", names.resource),
-		"get_named_resources": starlark.NewBuiltin("specs.get_named_resources", names.get),
-		"named_resources":     newNamedResources(names),
-		"parse_mounts":        starlark.NewBuiltin("specs.parse_mounts", o.parseMounts),
-		"replace":             starlark.NewBuiltin("specs.replace", replace),
-		"overlay":             starlark.NewBuiltin("specs.overlay", overlayFunc),
-		"overlays":            overlaysModule(),
-		"macros":              macrosModule(),
-		"RetryPolicy":         retryPolicyModule(),
-		"NULL_RESOURCE":       resourceRecord(spec.NullResource()),
-		"MISSING":             starlark.String(spec.Missing),
-		"NONE":                starlark.String(spec.None),
-	}}
+	names := resourceNames(o.Resources)
+	macros, policies := starlark.StringDict{}, starlark.StringDict{}
+	for _, name := range []string{"img_root", "app_id", "replica_id", "rank0_env"} {
+		macros[name] = starlark.String("${" + name + "}")
+	}
+	for _, p := range spec.RetryPolicies {
+		policies[string(p)] = starlark.String(p)
+	}
+	m := module("specs", map[string]function{
+		"resource":            names.resource,
+		"get_named_resources": names.get,
+		"parse_mounts":        o.parseMounts,
+		"replace":             replace,
+		"overlay":             overlayFunc,
+	}, starlark.StringDict{
+		"named_resources": newNamedResources(names),
+		"overlays":        overlaysModule(),
+		"macros":          module("specs.macros", nil, macros),
+		"RetryPolicy":     module("specs.RetryPolicy", nil, policies),
+		"NULL_RESOURCE":   resourceRecord(spec.NullResource()),
+		"MISSING":         starlark.String(spec.Missing),
+		"NONE":            starlark.String(spec.None),
+	})
 	for k := range kindCount {
 		m.Members[k.name()] = constructor(k, o)
 	}
 	return m
-}
-
-func macrosModule() starlark.Value {
-	m := &starlarkstruct.Module{Name: "specs.macros", Members: starlark.StringDict{}}
-	for _, name := range []string{"img_root", "app_id", "replica_id", "rank0_env"} {
-		m.Members[name] = starlark.String("${" + name + "}")
-	}
-	return m
-}
-
-func retryPolicyModule() starlark.Value {
-	m := &starlarkstruct.Module{Name: "specs.RetryPolicy", Members: starlark.StringDict{}}
-	for _, p := range spec.RetryPolicies {
-		m.Members[string(p)] = starlark.String(p)
-	}
-	return m
-}
-
-func torchxModule(o Options) starlark.Value {
-	return &starlarkstruct.Module{Name: "torchx", Members: starlark.StringDict{
-		"IMAGE":   starlark.String(o.Image),
-		"version": starlark.String(o.Version),
-		"getenv":  starlark.NewBuiltin("torchx.getenv", o.getenv),
-		"py":      pyModule(),
-	}}
 }
 
 const getenvKey = "torchx.getenv" // in the locals of a thread
@@ -116,14 +109,14 @@ func SetGetenv(t *starlark.Thread, lookup func(name string) (string, bool)) {
 }
 
 // getenv is torchx.getenv(name, default = None).
-func (o Options) getenv(t *starlark.Thread, b *starlark.Builtin, args starlark.Tuple, kwargs []starlark.Tuple) (starlark.Value, error) {
+func (o Options) getenv(c call) (starlark.Value, error) {
 	var name string
 	var fallback starlark.Value = starlark.None
-	if err := starlark.UnpackArgs(b.Name(), args, kwargs, "name", &name, "default?", &fallback); err != nil {
+	if err := c.unpack("name", &name, "default?", &fallback); err != nil {
 		return nil, err
 	}
 	lookup := o.Getenv
-	if own, ok := t.Local(getenvKey).(func(string) (string, bool)); ok {
+	if own, ok := c.thread.Local(getenvKey).(func(string) (string, bool)); ok {
 		lookup = own
 	}
 	if lookup == nil {

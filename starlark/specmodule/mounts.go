@@ -14,7 +14,7 @@ import (
 // defaultPermissions of a device mount: read, write, make nodes.
 const defaultPermissions = "rwm"
 
-// mountTypes is the order in which messages name the types.
+// mountTypes are in the order of messages, and of the kinds from kindBind on.
 var mountTypes = []spec.MountType{spec.MountBind, spec.MountVolume, spec.MountDevice}
 
 // mountKeys maps each key that a mount option may have to the one it stands for.
@@ -154,14 +154,14 @@ func expandHome(path, home string) string {
 
 // parseMounts is specs.parse_mounts(opts): a list of options, one string with
 // commas, or None.
-func (o Options) parseMounts(_ *starlark.Thread, b *starlark.Builtin, args starlark.Tuple, kwargs []starlark.Tuple) (starlark.Value, error) {
+func (o Options) parseMounts(c call) (starlark.Value, error) {
 	var opts starlark.Value = starlark.None
-	if err := starlark.UnpackArgs(b.Name(), args, kwargs, "opts", &opts); err != nil {
+	if err := c.unpack("opts", &opts); err != nil {
 		return nil, err
 	}
 	options, err := mountOptionList(opts)
 	if err != nil {
-		return nil, fmt.Errorf("%s: %w", b.Name(), err)
+		return nil, err
 	}
 	home := ""
 	if o.ExpandUser != nil {
@@ -169,7 +169,7 @@ func (o Options) parseMounts(_ *starlark.Thread, b *starlark.Builtin, args starl
 	}
 	mounts, err := ParseMounts(options, home)
 	if err != nil {
-		return nil, fmt.Errorf("%s: %w", b.Name(), err)
+		return nil, err
 	}
 	values := make([]starlark.Value, len(mounts))
 	for i, m := range mounts {

@@ -6,40 +6,39 @@ import (
 	"strings"
 
 	"go.starlark.net/starlark"
-	"go.starlark.net/starlarkstruct"
 )
 
 // pathModule holds pure functions on slash-separated paths, with the rules of
 // Python's posixpath: a replica's paths do not depend on the client's system.
 func pathModule() starlark.Value {
-	return &starlarkstruct.Module{Name: "path", Members: starlark.StringDict{
-		"join":     starlark.NewBuiltin("path.join", pathJoin),
-		"basename": pathString("path.basename", func(p string) string { _, base := splitPath(p); return base }),
-		"dirname":  pathString("path.dirname", func(p string) string { dir, _ := splitPath(p); return dir }),
-		"stem":     pathString("path.stem", pathStem),
-		"normpath": pathString("path.normpath", path.Clean),
-		"splitext": starlark.NewBuiltin("path.splitext", pathSplitext),
-		"isabs":    starlark.NewBuiltin("path.isabs", pathIsabs),
-	}}
+	return module("path", map[string]function{
+		"join":     pathJoin,
+		"basename": pathString(func(p string) string { _, base := splitPath(p); return base }),
+		"dirname":  pathString(func(p string) string { dir, _ := splitPath(p); return dir }),
+		"stem":     pathString(pathStem),
+		"normpath": pathString(path.Clean),
+		"splitext": pathSplitext,
+		"isabs":    pathIsabs,
+	}, nil)
 }
 
-// pathString makes a builtin of a function from path to string.
-func pathString(name string, f func(string) string) starlark.Value {
-	return starlark.NewBuiltin(name, func(_ *starlark.Thread, b *starlark.Builtin, args starlark.Tuple, kwargs []starlark.Tuple) (starlark.Value, error) {
+// pathString makes a function of a function from path to string.
+func pathString(f func(string) string) function {
+	return func(c call) (starlark.Value, error) {
 		var p string
-		err := starlark.UnpackArgs(b.Name(), args, kwargs, "path", &p)
+		err := c.unpack("path", &p)
 		return starlark.String(f(p)), err
-	})
+	}
 }
 
 // pathJoin is path.join(path, *paths): an absolute part drops those before it.
-func pathJoin(_ *starlark.Thread, b *starlark.Builtin, args starlark.Tuple, kwargs []starlark.Tuple) (starlark.Value, error) {
-	if len(kwargs) > 0 || len(args) == 0 {
-		return nil, fmt.Errorf("%s: want one or more positional arguments", b.Name())
+func pathJoin(c call) (starlark.Value, error) {
+	if len(c.kwargs) > 0 || len(c.args) == 0 {
+		return nil, fmt.Errorf("want one or more positional arguments")
 	}
-	parts, err := goStrings("paths", args)
+	parts, err := goStrings("paths", c.args)
 	if err != nil {
-		return nil, fmt.Errorf("%s: %w", b.Name(), err)
+		return nil, err
 	}
 	var out strings.Builder
 	last := byte('/')
@@ -51,7 +50,7 @@ func pathJoin(_ *starlark.Thread, b *starlark.Builtin, args starlark.Tuple, kwar
 			last = '/'
 		}
 		if out.Len()+len(p) > maxText {
-			return nil, fmt.Errorf("%s: the result is too long (more than %d MiB)", b.Name(), maxText>>20)
+			return nil, errTooLong
 		}
 		out.WriteString(p)
 		if p != "" {
@@ -92,9 +91,9 @@ func pathStem(p string) string {
 }
 
 // pathSplitext is path.splitext(path).
-func pathSplitext(_ *starlark.Thread, b *starlark.Builtin, args starlark.Tuple, kwargs []starlark.Tuple) (starlark.Value, error) {
+func pathSplitext(c call) (starlark.Value, error) {
 	var p string
-	if err := starlark.UnpackArgs(b.Name(), args, kwargs, "path", &p); err != nil {
+	if err := c.unpack("path", &p); err != nil {
 		return nil, err
 	}
 	root, ext := splitExt(p)
@@ -102,8 +101,8 @@ func pathSplitext(_ *starlark.Thread, b *starlark.Builtin, args starlark.Tuple, 
 }
 
 // pathIsabs is path.isabs(path).
-func pathIsabs(_ *starlark.Thread, b *starlark.Builtin, args starlark.Tuple, kwargs []starlark.Tuple) (starlark.Value, error) {
+func pathIsabs(c call) (starlark.Value, error) {
 	var p string
-	err := starlark.UnpackArgs(b.Name(), args, kwargs, "path", &p)
+	err := c.unpack("path", &p)
 	return starlark.Bool(strings.HasPrefix(p, "/")), err
 }

@@ -5,40 +5,31 @@ import (
 	"strings"
 
 	"go.starlark.net/starlark"
-	"go.starlark.net/starlarkstruct"
 )
 
-func shlexModule() starlark.Value {
-	return &starlarkstruct.Module{Name: "shlex", Members: starlark.StringDict{
-		"quote": starlark.NewBuiltin("shlex.quote", shlexQuote),
-		"join":  starlark.NewBuiltin("shlex.join", shlexJoin),
-		"split": starlark.NewBuiltin("shlex.split", shlexSplit),
-	}}
-}
-
 // shlexQuote is shlex.quote(s).
-func shlexQuote(_ *starlark.Thread, b *starlark.Builtin, args starlark.Tuple, kwargs []starlark.Tuple) (starlark.Value, error) {
+func shlexQuote(c call) (starlark.Value, error) {
 	var s string
-	if err := starlark.UnpackArgs(b.Name(), args, kwargs, "s", &s); err != nil {
+	if err := c.unpack("s", &s); err != nil {
 		return nil, err
 	}
-	return quoteAll(b.Name(), []string{s})
+	return quoteAll([]string{s})
 }
 
 // shlexJoin is shlex.join(split_command).
-func shlexJoin(_ *starlark.Thread, b *starlark.Builtin, args starlark.Tuple, kwargs []starlark.Tuple) (starlark.Value, error) {
+func shlexJoin(c call) (starlark.Value, error) {
 	var v starlark.Value
-	if err := starlark.UnpackArgs(b.Name(), args, kwargs, "split_command", &v); err != nil {
+	if err := c.unpack("split_command", &v); err != nil {
 		return nil, err
 	}
 	words, err := goStrings("split_command", v)
 	if err != nil {
-		return nil, fmt.Errorf("%s: %w", b.Name(), err)
+		return nil, err
 	}
-	return quoteAll(b.Name(), words)
+	return quoteAll(words)
 }
 
-func quoteAll(fn string, words []string) (starlark.Value, error) {
+func quoteAll(words []string) (starlark.Value, error) {
 	var b strings.Builder
 	for i, w := range words {
 		if i > 0 {
@@ -46,7 +37,7 @@ func quoteAll(fn string, words []string) (starlark.Value, error) {
 		}
 		const growth = 5 // a single quote becomes five characters
 		if b.Len()+growth*len(w) > maxText {
-			return nil, fmt.Errorf("%s: the result is too long (more than %d MiB)", fn, maxText>>20)
+			return nil, errTooLong
 		}
 		b.WriteString(quoteWord(w))
 	}
@@ -67,17 +58,17 @@ func plainRune(r rune) bool {
 }
 
 // shlexSplit is shlex.split(s).
-func shlexSplit(_ *starlark.Thread, b *starlark.Builtin, args starlark.Tuple, kwargs []starlark.Tuple) (starlark.Value, error) {
+func shlexSplit(c call) (starlark.Value, error) {
 	var s string
-	if err := starlark.UnpackArgs(b.Name(), args, kwargs, "s", &s); err != nil {
+	if err := c.unpack("s", &s); err != nil {
 		return nil, err
 	}
 	if len(s) > maxParsed {
-		return nil, fmt.Errorf("%s: the text is too long (more than %d MiB)", b.Name(), maxParsed>>20)
+		return nil, errTextTooLong
 	}
 	words, err := SplitWords(s)
 	if err != nil {
-		return nil, fmt.Errorf("%s: %w", b.Name(), err)
+		return nil, err
 	}
 	values := make([]starlark.Value, len(words))
 	for i, w := range words {

@@ -2,6 +2,7 @@ package specmodule
 
 import (
 	"fmt"
+	"slices"
 
 	"go.starlark.net/starlark"
 
@@ -84,14 +85,15 @@ func (r *record) toResource() spec.Resource {
 	return res
 }
 
+// toMount relies on the three kinds of mounts having the same order of fields.
 func (r *record) toMount() spec.Mount {
-	switch r.kind {
-	case kindBind:
-		return spec.Mount{Type: spec.MountBind, Src: r.str("src_path"), Dst: r.str("dst_path"), ReadOnly: r.get("read_only") == starlark.True}
-	case kindVolume:
-		return spec.Mount{Type: spec.MountVolume, Src: r.str("src"), Dst: r.str("dst_path"), ReadOnly: r.get("read_only") == starlark.True}
+	src, _ := starlark.AsString(r.values[0])
+	dst, _ := starlark.AsString(r.values[1])
+	m := spec.Mount{Type: mountTypes[r.kind-kindBind], Src: src, Dst: dst, ReadOnly: r.values[2] == starlark.True}
+	if r.kind == kindDevice {
+		m.Permissions = r.str("permissions")
 	}
-	return spec.Mount{Type: spec.MountDevice, Src: r.str("src_path"), Dst: r.str("dst_path"), Permissions: r.str("permissions")}
+	return m
 }
 
 // The field accessors below rely on the checks of the schema.
@@ -139,15 +141,12 @@ func resourceRecord(r spec.Resource) *record {
 
 // mountRecord is the inverse of toMount.
 func mountRecord(m spec.Mount) *record {
+	k := kindBind + kind(slices.Index(mountTypes, m.Type))
 	values := []starlark.Value{starlark.String(m.Src), starlark.String(m.Dst), starlark.Bool(m.ReadOnly)}
-	switch m.Type {
-	case spec.MountBind:
-		return &record{kind: kindBind, values: values}
-	case spec.MountVolume:
-		return &record{kind: kindVolume, values: values}
+	if k == kindDevice {
+		values[2] = starlark.String(m.Permissions)
 	}
-	values[2] = starlark.String(m.Permissions)
-	return &record{kind: kindDevice, values: values}
+	return &record{kind: k, values: values}
 }
 
 // preProc adapts the Starlark function fn of a role to Go. It gets the backend's
@@ -165,10 +164,6 @@ func preProc(fn starlark.Callable, call callFunc) spec.PreProc {
 		if out.Type() != in.Type() {
 			return nil, fmt.Errorf("%s returned %s, want the changed request (%s)", fn.Name(), out.Type(), in.Type())
 		}
-		data, err := ToJSON(out)
-		if err != nil {
-			return nil, err
-		}
-		return data, nil
+		return ToJSON(out)
 	}
 }

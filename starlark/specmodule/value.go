@@ -20,6 +20,14 @@ const (
 	maxParsed = 4 << 20   // bytes of a text whose parts cost up to 200 times as much
 )
 
+// Errors about the limits.
+var (
+	errTooDeep     = fmt.Errorf("value is nested more than %d deep", maxDepth)
+	errTooLarge    = fmt.Errorf("value is too large (more than %d parts or %d MiB)", maxParts, maxText>>20)
+	errTooLong     = fmt.Errorf("the result is too long (more than %d MiB)", maxText>>20)
+	errTextTooLong = fmt.Errorf("the text is too long (more than %d MiB)", maxParsed>>20)
+)
+
 // copier makes frozen deep copies of JSON-like values.
 type copier struct{ budget int }
 
@@ -30,7 +38,7 @@ func (c *copier) enter(at string, depth int) error {
 	switch {
 	case depth > maxDepth:
 		// No path here: it would be as long as the value is deep.
-		return fmt.Errorf("value is nested more than %d deep", maxDepth)
+		return errTooDeep
 	case c.budget < 0:
 		return fmt.Errorf("%.60s: value has more than %d parts", at, maxValues)
 	}
