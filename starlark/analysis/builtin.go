@@ -1,6 +1,7 @@
 package analysis
 
 import (
+	_ "embed"
 	"slices"
 	"strings"
 	"sync"
@@ -12,6 +13,12 @@ import (
 	"torchx/starlark/specmodule"
 	"torchx/starlark/startest"
 )
+
+// universe documents what Starlark itself has: its functions, and the methods of its types.
+// https://github.com/google/starlark-go/blob/master/doc/spec.md#built-in-constants-and-functions
+//
+//go:embed universe.txt
+var universe string
 
 // testType is the type of the value that tests are given.
 const testType = "test"
@@ -27,13 +34,13 @@ var builtins = sync.OnceValue(func() map[string]*Symbol {
 		full := "math." + name
 		out[full] = builtin(full, full, "As in Starlark's standard module math.")
 	}
-	for name, d := range universe() {
-		out[name] = builtin(name, d[0], d[1])
-	}
-	for kind, list := range methods() {
-		for name, d := range list {
-			out[kind+"."+name] = builtin(name, d[0], d[1])
+	for name, d := range specmodule.ParseDocs(universe) {
+		_, method, isMethod := strings.Cut(name, ".")
+		if isMethod { // of a type: "string.join(iterable)" is shown without it
+			out[name] = builtin(method, strings.TrimPrefix(d.Signature, name[:len(name)-len(method)]), d.Text)
+			continue
 		}
+		out[name] = builtin(name, d.Signature, d.Text)
 	}
 	for name, d := range startest.Docs() {
 		out[testType+"."+name] = builtin(testType+"."+name, d.Signature, d.Text)

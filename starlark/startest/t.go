@@ -3,6 +3,8 @@ package startest
 import (
 	"errors"
 	"fmt"
+	"maps"
+	"slices"
 	"strings"
 	"time"
 
@@ -57,45 +59,19 @@ func (c call) unpack(pairs ...any) error {
 	return starlark.UnpackArgs(c.name, c.args, c.kwargs, pairs...)
 }
 
-// methodOf returns a method by its name, nil if there is none.
-func methodOf(name string) method {
-	switch name {
-	case "eq":
-		return (*test).eq
-	case "ne":
-		return (*test).ne
-	case "true":
-		return (*test).isTrue
-	case "false":
-		return (*test).isFalse
-	case "contains":
-		return (*test).contains
-	case "lacks":
-		return (*test).lacks
-	case "matches":
-		return (*test).matches
-	case "fails":
-		return (*test).fails
-	case "error":
-		return (*test).error
-	case "fatal":
-		return (*test).fatal
-	case "log":
-		return (*test).log
-	case "skip":
-		return (*test).skip
-	case "run":
-		return (*test).run
-	case "setenv":
-		return (*test).setenv
-	case "app":
-		return (*test).app
-	case "plan":
-		return (*test).plan
-	case "golden":
-		return (*test).golden
-	}
-	return nil
+// methods are t's functions by name.
+var methods = map[string]method{
+	"eq": (*test).eq, "ne": (*test).ne, "true": (*test).isTrue, "false": (*test).isFalse,
+	"contains": (*test).contains, "lacks": (*test).lacks, "matches": (*test).matches, "fails": (*test).fails,
+	"error": (*test).error, "fatal": (*test).fatal, "log": (*test).log, "skip": (*test).skip,
+	"run": (*test).run, "setenv": (*test).setenv, "app": (*test).app, "plan": (*test).plan, "golden": (*test).golden,
+}
+
+// AttrNames lists the attributes of t.
+func (x *test) AttrNames() []string {
+	names := append(slices.Collect(maps.Keys(methods)), "name")
+	slices.Sort(names)
+	return names
 }
 
 // Attr returns t.name, or a method.
@@ -103,7 +79,7 @@ func (x *test) Attr(name string) (starlark.Value, error) {
 	if name == "name" {
 		return starlark.String(x.result.Name), nil
 	}
-	m := methodOf(name)
+	m := methods[name]
 	if m == nil {
 		return nil, nil
 	}
