@@ -20,6 +20,7 @@ import (
 	"go.starlark.net/starlark"
 
 	"torchx/runtime/spec"
+	"torchx/starlark/interp"
 )
 
 // Component is a function that can be called with arguments from a command line.
@@ -53,11 +54,7 @@ type evaluator interface {
 }
 
 // Module is a file that took part in building an app.
-type Module struct {
-	Label  string `json:"label"`  // as load() names it
-	Path   string `json:"path"`   // on disk, "" for a built-in file
-	SHA256 string `json:"sha256"` // of its bytes, in hexadecimal
-}
+type Module = interp.ModuleHash
 
 // Result is a built app and everything it was built from.
 type Result struct {

@@ -73,12 +73,6 @@ func (s *session) app(v starlark.Value) (*spec.App, error) {
 	return app, nil
 }
 
-func (s *session) modules() []Module {
-	var out []Module
-	for _, m := range s.interp.Modules() {
-		out = append(out, Module{Label: m.Label, Path: m.Path, SHA256: m.SHA256})
-	}
-	return out
-}
+func (s *session) modules() []Module { return s.interp.Modules() }
 
 func (s *session) getenv() map[string]string { return maps.Clone(s.reads) }

@@ -22,14 +22,14 @@
 package interp
 
 import (
+	"cmp"
 	"context"
 	"crypto/sha256"
-	"encoding/hex"
 	"errors"
 	"fmt"
 	"io/fs"
 	"os"
-	"sort"
+	"slices"
 	"sync"
 	"time"
 
@@ -91,7 +91,7 @@ type Interp struct {
 
 	loading sync.Mutex // held while a file is loaded, with what it loads
 	mu      sync.Mutex // guards the maps
-	modules map[string]*loaded
+	modules map[string]*Module
 	sources map[string][]byte // by the name shown in positions
 
 	libraries map[libraryKey]*tree // that were opened
@@ -110,8 +110,9 @@ type Module struct {
 
 // ModuleHash names one evaluated file and its content.
 type ModuleHash struct {
-	Label, Path string
-	SHA256      string // hex
+	Label  string `json:"label"`  // as load() names it
+	Path   string `json:"path"`   // on disk, "" for a built-in or library file
+	SHA256 string `json:"sha256"` // of its bytes, in hexadecimal
 }
 
 // New returns an Interp that has loaded nothing.
@@ -127,7 +128,7 @@ func New(c Config) *Interp {
 	}
 	i := &Interp{
 		cfg: c, dir: absDir(c.Dir), predeclared: environment(c.Predeclared),
-		modules: map[string]*loaded{}, sources: map[string][]byte{},
+		modules: map[string]*Module{}, sources: map[string][]byte{},
 		libraries: map[libraryKey]*tree{}, covered: map[string]*counters{},
 	}
 	if c.Builtins != nil {
@@ -149,13 +150,12 @@ func (i *Interp) LoadFile(ctx context.Context, path string) (*Module, error) {
 	if path == "" {
 		return nil, &Error{Msg: "no Starlark file is named; give the path of a .star file"}
 	}
-	abs := absFrom(i.dir, path)
-	root := WorkspaceRoot(abs)
-	name, err := nameUnder(root, abs)
+	source, err := i.SourceOf(path)
 	if err != nil {
-		return nil, &Error{File: path, Msg: err.Error(), cause: err}
+		cause := errors.Unwrap(err)
+		return nil, &Error{File: path, Msg: cause.Error(), cause: cause}
 	}
-	return i.load(ctx, location{&tree{dir: root, shown: i.dir, top: root}, name})
+	return i.load(ctx, source)
 }
 
 // LoadBuiltin evaluates a file of Config.Builtins, for example "dist.star".
@@ -164,14 +164,14 @@ func (i *Interp) LoadBuiltin(ctx context.Context, name string) (*Module, error) 
 		err := fmt.Errorf("no built-in file: %w", fs.ErrNotExist)
 		return nil, &Error{File: builtinPrefix + "//" + name, Msg: err.Error(), cause: err}
 	}
-	return i.load(ctx, location{i.builtins, name})
+	return i.load(ctx, &Source{i.builtins, name})
 }
 
-func (i *Interp) load(ctx context.Context, at location) (*Module, error) {
+func (i *Interp) load(ctx context.Context, at *Source) (*Module, error) {
 	i.loading.Lock()
 	defer i.loading.Unlock()
 	var m *Module
-	err := i.run(ctx, at.display(), func(r *run) (err error) {
+	err := i.run(ctx, at.Display(), func(r *run) (err error) {
 		m, err = r.load(at)
 		return err
 	})
@@ -211,21 +211,13 @@ func (i *Interp) Modules() []ModuleHash {
 	i.mu.Lock()
 	defer i.mu.Unlock()
 	list := make([]ModuleHash, 0, len(i.modules))
-	for _, l := range i.modules {
-		list = append(list, ModuleHash{l.module.Label, l.module.Path, l.hash})
+	for _, m := range i.modules {
+		list = append(list, ModuleHash{m.Label, m.Path, fmt.Sprintf("%x", sha256.Sum256(m.Source))})
 	}
-	sort.Slice(list, func(a, b int) bool {
-		if list[a].Label != list[b].Label {
-			return list[a].Label < list[b].Label
-		}
-		return list[a].Path < list[b].Path
+	slices.SortFunc(list, func(a, b ModuleHash) int {
+		return cmp.Or(cmp.Compare(a.Label, b.Label), cmp.Compare(a.Path, b.Path))
 	})
 	return list
-}
-
-func hashOf(data []byte) string {
-	sum := sha256.Sum256(data)
-	return hex.EncodeToString(sum[:])
 }
 
 func workingFolder() string {

@@ -22,31 +22,36 @@ type tree struct {
 	top string
 }
 
-// A location is a file of a tree; name is slash-separated and clean.
-type location struct {
+// Source is a file that load() can reach. Nothing of it is evaluated.
+type Source struct {
 	tree *tree
-	name string
+	name string // slash-separated and clean
 }
 
-func (l location) label() string { return l.tree.prefix + "//" + l.name }
+// Label is what load() calls the file from elsewhere in its workspace.
+func (s *Source) Label() string { return s.tree.prefix + "//" + s.name }
 
-// key tells files of different workspaces with the same label apart.
-func (l location) key() string { return l.tree.top + "\x00" + l.label() }
+// Key tells sources apart: equal for the same file. Files of different workspaces
+// may have the same label.
+func (s *Source) Key() string { return s.tree.top + "\x00" + s.Label() }
 
-// path returns the absolute path of a workspace file, else "".
-func (l location) path() string {
-	if l.tree.dir == "" {
+// Path is the absolute path of a workspace file, "" for one of a library or built in.
+func (s *Source) Path() string {
+	if s.tree.dir == "" {
 		return ""
 	}
-	return filepath.Join(l.tree.dir, filepath.FromSlash(l.name))
+	return filepath.Join(s.tree.dir, filepath.FromSlash(s.name))
 }
 
-// display is what messages and positions call the file.
-func (l location) display() string {
-	if l.tree.dir == "" {
-		return l.label()
+// Root is the root of the workspace whose libraries the file can load, "" for a built-in file.
+func (s *Source) Root() string { return s.tree.top }
+
+// Display is what messages and positions call the file.
+func (s *Source) Display() string {
+	if s.tree.dir == "" {
+		return s.Label()
 	}
-	return relativeTo(l.tree.shown, l.path())
+	return relativeTo(s.tree.shown, s.Path())
 }
 
 func (t *tree) describe() string {
@@ -57,30 +62,30 @@ func (t *tree) describe() string {
 }
 
 // resolve finds the file that label means in a load() of the file from.
-func (i *Interp) resolve(from location, label string) (location, error) {
+func (i *Interp) resolve(from *Source, label string) (*Source, error) {
 	t := from.tree
 	var name string
 	switch {
 	case strings.ContainsAny(label, "\\\x00"):
-		return location{}, errors.New(`a label has neither backslashes nor NUL; separate folders by "/"`)
+		return nil, errors.New(`a label has neither backslashes nor NUL; separate folders by "/"`)
 	case strings.HasPrefix(label, "@"):
 		var err error
 		if t, name, err = i.libraryOf(from, label); err != nil {
-			return location{}, err
+			return nil, err
 		}
 	case strings.HasPrefix(label, "//"):
 		name = label[2:]
 	case strings.HasPrefix(label, "./"), strings.HasPrefix(label, "../"):
 		name = path.Join(path.Dir(from.name), label)
 	default:
-		return location{}, fmt.Errorf(`a label starts with "./", "../", "//", "@torchx//" or "@library//"; did you mean "./%s"?`, strings.TrimLeft(label, "./"))
+		return nil, fmt.Errorf(`a label starts with "./", "../", "//", "@torchx//" or "@library//"; did you mean "./%s"?`, strings.TrimLeft(label, "./"))
 	}
 	name = path.Clean(name)
 	if name == "." || strings.HasPrefix(name, "/") {
-		return location{}, errors.New("the label names no file")
+		return nil, errors.New("the label names no file")
 	}
 	if !fs.ValidPath(name) {
-		return location{}, fmt.Errorf("the label leads out of %s, and nothing outside it can be loaded", t.describe())
+		return nil, fmt.Errorf("the label leads out of %s, and nothing outside it can be loaded", t.describe())
 	}
-	return location{t, name}, nil
+	return &Source{t, name}, nil
 }

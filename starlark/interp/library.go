@@ -31,10 +31,10 @@ func (i *Interp) LoadLibrary(ctx context.Context, root, name, file string) (*Mod
 	if err != nil {
 		return nil, &Error{File: label, Msg: err.Error(), cause: err}
 	}
-	return i.load(ctx, location{t, path.Clean(file)})
+	return i.load(ctx, &Source{t, path.Clean(file)})
 }
 
-func (i *Interp) libraryOf(from location, label string) (*tree, string, error) {
+func (i *Interp) libraryOf(from *Source, label string) (*tree, string, error) {
 	m := libraryLabel().FindStringSubmatch(label)
 	if m == nil {
 		return nil, "", errors.New(`the label is not of the form "@library//file.star"`)
@@ -122,15 +122,15 @@ func (r *run) alsoMissing(err error) error {
 
 // missing returns the unknown libraries that start, and all that it loads, needs,
 // each with the place of a load that names it.
-func (i *Interp) missing(start location) map[string]string {
+func (i *Interp) missing(start *Source) map[string]string {
 	found := map[string]string{}
-	seen := map[string]bool{start.key(): true}
-	for open := []location{start}; len(open) > 0 && len(seen) < maxSearched; open = open[1:] {
-		source, err := open[0].read()
+	seen := map[string]bool{start.Key(): true}
+	for open := []*Source{start}; len(open) > 0 && len(seen) < maxSearched; open = open[1:] {
+		source, err := open[0].Read()
 		if err != nil {
 			continue
 		}
-		loads, err := Loads(open[0].display(), source)
+		loads, err := Loads(open[0].Display(), source)
 		if err != nil {
 			continue
 		}
@@ -139,9 +139,9 @@ func (i *Interp) missing(start location) map[string]string {
 			var unknown *unknownLibraryError
 			switch {
 			case errors.As(err, &unknown) && found[unknown.name] == "":
-				found[unknown.name] = fmt.Sprintf("%s:%d", open[0].display(), load.Line)
-			case err == nil && !seen[to.key()]:
-				seen[to.key()] = true
+				found[unknown.name] = fmt.Sprintf("%s:%d", open[0].Display(), load.Line)
+			case err == nil && !seen[to.Key()]:
+				seen[to.Key()] = true
 				open = append(open, to)
 			}
 		}

@@ -64,7 +64,7 @@ func ReadFile(path, name string) ([]byte, error) {
 		err = checkText(data)
 	}
 	if err != nil {
-		err = readError(location{&tree{dir: filepath.Dir(path)}, filepath.Base(path)}, err)
+		err = readError(&Source{&tree{dir: filepath.Dir(path)}, filepath.Base(path)}, err)
 		return nil, &Error{File: name, Msg: err.Error(), cause: err}
 	}
 	return data, nil

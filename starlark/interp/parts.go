@@ -9,14 +9,8 @@ import (
 // Values of other packages have no parts here: they check their own.
 func parts(v starlark.Value, yield func(starlark.Value) bool) {
 	switch v := v.(type) {
-	case starlark.Tuple:
-		for _, x := range v {
-			if !yield(x) {
-				return
-			}
-		}
-	case *starlark.List:
-		for x := range v.Elements() {
+	case starlark.Tuple, *starlark.List, *starlark.Set:
+		for x := range starlark.Elements(v.(starlark.Iterable)) {
 			if !yield(x) {
 				return
 			}
@@ -24,12 +18,6 @@ func parts(v starlark.Value, yield func(starlark.Value) bool) {
 	case *starlark.Dict:
 		for k, x := range v.Entries() {
 			if !yield(k) || !yield(x) {
-				return
-			}
-		}
-	case *starlark.Set:
-		for x := range v.Elements() {
-			if !yield(x) {
 				return
 			}
 		}

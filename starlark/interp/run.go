@@ -23,7 +23,7 @@ type run struct {
 	hooks    Hooks
 	subject  string // what is evaluated, for messages without a position
 	thread   *starlark.Thread
-	loading  []location       // files being loaded, the innermost last
+	loading  []*Source        // files being loaded, the innermost last
 	stash    []starlark.Value // see stashValue
 	charged  uint64           // bytes of guarded growth since the last look at the heap
 	sample   []metrics.Sample

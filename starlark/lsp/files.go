@@ -71,7 +71,7 @@ func (f *files) sourceOf(uri, root string) (source *interp.Source, foreign bool)
 		if root == "" {
 			root = f.config.Dir
 		}
-		source, err := f.locator().Labelled(root, label)
+		source, err := f.locator().SourceIn(root, label)
 		return source, err == nil
 	}
 	source, err := f.locator().SourceOf(path)
