@@ -3,6 +3,7 @@ package analysis
 import (
 	"slices"
 	"strings"
+
 	"torchx/starlark/component"
 
 	"go.starlark.net/syntax"

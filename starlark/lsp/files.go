@@ -1,10 +1,14 @@
 package lsp
 
 import (
+	"crypto/sha256"
+	"encoding/hex"
 	"errors"
 	"fmt"
+	"net/url"
 	"os"
 	"path/filepath"
+	"runtime"
 	"strings"
 	"sync"
 	"time"
@@ -163,4 +167,50 @@ func (f *files) labelOf(path string) string {
 		return ""
 	}
 	return "@" + parts[1] + "//" + parts[2]
+}
+
+// pathOf returns the absolute path that a file: URI names; false for others.
+func pathOf(uri string) (string, bool) {
+	u, err := url.Parse(uri)
+	if err != nil || u.Scheme != "file" || u.Path == "" {
+		return "", false
+	}
+	path := u.Path
+	if runtime.GOOS == "windows" {
+		path = strings.TrimPrefix(path, "/") // /C:/dir
+	}
+	return filepath.Clean(filepath.FromSlash(path)), true
+}
+
+// uriOf returns the file: URI of an absolute path.
+func uriOf(path string) string {
+	path = filepath.ToSlash(path)
+	if !strings.HasPrefix(path, "/") {
+		path = "/" + path
+	}
+	return (&url.URL{Scheme: "file", Path: path}).String()
+}
+
+// hashOf names a content.
+func hashOf(text string) string {
+	sum := sha256.Sum256([]byte(text))
+	return hex.EncodeToString(sum[:6])
+}
+
+// writeWhole writes a file that nobody is to change: under another name first, so
+// that what is half written is never seen.
+func writeWhole(path, text string) error {
+	tmp, err := os.CreateTemp(filepath.Dir(path), ".new-*")
+	if err != nil {
+		return err
+	}
+	_, err = tmp.WriteString(text)
+	err = errors.Join(err, tmp.Chmod(0o400), tmp.Close())
+	if err == nil {
+		err = os.Rename(tmp.Name(), path)
+	}
+	if err != nil {
+		os.Remove(tmp.Name())
+	}
+	return err
 }

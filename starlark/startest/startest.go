@@ -15,7 +15,9 @@
 package startest
 
 import (
+	_ "embed"
 	"io/fs"
+	"strings"
 	"time"
 
 	"torchx/runtime/spec"
@@ -110,4 +112,16 @@ type Host struct {
 type Task struct {
 	File string   `json:"file"`
 	Done []string `json:"done,omitempty"` // tests that have their result already
+}
+
+//go:embed docs.txt
+var docs string
+
+// Docs returns the documentation of all that the value t of tests has, by name.
+func Docs() map[string]specmodule.Doc {
+	all := map[string]specmodule.Doc{}
+	for name, d := range specmodule.ParseDocs(docs) {
+		all[strings.TrimPrefix(name, "t.")] = d
+	}
+	return all
 }

@@ -7,7 +7,57 @@ import (
 	"strings"
 
 	"go.starlark.net/starlark"
+	"go.starlark.net/starlarkstruct"
 )
+
+// parts calls yield with each value directly inside v, until it returns false.
+// Values of other packages have no parts here: they check their own.
+func parts(v starlark.Value, yield func(starlark.Value) bool) {
+	switch v := v.(type) {
+	case starlark.Tuple, *starlark.List, *starlark.Set:
+		for x := range starlark.Elements(v.(starlark.Iterable)) {
+			if !yield(x) {
+				return
+			}
+		}
+	case *starlark.Dict:
+		for k, x := range v.Entries() {
+			if !yield(k) || !yield(x) {
+				return
+			}
+		}
+	case *starlark.Function:
+		functionParts(v, yield)
+	case *starlark.Builtin:
+		if v.Receiver() != nil {
+			yield(v.Receiver())
+		}
+	case *starlarkstruct.Struct:
+		structParts(v, yield)
+	}
+}
+
+// functionParts are the defaults of parameters and the captured variables.
+func functionParts(fn *starlark.Function, yield func(starlark.Value) bool) {
+	for i := range fn.NumParams() {
+		if x := fn.ParamDefault(i); x != nil && !yield(x) {
+			return
+		}
+	}
+	for i := range fn.NumFreeVars() {
+		if _, x := fn.FreeVar(i); x != nil && !yield(x) {
+			return
+		}
+	}
+}
+
+func structParts(s *starlarkstruct.Struct, yield func(starlark.Value) bool) {
+	for _, name := range s.AttrNames() {
+		if x, err := s.Attr(name); err == nil && x != nil && !yield(x) {
+			return
+		}
+	}
+}
 
 // How the walk of a value to be printed can end.
 var (
@@ -115,3 +165,31 @@ func saturatingMul(a, b uint64) uint64 {
 	}
 	return a * b
 }
+
+// CheckCompare refuses values that could not be compared in a bounded time, for
+// functions in Go that compare what they are given. The error is a *LimitError.
+func CheckCompare(what string, values ...starlark.Value) error {
+	for _, v := range values {
+		if err := checkComparable(what, v); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// CheckPrint refuses values whose text would be too long to make. The error is a
+// *LimitError.
+func CheckPrint(what string, values ...starlark.Value) error {
+	n, err := printedSize(what, values...)
+	if err == nil && n > maxValue {
+		err = tooBig(what, n)
+	}
+	return err
+}
+
+// Stopped holds for the error of a call that ended because its evaluation was
+// stopped, at a limit or from outside: the caller must end, too.
+func Stopped(err error) bool { return cancelled(err) }
+
+// Explain makes the *Error of a call that a function in Go made itself.
+func (i *Interp) Explain(err error) *Error { return i.describe(err) }
