@@ -10,6 +10,7 @@ import (
 	"go.starlark.net/syntax"
 
 	"torchx/starlark/component"
+	"torchx/starlark/interp"
 	"torchx/starlark/specmodule"
 	"torchx/starlark/startest"
 )
@@ -78,7 +79,7 @@ func declaredParams(text string) []Param {
 	if err != nil { // the tests see to it that this cannot be
 		return nil
 	}
-	f := &File{Lines: NewLines(src)}
+	f := &File{Lines: interp.NewLines(src)}
 	var out []Param
 	for _, e := range tree.Stmts[0].(*syntax.DefStmt).Params {
 		if p, ok := f.param(e, component.Doc{}); ok {

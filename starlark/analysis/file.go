@@ -23,7 +23,7 @@ import (
 
 // File is one text of a file and what was read off it.
 type File struct {
-	Lines
+	interp.Lines
 	// Name is what the user calls the file.
 	Name string
 	// Source is where load() starts from; nil: nothing can be loaded.
@@ -48,7 +48,7 @@ type File struct {
 // New reads a text. before is what the file was, nil if nothing is known: names that
 // only its text had are kept while this one cannot be parsed.
 func New(name string, source *interp.Source, text string, before *File) *File {
-	f := &File{Lines: NewLines(text), Name: name, Source: source, tree: &syntax.File{}, byName: map[string]*Symbol{}, locals: map[int][]*Symbol{}}
+	f := &File{Lines: interp.NewLines(text), Name: name, Source: source, tree: &syntax.File{}, byName: map[string]*Symbol{}, locals: map[int][]*Symbol{}}
 	if len(text) > interp.MaxSource {
 		f.Err = fmt.Errorf("the file is larger than %d bytes", interp.MaxSource)
 		return f

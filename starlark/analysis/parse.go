@@ -43,9 +43,9 @@ func (f *File) parse(before *File) {
 	for i, first := range tops {
 		end := len(f.Text)
 		if i+1 < len(tops) {
-			end = f.starts[tops[i+1]]
+			end = f.Start(tops[i+1])
 		}
-		text := strings.TrimPrefix(f.Text[f.starts[first]:end], byteOrderMark)
+		text := strings.TrimPrefix(f.Text[f.Start(first):end], byteOrderMark)
 		p := known[first]
 		if p == nil || p.text != text {
 			p = f.parsePart(first, text)

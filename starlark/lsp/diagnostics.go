@@ -1,7 +1,6 @@
 package lsp
 
 import (
-	"context"
 	"slices"
 	"strings"
 	"time"
@@ -72,19 +71,7 @@ func (s *snapshot) finding(f starlint.Finding) diagnostic {
 	return d
 }
 
-// codeActions answers which fixes there are for a part of a document.
-func (s *server) codeActions(r *jsonrpc2.Request) (answerFunc, error) {
-	params, err := decode[codeActionParams](r.Params)
-	if err != nil {
-		return nil, err
-	}
-	snap := s.snapshot(params.TextDocument.URI)
-	if snap == nil {
-		return nil, failure(jsonrpc2.CodeInvalidParams, "%s is not open", params.TextDocument.URI)
-	}
-	return func(context.Context) (any, error) { return snap.fixes(params.Range), nil }, nil
-}
-
+// fixes answers which fixes there are for a part of the document.
 func (s *snapshot) fixes(at textRange) []codeAction {
 	out := []codeAction{}
 	from, to := s.enc.offset(&s.file.Lines, at.Start), s.enc.offset(&s.file.Lines, at.End)

@@ -1,6 +1,7 @@
 package lsp
 
 import (
+	"maps"
 	"slices"
 	"strings"
 	"sync"
@@ -44,12 +45,7 @@ func (d *documents) get(uri string) *document {
 func (d *documents) all() []*document {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	var out []*document
-	for _, doc := range d.byURI {
-		out = append(out, doc)
-	}
-	slices.SortFunc(out, func(a, b *document) int { return strings.Compare(a.uri, b.uri) })
-	return out
+	return slices.SortedFunc(maps.Values(d.byURI), func(a, b *document) int { return strings.Compare(a.uri, b.uri) })
 }
 
 func (d *documents) each(do func(uri string)) {
@@ -112,7 +108,7 @@ func (s *server) didChange(r *jsonrpc2.Request) error {
 }
 
 func (s *server) didClose(r *jsonrpc2.Request) error {
-	params, err := decode[documentParams](r.Params)
+	params, err := decode[requestParams](r.Params)
 	if err != nil {
 		return err
 	}

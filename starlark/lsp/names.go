@@ -152,7 +152,7 @@ func (s *snapshot) uriOfFile(file *analysis.File) (string, error) {
 }
 
 // symbols answers what the document defines.
-func (s *snapshot) symbols() (any, error) {
+func (s *snapshot) symbols() any {
 	tree := []documentSymbol{}
 	flat := []symbolInformation{}
 	for _, sym := range s.file.Globals() {
@@ -168,7 +168,7 @@ func (s *snapshot) symbols() (any, error) {
 		flat = append(flat, symbolInformation{sym.Name, kind, location{s.uri, whole}})
 	}
 	if s.client.TextDocument.DocumentSymbol.Hierarchical {
-		return tree, nil
+		return tree
 	}
-	return flat, nil
+	return flat
 }

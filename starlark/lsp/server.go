@@ -146,27 +146,41 @@ func (s *server) notification(r *jsonrpc2.Request) error {
 }
 
 // answerFunc makes the answer to one request from what was known when it came.
-type answerFunc = func(ctx context.Context) (any, error)
+type answerFunc = func() (any, error)
 
-// request finds out how a request is answered.
-func (s *server) request(r *jsonrpc2.Request) (answerFunc, error) {
-	switch r.Method {
-	case "textDocument/completion":
-		return atPosition(s, r, (*snapshot).completion)
-	case "textDocument/hover":
-		return atPosition(s, r, (*snapshot).hover)
-	case "textDocument/signatureHelp":
-		return atPosition(s, r, (*snapshot).signature)
-	case "textDocument/definition":
-		return atPosition(s, r, (*snapshot).definition)
-	case "textDocument/documentSymbol":
-		return ofDocument(s, r, (*snapshot).symbols)
-	case "textDocument/formatting":
-		return ofDocument(s, r, (*snapshot).formatting)
-	case "textDocument/codeAction":
-		return s.codeActions(r)
+// requests are the answers to requests about a document, by method.
+var requests = map[string]func(*snapshot, requestParams) (any, error){
+	"textDocument/completion":     atPosition((*snapshot).completion),
+	"textDocument/hover":          atPosition((*snapshot).hover),
+	"textDocument/signatureHelp":  atPosition((*snapshot).signature),
+	"textDocument/definition":     atPosition((*snapshot).definition),
+	"textDocument/documentSymbol": func(s *snapshot, _ requestParams) (any, error) { return s.symbols(), nil },
+	"textDocument/formatting":     func(s *snapshot, _ requestParams) (any, error) { return s.formatting() },
+	"textDocument/codeAction":     func(s *snapshot, p requestParams) (any, error) { return s.fixes(p.Range), nil },
+}
+
+// atPosition adapts an answer that needs an offset only.
+func atPosition[T any](answer func(*snapshot, int) (T, error)) func(*snapshot, requestParams) (any, error) {
+	return func(s *snapshot, p requestParams) (any, error) {
+		return answer(s, s.enc.offset(&s.file.Lines, p.Position))
 	}
-	return nil, failure(jsonrpc2.CodeMethodNotFound, "there is no %s here", r.Method)
+}
+
+// request prepares the answer to a request, from the documents as they are now.
+func (s *server) request(r *jsonrpc2.Request) (answerFunc, error) {
+	answer := requests[r.Method]
+	if answer == nil {
+		return nil, failure(jsonrpc2.CodeMethodNotFound, "there is no %s here", r.Method)
+	}
+	params, err := decode[requestParams](r.Params)
+	if err != nil {
+		return nil, err
+	}
+	snap := s.snapshot(params.TextDocument.URI)
+	if snap == nil {
+		return nil, failure(jsonrpc2.CodeInvalidParams, "%s is not open", params.TextDocument.URI)
+	}
+	return func() (any, error) { return answer(snap, params) }, nil
 }
 
 // inBackground makes an answer and sends it, unless the client cancels the request.
@@ -191,7 +205,7 @@ func (s *server) inBackground(r *jsonrpc2.Request, answer answerFunc) {
 		var result any
 		err := ctx.Err()
 		if err == nil {
-			result, err = answer(ctx)
+			result, err = answer()
 		}
 		if ctx.Err() != nil {
 			err = failure(codeCancelled, "%s was cancelled", r.Method)

@@ -1,13 +1,11 @@
 package lsp
 
 import (
-	"context"
 	"errors"
 	"unicode/utf8"
 
-	"github.com/sourcegraph/jsonrpc2"
-
 	"torchx/starlark/analysis"
+	"torchx/starlark/interp"
 )
 
 // snapshot is a document, and all that are open beside it, at one moment.
@@ -96,34 +94,6 @@ func (s *snapshot) Resources(from *analysis.File) []string {
 	return s.config.Resources(root)
 }
 
-// atPosition answers a request about a place of a document.
-func atPosition[T any](s *server, r *jsonrpc2.Request, answer func(*snapshot, int) (T, error)) (answerFunc, error) {
-	params, err := decode[positionParams](r.Params)
-	if err != nil {
-		return nil, err
-	}
-	snap := s.snapshot(params.TextDocument.URI)
-	if snap == nil {
-		return nil, failure(jsonrpc2.CodeInvalidParams, "%s is not open", params.TextDocument.URI)
-	}
-	return func(context.Context) (any, error) {
-		return answer(snap, snap.enc.offset(&snap.file.Lines, params.Position))
-	}, nil
-}
-
-// ofDocument answers a request about a whole document.
-func ofDocument[T any](s *server, r *jsonrpc2.Request, answer func(*snapshot) (T, error)) (answerFunc, error) {
-	params, err := decode[documentParams](r.Params)
-	if err != nil {
-		return nil, err
-	}
-	snap := s.snapshot(params.TextDocument.URI)
-	if snap == nil {
-		return nil, failure(jsonrpc2.CodeInvalidParams, "%s is not open", params.TextDocument.URI)
-	}
-	return func(context.Context) (any, error) { return answer(snap) }, nil
-}
-
 // extent is the range of offsets in the snapshot's document.
 func (s *snapshot) extent(from, to int) textRange {
 	return s.enc.textRange(&s.file.Lines, from, to)
@@ -133,7 +103,7 @@ func (s *snapshot) extent(from, to int) textRange {
 type encoding struct{ utf8 bool }
 
 // offset is that of a position; one behind the end of its line means that end.
-func (e encoding) offset(l *analysis.Lines, p position) int {
+func (e encoding) offset(l *interp.Lines, p position) int {
 	start, line := l.Start(p.Line), l.Line(p.Line)
 	if p.Line < 0 {
 		return 0
@@ -152,7 +122,7 @@ func (e encoding) offset(l *analysis.Lines, p position) int {
 }
 
 // position is that of an offset.
-func (e encoding) position(l *analysis.Lines, offset int) position {
+func (e encoding) position(l *interp.Lines, offset int) position {
 	line, col := l.LineCol(offset)
 	if e.utf8 {
 		return position{line, col}
@@ -173,7 +143,7 @@ func unitsOf(r rune) int {
 	return 1
 }
 
-func (e encoding) textRange(l *analysis.Lines, from, to int) textRange {
+func (e encoding) textRange(l *interp.Lines, from, to int) textRange {
 	return textRange{e.position(l, from), e.position(l, to)}
 }
 
@@ -182,7 +152,7 @@ func (e encoding) apply(text string, c contentChange) string {
 	if c.Range == nil {
 		return valid(c.Text)
 	}
-	l := analysis.NewLines(text)
+	l := interp.NewLines(text)
 	from, to := e.offset(&l, c.Range.Start), e.offset(&l, c.Range.End)
 	return text[:from] + valid(c.Text) + text[max(from, to):]
 }

@@ -125,17 +125,11 @@ func (d *documented) known(a component.DocArg, params []param) {
 // opening quotes if the docstring is written in a way that hides it.
 func (d *documented) inDoc(a component.DocArg, text string) (start, end Position) {
 	line := int(d.doc.TokenPos.Line) + a.Line
-	if line <= len(d.lines) {
-		from := d.lines[line-1]
-		to := len(d.text)
-		if line < len(d.lines) {
-			to = d.lines[line]
-		}
-		if at := strings.Index(string(d.text[from:to]), text); at >= 0 {
-			return d.at(from + at), d.at(from + at + len(text))
-		}
+	if at := strings.Index(d.Line(line-1), text); at >= 0 {
+		from := d.Start(line-1) + at
+		return d.at(from), d.at(from + len(text))
 	}
-	start = d.place(int(d.doc.TokenPos.Line), int(d.doc.TokenPos.Col))
+	start = d.position(int(d.doc.TokenPos.Line), int(d.doc.TokenPos.Col))
 	return start, d.wordEnd(start)
 }
 

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"errors"
 	"slices"
-	"sort"
 	"strings"
 	"unicode/utf8"
 
@@ -24,35 +23,28 @@ const byteOrderMark = "\uFEFF"
 
 // linter is one file that is linted.
 type linter struct {
-	name     string
-	text     []byte // without a byte order mark
-	mark     int    // bytes of the byte order mark
-	lines    []int  // offset in text of each line
-	file     *syntax.File
-	tree     *build.File
-	off      []disabled
-	findings []Finding
+	name         string
+	interp.Lines     // of the text without a byte order mark
+	mark         int // bytes of the byte order mark
+	file         *syntax.File
+	tree         *build.File
+	off          []disabled
+	findings     []Finding
 }
 
 func newLinter(name string, src []byte) *linter {
-	l := &linter{name: name, text: bytes.TrimPrefix(src, []byte(byteOrderMark)), lines: []int{0}}
-	l.mark = len(src) - len(l.text)
-	for i, c := range l.text {
-		if c == '\n' {
-			l.lines = append(l.lines, i+1)
-		}
-	}
-	return l
+	text := bytes.TrimPrefix(src, []byte(byteOrderMark))
+	return &linter{name: name, Lines: interp.NewLines(string(text)), mark: len(src) - len(text)}
 }
 
 func (l *linter) run() {
-	file, err := interp.Parse(l.name, l.text)
+	file, err := interp.Parse(l.name, []byte(l.Text))
 	if err != nil {
 		l.cannotParse(err)
 		return
 	}
 	l.file = file
-	if l.tree, err = build.ParseDefault(l.name, l.text); err == nil {
+	if l.tree, err = build.ParseDefault(l.name, []byte(l.Text)); err == nil {
 		l.off = disabledParts(l.tree)
 		l.bazel()
 	}
@@ -69,7 +61,7 @@ func (l *linter) cannotParse(err error) {
 	if errors.As(err, &at) {
 		f.Message = at.Msg
 		if at.Line > 0 {
-			f.Start = l.place(at.Line, at.Col)
+			f.Start = l.position(at.Line, at.Col)
 			f.End = l.wordEnd(f.Start)
 		}
 	}
@@ -84,7 +76,7 @@ func (l *linter) resolve() {
 		return
 	}
 	for _, p := range problems {
-		start := l.place(int(p.Pos.Line), int(p.Pos.Col))
+		start := l.position(int(p.Pos.Line), int(p.Pos.Col))
 		l.add(Finding{Rule: ruleNames, Severity: Error, Message: p.Msg, Start: start, End: l.wordEnd(start)})
 	}
 }
@@ -103,39 +95,28 @@ func (l *linter) add(f Finding) {
 	l.findings = append(l.findings, f)
 }
 
-// at is the place of an offset in text; offsets behind its end mean the end.
+// at is the position of an offset in the text; offsets behind its end mean the end.
 func (l *linter) at(offset int) Position {
-	offset = max(0, min(offset, len(l.text)))
-	line := sort.SearchInts(l.lines, offset+1)
-	return Position{line, utf8.RuneCount(l.text[l.lines[line-1]:offset]) + 1, offset + l.mark}
+	line, col := l.LineCol(offset)
+	start := l.Start(line)
+	return Position{line + 1, utf8.RuneCountInString(l.Text[start:start+col]) + 1, start + col + l.mark}
 }
 
-// place is the place of a line and a column, both from 1, in characters.
-func (l *linter) place(line, col int) Position {
-	line = max(1, min(line, len(l.lines)))
-	offset := l.lines[line-1]
-	for range col - 1 {
-		if offset >= len(l.text) || l.text[offset] == '\n' {
-			break
-		}
-		_, n := utf8.DecodeRune(l.text[offset:])
-		offset += n
-	}
-	return l.at(offset)
-}
+// position is that of a line and a column, both from 1, in characters.
+func (l *linter) position(line, col int) Position { return l.at(l.Offset(line, col)) }
 
 // span is the place of a node of our own tree.
 func (l *linter) span(n syntax.Node) (start, end Position) {
 	from, to := n.Span()
-	return l.place(int(from.Line), int(from.Col)), l.place(int(to.Line), int(to.Col))
+	return l.position(int(from.Line), int(from.Col)), l.position(int(to.Line), int(to.Col))
 }
 
 // wordEnd is where the word at a place ends; there is one character of it at least.
 func (l *linter) wordEnd(p Position) Position {
 	from := p.Offset - l.mark
 	to := from
-	for to < len(l.text) {
-		r, n := utf8.DecodeRune(l.text[to:])
+	for to < len(l.Text) {
+		r, n := utf8.DecodeRuneInString(l.Text[to:])
 		if r == '\n' || to > from && !isWord(r) {
 			break
 		}

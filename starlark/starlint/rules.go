@@ -147,7 +147,7 @@ func (l *linter) print(e build.Expr, offset int) string {
 	*e.Comment() = build.Comments{} // those stand outside of what is replaced
 	file := &build.File{Type: build.TypeDefault, Stmt: []build.Expr{e}}
 	text := strings.TrimSuffix(string(build.FormatWithoutRewriting(file)), "\n")
-	line := string(l.text[l.lines[l.at(offset).Line-1]:offset])
+	line := l.Text[l.Start(l.at(offset).Line-1):offset]
 	margin := line[:len(line)-len(strings.TrimLeft(line, " \t"))]
 	return strings.ReplaceAll(text, "\n", "\n"+margin)
 }
@@ -155,14 +155,14 @@ func (l *linter) print(e build.Expr, offset int) string {
 // removal takes a statement away, with its lines if it has them for itself.
 func (l *linter) removal(start, end int) Edit {
 	from, to := start, end
-	for from > 0 && (l.text[from-1] == ' ' || l.text[from-1] == '\t') {
+	for from > 0 && (l.Text[from-1] == ' ' || l.Text[from-1] == '\t') {
 		from--
 	}
-	for to < len(l.text) && strings.ContainsRune(" \t\r", rune(l.text[to])) {
+	for to < len(l.Text) && strings.ContainsRune(" \t\r", rune(l.Text[to])) {
 		to++
 	}
-	if (from == 0 || l.text[from-1] == '\n') && (to == len(l.text) || l.text[to] == '\n') {
-		return Edit{l.at(from), l.at(min(to+1, len(l.text))), ""}
+	if (from == 0 || l.Text[from-1] == '\n') && (to == len(l.Text) || l.Text[to] == '\n') {
+		return Edit{l.at(from), l.at(min(to+1, len(l.Text))), ""}
 	}
 	return Edit{l.at(start), l.at(end), ""}
 }

@@ -99,6 +99,22 @@ func (x *test) failed(c call, msg, text string) (starlark.Value, error) {
 	return starlark.False, nil
 }
 
+// failedf is failed with values among args in a few words.
+func (x *test) failedf(c call, msg, format string, args ...any) (starlark.Value, error) {
+	for i, a := range args {
+		v, ok := a.(starlark.Value)
+		if !ok {
+			continue
+		}
+		text, err := short(c.name, v)
+		if err != nil {
+			return nil, err
+		}
+		args[i] = text
+	}
+	return x.failed(c, msg, fmt.Sprintf(format, args...))
+}
+
 // say adds a line with the place of the call; further lines are indented below it.
 func (x *test) say(c call, text string) {
 	place := ""
