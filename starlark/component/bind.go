@@ -13,16 +13,14 @@ import (
 	"torchx/starlark/specmodule"
 )
 
-// Inputs are the values for a component's parameters. Args come before JSON,
-// JSON before Config, Config before the function's defaults.
+// Inputs are the values for a component's parameters. Args override JSON, JSON overrides Config,
+// Config overrides defaults.
 type Inputs struct {
 	// Args are typed behind the component's name.
 	Args []string
-	// Recorded are the Args of an earlier run: those that Args do not give anew
-	// count as well.
+	// Recorded are the Args of an earlier run; Args override them one by one.
 	Recorded []string
-	// JSON holds decoded values by parameter name: of the parameter's type, or
-	// strings as they would be typed. null is None.
+	// JSON holds decoded values by parameter name, or strings as they would be typed. null is None.
 	JSON map[string]any
 	// Config is a [component:NAME] section of .torchxconfig; "None" is None.
 	Config map[string]string
@@ -36,12 +34,11 @@ type bound struct {
 	warnings []string
 }
 
-// configError is one about a config file. All other errors of a binder are about
-// what was typed or came as JSON, hence exit code 2.
+// configError is an error in a config file. All others are usage errors (exit code 2).
 type configError struct{ error }
 
-// bind reads all values. Errors: ErrHelp; *UsageError for what was typed or came
-// as JSON; others for what a config file says.
+// bind reads all values. Errors: ErrHelp; *UsageError for arguments and JSON; others for a config
+// file.
 func (c *Component) bind(in Inputs) (*bound, error) {
 	typed, err := mergeRecorded(c.Params, in.Recorded, in.Args)
 	var recorded recordedError
@@ -193,8 +190,7 @@ func (b *binder) value(p *Param) (starlark.Value, error) {
 	return nil, nil
 }
 
-// CheckConfig says what is wrong with a text of a config section as the
-// parameter's value; nil if nothing is.
+// CheckConfig reports why a text of a config section is not a value of the parameter.
 func (p *Param) CheckConfig(text string) error {
 	value := *p
 	if p.Variadic {
@@ -251,9 +247,8 @@ func about(p *Param, err error) error {
 	return fmt.Errorf("%s: %w", p.flag(), err)
 }
 
-// Arguments reads the arguments of a command line for fn, a component that was
-// loaded already, and returns what to call it with; resources are those of its
-// project. Errors are one line about the arguments, or about the component's docstring.
+// Arguments reads a command line for fn, a loaded component, and returns what to call it with;
+// resources are those of its project. Errors are one line.
 func Arguments(fn *starlark.Function, args []string, resources ...specmodule.NamedResource) (starlark.Tuple, []starlark.Tuple, error) {
 	src := newSource(fn, nil, resources)
 	params, err := src.params()

@@ -38,9 +38,9 @@ type Listed struct {
 	Origin Origin
 }
 
-// List lists the components of the workspace's components folder, of its libraries and
-// the built-in ones that the first do not hide. Nothing is executed. problems holds
-// errors of libraries, and of project files that do not parse.
+// List lists the components of the project, of its libraries and the built-in ones that the project
+// does not hide. Nothing is executed. problems holds errors of libraries and of files that do not
+// parse.
 func (l *Loader) List(ctx context.Context) (all []Listed, problems []error, err error) {
 	add := func(origin Origin, list []Summary) {
 		for _, s := range list {
@@ -67,9 +67,8 @@ func (l *Loader) List(ctx context.Context) (all []Listed, problems []error, err 
 	return all, problems, err
 }
 
-// Known lists what MODULE.FUNCTION can name here, for completion: the components
-// of the workspace, then the built-in ones that those do not hide. Nothing is
-// executed, and files that cannot be read have none.
+// Known lists the components of the project, then the built-in ones that those do not hide, for
+// completion. Nothing is executed; unreadable files are skipped.
 func (l *Loader) Known() []Summary {
 	project, _ := summaries(os.DirFS(filepath.Join(l.root(), "components")))
 	builtins, _ := summaries(l.config.Builtins)
@@ -83,8 +82,8 @@ func without(list, hidden []Summary) []Summary {
 	})
 }
 
-// Builtins lists the public functions with a docstring of the built-in library,
-// by file and in the order of each file. Nothing is executed.
+// Builtins lists the documented functions of the built-in library, in file order, without executing
+// it.
 func (l *Loader) Builtins(ctx context.Context) ([]Summary, error) {
 	all, err := summaries(l.config.Builtins)
 	if err = errors.Join(ctx.Err(), err); err != nil {
@@ -93,16 +92,16 @@ func (l *Loader) Builtins(ctx context.Context) ([]Summary, error) {
 	return slices.DeleteFunc(all, func(s Summary) bool { return s.Doc == "" }), nil
 }
 
-// Functions lists the components of a file, each as FILE:FUNCTION; none if it
-// cannot be read. Nothing is executed.
+// Functions lists the components of a file as FILE:FUNCTION, without executing it; none if it is
+// unreadable.
 func (l *Loader) Functions(file string) []Summary {
 	path := l.abs(file)
 	all, _ := fileSummaries(os.DirFS(filepath.Dir(path)), filepath.Base(path), file+":")
 	return all
 }
 
-// Unreadable says in one line why a file, relative to the working folder or absolute,
-// shows no components: it cannot be read or parsed. nil if it can.
+// Unreadable returns a one-line error if a file cannot be read or parsed. Relative paths start at
+// the working directory.
 func (l *Loader) Unreadable(file string) error {
 	path := l.abs(file)
 	if rel, err := filepath.Rel(l.dir(), path); filepath.IsAbs(file) && err == nil && filepath.IsLocal(rel) {
@@ -120,8 +119,7 @@ func (l *Loader) Unreadable(file string) error {
 	return err
 }
 
-// Source returns the text of a built-in component ("dist.ddp"), or of a whole
-// built-in file ("dist", "dist.star"), to be read or copied.
+// Source returns the text of a built-in component ("dist.ddp") or file ("dist", "dist.star").
 func (l *Loader) Source(name string) (string, error) {
 	files := starFiles(l.config.Builtins)
 	if file := strings.TrimSuffix(name, ".star") + ".star"; slices.Contains(files, file) {
@@ -151,8 +149,7 @@ func linesOf(lines []string, def *syntax.DefStmt) string {
 	return strings.Join(lines[start.Line-1:min(int(end.Line), len(lines))], "")
 }
 
-// starFiles lists the Starlark files at the root of fsys, sorted; test files have
-// no components.
+// starFiles lists the Starlark files at the root of fsys, sorted, without test files.
 func starFiles(fsys fs.FS) []string {
 	if fsys == nil {
 		return nil
@@ -164,8 +161,8 @@ func starFiles(fsys fs.FS) []string {
 	return slices.DeleteFunc(names, func(name string) bool { return strings.HasSuffix(name, "_test.star") })
 }
 
-// definitions parses a file and returns its public functions. Only a regular
-// file of a sane size is opened: opening a pipe would block.
+// definitions parses a file and returns its public functions. It opens regular files only: a pipe
+// would block.
 func definitions(fsys fs.FS, name string) ([]*syntax.DefStmt, error) {
 	info, err := fs.Stat(fsys, name)
 	if err != nil {
@@ -198,8 +195,8 @@ func componentName(file, function string) string {
 	return strings.TrimSuffix(file, ".star") + "." + function
 }
 
-// summaries lists the components of all files at the root of fsys, by MODULE.FUNCTION.
-// The error is about files that cannot be read, which have none.
+// summaries lists the components of all files at the root of fsys. The error is about unreadable
+// files.
 func summaries(fsys fs.FS) (all []Summary, err error) {
 	for _, file := range starFiles(fsys) {
 		list, fileErr := fileSummaries(fsys, file, componentName(file, ""))
@@ -222,8 +219,8 @@ func fileSummaries(fsys fs.FS, file, prefix string) ([]Summary, error) {
 	return all, err
 }
 
-// closeTo returns a did-you-mean for a component's name: one spelled much like
-// it, else one whose function is.
+// closeTo returns a did-you-mean for a component's name: a similar name, else one with a similar
+// function.
 func closeTo(text string, known []Summary) string {
 	var names, functions []string
 	byFunction := map[string]string{}

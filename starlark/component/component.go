@@ -30,9 +30,8 @@ import (
 
 // Component is a function that can be called with arguments from a command line.
 type Component struct {
-	// Name is the canonical name, the one of [component:NAME] config sections:
-	// "dist.ddp" for whatever refers to the components folder or the built-in
-	// library, else the reference itself.
+	// Name is the canonical name, used in [component:NAME]: "dist.ddp" for a project's or built-in
+	// component, else the reference.
 	Name string
 	// Ref is the reference as the user wrote it.
 	Ref string
@@ -73,8 +72,8 @@ type Result struct {
 	Warnings []string
 }
 
-// Build calls the component with in. Errors: ErrHelp, *UsageError, those of a
-// config section, and those of the component itself. The app is not validated.
+// Build calls the component with in. Errors: ErrHelp, *UsageError, those of a config section and of
+// the component. The app is not validated.
 func (c *Component) Build(ctx context.Context, in Inputs) (*Result, error) {
 	b, err := c.bind(in)
 	if err != nil {
@@ -97,8 +96,7 @@ func (c *Component) Build(ctx context.Context, in Inputs) (*Result, error) {
 // ErrHelp is returned by Component.Build when the arguments ask for help.
 var ErrHelp = errors.New("help requested")
 
-// UsageError says that the arguments of a component are wrong: the caller has
-// to type something else (exit code 2).
+// UsageError says that the arguments of a component are wrong (exit code 2).
 type UsageError struct {
 	Component string // as the user named it
 	Text      string // what is wrong, one line
@@ -109,8 +107,8 @@ func (e *UsageError) Error() string {
 	return fmt.Sprintf("torchx run %s: %s (see `torchx run %s --help`)", e.Component, e.Text, e.Component)
 }
 
-// session is one interpreter with all that one component loads, so that what is
-// recorded about a run is about its component alone.
+// session is one interpreter with all that one component loads, so that a run records its own files
+// only.
 type session struct {
 	interp *interp.Interp
 	root   string // the workspace whose libraries a component of a library sees

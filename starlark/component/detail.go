@@ -21,8 +21,7 @@ type Detail struct {
 	Module string
 }
 
-// Detail reads the component's file once more. It never fails: what cannot be told
-// is left out.
+// Detail reads the component's file again. It never fails: unknown fields stay empty.
 func (c *Component) Detail() Detail {
 	if c.detail == nil {
 		return Detail{}

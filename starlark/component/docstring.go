@@ -37,8 +37,7 @@ var (
 	entryName = lazyregexp.New(`^\*{0,2}([\pL_][\pL\p{Nd}_]*)\s*`)
 )
 
-// ParseDoc parses a docstring. It never fails: what does not look like a section
-// or an entry is text.
+// ParseDoc parses a docstring. It never fails: anything but sections and entries is text.
 func ParseDoc(doc string) Doc {
 	var p docParser
 	for i, line := range dedent(doc) {
@@ -49,8 +48,8 @@ func ParseDoc(doc string) Doc {
 	return p.result
 }
 
-// dedent takes the indentation that all lines but the first share off, as
-// Python does for docstrings. Line numbers stay as they are.
+// dedent removes the indentation that all lines but the first share, as Python does. Line numbers
+// stay.
 func dedent(doc string) []string {
 	lines := strings.Split(strings.ReplaceAll(doc, "\r\n", "\n"), "\n")
 	margin := -1
@@ -105,8 +104,7 @@ type docParser struct {
 	section section
 	// indent is that of the first entry of the Args section, -1 before it.
 	indent int
-	// loose: the header stands behind the opening quotes, so nothing is known
-	// about how far it is indented against its entries.
+	// loose: the header follows the opening quotes, so its indentation is unknown.
 	loose bool
 
 	entry DocArg // the one being read; without a name: none
@@ -188,8 +186,8 @@ func parseEntry(body string) (name, kind, help string, ok bool) {
 	return match[1], kind, strings.TrimSpace(help), ok
 }
 
-// closingParenthesis returns the offset of the partner of text[0], or -1. What is
-// in quotes does not count; a quote without a partner is an apostrophe.
+// closingParenthesis returns the offset of the parenthesis that closes text[0], or -1. It skips
+// quoted text; a single quote is an apostrophe.
 func closingParenthesis(text string) int {
 	depth := 0
 	for i := 0; i < len(text); i++ {

@@ -20,13 +20,13 @@ import (
 
 // Config connects components to their host.
 type Config struct {
-	// Dir is the folder that relative files and the project's components are
-	// found from; "" is the current one.
+	// Dir is where relative files and the project's components are found; "" is the working
+	// directory.
 	Dir string
 	// Builtins is the built-in library, its files at the root.
 	Builtins fs.FS
-	// Library opens the library NAME of @NAME//… as the workspace with that root has it;
-	// nil: there are none. See interp.Config.
+	// Library opens the library NAME for the workspace with that root (see interp.Config); nil:
+	// there are none.
 	Library func(root, name string) (fs.FS, error)
 	// Libraries lists the names that Library knows, for lists and suggestions; nil: none.
 	Libraries func(root string) []string
@@ -156,8 +156,7 @@ func (l *Loader) modulePlaces(r reference) ([]place, error) {
 	return found, nil
 }
 
-// filePlace finds a file on disk, else in the workspace root's components
-// folder, else in the built-in library.
+// filePlace finds a file on disk, else in the project's components folder, else built in.
 func (l *Loader) filePlace(r reference) (place, error) {
 	candidates := []string{l.abs(r.file)}
 	name, inComponents := strings.CutPrefix(filepath.ToSlash(filepath.Clean(r.file)), "components/")
@@ -253,8 +252,7 @@ func pick(r reference, m *interp.Module) (*starlark.Function, error) {
 	}
 }
 
-// publicFunctions lists the functions of a module that can be components, in
-// the order of the file.
+// publicFunctions lists the functions of a module that can be components, in file order.
 func publicFunctions(m *interp.Module) []string {
 	var out []string
 	for name, v := range m.Globals {

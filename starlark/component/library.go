@@ -67,10 +67,8 @@ func (l *Loader) Libraries() []string {
 	return l.config.Libraries(l.root())
 }
 
-// LibraryComponents lists the components of a library, each as
-// @NAME//FILE.star:FUNCTION: the public functions with a docstring of all its files
-// but tests, by file and in the order of each. Nothing is executed, and a file that
-// does not parse has none.
+// LibraryComponents lists the documented components of a library as @NAME//FILE.star:FUNCTION, in
+// file order. Nothing is executed; files that do not parse are skipped.
 func (l *Loader) LibraryComponents(ctx context.Context, name string) ([]Summary, error) {
 	fsys, err := l.openLibrary(name)
 	if err != nil {
@@ -96,8 +94,8 @@ func (l *Loader) LibraryComponents(ctx context.Context, name string) ([]Summary,
 	return all, nil
 }
 
-// LibraryEntries lists what can stand behind a part of a reference, for completion:
-// @NAME// for each library, then the folders and files of one, then its functions.
+// LibraryEntries completes a reference: @NAME// for each library, then folders and files, then
+// functions.
 func (l *Loader) LibraryEntries(typed string) []Summary {
 	name, rest, inside := strings.Cut(strings.TrimPrefix(typed, "@"), "//")
 	var all []Summary

@@ -63,8 +63,8 @@ type source struct {
 	resources []specmodule.NamedResource
 }
 
-// newSource reads fn's docstring. tree returns the syntax of the file fn is from,
-// nil if that is not known; it is called for the line numbers of errors only.
+// newSource reads fn's docstring. tree returns the syntax of fn's file, or nil; only errors need
+// it.
 func newSource(fn *starlark.Function, tree func() *syntax.File, resources []specmodule.NamedResource) source {
 	return source{fn: fn, doc: ParseDoc(fn.Doc()), file: fn.Position().Filename(), tree: tree, resources: resources}
 }
@@ -92,8 +92,8 @@ func findDef(file *syntax.File, fn *starlark.Function) *syntax.DefStmt {
 	return nil
 }
 
-// params lists the parameters in the order of the function's text but for
-// *args, which comes last. Errors are one line that names file, line and argument.
+// params lists the parameters in order, *args last. Errors are one line with file, line and
+// argument.
 func (s source) params() ([]Param, error) {
 	if s.fn.HasKwargs() {
 		return nil, s.fail(int(s.fn.Position().Line), "**kwargs cannot be given on a command line: name the parameters")
@@ -164,8 +164,8 @@ func (s source) complete(p *Param, line int) error {
 	return s.checkDefault(p, line)
 }
 
-// checkDefault refuses a default that cannot be what its type says. Of the types
-// that TorchX has, too, any is taken, as there; `component lint` finds those.
+// checkDefault checks the default of a strict type. `component lint` checks the other types, for
+// which TorchX accepts any default.
 func (s source) checkDefault(p *Param, line int) error {
 	if p.Type.has(Resource) {
 		p.Type.Choices = specmodule.NamedResourceNames(s.resources...)
@@ -184,8 +184,8 @@ func (s source) fail(line int, format string, args ...any) error {
 	return fmt.Errorf("%s:%d: component %s: %s", s.file, line, s.fn.Name(), oneLine(fmt.Sprintf(format, args...)))
 }
 
-// oneLine keeps what a docstring or an argument holds from breaking an error
-// into lines, or from reaching the terminal as a control sequence.
+// oneLine replaces unprintable characters, so that an error stays one line and holds no control
+// sequence.
 func oneLine(text string) string {
 	return strings.Map(func(r rune) rune {
 		if !unicode.IsPrint(r) {

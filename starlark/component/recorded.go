@@ -6,16 +6,14 @@ import (
 	"slices"
 )
 
-// recordedError says that the arguments of an earlier run no longer fit the
-// component. It is no usage error: nothing wrong was typed.
+// recordedError says that the arguments of an earlier run no longer fit. It is not a usage error.
 type recordedError struct{ error }
 
 func (e recordedError) Unwrap() error { return e.error }
 
-// mergeRecorded joins the arguments of an earlier run with new ones. A new option
-// replaces the recorded one of its parameter, however the two are spelled, and new
-// values for *args replace all recorded ones; a "--" at the end removes those.
-// Errors: those of parseArgs, a recordedError.
+// mergeRecorded joins the arguments of an earlier run with new ones. A new option replaces the
+// recorded one of its parameter, new values for *args replace all recorded ones, and a final "--"
+// removes those. Errors: those of parseArgs, a recordedError.
 func mergeRecorded(params []Param, recorded, args []string) ([]string, error) {
 	if len(recorded) == 0 {
 		return args, nil

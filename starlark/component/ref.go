@@ -52,8 +52,7 @@ func parseRef(text string) (reference, error) {
 	return ref, ref.checkFile()
 }
 
-// checkModule refuses what can be no MODULE.FUNCTION. An unknown module is
-// found out later.
+// checkModule refuses an invalid MODULE.FUNCTION. Unknown modules are found later.
 func (r *reference) checkModule() error {
 	switch {
 	case r.library != "" && (!identifier().MatchString(r.module) || !identifier().MatchString(r.function)):

@@ -10,11 +10,10 @@ import (
 	"torchx/runtime/suggest"
 )
 
-// ParseType reads what a docstring writes in parentheses behind a name: "int",
-// "list[str]", "dict[str, int]", `enum("a", "b")`, "duration", "bytesize", "path",
-// "resource"; "T?", "optional[T]", "T | None" and "T, optional" are T or None. The
-// spellings of Python's typing do as well: List, Dict, Optional, Literal. The word
-// "optional" alone leaves the kind Unset. Errors are one line and list the forms.
+// ParseType reads the type of a docstring entry: "int", "list[str]", "dict[str, int]", `enum("a",
+// "b")`; "T?", "optional[T]", "T | None" and "T, optional" add None. List, Dict, Optional and
+// Literal of Python work too. "optional" alone leaves the kind Unset. Errors are one line and list
+// the forms.
 func ParseType(text string) (Type, error) {
 	text = strings.TrimSpace(text)
 	if strings.EqualFold(text, "optional") {

@@ -23,8 +23,7 @@ type Type struct {
 	Optional bool
 }
 
-// String writes the type as a docstring does: "list[int]", `enum("a", "b")`. That
-// it is optional is not part of it.
+// String writes the type as a docstring does, without Optional: "list[int]", `enum("a", "b")`.
 func (t Type) String() string {
 	switch t.Kind {
 	case List:
@@ -60,8 +59,8 @@ func (t Type) isCompound() bool { return t.Kind == List || t.Kind == Dict }
 // NamesResource reports whether values are the names of resources.
 func (t Type) NamesResource() bool { return t.Kind == Resource }
 
-// Members returns the Starlark type whose methods the values of a documented type
-// have, such as "string"; "" for none. The text may be incomplete: its beginning counts.
+// Members returns the Starlark type whose methods the values of a documented type have, such as
+// "string"; "" for none. An incomplete text is matched by its beginning.
 func Members(text string) string {
 	text = strings.ToLower(text)
 	for _, k := range kinds[String:] {
@@ -72,8 +71,7 @@ func Members(text string) string {
 	return ""
 }
 
-// Literal writes v, a constant of another kind, as Starlark code of type t; "" if it
-// is not clear how.
+// Literal writes v, a constant of another kind, as Starlark code of type t; "" if that is unclear.
 func (t Type) Literal(v starlark.Value) string {
 	if f := kinds[t.Kind].literal; f != nil {
 		if text, ok := f(v); ok {
@@ -147,8 +145,8 @@ func (t Type) expected() string {
 	}
 }
 
-// refuse is the error about a value, shown as such, that is not of the type. typed
-// is the word that a hint is for, if it is one.
+// refuse is the error about a value of another type. typed is the word to suggest a choice for, or
+// "".
 func (t Type) refuse(shown, typed string) error {
 	switch t.Kind {
 	case Enum:
@@ -172,8 +170,8 @@ func (t Type) refuse(shown, typed string) error {
 	return fmt.Errorf("%s is not %s %s%s", shown, article, t.Kind, how)
 }
 
-// unknownResourceError says that a name is none of a resource. Which there are is
-// not a question of how an argument is written, so it is no usage error.
+// unknownResourceError names an unknown resource. It is not a usage error: the project defines
+// resources.
 type unknownResourceError struct {
 	name  string
 	names []string
@@ -188,8 +186,7 @@ func (e *unknownResourceError) Error() string {
 	return fmt.Sprintf("No named resource found for `%s`. %s", strings.Trim(brief(e.name), `"`), hint)
 }
 
-// Fits says why v cannot be a value of the type, such as the default of a parameter;
-// nil if it can. None fits each type: it makes a parameter one that can be left out.
+// Fits reports why v, such as a default, is not a value of the type. None fits every type.
 func (t Type) Fits(v starlark.Value) error {
 	if v == starlark.None || v == nil {
 		return nil
@@ -241,8 +238,8 @@ func (t Type) fitsDict(v starlark.Value) error {
 	return nil
 }
 
-// misfit is the error about a Starlark value that is not of the type. Times and
-// sizes are numbers there: the error shows which one the text would have been.
+// misfit is the error about a Starlark value of another type. For a text in place of a time or size
+// it shows the number.
 func (t Type) misfit(v starlark.Value) error {
 	text, isText := starlark.AsString(v)
 	shown := v.String()

@@ -14,9 +14,8 @@ import (
 	"torchx/runtime/kv"
 )
 
-// parseText reads a value as the command line gives it. An empty list or dict
-// is None, as in TorchX. Errors are one line without the parameter's name, and say
-// what is expected with an example.
+// parseText reads a value from the command line. An empty list or dict is None, as in TorchX.
+// Errors are one line with an example, without the parameter's name.
 func (t Type) parseText(text string) (starlark.Value, error) {
 	switch t.Kind {
 	case List:
@@ -115,8 +114,7 @@ func (t Type) show(v starlark.Value) string {
 	return plain(v)
 }
 
-// fromJSON takes a decoded JSON value: of the type itself, or a string that is
-// read as one from the command line is. Errors do not name the parameter.
+// fromJSON converts a decoded JSON value: one of the type, or a string as it would be typed.
 func (t Type) fromJSON(v any) (starlark.Value, error) {
 	if text, ok := v.(string); ok {
 		return t.parseText(text)

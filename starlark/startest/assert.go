@@ -104,8 +104,7 @@ func (x *test) matches(c call) (starlark.Value, error) {
 	return x.failedf(c, msg, "%s does not match %q", starlark.String(text), pattern)
 }
 
-// fails is t.fails(fn, pattern, *args, **kwargs): fn must fail with a message that
-// matches. It returns the message, or None.
+// fails is t.fails(fn, pattern, *args, **kwargs). It returns the error message, or None.
 func (x *test) fails(c call) (starlark.Value, error) {
 	if len(c.args) < 2 {
 		return nil, errors.New("it takes a function and a pattern: t.fails(fn, pattern, *args, **kwargs)")

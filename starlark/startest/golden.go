@@ -23,13 +23,11 @@ import (
 // goldenDir is the folder of golden files, beside the test file.
 const goldenDir = "testdata"
 
-// goldenName matches names of golden files: parts that no system takes for
-// anything else, with slashes between them.
+// goldenName matches names of golden files that are valid on every system.
 var goldenName = lazyregexp.New(`^[A-Za-z0-9_][A-Za-z0-9_.+=-]*(/[A-Za-z0-9_][A-Za-z0-9_.+=-]*)*$`)
 
-// golden is t.golden(value, name): value must be what the file
-// testdata/NAME.json holds, or NAME.txt if it is a string. With -update the file
-// is written instead.
+// golden is t.golden(value, name): compares with testdata/NAME.json, or NAME.txt for a string;
+// -update writes it.
 func (x *test) golden(c call) (starlark.Value, error) {
 	var v starlark.Value
 	var name string
@@ -70,8 +68,7 @@ func goldenText(what, name string, v starlark.Value) (file string, data []byte, 
 	return path.Join(goldenDir, name+".json"), data, err
 }
 
-// readGolden reads a golden file; line ends of Windows, which git may have made,
-// count as plain ones.
+// readGolden reads a golden file. Git may have made its line ends those of Windows.
 func (f *file) readGolden(name string) ([]byte, error) {
 	root, err := os.OpenRoot(f.dir())
 	if err != nil {
@@ -85,8 +82,7 @@ func (f *file) readGolden(name string) ([]byte, error) {
 // dir is the folder of the test file.
 func (f *file) dir() string { return filepath.Dir(f.path) }
 
-// writeGolden writes a golden file, unless it holds that already or another test
-// of this run has written something else.
+// writeGolden writes a golden file, unless another test of this run wrote something else.
 func (x *test) writeGolden(c call, name string, data []byte) (starlark.Value, error) {
 	f := x.exec.file
 	if before, again := f.runner.goldens.LoadOrStore(filepath.Join(f.dir(), name), string(data)); again && before != string(data) {
@@ -158,8 +154,7 @@ func difference(what string, got, want starlark.Value) (string, error) {
 	return "got is not as wanted:\n" + lineDiff(lines(got), lines(want)), nil
 }
 
-// lines is a value as text with a line for each part: a string as it is, what has
-// a form in JSON in that form.
+// lines is a value as text of several lines: a string as it is, JSON values indented.
 func lines(v starlark.Value) string {
 	if s, ok := starlark.AsString(v); ok {
 		return s

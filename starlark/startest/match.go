@@ -6,12 +6,12 @@ import (
 	"strings"
 )
 
-// A matcher chooses tests by name, level by level: "x/y" matches tests called like
-// x, and in them subtests called like y. The zero value matches all.
+// A matcher selects tests by name, level by level: "x/y" matches subtests y of tests x. The zero
+// value matches all.
 type matcher []*regexp.Regexp
 
-// newMatcher reads a pattern of `go test -run`: regular expressions with slashes
-// between them, each unanchored.
+// newMatcher reads a pattern of `go test -run`: unanchored regular expressions, separated by
+// slashes.
 func newMatcher(flag, pattern string) (matcher, error) {
 	var m matcher
 	if pattern == "" {

@@ -78,9 +78,8 @@ func NewRunner(h Host, o Options, report func(Message)) (*Runner, error) {
 	return r, nil
 }
 
-// Run runs the tests of files. Files are loaded and tests called side by side;
-// results come as they are there. Failures are results, not errors. When ctx ends,
-// tests end early as failed.
+// Run runs the tests of files in parallel and reports results as they come. Failures are results,
+// not errors. When ctx ends, running tests fail.
 func (r *Runner) Run(ctx context.Context, tasks []Task) {
 	r.tasks = tasks
 	n := r.options.Parallel
@@ -242,8 +241,8 @@ func (u unit) line() int {
 	return 0
 }
 
-// runUnit runs a test and reports it, or keeps it for later if another test may be
-// to blame for how it ended.
+// runUnit runs a test and reports it, or keeps it for later if another test may have caused its
+// failure.
 func (r *Runner) runUnit(ctx context.Context, u unit) {
 	if r.options.Careful {
 		r.send(Message{File: u.file.name, Started: u.name})
@@ -287,8 +286,7 @@ func (f *file) finish(r *Runner, result *Result) {
 	}
 }
 
-// runAlone gives tests and files that exceeded a limit of the whole process the
-// process for themselves: they may have been the victims of others.
+// runAlone repeats tests and files that exceeded a limit of the whole process, one at a time.
 func (r *Runner) runAlone(ctx context.Context) {
 	r.lonely = true
 	for _, u := range r.alone {
@@ -313,8 +311,8 @@ func (r *Runner) toBlameOthers(ctx context.Context, crowded bool) bool {
 	return crowded && ctx.Err() == nil && !r.lonely
 }
 
-// makeRoom takes away what earlier tests left, for one that runs alone: garbage counts
-// as memory until it is collected. That costs more than most tests, so a little stays.
+// makeRoom frees the garbage of earlier tests for one that runs alone. That costs more than most
+// tests, so only when there is much.
 func (r *Runner) makeRoom() {
 	if !r.lonely {
 		return
@@ -367,8 +365,8 @@ func (x *test) entry(fn starlark.Callable) starlark.Callable {
 	})
 }
 
-// fatal returns what reports that a test, or the loading of its file if there is no
-// function, cannot be stopped, and ends the process; nil if nothing may.
+// fatal returns a function that reports a test that cannot be stopped (or the loading of its file)
+// and ends the process; nil if the process must go on.
 func (r *Runner) fatal(u unit) func(error) {
 	if r.stuck == nil {
 		return nil

@@ -15,11 +15,10 @@ import (
 	"torchx/starlark/interp"
 )
 
-// Supervise runs a job in worker processes that start makes, each of which calls
-// Work, and reports what they say: every file of the job gets its tests' results,
-// then Done. A worker that ends early costs only the test that was to blame.
-// Coverage is returned at the end. Errors: workers cannot be started, or end before
-// they do anything; the end of ctx.
+// Supervise runs a job in worker processes that start makes, each of which calls Work, and reports
+// results: for each file its tests, then Done. A worker that ends early fails only the test that
+// caused it. It returns the coverage. Errors: workers that do not start, or end before any test;
+// the end of ctx.
 func Supervise(ctx context.Context, job Job, start func(context.Context) *exec.Cmd, report func(Message)) ([]interp.FileCoverage, error) {
 	s := &supervisor{options: job.Options, report: report, files: map[string]*progress{}}
 	for _, t := range job.Tasks {
@@ -122,8 +121,7 @@ func (l *limited) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// read takes in the messages of a worker. A last line that is cut off is that of a
-// worker that was killed.
+// read reads the messages of a worker. The last line of a killed worker may be incomplete.
 func (s *supervisor) read(out io.Reader) error {
 	r := bufio.NewReaderSize(out, 1<<16)
 	for {
@@ -193,8 +191,7 @@ func (s *supervisor) done(name string, d *FileResult) {
 	s.report(Message{File: name, Done: d})
 }
 
-// blame finds out which test made a worker end early. Who that was shows only when
-// tests run one after the other.
+// blame finds the test that made a worker end early; the tests have to run one at a time for that.
 func (s *supervisor) blame(ended error) error {
 	if !s.options.Careful {
 		s.options.Careful = true

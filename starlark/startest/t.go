@@ -240,8 +240,7 @@ func (x *test) run(c call) (starlark.Value, error) {
 	return starlark.Bool(sub.result.Status != Fail), nil
 }
 
-// subName makes the name of a subtest as Go does: without spaces, and with a
-// number if there was one of that name.
+// subName makes the name of a subtest as Go does: without spaces, numbered if it is repeated.
 func (x *test) subName(name string) string {
 	name = strings.Map(func(r rune) rune {
 		if r <= ' ' || r == 0x7f {
