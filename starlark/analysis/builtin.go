@@ -24,8 +24,7 @@ var universe string
 // testType is the type of the value that tests are given.
 const testType = "test"
 
-// builtins are all built-in names by their full name, "specs.Role" or "len", made
-// when the first is asked for.
+// builtins are all built-in names by full name: "specs.Role", "len".
 var builtins = sync.OnceValue(func() map[string]*Symbol {
 	out := map[string]*Symbol{}
 	for name, d := range specmodule.Docs() {

@@ -32,8 +32,8 @@ var words = []string{
 	"and", "break", "continue", "def", "elif", "else", "for", "if", "in", "lambda", "load", "not", "or", "pass", "return",
 }
 
-// Complete lists what can stand at an offset, and where the word begins that it
-// replaces. It needs no tree, so the line at the offset may be broken.
+// Complete lists what can stand at an offset and where the word to replace begins. It works on a
+// broken line.
 func (f *File) Complete(l Loader, offset int) (items []Item, from int) {
 	c := f.At(offset)
 	p := &completion{file: f, loader: l, offset: offset, cursor: &c}
@@ -215,8 +215,7 @@ func (s *Symbol) parameter(b *Bracket) *Param {
 	return nil
 }
 
-// ParameterIndex is the place of the parameter that the argument at the cursor is
-// for, -1 if that is not clear.
+// ParameterIndex returns the parameter that the argument at the cursor is for, or -1.
 func (s *Symbol) ParameterIndex(b *Bracket) int {
 	if s == nil {
 		return -1

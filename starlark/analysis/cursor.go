@@ -18,12 +18,11 @@ const (
 // Cursor is what is around an offset, by the tokens alone.
 type Cursor struct {
 	Place Place
-	// Start and End are where the word at the offset begins and ends, or the content
-	// of the string; Word is the part of it before the offset.
+	// Start and End delimit the word or string at the offset; Word is its part before the offset.
 	Start, End int
 	Word       string
-	// Chain is what stands before the word and its dot: "specs", "specs.macros"; after
-	// a literal, or what else has no name, it is the literal's type or "?".
+	// Chain is what stands before the word and its dot: "specs.macros", the type of a literal, or
+	// "?".
 	Chain string
 	// Before is the token in front of the word on its line, "" for none; of a string its quotes.
 	Before string
@@ -61,8 +60,7 @@ func (c *Cursor) Call() *Bracket {
 	return nil
 }
 
-// Around returns the innermost call that is open, whatever brackets are open in its
-// arguments; nil for none.
+// Around returns the innermost open call, whatever brackets are open in its arguments, or nil.
 func (c *Cursor) Around() *Bracket {
 	for i := len(c.Brackets) - 1; i >= 0; i-- {
 		if b := &c.Brackets[i]; b.Open == '(' && b.Callee != "" {
@@ -97,8 +95,7 @@ func (f *File) At(offset int) Cursor {
 	return c
 }
 
-// wordAt finds the word or string that holds the offset, which the i-th token does
-// or none.
+// wordAt finds the word or string that holds the offset, in the i-th token or none.
 func (f *File) wordAt(c *Cursor, i, offset int) {
 	if i < len(f.tokens) && f.tokens[i].start <= offset {
 		t := f.tokens[i]
@@ -166,8 +163,7 @@ func (f *File) chainBefore(i int) string {
 	return f.joined(first, i)
 }
 
-// bracketed is the type of a literal that ends with the i-th token, "?" if the
-// brackets follow a value, as an index does.
+// bracketed is the type of a literal that ends with the i-th token; "?" for an index.
 func (f *File) bracketed(i int, kind string) string {
 	depth := 0
 	for ; i >= 0; i-- {

@@ -1,14 +1,14 @@
-// Package analysis tells what the names of a Starlark file mean, without running
-// anything, while the file is being written: most of the time it is broken just
-// where the author types.
+// Package analysis tells what the names of a Starlark file mean while it is being
+// written, without running it. Most of the time the file is broken just where its
+// author types.
 //
-// Two views of a file serve each other. Its tokens are always there, and current:
-// they say what is around the cursor, which function encloses it and what is local
-// to it (cursor.go, locals.go). Its tree says what the file defines and loads
-// (globals.go): it is made of those statements that can be parsed, and what the
-// last tree without an error had beside them is kept.
+// A File has two views of its text. Tokens are always current: they give the
+// surroundings of the cursor, the enclosing function and its locals (cursor.go,
+// locals.go). The tree has the definitions and loads (globals.go) of the statements
+// that parse, plus those of the last correct text.
 //
-// Offsets are in bytes from 0. A File does not change: make a new one for a new text.
+// Complete, Reference, Lookup and Problems answer an editor's questions; Loader gives
+// them other files. Offsets are in bytes from 0. A File does not change.
 package analysis
 
 import (
@@ -45,8 +45,8 @@ type File struct {
 	locals map[int][]*Symbol // by the head's line
 }
 
-// New reads a text. before is what the file was, nil if nothing is known: names that
-// only its text had are kept while this one cannot be parsed.
+// New reads a text. While it cannot be parsed, it keeps the names of before, the previous File or
+// nil.
 func New(name string, source *interp.Source, text string, before *File) *File {
 	f := &File{Lines: interp.NewLines(text), Name: name, Source: source, tree: &syntax.File{}, byName: map[string]*Symbol{}, locals: map[int][]*Symbol{}}
 	if len(text) > interp.MaxSource {

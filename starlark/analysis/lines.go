@@ -12,12 +12,11 @@ type logicalLine struct {
 	indent     int // bytes of white space in front
 }
 
-// starters are the words that begin a statement and cannot stand in an expression:
-// at the start of a line they end whatever brackets were left open.
+// starters are words that only begin a statement: at the start of a line they end open brackets.
 var starters = map[string]bool{"def": true, "load": true, "return": true, "pass": true, "break": true, "continue": true}
 
-// logicalLines splits tokens into statements' lines. An open bracket takes in the
-// lines that follow up to one that must be a new statement.
+// logicalLines splits tokens into statements. Open brackets join lines up to a certain new
+// statement.
 func (f *File) logicalLines() []logicalLine {
 	var out []logicalLine
 	depth, first := 0, -1
@@ -58,8 +57,8 @@ func nesting(c byte) int {
 	return 0
 }
 
-// startsAnew reports whether the i-th token, the first of its line, begins a
-// statement whatever is open. A load is one at the left edge only.
+// startsAnew reports whether the i-th token, the first of its line, certainly begins a statement. A
+// load does at the left edge only.
 func (f *File) startsAnew(i int) bool {
 	if !f.isKind(i, tokName) || f.is(i+1, "=") {
 		return false
@@ -78,8 +77,7 @@ func (f *File) indentOf(i int) int {
 	return n - start
 }
 
-// lineAt returns the index of the logical line that holds an offset, or of the last
-// one that begins before it; -1 before the first.
+// lineAt returns the index of the last logical line that begins at or before an offset, or -1.
 func (f *File) lineAt(offset int) int {
 	return sort.Search(len(f.lines), func(i int) bool { return f.tokens[f.lines[i].first].start > offset }) - 1
 }
@@ -90,8 +88,7 @@ func (f *File) lineStart(offset int) int {
 	return f.Start(line)
 }
 
-// Offset returns the offset of a position of the tree, which does not count a byte
-// order mark.
+// Offset returns the offset of a position of the tree, which omits a byte order mark.
 func (f *File) Offset(pos syntax.Position) int {
 	col := int(pos.Col)
 	if pos.Line == 1 && f.mark > 0 {

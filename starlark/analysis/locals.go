@@ -4,8 +4,8 @@ import (
 	"torchx/starlark/component"
 )
 
-// Locals lists what is defined within the functions that enclose an offset, those of
-// the innermost first: parameters, variables, loop variables, functions.
+// Locals lists the parameters, variables and functions of the functions around an offset, innermost
+// first.
 func (f *File) Locals(offset int) []*Symbol {
 	var out []*Symbol
 	seen := map[string]bool{}
@@ -42,8 +42,8 @@ func (f *File) definedIn(def int) []*Symbol {
 	return known
 }
 
-// enclosing lists the heads of the functions around an offset, which follows the
-// start of the line at, the innermost first.
+// enclosing lists the heads of the functions around an offset after the start of line at, innermost
+// first.
 func (f *File) enclosing(offset, at int) []int {
 	l := f.lines[at]
 	def, indent := f.parents[at], l.indent
@@ -65,8 +65,7 @@ func (f *File) enclosing(offset, at int) []int {
 	return out
 }
 
-// heads returns for each line the head of the innermost function that it is in, -1
-// for none.
+// heads returns for each line the head of its innermost function, or -1.
 func (f *File) heads() []int {
 	out := make([]int, len(f.lines))
 	var open []int
@@ -85,8 +84,7 @@ func (f *File) heads() []int {
 	return out
 }
 
-// cursorIndent is how far an offset on a line without code is indented; one on the
-// line of the last code goes on with it.
+// cursorIndent is the indentation of an offset on a line without code, else last.
 func (f *File) cursorIndent(offset, last int) int {
 	line, col := f.LineCol(offset)
 	for i := range col {
@@ -121,8 +119,7 @@ func (f *File) parameters(l logicalLine, add func(*Symbol)) {
 	}
 }
 
-// beginsParameter reports whether the i-th token, a name in the head of a function, is
-// that of a parameter, and no part of a default.
+// beginsParameter reports whether the i-th token, a name in a function's head, names a parameter.
 func (f *File) beginsParameter(i int) bool {
 	return f.is(i-1, "(") || f.is(i-1, ",") || f.is(i-1, "*") || f.is(i-1, "**") || f.isKind(i-1, tokNewline)
 }
@@ -160,8 +157,7 @@ func (f *File) docOf(l logicalLine) component.Doc {
 	return component.ParseDoc(f.Text[from:to])
 }
 
-// body adds what the function whose head is a line defines, but for what functions
-// in it do.
+// body adds what a function defines, without its inner functions. head is the line of its def.
 func (f *File) body(head int, add func(*Symbol)) {
 	indent := f.lines[head].indent
 	inner := -1 // the indentation of a function that is passed over
@@ -219,8 +215,7 @@ func (f *File) targets(first, end int, add func(*Symbol)) {
 	}
 }
 
-// loopVars adds the variables of the loops and comprehensions of a line that begin
-// behind an offset.
+// loopVars adds the variables of a line's loops and comprehensions that begin behind an offset.
 func (f *File) loopVars(l logicalLine, behind int, add func(*Symbol)) {
 	for i := l.first; i < l.end; i++ {
 		if !f.is(i, "for") || f.tokens[i].start < behind {

@@ -13,8 +13,8 @@ import (
 type Loader interface {
 	// Load returns the file that a label means in a load() of from.
 	Load(from *File, label string) (*File, error)
-	// Entries lists what the label of a load() in from can go on with, where folder is
-	// its part up to the last "/": files, and folders with a "/" behind.
+	// Entries completes a label in from, up to its last "/", with files and folders; folders end
+	// with "/".
 	Entries(from *File, folder string) []string
 	// Roots lists the labels of libraries: "@torchx//", "@name//".
 	Roots(from *File) []string
@@ -22,8 +22,7 @@ type Loader interface {
 	Resources(from *File) []string
 }
 
-// Lookup returns what a name with its dots means at an offset of the file, nil if
-// that cannot be told. What load() brings in is described by the file it is from.
+// Lookup returns what a dotted name means at an offset, or nil. Loaded names come from their file.
 func (f *File) Lookup(l Loader, offset int, name string) *Symbol {
 	first, rest, dotted := strings.Cut(name, ".")
 	s := f.plain(offset, first)
@@ -68,8 +67,7 @@ func (f *File) loaded(l Loader, s *Symbol) *Symbol {
 	return &found
 }
 
-// MembersOf lists what can stand behind the dot of a name, or of a literal of a
-// type such as "string"; none if its type is not known.
+// MembersOf lists the members of a name, or of a literal's type such as "string".
 func (f *File) MembersOf(l Loader, offset int, chain string) []*Symbol {
 	kind := f.builtinType(l, offset, chain)
 	if s := Builtin(kind); s != nil && s.Kind == Type && kind != chain {
@@ -87,8 +85,8 @@ func fields(constructor *Symbol) []*Symbol {
 	return out
 }
 
-// builtinType is the built-in name whose members those of chain are: chain itself, or
-// the type of the value that it has, as far as its text tells.
+// builtinType is the built-in name with the members of chain: chain itself, or the type of its
+// value.
 func (f *File) builtinType(l Loader, offset int, chain string) string {
 	s := f.plain(offset, chain)
 	if s == nil || strings.Contains(chain, ".") {
@@ -133,8 +131,7 @@ func valueType(s *Symbol) string {
 type Reference struct {
 	*Symbol
 	From, To int
-	// Loaded is the file that the word, the label of a load(), names; there is no
-	// Symbol then.
+	// Loaded is the file that the label of a load() names; there is no Symbol then.
 	Loaded *File
 }
 

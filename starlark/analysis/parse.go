@@ -9,16 +9,14 @@ import (
 	"go.starlark.net/syntax"
 )
 
-// dialect takes whatever any Starlark allows: what a component file may not have is
-// found by lint.
+// dialect accepts every Starlark: lint reports what component files may not have.
 func dialect() *syntax.FileOptions {
 	return &syntax.FileOptions{Set: true, While: true, TopLevelControl: true, GlobalReassign: true, Recursion: true}
 }
 
 const byteOrderMark = "\uFEFF"
 
-// maxAgain bounds what of a file is parsed again, in bytes, to save what can be saved
-// of its broken parts: some 20 ms.
+// maxAgain bounds the bytes that are parsed again to save parts of broken statements: some 20 ms.
 const maxAgain = 1 << 20
 
 // part is a statement of a file's top, or what there is of a broken one.
@@ -30,8 +28,7 @@ type part struct {
 	docs  map[*syntax.DefStmt]component.Doc // of its functions, filled when they are read
 }
 
-// parse makes the tree, statement by statement: a broken one leaves the others as
-// they are, and one that stands where it stood before is not parsed again.
+// parse makes the tree statement by statement. It reuses unchanged statements of before.
 func (f *File) parse(before *File) {
 	known := map[int]*part{}
 	if before != nil {
@@ -70,8 +67,8 @@ func (f *File) topLevel() []int {
 	return slices.Compact(out) // a; b
 }
 
-// parsePart parses a statement that begins at a line. Of a broken one it takes as
-// many of its lines as can be parsed, of a function at least the head.
+// parsePart parses a statement. Of a broken one it keeps the lines that parse, at least a
+// function's head.
 func (f *File) parsePart(line int, text string) *part {
 	p := &part{line: line, text: text, docs: map[*syntax.DefStmt]component.Doc{}}
 	p.stmts, p.err = parseAt(f.Name, line, text)

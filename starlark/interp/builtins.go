@@ -9,8 +9,8 @@ import (
 // A check refuses a call before it begins.
 type check = func(t *starlark.Thread, name string, args starlark.Tuple, kwargs []starlark.Tuple) error
 
-// guardedUniverse returns the functions of the universe that walk, print or
-// build in one step, each behind its check.
+// guardedUniverse returns the universal functions that walk, print or build in one step, with their
+// checks.
 func guardedUniverse() starlark.StringDict {
 	env := starlark.StringDict{}
 	for name, c := range map[string]check{
@@ -52,8 +52,7 @@ func guardedGetattr(b *starlark.Builtin) *starlark.Builtin {
 	})
 }
 
-// walks bounds every argument that can be iterated; each is the memory that the
-// function takes for an item.
+// walks bounds every iterable argument; each is the memory that the function takes for an item.
 func walks(each uint64) check {
 	return func(t *starlark.Thread, name string, args starlark.Tuple, kwargs []starlark.Tuple) error {
 		for _, v := range args {

@@ -148,8 +148,8 @@ func (i *Interp) describe(err error) *Error {
 	return e
 }
 
-// isLoad reports whether a load statement failed by itself: its line is in the message,
-// so that a backtrace would add nothing.
+// isLoad reports whether a load statement itself failed. Its line is in the message; a backtrace
+// adds nothing.
 func (e *Error) isLoad() bool {
 	if len(e.frames) == 0 || !strings.HasPrefix(e.frames[0].excerpt.from(), "load") {
 		return false
@@ -177,8 +177,7 @@ func (e *Error) at(pos syntax.Position) {
 	e.File, e.Line, e.Col = pos.Filename(), int(pos.Line), int(pos.Col)
 }
 
-// innermost returns the deepest evaluation error of the chain: load() wraps
-// the error of the loaded file, which has the longer stack.
+// innermost returns the deepest evaluation error: load() wraps that of the loaded file.
 func innermost(err error) *starlark.EvalError {
 	var inner *starlark.EvalError
 	for {
@@ -190,8 +189,8 @@ func innermost(err error) *starlark.EvalError {
 	}
 }
 
-// named puts the name of the built-in function that failed before its message,
-// unless the message has it.
+// named puts the name of the failed built-in function before its message, unless the message has
+// it.
 func named(err *starlark.EvalError) string {
 	if len(err.CallStack) == 0 || cancelled(err) {
 		return err.Msg

@@ -50,39 +50,37 @@ const (
 
 // Config says where files come from and what an evaluation may use.
 type Config struct {
-	// Dir is the folder that relative paths start at, and that paths in messages
-	// are shown relative to; "": the working folder.
+	// Dir is where relative paths start, and what paths in messages are relative to; "": the
+	// working directory.
 	Dir string
 	// Builtins holds the built-in files: "@torchx//dist.star" is its "dist.star".
 	Builtins fs.FS
-	// Library returns the files of "@name//…" for everything that is reached from the
-	// workspace with that root, libraries included; nil: there are no libraries. It
-	// must return a file system that cannot be left, such as os.Root.FS. Of a name that
-	// the workspace does not have the error is an fs.ErrNotExist.
+	// Library returns the files of "@name//…" for all that is loaded in the workspace with that
+	// root; nil: there are no libraries. Nothing outside the file system may be reachable, as with
+	// os.Root.FS. For an unknown name the error is an fs.ErrNotExist.
 	Library func(root, name string) (fs.FS, error)
-	// Predeclared are the names that every file sees. The values must be frozen,
-	// and functions that iterate must bound themselves.
+	// Predeclared are the names that every file sees: frozen values, and functions that bound
+	// themselves.
 	Predeclared starlark.StringDict
 	// MaxSteps bounds each LoadFile, LoadBuiltin or Call; 0: DefaultMaxSteps.
 	MaxSteps uint64
 	// Timeout bounds each LoadFile, LoadBuiltin or Call; 0: DefaultTimeout.
 	Timeout time.Duration
-	// MaxHeap bounds the heap of the whole process while something is evaluated,
-	// in bytes, garbage that is not collected yet included; 0: DefaultMaxHeap.
+	// MaxHeap bounds the heap of the whole process during an evaluation, in bytes, with uncollected
+	// garbage; 0: DefaultMaxHeap.
 	MaxHeap uint64
 	// Print gets the text of each print(); nil: it is dropped.
 	Print func(msg string)
-	// Cover says of a file on disk, by its absolute path, whether its statements are
-	// counted (see Coverage); nil: none are. Counting takes steps of its own.
+	// Cover reports whether to count the statements of the file at an absolute path (see Coverage);
+	// nil: of none. Counting takes steps.
 	Cover func(path string) bool
-	// Fatal is the last resort when the engine does not react to a limit within
-	// 200 ms. It must print the error and end the process. nil: the evaluation
-	// goes on until the engine reacts.
+	// Fatal must print the error and end the process. It is called when the engine ignores a limit
+	// for 200 ms; nil: the evaluation goes on.
 	Fatal func(err error)
 }
 
-// Interp evaluates Starlark files. It is safe for concurrent use: one file is
-// loaded at a time, calls run side by side.
+// Interp evaluates Starlark files. It is safe for concurrent use: files load one at a time, calls
+// run in parallel.
 type Interp struct {
 	cfg         Config
 	dir         string // absolute folder of Config.Dir
@@ -144,8 +142,7 @@ func absDir(dir string) string {
 	return absFrom("", dir)
 }
 
-// LoadFile evaluates the file at path, which may be relative to Config.Dir, or
-// returns what an earlier load made of it.
+// LoadFile evaluates the file at path, which may be relative to Config.Dir, once.
 func (i *Interp) LoadFile(ctx context.Context, path string) (*Module, error) {
 	if path == "" {
 		return nil, &Error{Msg: "no Starlark file is named; give the path of a .star file"}

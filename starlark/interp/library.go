@@ -20,8 +20,8 @@ type libraryKey struct{ root, name string }
 
 var libraryLabel = lazyregexp.New(`^@([A-Za-z0-9_][A-Za-z0-9_.-]*)//(.*)$`)
 
-// LoadLibrary evaluates a file of the library name, for example "sub/x.star", as
-// the workspace with that root has it. root is absolute.
+// LoadLibrary evaluates a file of a library of the workspace with that absolute root, such as
+// "sub/x.star".
 func (i *Interp) LoadLibrary(ctx context.Context, root, name, file string) (*Module, error) {
 	label := "@" + name + "//" + file
 	t, err := i.library(root, name)
@@ -99,9 +99,8 @@ func (e *unknownLibraryError) Unwrap() error { return e.cause }
 // maxSearched bounds the files that are searched for further missing libraries.
 const maxSearched = 5000
 
-// alsoMissing adds to the error of an unknown library which others are missing, so
-// that the user can add all of them at once: what is known to be loaded is read, but
-// not evaluated.
+// alsoMissing adds all other missing libraries to the error of an unknown one, so that the user can
+// add them together. It reads files without evaluating them.
 func (r *run) alsoMissing(err error) error {
 	var unknown *unknownLibraryError
 	if !errors.As(err, &unknown) {
@@ -120,8 +119,8 @@ func (r *run) alsoMissing(err error) error {
 	return fmt.Errorf("%w (also missing: %s)", err, strings.Join(others, ", "))
 }
 
-// missing returns the unknown libraries that start, and all that it loads, needs,
-// each with the place of a load that names it.
+// missing returns the unknown libraries that start and its loads need, each with the place of a
+// load.
 func (i *Interp) missing(start *Source) map[string]string {
 	found := map[string]string{}
 	seen := map[string]bool{start.Key(): true}
@@ -155,8 +154,8 @@ type Load struct {
 	Line  int    // 1-based
 }
 
-// Loads lists the load statements of a file, in their order, without evaluating it.
-// name is what the error, a syntax error, calls the file.
+// Loads lists the load statements of a file in order, without evaluating it. The error is a syntax
+// error.
 func Loads(name string, source []byte) ([]Load, error) {
 	file, err := dialect().Parse(name, bytes.TrimPrefix(source, byteOrderMark), 0)
 	if err != nil {
@@ -175,8 +174,7 @@ func Loads(name string, source []byte) ([]Load, error) {
 	return loads, nil
 }
 
-// LibraryOf returns NAME of a label "@NAME//…", "" for other labels and for
-// "@torchx//…", the built-in files.
+// LibraryOf returns NAME of a label "@NAME//…", "" for other labels and for "@torchx//…".
 func LibraryOf(label string) string {
 	m := libraryLabel().FindStringSubmatch(label)
 	if m == nil || "@"+m[1] == builtinPrefix {

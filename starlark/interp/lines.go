@@ -23,8 +23,8 @@ func NewLines(text string) Lines {
 	return l
 }
 
-// LineCol returns the line of an offset and how many bytes of it are
-// before the offset. Offsets behind the end mean the end.
+// LineCol returns the line of an offset and the bytes of it before the offset, at most the end of
+// the text.
 func (l *Lines) LineCol(offset int) (line, col int) {
 	offset = max(0, min(offset, len(l.Text)))
 	line = sort.SearchInts(l.starts, offset+1) - 1
@@ -51,8 +51,7 @@ func (l *Lines) Start(line int) int {
 	return l.starts[max(0, line)]
 }
 
-// Offset returns the offset of a place as positions have it: line and column from 1,
-// columns in characters. A column behind the end of the line means its end.
+// Offset returns the offset of a position, from 1 and in characters; at most the end of its line.
 func (l *Lines) Offset(line, col int) int {
 	offset := l.Start(line - 1)
 	for range col - 1 {

@@ -12,8 +12,8 @@ import (
 	"go.starlark.net/syntax"
 )
 
-// dialect of every file: sets, and if and for at the top level; no recursion,
-// no while, and a global is assigned once.
+// dialect is that of every file: sets, top-level if and for; no recursion, while or reassigned
+// globals.
 func dialect() *syntax.FileOptions {
 	return &syntax.FileOptions{Set: true, TopLevelControl: true}
 }
@@ -84,8 +84,7 @@ func (r *run) evaluate(l *Source) (*Module, error) {
 	return &Module{Label: l.Label(), Path: l.Path(), Globals: globals, Source: source, name: name}, nil
 }
 
-// fileName is what a file sees of itself: its absolute path, or the label of a
-// built-in one.
+// fileName is a file's name for itself: its absolute path, or the label of a built-in file.
 const fileName = "__file__"
 
 func (i *Interp) fileEnv(l *Source, count *counters) starlark.StringDict {
@@ -118,8 +117,7 @@ func (r *run) loadStatement(_ *starlark.Thread, label string) (starlark.StringDi
 
 var byteOrderMark = []byte("\uFEFF")
 
-// compile makes a program of source, rewritten so that it is guarded and, unless
-// count is nil, counts its statements.
+// compile compiles source with guards, and with counters unless count is nil.
 func (i *Interp) compile(name string, source []byte, count *counters) (*starlark.Program, error) {
 	guarded, err := dialect().Parse(name, bytes.TrimPrefix(source, byteOrderMark), 0)
 	if err != nil {
@@ -138,8 +136,8 @@ func (i *Interp) compile(name string, source []byte, count *counters) (*starlark
 	return prog, nil
 }
 
-// Syntax parses the file as it was written, with comments, not resolved. Most
-// loads do without: it takes as long as the evaluation of a small file.
+// Syntax parses the file as written, with comments, unresolved. It takes as long as evaluating a
+// small file.
 func (m *Module) Syntax() *syntax.File {
 	file, err := dialect().Parse(m.name, bytes.TrimPrefix(m.Source, byteOrderMark), syntax.RetainComments)
 	if err != nil {

@@ -9,11 +9,9 @@ import (
 	"go.starlark.net/syntax"
 )
 
-// Parse reads source as a file that is loaded is read, comments kept, and runs
-// nothing: it must be UTF-8 text of at most MaxSource bytes in the dialect of
-// component files, nested no deeper than the interpreter takes. Names are not
-// resolved. A byte order mark is passed over, and no part of any position. The
-// error is an *Error.
+// Parse reads source as loading does, with comments, and runs nothing: UTF-8 of at most MaxSource
+// bytes in the dialect of component files, not nested too deep. Names are not resolved. Positions
+// do not count a byte order mark. The error is an *Error.
 func Parse(name string, source []byte) (*syntax.File, error) {
 	i := &Interp{sources: map[string][]byte{name: source}}
 	if err := checkSource(source); err != nil {
@@ -35,8 +33,7 @@ func Parse(name string, source []byte) (*syntax.File, error) {
 	return file, nil
 }
 
-// Docstring returns the docstring that the statements of a function or file begin
-// with, nil if there is none.
+// Docstring returns the docstring of a function or file with these statements, or nil.
 func Docstring(body []syntax.Stmt) *syntax.Literal {
 	if len(body) == 0 {
 		return nil
@@ -56,9 +53,8 @@ func checkSource(source []byte) error {
 	return checkText(source)
 }
 
-// ReadFile reads a Starlark file from disk as loading does: UTF-8 text of at most
-// MaxSource bytes, out of a regular file. It never blocks, not even on a pipe. The
-// error is one line that names the file as name.
+// ReadFile reads a Starlark file from disk as loading does: UTF-8 of at most MaxSource bytes from a
+// regular file, never blocking. The error is one line that calls the file name.
 func ReadFile(path, name string) ([]byte, error) {
 	data, err := readDisk(path)
 	if err == nil {
@@ -80,8 +76,7 @@ func readDisk(path string) ([]byte, error) {
 	return readOpen(f)
 }
 
-// pythonWords are keywords of Python that Starlark reserves and does not have, with
-// what is written instead. People who port components meet them first.
+// pythonWords maps keywords of Python that Starlark only reserves to their replacement.
 var pythonWords = map[string]string{
 	"import": "there are no imports here: specs and torchx are there, load() brings in other files",
 	"from":   "there are no imports here: specs and torchx are there, load() brings in other files",
@@ -98,8 +93,8 @@ var pythonWords = map[string]string{
 	"global": "a file's values never change once it is loaded",
 }
 
-// pythonHint says what Starlark has in the place of what a syntax error is about, if
-// that is Python; "" if not. line is the one that the parser points at.
+// pythonHint returns the replacement for Python syntax in line, where the parser reported msg, or
+// "".
 func pythonHint(pos syntax.Position, msg, line string) string {
 	got, _, _ := strings.Cut(strings.TrimPrefix(msg, "got "), ",")
 	// The parser points behind what it got.

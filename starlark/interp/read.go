@@ -12,15 +12,15 @@ import (
 	"unicode/utf8"
 )
 
-// MaxSource is the largest file that is read, in bytes. The parser cannot be
-// stopped and needs about 100 bytes of memory for one of source.
+// MaxSource is the size limit of a file in bytes. The parser cannot be stopped and needs 100 times
+// as much memory.
 const MaxSource = 1 << 20
 
 // openNonblock keeps the open of a pipe without a writer from blocking.
 const openNonblock = syscall.O_NONBLOCK
 
-// Read returns the content: valid UTF-8 of at most MaxSource
-// bytes, out of a regular file inside its root. It never blocks.
+// Read returns the content: UTF-8 of at most MaxSource bytes from a regular file inside its root.
+// It never blocks.
 func (s *Source) Read() ([]byte, error) {
 	data, err := s.readRaw()
 	if err != nil {
@@ -29,8 +29,7 @@ func (s *Source) Read() ([]byte, error) {
 	return data, checkText(data)
 }
 
-// readRaw opens the file without ever blocking: a pipe that nobody writes to
-// would block both an ordinary open and a read.
+// readRaw checks for a regular file first: opening or reading a pipe without a writer would block.
 func (s *Source) readRaw() ([]byte, error) {
 	if s.tree.dir != "" {
 		return readInRoot(s.tree.dir, s.name)

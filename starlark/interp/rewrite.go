@@ -7,9 +7,8 @@ import (
 	"go.starlark.net/syntax"
 )
 
-// maxNesting bounds the depth of a syntax tree. Brackets end at 1000 in the
-// parser already; chains such as a + a + … and elif … do not, and the compiler
-// recurses over them.
+// maxNesting bounds the depth of a syntax tree: the compiler recurses over chains such as a + a + …
+// and elif …, which the parser, unlike brackets, does not bound.
 const maxNesting = 4000
 
 // A placedError is a limit that the text of a file exceeds at pos.
@@ -101,8 +100,7 @@ func (w *rewriter) stmt(s syntax.Stmt) {
 	}
 }
 
-// firstPos is where a statement that can hold others begins; Span would walk
-// the tree at every level.
+// firstPos is the start of a compound statement. Span would walk the tree at every level.
 func firstPos(s syntax.Stmt) syntax.Position {
 	switch s := s.(type) {
 	case *syntax.IfStmt:
@@ -192,8 +190,7 @@ func unparen(e syntax.Expr) syntax.Expr {
 	}
 }
 
-// isNumber reports whether e is a number in the source: what + adds to one is
-// as small.
+// isNumber reports whether e is a literal number: adding to one stays small.
 func isNumber(e syntax.Expr) bool {
 	l, ok := unparen(e).(*syntax.Literal)
 	return ok && (l.Token == syntax.INT || l.Token == syntax.FLOAT)

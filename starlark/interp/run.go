@@ -119,8 +119,7 @@ func (r *run) watch() {
 	}
 }
 
-// lastResort ends the process when the engine does not react to a cancel: it is
-// inside one step that allocates or computes without end.
+// lastResort ends the process when the engine ignores a cancel, inside one endless step.
 func (r *run) lastResort(tick <-chan time.Time, sample []metrics.Sample) {
 	end := r.fatal()
 	if end == nil {
@@ -159,15 +158,14 @@ func heapSample() []metrics.Sample {
 	return []metrics.Sample{{Name: "/memory/classes/heap/objects:bytes"}}
 }
 
-// heapBytes returns the size of all heap objects of the process, those that
-// are garbage but not swept yet included.
+// heapBytes returns the size of all heap objects of the process, with garbage that is not swept
+// yet.
 func heapBytes(sample []metrics.Sample) uint64 {
 	metrics.Read(sample)
 	return sample[0].Value.Uint64()
 }
 
-// Hooks take the place of functions of Config for the evaluations that a context
-// is given to; a nil one changes nothing.
+// Hooks override functions of Config for the evaluations with a context; nil ones change nothing.
 type Hooks struct {
 	Print func(msg string)
 	Fatal func(err error)

@@ -18,8 +18,8 @@ type tree struct {
 	dir    string // absolute folder of the workspace; "": fsys holds the files
 	shown  string // the folder that paths in messages are relative to
 	fsys   fs.FS
-	// top is the root of the workspace that load() began in: its libraries are those
-	// of all files that it reaches. "" for the built-in files, which reach none.
+	// top is the root of the workspace that load() began in, whose libraries its files see; "" for
+	// built-in files, which see none.
 	top string
 }
 
@@ -32,8 +32,7 @@ type Source struct {
 // Label is what load() calls the file from elsewhere in its workspace.
 func (s *Source) Label() string { return s.tree.prefix + "//" + s.name }
 
-// Key tells sources apart: equal for the same file. Files of different workspaces
-// may have the same label.
+// Key identifies the file. Files of different workspaces may have the same label.
 func (s *Source) Key() string { return s.tree.top + "\x00" + s.Label() }
 
 // Path is the absolute path of a workspace file, "" for one of a library or built in.
@@ -102,8 +101,8 @@ func (i *Interp) SourceOf(path string) (*Source, error) {
 	return &Source{i.workspace(root), name}, nil
 }
 
-// SourceIn returns the file that a label means in the workspace with that root, an
-// absolute folder: "//x.star", "@torchx//x.star", "@library//x.star".
+// SourceIn returns the file of a label in the workspace with that absolute root: "//x.star",
+// "@library//x.star".
 func (i *Interp) SourceIn(root, label string) (*Source, error) {
 	return i.resolve(&Source{i.workspace(root), "_"}, label)
 }
@@ -121,9 +120,8 @@ func (s *Source) Stat() (fs.FileInfo, error) {
 	return fs.Stat(s.tree.fsys, s.name)
 }
 
-// Entries lists what a label may go on with, where folder is its part up to the last
-// "/" ("./", "//sub/", "@library//"): Starlark files, and folders with a "/" behind.
-// Hidden ones and the file itself are left out.
+// Entries completes a label up to its last "/" ("./", "//sub/", "@library//") with Starlark files
+// and folders, which end with "/". It omits hidden ones and the file itself.
 func (i *Interp) Entries(from *Source, folder string) ([]string, error) {
 	at, err := i.resolve(from, folder+"_")
 	if err != nil {
@@ -159,10 +157,8 @@ func readFolder(t *tree, name string) ([]fs.DirEntry, error) {
 	return fs.ReadDir(root.FS(), name)
 }
 
-// WorkspaceRoot returns the folder that "//" stands for in file and in what it
-// loads: the nearest folder above file that holds .torchxconfig, torchx.libs (the
-// list of its libraries), a folder components, or .git; without any, the folder of
-// file.
+// WorkspaceRoot returns the folder that "//" means in file: the nearest parent with .torchxconfig,
+// torchx.libs, .git or a folder components; without any, the folder of file.
 func WorkspaceRoot(file string) string {
 	start := filepath.Dir(absFrom("", file))
 	for dir := start; ; dir = filepath.Dir(dir) {
@@ -185,8 +181,7 @@ func isRoot(dir string) bool {
 	return err == nil && info.IsDir()
 }
 
-// absFrom makes path absolute; a relative one starts at dir, or at the working
-// folder when dir is "".
+// absFrom makes path absolute, from dir or, if that is "", the working directory.
 func absFrom(dir, path string) string {
 	if filepath.IsAbs(path) {
 		return filepath.Clean(path)

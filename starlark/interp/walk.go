@@ -10,8 +10,7 @@ import (
 	"go.starlark.net/starlarkstruct"
 )
 
-// parts calls yield with each value directly inside v, until it returns false.
-// Values of other packages have no parts here: they check their own.
+// parts yields each value directly inside v. Values of other packages check their own.
 func parts(v starlark.Value, yield func(starlark.Value) bool) {
 	switch v := v.(type) {
 	case starlark.Tuple, *starlark.List, *starlark.Set:
@@ -74,8 +73,8 @@ type textSize struct {
 	path  []starlark.Value // lists and dicts being printed: cycles end there
 }
 
-// printedSize is how long values are when what prints them, at most 4 times too
-// much; an error when that is more than a value may have.
+// printedSize is the length of values printed by what, overestimated at most 4 times; an error if
+// it is too large.
 func printedSize(what string, values ...starlark.Value) (uint64, error) {
 	var s textSize
 	for _, v := range values {
@@ -142,8 +141,7 @@ func scalarSize(v starlark.Value) uint64 {
 	return 64
 }
 
-// checkInterpolate bounds format % y. A dict's values may be printed once for
-// each %(name)s, anything else once.
+// checkInterpolate bounds format % y. Each %(name)s may print a value of a dict again.
 func checkInterpolate(t *starlark.Thread, format string, y starlark.Value) error {
 	values := []starlark.Value{y}
 	if tuple, ok := y.(starlark.Tuple); ok {
@@ -166,8 +164,7 @@ func saturatingMul(a, b uint64) uint64 {
 	return a * b
 }
 
-// CheckCompare refuses values that could not be compared in a bounded time, for
-// functions in Go that compare what they are given. The error is a *LimitError.
+// CheckCompare refuses values that are too large to compare in Go. The error is a *LimitError.
 func CheckCompare(what string, values ...starlark.Value) error {
 	for _, v := range values {
 		if err := checkComparable(what, v); err != nil {
@@ -177,8 +174,7 @@ func CheckCompare(what string, values ...starlark.Value) error {
 	return nil
 }
 
-// CheckPrint refuses values whose text would be too long to make. The error is a
-// *LimitError.
+// CheckPrint refuses values whose text would be too long. The error is a *LimitError.
 func CheckPrint(what string, values ...starlark.Value) error {
 	n, err := printedSize(what, values...)
 	if err == nil && n > maxValue {
@@ -187,8 +183,8 @@ func CheckPrint(what string, values ...starlark.Value) error {
 	return err
 }
 
-// Stopped holds for the error of a call that ended because its evaluation was
-// stopped, at a limit or from outside: the caller must end, too.
+// Stopped reports whether err means that the evaluation was stopped, so that the caller must end
+// too.
 func Stopped(err error) bool { return cancelled(err) }
 
 // Explain makes the *Error of a call that a function in Go made itself.

@@ -100,8 +100,8 @@ func (s *snapshot) formatting() ([]textEdit, error) {
 	return s.lineEdits(string(out)), nil
 }
 
-// lineEdits turns the document into another text by replacing the lines between the
-// first and the last that differ, so that the cursor elsewhere stays where it is.
+// lineEdits replaces the lines between the first and last that differ, so that the cursor stays in
+// place elsewhere.
 func (s *snapshot) lineEdits(text string) []textEdit {
 	old, now := strings.SplitAfter(s.file.Text, "\n"), strings.SplitAfter(text, "\n")
 	if slices.Equal(old, now) {

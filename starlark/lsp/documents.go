@@ -12,8 +12,7 @@ import (
 	"torchx/starlark/analysis"
 )
 
-// document is a file that the client has open, as it is there. It does not change:
-// a new text is a new document.
+// document is an open file as the client has it. It is immutable: a new text is a new document.
 type document struct {
 	uri     string
 	version int
@@ -118,8 +117,7 @@ func (s *server) didClose(r *jsonrpc2.Request) error {
 	return nil
 }
 
-// update makes a text that of a document and has it diagnosed; the other documents,
-// too, if what they can load from it has changed.
+// update sets the text of a document and diagnoses it, and the others if its exports have changed.
 func (s *server) update(uri string, version int, text string, before *analysis.File) {
 	source, foreign := s.files.sourceOf(uri, s.root)
 	name := uri

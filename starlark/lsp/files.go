@@ -17,8 +17,7 @@ import (
 	"torchx/starlark/interp"
 )
 
-// freshFor is how long libraries and roots are remembered before they are looked for
-// again; maxFiles bounds the files that are kept analysed.
+// freshFor is how long libraries and roots are cached; maxFiles bounds the analysed files.
 const (
 	freshFor = 2 * time.Second
 	maxFiles = 1000
@@ -64,8 +63,8 @@ func (f *files) locator() *interp.Interp {
 	return f.interp
 }
 
-// sourceOf returns the file that a URI names, nil if it is not on disk; foreign says
-// that it shows a file of a library or a built-in one.
+// sourceOf returns the file of a URI, nil if it is not on disk; foreign: it shows a library or
+// built-in file.
 func (f *files) sourceOf(uri, root string) (source *interp.Source, foreign bool) {
 	path, ok := pathOf(uri)
 	if !ok {
@@ -137,8 +136,8 @@ func (f *files) diskPath(source *interp.Source) string {
 	return filepath.Join(folder, filepath.FromSlash(file))
 }
 
-// extract writes a file that is not on disk to a folder named after its content, so
-// that it is never out of date, and returns its path.
+// extract writes a file that is not on disk below a folder named after its content, and returns its
+// path.
 func (f *files) extract(label, text string) (string, error) {
 	path := filepath.Join(f.config.Extracted, hashOf(text), filepath.FromSlash(strings.Replace(strings.TrimPrefix(label, "@"), "//", "/", 1)))
 	f.mu.Lock()
@@ -197,8 +196,7 @@ func hashOf(text string) string {
 	return hex.EncodeToString(sum[:6])
 }
 
-// writeWhole writes a file that nobody is to change: under another name first, so
-// that what is half written is never seen.
+// writeWhole writes a read-only file under another name first, so that it is never seen incomplete.
 func writeWhole(path, text string) error {
 	tmp, err := os.CreateTemp(filepath.Dir(path), ".new-*")
 	if err != nil {

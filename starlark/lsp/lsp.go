@@ -2,10 +2,12 @@
 // Protocol, version 3.17, on one connection.
 // https://microsoft.github.io/language-server-protocol/specifications/lsp/3.17/specification/
 //
-// Nothing of the user's is evaluated, so a file that would loop for ever is no danger.
-// Messages are taken in one by one, in their order: what changes a document is done
-// at once, what asks is answered beside it from the documents as they were then.
-// An unsaved document counts instead of its file, for whoever loads it, too.
+//	Serve → server (messages in order) → documents (open) ─► snapshot ─► answer
+//	                                     files (on disk)  ─┘
+//
+// It evaluates nothing, so an endless loop in a file is harmless. Changes of documents are
+// applied in order; requests are answered in parallel from a snapshot of the documents.
+// An unsaved document takes precedence over its file, also for files that load it.
 package lsp
 
 import (
@@ -31,16 +33,15 @@ type Config struct {
 	Libraries func(root string) []string
 	// Resources are the names of resources that the project with a root adds; nil: none.
 	Resources func(root string) []string
-	// Folder is where the files of a library are that can be edited; nil, or false: they
-	// cannot.
+	// Folder returns where the files of a library can be edited; nil or false: they cannot.
 	Folder func(root, name string) (string, bool)
-	// Extracted is the folder into which files that are not on disk (of @torchx// and
-	// of libraries) are written when an editor is to open them; "": they are not shown.
+	// Extracted is where files of @torchx// and libraries are written for an editor; "": they are
+	// not shown.
 	Extracted string
 	// Version is the program's.
 	Version string
-	// Alive reports whether a process is there; the server ends when its client's is
-	// not any more. nil: only the end of the connection counts.
+	// Alive reports whether a process exists; the server ends with its client. nil: only the
+	// connection counts.
 	Alive func(pid int) bool
 	// Log is told what goes wrong, a line at a time.
 	Log func(line string)
@@ -49,9 +50,8 @@ type Config struct {
 // ErrNoShutdown says that the client went away without an orderly end.
 var ErrNoShutdown = errors.New("the client went away without a shutdown")
 
-// Serve talks to the client on the other side of in and out until it says exit, goes
-// away, or ctx ends. Nothing else is written to out. The error is ErrNoShutdown unless
-// the client asked for the end.
+// Serve talks to a client until it says exit, disconnects, or ctx ends. The error is ErrNoShutdown
+// unless the client sent shutdown.
 func Serve(ctx context.Context, in io.Reader, out io.Writer, c Config) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
@@ -71,8 +71,7 @@ func Serve(ctx context.Context, in io.Reader, out io.Writer, c Config) error {
 	return nil
 }
 
-// reported tells of what is no message before the connection ends because of it: the
-// connection itself does so after it has told that it ended.
+// reported logs malformed messages before the connection ends: the connection logs them too late.
 type reported struct {
 	jsonrpc2.ObjectStream
 	log func(string)
@@ -112,8 +111,8 @@ func (w logWriter) Write(p []byte) (int, error) {
 // aliveEvery is how often the client's process is looked for.
 const aliveEvery = 2 * time.Second
 
-// watchClient ends the server when the client's process is gone, which a pipe that
-// somebody else holds open would not tell.
+// watchClient ends the server with the client's process, even if another process holds the pipe
+// open.
 func (s *server) watchClient(pid int) {
 	if pid <= 0 || s.config.Alive == nil {
 		return

@@ -77,8 +77,8 @@ func decode[T any](raw *json.RawMessage) (T, error) {
 	return v, nil
 }
 
-// Handle implements jsonrpc2.Handler: it is called with each message, one after the
-// other, and returns before an answer is made.
+// Handle implements jsonrpc2.Handler: it handles messages in order and returns before requests are
+// answered.
 func (s *server) Handle(_ context.Context, _ *jsonrpc2.Conn, r *jsonrpc2.Request) {
 	<-s.ready
 	defer s.caught(r)
@@ -100,8 +100,8 @@ func (s *server) Handle(_ context.Context, _ *jsonrpc2.Conn, r *jsonrpc2.Request
 	s.inBackground(r, answer)
 }
 
-// lifecycle answers what belongs to the beginning and the end of the connection; no
-// answer means that the request is about something else, and allowed now.
+// lifecycle answers initialize and shutdown, and refuses requests out of order. It returns nil, nil
+// for other requests.
 func (s *server) lifecycle(r *jsonrpc2.Request) (any, error) {
 	switch now := s.state.Load(); {
 	case r.Method == "initialize" && now == stateNew:

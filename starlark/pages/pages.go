@@ -110,8 +110,7 @@ func Markdown(p Page) string {
 	return b.String()
 }
 
-// prosaic is a docstring whose stars and angles are no Markdown; lists and indented
-// lines stay.
+// prosaic escapes stars and angles of a docstring for Markdown, outside lists and indented lines.
 func prosaic(doc string) string {
 	lines := strings.Split(doc, "\n")
 	for i, l := range lines {

@@ -9,8 +9,8 @@ import (
 	"go.starlark.net/starlark"
 )
 
-// jsonModule is Starlark's json module with a limit on what one call may do:
-// its functions recurse once per level and can write far more than they read.
+// jsonModule is Starlark's json module with limits: its functions recurse, and can write far more
+// than they read.
 func jsonModule() starlark.Value {
 	return module("json", map[string]function{
 		"encode": jsonEncode, "encode_indent": jsonEncodeIndent, "decode": jsonDecode, "indent": jsonIndent,
@@ -77,8 +77,8 @@ func jsonIndent(c call) (starlark.Value, error) {
 	return starlark.String(out.String()), nil
 }
 
-// jsonShape returns how deep a JSON text is nested and about how many bytes it
-// has when indented. It need not be valid.
+// jsonShape returns the depth of a JSON text, valid or not, and about how many bytes it has when
+// indented.
 func jsonShape(text string, prefix, indent int) (depth, size int) {
 	level, inString := 0, false
 	size = len(text)

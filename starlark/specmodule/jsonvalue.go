@@ -12,8 +12,8 @@ import (
 	"go.starlark.net/starlark"
 )
 
-// FromJSON returns the Starlark value of one JSON text: mutable dicts and lists,
-// keys in their order, numbers without point or exponent as ints of any size.
+// FromJSON returns the Starlark value of a JSON text: mutable dicts with their order, lists, ints
+// of any size.
 func FromJSON(data []byte) (starlark.Value, error) {
 	d := json.NewDecoder(bytes.NewReader(data))
 	d.UseNumber()
@@ -96,9 +96,8 @@ func decodeArray(d *json.Decoder, depth int) (starlark.Value, error) {
 	return starlark.NewList(items), err
 }
 
-// ToJSON returns the JSON text of a value made of None, bools, numbers,
-// strings, lists, tuples, dicts with string keys and specs values. Keys keep
-// their order. Errors name the part that has no JSON form.
+// ToJSON returns the JSON text of None, bools, numbers, strings, lists, tuples, dicts with string
+// keys and specs values, in their order. Errors name the part that has no JSON form.
 func ToJSON(v starlark.Value) ([]byte, error) {
 	e := encoder{budget: maxParts}
 	if err := e.value(v, 0); err != nil {

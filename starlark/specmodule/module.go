@@ -35,16 +35,14 @@ type Options struct {
 	Getenv func(name string) (string, bool)
 	// OnGetenv is told each variable that torchx.getenv found; nil: nobody is.
 	OnGetenv func(name, value string)
-	// ExpandUser returns the home folder that `~` stands for in the source of a
-	// bind mount; nil or "": it stays `~`.
+	// ExpandUser returns the home folder for a leading `~` of a bind mount's source; nil or "": it
+	// stays.
 	ExpandUser func() string
-	// Call runs a role's pre_proc under the interpreter's limits; nil: it is
-	// called without any.
+	// Call runs a role's pre_proc under the interpreter's limits; nil: without limits.
 	Call func(fn starlark.Callable, args starlark.Tuple) (starlark.Value, error)
 }
 
-// Predeclared returns the names that every component file sees. The values are
-// frozen.
+// Predeclared returns the names that every component file sees, frozen.
 func Predeclared(o Options) starlark.StringDict {
 	if o.Call == nil {
 		o.Call = callUnlimited
@@ -66,8 +64,7 @@ func Predeclared(o Options) starlark.StringDict {
 	return names
 }
 
-// Names lists the names that every component file sees, sorted: the keys of what
-// Predeclared returns.
+// Names lists the keys of what Predeclared returns, sorted.
 func Names() []string {
 	return []string{"json", "math", "path", "shlex", "specs", "struct", "torchx"}
 }
@@ -194,12 +191,11 @@ type Doc struct {
 //go:embed docs.txt
 var docs string
 
-// Docs returns the documentation of all predeclared names, by their full names
-// ("specs.Role", "shlex.quote", "struct").
+// Docs returns the documentation of all predeclared names by full name: "specs.Role", "struct".
 func Docs() map[string]Doc { return ParseDocs(docs) }
 
-// ParseDocs reads documentation by name: each signature is followed by an indented
-// line with its text. The name is the signature up to its first bracket.
+// ParseDocs reads signatures, each followed by an indented line of text. Names end at the first
+// bracket.
 func ParseDocs(text string) map[string]Doc {
 	all := map[string]Doc{}
 	signature := ""

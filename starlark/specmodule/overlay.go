@@ -73,8 +73,7 @@ func withOverlay(c call) (starlark.Value, error) {
 	return changed, nil
 }
 
-// addOverlay returns metadata with an overlay on objects of that kind added to
-// those it has. Metadata of other backends is kept.
+// addOverlay returns metadata with one more overlay on objects of that kind.
 func addOverlay(metadata starlark.Value, backend, objectKind string, over starlark.Value) (starlark.Value, error) {
 	base, err := checkJSONDict("base", metadata)
 	if err != nil {

@@ -8,8 +8,8 @@ import (
 	"go.starlark.net/starlark"
 )
 
-// pathModule holds pure functions on slash-separated paths, with the rules of
-// Python's posixpath: a replica's paths do not depend on the client's system.
+// pathModule has the functions of Python's posixpath: a replica's paths do not depend on the
+// client.
 func pathModule() starlark.Value {
 	return module("path", map[string]function{
 		"join":     pathJoin,
@@ -60,8 +60,8 @@ func pathJoin(c call) (starlark.Value, error) {
 	return starlark.String(out.String()), nil
 }
 
-// splitPath splits behind the last slash; the folder has no slash at its end,
-// unless it is made of slashes.
+// splitPath splits after the last slash. The folder keeps slashes at its end only if it is all
+// slashes.
 func splitPath(p string) (dir, base string) {
 	i := strings.LastIndexByte(p, '/') + 1
 	dir, base = p[:i], p[i:]
@@ -71,8 +71,7 @@ func splitPath(p string) (dir, base string) {
 	return dir, base
 }
 
-// splitExt splits before the last dot of the file's name; dots it begins with
-// do not count.
+// splitExt splits before the last dot of the file's name, leading dots aside.
 func splitExt(p string) (root, ext string) {
 	_, base := splitPath(p)
 	name := strings.TrimLeft(base, ".")

@@ -89,8 +89,7 @@ type NamedResource struct {
 	Resource spec.Resource
 }
 
-// resourceNames are the names that components can ask for: those of the project, which
-// hide built-in ones, and the built-in ones.
+// resourceNames are the project's named resources, which hide built-in ones.
 type resourceNames []NamedResource
 
 // find looks a name up. The error suggests the closest name, or lists all.
@@ -127,8 +126,8 @@ func (n resourceNames) names() []string {
 	return names
 }
 
-// NamedResources lists the built-in resources: the generic ones by size, those of
-// AWS by family, the null resource.
+// NamedResources lists the built-in resources: generic ones by size, AWS by family, the null
+// resource.
 func NamedResources() []NamedResource {
 	all := make([]NamedResource, len(namedTable))
 	for i := range namedTable {
@@ -137,14 +136,12 @@ func NamedResources() []NamedResource {
 	return all
 }
 
-// NamedResourceNames lists the names of resources: those of the project first, which
-// hide built-in ones, then those of NamedResources.
+// NamedResourceNames lists the names of the project's resources, then those of NamedResources.
 func NamedResourceNames(project ...NamedResource) []string {
 	return resourceNames(project).names()
 }
 
-// namedResources is specs.named_resources: a read-only mapping whose error for
-// an unknown name helps.
+// namedResources is specs.named_resources, a read-only mapping that suggests names in its errors.
 type namedResources struct {
 	names resourceNames
 	dict  func() *starlark.Dict
@@ -156,8 +153,8 @@ var (
 	_ starlark.HasAttrs        = (*namedResources)(nil)
 )
 
-// newNamedResources makes the values when one is asked for: few components do, and
-// all of them are a sixth of what evaluating one costs.
+// newNamedResources makes the values on demand: few components need them, and they cost a sixth of
+// an evaluation.
 func newNamedResources(names resourceNames) starlark.Value {
 	return &namedResources{names, sync.OnceValue(func() *starlark.Dict {
 		d := starlark.NewDict(len(namedTable) + len(names))

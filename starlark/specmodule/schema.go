@@ -13,11 +13,9 @@ import (
 // field is one parameter of a constructor and attribute of its value.
 type field struct {
 	name string
-	// check returns a frozen copy of v, or an error that starts with at, the
-	// place of v as its author would write it (`env["X"]`).
+	// check returns a frozen copy of v, or an error that starts with at, such as `env["X"]`.
 	check func(at string, v starlark.Value) (starlark.Value, error)
-	// fallback is the frozen value if the argument is None or not given; nil
-	// means that the argument is required.
+	// fallback replaces None and a missing argument; nil: the argument is required.
 	fallback starlark.Value
 }
 

@@ -44,8 +44,8 @@ func quoteAll(words []string) (starlark.Value, error) {
 	return starlark.String(b.String()), nil
 }
 
-// quoteWord returns a word that a POSIX shell reads as s: s itself if no
-// character is special, as Python's shlex.quote decides that.
+// quoteWord quotes s for a POSIX shell if a character is special, by the rule of Python's
+// shlex.quote.
 func quoteWord(s string) string {
 	if s != "" && strings.IndexFunc(s, func(r rune) bool { return !plainRune(r) }) < 0 {
 		return s
@@ -97,9 +97,8 @@ func (w *wordSplitter) end() {
 	w.inWord = false
 }
 
-// SplitWords splits s into words as Python's shlex.split does, which reads
-// POSIX quoting and knows neither comments nor expansions: within double quotes
-// a backslash escapes only itself and the quote.
+// SplitWords splits s as Python's shlex.split does: POSIX quoting without comments or expansions.
+// Within double quotes a backslash escapes only itself and the quote.
 func SplitWords(s string) ([]string, error) {
 	var w wordSplitter
 	for i := 0; i < len(s); i++ {

@@ -9,10 +9,8 @@ import (
 	"torchx/runtime/spec"
 )
 
-// ToApp returns the app that a component's result describes. The error says
-// what the component returned if that is no specs.AppDef. The app shares
-// nothing with v, except that a role's PreProc calls its Starlark function
-// through Options.Call.
+// ToApp returns the app of a component's result. It shares nothing with v but PreProc, which calls
+// its Starlark function through Options.Call.
 func ToApp(v starlark.Value) (*spec.App, error) {
 	r, ok := v.(*record)
 	if !ok || r.kind != kindApp {
@@ -149,8 +147,8 @@ func mountRecord(m spec.Mount) *record {
 	return &record{kind: k, values: values}
 }
 
-// preProc adapts the Starlark function fn of a role to Go. It gets the backend's
-// name and the request as fresh, mutable dicts and lists, and returns the request.
+// preProc adapts a role's Starlark function. It gets the backend and the request, and returns the
+// request.
 func preProc(fn starlark.Callable, call callFunc) spec.PreProc {
 	return func(backend string, request []byte) ([]byte, error) {
 		in, err := FromJSON(request)

@@ -10,8 +10,8 @@ import (
 	"torchx/runtime/spec"
 )
 
-// Limits of one call. Shared parts are counted as often as they occur: a list
-// that holds another twice, and so on, grows exponentially.
+// Limits of one call. Shared parts count each time: lists that hold another twice grow
+// exponentially.
 const (
 	maxDepth  = 200       // levels of nesting
 	maxValues = 200_000   // parts of metadata: each may cost half a KB
@@ -89,8 +89,8 @@ func (c *copier) dict(at string, d *starlark.Dict, depth int) (starlark.Value, e
 	})
 }
 
-// toGo turns a value that copier has passed into its Go form: nil, bool, int,
-// float64, string, []any, spec.Tuple, map[string]any.
+// toGo converts a copied value to nil, bool, int, float64, string, []any, spec.Tuple or
+// map[string]any.
 func toGo(v starlark.Value) any {
 	switch v := v.(type) {
 	case starlark.Bool:

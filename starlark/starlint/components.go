@@ -121,8 +121,8 @@ func (d *documented) known(a component.DocArg, params []param) {
 	d.add(f)
 }
 
-// inDoc is where the entry of an argument has a text; that of the docstring's
-// opening quotes if the docstring is written in a way that hides it.
+// inDoc is the position of a text in the entry of an argument, or of the docstring's opening
+// quotes.
 func (d *documented) inDoc(a component.DocArg, text string) (start, end Position) {
 	line := int(d.doc.TokenPos.Line) + a.Line
 	if at := strings.Index(d.Line(line-1), text); at >= 0 {
@@ -193,8 +193,7 @@ func (p param) text() string {
 // resourcePlace is the position of resource among the arguments of specs.Role.
 const resourcePlace = 9
 
-// roles reports calls of specs.Role that say nothing about resources: `run
-// --strict` refuses such roles, and a cluster packs them by guess.
+// roles reports specs.Role without resource: `run --strict` refuses it, and a cluster has to guess.
 func (l *linter) roles() {
 	syntax.Walk(l.file, func(n syntax.Node) bool {
 		call, ok := n.(*syntax.CallExpr)
@@ -219,8 +218,8 @@ func isRole(e syntax.Expr) bool {
 	return ok && module.Name == "specs"
 }
 
-// givesResource holds if the arguments name a resource that is not None, or may
-// hold one in *args or **kwargs.
+// givesResource reports whether the arguments have a resource that is not None, or may have one in
+// *args.
 func givesResource(args []syntax.Expr) bool {
 	for i, a := range args {
 		switch a := a.(type) {

@@ -10,8 +10,7 @@ import (
 	"torchx/starlark/component"
 )
 
-// defaultOf reports a default that is no value of the parameter's type. Only what
-// can be read off the text is looked at.
+// defaultOf reports a default of another type than the parameter's, if it is a constant.
 func (d *documented) defaultOf(p param, t component.Type) {
 	v := d.constant(p.def, 0)
 	if v == nil {

@@ -141,8 +141,8 @@ type disabled struct {
 // directive matches a comment that turns rules off, in our words or buildifier's.
 var directive = lazyregexp.New(`(?:lint|buildifier|buildozer): *disable=([\w-]+(?:, *[\w-]+)*)`)
 
-// disabledParts finds the comments that turn rules off: each counts for all of
-// what it stands above or behind, as with buildifier.
+// disabledParts finds the comments that turn rules off for what they stand above or behind, as
+// buildifier does.
 func disabledParts(tree *build.File) []disabled {
 	var parts []disabled
 	build.Walk(tree, func(e build.Expr, _ []build.Expr) {

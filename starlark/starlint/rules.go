@@ -61,8 +61,8 @@ type warning struct {
 	title    string // of its fix
 }
 
-// warnings are those of buildtools that hold for component files: they are
-// mistakes in every dialect of Starlark, and no matter of Bazel's own style.
+// warnings are those of buildtools about mistakes in every Starlark dialect, not about Bazel's
+// style.
 func warnings() []warning {
 	return []warning{
 		{Rule{"confusing-name", "a variable is called l, I or O", false}, "confusing-name", ""},
@@ -105,8 +105,7 @@ func (l *linter) bazel() {
 	}
 }
 
-// firstSentence is what a message of buildtools says at first, in our form; what
-// follows is advice for Bazel's files.
+// firstSentence is the beginning of a message of buildtools; the rest is advice about Bazel.
 func firstSentence(text string) string {
 	text, _, _ = strings.Cut(text, "\n")
 	text, _, _ = strings.Cut(text, ". ")

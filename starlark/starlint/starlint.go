@@ -63,9 +63,8 @@ type Rule struct {
 	Fixable bool
 }
 
-// Check lints the file called name, whose content is src, and returns what it
-// found, sorted by place. A test file (x_test.star) has no components, so the
-// rules about them do not count there.
+// Check lints a file and returns its findings by position. Rules about components do not apply to
+// tests.
 func Check(name string, src []byte) []Finding {
 	l := newLinter(name, src)
 	l.run()
@@ -75,9 +74,8 @@ func Check(name string, src []byte) []Finding {
 	return l.findings
 }
 
-// Apply makes the fixes of findings in src, and returns the result with how many
-// were made. Where two would touch the same text the first one counts: lint the
-// result again for the rest.
+// Apply makes the fixes of findings in src and counts them. Of overlapping fixes it makes the first
+// only.
 func Apply(src []byte, findings []Finding) ([]byte, int) {
 	var edits []Edit
 	fixed := 0
