@@ -160,7 +160,7 @@ func (t *tool) docPages(ctx context.Context, what []string) ([]pages.Page, error
 			if starfiles.IsTest(f) {
 				continue
 			}
-			if err := loader.Unreadable(f); err != nil {
+			if err := loader.CheckFile(f); err != nil {
 				return nil, err
 			}
 			for _, s := range loader.Functions(f) {

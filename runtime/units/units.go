@@ -27,7 +27,7 @@ var (
 func ParseBytes(text string) (int64, error) {
 	number, unit := cutNumber(text)
 	factor, ok := bytesFactor(strings.ToLower(strings.TrimPrefix(unit, " ")))
-	n, isNumber := decimal(number)
+	n, isNumber := parseDecimal(number)
 	if !ok || !isNumber || len(text) > maxText {
 		return 0, ErrForm
 	}
@@ -65,8 +65,8 @@ func cutNumber(text string) (number, rest string) {
 	return text[:i], text[i:]
 }
 
-// decimal reads 12, 1.5, .5 or 1. exactly.
-func decimal(text string) (*big.Rat, bool) {
+// parseDecimal reads 12, 1.5, .5 or 1. exactly.
+func parseDecimal(text string) (*big.Rat, bool) {
 	if text == "." {
 		return nil, false
 	}
@@ -109,7 +109,7 @@ func ParseDuration(text string) (time.Duration, error) {
 	sum := new(big.Rat)
 	for rest := text; rest != ""; {
 		number, after := cutNumber(rest)
-		n, ok := decimal(number)
+		n, ok := parseDecimal(number)
 		if !ok {
 			return 0, ErrForm
 		}

@@ -38,20 +38,20 @@ func (f *File) Complete(l Loader, offset int) (items []Item, from int) {
 	c := f.At(offset)
 	p := &completion{file: f, loader: l, offset: offset, cursor: &c}
 	switch {
-	case c.Place == InComment:
-	case c.Place == InString:
+	case c.Region == InComment:
+	case c.Region == InString:
 		p.inString()
 	case c.Chain != "":
 		for _, s := range f.MembersOf(l, offset, c.Chain) {
 			p.name(s, rankLocal)
 		}
-	case c.Before == "def" || c.Before == "for" || p.newParameter():
+	case c.Before == "def" || c.Before == "for" || p.isNewParameter():
 		// A new name.
 	default:
 		p.arguments()
 		p.names()
 	}
-	return p.begun(), c.Start
+	return p.matching(), c.Start
 }
 
 type completion struct {
@@ -70,19 +70,19 @@ func (p *completion) text(text string) {
 	p.items = append(p.items, Item{Symbol: &Symbol{Name: text, Kind: Constant}, Text: text, Plain: true})
 }
 
-// begun keeps the items that begin as the word at the cursor, each name once.
-func (p *completion) begun() []Item {
+// matching keeps the items that begin as the word at the cursor, each name once.
+func (p *completion) matching() []Item {
 	word := strings.ToLower(p.cursor.Word)
 	seen := map[string]bool{}
 	return slices.DeleteFunc(p.items, func(i Item) bool {
-		again := seen[i.Text]
+		reparsed := seen[i.Text]
 		seen[i.Text] = true
-		return again || !strings.HasPrefix(strings.ToLower(i.Text), word)
+		return reparsed || !strings.HasPrefix(strings.ToLower(i.Text), word)
 	})
 }
 
-// newParameter: the name of a parameter is being thought up.
-func (p *completion) newParameter() bool {
+// isNewParameter: the name of a parameter is being thought up.
+func (p *completion) isNewParameter() bool {
 	n := len(p.cursor.Brackets)
 	return n > 0 && p.cursor.Brackets[n-1].Head && p.cursor.Brackets[n-1].Argument == ""
 }

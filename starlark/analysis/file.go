@@ -31,24 +31,39 @@ type File struct {
 	// Err is the syntax error, nil if there is none.
 	Err error
 
+	lexed
+	parsed
+	definitions
+}
+
+// lexed is the view of the tokens.
+type lexed struct {
 	mark    int // bytes of a byte order mark
 	tokens  []token
 	lines   []logicalLine
-	tree    *syntax.File
-	parts   []*part
-	again   int // bytes that were parsed again
+	parents []int // the head of the function that each line is in, -1 for none
+}
+
+// parsed is the view of the tree.
+type parsed struct {
+	tree     *syntax.File
+	parts    []*part
+	reparsed int // bytes that were parsed again
+}
+
+// definitions are the symbols that the file defines.
+type definitions struct {
 	globals []*Symbol
 	byName  map[string]*Symbol
-	parents []int // the head of the function that each line is in, -1 for none
-
-	mu     sync.Mutex
-	locals map[int][]*Symbol // by the head's line
+	mu      sync.Mutex        // guards locals
+	locals  map[int][]*Symbol // by the head's line
 }
 
 // New reads a text. While it cannot be parsed, it keeps the names of before, the previous File or
 // nil.
 func New(name string, source *interp.Source, text string, before *File) *File {
-	f := &File{Lines: interp.NewLines(text), Name: name, Source: source, tree: &syntax.File{}, byName: map[string]*Symbol{}, locals: map[int][]*Symbol{}}
+	f := &File{Lines: interp.NewLines(text), Name: name, Source: source}
+	f.tree, f.byName, f.locals = &syntax.File{}, map[string]*Symbol{}, map[int][]*Symbol{}
 	if len(text) > interp.MaxSource {
 		f.Err = fmt.Errorf("the file is larger than %d bytes", interp.MaxSource)
 		return f
@@ -58,17 +73,17 @@ func New(name string, source *interp.Source, text string, before *File) *File {
 	}
 	f.tokens = tokenize(text, f.mark)
 	f.lines = f.logicalLines()
-	f.parents = f.heads()
+	f.parents = f.functionHeads()
 	f.parse(before)
 	f.readGlobals()
 	if f.Err != nil && before != nil {
-		f.keep(before)
+		f.keepNames(before)
 	}
 	return f
 }
 
-// keep takes over the names that an earlier text had.
-func (f *File) keep(before *File) {
+// keepNames takes over the names that an earlier text had.
+func (f *File) keepNames(before *File) {
 	for _, s := range before.globals {
 		if f.byName[s.Name] == nil {
 			kept := *s
@@ -103,16 +118,19 @@ type Symbol struct {
 	Params   []Param
 	Callable bool
 
-	// File is where it is defined, nil for what is built in.
-	File       *File
-	Start, End int // of the name there
-	// From and To are where the whole definition begins and ends.
-	From, To int
+	Definition
 
 	// Label and Original are of a name that load() brings in: from where, and as what.
 	Label, Original string
 
 	value string // what it is assigned, as text; its type for a parameter
+}
+
+// Definition is the place of a symbol's definition.
+type Definition struct {
+	File       *File // nil for built-in names
+	Start, End int   // of the name
+	From, To   int   // of the whole definition
 }
 
 // Param is a parameter of a function.

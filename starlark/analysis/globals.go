@@ -60,7 +60,7 @@ func (f *File) globalsIn(p *part, stmts []syntax.Stmt) {
 
 func (f *File) loads(s *syntax.LoadStmt) {
 	for i, to := range s.To {
-		sym := f.named(to, s)
+		sym := f.newSymbol(to, s)
 		sym.Kind, sym.Label, sym.Original = Variable, s.ModuleName(), s.From[i].Name
 		sym.Signature = "load(" + s.Module.Raw + ", " + sym.Original + ")"
 		f.add(sym)
@@ -71,7 +71,7 @@ func (f *File) loads(s *syntax.LoadStmt) {
 func (f *File) assigned(e syntax.Expr, stmt syntax.Stmt) {
 	switch e := e.(type) {
 	case *syntax.Ident:
-		sym := f.named(e, stmt)
+		sym := f.newSymbol(e, stmt)
 		sym.Kind = variableKind(e.Name)
 		sym.Signature = firstLine(f.Text[sym.From:sym.To])
 		if a, ok := stmt.(*syntax.AssignStmt); ok && a.LHS == syntax.Expr(e) {
@@ -101,12 +101,11 @@ func variableKind(name string) Kind {
 	return Variable
 }
 
-// named is a symbol whose name and definition are in this file.
-func (f *File) named(name *syntax.Ident, def syntax.Node) *Symbol {
-	s := &Symbol{Name: name.Name, File: f, Start: f.Offset(name.NamePos)}
-	s.End = s.Start + len(name.Name)
-	s.From, s.To = f.span(def)
-	return s
+// newSymbol is a symbol whose name and definition are in this file.
+func (f *File) newSymbol(name *syntax.Ident, def syntax.Node) *Symbol {
+	start := f.Offset(name.NamePos)
+	from, to := f.span(def)
+	return &Symbol{Name: name.Name, Definition: Definition{f, start, start + len(name.Name), from, to}}
 }
 
 // span is where a node begins and ends.
@@ -144,7 +143,7 @@ func firstLine(text string) string {
 
 // function describes a function of this file.
 func (f *File) function(def *syntax.DefStmt, doc component.Doc) *Symbol {
-	s := f.named(def.Name, def)
+	s := f.newSymbol(def.Name, def)
 	s.Kind, s.Callable = Function, true
 	for _, p := range def.Params {
 		if param, ok := f.param(p, doc); ok {

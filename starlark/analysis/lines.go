@@ -23,7 +23,7 @@ func (f *File) logicalLines() []logicalLine {
 	for i, t := range f.tokens {
 		switch {
 		case t.kind == tokNewline:
-			if depth > 0 && f.startsAnew(i+1) {
+			if depth > 0 && f.startsStatement(i+1) {
 				depth = 0
 			}
 			if depth == 0 && first >= 0 {
@@ -57,9 +57,9 @@ func nesting(c byte) int {
 	return 0
 }
 
-// startsAnew reports whether the i-th token, the first of its line, certainly begins a statement. A
+// startsStatement reports whether the i-th token, the first of its line, certainly begins a statement. A
 // load does at the left edge only.
-func (f *File) startsAnew(i int) bool {
+func (f *File) startsStatement(i int) bool {
 	if !f.isKind(i, tokName) || f.is(i+1, "=") {
 		return false
 	}

@@ -36,7 +36,7 @@ func (f *File) definedIn(def int) []*Symbol {
 	if !ok {
 		add := func(s *Symbol) { known = append(known, s) }
 		f.parameters(f.lines[def], add)
-		f.body(def, add)
+		f.bodySymbols(def, add)
 		f.locals[def] = known
 	}
 	return known
@@ -65,8 +65,8 @@ func (f *File) enclosing(offset, at int) []int {
 	return out
 }
 
-// heads returns for each line the head of its innermost function, or -1.
-func (f *File) heads() []int {
+// functionHeads returns for each line the head of its innermost function, or -1.
+func (f *File) functionHeads() []int {
 	out := make([]int, len(f.lines))
 	var open []int
 	for i, l := range f.lines {
@@ -110,7 +110,7 @@ func (f *File) parameters(l logicalLine, add func(*Symbol)) {
 		if depth != 1 || t.kind != tokName || !f.beginsParameter(i) {
 			continue
 		}
-		s := f.local(i, Parameter)
+		s := f.localSymbol(i, Parameter)
 		a, _ := doc.Arg(s.Name)
 		p := Param{Name: s.Name}
 		p.describe(doc)
@@ -157,8 +157,8 @@ func (f *File) docOf(l logicalLine) component.Doc {
 	return component.ParseDoc(f.Text[from:to])
 }
 
-// body adds what a function defines, without its inner functions. head is the line of its def.
-func (f *File) body(head int, add func(*Symbol)) {
+// bodySymbols adds what a function defines, without its inner functions. head is the line of its def.
+func (f *File) bodySymbols(head int, add func(*Symbol)) {
 	indent := f.lines[head].indent
 	inner := -1 // the indentation of a function that is passed over
 	for _, l := range f.lines[head+1:] {
@@ -172,7 +172,7 @@ func (f *File) body(head int, add func(*Symbol)) {
 		if f.is(l.first, "def") {
 			inner = l.indent
 			if f.isKind(l.first+1, tokName) {
-				s := f.local(l.first+1, Function)
+				s := f.localSymbol(l.first+1, Function)
 				s.Signature = firstLine(f.Text[f.tokens[l.first].start:f.tokens[l.end-1].end])
 				add(s)
 			}
@@ -210,7 +210,7 @@ func (f *File) assignedIn(l logicalLine, add func(*Symbol)) {
 func (f *File) targets(first, end int, add func(*Symbol)) {
 	for i := first; i < end; i++ {
 		if f.isKind(i, tokName) && !f.is(i-1, ".") && !f.is(i+1, ".") && !f.is(i+1, "[") && !f.is(i+1, "(") {
-			add(f.local(i, Variable))
+			add(f.localSymbol(i, Variable))
 		}
 	}
 }
@@ -232,8 +232,8 @@ func (f *File) loopVars(l logicalLine, behind int, add func(*Symbol)) {
 	}
 }
 
-// local is a symbol whose name is the i-th token.
-func (f *File) local(i int, kind Kind) *Symbol {
+// localSymbol is a symbol whose name is the i-th token.
+func (f *File) localSymbol(i int, kind Kind) *Symbol {
 	t := f.tokens[i]
-	return &Symbol{Name: f.tokenText(t), Kind: kind, File: f, Start: t.start, End: t.end, From: t.start, To: t.end}
+	return &Symbol{Name: f.tokenText(t), Kind: kind, Definition: Definition{f, t.start, t.end, t.start, t.end}}
 }

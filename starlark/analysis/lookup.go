@@ -25,7 +25,7 @@ type Loader interface {
 // Lookup returns what a dotted name means at an offset, or nil. Loaded names come from their file.
 func (f *File) Lookup(l Loader, offset int, name string) *Symbol {
 	first, rest, dotted := strings.Cut(name, ".")
-	s := f.plain(offset, first)
+	s := f.lookupInFile(offset, first)
 	switch {
 	case s == nil:
 		s = Builtin(first)
@@ -43,8 +43,8 @@ func (f *File) Lookup(l Loader, offset int, name string) *Symbol {
 	return Builtin(f.builtinType(l, offset, first) + "." + rest)
 }
 
-// plain is what a name without dots means in the file itself.
-func (f *File) plain(offset int, name string) *Symbol {
+// lookupInFile is what a name without dots means in the file itself.
+func (f *File) lookupInFile(offset int, name string) *Symbol {
 	locals := f.Locals(offset)
 	if i := slices.IndexFunc(locals, func(s *Symbol) bool { return s.Name == name }); i >= 0 {
 		return locals[i]
@@ -88,7 +88,7 @@ func fields(constructor *Symbol) []*Symbol {
 // builtinType is the built-in name with the members of chain: chain itself, or the type of its
 // value.
 func (f *File) builtinType(l Loader, offset int, chain string) string {
-	s := f.plain(offset, chain)
+	s := f.lookupInFile(offset, chain)
 	if s == nil || strings.Contains(chain, ".") {
 		return chain
 	}
@@ -140,9 +140,9 @@ func (f *File) Reference(l Loader, offset int) *Reference {
 	c := f.At(offset)
 	r := &Reference{From: c.Start, To: c.End}
 	switch {
-	case c.Place == InString:
+	case c.Region == InString:
 		f.loadedText(l, &c, r)
-	case c.Place == InComment || c.Start == c.End:
+	case c.Region == InComment || c.Start == c.End:
 	case c.Keyword:
 		r.Symbol = f.argument(l, &c)
 	case c.Chain != "":
@@ -205,9 +205,9 @@ func (f *File) argument(l Loader, c *Cursor) *Symbol {
 	}
 	s := &Symbol{Name: name, Kind: Parameter, Signature: fn.Params[i].Text, Doc: fn.Params[i].Doc}
 	if fn.File != nil {
-		for _, local := range fn.File.Locals(fn.End) {
-			if local.Name == name && local.Kind == Parameter {
-				s.File, s.Start, s.End, s.From, s.To = fn.File, local.Start, local.End, local.From, local.To
+		for _, localSymbol := range fn.File.Locals(fn.End) {
+			if localSymbol.Name == name && localSymbol.Kind == Parameter {
+				s.File, s.Start, s.End, s.From, s.To = fn.File, localSymbol.Start, localSymbol.End, localSymbol.From, localSymbol.To
 			}
 		}
 	}

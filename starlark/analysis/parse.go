@@ -16,8 +16,8 @@ func dialect() *syntax.FileOptions {
 
 const byteOrderMark = "\uFEFF"
 
-// maxAgain bounds the bytes that are parsed again to save parts of broken statements: some 20 ms.
-const maxAgain = 1 << 20
+// maxReparsed bounds the bytes that are parsed again to save parts of broken statements: some 20 ms.
+const maxReparsed = 1 << 20
 
 // part is a statement of a file's top, or what there is of a broken one.
 type part struct {
@@ -75,8 +75,8 @@ func (f *File) parsePart(line int, text string) *part {
 	if p.err == nil {
 		return p
 	}
-	for f.again < maxAgain {
-		f.again += 2 * len(text)
+	for f.reparsed < maxReparsed {
+		f.reparsed += 2 * len(text)
 		var err error
 		if p.stmts, err = parseAt(f.Name, line, text+" pass"); err == nil {
 			return p

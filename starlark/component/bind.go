@@ -26,8 +26,8 @@ type Inputs struct {
 	Config map[string]string
 }
 
-// bound is a call's arguments and what is to be told about how they came about.
-type bound struct {
+// boundArgs is a call's arguments and what is to be told about how they came about.
+type boundArgs struct {
 	args     starlark.Tuple
 	kwargs   []starlark.Tuple
 	typed    []string // the arguments that count, as they were typed
@@ -39,7 +39,7 @@ type configError struct{ error }
 
 // bind reads all values. Errors: ErrHelp; *UsageError for arguments and JSON; others for a config
 // file.
-func (c *Component) bind(in Inputs) (*bound, error) {
+func (c *Component) bind(in Inputs) (*boundArgs, error) {
 	typed, err := mergeRecorded(c.Params, in.Recorded, in.Args)
 	var recorded recordedError
 	switch {
@@ -102,7 +102,7 @@ type binder struct {
 }
 
 // read puts the values together.
-func (b *binder) read(in Inputs) (*bound, error) {
+func (b *binder) read(in Inputs) (*boundArgs, error) {
 	var err error
 	if b.json, err = byParam(in.JSON); err != nil {
 		return nil, err
@@ -112,7 +112,7 @@ func (b *binder) read(in Inputs) (*bound, error) {
 	}
 	names := paramNames(b.params)
 	for _, name := range unknownKeys(b.json, names) {
-		return nil, fmt.Errorf("unknown argument %s in JSON.%s", brief(name), suggest.Hint(name, names))
+		return nil, fmt.Errorf("unknown argument %s in JSON.%s", quoteShort(name), suggest.Hint(name, names))
 	}
 	return b.bind()
 }
@@ -130,8 +130,8 @@ func unknownKeys[V any](m map[string]V, names []string) []string {
 	return slices.DeleteFunc(slices.Sorted(maps.Keys(m)), func(key string) bool { return slices.Contains(names, key) })
 }
 
-func (b *binder) bind() (*bound, error) {
-	out := &bound{}
+func (b *binder) bind() (*boundArgs, error) {
+	out := &boundArgs{}
 	var missing []string
 	for i := range b.params {
 		p := &b.params[i]
@@ -170,15 +170,15 @@ func (b *binder) bind() (*bound, error) {
 func (b *binder) value(p *Param) (starlark.Value, error) {
 	if text, ok := b.line.given[p.Name]; ok {
 		v, err := p.Type.parseText(text)
-		return v, about(p, err)
+		return v, aboutParam(p, err)
 	}
 	if decoded, ok := b.json[p.Name]; ok {
 		if decoded == nil {
-			v, err := none(p)
-			return v, about(p, err)
+			v, err := noneValue(p)
+			return v, aboutParam(p, err)
 		}
 		v, err := p.Type.fromJSON(decoded)
-		return v, about(p, err)
+		return v, aboutParam(p, err)
 	}
 	if text, ok := b.config[p.Name]; ok {
 		v, err := fromConfig(p, text)
@@ -202,17 +202,17 @@ func (p *Param) CheckConfig(text string) error {
 
 func fromConfig(p *Param, text string) (starlark.Value, error) {
 	if text == "None" {
-		return none(p)
+		return noneValue(p)
 	}
 	return p.Type.parseText(text)
 }
 
 // bindRest gives *args its values; it is the last parameter.
-func (b *binder) bindRest(p *Param, out *bound) error {
+func (b *binder) bindRest(p *Param, out *boundArgs) error {
 	for _, text := range b.line.rest {
 		v, err := p.Type.parseText(text)
 		if err != nil {
-			return about(p, err)
+			return aboutParam(p, err)
 		}
 		out.args = append(out.args, v)
 	}
@@ -231,16 +231,16 @@ func (b *binder) bindRest(p *Param, out *bound) error {
 	return err
 }
 
-// none gives a parameter None where that is one of its values.
-func none(p *Param) (starlark.Value, error) {
+// noneValue gives a parameter None where that is one of its values.
+func noneValue(p *Param) (starlark.Value, error) {
 	if !p.nullable() {
 		return nil, fmt.Errorf("it cannot be None (type %s)", p.Type)
 	}
 	return starlark.None, nil
 }
 
-// about names the parameter in an error about its value.
-func about(p *Param, err error) error {
+// aboutParam names the parameter in an error about its value.
+func aboutParam(p *Param, err error) error {
 	if err == nil {
 		return nil
 	}

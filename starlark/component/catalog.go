@@ -49,7 +49,7 @@ func (l *Loader) List(ctx context.Context) (all []Listed, problems []error, err 
 	}
 	dir := filepath.Join(l.root(), "components")
 	for _, file := range starFiles(os.DirFS(dir)) {
-		if err := l.Unreadable(filepath.Join(dir, file)); err != nil {
+		if err := l.CheckFile(filepath.Join(dir, file)); err != nil {
 			problems = append(problems, fmt.Errorf("%w; its components are not listed", err))
 		}
 	}
@@ -100,9 +100,9 @@ func (l *Loader) Functions(file string) []Summary {
 	return all
 }
 
-// Unreadable returns a one-line error if a file cannot be read or parsed. Relative paths start at
+// CheckFile returns a one-line error if a file cannot be read or parsed. Relative paths start at
 // the working directory.
-func (l *Loader) Unreadable(file string) error {
+func (l *Loader) CheckFile(file string) error {
 	path := l.abs(file)
 	if rel, err := filepath.Rel(l.dir(), path); filepath.IsAbs(file) && err == nil && filepath.IsLocal(rel) {
 		file = rel
@@ -140,7 +140,7 @@ func (l *Loader) Source(name string) (string, error) {
 		}
 	}
 	builtins, _ := summaries(l.config.Builtins)
-	return "", fmt.Errorf("no built-in component %s.%s `torchx builtins` lists them", brief(name), closeTo(name, builtins))
+	return "", fmt.Errorf("no built-in component %s.%s `torchx builtins` lists them", quoteShort(name), didYouMean(name, builtins))
 }
 
 // linesOf is the text of a definition with the whole of its lines.
@@ -219,12 +219,12 @@ func fileSummaries(fsys fs.FS, file, prefix string) ([]Summary, error) {
 	return all, err
 }
 
-// closeTo returns a did-you-mean for a component's name: a similar name, else one with a similar
+// didYouMean returns a did-you-mean for a component's name: a similar name, else one with a similar
 // function.
-func closeTo(text string, known []Summary) string {
+func didYouMean(text string, typeForms []Summary) string {
 	var names, functions []string
 	byFunction := map[string]string{}
-	for _, s := range known {
+	for _, s := range typeForms {
 		names = append(names, s.Name)
 		function := s.Name[strings.LastIndexByte(s.Name, '.')+1:]
 		if _, again := byFunction[function]; !again {

@@ -143,7 +143,7 @@ func home() string {
 	return dir
 }
 
-func (s *session) load(ctx context.Context, p place) (*interp.Module, error) {
+func (s *session) load(ctx context.Context, p location) (*interp.Module, error) {
 	switch {
 	case p.path != "":
 		return s.interp.LoadFile(ctx, p.path)

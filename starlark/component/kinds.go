@@ -201,16 +201,16 @@ func readByteSize(text string) (starlark.Value, bool) {
 // showAs shows values of one Starlark type.
 func showAs[V starlark.Value](v starlark.Value) (string, bool) {
 	_, ok := v.(V)
-	return plain(v), ok
+	return showPlain(v), ok
 }
 
 func showNumber(v starlark.Value) (string, bool) {
 	_, ok := starlark.AsFloat(v)
-	return plain(v), ok
+	return showPlain(v), ok
 }
 
-// plain writes any value but a list or dict as it would be typed.
-func plain(v starlark.Value) string {
+// showPlain writes any value but a list or dict as it would be typed.
+func showPlain(v starlark.Value) string {
 	switch v := v.(type) {
 	case starlark.String:
 		return string(v)
@@ -235,7 +235,7 @@ func showDuration(v starlark.Value) (string, bool) {
 		return "", false
 	}
 	if n, whole := v.(starlark.Int); whole {
-		whole, _ := n.Int64() // within maxSeconds
+		whole, _ := n.Int64() // inText maxSeconds
 		return units.FormatDuration(time.Duration(whole) * time.Second), true
 	}
 	return units.FormatDuration(time.Duration(math.Round(seconds * float64(time.Second)))), true

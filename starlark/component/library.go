@@ -27,8 +27,8 @@ func (l *Loader) openLibrary(name string) (fs.FS, error) {
 	return fsys, nil
 }
 
-// libraryPlaces is where a component of a library is.
-func (l *Loader) libraryPlaces(r reference) ([]place, error) {
+// libraryLocations is where a component of a library is.
+func (l *Loader) libraryLocations(r reference) ([]location, error) {
 	fsys, err := l.openLibrary(r.library)
 	if err != nil {
 		return nil, err
@@ -43,7 +43,7 @@ func (l *Loader) libraryPlaces(r reference) ([]place, error) {
 		}
 		// Whatever else is wrong with a file is said when it is loaded.
 		if _, err := fs.Stat(fsys, file); !errors.Is(err, fs.ErrNotExist) {
-			return []place{{library: r.library, file: file}}, nil
+			return []location{{library: r.library, file: file}}, nil
 		}
 	}
 	hint := suggest.Hint(candidates[0], filesBelow(fsys, path.Dir(candidates[0])))

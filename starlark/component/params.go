@@ -135,7 +135,7 @@ func (s source) param(i int, variadic bool) (Param, error) {
 		}
 		p.Type = t
 	}
-	if err := s.complete(&p, int(pos.Line)); err != nil {
+	if err := s.inferType(&p, int(pos.Line)); err != nil {
 		return p, err
 	}
 	if !p.Required && !variadic {
@@ -144,8 +144,8 @@ func (s source) param(i int, variadic bool) (Param, error) {
 	return p, nil
 }
 
-// complete infers a type that the docstring does not give, and checks it.
-func (s source) complete(p *Param, line int) error {
+// inferType infers a type that the docstring does not give, and checks it.
+func (s source) inferType(p *Param, line int) error {
 	if p.Type.Kind == Unset {
 		t, ok := typeOf(p.def)
 		if !ok {

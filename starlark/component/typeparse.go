@@ -74,7 +74,7 @@ func (p *typeParser) close(bracket string) error {
 		return nil
 	}
 	if w := p.peek(); w != "" {
-		return fmt.Errorf("a closing %s is missing before %s", bracket, brief(w))
+		return fmt.Errorf("a closing %s is missing before %s", bracket, quoteShort(w))
 	}
 	return fmt.Errorf("a closing %s is missing", bracket)
 }
@@ -90,7 +90,7 @@ func (p *typeParser) whole() (Type, error) {
 		p.at++
 	}
 	if w := p.peek(); w != "" {
-		return t, fmt.Errorf("nothing is expected behind %s, and there is %s; %s", t, brief(w), known())
+		return t, fmt.Errorf("nothing is expected behind %s, and there is %s; %s", t, quoteShort(w), typeForms())
 	}
 	return t, nil
 }
@@ -217,7 +217,7 @@ func (p *typeParser) enum() (Type, error) {
 		case !ok || choice == "" || strings.Contains(choice, ",") || oneLine(choice) != choice:
 			return t, fmt.Errorf(`the values of an enum are texts in quotes without commas, as in enum("a", "b")`)
 		case slices.Contains(t.Choices, choice):
-			return t, fmt.Errorf("%s stands in the enum twice", brief(choice))
+			return t, fmt.Errorf("%s stands in the enum twice", quoteShort(choice))
 		}
 		t.Choices = append(t.Choices, choice)
 		if !p.accept(",") {
@@ -235,8 +235,8 @@ func unquote(word string) (string, bool) {
 	return word[1 : n-1], true
 }
 
-// known lists the forms of types.
-func known() string {
+// typeForms lists the forms of types.
+func typeForms() string {
 	forms := map[Kind]string{List: "list[T]", Dict: "dict[str, T], T?", Enum: `enum("a", "b")`}
 	var list []string
 	for k := String; int(k) < len(kinds); k++ {
@@ -250,5 +250,5 @@ func unknownType(name string) error {
 	for _, k := range kinds[String:] {
 		names = append(names, k.name)
 	}
-	return fmt.Errorf("%s.%s", known(), suggest.Hint(name, names))
+	return fmt.Errorf("%s.%s", typeForms(), suggest.Hint(name, names))
 }

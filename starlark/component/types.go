@@ -183,7 +183,7 @@ func (e *unknownResourceError) Error() string {
 	if closest, ok := suggest.Closest(e.name, e.names); ok {
 		hint = fmt.Sprintf("Did you mean `%s`?", closest)
 	}
-	return fmt.Sprintf("No named resource found for `%s`. %s", strings.Trim(brief(e.name), `"`), hint)
+	return fmt.Sprintf("No named resource found for `%s`. %s", strings.Trim(quoteShort(e.name), `"`), hint)
 }
 
 // Fits reports why v, such as a default, is not a value of the type. None fits every type.
@@ -232,7 +232,7 @@ func (t Type) fitsDict(v starlark.Value) error {
 			return fmt.Errorf("key %w", t.key().misfit(key))
 		}
 		if !t.elem().accepts(value) {
-			return fmt.Errorf("the value of %s, %w", brief(key.String()), t.elem().misfit(value))
+			return fmt.Errorf("the value of %s, %w", quoteShort(key.String()), t.elem().misfit(value))
 		}
 	}
 	return nil

@@ -35,7 +35,7 @@ func (t Type) parseList(text string) (starlark.Value, error) {
 	for part := range strings.SplitSeq(text, ",") {
 		v, err := t.elem().parseOne(strings.TrimSpace(part))
 		if err != nil {
-			return nil, t.within(err, text)
+			return nil, t.errorIn(err, text)
 		}
 		values = append(values, v)
 	}
@@ -54,11 +54,11 @@ func (t Type) parseDict(text string) (starlark.Value, error) {
 	for _, pair := range pairs {
 		key, err := t.key().parseOne(pair.Key)
 		if err != nil {
-			return nil, t.within(fmt.Errorf("key %w", err), text)
+			return nil, t.errorIn(fmt.Errorf("key %w", err), text)
 		}
 		value, err := t.elem().parseOne(pair.Value)
 		if err != nil {
-			return nil, t.within(fmt.Errorf("the value of %s, %w", pair.Key, err), text)
+			return nil, t.errorIn(fmt.Errorf("the value of %s, %w", pair.Key, err), text)
 		}
 		if err := dict.SetKey(key, value); err != nil {
 			return nil, err
@@ -67,22 +67,22 @@ func (t Type) parseDict(text string) (starlark.Value, error) {
 	return dict, nil
 }
 
-// within adds the whole text to an error about a part of it.
-func (t Type) within(err error, text string) error {
-	return fmt.Errorf("%w, in %s, which should be %s", err, brief(text), t.expected())
+// errorIn adds the whole text to an error about a part of it.
+func (t Type) errorIn(err error, text string) error {
+	return fmt.Errorf("%w, in %s, which should be %s", err, quoteShort(text), t.expected())
 }
 
 // parseOne reads a value that is neither a list nor a dict.
 func (t Type) parseOne(text string) (starlark.Value, error) {
 	v, ok := kinds[t.Kind].read(text)
 	if !ok || !t.allows(text) {
-		return nil, t.refuse(brief(text), text)
+		return nil, t.refuse(quoteShort(text), text)
 	}
 	return v, nil
 }
 
-// brief quotes text, cut to a length that keeps an error readable.
-func brief(text string) string {
+// quoteShort quotes text, cut to a length that keeps an error readable.
+func quoteShort(text string) string {
 	const limit = 100
 	if runes := []rune(text); len(runes) > limit {
 		return strconv.Quote(string(runes[:limit])) + "…"
@@ -111,7 +111,7 @@ func (t Type) show(v starlark.Value) string {
 	if text, ok := kinds[t.Kind].show(v); ok {
 		return text
 	}
-	return plain(v)
+	return showPlain(v)
 }
 
 // fromJSON converts a decoded JSON value: one of the type, or a string as it would be typed.
@@ -208,7 +208,7 @@ func showJSON(v any) string {
 		return fmt.Sprint(v)
 	}
 	if len(data) > 100 {
-		return brief(string(data))
+		return quoteShort(string(data))
 	}
 	return string(data)
 }

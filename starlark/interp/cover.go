@@ -36,9 +36,9 @@ func (i *Interp) Coverage() []FileCoverage {
 	return list
 }
 
-// Statements parses a file that was not loaded and returns its coverage, which is zero. The error
+// ZeroCoverage parses a file that was not loaded and returns its coverage, which is zero. The error
 // is an *Error.
-func Statements(path, name string, source []byte) (FileCoverage, error) {
+func ZeroCoverage(path, name string, source []byte) (FileCoverage, error) {
 	file, err := Parse(name, source)
 	if err != nil {
 		return FileCoverage{}, err
@@ -92,13 +92,13 @@ func (c *counters) builtin() *starlark.Builtin {
 // insert puts a call of the counting function before each statement of a function.
 func (c *counters) insert(f *syntax.File) {
 	for _, s := range f.Stmts {
-		c.inside(s, false)
+		c.insertInto(s, false)
 	}
 	c.counts = make([]atomic.Uint32, len(c.blocks))
 }
 
-// inside inserts counters into the statements of s; counted: they are inside a function.
-func (c *counters) inside(s syntax.Stmt, counted bool) {
+// insertInto inserts counters into the statements of s; counted: they are inside a function.
+func (c *counters) insertInto(s syntax.Stmt, counted bool) {
 	switch s := s.(type) {
 	case *syntax.DefStmt:
 		if !counted {
@@ -122,7 +122,7 @@ func (c *counters) list(stmts []syntax.Stmt, counted, docstring bool) []syntax.S
 		if counted && (n > 0 || !docstring) {
 			out = append(out, c.counter(s))
 		}
-		c.inside(s, counted)
+		c.insertInto(s, counted)
 		out = append(out, s)
 	}
 	return out

@@ -47,7 +47,7 @@ func (e *Error) Detail() string {
 		}
 		f.write(&b, "in "+functionName(f.Name))
 	}
-	for _, f := range e.others {
+	for _, f := range e.further {
 		f.write(&b, f.Name)
 	}
 	return b.String()

@@ -183,7 +183,7 @@ func (i *Interp) Call(ctx context.Context, fn starlark.Callable, args starlark.T
 		if err != nil {
 			return err
 		}
-		return r.bounded(fn, result)
+		return r.checkResult(fn, result)
 	})
 	if err != nil {
 		return nil, err
@@ -191,8 +191,8 @@ func (i *Interp) Call(ctx context.Context, fn starlark.Callable, args starlark.T
 	return result, nil
 }
 
-// bounded refuses a result that its reader could not walk.
-func (r *run) bounded(fn starlark.Callable, v starlark.Value) error {
+// checkResult refuses a result that its reader could not walk.
+func (r *run) checkResult(fn starlark.Callable, v starlark.Value) error {
 	err := checkShape(v)
 	if limit := new(LimitError); errors.As(err, &limit) {
 		limit.Msg = "the result of " + fn.Name() + " " + limit.Msg

@@ -99,29 +99,29 @@ func (e *unknownLibraryError) Unwrap() error { return e.cause }
 // maxSearched bounds the files that are searched for further missing libraries.
 const maxSearched = 5000
 
-// alsoMissing adds all other missing libraries to the error of an unknown one, so that the user can
+// addMissing adds all other missing libraries to the error of an unknown one, so that the user can
 // add them together. It reads files without evaluating them.
-func (r *run) alsoMissing(err error) error {
+func (r *run) addMissing(err error) error {
 	var unknown *unknownLibraryError
 	if !errors.As(err, &unknown) {
 		return err
 	}
-	var others []string
-	for name, place := range r.interp.missing(r.loading[0]) {
+	var further []string
+	for name, place := range r.interp.missingLibraries(r.loading[0]) {
 		if name != unknown.name {
-			others = append(others, "@"+name+" for "+place)
+			further = append(further, "@"+name+" for "+place)
 		}
 	}
-	if len(others) == 0 {
+	if len(further) == 0 {
 		return err
 	}
-	slices.Sort(others)
-	return fmt.Errorf("%w (also missing: %s)", err, strings.Join(others, ", "))
+	slices.Sort(further)
+	return fmt.Errorf("%w (also missing: %s)", err, strings.Join(further, ", "))
 }
 
-// missing returns the unknown libraries that start and its loads need, each with the place of a
+// missingLibraries returns the unknown libraries that start and its loads need, each with the place of a
 // load.
-func (i *Interp) missing(start *Source) map[string]string {
+func (i *Interp) missingLibraries(start *Source) map[string]string {
 	found := map[string]string{}
 	seen := map[string]bool{start.Key(): true}
 	for open := []*Source{start}; len(open) > 0 && len(seen) < maxSearched; open = open[1:] {

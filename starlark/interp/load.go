@@ -106,7 +106,7 @@ func (r *run) loadStatement(_ *starlark.Thread, label string) (starlark.StringDi
 	}
 	l, err := r.interp.resolve(r.loading[len(r.loading)-1], label)
 	if err != nil {
-		return nil, r.alsoMissing(err)
+		return nil, r.addMissing(err)
 	}
 	m, err := r.load(l)
 	if err != nil {

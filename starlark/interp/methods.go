@@ -15,7 +15,7 @@ type methodCheck = func(t *starlark.Thread, name string, recv starlark.Value, ar
 var guardedMethods = map[string]methodCheck{
 	"replace": checkReplace, "join": checkJoin, "format": checkFormat,
 	"split": checkSplit, "rsplit": checkSplit, "splitlines": checkSplitLines,
-	"upper": copies, "lower": copies, "title": copies, "capitalize": copies,
+	"upper": checkCopy, "lower": checkCopy, "title": checkCopy, "capitalize": checkCopy,
 	"extend": checkListExtend,
 	"update": checkHashed, "union": checkHashed, "intersection": checkHashed, "difference": checkHashed,
 	"symmetric_difference": checkHashed, "issubset": checkHashed, "issuperset": checkHashed,
@@ -48,7 +48,7 @@ func guardMethod(v starlark.Value) starlark.Value {
 	})
 }
 
-func copies(t *starlark.Thread, name string, recv starlark.Value, _ starlark.Tuple, _ []starlark.Tuple) error {
+func checkCopy(t *starlark.Thread, name string, recv starlark.Value, _ starlark.Tuple, _ []starlark.Tuple) error {
 	return charge(t, name, contentBytes(recv))
 }
 
@@ -67,7 +67,7 @@ func checkHashed(t *starlark.Thread, name string, recv starlark.Value, args star
 			return err
 		}
 	}
-	return walks(entryBytes)(t, name, args, kwargs)
+	return checkWalk(entryBytes)(t, name, args, kwargs)
 }
 
 // checkReplace computes the size of the result: a short call can ask for petabytes.

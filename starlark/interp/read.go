@@ -131,33 +131,33 @@ func readError(s *Source, err error) error {
 	case errors.As(err, &bad):
 		return bad
 	case errors.Is(err, fs.ErrNotExist):
-		return reworded{"no such file" + s.whereItIs() + "; check the name", err}
+		return rewordedError{"no such file" + s.pathHint() + "; check the name", err}
 	case errors.Is(err, fs.ErrPermission):
-		return reworded{"permission denied" + s.whereItIs() + "; make the file and its folders readable", err}
+		return rewordedError{"permission denied" + s.pathHint() + "; make the file and its folders readable", err}
 	case strings.Contains(err.Error(), "path escapes"):
-		return reworded{"is or passes through a symbolic link that leads out of " + s.tree.describe() + " or is absolute; only files inside are read", err}
+		return rewordedError{"is or passes through a symbolic link that leads out of " + s.tree.describe() + " or is absolute; only files inside are read", err}
 	case strings.Contains(err.Error(), "not a directory"):
-		return reworded{"no such file" + s.whereItIs() + ": a part of its path is not a folder; check the name", err}
+		return rewordedError{"no such file" + s.pathHint() + ": a part of its path is not a folder; check the name", err}
 	}
 	var perr *fs.PathError
 	if errors.As(err, &perr) {
-		return reworded{"cannot be read: " + perr.Err.Error(), err}
+		return rewordedError{"cannot be read: " + perr.Err.Error(), err}
 	}
-	return reworded{"cannot be read: " + err.Error(), err}
+	return rewordedError{"cannot be read: " + err.Error(), err}
 }
 
-// whereItIs adds the path to a message that starts with a label or short path.
-func (s *Source) whereItIs() string {
+// pathHint adds the path to a message that starts with a label or short path.
+func (s *Source) pathHint() string {
 	if p := s.Path(); p != "" && p != s.Display() {
 		return " (" + p + ")"
 	}
 	return ""
 }
 
-type reworded struct {
+type rewordedError struct {
 	msg   string
 	cause error
 }
 
-func (e reworded) Error() string { return e.msg }
-func (e reworded) Unwrap() error { return e.cause }
+func (e rewordedError) Error() string { return e.msg }
+func (e rewordedError) Unwrap() error { return e.cause }

@@ -11,13 +11,13 @@ import (
 // and elif …, which the parser, unlike brackets, does not bound.
 const maxNesting = 4000
 
-// A placedError is a limit that the text of a file exceeds at pos.
-type placedError struct {
+// A positionError is a limit that the text of a file exceeds at pos.
+type positionError struct {
 	pos syntax.Position
 	err *LimitError
 }
 
-func (e *placedError) Error() string { return e.err.Error() }
+func (e *positionError) Error() string { return e.err.Error() }
 
 // rewrite puts calls of guards into f, before names are resolved. Values, the
 // order of evaluation and positions stay as they were written:
@@ -42,7 +42,7 @@ func rewrite(f *syntax.File) error {
 type rewriter struct {
 	depth int
 	pos   syntax.Position // last known one
-	err   *placedError
+	err   *positionError
 }
 
 // nest counts one level down, which its caller undoes, and reports whether to go on.
@@ -59,7 +59,7 @@ func (w *rewriter) nest(pos syntax.Position) (ok bool) {
 
 func (w *rewriter) fail(pos syntax.Position, format string, args ...any) {
 	if w.err == nil {
-		w.err = &placedError{pos, &LimitError{Limit: "size", Msg: fmt.Sprintf(format, args...)}}
+		w.err = &positionError{pos, &LimitError{Limit: "size", Msg: fmt.Sprintf(format, args...)}}
 	}
 }
 

@@ -18,19 +18,24 @@ const (
 
 // A run is one evaluation: a load with all it loads, or a call.
 type run struct {
-	interp   *Interp
-	ctx      context.Context
-	hooks    Hooks
-	subject  string // what is evaluated, for messages without a position
-	thread   *starlark.Thread
-	loading  []*Source        // files being loaded, the innermost last
-	stash    []starlark.Value // see stashValue
-	charged  uint64           // bytes of guarded growth since the last look at the heap
-	sample   []metrics.Sample
-	limit    atomic.Pointer[LimitError] // the first limit that was exceeded
-	state    atomic.Int32               // running, ended or fatal
+	interp  *Interp
+	ctx     context.Context
+	hooks   Hooks
+	subject string // what is evaluated, for messages without a position
+	thread  *starlark.Thread
+	loading []*Source        // files being loaded, the innermost last
+	stash   []starlark.Value // see pushGuard
+	state   atomic.Int32     // running, ended or fatal
+	done    chan struct{}
+	limits
+}
+
+// limits is the resource use of a run.
+type limits struct {
 	deadline time.Time
-	done     chan struct{}
+	charged  uint64                     // bytes of guarded growth since the last look at the heap
+	sample   []metrics.Sample           // reused by each look
+	limit    atomic.Pointer[LimitError] // the first limit that was exceeded
 }
 
 const (
@@ -67,8 +72,7 @@ func (i *Interp) run(ctx context.Context, subject string, body func(*run) error)
 func (i *Interp) newRun(ctx context.Context, subject string) *run {
 	r := &run{
 		interp: i, ctx: ctx, subject: subject, hooks: hooksOf(ctx),
-		deadline: time.Now().Add(i.cfg.Timeout),
-		done:     make(chan struct{}), sample: heapSample(),
+		done: make(chan struct{}), limits: limits{deadline: time.Now().Add(i.cfg.Timeout), sample: heapSample()},
 	}
 	r.thread = &starlark.Thread{Name: subject, Load: r.loadStatement, Print: r.print}
 	r.thread.SetLocal(runKey, r)

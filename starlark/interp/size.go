@@ -135,14 +135,14 @@ func checkComparable(what string, v starlark.Value) error {
 		return nil
 	}
 	w := walker{left: maxNodes}
-	if !w.shallow(v, starlark.CompareLimit) {
+	if !w.visitShallow(v, starlark.CompareLimit) {
 		return &LimitError{Limit: "size", Msg: fmt.Sprintf("%s would compare more than %d items in one step", what, maxNodes)}
 	}
 	return nil
 }
 
-// shallow visits v to the given depth, shared parts as often as they are met.
-func (w *walker) shallow(v starlark.Value, depth int) bool {
+// visitShallow visits v to the given depth, shared parts as often as they are met.
+func (w *walker) visitShallow(v starlark.Value, depth int) bool {
 	if w.left--; w.left < 0 {
 		return false
 	}
@@ -151,7 +151,7 @@ func (w *walker) shallow(v starlark.Value, depth int) bool {
 	}
 	ok := true
 	parts(v, func(p starlark.Value) bool {
-		ok = w.shallow(p, depth-1)
+		ok = w.visitShallow(p, depth-1)
 		return ok
 	})
 	return ok

@@ -183,9 +183,9 @@ func CheckPrint(what string, values ...starlark.Value) error {
 	return err
 }
 
-// Stopped reports whether err means that the evaluation was stopped, so that the caller must end
+// IsStopped reports whether err means that the evaluation was stopped, so that the caller must end
 // too.
-func Stopped(err error) bool { return cancelled(err) }
+func IsStopped(err error) bool { return isCancelled(err) }
 
 // Explain makes the *Error of a call that a function in Go made itself.
 func (i *Interp) Explain(err error) *Error { return i.describe(err) }

@@ -27,11 +27,11 @@ const (
 type files struct {
 	config Config
 
-	mu     sync.Mutex
-	interp *interp.Interp // nil: make a new one
-	made   time.Time
-	cache  map[string]cached // by the source's key
-	shown  map[string]string // label of a file by the path that it was extracted to
+	mu        sync.Mutex
+	interp    *interp.Interp // nil: make a new one
+	createdAt time.Time
+	cache     map[string]cached // by the source's key
+	extracted map[string]string // label of a file by the path that it was extracted to
 }
 
 // cached is an analysed file and what it looked like on disk.
@@ -42,7 +42,7 @@ type cached struct {
 }
 
 func newFiles(c Config) *files {
-	return &files{config: c, cache: map[string]cached{}, shown: map[string]string{}}
+	return &files{config: c, cache: map[string]cached{}, extracted: map[string]string{}}
 }
 
 // forget has everything looked for again.
@@ -56,8 +56,8 @@ func (f *files) forget() {
 func (f *files) locator() *interp.Interp {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	if f.interp == nil || time.Since(f.made) > freshFor {
-		f.made = time.Now()
+	if f.interp == nil || time.Since(f.createdAt) > freshFor {
+		f.createdAt = time.Now()
 		f.interp = interp.New(interp.Config{Dir: f.config.Dir, Builtins: f.config.Builtins, Library: f.config.Library})
 	}
 	return f.interp
@@ -65,7 +65,7 @@ func (f *files) locator() *interp.Interp {
 
 // sourceOf returns the file of a URI, nil if it is not on disk; foreign: it shows a library or
 // built-in file.
-func (f *files) sourceOf(uri, root string) (source *interp.Source, foreign bool) {
+func (f *files) sourceOf(uri, root string) (source *interp.Source, readOnly bool) {
 	path, ok := pathOf(uri)
 	if !ok {
 		return nil, false
@@ -141,7 +141,7 @@ func (f *files) diskPath(source *interp.Source) string {
 func (f *files) extract(label, text string) (string, error) {
 	path := filepath.Join(f.config.Extracted, hashOf(text), filepath.FromSlash(strings.Replace(strings.TrimPrefix(label, "@"), "//", "/", 1)))
 	f.mu.Lock()
-	f.shown[path] = label
+	f.extracted[path] = label
 	f.mu.Unlock()
 	if data, err := os.ReadFile(path); err == nil && string(data) == text {
 		return path, nil
@@ -156,7 +156,7 @@ func (f *files) extract(label, text string) (string, error) {
 func (f *files) labelOf(path string) string {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	if label := f.shown[path]; label != "" || f.config.Extracted == "" {
+	if label := f.extracted[path]; label != "" || f.config.Extracted == "" {
 		return label
 	}
 	// One that an earlier server wrote: HASH/LIBRARY/FILE.

@@ -56,7 +56,7 @@ func Serve(ctx context.Context, in io.Reader, out io.Writer, c Config) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	s := newServer(ctx, c)
-	stream := reported{jsonrpc2.NewBufferedStream(pipes{in, out}, jsonrpc2.VSCodeObjectCodec{}), c.Log}
+	stream := loggedStream{jsonrpc2.NewBufferedStream(pipes{in, out}, jsonrpc2.VSCodeObjectCodec{}), c.Log}
 	lines := log.New(logWriter{c.Log}, "", 0)
 	s.conn = jsonrpc2.NewConn(ctx, stream, s, jsonrpc2.SetLogger(lines))
 	close(s.ready)
@@ -71,14 +71,14 @@ func Serve(ctx context.Context, in io.Reader, out io.Writer, c Config) error {
 	return nil
 }
 
-// reported logs malformed messages before the connection ends: the connection logs them too late.
-type reported struct {
+// loggedStream logs malformed messages before the connection ends: the connection logs them too late.
+type loggedStream struct {
 	jsonrpc2.ObjectStream
 	log func(string)
 }
 
 // ReadObject returns io.EOF for every error, which nobody tells of again.
-func (r reported) ReadObject(v any) error {
+func (r loggedStream) ReadObject(v any) error {
 	err := r.ObjectStream.ReadObject(v)
 	if err == nil {
 		return nil

@@ -33,24 +33,31 @@ type server struct {
 	ending sync.Once
 	state  atomic.Int32
 
-	client clientCapabilities // set by initialize, before anything reads it
-	root   string             // the folder that the client has opened, "" for none
-	utf8   bool               // positions are in bytes
-
 	documents *documents
 	files     *files
-	busy      chan struct{} // one element for each answer that is being made
+	clientState
+	answering
+}
 
-	answers sync.WaitGroup // those that are being made
+// clientState is set by initialize, before anything reads it.
+type clientState struct {
+	client clientCapabilities
+	root   string // the folder that the client has opened, "" for none
+	utf8   bool   // positions are in bytes
+}
 
-	mu      sync.Mutex
+// answering is the state of the requests that are being answered.
+type answering struct {
+	busy    chan struct{} // one element for each running answer
+	answers sync.WaitGroup
+	mu      sync.Mutex // guards pending
 	pending map[jsonrpc2.ID]context.CancelFunc
 }
 
 func newServer(ctx context.Context, c Config) *server {
 	s := &server{
 		ctx: ctx, config: c, ready: make(chan struct{}), exit: make(chan struct{}),
-		busy: make(chan struct{}, runtime.NumCPU()), pending: map[jsonrpc2.ID]context.CancelFunc{},
+		answering: answering{busy: make(chan struct{}, runtime.NumCPU()), pending: map[jsonrpc2.ID]context.CancelFunc{}},
 	}
 	s.files = newFiles(c)
 	s.documents = newDocuments(s.files)
@@ -81,7 +88,7 @@ func decode[T any](raw *json.RawMessage) (T, error) {
 // answered.
 func (s *server) Handle(_ context.Context, _ *jsonrpc2.Conn, r *jsonrpc2.Request) {
 	<-s.ready
-	defer s.caught(r)
+	defer s.recoverPanic(r)
 	if r.Notif {
 		if err := s.notification(r); err != nil {
 			s.log("%s: %v", r.Method, err)
@@ -196,7 +203,7 @@ func (s *server) inBackground(r *jsonrpc2.Request, answer answerFunc) {
 			s.mu.Unlock()
 			cancel()
 		}()
-		defer s.caught(r)
+		defer s.recoverPanic(r)
 		select {
 		case s.busy <- struct{}{}:
 			defer func() { <-s.busy }()
@@ -247,8 +254,8 @@ func (s *server) reply(id jsonrpc2.ID, result any, err error) {
 	}
 }
 
-// caught keeps a defect in one answer from ending the server.
-func (s *server) caught(r *jsonrpc2.Request) {
+// recoverPanic keeps a defect in one answer from ending the server.
+func (s *server) recoverPanic(r *jsonrpc2.Request) {
 	reason := recover()
 	if reason == nil {
 		return

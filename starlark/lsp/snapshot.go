@@ -94,8 +94,8 @@ func (s *snapshot) Resources(from *analysis.File) []string {
 	return s.config.Resources(root)
 }
 
-// extent is the range of offsets in the snapshot's document.
-func (s *snapshot) extent(from, to int) textRange {
+// rangeOf is the range of offsets in the snapshot's document.
+func (s *snapshot) rangeOf(from, to int) textRange {
 	return s.enc.textRange(&s.file.Lines, from, to)
 }
 
@@ -150,15 +150,15 @@ func (e encoding) textRange(l *interp.Lines, from, to int) textRange {
 // apply makes a change in a text.
 func (e encoding) apply(text string, c contentChange) string {
 	if c.Range == nil {
-		return valid(c.Text)
+		return validUTF8(c.Text)
 	}
 	l := interp.NewLines(text)
 	from, to := e.offset(&l, c.Range.Start), e.offset(&l, c.Range.End)
-	return text[:from] + valid(c.Text) + text[max(from, to):]
+	return text[:from] + validUTF8(c.Text) + text[max(from, to):]
 }
 
-// valid replaces what is no UTF-8, which JSON cannot hold anyway.
-func valid(text string) string {
+// validUTF8 replaces what is no UTF-8, which JSON cannot hold anyway.
+func validUTF8(text string) string {
 	if utf8.ValidString(text) {
 		return text
 	}

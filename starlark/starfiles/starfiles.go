@@ -99,7 +99,7 @@ func (f *finder) folder(path string) error {
 		switch {
 		case err != nil:
 			return err
-		case e.IsDir() && at != top && passedOver(e.Name()):
+		case e.IsDir() && at != top && isSkipped(e.Name()):
 			return filepath.SkipDir
 		case e.Type().IsRegular() && strings.HasSuffix(e.Name(), suffix):
 			rel, err := filepath.Rel(top, at)
@@ -112,7 +112,7 @@ func (f *finder) folder(path string) error {
 	})
 }
 
-func passedOver(folder string) bool {
+func isSkipped(folder string) bool {
 	return strings.HasPrefix(folder, ".") || slices.Contains([]string{"testdata", "vendor", "torchx.vendor"}, folder)
 }
 

@@ -26,13 +26,13 @@ func (l *linter) components() {
 	constants := constantsOf(l.file)
 	for _, s := range l.file.Stmts {
 		if def, ok := s.(*syntax.DefStmt); ok && !strings.HasPrefix(def.Name.Name, "_") {
-			(&documented{linter: l, def: def, constants: constants}).check()
+			(&componentCheck{linter: l, def: def, constants: constants}).check()
 		}
 	}
 }
 
-// documented is a component that is checked.
-type documented struct {
+// componentCheck is a component that is checked.
+type componentCheck struct {
 	*linter
 	def       *syntax.DefStmt
 	constants map[string]syntax.Expr
@@ -40,7 +40,7 @@ type documented struct {
 	parsed    component.Doc // of doc
 }
 
-func (d *documented) check() {
+func (d *componentCheck) check() {
 	d.doc = interp.Docstring(d.def.Body)
 	params := paramsOf(d.def)
 	for _, p := range params {
@@ -57,17 +57,17 @@ func (d *documented) check() {
 		d.param(p)
 	}
 	for _, a := range d.parsed.Args {
-		d.known(a, params)
+		d.checkDescribed(a, params)
 	}
 }
 
-func (d *documented) report(rule string, at syntax.Node, format string, args ...any) {
+func (d *componentCheck) report(rule string, at syntax.Node, format string, args ...any) {
 	start, end := d.span(at)
 	d.add(Finding{Rule: rule, Severity: Warning, Start: start, End: end, Message: fmt.Sprintf(format, args...)})
 }
 
 // param checks what is said about one parameter, and its default.
-func (d *documented) param(p param) {
+func (d *componentCheck) param(p param) {
 	a, ok := d.parsed.Arg(p.name)
 	if !ok {
 		if p.star != syntax.STARSTAR {
@@ -89,7 +89,7 @@ func (d *documented) param(p param) {
 }
 
 // badType reports a type that does not exist, as an error: the component cannot be run.
-func (d *documented) badType(a component.DocArg, err error) {
+func (d *componentCheck) badType(a component.DocArg, err error) {
 	start, end := d.inDoc(a, a.Type)
 	f := Finding{Rule: ruleType, Severity: Error, Start: start, End: end, Message: fmt.Sprintf("argument %s: %v", a.Name, err)}
 	if better := betterType(a.Type); better != "" {
@@ -98,8 +98,8 @@ func (d *documented) badType(a component.DocArg, err error) {
 	d.add(f)
 }
 
-// known reports a description of a parameter that is not there.
-func (d *documented) known(a component.DocArg, params []param) {
+// checkDescribed reports a description of a parameter that is not there.
+func (d *componentCheck) checkDescribed(a component.DocArg, params []param) {
 	var names []string
 	for _, p := range params {
 		if p.name == a.Name {
@@ -123,7 +123,7 @@ func (d *documented) known(a component.DocArg, params []param) {
 
 // inDoc is the position of a text in the entry of an argument, or of the docstring's opening
 // quotes.
-func (d *documented) inDoc(a component.DocArg, text string) (start, end Position) {
+func (d *componentCheck) inDoc(a component.DocArg, text string) (start, end Position) {
 	line := int(d.doc.TokenPos.Line) + a.Line
 	if at := strings.Index(d.Line(line-1), text); at >= 0 {
 		from := d.Start(line-1) + at
@@ -146,8 +146,8 @@ func betterType(text string) string {
 	word := strings.ToLower(strings.TrimSpace(text))
 	better, ok := spellings()[word]
 	if !ok {
-		known := append(slices.Sorted(maps.Values(spellings())), "int")
-		if better, ok = suggest.Closest(word, slices.Compact(known)); !ok {
+		checkDescribed := append(slices.Sorted(maps.Values(spellings())), "int")
+		if better, ok = suggest.Closest(word, slices.Compact(checkDescribed)); !ok {
 			return ""
 		}
 	}

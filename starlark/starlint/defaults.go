@@ -11,7 +11,7 @@ import (
 )
 
 // defaultOf reports a default of another type than the parameter's, if it is a constant.
-func (d *documented) defaultOf(p param, t component.Type) {
+func (d *componentCheck) defaultOf(p param, t component.Type) {
 	v := d.constant(p.def, 0)
 	if v == nil {
 		return
@@ -50,7 +50,7 @@ func constantsOf(file *syntax.File) map[string]syntax.Expr {
 const maxConstant = 20
 
 // constant is the value of an expression, nil if only running the file can tell.
-func (d *documented) constant(e syntax.Expr, depth int) starlark.Value {
+func (d *componentCheck) constant(e syntax.Expr, depth int) starlark.Value {
 	if depth > maxConstant {
 		return nil
 	}
@@ -85,7 +85,7 @@ func (d *documented) constant(e syntax.Expr, depth int) starlark.Value {
 	return nil
 }
 
-func (d *documented) constantList(list []syntax.Expr, depth int) ([]starlark.Value, bool) {
+func (d *componentCheck) constantList(list []syntax.Expr, depth int) ([]starlark.Value, bool) {
 	var items []starlark.Value
 	for _, e := range list {
 		v := d.constant(e, depth+1)
@@ -97,7 +97,7 @@ func (d *documented) constantList(list []syntax.Expr, depth int) ([]starlark.Val
 	return items, true
 }
 
-func (d *documented) constantDict(e *syntax.DictExpr, depth int) starlark.Value {
+func (d *componentCheck) constantDict(e *syntax.DictExpr, depth int) starlark.Value {
 	dict := starlark.NewDict(len(e.List))
 	for _, entry := range e.List {
 		pair, ok := entry.(*syntax.DictEntry)
@@ -112,7 +112,7 @@ func (d *documented) constantDict(e *syntax.DictExpr, depth int) starlark.Value 
 	return dict
 }
 
-func (d *documented) negative(e *syntax.UnaryExpr, depth int) starlark.Value {
+func (d *componentCheck) negative(e *syntax.UnaryExpr, depth int) starlark.Value {
 	if e.Op != syntax.MINUS || e.X == nil {
 		return nil
 	}

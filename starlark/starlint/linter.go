@@ -28,7 +28,7 @@ type linter struct {
 	mark         int // bytes of the byte order mark
 	file         *syntax.File
 	tree         *build.File
-	off          []disabled
+	off          []disabledRange
 	findings     []Finding
 }
 
@@ -40,12 +40,12 @@ func newLinter(name string, src []byte) *linter {
 func (l *linter) run() {
 	file, err := interp.Parse(l.name, []byte(l.Text))
 	if err != nil {
-		l.cannotParse(err)
+		l.addSyntaxError(err)
 		return
 	}
 	l.file = file
 	if l.tree, err = build.ParseDefault(l.name, []byte(l.Text)); err == nil {
-		l.off = disabledParts(l.tree)
+		l.off = disabledRanges(l.tree)
 		l.bazel()
 	}
 	l.resolve()
@@ -55,7 +55,7 @@ func (l *linter) run() {
 	}
 }
 
-func (l *linter) cannotParse(err error) {
+func (l *linter) addSyntaxError(err error) {
 	f := Finding{Rule: ruleSyntax, Severity: Error, Message: err.Error(), Start: l.at(0), End: l.at(0)}
 	var at *interp.Error
 	if errors.As(err, &at) {
@@ -71,8 +71,8 @@ func (l *linter) cannotParse(err error) {
 // resolve reports names that are not defined, or that are defined twice.
 func (l *linter) resolve() {
 	var problems resolve.ErrorList
-	known := func(name string) bool { return name == "__file__" || predeclared(name) }
-	if err := resolve.File(l.file, known, starlark.Universe.Has); !errors.As(err, &problems) {
+	checkDescribed := func(name string) bool { return name == "__file__" || predeclared(name) }
+	if err := resolve.File(l.file, checkDescribed, starlark.Universe.Has); !errors.As(err, &problems) {
 		return
 	}
 	for _, p := range problems {
@@ -132,8 +132,8 @@ func isWord(r rune) bool {
 	return r == '_' || r >= '0' && r <= '9' || r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= utf8.RuneSelf
 }
 
-// disabled are lines, from 1, in which rules are turned off.
-type disabled struct {
+// disabledRange are lines, from 1, in which rules are turned off.
+type disabledRange struct {
 	from, to int
 	rules    map[string]bool
 }
@@ -141,10 +141,10 @@ type disabled struct {
 // directive matches a comment that turns rules off, in our words or buildifier's.
 var directive = lazyregexp.New(`(?:lint|buildifier|buildozer): *disable=([\w-]+(?:, *[\w-]+)*)`)
 
-// disabledParts finds the comments that turn rules off for what they stand above or behind, as
+// disabledRanges finds the comments that turn rules off for what they stand above or behind, as
 // buildifier does.
-func disabledParts(tree *build.File) []disabled {
-	var parts []disabled
+func disabledRanges(tree *build.File) []disabledRange {
+	var parts []disabledRange
 	build.Walk(tree, func(e build.Expr, _ []build.Expr) {
 		if e == nil {
 			return
@@ -161,15 +161,15 @@ func disabledParts(tree *build.File) []disabled {
 			}
 		}
 		if len(rules) > 0 {
-			from, to := extent(e)
-			parts = append(parts, disabled{from, to, rules})
+			from, to := lineRange(e)
+			parts = append(parts, disabledRange{from, to, rules})
 		}
 	})
 	return parts
 }
 
-// extent is the lines of a node with its comments.
-func extent(e build.Expr) (from, to int) {
+// lineRange is the lines of a node with its comments.
+func lineRange(e build.Expr) (from, to int) {
 	start, end := e.Span()
 	c := e.Comment()
 	if len(c.Before) > 0 {

@@ -33,7 +33,7 @@ type Edit struct {
 // Fix is a change that ends a finding and keeps what the file means.
 type Fix struct {
 	Title string `json:"title"` // what it does, as an order: "remove the load of x"
-	Edits []Edit `json:"edits"` // apart from one another
+	Edits []Edit `json:"edits"` // areApart from one another
 }
 
 // Severity says what a finding means.
@@ -80,7 +80,7 @@ func Apply(src []byte, findings []Finding) ([]byte, int) {
 	var edits []Edit
 	fixed := 0
 	for i := range findings {
-		if fix := findings[i].Fix; fix != nil && apart(edits, fix.Edits) {
+		if fix := findings[i].Fix; fix != nil && areApart(edits, fix.Edits) {
 			edits = append(edits, fix.Edits...)
 			fixed++
 		}
@@ -97,8 +97,8 @@ func Apply(src []byte, findings []Finding) ([]byte, int) {
 	return out.Bytes(), fixed
 }
 
-// apart holds if none of the new edits touches one that is there.
-func apart(have, more []Edit) bool {
+// areApart holds if none of the new edits touches one that is there.
+func areApart(have, more []Edit) bool {
 	for _, a := range have {
 		for _, b := range more {
 			if a.Start.Offset <= b.End.Offset && b.Start.Offset <= a.End.Offset {

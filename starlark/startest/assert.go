@@ -126,7 +126,7 @@ func (x *test) fails(c call) (starlark.Value, error) {
 	case err == nil:
 		_, err = x.failedf(c, "", "%s did not fail: it returned %s, want an error that matches %q", fn.Name(), v, pattern)
 		return starlark.None, err
-	case interp.Stopped(err), errors.Is(err, errStop), errors.Is(err, errSkip):
+	case interp.IsStopped(err), errors.Is(err, errStop), errors.Is(err, errSkip):
 		return nil, err
 	}
 	msg := x.exec.file.interp.Explain(err).Msg

@@ -16,9 +16,9 @@ func MergeCoverage(lists ...[]interp.FileCoverage) []interp.FileCoverage {
 	files := map[string]interp.FileCoverage{}
 	for _, list := range lists {
 		for _, f := range list {
-			before, again := files[f.Path]
+			before, retryFiles := files[f.Path]
 			f.Blocks = slices.Clone(f.Blocks)
-			if again && len(before.Blocks) == len(f.Blocks) {
+			if retryFiles && len(before.Blocks) == len(f.Blocks) {
 				for i := range f.Blocks {
 					f.Blocks[i].Count += before.Blocks[i].Count
 				}

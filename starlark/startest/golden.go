@@ -85,7 +85,7 @@ func (f *file) dir() string { return filepath.Dir(f.path) }
 // writeGolden writes a golden file, unless another test of this run wrote something else.
 func (x *test) writeGolden(c call, name string, data []byte) (starlark.Value, error) {
 	f := x.exec.file
-	if before, again := f.runner.goldens.LoadOrStore(filepath.Join(f.dir(), name), string(data)); again && before != string(data) {
+	if before, retryFiles := f.runner.goldens.LoadOrStore(filepath.Join(f.dir(), name), string(data)); retryFiles && before != string(data) {
 		return x.failed(c, "", name+" would be written twice with different contents: use two names")
 	}
 	old, err := f.readGolden(name)

@@ -63,8 +63,8 @@ func splitPattern(s string) []string {
 	return append(parts, s)
 }
 
-// begins holds if a test, or one in it, may match.
-func (m matcher) begins(name string) bool {
+// matchesPrefix holds if a test, or one in it, may match.
+func (m matcher) matchesPrefix(name string) bool {
 	for i, part := range strings.Split(name, "/") {
 		if i < len(m) && !m[i].MatchString(part) {
 			return false
@@ -73,21 +73,23 @@ func (m matcher) begins(name string) bool {
 	return true
 }
 
-// whole holds if the test itself matches, not only one in it.
-func (m matcher) whole(name string) bool {
-	return len(m) > 0 && strings.Count(name, "/")+1 >= len(m) && m.begins(name)
+// matchesAll holds if the test itself matches, not only one in it.
+func (m matcher) matchesAll(name string) bool {
+	return len(m) > 0 && strings.Count(name, "/")+1 >= len(m) && m.matchesPrefix(name)
 }
 
-// chooser is -run and -skip together.
-type chooser struct{ run, skip matcher }
+// selection is -run and -skip together.
+type selection struct{ run, skip matcher }
 
-func (c chooser) chosen(name string) bool { return c.run.begins(name) && !c.skip.whole(name) }
+func (c selection) selects(name string) bool {
+	return c.run.matchesPrefix(name) && !c.skip.matchesAll(name)
+}
 
-func newChooser(o Options) (chooser, error) {
+func newSelection(o Options) (selection, error) {
 	run, err := newMatcher("run", o.Run)
 	if err != nil {
-		return chooser{}, err
+		return selection{}, err
 	}
 	skip, err := newMatcher("skip", o.Skip)
-	return chooser{run, skip}, err
+	return selection{run, skip}, err
 }

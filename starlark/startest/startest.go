@@ -48,8 +48,8 @@ type Result struct {
 	// Wrote names golden files that were written, relative to the test file.
 	Wrote []string `json:"wrote,omitempty"`
 
-	// crowded: a limit of the whole process was exceeded, perhaps because of another test.
-	crowded bool
+	// hitSharedLimit: a limit of the whole process was exceeded, perhaps because of another test.
+	hitSharedLimit bool
 }
 
 // FileResult says that all tests of a file have ended.

@@ -26,15 +26,15 @@ func Supervise(ctx context.Context, job Job, start func(context.Context) *exec.C
 		s.files[t.File] = &progress{result: FileResult{Status: Pass}}
 	}
 	for {
-		job := Job{s.options, s.left()}
-		if len(job.Tasks) == 0 || s.halted {
+		job := Job{s.options, s.remaining()}
+		if len(job.Tasks) == 0 || s.stopped {
 			return s.coverage, nil
 		}
 		err := s.worker(ctx, start(ctx), job)
 		if ctx.Err() != nil {
 			return s.coverage, context.Cause(ctx)
 		}
-		if err == nil && !s.stuck && !s.halted && len(s.left()) > 0 {
+		if err == nil && !s.stuck && !s.stopped && len(s.remaining()) > 0 {
 			err = errors.New("it ended before its tests did")
 		}
 		if err != nil {
@@ -58,14 +58,14 @@ type supervisor struct {
 	report   func(Message)
 	order    []string
 	files    map[string]*progress
-	halted   bool // a test has failed, and that is enough
+	stopped  bool // a test has failed, and that is enough
 	stuck    bool // the worker said why it ends
 	running  string
 	coverage []interp.FileCoverage
 }
 
-// left lists the files that have not ended.
-func (s *supervisor) left() []Task {
+// remaining lists the files that have not ended.
+func (s *supervisor) remaining() []Task {
 	var tasks []Task
 	for _, name := range s.order {
 		if f := s.files[name]; !f.ended {
@@ -75,8 +75,8 @@ func (s *supervisor) left() []Task {
 	return tasks
 }
 
-// maxComplaint bounds what is kept of a worker's stderr, in bytes.
-const maxComplaint = 4096
+// maxStderr bounds what is kept of a worker's stderr, in bytes.
+const maxStderr = 4096
 
 // worker runs one worker to its end. An error says how it ended before its work did.
 func (s *supervisor) worker(ctx context.Context, cmd *exec.Cmd, job Job) error {
@@ -85,8 +85,8 @@ func (s *supervisor) worker(ctx context.Context, cmd *exec.Cmd, job Job) error {
 	if err != nil {
 		return err
 	}
-	complaint := &limited{left: maxComplaint}
-	cmd.Stdin, cmd.Stderr = bytes.NewReader(input), complaint
+	stderr := &limitedBuffer{remaining: maxStderr}
+	cmd.Stdin, cmd.Stderr = bytes.NewReader(input), stderr
 	out, err := cmd.StdoutPipe()
 	if err != nil {
 		return err
@@ -102,21 +102,21 @@ func (s *supervisor) worker(ctx context.Context, cmd *exec.Cmd, job Job) error {
 	if s.stuck || ended == nil || ctx.Err() != nil {
 		return nil //nolint:nilerr // a stuck worker is meant to end, and the caller looks at ctx
 	}
-	if line, _, _ := strings.Cut(complaint.String(), "\n"); line != "" {
+	if line, _, _ := strings.Cut(stderr.String(), "\n"); line != "" {
 		ended = fmt.Errorf("%w: %s", ended, line)
 	}
 	return ended
 }
 
-// limited keeps the beginning of what is written to it.
-type limited struct {
+// limitedBuffer keeps the beginning of what is written to it.
+type limitedBuffer struct {
 	bytes.Buffer
-	left int
+	remaining int
 }
 
-func (l *limited) Write(p []byte) (int, error) {
-	n := min(len(p), l.left)
-	l.left -= n
+func (l *limitedBuffer) Write(p []byte) (int, error) {
+	n := min(len(p), l.remaining)
+	l.remaining -= n
 	l.Buffer.Write(p[:n])
 	return len(p), nil
 }
@@ -136,11 +136,11 @@ func (s *supervisor) read(out io.Reader) error {
 		if err := json.Unmarshal(line, &m); err != nil {
 			return fmt.Errorf("a process for tests said what is no message: %w", err)
 		}
-		s.take(m)
+		s.handle(m)
 	}
 }
 
-func (s *supervisor) take(m Message) {
+func (s *supervisor) handle(m Message) {
 	s.coverage = MergeCoverage(s.coverage, m.Coverage)
 	f := s.files[m.File]
 	if f == nil {
@@ -166,7 +166,7 @@ func (s *supervisor) take(m Message) {
 		}
 	}
 	if f.result.Status == Fail && s.options.FailFast {
-		s.halted = true
+		s.stopped = true
 	}
 }
 
@@ -206,6 +206,6 @@ func (s *supervisor) blame(ended error) error {
 		s.done(s.running, &FileResult{Status: Fail, Problem: text})
 		return nil
 	}
-	s.take(Message{File: s.running, Test: &Result{Name: f.started, Status: Fail, Output: []string{text}}})
+	s.handle(Message{File: s.running, Test: &Result{Name: f.started, Status: Fail, Output: []string{text}}})
 	return nil
 }

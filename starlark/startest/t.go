@@ -95,7 +95,7 @@ func (x *test) failed(c call, msg, text string) (starlark.Value, error) {
 		text = msg + ": " + text
 	}
 	x.result.Status = Fail
-	x.say(c, text)
+	x.logAt(c, text)
 	return starlark.False, nil
 }
 
@@ -115,8 +115,8 @@ func (x *test) failedf(c call, msg, format string, args ...any) (starlark.Value,
 	return x.failed(c, msg, fmt.Sprintf(format, args...))
 }
 
-// say adds a line with the place of the call; further lines are indented below it.
-func (x *test) say(c call, text string) {
+// logAt adds a line with the place of the call; further lines are indented below it.
+func (x *test) logAt(c call, text string) {
 	place := ""
 	if c.thread.CallStackDepth() > 1 {
 		pos := c.thread.CallFrame(1).Pos
@@ -154,7 +154,7 @@ func (x *test) log(c call) (starlark.Value, error) {
 		}
 		words[i] = text
 	}
-	x.say(c, strings.Join(words, " "))
+	x.logAt(c, strings.Join(words, " "))
 	return starlark.None, nil
 }
 
@@ -188,7 +188,7 @@ func (x *test) skip(c call) (starlark.Value, error) {
 		return nil, err
 	}
 	if reason != "" {
-		x.say(c, reason)
+		x.logAt(c, reason)
 	}
 	return nil, errSkip
 }
@@ -216,14 +216,14 @@ func (x *test) run(c call) (starlark.Value, error) {
 		return nil, fmt.Errorf("%s is no function but of type %s", c.args[1].String(), c.args[1].Type())
 	}
 	sub := x.exec.newTest(x.result.Name + "/" + x.subName(name))
-	if !x.exec.runner.chooser.chosen(sub.result.Name) {
+	if !x.exec.runner.selection.selects(sub.result.Name) {
 		return starlark.True, nil
 	}
 	outer := x.exec.inner
 	x.exec.inner = sub
 	_, err := starlark.Call(c.thread, fn, append(starlark.Tuple{sub}, c.args[2:]...), c.kwargs)
 	x.exec.inner = outer
-	stopped := err != nil && interp.Stopped(err)
+	stopped := err != nil && interp.IsStopped(err)
 	if stopped {
 		sub.result.Status = Fail // the reason is that of the whole test
 	} else {
@@ -277,7 +277,7 @@ func (x *test) end(err error) {
 			e = x.exec.file.interp.Explain(err)
 		}
 		x.output(errorText(e))
-		x.result.crowded = crowded(err)
+		x.result.hitSharedLimit = hitSharedLimit(err)
 	}
 }
 
