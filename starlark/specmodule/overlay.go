@@ -14,18 +14,20 @@ const overlayBackend = "kubernetes"
 
 func overlaysModule() starlark.Value {
 	return module("specs.overlays", map[string]function{
-		"PUT":          overlayPut,
+		"PUT":          fieldKey(overlay.Put),
 		"JOIN":         overlayJoin,
-		"DEL":          overlayDel,
+		"DEL":          fieldKey(overlay.Del),
 		"with_overlay": withOverlay,
 	}, nil)
 }
 
-// overlayPut is specs.overlays.PUT(field).
-func overlayPut(c call) (starlark.Value, error) {
-	var field string
-	err := c.unpack("field", &field)
-	return starlark.String(overlay.Put(field)), err
+// fieldKey is specs.overlays.PUT(field) or DEL(field).
+func fieldKey(key func(field string) string) function {
+	return func(c call) (starlark.Value, error) {
+		var field string
+		err := c.unpack("field", &field)
+		return starlark.String(key(field)), err
+	}
 }
 
 // overlayJoin is specs.overlays.JOIN(field, on).
@@ -33,13 +35,6 @@ func overlayJoin(c call) (starlark.Value, error) {
 	var field, on string
 	err := c.unpack("field", &field, "on", &on)
 	return starlark.String(overlay.Join(field, on)), err
-}
-
-// overlayDel is specs.overlays.DEL(field).
-func overlayDel(c call) (starlark.Value, error) {
-	var field string
-	err := c.unpack("field", &field)
-	return starlark.String(overlay.Del(field)), err
 }
 
 // overlayFunc is specs.overlay(kind, overlay, base = None, backend = "kubernetes").

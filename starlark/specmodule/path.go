@@ -13,21 +13,24 @@ import (
 func pathModule() starlark.Value {
 	return module("path", map[string]function{
 		"join":     pathJoin,
-		"basename": pathString(func(p string) string { _, base := splitPath(p); return base }),
-		"dirname":  pathString(func(p string) string { dir, _ := splitPath(p); return dir }),
-		"stem":     pathString(pathStem),
-		"normpath": pathString(path.Clean),
-		"splitext": pathSplitext,
-		"isabs":    pathIsabs,
+		"basename": pathFunc(func(p string) starlark.Value { _, base := splitPath(p); return starlark.String(base) }),
+		"dirname":  pathFunc(func(p string) starlark.Value { dir, _ := splitPath(p); return starlark.String(dir) }),
+		"stem":     pathFunc(pathStem),
+		"normpath": pathFunc(func(p string) starlark.Value { return starlark.String(path.Clean(p)) }),
+		"splitext": pathFunc(func(p string) starlark.Value {
+			root, ext := splitExt(p)
+			return starlark.Tuple{starlark.String(root), starlark.String(ext)}
+		}),
+		"isabs": pathFunc(func(p string) starlark.Value { return starlark.Bool(strings.HasPrefix(p, "/")) }),
 	}, nil)
 }
 
-// pathString makes a function of a function from path to string.
-func pathString(f func(string) string) function {
+// pathFunc makes a Starlark function of a function of one path.
+func pathFunc(f func(string) starlark.Value) function {
 	return func(c call) (starlark.Value, error) {
 		var p string
 		err := c.unpack("path", &p)
-		return starlark.String(f(p)), err
+		return f(p), err
 	}
 }
 
@@ -83,25 +86,8 @@ func splitExt(p string) (root, ext string) {
 	return p[:cut], p[cut:]
 }
 
-func pathStem(p string) string {
+func pathStem(p string) starlark.Value {
 	_, base := splitPath(strings.TrimRight(p, "/"))
 	root, _ := splitExt(base)
-	return root
-}
-
-// pathSplitext is path.splitext(path).
-func pathSplitext(c call) (starlark.Value, error) {
-	var p string
-	if err := c.unpack("path", &p); err != nil {
-		return nil, err
-	}
-	root, ext := splitExt(p)
-	return starlark.Tuple{starlark.String(root), starlark.String(ext)}, nil
-}
-
-// pathIsabs is path.isabs(path).
-func pathIsabs(c call) (starlark.Value, error) {
-	var p string
-	err := c.unpack("path", &p)
-	return starlark.Bool(strings.HasPrefix(p, "/")), err
+	return starlark.String(root)
 }

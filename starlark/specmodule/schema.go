@@ -13,8 +13,7 @@ import (
 // field is one parameter of a constructor and attribute of its value.
 type field struct {
 	name string
-	// check returns a frozen copy of v, or an error that starts with at, such as `env["X"]`.
-	check func(at string, v starlark.Value) (starlark.Value, error)
+	check
 	// fallback replaces None and a missing argument; nil: the argument is required.
 	fallback starlark.Value
 }

@@ -77,66 +77,58 @@ func shlexSplit(c call) (starlark.Value, error) {
 	return starlark.NewList(values), nil
 }
 
-// wordSplitter is the state of SplitWords.
-type wordSplitter struct {
-	words  []string
-	word   strings.Builder
-	inWord bool // also true for an empty quoted word
-}
-
-func (w *wordSplitter) add(c byte) {
-	w.word.WriteByte(c)
-	w.inWord = true
-}
-
-func (w *wordSplitter) end() {
-	if w.inWord {
-		w.words = append(w.words, w.word.String())
-	}
-	w.word.Reset()
-	w.inWord = false
-}
-
 // SplitWords splits s as Python's shlex.split does: POSIX quoting without comments or expansions.
 // Within double quotes a backslash escapes only itself and the quote.
 func SplitWords(s string) ([]string, error) {
-	var w wordSplitter
+	var words []string
+	var word strings.Builder
+	inWord := false // also true for an empty quoted word
+	end := func() {
+		if inWord {
+			words = append(words, word.String())
+		}
+		word.Reset()
+		inWord = false
+	}
 	for i := 0; i < len(s); i++ {
 		switch c := s[i]; c {
 		case ' ', '\t', '\r', '\n':
-			w.end()
+			end()
+			continue
 		case '\\':
 			if i++; i == len(s) {
 				return nil, fmt.Errorf("no character after the last backslash")
 			}
-			w.add(s[i])
+			word.WriteByte(s[i])
 		case '\'', '"':
-			n, err := w.quoted(s[i+1:], c)
-			if err != nil {
-				return nil, err
+			text, n := quotedText(s[i+1:], c)
+			if n == 0 {
+				return nil, fmt.Errorf("no closing quotation mark (%c)", c)
 			}
+			word.WriteString(text)
 			i += n
 		default:
-			w.add(c)
+			word.WriteByte(c)
 		}
+		inWord = true
 	}
-	w.end()
-	return w.words, nil
+	end()
+	return words, nil
 }
 
-// quoted adds the text up to the closing quote and returns its length with that.
-func (w *wordSplitter) quoted(s string, quote byte) (int, error) {
-	w.inWord = true
+// quotedText returns the text up to the closing quote and its length with that; 0: there is none.
+func quotedText(s string, quote byte) (text string, length int) {
+	var b strings.Builder
 	for i := 0; i < len(s); i++ {
 		if s[i] == quote {
-			return i + 1, nil
+			return b.String(), i + 1
 		}
 		if quote == '"' && s[i] == '\\' && i+1 < len(s) && (s[i+1] == '"' || s[i+1] == '\\') {
 			i++
 		}
-		w.word.WriteByte(s[i])
+		b.WriteByte(s[i])
 	}
-	return 0, fmt.Errorf("no closing quotation mark (%c)", quote)
+	return "", 0
 }
 
 // goStrings unpacks a list or tuple of strings.

@@ -2,6 +2,7 @@ package specmodule
 
 import (
 	"fmt"
+	"iter"
 	"slices"
 
 	"go.starlark.net/starlark"
@@ -36,9 +37,9 @@ func (r *record) toSpec() any {
 
 func (r *record) toApp() *spec.App {
 	app := &spec.App{
-		Name: r.str("name"), Roles: []spec.Role{}, Metadata: toGoMap(r.get("metadata").(*starlark.Dict)),
+		Name: r.str("name"), Roles: []spec.Role{}, Metadata: r.goMap("metadata"),
 	}
-	for v := range r.get("roles").(*starlark.List).Elements() {
+	for v := range r.list("roles") {
 		app.Roles = append(app.Roles, v.(*record).toRole())
 	}
 	return app
@@ -51,7 +52,7 @@ func (r *record) toRole() spec.Role {
 		role.MinReplicas = &least
 	}
 	role.Entrypoint = r.str("entrypoint")
-	for v := range r.get("args").(*starlark.List).Elements() {
+	for v := range r.list("args") {
 		role.Args = append(role.Args, string(v.(starlark.String)))
 	}
 	role.Env = r.strings("env")
@@ -60,8 +61,8 @@ func (r *record) toRole() spec.Role {
 	role.RetryPolicy = spec.RetryPolicy(r.str("retry_policy"))
 	role.Resource = r.get("resource").(*record).toResource()
 	role.PortMap = r.ints("port_map")
-	role.Metadata = toGoMap(r.get("metadata").(*starlark.Dict))
-	for v := range r.get("mounts").(*starlark.List).Elements() {
+	role.Metadata = r.goMap("metadata")
+	for v := range r.list("mounts") {
 		role.Mounts = append(role.Mounts, v.(*record).toMount())
 	}
 	if w, ok := r.get("workspace").(*record); ok {
@@ -77,9 +78,9 @@ func (r *record) toResource() spec.Resource {
 	res := spec.NullResource()
 	cpu, _ := starlark.AsFloat(r.get("cpu"))
 	res.CPU, res.GPU, res.MemMB = cpu, toInt(r.get("gpu")), toInt(r.get("memMB"))
-	res.Capabilities = toGoMap(r.get("capabilities").(*starlark.Dict))
+	res.Capabilities = r.goMap("capabilities")
 	res.Devices = r.ints("devices")
-	res.Tags = toGoMap(r.get("tags").(*starlark.Dict))
+	res.Tags = r.goMap("tags")
 	return res
 }
 
@@ -98,20 +99,23 @@ func (r *record) toMount() spec.Mount {
 
 func (r *record) str(name string) string { return string(r.get(name).(starlark.String)) }
 
-func (r *record) strings(name string) spec.Map[string] {
-	d := r.get(name).(*starlark.Dict)
-	m := make(spec.Map[string], 0, d.Len())
-	for _, kv := range d.Items() {
-		m = append(m, spec.Entry[string]{Key: string(kv[0].(starlark.String)), Value: string(kv[1].(starlark.String))})
-	}
-	return m
+func (r *record) list(name string) iter.Seq[starlark.Value] {
+	return r.get(name).(*starlark.List).Elements()
 }
 
-func (r *record) ints(name string) spec.Map[int] {
-	d := r.get(name).(*starlark.Dict)
-	m := make(spec.Map[int], 0, d.Len())
-	for _, kv := range d.Items() {
-		m = append(m, spec.Entry[int]{Key: string(kv[0].(starlark.String)), Value: toInt(kv[1])})
+func (r *record) goMap(name string) map[string]any { return toGoMap(r.get(name).(*starlark.Dict)) }
+
+func (r *record) strings(name string) spec.Map[string] {
+	return mapOf(r.get(name), func(v starlark.Value) string { return string(v.(starlark.String)) })
+}
+
+func (r *record) ints(name string) spec.Map[int] { return mapOf(r.get(name), toInt) }
+
+func mapOf[V any](dict starlark.Value, convert func(starlark.Value) V) spec.Map[V] {
+	d := dict.(*starlark.Dict)
+	m := make(spec.Map[V], 0, d.Len())
+	for key, value := range d.Entries() {
+		m = append(m, spec.Entry[V]{Key: string(key.(starlark.String)), Value: convert(value)})
 	}
 	return m
 }
