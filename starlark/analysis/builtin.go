@@ -80,10 +80,8 @@ func declaredParams(text string) []Param {
 	}
 	f := &File{Lines: interp.NewLines(src)}
 	var out []Param
-	for _, e := range tree.Stmts[0].(*syntax.DefStmt).Params {
-		if p, ok := f.param(e, component.Doc{}); ok {
-			out = append(out, p)
-		}
+	for _, p := range interp.Params(tree.Stmts[0].(*syntax.DefStmt)) {
+		out = append(out, f.param(p, component.Doc{}))
 	}
 	return out
 }

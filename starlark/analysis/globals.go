@@ -145,10 +145,8 @@ func firstLine(text string) string {
 func (f *File) function(def *syntax.DefStmt, doc component.Doc) *Symbol {
 	s := f.newSymbol(def.Name, def)
 	s.Kind, s.Callable = Function, true
-	for _, p := range def.Params {
-		if param, ok := f.param(p, doc); ok {
-			s.Params = append(s.Params, param)
-		}
+	for _, p := range interp.Params(def) {
+		s.Params = append(s.Params, f.param(p, doc))
 	}
 	s.Signature = "def " + s.Name + "(" + declared(s.Params) + ")"
 	s.Doc = doc.Text
@@ -190,26 +188,15 @@ func (p *part) doc(def *syntax.DefStmt) component.Doc {
 	return doc
 }
 
-// param describes one parameter; a bare * is none.
-func (f *File) param(e syntax.Expr, doc component.Doc) (Param, bool) {
-	p := Param{Required: true}
-	switch e := e.(type) {
-	case *syntax.Ident:
-		p.Name, p.Text = e.Name, e.Name
-	case *syntax.BinaryExpr:
-		from, to := f.span(e.Y)
-		p.Name, p.Required = e.X.(*syntax.Ident).Name, false
-		p.Text = p.Name + " = " + shortened(f.Text[from:to])
-	case *syntax.UnaryExpr:
-		name, ok := e.X.(*syntax.Ident)
-		if !ok {
-			return p, false
-		}
-		p.Name, p.Star, p.Required = name.Name, true, false
-		p.Text = e.Op.String() + p.Name
+// param describes one parameter.
+func (f *File) param(p interp.Param, doc component.Doc) Param {
+	out := Param{Name: p.Name, Text: p.Star + p.Name, Star: p.Star != "", Required: p.Star == "" && p.Default == nil}
+	if p.Default != nil {
+		from, to := f.span(p.Default)
+		out.Text += " = " + shortened(f.Text[from:to])
 	}
-	p.describe(doc)
-	return p, true
+	out.describe(doc)
+	return out
 }
 
 // describe adds what the docstring says.

@@ -136,7 +136,8 @@ func (l *Loader) Source(name string) (string, error) {
 		i := slices.IndexFunc(defs, func(d *syntax.DefStmt) bool { return d.Name.Name == function })
 		if i >= 0 {
 			data, err := fs.ReadFile(l.config.Builtins, file)
-			return linesOf(strings.SplitAfter(string(data), "\n"), defs[i]), err
+			lines := interp.NewLines(string(data))
+			return linesOf(&lines, defs[i]), err
 		}
 	}
 	builtins, _ := summaries(l.config.Builtins)
@@ -144,9 +145,9 @@ func (l *Loader) Source(name string) (string, error) {
 }
 
 // linesOf is the text of a definition with the whole of its lines.
-func linesOf(lines []string, def *syntax.DefStmt) string {
+func linesOf(lines *interp.Lines, def *syntax.DefStmt) string {
 	start, end := def.Span()
-	return strings.Join(lines[start.Line-1:min(int(end.Line), len(lines))], "")
+	return lines.Text[lines.Start(int(start.Line)-1):lines.Start(int(end.Line))]
 }
 
 // starFiles lists the Starlark files at the root of fsys, sorted, without test files.

@@ -4,7 +4,6 @@ import (
 	"strings"
 
 	"go.starlark.net/starlark"
-	"go.starlark.net/syntax"
 
 	"torchx/starlark/interp"
 )
@@ -43,32 +42,14 @@ func detailOf(m *interp.Module, fn *starlark.Function) Detail {
 	if def == nil {
 		return d
 	}
-	lines := strings.SplitAfter(string(m.Source), "\n")
-	d.Line, d.Source = int(def.Def.Line), linesOf(lines, def)
-	for _, p := range def.Params {
-		b, ok := p.(*syntax.BinaryExpr)
-		if !ok {
-			continue
+	lines := interp.NewLines(string(m.Source))
+	d.Line, d.Source = int(def.Def.Line), linesOf(&lines, def)
+	for _, p := range interp.Params(def) {
+		if p.Default != nil {
+			from, to := p.Default.Span()
+			text := lines.Text[lines.Offset(int(from.Line), int(from.Col)):lines.Offset(int(to.Line), int(to.Col))]
+			d.Defaults[p.Name] = strings.Join(strings.Fields(text), " ")
 		}
-		from, to := b.Y.Span()
-		d.Defaults[b.X.(*syntax.Ident).Name] = cutSpan(lines, from, to)
 	}
 	return d
-}
-
-// cutSpan is the text between two places, in one line. Columns count characters.
-func cutSpan(lines []string, from, to syntax.Position) string {
-	var b strings.Builder
-	for n := from.Line; n <= to.Line && int(n) <= len(lines); n++ {
-		line := []rune(lines[n-1])
-		first, last := 0, len(line)
-		if n == from.Line {
-			first = min(int(from.Col)-1, len(line))
-		}
-		if n == to.Line {
-			last = min(int(to.Col)-1, len(line))
-		}
-		b.WriteString(string(line[first:max(first, last)]))
-	}
-	return strings.Join(strings.Fields(b.String()), " ")
 }

@@ -46,6 +46,31 @@ func Docstring(body []syntax.Stmt) *syntax.Literal {
 	return nil
 }
 
+// Param is a parameter in the head of a function.
+type Param struct {
+	*syntax.Ident
+	Default syntax.Expr // nil if it has none
+	Star    string      // "*" or "**", "" for an ordinary one
+}
+
+// Params lists the parameters of a function; a bare * is none.
+func Params(def *syntax.DefStmt) []Param {
+	var list []Param
+	for _, e := range def.Params {
+		switch e := e.(type) {
+		case *syntax.Ident:
+			list = append(list, Param{Ident: e})
+		case *syntax.BinaryExpr:
+			list = append(list, Param{Ident: e.X.(*syntax.Ident), Default: e.Y})
+		case *syntax.UnaryExpr:
+			if name, ok := e.X.(*syntax.Ident); ok {
+				list = append(list, Param{Ident: name, Star: e.Op.String()})
+			}
+		}
+	}
+	return list
+}
+
 func checkSource(source []byte) error {
 	if len(source) > MaxSource {
 		return tooLarge(int64(len(source)))

@@ -6,20 +6,13 @@ import (
 	"slices"
 	"strings"
 
+	"go.starlark.net/starlark"
 	"go.starlark.net/syntax"
 
 	"torchx/runtime/suggest"
 	"torchx/starlark/component"
 	"torchx/starlark/interp"
 )
-
-// A param is a parameter of a component.
-type param struct {
-	name  string
-	ident *syntax.Ident
-	def   syntax.Expr // nil if it has no default
-	star  syntax.Token
-}
 
 // components checks the functions that can be called from a command line.
 func (l *linter) components() {
@@ -35,17 +28,17 @@ func (l *linter) components() {
 type componentCheck struct {
 	*linter
 	def       *syntax.DefStmt
-	constants map[string]syntax.Expr
+	constants starlark.StringDict
 	doc       *syntax.Literal
 	parsed    component.Doc // of doc
 }
 
 func (d *componentCheck) check() {
 	d.doc = interp.Docstring(d.def.Body)
-	params := paramsOf(d.def)
+	params := interp.Params(d.def)
 	for _, p := range params {
-		if p.star == syntax.STARSTAR || p.name == "help" {
-			d.report(ruleKwargs, p.ident, "a command line cannot give %s: name the parameters otherwise, or call the function _%s", p.text(), d.def.Name.Name)
+		if p.Star == "**" || p.Name == "help" {
+			d.report(ruleKwargs, p.Ident, "a command line cannot give %s: name the parameters otherwise, or call the function _%s", p.Star+p.Name, d.def.Name.Name)
 		}
 	}
 	if d.doc == nil {
@@ -67,11 +60,11 @@ func (d *componentCheck) report(rule string, at syntax.Node, format string, args
 }
 
 // param checks what is said about one parameter, and its default.
-func (d *componentCheck) param(p param) {
-	a, ok := d.parsed.Arg(p.name)
+func (d *componentCheck) param(p interp.Param) {
+	a, ok := d.parsed.Arg(p.Name)
 	if !ok {
-		if p.star != syntax.STARSTAR {
-			d.report(ruleUndocumented, p.ident, "argument %s of %s is not in the Args: section of its docstring", p.text(), d.def.Name.Name)
+		if p.Star != "**" {
+			d.report(ruleUndocumented, p.Ident, "argument %s of %s is not in the Args: section of its docstring", p.Star+p.Name, d.def.Name.Name)
 		}
 		return
 	}
@@ -83,7 +76,7 @@ func (d *componentCheck) param(p param) {
 		d.badType(a, err)
 		return
 	}
-	if p.def != nil {
+	if p.Default != nil {
 		d.defaultOf(p, t)
 	}
 }
@@ -99,14 +92,14 @@ func (d *componentCheck) badType(a component.DocArg, err error) {
 }
 
 // checkDescribed reports a description of a parameter that is not there.
-func (d *componentCheck) checkDescribed(a component.DocArg, params []param) {
+func (d *componentCheck) checkDescribed(a component.DocArg, params []interp.Param) {
 	var names []string
 	for _, p := range params {
-		if p.name == a.Name {
+		if p.Name == a.Name {
 			return
 		}
-		if _, described := d.parsed.Arg(p.name); !described {
-			names = append(names, p.name)
+		if _, described := d.parsed.Arg(p.Name); !described {
+			names = append(names, p.Name)
 		}
 	}
 	start, end := d.inDoc(a, a.Name)
@@ -155,39 +148,6 @@ func betterType(text string) string {
 		return ""
 	}
 	return better
-}
-
-// paramsOf lists the parameters of a function; a bare * is none.
-func paramsOf(def *syntax.DefStmt) []param {
-	var list []param
-	for _, e := range def.Params {
-		p := param{}
-		switch e := e.(type) {
-		case *syntax.Ident:
-			p.ident = e
-		case *syntax.BinaryExpr:
-			p.ident, p.def = e.X.(*syntax.Ident), e.Y
-		case *syntax.UnaryExpr:
-			if e.X == nil {
-				continue
-			}
-			p.ident, p.star = e.X.(*syntax.Ident), e.Op
-		}
-		p.name = p.ident.Name
-		list = append(list, p)
-	}
-	return list
-}
-
-// text is the parameter as the function writes it.
-func (p param) text() string {
-	switch p.star {
-	case syntax.STAR:
-		return "*" + p.name
-	case syntax.STARSTAR:
-		return "**" + p.name
-	}
-	return p.name
 }
 
 // resourcePlace is the position of resource among the arguments of specs.Role.

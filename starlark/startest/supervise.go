@@ -1,7 +1,6 @@
 package startest
 
 import (
-	"bufio"
 	"bytes"
 	"cmp"
 	"context"
@@ -123,18 +122,17 @@ func (l *limitedBuffer) Write(p []byte) (int, error) {
 
 // read reads the messages of a worker. The last line of a killed worker may be incomplete.
 func (s *supervisor) read(out io.Reader) error {
-	r := bufio.NewReaderSize(out, 1<<16)
+	messages := json.NewDecoder(out)
 	for {
-		line, err := r.ReadBytes('\n')
-		if errors.Is(err, io.EOF) {
-			return nil
-		}
-		if err != nil {
-			return err
-		}
 		var m Message
-		if err := json.Unmarshal(line, &m); err != nil {
+		var malformed *json.SyntaxError
+		switch err := messages.Decode(&m); {
+		case errors.Is(err, io.EOF), errors.Is(err, io.ErrUnexpectedEOF):
+			return nil
+		case errors.As(err, &malformed):
 			return fmt.Errorf("a process for tests said what is no message: %w", err)
+		case err != nil:
+			return err
 		}
 		s.handle(m)
 	}
