@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-var againParams = []Param{
+var recordedParams = []Param{
 	{Name: "num_replicas", Type: Type{Kind: Int}},
 	{Name: "m", Type: Type{Kind: String}},
 	{Name: "dry", Type: Type{Kind: Bool}},
@@ -15,7 +15,7 @@ var againParams = []Param{
 	{Name: "rest", Type: Type{Kind: String}, Variadic: true},
 }
 
-func TestAgain(t *testing.T) {
+func TestMergeRecorded(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct{ name, recorded, args, want string }{
 		{"nothing given", "--msg a x y", "", "--msg a x y"},
@@ -39,16 +39,16 @@ func TestAgain(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
-			got, err := again(againParams, strings.Fields(c.recorded), strings.Fields(c.args))
+			got, err := mergeRecorded(recordedParams, strings.Fields(c.recorded), strings.Fields(c.args))
 			if err != nil || strings.Join(got, " ") != c.want {
 				t.Fatalf("%q, %v; want %q", got, err, c.want)
 			}
 			// What comes out means what was asked for.
-			line, err := parseArgs(againParams, got)
+			line, err := parseArgs(recordedParams, got)
 			if err != nil {
 				t.Fatal(err)
 			}
-			now, err := parseArgs(againParams, strings.Fields(c.args))
+			now, err := parseArgs(recordedParams, strings.Fields(c.args))
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -64,7 +64,7 @@ func TestAgain(t *testing.T) {
 	}
 }
 
-func TestAgainErrors(t *testing.T) {
+func TestMergeRecordedErrors(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
 		name, recorded, args, want string
@@ -77,14 +77,14 @@ func TestAgainErrors(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
-			_, err := again(againParams, strings.Fields(c.recorded), strings.Fields(c.args))
+			_, err := mergeRecorded(recordedParams, strings.Fields(c.recorded), strings.Fields(c.args))
 			var recorded recordedError
 			if err == nil || !strings.Contains(err.Error(), c.want) || errors.As(err, &recorded) != c.old {
 				t.Errorf("%v (recorded: %v), want %q", err, errors.As(err, &recorded), c.want)
 			}
 		})
 	}
-	if _, err := again(againParams, []string{"--gone"}, []string{"--help"}); !errors.Is(err, ErrHelp) {
+	if _, err := mergeRecorded(recordedParams, []string{"--gone"}, []string{"--help"}); !errors.Is(err, ErrHelp) {
 		t.Errorf("--help is %v", err)
 	}
 }

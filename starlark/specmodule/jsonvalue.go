@@ -12,8 +12,8 @@ import (
 	"go.starlark.net/starlark"
 )
 
-// FromJSON returns the Starlark value of one JSON text: mutable dicts and lists,
-// keys in their order, numbers without point or exponent as ints of any size.
+// FromJSON returns the Starlark value of a JSON text: mutable dicts with their order, lists, ints
+// of any size.
 func FromJSON(data []byte) (starlark.Value, error) {
 	d := json.NewDecoder(bytes.NewReader(data))
 	d.UseNumber()
@@ -29,7 +29,7 @@ func FromJSON(data []byte) (starlark.Value, error) {
 
 func decodeValue(d *json.Decoder, depth int) (starlark.Value, error) {
 	if depth > maxDepth {
-		return nil, fmt.Errorf("value is nested more than %d deep", maxDepth)
+		return nil, errTooDeep
 	}
 	t, err := d.Token()
 	if err != nil {
@@ -96,9 +96,8 @@ func decodeArray(d *json.Decoder, depth int) (starlark.Value, error) {
 	return starlark.NewList(items), err
 }
 
-// ToJSON returns the JSON text of a value made of None, bools, numbers,
-// strings, lists, tuples, dicts with string keys and specs values. Keys keep
-// their order. Errors name the part that has no JSON form.
+// ToJSON returns the JSON text of None, bools, numbers, strings, lists, tuples, dicts with string
+// keys and specs values, in their order. Errors name the part that has no JSON form.
 func ToJSON(v starlark.Value) ([]byte, error) {
 	e := encoder{budget: maxParts}
 	if err := e.value(v, 0); err != nil {
@@ -106,8 +105,6 @@ func ToJSON(v starlark.Value) ([]byte, error) {
 	}
 	return e.out.Bytes(), nil
 }
-
-var errTooLarge = fmt.Errorf("value is too large (more than %d parts or %d MiB)", maxParts, maxText>>20)
 
 type encoder struct {
 	out    bytes.Buffer
@@ -117,7 +114,7 @@ type encoder struct {
 func (e *encoder) value(v starlark.Value, depth int) error {
 	e.budget--
 	if depth > maxDepth {
-		return fmt.Errorf("value is nested more than %d deep", maxDepth)
+		return errTooDeep
 	}
 	if e.budget < 0 || e.out.Len() > maxText {
 		return errTooLarge

@@ -7,7 +7,56 @@ import (
 	"strings"
 
 	"go.starlark.net/starlark"
+	"go.starlark.net/starlarkstruct"
 )
+
+// parts yields each value directly inside v. Values of other packages check their own.
+func parts(v starlark.Value, yield func(starlark.Value) bool) {
+	switch v := v.(type) {
+	case starlark.Tuple, *starlark.List, *starlark.Set:
+		for x := range starlark.Elements(v.(starlark.Iterable)) {
+			if !yield(x) {
+				return
+			}
+		}
+	case *starlark.Dict:
+		for k, x := range v.Entries() {
+			if !yield(k) || !yield(x) {
+				return
+			}
+		}
+	case *starlark.Function:
+		functionParts(v, yield)
+	case *starlark.Builtin:
+		if v.Receiver() != nil {
+			yield(v.Receiver())
+		}
+	case *starlarkstruct.Struct:
+		structParts(v, yield)
+	}
+}
+
+// functionParts are the defaults of parameters and the captured variables.
+func functionParts(fn *starlark.Function, yield func(starlark.Value) bool) {
+	for i := range fn.NumParams() {
+		if x := fn.ParamDefault(i); x != nil && !yield(x) {
+			return
+		}
+	}
+	for i := range fn.NumFreeVars() {
+		if _, x := fn.FreeVar(i); x != nil && !yield(x) {
+			return
+		}
+	}
+}
+
+func structParts(s *starlarkstruct.Struct, yield func(starlark.Value) bool) {
+	for _, name := range s.AttrNames() {
+		if x, err := s.Attr(name); err == nil && x != nil && !yield(x) {
+			return
+		}
+	}
+}
 
 // How the walk of a value to be printed can end.
 var (
@@ -24,8 +73,8 @@ type textSize struct {
 	path  []starlark.Value // lists and dicts being printed: cycles end there
 }
 
-// printedSize is how long values are when what prints them, at most 4 times too
-// much; an error when that is more than a value may have.
+// printedSize is the length of values printed by what, overestimated at most 4 times; an error if
+// it is too large.
 func printedSize(what string, values ...starlark.Value) (uint64, error) {
 	var s textSize
 	for _, v := range values {
@@ -92,8 +141,7 @@ func scalarSize(v starlark.Value) uint64 {
 	return 64
 }
 
-// checkInterpolate bounds format % y. A dict's values may be printed once for
-// each %(name)s, anything else once.
+// checkInterpolate bounds format % y. Each %(name)s may print a value of a dict again.
 func checkInterpolate(t *starlark.Thread, format string, y starlark.Value) error {
 	values := []starlark.Value{y}
 	if tuple, ok := y.(starlark.Tuple); ok {
@@ -115,3 +163,29 @@ func saturatingMul(a, b uint64) uint64 {
 	}
 	return a * b
 }
+
+// CheckCompare refuses values that are too large to compare in Go. The error is a *LimitError.
+func CheckCompare(what string, values ...starlark.Value) error {
+	for _, v := range values {
+		if err := checkComparable(what, v); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// CheckPrint refuses values whose text would be too long. The error is a *LimitError.
+func CheckPrint(what string, values ...starlark.Value) error {
+	n, err := printedSize(what, values...)
+	if err == nil && n > maxValue {
+		err = tooBig(what, n)
+	}
+	return err
+}
+
+// IsStopped reports whether err means that the evaluation was stopped, so that the caller must end
+// too.
+func IsStopped(err error) bool { return isCancelled(err) }
+
+// Explain makes the *Error of a call that a function in Go made itself.
+func (i *Interp) Explain(err error) *Error { return i.describe(err) }
