@@ -8,6 +8,7 @@ import (
 
 	"github.com/urfave/cli/v2"
 
+	"torchx/cmd/internal/grammar"
 	"torchx/cmd/internal/ui"
 )
 
@@ -131,7 +132,7 @@ func helpFlags(b *strings.Builder, flags []cli.Flag, width int) {
 		placeholder, usage := UnquoteUsage(d.GetUsage())
 		names := make([]string, len(f.Names()))
 		for i, n := range f.Names() {
-			names[i] = Dashes(n)
+			names[i] = grammar.Spelling(n)
 		}
 		slices.SortStableFunc(names, func(a, b string) int { return dashCount(a) - dashCount(b) })
 		label := strings.Join(names, ", ")
@@ -167,4 +168,10 @@ func helpEntry(b *strings.Builder, label, text string, width int) {
 	for _, l := range lines {
 		b.WriteString(strings.Repeat(" ", helpColumn) + l + "\n")
 	}
+}
+
+// Group completes a command that has sub-commands: alone it prints its help.
+func (f *Factory) Group(c *cli.Command) *cli.Command {
+	c.Action = func(*cli.Context) error { return f.Print(CommandHelp(c, c.Name, ui.TerminalWidth(f.Out))) }
+	return c
 }

@@ -10,6 +10,7 @@ import (
 
 	"github.com/urfave/cli/v2"
 
+	"torchx/cmd/internal/grammar"
 	"torchx/cmd/internal/program"
 	"torchx/cmd/internal/ui"
 	"torchx/runtime/suggest"
@@ -41,7 +42,7 @@ func onlyStdin(c *cli.Context) error {
 		case "stdin", "dryrun", "dry-run", "json", "queue":
 			continue
 		}
-		return program.Usagef("run", "%s cannot be used with --stdin: put it into the JSON", program.Dashes(name))
+		return program.Usagef("run", "%s cannot be used with --stdin: put it into the JSON", grammar.Spelling(name))
 	}
 	if c.NArg() > 0 {
 		return program.Usagef("run", "a component cannot be named with --stdin: put it into the JSON as component_name")
