@@ -12,11 +12,11 @@ import (
 	"torchx/cmd/internal/ui"
 )
 
-// CompleteCommand is the hidden command that the scripts of `torchx completion`
+// Command is the hidden command that the scripts of `torchx completion`
 // call with the words of the line up to the cursor, the program's name first. It
 // prints a line for each word that can stand there, value TAB explanation, and
 // lines with a colon in front that tell the script what else to do.
-const CompleteCommand = "__complete"
+const Command = "__complete"
 
 // What a script is told beside the words.
 const (
@@ -53,21 +53,21 @@ type partialLine struct {
 
 // Complete serves the scripts: it prints no messages, and what cannot be found
 // out is left out.
-func Complete(ctx context.Context, t *program.Factory, words []string) error {
+func Complete(ctx context.Context, f *program.Factory, words []string) error {
 	if len(words) == 0 {
 		return nil
 	}
-	t = t.With(func(f *program.Factory) { f.Err = io.Discard })
-	app := t.CommandLine()
+	f = f.With(func(c *program.Factory) { c.Err = io.Discard })
+	app := f.CommandLine()
 	c := &completer{
-		Factory: t, grammar: program.GrammarOf(app), commands: app.Commands, global: app.Flags,
+		Factory: f, grammar: program.GrammarOf(app), commands: app.Commands, global: app.Flags,
 		current: words[len(words)-1],
 	}
 	if len(words) > 1 {
 		c.line = read(c.grammar, words[1:len(words)-1])
 		c.find(ctx)
 	}
-	return t.Print(c.text())
+	return f.Print(c.text())
 }
 
 // text is the answer: the words that begin as the one at the cursor, each once.
