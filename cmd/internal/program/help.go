@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-	"unicode/utf8"
 
 	"github.com/urfave/cli/v2"
 
@@ -101,7 +100,7 @@ func usageLines(begin, usage string, width int) string {
 	var b strings.Builder
 	line := begin
 	for _, part := range parts {
-		if len(line) > len(begin) && len(line)+len(part) > width {
+		if len(line) > len(begin) && ui.TextWidth(line)+ui.TextWidth(part) > width {
 			b.WriteString(strings.TrimRight(line, " ") + "\n")
 			line = strings.Repeat(" ", len(begin))
 		}
@@ -160,7 +159,7 @@ func UnquoteUsage(usage string) (placeholder, text string) {
 func helpEntry(b *strings.Builder, label, text string, width int) {
 	lines := ui.WrapText(text, width-helpColumn)
 	first := "  " + label
-	if n := utf8.RuneCountInString(first); n+2 <= helpColumn {
+	if n := ui.TextWidth(first); n+2 <= helpColumn {
 		first += strings.Repeat(" ", helpColumn-n) + lines[0]
 		lines = lines[1:]
 	}
