@@ -5,6 +5,7 @@ package imports
 
 import (
 	"encoding/json"
+	"maps"
 	"os/exec"
 	"slices"
 	"strings"
@@ -39,6 +40,7 @@ var allowed = map[string][]string{
 	"runtime/failpoint":   {},
 	"runtime/filelock":    {},
 	"runtime/history":     {"runtime/spec"},
+	"runtime/jsondiff":    {},
 	"runtime/kv":          {},
 	"runtime/lazyregexp":  {},
 	"runtime/library":     {"runtime/library/git", "runtime/suggest"},
@@ -87,12 +89,27 @@ var allowed = map[string][]string{
 	"components": {},
 }
 
+// shared lists, for each package that rooms share, the others below cmd/internal that it
+// may import. All other packages there are rooms, which hold commands.
+var shared = map[string][]string{
+	"follow":   {"program", "tty", "ui"},
+	"grammar":  {"ui"},
+	"planning": {"program", "ui"},
+	"program":  {"grammar", "ui"},
+	"tty":      {"ui"},
+	"ui":       {},
+}
+
+// besides lists rooms that a room imports: completion asks app for states and orders.
+var besides = map[string][]string{"complete": {"app"}}
+
 // external lists the packages of ours that may import a module, by its prefix.
 var external = map[string][]string{
 	"go.starlark.net/":          {"starlark/"},
 	"modernc.org/sqlite":        {"state"},
 	"github.com/sourcegraph/":   {"starlark/lsp"},
 	"github.com/urfave/cli/":    {"cmd/"},
+	"github.com/clipperhouse/":  {"cmd/internal/ui"},
 	"github.com/docker/docker/": {"backends/docker", "test/enginetest"},
 	"github.com/creack/pty":     {"backends/local/proc"},
 	"k8s.io/":                   {"backends/kubernetes", "test/clustertest"},
@@ -125,6 +142,7 @@ func check(t *testing.T, name string, imports []string) {
 		if ours, isOurs := strings.CutPrefix(i, "torchx/"); isOurs {
 			checkFolder(t, name, ours)
 			checkPackage(t, name, ours)
+			checkRoom(t, name, ours)
 		}
 		for module, users := range external {
 			if strings.HasPrefix(i, module) && !under(name, append(users, "test/bench/floor")) {
@@ -161,6 +179,24 @@ func checkPackage(t *testing.T, name, other string) {
 		}
 	}
 	t.Errorf("%s may not import %s: its rule is %q", name, other, allowed[name])
+}
+
+// checkRoom checks the imports between packages below cmd/internal: only main imports
+// rooms, and rooms import what they share.
+func checkRoom(t *testing.T, name, other string) {
+	t.Helper()
+	to, isInternal := strings.CutPrefix(other, "cmd/internal/")
+	from, fromInternal := strings.CutPrefix(name, "cmd/internal/")
+	if !isInternal || !fromInternal {
+		return
+	}
+	may, isShared := shared[from]
+	if !isShared {
+		may = append(slices.Collect(maps.Keys(shared)), besides[from]...)
+	}
+	if !slices.Contains(may, to) {
+		t.Errorf("%s may not import %s: of the packages below cmd/internal it imports only %q", name, other, may)
+	}
 }
 
 func folderOf(name string) string {

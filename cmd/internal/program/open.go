@@ -117,13 +117,13 @@ func (f *Factory) Loader() (*component.Loader, error) {
 	if err != nil {
 		return nil, err
 	}
-	resources, err := f.resources()
+	resources, err := f.ProjectResources()
 	if err != nil {
 		return nil, err
 	}
 	libraries := f.OpenLibraries()
 	return component.NewLoader(component.Config{
-		Dir: f.Env.Dir, Builtins: components.FS, Image: image, Version: Version, Resources: resources,
+		Dir: f.Env.Dir, Builtins: components.FS, Image: image, Version: Version, Resources: namedResources(resources),
 		Library: libraries.Open, Libraries: libraries.Names,
 		Getenv: f.Env.Lookup,
 		Print:  func(msg string) { f.Line("", msg) },

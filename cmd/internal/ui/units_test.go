@@ -2,6 +2,7 @@ package ui
 
 import (
 	"testing"
+	"time"
 )
 
 func TestUsageTexts(t *testing.T) {
@@ -14,6 +15,18 @@ func TestUsageTexts(t *testing.T) {
 	for n, want := range map[float64]string{0: "0.00 s", 59.99: "59.99 s", 61: "1:01", 3723: "1:02:03", 90061: "1d01:01:01"} {
 		if got := secondsText(n); got != want {
 			t.Errorf("%v: %q, want %q", n, got, want)
+		}
+	}
+}
+
+func TestAge(t *testing.T) {
+	t.Parallel()
+	for want, d := range map[string]time.Duration{
+		"0s": -time.Second, "59s": 59 * time.Second, "2m": 150 * time.Second,
+		"47h": 47*time.Hour + time.Minute, "3d": 80 * time.Hour,
+	} {
+		if got := Age(d); got != want {
+			t.Errorf("%v: got %s, want %s", d, got, want)
 		}
 	}
 }
