@@ -99,8 +99,8 @@ func (b *Backend) Place(cfg backend.Config) (backend.Config, error) {
 
 // placeOf is the cluster that options mean.
 func placeOf(cfg backend.Config) (p kube.Place) {
-	set(&p.Kubeconfig, cfg["kubeconfig"])
-	set(&p.Context, cfg["context"])
+	p.Kubeconfig, _ = cfg["kubeconfig"].(string)
+	p.Context, _ = cfg["context"].(string)
 	return p
 }
 

@@ -6,6 +6,8 @@ import (
 	"slices"
 
 	batchv1 "k8s.io/api/batch/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/utils/ptr"
 
 	"torchx/backends/kubernetes/kube"
 	"torchx/backends/kubernetes/label"
@@ -72,4 +74,60 @@ func installed(g kube.Groups) []form {
 		}
 	}
 	return has
+}
+
+// Submitted returns what the annotation of an app says, or what its pods' templates
+// tell. Errors: backends.ErrNotFound, backends.ErrUnavailable.
+func (b *Backend) Submitted(ctx context.Context, id string) (*backend.Submitted, error) {
+	t, err := b.target(ctx, id)
+	if err != nil {
+		return nil, err
+	}
+	a, err := t.find(ctx)
+	if err != nil {
+		return nil, err
+	}
+	for _, meta := range a.meta() {
+		if r, err := decodeRecord(meta.Annotations[label.App]); err == nil {
+			return &backend.Submitted{App: r.App, Cfg: r.Cfg, Component: r.Component, Args: r.Args}, nil
+		}
+	}
+	return &backend.Submitted{App: rebuild(t.name, a.groups()), Partial: true}, nil
+}
+
+// meta are the metadata of the main objects.
+func (a *app) meta() (all []*metav1.ObjectMeta) {
+	switch a.form {
+	case formVolcano:
+		return append(all, &a.volcano.ObjectMeta)
+	case formJobSet:
+		return append(all, &a.jobSet.ObjectMeta)
+	}
+	for i := range a.jobs {
+		all = append(all, &a.jobs[i].ObjectMeta)
+	}
+	return all
+}
+
+// groups are the templates of an app.
+func (a *app) groups() (all []group) {
+	switch a.form {
+	case formVolcano:
+		for i := range a.volcano.Spec.Tasks {
+			t := &a.volcano.Spec.Tasks[i]
+			all = append(all, group{t.Name, int(t.Replicas), &t.Template})
+		}
+	case formJobSet:
+		for i := range a.jobSet.Spec.ReplicatedJobs {
+			j := &a.jobSet.Spec.ReplicatedJobs[i]
+			n := max(1, int(ptr.Deref(j.Template.Spec.Completions, 0)))
+			all = append(all, group{j.Name, n * int(j.Replicas), &j.Template.Spec.Template})
+		}
+	default:
+		for i := range a.jobs {
+			j := &a.jobs[i]
+			all = append(all, group{j.Name, max(1, int(ptr.Deref(j.Spec.Completions, 0))), &j.Spec.Template})
+		}
+	}
+	return all
 }

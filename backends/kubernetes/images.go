@@ -113,3 +113,30 @@ func (im *images) nameWorkspace(ctx context.Context, plan *backend.Plan, role *s
 	}
 	return name, nil
 }
+
+// pushes are the images to push, with the folders of those that are built from a workspace.
+func (r *Request) pushes(ctx context.Context, p *backend.Plan) (pushes []workspace.Push, err error) {
+	trees, bases := r.trees, r.bases
+	if trees == nil { // the plan was read from a file
+		again := &backend.Plan{App: p.App.Clone()}
+		im := images{push: map[string]PushedImage{}}
+		for i := range again.App.Roles {
+			role := &again.App.Roles[i]
+			if role.Workspace == nil || len(role.Workspace.Projects) == 0 {
+				continue
+			}
+			if _, err := im.nameWorkspace(ctx, again, role, "/"); err != nil {
+				return nil, err
+			}
+		}
+		trees, bases = im.trees, im.bases
+	}
+	for local, remote := range r.ImagesToPush {
+		push := workspace.Push{Local: local, Remote: remote.String(), Tree: trees[local], Base: bases[local]}
+		if push.Tree == nil && !strings.HasPrefix(local, localImage) {
+			return nil, fmt.Errorf("no workspace of the app makes the image %s: its files have changed since the app was planned; plan it again", local)
+		}
+		pushes = append(pushes, push)
+	}
+	return pushes, nil
+}

@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"k8s.io/apimachinery/pkg/util/validation"
+	"k8s.io/utils/ptr"
 
 	"torchx/backends/kubernetes/label"
 	"torchx/runtime/backend"
@@ -155,7 +156,7 @@ type replicated struct {
 
 // templates are those of an object.
 func templates(o Object) (all []replicated) {
-	counts := func(n *int32) int { return max(1, int(value(n))) }
+	counts := func(n *int32) int { return max(1, int(ptr.Deref(n, 0))) }
 	switch o := o.(type) {
 	case *VolcanoJob:
 		for i := range o.Spec.Tasks {

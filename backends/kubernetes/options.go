@@ -6,6 +6,7 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/util/validation"
+	"k8s.io/utils/ptr"
 
 	"torchx/runtime/backend"
 )
@@ -123,7 +124,7 @@ func (o *options) check(tolerations []string) error {
 	if problems := validation.IsDNS1123Label(o.namespace); len(problems) > 0 {
 		return bad("namespace", o.namespace, problems[0])
 	}
-	for key, n := range map[string]int{"reserved_millicpu": o.reservedCPU, "reserved_memmb": o.reservedMem, "efa_device_count": value(o.efa), "ttl_seconds": int(value(o.ttl))} {
+	for key, n := range map[string]int{"reserved_millicpu": o.reservedCPU, "reserved_memmb": o.reservedMem, "efa_device_count": ptr.Deref(o.efa, 0), "ttl_seconds": int(ptr.Deref(o.ttl, 0))} {
 		if n < 0 {
 			return bad(key, n, "must not be negative")
 		}
@@ -151,14 +152,6 @@ func (o *options) check(tolerations []string) error {
 		o.tolerations = append(o.tolerations, t)
 	}
 	return nil
-}
-
-func value[T any](p *T) T {
-	if p == nil {
-		var zero T
-		return zero
-	}
-	return *p
 }
 
 // parseToleration reads key[=value][:effect], the words of kubectl taint. Without

@@ -9,6 +9,8 @@ import (
 	"strings"
 	"testing"
 
+	"k8s.io/utils/ptr"
+
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/util/validation"
 
@@ -240,7 +242,7 @@ func TestRetries(t *testing.T) {
 	if set.FailurePolicy.MaxRestarts != 3 || !slices.Equal(set.FailurePolicy.Rules[0].TargetReplicatedJobs, []string{"b", "c"}) {
 		t.Errorf("failure policy %+v", set.FailurePolicy)
 	}
-	if s := set.ReplicatedJobs[1].Template.Spec; value(s.BackoffLimitPerIndex) != 2 || value(s.MaxFailedIndexes) != 0 || s.BackoffLimit != nil {
+	if s := set.ReplicatedJobs[1].Template.Spec; ptr.Deref(s.BackoffLimitPerIndex, 0) != 2 || ptr.Deref(s.MaxFailedIndexes, 0) != 0 || s.BackoffLimit != nil {
 		t.Errorf("role b %s", asJSON2(t, s))
 	}
 	if s := set.ReplicatedJobs[2].Template.Spec; s.BackoffLimit == nil || *s.BackoffLimit != 0 || s.BackoffLimitPerIndex != nil {
@@ -284,7 +286,7 @@ func TestElastic(t *testing.T) {
 	two := 2
 	r := role("w", func(r *spec.Role) { r.NumReplicas, r.MinReplicas = 5, &two })
 	_, req := plan(t, input(t, "gang=job", r))
-	if s := req.Objects[0].(*Job).Spec; value(s.BackoffLimitPerIndex) != 0 || value(s.MaxFailedIndexes) != 3 {
+	if s := req.Objects[0].(*Job).Spec; ptr.Deref(s.BackoffLimitPerIndex, 0) != 0 || ptr.Deref(s.MaxFailedIndexes, 0) != 3 {
 		t.Errorf("job %s", asJSON2(t, s))
 	}
 	_, req = plan(t, input(t, "gang=job,fail_fast=false", r))
@@ -311,7 +313,7 @@ func TestOptionsInPlan(t *testing.T) {
 		"secrets":     len(pod.Spec.ImagePullSecrets) == 2 && pod.Spec.ImagePullSecrets[1].Name == "s2",
 		"pull policy": c.ImagePullPolicy == "Never",
 		"network":     pod.Spec.HostNetwork && pod.Spec.DNSPolicy == "ClusterFirstWithHostNet",
-		"ttl":         value(req.Objects[0].(*Job).Spec.TTLSecondsAfterFinished) == 60,
+		"ttl":         ptr.Deref(req.Objects[0].(*Job).Spec.TTLSecondsAfterFinished, 0) == 60,
 		"labels":      pod.Labels["team"] == "x" && req.Objects[1].Meta().Labels["team"] == "x",
 		"annotations": pod.Annotations["note"] == "y" && req.Objects[0].Meta().Annotations["note"] == "y",
 		"kueue":       req.Objects[0].Meta().Labels[label.Kueue] == "kq" && req.Objects[1].Meta().Labels[label.Kueue] == "",

@@ -20,36 +20,13 @@ type group struct {
 	template *corev1.PodTemplateSpec
 }
 
-// groups are the templates of an app.
-func (a *app) groups() (all []group) {
-	switch a.form {
-	case formVolcano:
-		for i := range a.volcano.Spec.Tasks {
-			t := &a.volcano.Spec.Tasks[i]
-			all = append(all, group{t.Name, int(t.Replicas), &t.Template})
-		}
-	case formJobSet:
-		for i := range a.jobSet.Spec.ReplicatedJobs {
-			j := &a.jobSet.Spec.ReplicatedJobs[i]
-			n := max(1, int(value(j.Template.Spec.Completions)))
-			all = append(all, group{j.Name, n * int(j.Replicas), &j.Template.Spec.Template})
-		}
-	default:
-		for i := range a.jobs {
-			j := &a.jobs[i]
-			all = append(all, group{j.Name, max(1, int(value(j.Spec.Completions))), &j.Spec.Template})
-		}
-	}
-	return all
-}
-
 // rebuild makes an app of what its templates tell: roles by their labels, or each
 // template a role where there are none.
-func (a *app) rebuild(name string) *spec.App {
+func rebuild(name string, groups []group) *spec.App {
 	app := &spec.App{Name: name, Roles: []spec.Role{}, Metadata: map[string]any{}}
 	at := map[string]int{}
 	index := map[string]int{}
-	for _, g := range a.groups() {
+	for _, g := range groups {
 		role := g.template.Labels[label.Role]
 		if role == "" {
 			role = g.name

@@ -3,15 +3,12 @@ package kubernetes
 import (
 	"bytes"
 	"compress/gzip"
-	"context"
 	"encoding/base64"
 	"encoding/json"
 	"fmt"
 	"io"
 	"maps"
 	"strings"
-
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"torchx/backends/kubernetes/label"
 	"torchx/runtime/backend"
@@ -108,37 +105,4 @@ func decodeRecord(text string) (*record, error) {
 		return nil, io.ErrUnexpectedEOF
 	}
 	return r, nil
-}
-
-// Submitted returns what the annotation of an app says, or what its pods' templates
-// tell. Errors: backends.ErrNotFound, backends.ErrUnavailable.
-func (b *Backend) Submitted(ctx context.Context, id string) (*backend.Submitted, error) {
-	t, err := b.target(ctx, id)
-	if err != nil {
-		return nil, err
-	}
-	a, err := t.find(ctx)
-	if err != nil {
-		return nil, err
-	}
-	for _, meta := range a.meta() {
-		if r, err := decodeRecord(meta.Annotations[label.App]); err == nil {
-			return &backend.Submitted{App: r.App, Cfg: r.Cfg, Component: r.Component, Args: r.Args}, nil
-		}
-	}
-	return &backend.Submitted{App: a.rebuild(t.name), Partial: true}, nil
-}
-
-// meta are the metadata of the main objects.
-func (a *app) meta() (all []*metav1.ObjectMeta) {
-	switch a.form {
-	case formVolcano:
-		return append(all, &a.volcano.ObjectMeta)
-	case formJobSet:
-		return append(all, &a.jobSet.ObjectMeta)
-	}
-	for i := range a.jobs {
-		all = append(all, &a.jobs[i].ObjectMeta)
-	}
-	return all
 }

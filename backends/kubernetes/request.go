@@ -2,7 +2,10 @@ package kubernetes
 
 import (
 	"encoding/json"
+	"fmt"
 	"maps"
+	"slices"
+	"strings"
 
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
@@ -10,6 +13,8 @@ import (
 
 	"torchx/backends/kubernetes/label"
 	"torchx/backends/workspace"
+	"torchx/runtime/backend"
+	"torchx/runtime/spec"
 )
 
 // Request is what the cluster is asked to make.
@@ -117,4 +122,64 @@ func (b *builder) head(kind metav1.TypeMeta, name string) head {
 		meta.Labels[label.Kueue] = b.options.kueueQueue
 	}
 	return head{kind, meta}
+}
+
+// settle takes the form that the cluster has where nobody chose one.
+func (r *Request) settle(p *backend.Plan, has []form) error {
+	if r.builder != nil && r.builder.options.gang == formAuto {
+		b := *r.builder
+		if b.form = choose(b.in.App, b.options, has); b.form != r.form() {
+			objects, err := b.build()
+			if err != nil {
+				return err
+			}
+			r.Objects = objects
+		}
+		for _, w := range formWarnings(b.in.App, b.form, b.options) {
+			p.Progress.Tell(backend.Step{Warning: w})
+		}
+	}
+	f := r.form()
+	if slices.Contains(has, f) {
+		return nil
+	}
+	var names []string
+	for _, h := range has {
+		names = append(names, string(h))
+	}
+	slices.Sort(names)
+	return backend.Errorf(backend.ErrUnavailable, "the cluster has no %s, which gang=%s needs: install it, or take another form (-cfg gang=auto; there is %s)",
+		needs[f], f, strings.Join(names, ", "))
+}
+
+// needs is what a form needs on the cluster.
+var needs = map[form]string{formVolcano: "Volcano", formJobSet: "JobSet", formJob: "Job"}
+
+// checkImages refuses what is no image's name.
+func (r *Request) checkImages() error {
+	for _, o := range r.Objects {
+		for _, t := range templates(o) {
+			for _, c := range t.Spec.Containers {
+				if c.Image == spec.None || c.Image == spec.Missing {
+					return fmt.Errorf("container %s has no image, which every pod needs: set Role(image=...) or --image", c.Name)
+				}
+			}
+		}
+	}
+	return nil
+}
+
+// ownerFirst are the objects with the one that owns the others in front: the main
+// one, but with gang=job the service. A Job that its ttl_seconds delete must not take
+// along the other roles'.
+func (r *Request) ownerFirst() []Object {
+	if r.form() == formJob {
+		for i, o := range r.Objects {
+			if _, ok := o.(*Service); ok {
+				first := append([]Object{o}, r.Objects[:i]...)
+				return append(first, r.Objects[i+1:]...)
+			}
+		}
+	}
+	return r.Objects
 }

@@ -62,3 +62,38 @@ func (o options) selector(r spec.Resource) map[string]string {
 	}
 	return selector
 }
+
+// needs is what all replicas together take of a quota, by the names that quotas use
+// (k8s.io/kubernetes/pkg/quota/v1/evaluator/core).
+func (r *Request) needs() corev1.ResourceList {
+	sum := corev1.ResourceList{}
+	add := func(name corev1.ResourceName, q resource.Quantity, times int) {
+		total := sum[name]
+		q = q.DeepCopy()
+		q.Mul(int64(times))
+		total.Add(q)
+		sum[name] = total
+	}
+	for _, o := range r.Objects {
+		for _, t := range templates(o) {
+			one := resource.MustParse("1")
+			add(corev1.ResourcePods, one, t.replicas)
+			add("count/pods", one, t.replicas)
+			for i := range t.Spec.Containers {
+				c := &t.Spec.Containers[i].Resources
+				for name, q := range c.Limits {
+					add("limits."+name, q, t.replicas)
+					if _, ok := c.Requests[name]; !ok { // a limit is a request, too
+						add("requests."+name, q, t.replicas)
+						add(name, q, t.replicas)
+					}
+				}
+				for name, q := range c.Requests {
+					add("requests."+name, q, t.replicas)
+					add(name, q, t.replicas)
+				}
+			}
+		}
+	}
+	return sum
+}

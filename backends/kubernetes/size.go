@@ -2,6 +2,7 @@ package kubernetes
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 
 	"torchx/backends/kubernetes/kube"
@@ -19,7 +20,11 @@ const (
 
 // checkSize refuses a Volcano Job that the cluster's store could not hold, or not with
 // its status: that would show when all else is done, or never.
-func (s *submission) checkSize(job *VolcanoJob) error {
+func (r *Request) checkSize() error {
+	job, ok := r.Objects[0].(*VolcanoJob)
+	if !ok {
+		return nil
+	}
 	data, err := json.Marshal(job)
 	if err != nil {
 		return err
@@ -34,3 +39,11 @@ func (s *submission) checkSize(job *VolcanoJob) error {
 
 // sizeText rounds to what fits into a sentence.
 func sizeText(n int) string { return fmt.Sprintf("%.1f MB", float64(n)/1e6) }
+
+// tooLarge says what helps against an object that the cluster's store cannot hold.
+func tooLarge(err error, f form) error {
+	if f != formVolcano || !errors.Is(err, kube.ErrTooLarge) {
+		return err
+	}
+	return fmt.Errorf("%w: gang=volcano describes each replica, use -cfg gang=jobset or gang=job, which describe each role", err)
+}

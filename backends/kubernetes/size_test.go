@@ -22,7 +22,7 @@ func TestCheckSize(t *testing.T) {
 		for range replicas {
 			job.Spec.Tasks = append(job.Spec.Tasks, one)
 		}
-		err := (&submission{}).checkSize(job)
+		err := (&Request{Objects: []Object{job}}).checkSize()
 		switch {
 		case fits && err != nil:
 			t.Errorf("%d replicas: %v", replicas, err)

@@ -60,21 +60,6 @@ func (s *submission) create(ctx context.Context, req *Request) error {
 	return nil
 }
 
-// ownerFirst are the objects with the one that owns the others in front: the main
-// one, but with gang=job the service. A Job that its ttl_seconds delete must not take
-// along the other roles'.
-func (r *Request) ownerFirst() []Object {
-	if r.form() == formJob {
-		for i, o := range r.Objects {
-			if _, ok := o.(*Service); ok {
-				first := append([]Object{o}, r.Objects[:i]...)
-				return append(first, r.Objects[i+1:]...)
-			}
-		}
-	}
-	return r.Objects
-}
-
 // make makes one object. Where the answer got lost it looks whether the object is there.
 func (s *submission) make(ctx context.Context, o Object) error {
 	m := made{of: kube.Of(o.Type().APIVersion, o.Type().Kind)}

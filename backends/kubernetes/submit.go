@@ -4,11 +4,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"slices"
 	"strings"
 
 	"torchx/runtime/backend"
-	"torchx/runtime/spec"
 )
 
 // notStarted is what `torchx run` ends with where the cluster refuses a planned app.
@@ -74,51 +72,6 @@ func (b *Backend) start(ctx context.Context, p *backend.Plan) error {
 	}
 	if err := follow(); err != nil {
 		p.Progress.Tell(backend.Step{Warning: err.Error() + "; the next command tries again"})
-	}
-	return nil
-}
-
-// settle takes the form that the cluster has where nobody chose one.
-func (r *Request) settle(p *backend.Plan, has []form) error {
-	if r.builder != nil && r.builder.options.gang == formAuto {
-		b := *r.builder
-		if b.form = choose(b.in.App, b.options, has); b.form != r.form() {
-			objects, err := b.build()
-			if err != nil {
-				return err
-			}
-			r.Objects = objects
-		}
-		for _, w := range formWarnings(b.in.App, b.form, b.options) {
-			p.Progress.Tell(backend.Step{Warning: w})
-		}
-	}
-	f := r.form()
-	if slices.Contains(has, f) {
-		return nil
-	}
-	var names []string
-	for _, h := range has {
-		names = append(names, string(h))
-	}
-	slices.Sort(names)
-	return backend.Errorf(backend.ErrUnavailable, "the cluster has no %s, which gang=%s needs: install it, or take another form (-cfg gang=auto; there is %s)",
-		needs[f], f, strings.Join(names, ", "))
-}
-
-// needs is what a form needs on the cluster.
-var needs = map[form]string{formVolcano: "Volcano", formJobSet: "JobSet", formJob: "Job"}
-
-// checkImages refuses what is no image's name.
-func (r *Request) checkImages() error {
-	for _, o := range r.Objects {
-		for _, t := range templates(o) {
-			for _, c := range t.Spec.Containers {
-				if c.Image == spec.None || c.Image == spec.Missing {
-					return fmt.Errorf("container %s has no image, which every pod needs: set Role(image=...) or --image", c.Name)
-				}
-			}
-		}
 	}
 	return nil
 }

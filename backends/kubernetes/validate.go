@@ -24,9 +24,9 @@ func (s *submission) validate(ctx context.Context, req *Request, app *spec.App) 
 		if err := s.checkVolcano(ctx, job); err != nil {
 			return err
 		}
-		if err := s.checkSize(job); err != nil {
-			return err
-		}
+	}
+	if err := req.checkSize(); err != nil {
+		return err
 	}
 	for _, o := range req.Objects {
 		if err := s.try(ctx, kube.Of(o.Type().APIVersion, o.Type().Kind), o); err != nil {
@@ -119,12 +119,4 @@ func (s *submission) queues(ctx context.Context) string {
 		names = append(names[:most], "...")
 	}
 	return "; there is " + strings.Join(names, ", ")
-}
-
-// tooLarge says what helps against an object that the cluster's store cannot hold.
-func tooLarge(err error, f form) error {
-	if f != formVolcano || !errors.Is(err, kube.ErrTooLarge) {
-		return err
-	}
-	return fmt.Errorf("%w: gang=volcano describes each replica, use -cfg gang=jobset or gang=job, which describe each role", err)
 }
