@@ -11,6 +11,7 @@ import (
 	"syscall"
 
 	"torchx/backends/kubernetes/archive"
+	"torchx/backends/kubernetes/manifest"
 	"torchx/runtime/agent"
 	"torchx/runtime/backend"
 	"torchx/runtime/spec"
@@ -95,7 +96,7 @@ func (h *agentHistory) setStatus(ctx context.Context, s *spec.Status) error {
 	if err != nil {
 		return err
 	}
-	return store.SetStatus(ctx, Name, h.id, s)
+	return store.SetStatus(ctx, manifest.Name, h.id, s)
 }
 
 func (h *agentHistory) positions(ctx context.Context) archive.Positions {

@@ -9,6 +9,7 @@ import (
 
 	"torchx/backends/kubernetes/archive"
 	"torchx/backends/kubernetes/kube"
+	"torchx/backends/kubernetes/manifest"
 	"torchx/backends/workspace"
 	"torchx/runtime/backend"
 )
@@ -34,7 +35,7 @@ type Config struct {
 
 // Backend is the kubernetes backend. A cluster is contacted when it is first needed.
 type Backend struct {
-	planner
+	manifest.Planner
 	config Config
 
 	mu      sync.Mutex
@@ -56,11 +57,11 @@ func New(c Config) (*Backend, error) {
 	if c.Environ == nil {
 		c.Environ = os.Environ()
 	}
-	return &Backend{planner: planner{version: c.Version}, config: c, clients: map[kube.Place]*kube.Client{}}, nil
+	return &Backend{Planner: manifest.Planner{Version: c.Version}, config: c, clients: map[kube.Place]*kube.Client{}}, nil
 }
 
 // Name is "kubernetes".
-func (b *Backend) Name() string { return Name }
+func (b *Backend) Name() string { return manifest.Name }
 
 // Close ends what clients hold; apps go on.
 func (b *Backend) Close() error {
@@ -140,7 +141,7 @@ func (b *Backend) client(p kube.Place, warn func(line string)) (*kube.Client, er
 	if err != nil {
 		return nil, err
 	}
-	c, err := a.Open(kube.Config{UserAgent: "torchx/" + b.version, Warn: warn})
+	c, err := a.Open(kube.Config{UserAgent: "torchx/" + b.Version, Warn: warn})
 	if err == nil && warn == nil {
 		b.clients[p] = c
 	}
@@ -171,5 +172,5 @@ func (b *Backend) target(ctx context.Context, id string) (*target, error) {
 // errNoNamespace says how an id is written.
 func errNoNamespace(id string) error {
 	name := strings.Trim(id, ":")
-	return backend.Errorf(backend.ErrInvalidOption, "app id %q has no namespace: write it as NAMESPACE:NAME, such as %s", id, handleOf(appID(defaultNamespace, name)))
+	return backend.Errorf(backend.ErrInvalidOption, "app id %q has no namespace: write it as NAMESPACE:NAME, such as %s", id, manifest.Handle(manifest.AppID(manifest.DefaultNamespace, name)))
 }

@@ -10,6 +10,7 @@ import (
 
 	"torchx/backends/kubernetes/kube"
 	"torchx/backends/kubernetes/label"
+	"torchx/backends/kubernetes/manifest"
 	"torchx/runtime/backend"
 )
 
@@ -51,7 +52,7 @@ func (t *target) stop(ctx context.Context, a *app) error {
 		return err
 	}
 	switch a.form {
-	case formVolcano:
+	case manifest.FormVolcano:
 		if _, ok := a.volcano.Annotations[label.Cancelled]; !ok {
 			if err := t.Patch(ctx, kube.VolcanoJobs, t.namespace, t.name, "", map[string]any{"metadata": meta}); err != nil {
 				return err
@@ -61,7 +62,7 @@ func (t *target) stop(ctx context.Context, a *app) error {
 			return nil
 		}
 		return t.abort(ctx, a.volcano)
-	case formJobSet:
+	case manifest.FormJobSet:
 		return t.Patch(ctx, kube.JobSets, t.namespace, t.name, "", suspend)
 	}
 	for i := range a.jobs {
@@ -88,7 +89,7 @@ type command struct {
 // abort ends a Volcano Job as `vcctl job suspend` does.
 func (t *target) abort(ctx context.Context, j *kube.VolcanoJob) error {
 	yes := true
-	owner := metav1.OwnerReference{APIVersion: typeVolcano.APIVersion, Kind: typeVolcano.Kind, Name: j.Name, UID: j.UID, Controller: &yes}
+	owner := metav1.OwnerReference{APIVersion: manifest.TypeVolcano.APIVersion, Kind: manifest.TypeVolcano.Kind, Name: j.Name, UID: j.UID, Controller: &yes}
 	c := command{
 		TypeMeta:   metav1.TypeMeta{APIVersion: "bus.volcano.sh/v1alpha1", Kind: "Command"},
 		ObjectMeta: metav1.ObjectMeta{GenerateName: j.Name + "-abort-", Namespace: j.Namespace, OwnerReferences: []metav1.OwnerReference{owner}},

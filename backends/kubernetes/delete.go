@@ -8,6 +8,7 @@ import (
 
 	"torchx/backends/kubernetes/kube"
 	"torchx/backends/kubernetes/label"
+	"torchx/backends/kubernetes/manifest"
 	"torchx/runtime/backend"
 )
 
@@ -50,9 +51,9 @@ func (t *target) remove(ctx context.Context, a *app) (first error) {
 		}
 	}
 	switch a.form {
-	case formVolcano:
+	case manifest.FormVolcano:
 		remove(kube.VolcanoJobs, t.name)
-	case formJobSet:
+	case manifest.FormJobSet:
 		remove(kube.JobSets, t.name)
 	default:
 		for i := range a.jobs {

@@ -9,6 +9,7 @@ import (
 
 	"torchx/backends/kubernetes/kube"
 	"torchx/backends/kubernetes/label"
+	"torchx/backends/kubernetes/manifest"
 	"torchx/backends/kubernetes/observe"
 	"torchx/runtime/backend"
 	"torchx/runtime/spec"
@@ -35,7 +36,7 @@ func (b *Backend) Describe(ctx context.Context, id string) (*spec.Status, error)
 // status is what was seen of the app, with its handle.
 func (t *target) status(seen *observe.Seen) *spec.Status {
 	s := seen.Status()
-	s.Handle = handleOf(t.id)
+	s.Handle = manifest.Handle(t.id)
 	return s
 }
 
@@ -85,7 +86,7 @@ func (t *target) glance(ctx context.Context) (*observe.Seen, error) {
 // submitted is the app as it was submitted, nil where nobody wrote it down.
 func (a *app) submitted() *spec.App {
 	for _, meta := range a.meta() {
-		if r, err := decodeRecord(meta.Annotations[label.App]); err == nil {
+		if r, err := manifest.DecodeRecord(meta.Annotations[label.App]); err == nil {
 			return r.App
 		}
 	}
@@ -140,28 +141,28 @@ func (t *target) listPods(ctx context.Context, selector string) ([]corev1.Pod, e
 }
 
 // form is the one that was written down of the app, "" if none was.
-func (t *target) form() form {
+func (t *target) form() manifest.Form {
 	gang, _ := t.cfg["gang"].(string)
-	if f := form(gang); f != formAuto {
+	if f := manifest.Form(gang); f != manifest.FormAuto {
 		return f
 	}
 	return ""
 }
 
 // formOf is the form of the app that pods are of, formAuto if they do not tell.
-func formOf(pods []corev1.Pod) form {
+func formOf(pods []corev1.Pod) manifest.Form {
 	for i := range pods {
 		l := pods[i].Labels
 		switch {
 		case l[label.VolcanoJob] != "":
-			return formVolcano
+			return manifest.FormVolcano
 		case l[label.JobSetName] != "":
-			return formJobSet
+			return manifest.FormJobSet
 		case l[label.JobName] != "":
-			return formJob
+			return manifest.FormJob
 		}
 	}
-	return formAuto
+	return manifest.FormAuto
 }
 
 // selector finds the pods of an app, also of one that torchx did not submit.

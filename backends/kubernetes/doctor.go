@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"torchx/backends/kubernetes/kube"
+	"torchx/backends/kubernetes/manifest"
 	"torchx/runtime/backend"
 )
 
@@ -48,7 +49,7 @@ func (b *Backend) Doctor(ctx context.Context) []backend.Check {
 		return []backend.Check{backend.Failed(kubeconfigCheck, "", "%v", err)}
 	}
 	checks := []backend.Check{backend.Fine(kubeconfigCheck, "%s, server %s", client.Access, client.Server)}
-	o, err := readOptions(cfg)
+	o, err := manifest.ReadOptions(cfg)
 	if err != nil {
 		return append(checks, backend.Failed(optionsCheck, "see `torchx config explain -b kubernetes`", "%v", err))
 	}
@@ -62,7 +63,7 @@ func (b *Backend) Doctor(ctx context.Context) []backend.Check {
 	if err != nil {
 		return append(checks, backend.Failed(serverCheck, "", "%v", err))
 	}
-	c := &clinic{client, groups, o.namespace, o.queue}
+	c := &clinic{client, groups, o.Namespace, o.Queue}
 	checks = append(checks, backend.Fine(serverCheck, "Kubernetes %s, %s", server.GitVersion, server.Platform), skew(server.Major, server.Minor), c.gang())
 	return append(checks, backend.RunExams(ctx, examTime, []backend.Exam{
 		{Name: namespaceCheck, Run: c.checkNamespace},

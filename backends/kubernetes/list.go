@@ -11,6 +11,7 @@ import (
 
 	"torchx/backends/kubernetes/kube"
 	"torchx/backends/kubernetes/label"
+	"torchx/backends/kubernetes/manifest"
 	"torchx/backends/kubernetes/observe"
 	"torchx/runtime/backend"
 	"torchx/runtime/spec"
@@ -28,7 +29,7 @@ func (b *Backend) List(ctx context.Context) ([]spec.Summary, error) {
 		return nil, err
 	}
 	all := []spec.Summary{}
-	for _, f := range forms {
+	for _, f := range manifest.Forms {
 		if !slices.Contains(installed(groups), f) {
 			continue
 		}
@@ -48,17 +49,17 @@ func namespaces(c *kube.Client, cfg backend.Config) []string {
 	}
 	own := c.Namespace
 	if own == "" {
-		own = defaultNamespace
+		own = manifest.DefaultNamespace
 	}
 	return []string{"", own}
 }
 
-func listForm(ctx context.Context, c *kube.Client, f form, namespaces []string) (apps []spec.Summary, err error) {
+func listForm(ctx context.Context, c *kube.Client, f manifest.Form, namespaces []string) (apps []spec.Summary, err error) {
 	for _, ns := range namespaces {
 		switch f {
-		case formVolcano:
+		case manifest.FormVolcano:
 			apps, err = listVolcano(ctx, c, ns)
-		case formJobSet:
+		case manifest.FormJobSet:
 			apps, err = listJobSets(ctx, c, ns)
 		default:
 			apps, err = listJobs(ctx, c, ns)
@@ -111,7 +112,7 @@ func listJobs(ctx context.Context, c *kube.Client, namespace string) (apps []spe
 	of := map[string][]batchv1.Job{}
 	var order []string
 	for i := range jobs.Items {
-		id := appID(jobs.Items[i].Namespace, jobs.Items[i].Labels[label.Instance])
+		id := manifest.AppID(jobs.Items[i].Namespace, jobs.Items[i].Labels[label.Instance])
 		if of[id] == nil {
 			order = append(order, id)
 		}
@@ -140,7 +141,7 @@ func ours(meta *metav1.ObjectMeta, templates ...corev1.PodTemplateSpec) map[stri
 // summary is what the main object tells of an app. How a replica failed only pods
 // know, which are not looked at here.
 func summary(meta *metav1.ObjectMeta, name string, labels map[string]string, seen *observe.Seen) spec.Summary {
-	app := spec.Summary{ID: appID(meta.Namespace, name), Name: labels[label.AppName], State: seen.State(), Foreign: true}
+	app := spec.Summary{ID: manifest.AppID(meta.Namespace, name), Name: labels[label.AppName], State: seen.State(), Foreign: true}
 	s := seen.Status()
 	app.SubmittedAt = s.SubmittedAt
 	if app.State == spec.Succeeded || app.State == spec.Cancelled {

@@ -5,16 +5,17 @@ import (
 	"errors"
 	"fmt"
 
+	"torchx/backends/kubernetes/manifest"
 	"torchx/backends/workspace"
 	"torchx/runtime/backend"
 )
 
 // push builds what is not built and brings local images to where the cluster finds them.
-func (b *Backend) push(ctx context.Context, p *backend.Plan, req *Request, o options) error {
+func (b *Backend) push(ctx context.Context, p *backend.Plan, req *manifest.Request, o manifest.Options) error {
 	if len(req.ImagesToPush) == 0 {
 		return nil
 	}
-	pushes, err := req.pushes(ctx, p)
+	pushes, err := req.Pushes(ctx, p)
 	if err != nil {
 		return err
 	}
@@ -25,5 +26,5 @@ func (b *Backend) push(ctx context.Context, p *backend.Plan, req *Request, o opt
 	if err != nil {
 		return fmt.Errorf("push images: %w", err)
 	}
-	return images.Push(ctx, pushes, workspace.PushOptions{Quiet: o.quiet, Progress: p.Progress})
+	return images.Push(ctx, pushes, workspace.PushOptions{Quiet: o.Quiet, Progress: p.Progress})
 }

@@ -12,6 +12,7 @@ import (
 	"k8s.io/apimachinery/pkg/api/resource"
 
 	"torchx/backends/kubernetes/kube"
+	"torchx/backends/kubernetes/manifest"
 	"torchx/backends/kubernetes/observe"
 	"torchx/runtime/backend"
 	"torchx/runtime/spec"
@@ -21,7 +22,7 @@ import (
 // namespace, which the server looks at pod by pod: the last ones would never be made.
 // What a quota can hold, but does not now, is a warning, and so is what an app can do
 // without. Who may not read quotas is told nothing.
-func (s *submission) checkQuotas(ctx context.Context, req *Request, app *spec.App) error {
+func (s *submission) checkQuotas(ctx context.Context, req *manifest.Request, app *spec.App) error {
 	list, err := kube.ListAll[corev1.ResourceQuota](ctx, s.Client, kube.ResourceQuotas, s.namespace, kube.ListOptions{})
 	if errors.Is(err, kube.ErrForbidden) {
 		return nil
@@ -29,7 +30,7 @@ func (s *submission) checkQuotas(ctx context.Context, req *Request, app *spec.Ap
 	if err != nil || len(list.Items) == 0 {
 		return err
 	}
-	need := req.needs()
+	need := req.Demand()
 	for i := range list.Items {
 		q := &list.Items[i]
 		if len(q.Spec.Scopes) > 0 || q.Spec.ScopeSelector != nil {
@@ -48,7 +49,7 @@ func (s *submission) checkQuotas(ctx context.Context, req *Request, app *spec.Ap
 
 // allAtOnce tells whether the app needs all replicas at the same time.
 func allAtOnce(app *spec.App) bool {
-	return !slices.ContainsFunc(app.Roles, func(r spec.Role) bool { return required(&r) < r.NumReplicas })
+	return !slices.ContainsFunc(app.Roles, func(r spec.Role) bool { return manifest.Required(&r) < r.NumReplicas })
 }
 
 // compareQuota says what a quota can never hold, and what it does not hold now; ""

@@ -3,6 +3,7 @@ package kubernetes
 import (
 	batchv1 "k8s.io/api/batch/v1"
 
+	"torchx/backends/kubernetes/manifest"
 	"torchx/backends/kubernetes/observe"
 	"torchx/runtime/spec"
 )
@@ -15,7 +16,7 @@ func (a *app) seen() *observe.Seen {
 // state is what the controllers say of an app; its pods may know better.
 func (a *app) state() spec.State {
 	seen := a.seen()
-	if a.form == formJob { // one of its Jobs may be missing
+	if a.form == manifest.FormJob { // one of its Jobs may be missing
 		seen.App = a.submitted()
 	}
 	return seen.State()

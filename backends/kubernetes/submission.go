@@ -11,6 +11,7 @@ import (
 
 	"torchx/backends/kubernetes/kube"
 	"torchx/backends/kubernetes/label"
+	"torchx/backends/kubernetes/manifest"
 	"torchx/runtime/backend"
 )
 
@@ -32,9 +33,9 @@ type made struct {
 }
 
 // create makes all objects, first the one whose deletion deletes the others.
-func (s *submission) create(ctx context.Context, req *Request) error {
+func (s *submission) create(ctx context.Context, req *manifest.Request) error {
 	number := rand.Text()
-	objects := req.ownerFirst()
+	objects := req.CreationOrder()
 	for _, o := range objects {
 		if o.Meta().Annotations == nil {
 			o.Meta().Annotations = map[string]string{}
@@ -61,7 +62,7 @@ func (s *submission) create(ctx context.Context, req *Request) error {
 }
 
 // make makes one object. Where the answer got lost it looks whether the object is there.
-func (s *submission) make(ctx context.Context, o Object) error {
+func (s *submission) make(ctx context.Context, o manifest.Object) error {
 	m := made{of: kube.Of(o.Type().APIVersion, o.Type().Kind)}
 	m.TypeMeta, m.Name = o.Type(), o.Meta().Name
 	err := s.Create(ctx, m.of, s.namespace, o, false, &m.Object)

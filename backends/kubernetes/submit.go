@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"strings"
 
+	"torchx/backends/kubernetes/manifest"
 	"torchx/runtime/backend"
 )
 
@@ -27,11 +28,11 @@ func (b *Backend) Submit(ctx context.Context, p *backend.Plan) error {
 
 // start is Submit with errors of any kind.
 func (b *Backend) start(ctx context.Context, p *backend.Plan) error {
-	req, ok := p.Request.(*Request)
+	req, ok := p.Request.(*manifest.Request)
 	if !ok {
 		return fmt.Errorf("not a plan of the kubernetes backend: %T", p.Request)
 	}
-	o, err := readOptions(p.Cfg)
+	o, err := manifest.ReadOptions(p.Cfg)
 	if err != nil {
 		return err
 	}
@@ -44,18 +45,18 @@ func (b *Backend) start(ctx context.Context, p *backend.Plan) error {
 	if err != nil {
 		return err
 	}
-	if err := req.settle(p, installed(groups)); err != nil {
+	if err := req.Settle(p, installed(groups)); err != nil {
 		return err
 	}
-	if err := req.checkImages(); err != nil {
+	if err := req.CheckImages(); err != nil {
 		return err
 	}
-	req.reportErrors()
-	if err := req.remember(p); err != nil {
+	req.AddErrorFiles()
+	if err := req.AddRecord(p); err != nil {
 		return err
 	}
 	s := &submission{Client: c, namespace: req.Objects[0].Meta().Namespace, progress: p.Progress}
-	if o.validate {
+	if o.Validate {
 		if err := s.validate(ctx, req, p.App); err != nil {
 			return err
 		}
@@ -80,8 +81,8 @@ func (b *Backend) start(ctx context.Context, p *backend.Plan) error {
 var errLeft = errors.New("a part is left")
 
 // submit makes the objects; whatever fails, what was made is removed.
-func (s *submission) submit(ctx context.Context, req *Request) error {
-	err := tooLarge(s.create(ctx, req), req.form())
+func (s *submission) submit(ctx context.Context, req *manifest.Request) error {
+	err := manifest.ExplainTooLarge(s.create(ctx, req), req.Form())
 	if err == nil {
 		return nil
 	}

@@ -12,6 +12,7 @@ import (
 
 	"torchx/backends/kubernetes/kube"
 	"torchx/backends/kubernetes/label"
+	"torchx/backends/kubernetes/manifest"
 	"torchx/runtime/backend"
 	"torchx/runtime/spec"
 )
@@ -19,26 +20,26 @@ import (
 // validate has the server check everything before anything is made. Controllers
 // make pods only later, and their refusals are hard to find then: a pod of each role
 // is checked too.
-func (s *submission) validate(ctx context.Context, req *Request, app *spec.App) error {
-	if job, ok := req.Objects[0].(*VolcanoJob); ok {
+func (s *submission) validate(ctx context.Context, req *manifest.Request, app *spec.App) error {
+	if job, ok := req.Objects[0].(*manifest.VolcanoJob); ok {
 		if err := s.checkVolcano(ctx, job); err != nil {
 			return err
 		}
 	}
-	if err := req.checkSize(); err != nil {
+	if err := req.CheckSize(); err != nil {
 		return err
 	}
 	for _, o := range req.Objects {
 		if err := s.try(ctx, kube.Of(o.Type().APIVersion, o.Type().Kind), o); err != nil {
-			return tooLarge(err, req.form())
+			return manifest.ExplainTooLarge(err, req.Form())
 		}
 	}
 	roles := map[string]bool{}
 	for _, o := range req.Objects {
-		for _, t := range templates(o) {
+		for _, t := range manifest.Templates(o) {
 			if role := t.Labels[label.RoleIndex]; !roles[role] {
 				roles[role] = true
-				if err := s.tryPod(ctx, t.template); err != nil {
+				if err := s.tryPod(ctx, t.Template); err != nil {
 					return err
 				}
 			}
@@ -60,7 +61,7 @@ func (s *submission) try(ctx context.Context, r kube.Resource, o any) error {
 // tryPod asks whether the server would take a pod of a template: its service
 // account, priority class, quotas, limits and policies are looked at there. Who may
 // not make pods is not told.
-func (s *submission) tryPod(ctx context.Context, t *template) error {
+func (s *submission) tryPod(ctx context.Context, t *manifest.Template) error {
 	pod := corev1.Pod{TypeMeta: metav1.TypeMeta{APIVersion: "v1", Kind: "Pod"}, ObjectMeta: *t.ObjectMeta.DeepCopy(), Spec: t.Spec}
 	pod.GenerateName, pod.Namespace = checkName, s.namespace
 	err := s.try(ctx, kube.Pods, pod)
@@ -80,7 +81,7 @@ const checkName = "torchx-check-"
 
 // checkVolcano looks whether there are the things that a Volcano Job names. Its
 // webhook would too, where it is installed.
-func (s *submission) checkVolcano(ctx context.Context, job *VolcanoJob) error {
+func (s *submission) checkVolcano(ctx context.Context, job *manifest.VolcanoJob) error {
 	queue := kube.VolcanoQueue{}
 	err := s.Get(ctx, kube.VolcanoQueues, "", job.Spec.Queue, &queue)
 	switch {

@@ -10,6 +10,7 @@ import (
 
 	"torchx/backends/kubernetes/kube"
 	"torchx/backends/kubernetes/label"
+	"torchx/backends/kubernetes/manifest"
 	"torchx/backends/kubernetes/observe"
 	"torchx/runtime/backend"
 	"torchx/runtime/spec"
@@ -162,7 +163,7 @@ func (f *follower) look() (*observe.Seen, error) {
 		return nil, nil //nolint:nilnil // there is nothing yet, which is no error
 	}
 	if !there && !seen.State().Terminal() {
-		return nil, backend.Errorf(backend.ErrNotFound, "app %s is not on %s any more: somebody deleted it before it had ended", handleOf(f.t.id), f.t.Client)
+		return nil, backend.Errorf(backend.ErrNotFound, "app %s is not on %s any more: somebody deleted it before it had ended", manifest.Handle(f.t.id), f.t.Client)
 	}
 	if seen.Pods, seen.Gone, ready = f.pods.Snapshot(); !ready {
 		return nil, nil //nolint:nilnil // as above

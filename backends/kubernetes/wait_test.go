@@ -12,6 +12,7 @@ import (
 
 	"torchx/backends/kubernetes/kube"
 	"torchx/backends/kubernetes/label"
+	"torchx/backends/kubernetes/manifest"
 	"torchx/backends/kubernetes/observe"
 	"torchx/runtime/backend"
 	"torchx/runtime/spec"
@@ -106,7 +107,7 @@ func TestGoneAtOnce(t *testing.T) {
 func TestDeletedPod(t *testing.T) {
 	t.Parallel()
 	eachForm(t, func(t *testing.T, o *observed) {
-		if o.gang == formVolcano {
+		if o.gang == manifest.FormVolcano {
 			return // it makes the pod again, and the app goes on
 		}
 		id := o.start(t, 2, "trap 'sleep $((5-3*JOB_COMPLETION_INDEX)); exit 0' TERM; while true; do sleep 0.1; done", nil, nil) // times are whole seconds
