@@ -3,7 +3,6 @@ package kubernetes
 import (
 	"context"
 	"errors"
-	"fmt"
 	"runtime/debug"
 	"strconv"
 	"strings"
@@ -16,7 +15,7 @@ import (
 
 var _ backend.Doctor = (*Backend)(nil)
 
-// examTime bounds the look at a cluster that has answered once.
+// examTime bounds the checks of a cluster that has answered once.
 const examTime = 10 * time.Second
 
 // Names of checks.
@@ -31,18 +30,12 @@ const (
 	skewCheck       = "version"
 )
 
-// Names on the cluster: Kueue's API group, and what Volcano calls a queue that takes jobs.
-const (
-	kueueGroup = "kueue.x-k8s.io"
-	queueOpen  = "Open"
-)
-
-// oldestServer is the first minor version (1.x) in which Indexed Jobs retry each
-// index by itself (backoffLimitPerIndex is beta, so on, since 1.29).
+// oldestServer is the first minor version (1.x) in which Indexed Jobs retry each index
+// separately (backoffLimitPerIndex is beta, so enabled, since 1.29).
 const oldestServer = 29
 
-// Doctor tells which cluster is used, whether it answers, what runs gangs there, and
-// whether the namespace and the queue can be used that apps go to when -cfg says none.
+// Doctor checks which cluster is used, whether it answers, what runs gangs there, and
+// whether apps can use the default namespace and queue.
 func (b *Backend) Doctor(ctx context.Context) []backend.Check {
 	client, cfg, err := b.cluster(ctx, "")
 	if err != nil {
@@ -63,7 +56,7 @@ func (b *Backend) Doctor(ctx context.Context) []backend.Check {
 	if err != nil {
 		return append(checks, backend.Failed(serverCheck, "", "%v", err))
 	}
-	c := &clinic{client, groups, o.Namespace, o.Queue}
+	c := &checker{client, groups, o.Namespace, o.Queue}
 	checks = append(checks, backend.Fine(serverCheck, "Kubernetes %s, %s", server.GitVersion, server.Platform), skew(server.Major, server.Minor), c.gang())
 	return append(checks, backend.RunExams(ctx, examTime, []backend.Exam{
 		{Name: namespaceCheck, Run: c.checkNamespace},
@@ -72,14 +65,14 @@ func (b *Backend) Doctor(ctx context.Context) []backend.Check {
 	})...)
 }
 
-// clinic looks at one cluster.
-type clinic struct {
+// checker checks one cluster.
+type checker struct {
 	*kube.Client
 	groups           kube.Groups
 	namespace, queue string
 }
 
-// skew compares the server's version with that of the library which speaks to it.
+// skew compares the server's version with the client library's.
 func skew(major, minor string) backend.Check {
 	server, err := strconv.Atoi(strings.TrimRight(minor, "+")) // clouds have "34+"
 	client := clientMinor()
@@ -95,7 +88,8 @@ func skew(major, minor string) backend.Check {
 	return backend.Fine(skewCheck, "the server is 1.%d, torchx speaks 1.%d and needs 1.%d", server, client, oldestServer)
 }
 
-// clientMinor is x of the Kubernetes 1.x that client-go v0.x.y belongs to; 0 is not known.
+// clientMinor returns x of the Kubernetes 1.x that client-go v0.x.y belongs to, 0 if it
+// is not known.
 func clientMinor() int {
 	info, ok := debug.ReadBuildInfo()
 	if !ok {
@@ -110,8 +104,8 @@ func clientMinor() int {
 	return 0
 }
 
-// gang tells what can run replicas here; job always can.
-func (c *clinic) gang() backend.Check {
+// gang checks what can run replicas here; job always can.
+func (c *checker) gang() backend.Check {
 	var found []string
 	if c.groups.Has(kube.VolcanoJobs) {
 		found = append(found, "Volcano (gang=volcano)")
@@ -132,9 +126,9 @@ func (c *clinic) gang() backend.Check {
 	return backend.Fine(gangCheck, "%s, and plain Jobs (gang=job)", strings.Join(found, ", "))
 }
 
-// checkNamespace finds out whether there is the namespace; who may not look at
-// namespaces is told of their rights in it.
-func (c *clinic) checkNamespace(ctx context.Context) backend.Check {
+// checkNamespace checks that the namespace exists. Users who may not read namespaces see
+// their rights in it.
+func (c *checker) checkNamespace(ctx context.Context) backend.Check {
 	var found kube.Object
 	err := c.Get(ctx, kube.Namespaces, "", c.namespace, &found)
 	switch {
@@ -148,8 +142,8 @@ func (c *clinic) checkNamespace(ctx context.Context) backend.Check {
 	return backend.Fine(namespaceCheck, "%s, where apps go when -cfg namespace names none", c.namespace)
 }
 
-// checkQueue finds out whether Volcano takes jobs in the queue.
-func (c *clinic) checkQueue(ctx context.Context) backend.Check {
+// checkQueue checks that Volcano's queue takes jobs.
+func (c *checker) checkQueue(ctx context.Context) backend.Check {
 	if !c.groups.Has(kube.VolcanoQueues) {
 		return backend.Fine(queueCheck, "none without Volcano")
 	}
@@ -162,15 +156,8 @@ func (c *clinic) checkQueue(ctx context.Context) backend.Check {
 		return backend.Failed(queueCheck, "choose one of `kubectl get queues` by -cfg queue=NAME", "Volcano has no queue %s", c.queue)
 	case err != nil:
 		return backend.Failed(queueCheck, "", "%v", err)
-	case found.Status.State != "" && found.Status.State != queueOpen:
+	case found.IsClosed():
 		return backend.Failed(queueCheck, "choose another of `kubectl get queues` by -cfg queue=NAME", "queue %s is %s: it takes no jobs", c.queue, found.Status.State)
 	}
 	return backend.Fine(queueCheck, "%s, where apps go when -cfg queue names none", c.queue)
-}
-
-func (r right) String() string {
-	if r.sub == "" {
-		return fmt.Sprintf("%s %s", r.verb, r.of)
-	}
-	return fmt.Sprintf("%s %s/%s", r.verb, r.of, r.sub)
 }

@@ -4,24 +4,25 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	"torchx/backends/kubernetes/manifest"
+	"torchx/backends/workspace"
 	"torchx/runtime/backend"
 )
 
-// notStarted is what `torchx run` ends with where the cluster refuses a planned app.
+// notStarted is the exit code of `torchx run` if the cluster refuses a planned app.
 const notStarted = 125
 
-// Submit makes the objects of a plan, all or none, and returns when the cluster has
-// them. What the cluster would refuse is found before images are pushed or anything
-// is made. Errors: backends.ErrExists, backends.ErrUnavailable, *backends.StartError.
+// Submit creates the objects of a plan, all or none, and returns when the cluster has
+// them. It finds what the cluster would refuse before it pushes images or creates
+// anything. Errors: ErrExists, ErrUnavailable, *backend.StartError.
 func (b *Backend) Submit(ctx context.Context, p *backend.Plan) error {
 	err := b.start(ctx, p)
-	for _, other := range []error{nil, backend.ErrExists, backend.ErrUnavailable, backend.ErrInvalidOption, errLeft, context.Canceled, context.DeadlineExceeded} {
-		if errors.Is(err, other) {
-			return err
-		}
+	isThat := func(target error) bool { return errors.Is(err, target) }
+	if slices.ContainsFunc([]error{nil, backend.ErrExists, backend.ErrUnavailable, backend.ErrInvalidOption, errPartLeft, context.Canceled, context.DeadlineExceeded}, isThat) {
+		return err
 	}
 	return &backend.StartError{Code: notStarted, Err: err}
 }
@@ -55,9 +56,9 @@ func (b *Backend) start(ctx context.Context, p *backend.Plan) error {
 	if err := req.AddRecord(p); err != nil {
 		return err
 	}
-	s := &submission{Client: c, namespace: req.Objects[0].Meta().Namespace, progress: p.Progress}
+	s := &submission{Client: c, request: req, namespace: req.Objects[0].Meta().Namespace, progress: p.Progress}
 	if o.Validate {
-		if err := s.validate(ctx, req, p.App); err != nil {
+		if err := s.validate(ctx, p.App); err != nil {
 			return err
 		}
 	}
@@ -68,7 +69,7 @@ func (b *Backend) start(ctx context.Context, p *backend.Plan) error {
 	if err != nil {
 		return err
 	}
-	if err := s.submit(ctx, req); err != nil {
+	if err := s.submit(ctx); err != nil {
 		return errors.Join(err, forget())
 	}
 	if err := follow(); err != nil {
@@ -77,12 +78,31 @@ func (b *Backend) start(ctx context.Context, p *backend.Plan) error {
 	return nil
 }
 
-// errLeft: an app was refused, but a part of it may run, which its state tells then.
-var errLeft = errors.New("a part is left")
+// push builds missing images and pushes local ones to where the cluster finds them.
+func (b *Backend) push(ctx context.Context, p *backend.Plan, req *manifest.Request, o manifest.Options) error {
+	if len(req.ImagesToPush) == 0 {
+		return nil
+	}
+	pushes, err := req.Pushes(ctx, p)
+	if err != nil {
+		return err
+	}
+	if b.config.Images == nil {
+		return errors.New("images cannot be pushed: there is nothing that builds them")
+	}
+	images, err := b.config.Images()
+	if err != nil {
+		return fmt.Errorf("push images: %w", err)
+	}
+	return images.Push(ctx, pushes, workspace.PushOptions{Quiet: o.Quiet, Progress: p.Progress})
+}
 
-// submit makes the objects; whatever fails, what was made is removed.
-func (s *submission) submit(ctx context.Context, req *manifest.Request) error {
-	err := manifest.ExplainTooLarge(s.create(ctx, req), req.Form())
+// errPartLeft means that an app was refused, but a part of it may run: its state tells.
+var errPartLeft = errors.New("a part is left")
+
+// submit creates the objects. On any failure it removes what it created.
+func (s *submission) submit(ctx context.Context) error {
+	err := s.request.ExplainTooLarge(s.create(ctx))
 	if err == nil {
 		return nil
 	}
@@ -95,13 +115,15 @@ func (s *submission) submit(ctx context.Context, req *manifest.Request) error {
 	if left == nil {
 		return err
 	}
-	return backend.Errorf(errLeft, "%w; what was made could not be removed (%w): `kubectl%s -n %s delete %s` does",
-		err, left, s.flag(), s.namespace, strings.Join(s.names(), " "))
+	var names []string
+	for _, c := range s.created {
+		names = append(names, c.of.String()+"/"+c.Name)
+	}
+	flag := ""
+	if s.Context != "" {
+		flag = " --context " + s.Context
+	}
+	return backend.Errorf(errPartLeft, "%w; what was made could not be removed (%w): `kubectl%s -n %s delete %s` does",
+		err, left, flag, s.namespace, strings.Join(names, " "))
 }
 
-func (s *submission) flag() string {
-	if s.Context == "" {
-		return ""
-	}
-	return " --context " + s.Context
-}

@@ -138,11 +138,11 @@ func (o *observed) deletePod(t *testing.T, id, index string) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	pods, err := kube.ListAll[corev1.Pod](context.WithoutCancel(t.Context()), target.Client, kube.Pods, o.namespace, kube.ListOptions{LabelSelector: label.CompletionIndex + "=" + index})
-	if err != nil || len(pods.Items) != 1 {
+	pods, err := kube.List[corev1.Pod](context.WithoutCancel(t.Context()), target.Client, kube.Pods, o.namespace, kube.ListOptions{LabelSelector: label.CompletionIndex + "=" + index})
+	if err != nil || len(pods) != 1 {
 		t.Fatalf("%+v, %v", pods, err)
 	}
-	if err := target.Delete(t.Context(), kube.Pods, o.namespace, pods.Items[0].Name, "", nil); err != nil {
+	if err := target.Delete(t.Context(), kube.Pods, o.namespace, pods[0].Name, "", nil); err != nil {
 		t.Fatal(err)
 	}
 }
@@ -163,7 +163,7 @@ func TestDeletedBeforeTheWatch(t *testing.T) {
 	go func() { _ = f.pods.Run(t.Context()) }()
 	for {
 		changed := f.main.Changed()
-		if seen, err := f.look(); seen != nil || err != nil {
+		if seen, err := f.current(); seen != nil || err != nil {
 			if !errors.Is(err, backend.ErrNotFound) {
 				t.Errorf("%+v, %v", seen, err)
 			}

@@ -62,7 +62,7 @@ func (r *recording) accepted(t *testing.T, cluster *clustertest.Cluster, namespa
 	}
 	for _, o := range plan.Request.(*Request).Objects {
 		dryCreate(t, cluster, o)
-		for i, p := range Templates(o) {
+		for i, p := range PodSets(o) {
 			pod := &corev1.Pod{TypeMeta: metav1.TypeMeta{APIVersion: "v1", Kind: "Pod"}, ObjectMeta: p.ObjectMeta, Spec: p.Spec}
 			pod.GenerateName, pod.Namespace = "p-", namespace
 			if pod.Spec.Priority != nil {

@@ -35,7 +35,7 @@ func TestReportErrors(t *testing.T) {
 			req.AddErrorFiles()
 		}
 		for _, o := range req.Objects {
-			for _, pods := range Templates(o) {
+			for _, pods := range PodSets(o) {
 				c := pods.Spec.Containers[0]
 				role := pods.Labels["torchx.pytorch.org/role-name"]
 				var files []string

@@ -3,6 +3,7 @@ package manifest
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/docker/go-units"
@@ -12,22 +13,27 @@ import (
 	"torchx/runtime/spec"
 )
 
-// localImage begins the id of an image that only the local engine has.
+// localImage is the prefix of an image id that only the local engine knows.
 const localImage = "sha256:"
 
-// images are those that the containers of roles run.
+// PushedImage is where a local image goes: repository and tag.
+type PushedImage [2]string
+
+// String returns the reference that containers have.
+func (p PushedImage) String() string { return p[0] + ":" + p[1] }
+
+// images holds the images that the roles' containers run.
 type images struct {
 	of   []string               // by the role's index
 	push map[string]PushedImage // by the local image
 
-	// What local images are built from, by their names.
+	// What local images are built from, by name.
 	trees map[string]*workspace.Tree
 	bases map[string]string
 }
 
-// planImages names the images of all roles. A workspace and an image of the local
-// engine go by way of image_repo. The app of the plan gets its workspaces, with
-// absolute paths.
+// planImages returns the images of all roles. A workspace and an image of the local
+// engine are pushed to image_repo. The workspaces of the plan's app get absolute paths.
 func planImages(ctx context.Context, plan *backend.Plan, in backend.PlanInput, o Options) (images, error) {
 	im := images{push: map[string]PushedImage{}}
 	takeWorkspace(plan, in, o)
@@ -37,7 +43,7 @@ func planImages(ctx context.Context, plan *backend.Plan, in backend.PlanInput, o
 		if strings.HasPrefix(role.Image, localImage) {
 			local = role.Image
 		}
-		if role.Workspace != nil && len(role.Workspace.Projects) > 0 && o.imageRepo != "" {
+		if hasWorkspace(role) && o.imageRepo != "" {
 			var err error
 			if local, err = im.nameWorkspace(ctx, plan, role, in.Cwd); err != nil {
 				return im, err
@@ -57,8 +63,8 @@ func planImages(ctx context.Context, plan *backend.Plan, in backend.PlanInput, o
 	return im, nil
 }
 
-// takeWorkspace gives the first role the workspace of the command, or says once
-// that there is none without image_repo.
+// takeWorkspace gives the first role the workspace of the command, or notes once that
+// none is taken without image_repo.
 func takeWorkspace(plan *backend.Plan, in backend.PlanInput, o Options) {
 	first := &plan.App.Roles[0]
 	if o.imageRepo != "" {
@@ -71,28 +77,24 @@ func takeWorkspace(plan *backend.Plan, in backend.PlanInput, o Options) {
 		return
 	}
 	const text = "no workspace is taken: nodes pull images from a repository, so set -cfg image_repo=REPOSITORY"
-	chosen := in.Workspace != "" && in.WorkspaceWhy == ""
-	for i := range plan.App.Roles {
-		w := plan.App.Roles[i].Workspace
-		chosen = chosen || w != nil && len(w.Projects) > 0
-	}
-	if chosen {
+	isChosen := in.Workspace != "" && in.WorkspaceWhy == ""
+	if isChosen || slices.ContainsFunc(plan.App.Roles, func(r spec.Role) bool { return hasWorkspace(&r) }) {
 		plan.Warnings = append(plan.Warnings, text)
 	} else if in.Workspace != "" {
 		plan.Notes = append(plan.Notes, text)
 	}
 }
 
-// nameWorkspace names the image that a role's folders make; it reads all of them.
+func hasWorkspace(role *spec.Role) bool {
+	return role.Workspace != nil && len(role.Workspace.Projects) > 0
+}
+
+// nameWorkspace returns the name of the image that a role's folders make; it reads all of
+// them.
 func (im *images) nameWorkspace(ctx context.Context, plan *backend.Plan, role *spec.Role, cwd string) (string, error) {
-	var projects []workspace.Project
-	for n, e := range role.Workspace.Projects {
-		dir, err := workspace.Absolute(e.Key, cwd)
-		if err != nil {
-			return "", fmt.Errorf("workspace %q of role %s: %w", e.Key, role.Name, err)
-		}
-		role.Workspace.Projects[n].Key = dir
-		projects = append(projects, workspace.Project{Path: dir, Into: e.Value})
+	projects, err := workspace.Projects(role, cwd)
+	if err != nil {
+		return "", err
 	}
 	tree, err := workspace.Scan(projects)
 	if err != nil {
@@ -108,25 +110,21 @@ func (im *images) nameWorkspace(ctx context.Context, plan *backend.Plan, role *s
 	im.trees[name], im.bases[name] = tree, role.Image
 	plan.Notes = append(plan.Notes, fmt.Sprintf("workspace of role %s: %s, %d files, %s, onto %s as %s",
 		role.Name, projects[0].Path, tree.Files, units.HumanSize(float64(tree.Bytes)), role.Image, name))
-	if len(tree.Skipped) > 0 {
-		plan.Warnings = append(plan.Warnings, "an image cannot hold sockets, pipes and devices: without "+strings.Join(tree.Skipped, ", "))
-	}
+	plan.Warnings = append(plan.Warnings, tree.Warnings()...)
 	return name, nil
 }
 
-// pushes are the images to push, with the folders of those that are built from a workspace.
+// Pushes returns the images to push, with the folders of those that are built from a
+// workspace.
 func (r *Request) Pushes(ctx context.Context, p *backend.Plan) (pushes []workspace.Push, err error) {
 	trees, bases := r.trees, r.bases
 	if trees == nil { // the plan was read from a file
-		again := &backend.Plan{App: p.App.Clone()}
-		im := images{push: map[string]PushedImage{}}
+		again, im := &backend.Plan{App: p.App.Clone()}, images{}
 		for i := range again.App.Roles {
-			role := &again.App.Roles[i]
-			if role.Workspace == nil || len(role.Workspace.Projects) == 0 {
-				continue
-			}
-			if _, err := im.nameWorkspace(ctx, again, role, "/"); err != nil {
-				return nil, err
+			if role := &again.App.Roles[i]; hasWorkspace(role) {
+				if _, err := im.nameWorkspace(ctx, again, role, "/"); err != nil {
+					return nil, err
+				}
 			}
 		}
 		trees, bases = im.trees, im.bases

@@ -1,31 +1,32 @@
 package manifest
 
 import (
-	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/util/validation"
-	"k8s.io/utils/ptr"
 
 	"torchx/backends/kubernetes/label"
 	"torchx/runtime/backend"
 	"torchx/runtime/spec"
 )
 
-// Load rebuilds a plan from its JSON form. The plan's id is in its objects, so that
-// of the input is not looked at; see adopt. Errors: ErrInvalidPlan, ErrInvalidOption.
+// Load rebuilds a plan from its JSON form. The plan's id comes from its objects, not
+// from the input; see adopt. Errors: ErrInvalidPlan, ErrInvalidOption.
 func (p Planner) Load(_ context.Context, in backend.PlanInput, raw json.RawMessage) (*backend.Plan, error) {
 	o, err := ReadOptions(in.Cfg)
 	if err != nil {
 		return nil, err
 	}
 	req := &Request{}
-	if err := strict(raw, req); err != nil {
+	if err := decodeStrict(raw, req); err != nil {
 		return nil, backend.Errorf(backend.ErrInvalidPlan, "read request: %w", err)
 	}
 	if req.Form() == "" {
@@ -38,80 +39,13 @@ func (p Planner) Load(_ context.Context, in backend.PlanInput, raw json.RawMessa
 	if err := req.check(in.App); err != nil {
 		return nil, backend.Errorf(backend.ErrInvalidPlan, "%w", err)
 	}
-	common, ofForm := warn(in.App, req.Form(), o)
 	return &backend.Plan{
 		ID: id, App: in.App.Clone(), Cfg: in.Cfg, Request: req,
-		Warnings: append(common, ofForm...), Progress: in.Progress,
+		Warnings: append(appWarnings(in.App), formWarnings(in.App, req.Form(), o)...), Progress: in.Progress,
 	}, nil
 }
 
-// UnmarshalJSON reads a request strictly: a misspelt field is an error.
-func (r *Request) UnmarshalJSON(data []byte) error {
-	var parts struct {
-		Objects      []json.RawMessage      `json:"objects"`
-		ImagesToPush map[string]PushedImage `json:"images_to_push"`
-	}
-	if err := strict(data, &parts); err != nil {
-		return err
-	}
-	*r = Request{ImagesToPush: parts.ImagesToPush}
-	if r.ImagesToPush == nil {
-		r.ImagesToPush = map[string]PushedImage{}
-	}
-	for i, part := range parts.Objects {
-		o, err := readObject(part)
-		if err != nil {
-			return fmt.Errorf("objects[%d]: %w", i, err)
-		}
-		r.Objects = append(r.Objects, o)
-	}
-	return nil
-}
-
-// readObject decodes an object by its apiVersion and kind.
-func readObject(data []byte) (Object, error) {
-	if !bytes.HasPrefix(bytes.TrimSpace(data), []byte("{")) {
-		return nil, errors.New("it is no object")
-	}
-	h := head{}
-	if err := json.Unmarshal(data, &h); err != nil {
-		return nil, decodeError(err)
-	}
-	var o Object
-	switch h.TypeMeta {
-	case TypeVolcano:
-		o = &VolcanoJob{}
-	case typeJobSet:
-		o = &JobSet{}
-	case typeJob:
-		o = &Job{}
-	case typeService:
-		o = &Service{}
-	default:
-		if h.APIVersion == "" || h.Kind == "" {
-			return nil, errors.New("apiVersion or kind is missing")
-		}
-		o = &Foreign{}
-	}
-	return o, strict(data, o)
-}
-
-// form is that of the main object, "" if it is none that runs an app.
-func (r *Request) Form() Form {
-	if len(r.Objects) > 0 {
-		switch r.Objects[0].(type) {
-		case *VolcanoJob:
-			return FormVolcano
-		case *JobSet:
-			return FormJobSet
-		case *Job:
-			return FormJob
-		}
-	}
-	return ""
-}
-
-// check refuses a request that does not fit its app.
+// check refuses a request that does not match its app.
 func (r *Request) check(app *spec.App) error {
 	namespace := r.Objects[0].Meta().Namespace
 	found := make([]int, len(app.Roles)) // replicas
@@ -132,7 +66,7 @@ func (r *Request) check(app *spec.App) error {
 			return fmt.Errorf("%s: there is a %s %s already", at, o.Type().Kind, meta.Name)
 		}
 		taken[key] = true
-		for n, t := range Templates(o) {
+		for n, t := range PodSets(o) {
 			role, err := t.check(app)
 			if err != nil {
 				return fmt.Errorf("%s: pods %d: %w", at, n, err)
@@ -148,41 +82,130 @@ func (r *Request) check(app *spec.App) error {
 	return nil
 }
 
-// replicated are pods and how many of them there are.
-type Replicated struct {
-	*Template
-	Replicas int
-}
-
-// templates are those of an object.
-func Templates(o Object) (all []Replicated) {
-	counts := func(n *int32) int { return max(1, int(ptr.Deref(n, 0))) }
-	switch o := o.(type) {
-	case *VolcanoJob:
-		for i := range o.Spec.Tasks {
-			t := &o.Spec.Tasks[i]
-			all = append(all, Replicated{&t.Template, int(t.Replicas)})
-		}
-	case *JobSet:
-		for i := range o.Spec.ReplicatedJobs {
-			j := &o.Spec.ReplicatedJobs[i]
-			all = append(all, Replicated{&j.Template.Spec.Template, int(j.Replicas) * counts(j.Template.Spec.Completions)})
-		}
-	case *Job:
-		all = append(all, Replicated{&o.Spec.Template, counts(o.Spec.Completions)})
-	}
-	return all
-}
-
-// check returns the index of the role that the labels name.
-func (t Replicated) check(app *spec.App) (role int, err error) {
-	text := t.Labels[label.RoleIndex]
+// check refuses invalid pods and returns the index of the role that the labels name.
+func (p PodSet) check(app *spec.App) (role int, err error) {
+	text := p.Labels[label.RoleIndex]
 	role, err = strconv.Atoi(text)
 	if err != nil || role < 0 || role >= len(app.Roles) {
 		return 0, fmt.Errorf("the label %s is %q, want the index of one of the app's %d roles", label.RoleIndex, text, len(app.Roles))
 	}
-	if want := label.Value(app.Roles[role].Name); t.Labels[label.Role] != want {
-		return 0, fmt.Errorf("the label %s is %q, but role %d is %q", label.Role, t.Labels[label.Role], role, want)
+	if want := label.Value(app.Roles[role].Name); p.Labels[label.Role] != want {
+		return 0, fmt.Errorf("the label %s is %q, but role %d is %q", label.Role, p.Labels[label.Role], role, want)
 	}
-	return role, checkPod(t.Template)
+	return role, checkPod(p.Template)
+}
+
+// checkPod refuses pods that any cluster would refuse.
+func checkPod(t *Template) error {
+	s := &t.Spec
+	if len(s.Containers) == 0 {
+		return errors.New("the pod has no containers")
+	}
+	if s.RestartPolicy == corev1.RestartPolicyAlways {
+		return errors.New("restartPolicy Always would run the program for ever: use Never or OnFailure")
+	}
+	volumes := map[string]bool{}
+	for _, v := range s.Volumes {
+		if v.Name == "" || volumes[v.Name] {
+			return fmt.Errorf("volume %q has no name, or that of another one", v.Name)
+		}
+		volumes[v.Name] = true
+	}
+	names := map[string]bool{}
+	for _, c := range slices.Concat(s.InitContainers, s.Containers) {
+		if err := checkContainer(&c, volumes, names); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func checkContainer(c *corev1.Container, volumes, names map[string]bool) error {
+	switch {
+	case c.Name == "" || names[c.Name]:
+		return fmt.Errorf("container %q has no name, or that of another one", c.Name)
+	case c.Image == "":
+		return fmt.Errorf("container %s has no image", c.Name)
+	}
+	names[c.Name] = true
+	paths := map[string]bool{}
+	for _, m := range c.VolumeMounts {
+		if !volumes[m.Name] {
+			return fmt.Errorf("container %s mounts volume %q at %s, which the pod does not have", c.Name, m.Name, m.MountPath)
+		}
+		if m.MountPath == "" || paths[m.MountPath] {
+			return fmt.Errorf("container %s mounts two volumes, or one nowhere, at %q", c.Name, m.MountPath)
+		}
+		paths[m.MountPath] = true
+	}
+	if slices.ContainsFunc(c.Env, func(e corev1.EnvVar) bool { return e.Name == "" }) {
+		return fmt.Errorf("container %s has a variable without a name", c.Name)
+	}
+	return nil
+}
+
+// adopt returns the id of the app that a request is for: namespace and name of its main
+// object, or with gang=job the main object's instance label, as that object's name also
+// has the role. Names derived from the app's earlier name are changed too, so that a copy
+// of an app does not pass for the original. Names that the user chose stay.
+func (r *Request) adopt() (id string) {
+	main := r.Objects[0].Meta()
+	name := main.Name
+	if r.Form() == FormJob {
+		name = main.Labels[label.Instance]
+	}
+	id = AppID(main.Namespace, name)
+	for _, o := range r.Objects {
+		old := o.Meta().Labels[label.Instance]
+		for _, t := range PodSets(o) {
+			old = t.Labels[label.Instance]
+			t.adopt(old, name, id)
+		}
+		rename(&o.Meta().Name, old, name)
+		metav1.SetMetaDataLabel(o.Meta(), label.Instance, name)
+		switch o := o.(type) {
+		case *Service:
+			if _, ok := o.Spec.Selector[label.Instance]; ok {
+				o.Spec.Selector[label.Instance] = name
+			}
+		case *JobSet:
+			if o.Spec.Network != nil {
+				rename(&o.Spec.Network.Subdomain, old, name)
+			}
+			for i := range o.Spec.ReplicatedJobs {
+				metav1.SetMetaDataLabel(&o.Spec.ReplicatedJobs[i].Template.ObjectMeta, label.Instance, name)
+			}
+		}
+	}
+	return id
+}
+
+// adopt changes what pods derive from the app's name.
+func (p PodSet) adopt(old, name, id string) {
+	metav1.SetMetaDataLabel(&p.ObjectMeta, label.Instance, name)
+	rename(&p.Spec.Subdomain, old, name)
+	for _, list := range [][]corev1.Container{p.Spec.InitContainers, p.Spec.Containers} {
+		for i := range list {
+			for n := range list[i].Env {
+				e := &list[i].Env[n]
+				switch {
+				case e.ValueFrom != nil:
+				case e.Name == spec.JobIDVariable:
+					e.Value = Handle(id)
+				case e.Name == spec.Rank0HostVariable:
+					if host, ok := strings.CutSuffix(e.Value, "."+old); ok {
+						rename(&host, old, name)
+						e.Value = host + "." + name
+					}
+				}
+			}
+		}
+	}
+}
+
+// rename replaces the app's old name at the beginning of a name.
+func rename(s *string, old, name string) {
+	if rest, ok := strings.CutPrefix(*s, old); ok && old != "" && (rest == "" || rest[0] == '-') {
+		*s = name + rest
+	}
 }

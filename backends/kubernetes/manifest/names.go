@@ -1,6 +1,7 @@
 package manifest
 
 import (
+	"maps"
 	"strconv"
 	"strings"
 
@@ -13,23 +14,22 @@ const Name = "kubernetes"
 
 const (
 	maxName = 63 // bytes of a DNS label (RFC 1123), which host names of pods are
-	// suffix is what JobSet puts behind a job's name for its pods: -0-0-xxxxx.
+	// suffix is what JobSet appends to a job's name for its pods.
 	suffix = len("-0-0-xxxxx")
-	// keepApp is what the app's name keeps of a long name before roles do.
+	// keepApp is how many bytes of a long app name stay before role names are cut.
 	keepApp = 30
 )
 
-// names are those of the objects of an app. They are the same in every form, so
-// that gang=auto can choose one when the handle is known already.
+// names holds the names of an app's objects. They are the same in every form, so that
+// gang=auto can choose one after the handle is known.
 type names struct {
 	app   string
 	roles []string // part of the names, by the role's index
-	sizes []int    // replicas
 }
 
-// newNames makes names that are valid in every form: a service's name, which
-// JobSet's is too, must begin with a letter (RFC 1035), and a pod's host name has at
-// most 63 bytes. What is too long is cut and gets a hash of the whole.
+// newNames returns names that are valid in every form: a service's name, which JobSet's
+// is too, must begin with a letter (RFC 1035), and a pod's host name has at most 63
+// bytes. Longer names are cut and get a hash of the whole.
 func newNames(id string, app *spec.App) names {
 	n := names{app: strings.TrimRight(spec.Normalize(id), "-")}
 	if n.app == "" || n.app[0] >= '0' && n.app[0] <= '9' {
@@ -45,7 +45,7 @@ func newNames(id string, app *spec.App) names {
 			part = strings.TrimLeft(part, "-")
 		}
 		taken[part] = true
-		n.roles, n.sizes = append(n.roles, part), append(n.sizes, role.NumReplicas)
+		n.roles = append(n.roles, part)
 		longest = max(longest, len(part))
 		if role.NumReplicas > 1 {
 			digits = max(digits, len("-")+len(strconv.Itoa(role.NumReplicas-1)))
@@ -60,19 +60,18 @@ func newNames(id string, app *spec.App) names {
 	return n
 }
 
-// replica is the part of a name that says which replica it is, as in TorchX.
+// replica returns the part of a name that identifies the replica, as in TorchX.
 func (n names) replica(role, id int) string { return n.roles[role] + "-" + strconv.Itoa(id) }
 
-// appID is the id of an app: namespace:name, as in TorchX.
+// AppID returns the id of an app: namespace:name, as in TorchX.
 func AppID(namespace, name string) string { return namespace + ":" + name }
 
-// handleOf is the handle of an app of this backend.
+// Handle returns the handle of an app of this backend.
 func Handle(id string) string {
 	return spec.Handle{Backend: Name, Session: spec.Session, AppID: id}.String()
 }
 
-// portName makes names of ports valid (RFC 6335: 15 bytes) and different from
-// those that are taken.
+// portName returns a valid port name (RFC 6335: 15 bytes) that is not taken yet.
 func portName(name string, taken map[string]bool) string {
 	const most = 15
 	valid := strings.Trim(spec.Normalize(name), "-")
@@ -87,4 +86,62 @@ func portName(name string, taken map[string]bool) string {
 	}
 	taken[valid] = true
 	return valid
+}
+
+// objectLabels returns the labels of every object of the app.
+func (b *builder) objectLabels() map[string]string {
+	labels := map[string]string{}
+	maps.Copy(labels, b.options.labels)
+	labels[label.Version] = label.Value(b.version)
+	labels[label.AppName] = label.Value(b.in.App.Name)
+	labels[label.Name] = label.Value(b.in.App.Name)
+	labels[label.ManagedBy] = label.Manager
+	labels[label.Instance] = b.names.app
+	return labels
+}
+
+// podLabels returns the labels of a unit's pods.
+func (b *builder) podLabels(u unit) map[string]string {
+	labels := b.objectLabels()
+	labels[label.RoleIndex] = strconv.Itoa(u.role)
+	labels[label.Role] = label.Value(b.in.App.Roles[u.role].Name)
+	if !u.shared() {
+		labels[label.Replica] = strconv.Itoa(u.replica)
+	}
+	return labels
+}
+
+// index stands for the replica's number in texts of a template that several replicas
+// share. NUL cannot occur in an argument or variable.
+const index = "\x00"
+
+// indexVariable holds the replica's number in a shared template; it is defined before
+// all others.
+const indexVariable = "TORCHX_REPLICA_ID"
+
+// literal escapes text so that the kubelet passes it on unchanged. The kubelet turns $$
+// into $ and expands $(NAME); any other $ stays. The index becomes a reference to its
+// variable.
+func literal(text string) string {
+	if !strings.ContainsAny(text, "$"+index) {
+		return text
+	}
+	var b strings.Builder
+	for i := range len(text) {
+		switch {
+		case text[i] == '$' && i+1 < len(text) && strings.IndexByte("$("+index, text[i+1]) >= 0:
+			b.WriteString("$$")
+		case text[i] == index[0]:
+			b.WriteString("$(" + indexVariable + ")")
+		default:
+			b.WriteByte(text[i])
+		}
+	}
+	return b.String()
+}
+
+// unescape reverses literal and escapes macros of the text.
+func unescape(text string) string {
+	text = strings.NewReplacer("$$", "$", "$("+indexVariable+")", index).Replace(text)
+	return strings.NewReplacer("$$", "$$$$", index, "${replica_id}").Replace(text)
 }

@@ -58,7 +58,7 @@ func plan(t testing.TB, in backend.PlanInput) (*backend.Plan, *Request) {
 // pods are the templates of all objects.
 func pods(r *Request) (all []*Template) {
 	for _, o := range r.Objects {
-		for _, t := range Templates(o) {
+		for _, t := range PodSets(o) {
 			all = append(all, t.Template)
 		}
 	}

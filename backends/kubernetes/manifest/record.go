@@ -5,10 +5,13 @@ import (
 	"compress/gzip"
 	"encoding/base64"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"maps"
 	"strings"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"torchx/backends/kubernetes/label"
 	"torchx/runtime/backend"
@@ -19,13 +22,14 @@ const (
 	// maxAnnotations is how many bytes all annotations of an object may have
 	// (k8s.io/apimachinery/pkg/api/validation, TotalAnnotationSizeLimitB).
 	maxAnnotations = 256 << 10
-	// plainRecord is how many bytes of a record are left readable.
+	// plainRecord is how many bytes of a record stay uncompressed.
 	plainRecord = 4 << 10
+	// maxRecord bounds the bytes that a record unpacks to: anybody can write one.
+	maxRecord = 64 << 20
 )
 
-// record is what the annotation label.App holds. Variables are in it as they are in
-// the pods, which whoever reads the one may read too; where this machine keeps its
-// kubeconfig is left out.
+// Record is the value of the annotation label.App. It has variables as the pods have
+// them, which the same users may read, and leaves out the path of the kubeconfig.
 type Record struct {
 	App       *spec.App      `json:"app"`
 	Cfg       backend.Config `json:"cfg,omitempty"`
@@ -33,37 +37,32 @@ type Record struct {
 	Args      []string       `json:"args,omitempty"`
 }
 
-// remember writes onto the main object what is submitted.
+// AddRecord annotates the main object with what is submitted. An app that is too large
+// for an annotation gets none, with a warning.
 func (r *Request) AddRecord(p *backend.Plan) error {
 	cfg := maps.Clone(p.Cfg)
-	for k, v := range cfg {
-		if v == nil || k == "kubeconfig" || k == "context" {
-			delete(cfg, k)
-		}
-	}
-	text, err := encodeRecord(Record{p.App, cfg, p.Component, p.Args})
+	maps.DeleteFunc(cfg, func(k string, v any) bool { return v == nil || k == "kubeconfig" || k == "context" })
+	text, err := Record{p.App, cfg, p.Component, p.Args}.encode()
 	if err != nil {
 		return err
 	}
 	meta := r.Objects[0].Meta()
-	if meta.Annotations == nil {
-		meta.Annotations = map[string]string{}
-	}
 	delete(meta.Annotations, label.App)
 	used := len(label.App) + len(text)
 	for k, v := range meta.Annotations {
 		used += len(k) + len(v)
 	}
-	const others = 1 << 10 // ours, and what controllers add
+	const others = 1 << 10 // ours, and those that controllers add
 	if used+others > maxAnnotations {
 		p.Progress.Tell(backend.Step{Warning: "the app is too large to be kept with its job: only the history of this machine can describe all of it"})
 		return nil
 	}
-	meta.Annotations[label.App] = text
+	metav1.SetMetaDataAnnotation(meta, label.App, text)
 	return nil
 }
 
-func encodeRecord(r Record) (string, error) {
+// encode returns the record as JSON, or as base64 of its gzip if it is long.
+func (r Record) encode() (string, error) {
 	var b bytes.Buffer
 	e := json.NewEncoder(&b)
 	e.SetEscapeHTML(false)
@@ -77,17 +76,11 @@ func encodeRecord(r Record) (string, error) {
 	coder := base64.NewEncoder(base64.StdEncoding, &packed)
 	zip := gzip.NewWriter(coder)
 	_, err := zip.Write(b.Bytes())
-	for _, c := range []io.Closer{zip, coder} {
-		if err == nil {
-			err = c.Close()
-		}
-	}
+	err = errors.Join(err, zip.Close(), coder.Close())
 	return packed.String(), err
 }
 
-// maxRecord bounds what a record unpacks to: anybody can write one.
-const maxRecord = 64 << 20
-
+// DecodeRecord reads the value of the annotation label.App.
 func DecodeRecord(text string) (*Record, error) {
 	var in io.Reader = strings.NewReader(text)
 	if !strings.HasPrefix(text, "{") {

@@ -2,6 +2,8 @@ package manifest
 
 import (
 	"fmt"
+	"maps"
+	"strings"
 
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/resource"
@@ -16,8 +18,8 @@ const (
 	capabilityInstanceType = "node.kubernetes.io/instance-type"
 )
 
-// resources are a replica's limits, and its requests without what nodes reserve.
-// What the resource does not say, or says with zero, has neither.
+// resources returns a replica's limits, and its requests without what nodes reserve.
+// A resource that is not set, or zero, has neither.
 func (o Options) resources(r spec.Resource) corev1.ResourceRequirements {
 	limits, requests := corev1.ResourceList{}, corev1.ResourceList{}
 	if milli := int64(r.CPU * 1000); r.CPU > 0 {
@@ -44,56 +46,56 @@ func (o Options) resources(r spec.Resource) corev1.ResourceRequirements {
 	return corev1.ResourceRequirements{Limits: limits, Requests: requests}
 }
 
-// megabytes are decimal ones, as TorchX sends them.
+// megabytes returns decimal megabytes, as TorchX sends them.
 func megabytes(n int) resource.Quantity {
 	return *resource.NewScaledQuantity(int64(n), resource.Mega)
 }
 
 func count(n int) resource.Quantity { return *resource.NewQuantity(int64(n), resource.DecimalSI) }
 
-// selector are the labels that a node must have.
+// selector returns the labels that a node must have.
 func (o Options) selector(r spec.Resource) map[string]string {
 	selector := map[string]string{}
 	if v, ok := r.Capabilities[capabilityInstanceType]; ok {
 		selector[capabilityInstanceType] = fmt.Sprint(v)
 	}
-	for k, v := range o.nodeSelector {
-		selector[k] = v
-	}
+	maps.Copy(selector, o.nodeSelector)
 	return selector
 }
 
-// needs is what all replicas together take of a quota, by the names that quotas use
-// (k8s.io/kubernetes/pkg/quota/v1/evaluator/core).
-func (r *Request) Demand() corev1.ResourceList {
-	sum := corev1.ResourceList{}
-	add := func(name corev1.ResourceName, q resource.Quantity, times int) {
-		total := sum[name]
-		q = q.DeepCopy()
-		q.Mul(int64(times))
-		total.Add(q)
-		sum[name] = total
+// shmVolume is mounted at /dev/shm, through which data loaders of PyTorch pass batches:
+// the container runtime's own has 64 MB.
+const shmVolume = "dshm"
+
+// addMounts adds volumes to the pod and their mounts to the container.
+func addMounts(pod *corev1.PodSpec, c *corev1.Container, mounts []spec.Mount) {
+	shm := &corev1.EmptyDirVolumeSource{Medium: corev1.StorageMediumMemory}
+	pod.Volumes = append(pod.Volumes, corev1.Volume{Name: shmVolume, VolumeSource: corev1.VolumeSource{EmptyDir: shm}})
+	c.VolumeMounts = append(c.VolumeMounts, corev1.VolumeMount{Name: shmVolume, MountPath: "/dev/shm"})
+	for i, m := range mounts {
+		v := corev1.Volume{Name: fmt.Sprintf("mount-%d", i)}
+		readOnly := m.ReadOnly
+		switch m.Type {
+		case spec.MountVolume:
+			v.PersistentVolumeClaim = &corev1.PersistentVolumeClaimVolumeSource{ClaimName: m.Src}
+		case spec.MountDevice:
+			v.HostPath = &corev1.HostPathVolumeSource{Path: m.Src}
+			readOnly = !strings.ContainsAny(m.Permissions, "wm")
+			c.SecurityContext.Privileged = new(true) // else the device's cgroup does not let the container open it
+		default:
+			v.HostPath = &corev1.HostPathVolumeSource{Path: m.Src}
+		}
+		pod.Volumes = append(pod.Volumes, v)
+		c.VolumeMounts = append(c.VolumeMounts, corev1.VolumeMount{Name: v.Name, MountPath: m.Dst, ReadOnly: readOnly})
 	}
-	for _, o := range r.Objects {
-		for _, t := range Templates(o) {
-			one := resource.MustParse("1")
-			add(corev1.ResourcePods, one, t.Replicas)
-			add("count/pods", one, t.Replicas)
-			for i := range t.Spec.Containers {
-				c := &t.Spec.Containers[i].Resources
-				for name, q := range c.Limits {
-					add("limits."+name, q, t.Replicas)
-					if _, ok := c.Requests[name]; !ok { // a limit is a request, too
-						add("requests."+name, q, t.Replicas)
-						add(name, q, t.Replicas)
-					}
-				}
-				for name, q := range c.Requests {
-					add("requests."+name, q, t.Replicas)
-					add(name, q, t.Replicas)
-				}
-			}
+}
+
+// checkMounts refuses relative paths, which no node can mount.
+func checkMounts(role *spec.Role) error {
+	for _, m := range role.Mounts {
+		if m.Type != spec.MountVolume && !strings.HasPrefix(m.Src, "/") {
+			return fmt.Errorf("mount %s of role %s: it is a path of the node, so it must be absolute", m.Src, role.Name)
 		}
 	}
-	return sum
+	return nil
 }

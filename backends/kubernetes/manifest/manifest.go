@@ -1,5 +1,14 @@
-// Package kubernetes runs apps on a Kubernetes cluster. A plan is the objects that
-// would be made there; making one contacts nobody.
+// Package manifest turns an app into the objects that a Kubernetes cluster is asked to
+// create. It contacts nobody: apart from its input it reads only the files of workspaces
+// and overlays.
+//
+//	spec.App, -cfg ─► Planner.Plan ─► builder ─► Request{Objects} ─► JSON, or the cluster
+//	                                  one pod template (unit) per replica or role,
+//	                                  wrapped in a VolcanoJob, a JobSet or Jobs (Form)
+//	plan as JSON ───► Planner.Load ─► Request
+//
+// The other direction is Rebuild, which reads an app back from pod templates, and
+// Record, which an annotation of the main object holds.
 package manifest
 
 import (
@@ -12,20 +21,19 @@ import (
 	"torchx/runtime/spec"
 )
 
-// planner plans apps. It contacts nobody.
+// Planner plans apps.
 type Planner struct {
-	Version string // of this program, for the label
+	Version string // of this program, for the label of objects
 }
 
-// Plan works out the objects of an app. All it looks at outside its input are the
-// files of workspaces and overlays. The plan's id is namespace:name. With
-// gang=auto it is one for Volcano: PlanFor makes another when the cluster is known.
+// Plan returns the objects of an app as the plan's request. The plan's id is
+// namespace:name. With gang=auto the plan is one for Volcano until Request.Settle.
 func (p Planner) Plan(ctx context.Context, in backend.PlanInput) (*backend.Plan, error) {
 	return p.PlanFor(ctx, in, nil)
 }
 
-// PlanFor is Plan for a cluster that has the installed gang forms: gang=auto then
-// takes one of them. The plan's id does not depend on the form.
+// PlanFor is Plan for a cluster that has the installed forms, of which gang=auto takes
+// one. The plan's id does not depend on the form.
 func (p Planner) PlanFor(ctx context.Context, in backend.PlanInput, installed []Form) (*backend.Plan, error) {
 	o, err := ReadOptions(in.Cfg)
 	if err != nil {
@@ -33,14 +41,20 @@ func (p Planner) PlanFor(ctx context.Context, in backend.PlanInput, installed []
 	}
 	plan := &backend.Plan{App: in.App.Clone(), Cfg: in.Cfg, Progress: in.Progress}
 	b := &builder{
-		Planner: p, in: in, options: o, form: choose(in.App, o, installed),
+		version: p.Version, in: in, options: o, form: choose(in.App, o, installed),
 		names: newNames(in.ID, in.App),
 	}
 	plan.ID = AppID(o.Namespace, b.names.app)
 	if b.images, err = planImages(ctx, plan, in, o); err != nil {
 		return nil, err
 	}
-	b.say(plan, installed)
+	plan.Warnings = append(plan.Warnings, appWarnings(in.App)...)
+	if forForm := formWarnings(in.App, b.form, o); o.gang == FormAuto && installed == nil {
+		plan.Unsettled = append(plan.Unsettled, fmt.Sprintf("gang=auto: planned for %s; a run takes what the cluster has", b.form))
+		plan.Unsettled = append(plan.Unsettled, forForm...)
+	} else {
+		plan.Warnings = append(plan.Warnings, forForm...)
+	}
 	objects, err := b.build()
 	if err != nil {
 		return nil, err
@@ -54,14 +68,14 @@ func (p Planner) PlanFor(ctx context.Context, in backend.PlanInput, installed []
 
 // builder makes the objects of one plan.
 type builder struct {
-	Planner
+	version  string
 	in       backend.PlanInput
 	options  Options
 	form     Form
 	names    names
 	images   images
 	overlays map[string]map[string]any // by the file they were read from
-	first    string                    // name of the unit that replica 0 of the first role is in
+	first    string                    // name of the unit of replica 0 of the first role
 }
 
 // build returns the objects, the main one first.
@@ -80,24 +94,22 @@ func (b *builder) build() ([]Object, error) {
 	}
 }
 
-// unit is one template of pods: of one replica, or of all replicas of a role.
+// unit is one pod template: of one replica, or of all replicas of a role.
 type unit struct {
 	role    int // index
-	replica int // of one replica
+	replica int // of a template of one replica
 	count   int // replicas that share the template
 	name    string
 	*Template
 }
 
-// shared tells whether replicas learn their number by the completion index.
+// shared reports whether replicas learn their number from the completion index.
 func (u unit) shared() bool { return u.count > 1 }
 
-// units splits the app into templates.
-func (b *builder) units() ([]unit, error) {
-	var all []unit
+// units splits the app into pod templates.
+func (b *builder) units() (all []unit, err error) {
 	for i := range b.in.App.Roles {
-		role := &b.in.App.Roles[i]
-		if err := checkMounts(role); err != nil {
+		if err := checkMounts(&b.in.App.Roles[i]); err != nil {
 			return nil, err
 		}
 		units := b.roleUnits(i)
@@ -105,7 +117,6 @@ func (b *builder) units() ([]unit, error) {
 			b.first = units[0].name
 		}
 		for _, u := range units {
-			var err error
 			if u.Template, err = b.template(u); err != nil {
 				return nil, err
 			}
@@ -115,60 +126,36 @@ func (b *builder) units() ([]unit, error) {
 	return all, nil
 }
 
-// roleUnits are one for each replica where the form has it so, or where replicas
-// differ in more than arguments and variables.
+// roleUnits returns one unit for the role, or one for each replica: for Volcano, and
+// where replicas differ in more than arguments and variables.
 func (b *builder) roleUnits(i int) []unit {
 	role := &b.in.App.Roles[i]
-	if b.form != FormVolcano && role.NumReplicas > 1 && !b.differ(role) {
+	if b.form != FormVolcano && (role.NumReplicas == 1 || !b.overlaysDiffer(role)) {
 		return []unit{{role: i, count: role.NumReplicas, name: b.names.roles[i]}}
 	}
 	units := make([]unit, role.NumReplicas)
 	for id := range units {
 		units[id] = unit{role: i, replica: id, count: 1, name: b.names.replica(i, id)}
 	}
-	if b.form != FormVolcano && role.NumReplicas == 1 {
-		units[0].name = b.names.roles[i]
-	}
 	return units
 }
 
-// differ tells whether the overlay of a role is another one for each replica.
-func (b *builder) differ(role *spec.Role) bool {
+// overlaysDiffer reports whether the overlays of a role depend on the replica.
+func (b *builder) overlaysDiffer(role *spec.Role) bool {
 	of := func(id string) [2]any {
 		m := spec.Macros{AppID: b.names.app, ReplicaID: id}
-		r := m.Apply(spec.Role{Metadata: pick(role.Metadata)})
-		a := m.Apply(spec.Role{Metadata: pick(b.in.App.Metadata)})
+		r := m.Apply(spec.Role{Metadata: overlayOf(role.Metadata)})
+		a := m.Apply(spec.Role{Metadata: overlayOf(b.in.App.Metadata)})
 		return [2]any{r.Metadata, a.Metadata}
 	}
 	return !reflect.DeepEqual(of("0"), of("1"))
 }
 
-// pick is the part of metadata that is this backend's.
-func pick(metadata map[string]any) map[string]any {
-	if v, ok := metadata[overlayKey]; ok {
-		return map[string]any{overlayKey: v}
-	}
-	return nil
-}
-
-// macros are those of a unit.
+// macros returns the values of a unit's macros.
 func (b *builder) macros(u unit) spec.Macros {
 	id := index
 	if !u.shared() {
 		id = strconv.Itoa(u.replica)
 	}
 	return spec.Macros{AppID: b.names.app, ReplicaID: id, Rank0Env: b.rank0Env(u)}
-}
-
-// say warns of what the plan cannot do. With gang=auto and no cluster asked, what
-// follows from the form may come out otherwise.
-func (b *builder) say(plan *backend.Plan, installed []Form) {
-	common, ofForm := warn(b.in.App, b.form, b.options)
-	plan.Warnings = append(plan.Warnings, common...)
-	if b.options.gang == FormAuto && installed == nil {
-		plan.Unsettled = append(plan.Unsettled, fmt.Sprintf("gang=auto: planned for %s; a run takes what the cluster has", b.form))
-		plan.Unsettled = append(plan.Unsettled, ofForm...)
-		return
-	}
-	plan.Warnings = append(plan.Warnings, ofForm...)
 }
