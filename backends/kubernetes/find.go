@@ -159,9 +159,9 @@ func (a *app) state() spec.State {
 	return main.State()
 }
 
-// Submitted returns what the annotation of an app holds, or what its pod templates
+// Submission returns what the annotation of an app holds, or what its pod templates
 // tell. Errors: ErrNotFound, ErrUnavailable.
-func (b *Backend) Submitted(ctx context.Context, id string) (*backend.Submitted, error) {
+func (b *Backend) Submission(ctx context.Context, id string) (*backend.Submission, error) {
 	t, err := b.target(ctx, id)
 	if err != nil {
 		return nil, err
@@ -171,7 +171,7 @@ func (b *Backend) Submitted(ctx context.Context, id string) (*backend.Submitted,
 		return nil, err
 	}
 	if r := a.record(); r != nil {
-		return &backend.Submitted{App: r.App, Cfg: r.Cfg, Component: r.Component, Args: r.Args}, nil
+		return &backend.Submission{App: r.App, Cfg: r.Cfg, Component: r.Component, Args: r.Args}, nil
 	}
-	return &backend.Submitted{App: manifest.Rebuild(t.name, a.pods()), Partial: true}, nil
+	return &backend.Submission{App: manifest.Rebuild(t.name, a.pods()), Partial: true}, nil
 }

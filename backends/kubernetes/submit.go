@@ -87,12 +87,14 @@ func (b *Backend) push(ctx context.Context, p *backend.Plan, req *manifest.Reque
 	if err != nil {
 		return err
 	}
-	if b.config.Images == nil {
-		return errors.New("images cannot be pushed: there is nothing that builds them")
+	var images workspace.Pusher
+	if b.config.Images != nil {
+		if images, err = b.config.Images(); err != nil {
+			return fmt.Errorf("push images: %w", err)
+		}
 	}
-	images, err := b.config.Images()
-	if err != nil {
-		return fmt.Errorf("push images: %w", err)
+	if images == nil {
+		return errors.New("images cannot be pushed: there is nothing that builds them")
 	}
 	return images.Push(ctx, pushes, workspace.PushOptions{Quiet: o.Quiet, Progress: p.Progress})
 }
@@ -126,4 +128,3 @@ func (s *submission) submit(ctx context.Context) error {
 	return backend.Errorf(errPartLeft, "%w; what was made could not be removed (%w): `kubectl%s -n %s delete %s` does",
 		err, left, flag, s.namespace, strings.Join(names, " "))
 }
-

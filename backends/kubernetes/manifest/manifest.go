@@ -39,7 +39,7 @@ func (p Planner) PlanFor(ctx context.Context, in backend.PlanInput, installed []
 	if err != nil {
 		return nil, err
 	}
-	plan := &backend.Plan{App: in.App.Clone(), Cfg: in.Cfg, Progress: in.Progress}
+	plan := &backend.Plan{App: in.App.Clone(), Cfg: in.Cfg, Launch: backend.Launch{Progress: in.Progress}}
 	b := &builder{
 		version: p.Version, in: in, options: o, form: choose(in.App, o, installed),
 		names: newNames(in.ID, in.App),
@@ -50,8 +50,8 @@ func (p Planner) PlanFor(ctx context.Context, in backend.PlanInput, installed []
 	}
 	plan.Warnings = append(plan.Warnings, appWarnings(in.App)...)
 	if forForm := formWarnings(in.App, b.form, o); o.gang == FormAuto && installed == nil {
-		plan.Unsettled = append(plan.Unsettled, fmt.Sprintf("gang=auto: planned for %s; a run takes what the cluster has", b.form))
-		plan.Unsettled = append(plan.Unsettled, forForm...)
+		plan.DecidedAtSubmit = append(plan.DecidedAtSubmit, fmt.Sprintf("gang=auto: planned for %s; a run takes what the cluster has", b.form))
+		plan.DecidedAtSubmit = append(plan.DecidedAtSubmit, forForm...)
 	} else {
 		plan.Warnings = append(plan.Warnings, forForm...)
 	}
