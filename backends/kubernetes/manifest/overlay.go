@@ -1,7 +1,6 @@
-package kubernetes
+package manifest
 
 import (
-	"bytes"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -22,16 +21,24 @@ const (
 	overlayKey = "kubernetes"
 	// overlayPod is the kind of object that overlays can change.
 	overlayPod = "V1Pod"
-	// tupleTag marks a list in a file that replaces another one; as in TorchX.
+	// tupleTag marks a list in a file that replaces another list, as in TorchX.
 	tupleTag = "!!python/tuple"
 )
 
-// overlaid applies the overlays to pods: first the app's, then the role's.
-func (b *builder) overlaid(t *template, m spec.Macros, role *spec.Role) (*template, error) {
-	if len(pick(b.in.App.Metadata))+len(pick(role.Metadata)) == 0 {
+// overlayOf returns the part of metadata that holds overlays.
+func overlayOf(metadata map[string]any) map[string]any {
+	if v, ok := metadata[overlayKey]; ok {
+		return map[string]any{overlayKey: v}
+	}
+	return nil
+}
+
+// overlaid applies the overlays to a pod template: the app's, then the role's.
+func (b *builder) overlaid(t *Template, m spec.Macros, role *spec.Role) (*Template, error) {
+	if len(overlayOf(b.in.App.Metadata))+len(overlayOf(role.Metadata)) == 0 {
 		return t, nil
 	}
-	app := m.Apply(spec.Role{Metadata: pick(b.in.App.Metadata)})
+	app := m.Apply(spec.Role{Metadata: overlayOf(b.in.App.Metadata)})
 	for _, metadata := range []map[string]any{app.Metadata, role.Metadata} {
 		value, ok := metadata[overlayKey]
 		if !ok || value == nil {
@@ -51,7 +58,7 @@ func (b *builder) overlaid(t *template, m spec.Macros, role *spec.Role) (*templa
 	return t, nil
 }
 
-// podOverlay finds the overlay of pods in a value of metadata: overlays by kind, a
+// podOverlay returns the overlay of pods in a value of metadata: overlays by kind, a
 // file, or the overlay itself.
 func (b *builder) podOverlay(value any) (map[string]any, error) {
 	if file, ok := value.(string); ok {
@@ -76,7 +83,7 @@ func (b *builder) podOverlay(value any) (map[string]any, error) {
 	return pod, checkFields(pod)
 }
 
-// overlayFile reads a file once for all replicas.
+// overlayFile reads a file, once for all replicas.
 func (b *builder) overlayFile(uri string) (map[string]any, error) {
 	if pod, ok := b.overlays[uri]; ok {
 		return pod, nil
@@ -91,7 +98,7 @@ func (b *builder) overlayFile(uri string) (map[string]any, error) {
 	return pod, err
 }
 
-// checkFields refuses what is no part of a pod that can be changed.
+// checkFields refuses fields of a pod that an overlay cannot change.
 func checkFields(pod map[string]any) error {
 	for _, key := range slices.Sorted(maps.Keys(pod)) {
 		switch key {
@@ -103,8 +110,7 @@ func checkFields(pod map[string]any) error {
 	return nil
 }
 
-// readOverlay reads a file of YAML, of which JSON is a part. A relative path is
-// taken from cwd.
+// readOverlay reads a file of YAML or JSON. A relative path starts at cwd.
 func readOverlay(uri, cwd string) (map[string]any, error) {
 	path, ok := strings.CutPrefix(uri, "file://")
 	if !ok {
@@ -135,7 +141,7 @@ func readOverlay(uri, cwd string) (map[string]any, error) {
 	return pod, nil
 }
 
-// fromYAML turns a file into what Starlark would have made.
+// fromYAML converts a document to the values that Starlark would have made.
 func fromYAML(n *yaml.Node) (any, error) {
 	switch n.Kind {
 	case yaml.DocumentNode:
@@ -177,11 +183,11 @@ func oneLine(err error) error {
 	return errors.New(strings.Join(strings.Fields(strings.TrimPrefix(err.Error(), "yaml: ")), " "))
 }
 
-// apply changes pods. What the result has must be known to Kubernetes.
-func apply(t *template, change map[string]any) (*template, error) {
+// apply changes a pod template. Kubernetes must know all fields of the result.
+func apply(t *Template, change map[string]any) (*Template, error) {
 	given := *t
-	aside := !touchesContainers(change)
-	if aside { // nearly all of a pod is its containers, and there may be thousands of pods
+	keepContainers := !touchesContainers(change)
+	if keepContainers { // nearly all of a pod is its containers, and there may be thousands of pods
 		given.Spec.InitContainers, given.Spec.Containers = nil, nil
 	}
 	data, err := json.Marshal(&given)
@@ -202,46 +208,24 @@ func apply(t *template, change map[string]any) (*template, error) {
 	if data, err = json.Marshal(changed); err != nil {
 		return nil, err
 	}
-	out := &template{}
-	if err := strict(data, out); err != nil {
+	out := &Template{}
+	if err := decodeStrict(data, out); err != nil {
 		return nil, err
 	}
-	if aside {
+	if keepContainers {
 		out.Spec.InitContainers, out.Spec.Containers = t.Spec.InitContainers, t.Spec.Containers
 	}
 	return out, nil
 }
 
-// touchesContainers tells whether an overlay changes containers of any kind; its
-// keys may be operations on the field.
+// touchesContainers reports whether an overlay changes containers of any kind; its keys
+// may be operations on the field.
 func touchesContainers(change map[string]any) bool {
 	fields, ok := change["spec"].(map[string]any)
 	if !ok {
 		return change["spec"] != nil
 	}
-	for key := range fields {
-		if strings.Contains(strings.ToLower(key), "containers") {
-			return true
-		}
-	}
-	return false
-}
-
-// strict decodes JSON and refuses fields that nobody knows.
-func strict(data []byte, into any) error {
-	d := json.NewDecoder(bytes.NewReader(data))
-	d.DisallowUnknownFields()
-	return decodeError(d.Decode(into))
-}
-
-// decodeError says in the words of JSON what encoding/json says in those of Go.
-func decodeError(err error) error {
-	var kind *json.UnmarshalTypeError
-	switch {
-	case err == nil:
-		return nil
-	case errors.As(err, &kind):
-		return fmt.Errorf("%s does not take a JSON %s", kind.Field, kind.Value)
-	}
-	return errors.New(strings.TrimPrefix(err.Error(), "json: "))
+	return slices.ContainsFunc(slices.Collect(maps.Keys(fields)), func(key string) bool {
+		return strings.Contains(strings.ToLower(key), "containers")
+	})
 }

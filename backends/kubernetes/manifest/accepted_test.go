@@ -1,4 +1,4 @@
-package kubernetes
+package manifest
 
 import (
 	"context"
@@ -32,7 +32,7 @@ func TestAccepted(t *testing.T) {
 {apiVersion: scheduling.k8s.io/v1, kind: PriorityClass, metadata: {name: pc1}, value: 1000}`)
 	cluster.Opened(t, "q1")
 	for _, file := range files {
-		for _, gang := range forms {
+		for _, gang := range Forms {
 			t.Run(filepath.Base(file)+"/"+string(gang), func(t *testing.T) {
 				t.Parallel()
 				data, err := os.ReadFile(file)
@@ -50,19 +50,19 @@ func TestAccepted(t *testing.T) {
 	}
 }
 
-func (r *recording) accepted(t *testing.T, cluster *clustertest.Cluster, namespace string, gang form) {
+func (r *recording) accepted(t *testing.T, cluster *clustertest.Cluster, namespace string, gang Form) {
 	r.Cfg["namespace"], r.Cfg["gang"] = namespace, string(gang)
-	cfg, _, err := backend.Resolve(planner{}.Options(), backend.JSONLayer(r.Cfg, "cfg"))
+	cfg, _, err := backend.Resolve(Planner{}.Options(), backend.JSONLayer(r.Cfg, "cfg"))
 	if err != nil {
 		t.Fatal(err)
 	}
-	plan, err := planner{version: "0.8.0dev0"}.Plan(t.Context(), backend.PlanInput{ID: r.App.Name + "-bzx310r0jf6nh", App: r.App, Cfg: cfg, Cwd: "/cwd"})
+	plan, err := Planner{Version: "0.8.0dev0"}.Plan(t.Context(), backend.PlanInput{ID: r.App.Name + "-bzx310r0jf6nh", App: r.App, Cfg: cfg, Cwd: "/cwd"})
 	if err != nil {
 		t.Fatal(err)
 	}
 	for _, o := range plan.Request.(*Request).Objects {
 		dryCreate(t, cluster, o)
-		for i, p := range templates(o) {
+		for i, p := range PodSets(o) {
 			pod := &corev1.Pod{TypeMeta: metav1.TypeMeta{APIVersion: "v1", Kind: "Pod"}, ObjectMeta: p.ObjectMeta, Spec: p.Spec}
 			pod.GenerateName, pod.Namespace = "p-", namespace
 			if pod.Spec.Priority != nil {

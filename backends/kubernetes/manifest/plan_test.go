@@ -1,4 +1,4 @@
-package kubernetes
+package manifest
 
 import (
 	"errors"
@@ -8,6 +8,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"k8s.io/utils/ptr"
 
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/util/validation"
@@ -37,7 +39,7 @@ func input(t testing.TB, cfg string, roles ...spec.Role) backend.PlanInput {
 	if err != nil {
 		t.Fatal(err)
 	}
-	resolved, unknown, err := backend.Resolve(planner{}.Options(), layer)
+	resolved, unknown, err := backend.Resolve(Planner{}.Options(), layer)
 	if err != nil || len(unknown) > 0 {
 		t.Fatal(err, unknown)
 	}
@@ -46,7 +48,7 @@ func input(t testing.TB, cfg string, roles ...spec.Role) backend.PlanInput {
 
 func plan(t testing.TB, in backend.PlanInput) (*backend.Plan, *Request) {
 	t.Helper()
-	p, err := planner{version: "1"}.Plan(t.Context(), in)
+	p, err := Planner{Version: "1"}.Plan(t.Context(), in)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -54,16 +56,16 @@ func plan(t testing.TB, in backend.PlanInput) (*backend.Plan, *Request) {
 }
 
 // pods are the templates of all objects.
-func pods(r *Request) (all []*template) {
+func pods(r *Request) (all []*Template) {
 	for _, o := range r.Objects {
-		for _, t := range templates(o) {
-			all = append(all, t.template)
+		for _, t := range PodSets(o) {
+			all = append(all, t.Template)
 		}
 	}
 	return all
 }
 
-func env(t *template) map[string]string {
+func env(t *Template) map[string]string {
 	all := map[string]string{}
 	for _, e := range t.Spec.Containers[0].Env {
 		all[e.Name] = e.Value
@@ -84,14 +86,14 @@ func TestForms(t *testing.T) {
 			r.Env.Set("ID", "n${replica_id}")
 		}), role("ps", nil)}
 	}
-	for f, want := range map[form]struct {
+	for f, want := range map[Form]struct {
 		objects string
 		id      string // of args[2] in the first template
 		host    string // rank 0 as ps knows it
 	}{
-		formVolcano: {"Job a-x1", "$$(x) 0 " + spec.Rank0HostVariable, ""},
-		formJobSet:  {"JobSet a-x1", "$$(x) $(TORCHX_REPLICA_ID) " + spec.Rank0HostVariable, "a-x1-w-0-0.a-x1"},
-		formJob:     {"Job a-x1-w,Job a-x1-ps,Service a-x1", "$$(x) $(TORCHX_REPLICA_ID) " + spec.Rank0HostVariable, "a-x1-w-0.a-x1"},
+		FormVolcano: {"Job a-x1", "$$(x) 0 " + spec.Rank0HostVariable, ""},
+		FormJobSet:  {"JobSet a-x1", "$$(x) $(TORCHX_REPLICA_ID) " + spec.Rank0HostVariable, "a-x1-w-0-0.a-x1"},
+		FormJob:     {"Job a-x1-w,Job a-x1-ps,Service a-x1", "$$(x) $(TORCHX_REPLICA_ID) " + spec.Rank0HostVariable, "a-x1-w-0.a-x1"},
 	} {
 		p, req := plan(t, input(t, "namespace=ns,priority_class=pc,service_account=sa,gang="+string(f), roles()...))
 		var objects []string
@@ -118,7 +120,7 @@ func TestForms(t *testing.T) {
 				t.Errorf("%s: %s is no handle", f, e[spec.JobIDVariable])
 			}
 		}
-		if f != formVolcano {
+		if f != FormVolcano {
 			if got := all[0].Spec.Containers[0].Env[0].Name; got != indexVariable {
 				t.Errorf("%s: %s comes before the index", f, got)
 			}
@@ -126,7 +128,7 @@ func TestForms(t *testing.T) {
 				t.Errorf("%s: command %q, env %v", f, command, first)
 			}
 		}
-		if all[0].Spec.ServiceAccountName != "sa" || (all[0].Spec.PriorityClassName == "pc") != (f != formVolcano) {
+		if all[0].Spec.ServiceAccountName != "sa" || (all[0].Spec.PriorityClassName == "pc") != (f != FormVolcano) {
 			t.Errorf("%s: service account %s, priority class %s", f, all[0].Spec.ServiceAccountName, all[0].Spec.PriorityClassName)
 		}
 	}
@@ -240,7 +242,7 @@ func TestRetries(t *testing.T) {
 	if set.FailurePolicy.MaxRestarts != 3 || !slices.Equal(set.FailurePolicy.Rules[0].TargetReplicatedJobs, []string{"b", "c"}) {
 		t.Errorf("failure policy %+v", set.FailurePolicy)
 	}
-	if s := set.ReplicatedJobs[1].Template.Spec; value(s.BackoffLimitPerIndex) != 2 || value(s.MaxFailedIndexes) != 0 || s.BackoffLimit != nil {
+	if s := set.ReplicatedJobs[1].Template.Spec; ptr.Deref(s.BackoffLimitPerIndex, 0) != 2 || ptr.Deref(s.MaxFailedIndexes, 0) != 0 || s.BackoffLimit != nil {
 		t.Errorf("role b %s", asJSON2(t, s))
 	}
 	if s := set.ReplicatedJobs[2].Template.Spec; s.BackoffLimit == nil || *s.BackoffLimit != 0 || s.BackoffLimitPerIndex != nil {
@@ -264,15 +266,15 @@ func TestRetries(t *testing.T) {
 			t.Errorf("%s: warnings %q, want %q", test.cfg, text, test.want)
 		}
 	}
-	o := options{gang: formAuto}
+	o := Options{gang: FormAuto}
 	app := &spec.App{Roles: roles}
-	for want, installed := range map[form][]form{formVolcano: nil, formJobSet: {formVolcano, formJobSet}, formJob: {}} {
+	for want, installed := range map[Form][]Form{FormVolcano: nil, FormJobSet: {FormVolcano, FormJobSet}, FormJob: {}} {
 		if got := choose(app, o, installed); got != want {
 			t.Errorf("of %v auto takes %s, want %s", installed, got, want)
 		}
 	}
 	o.kueueQueue = "q"
-	if got := choose(app, o, nil); got != formJobSet {
+	if got := choose(app, o, nil); got != FormJobSet {
 		t.Errorf("for Kueue auto takes %s", got)
 	}
 }
@@ -284,7 +286,7 @@ func TestElastic(t *testing.T) {
 	two := 2
 	r := role("w", func(r *spec.Role) { r.NumReplicas, r.MinReplicas = 5, &two })
 	_, req := plan(t, input(t, "gang=job", r))
-	if s := req.Objects[0].(*Job).Spec; value(s.BackoffLimitPerIndex) != 0 || value(s.MaxFailedIndexes) != 3 {
+	if s := req.Objects[0].(*Job).Spec; ptr.Deref(s.BackoffLimitPerIndex, 0) != 0 || ptr.Deref(s.MaxFailedIndexes, 0) != 3 {
 		t.Errorf("job %s", asJSON2(t, s))
 	}
 	_, req = plan(t, input(t, "gang=job,fail_fast=false", r))
@@ -311,7 +313,7 @@ func TestOptionsInPlan(t *testing.T) {
 		"secrets":     len(pod.Spec.ImagePullSecrets) == 2 && pod.Spec.ImagePullSecrets[1].Name == "s2",
 		"pull policy": c.ImagePullPolicy == "Never",
 		"network":     pod.Spec.HostNetwork && pod.Spec.DNSPolicy == "ClusterFirstWithHostNet",
-		"ttl":         value(req.Objects[0].(*Job).Spec.TTLSecondsAfterFinished) == 60,
+		"ttl":         ptr.Deref(req.Objects[0].(*Job).Spec.TTLSecondsAfterFinished, 0) == 60,
 		"labels":      pod.Labels["team"] == "x" && req.Objects[1].Meta().Labels["team"] == "x",
 		"annotations": pod.Annotations["note"] == "y" && req.Objects[0].Meta().Annotations["note"] == "y",
 		"kueue":       req.Objects[0].Meta().Labels[label.Kueue] == "kq" && req.Objects[1].Meta().Labels[label.Kueue] == "",
@@ -337,7 +339,7 @@ func TestBadInput(t *testing.T) {
 		"namespace=A", "reserved_memmb=-1", "efa_device_count=-1", "ttl_seconds=-1", "gang=volcano,kueue_queue=q",
 		"labels=a b:c", "node_selector=a:b c", "annotations=a b:c", "tolerations=a:Never", "tolerations=:NoExecute",
 	} {
-		_, err := planner{}.Plan(t.Context(), input(t, cfg, role("w", nil)))
+		_, err := Planner{}.Plan(t.Context(), input(t, cfg, role("w", nil)))
 		if !errors.Is(err, backend.ErrInvalidOption) || strings.Contains(err.Error(), "\n") {
 			t.Errorf("%s: %v", cfg, err)
 		}
@@ -347,7 +349,7 @@ func TestBadInput(t *testing.T) {
 		"must be absolute":               func(r *spec.Role) { r.Mounts = []spec.Mount{{Type: spec.MountBind, Src: "x", Dst: "/x"}} },
 		"set -cfg image_repo=REPOSITORY": func(r *spec.Role) { r.Image = "sha256:abc" },
 	} {
-		_, err := planner{}.Plan(t.Context(), input(t, "", role("w", change)))
+		_, err := Planner{}.Plan(t.Context(), input(t, "", role("w", change)))
 		if err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("error %v, want %s", err, want)
 		}

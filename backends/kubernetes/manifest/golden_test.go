@@ -1,4 +1,4 @@
-package kubernetes
+package manifest
 
 import (
 	"encoding/json"
@@ -52,12 +52,12 @@ func TestRecordings(t *testing.T) {
 }
 
 func (r *recording) check(t *testing.T) {
-	cfg, _, err := backend.Resolve(planner{}.Options(), backend.JSONLayer(r.Cfg, "cfg"))
+	cfg, _, err := backend.Resolve(Planner{}.Options(), backend.JSONLayer(r.Cfg, "cfg"))
 	if err != nil {
 		t.Fatal(err)
 	}
 	in := backend.PlanInput{ID: r.App.Name + "-bzx310r0jf6nh", App: r.App, Cfg: cfg, Cwd: "/cwd"}
-	plan, err := planner{version: "0.8.0dev0"}.Plan(t.Context(), in)
+	plan, err := Planner{Version: "0.8.0dev0"}.Plan(t.Context(), in)
 	if r.Name == "custom_overlay_ops" {
 		// Its overlay takes away a volume that is still mounted: no cluster would run it.
 		if err == nil || !strings.Contains(err.Error(), `container w-0 mounts volume "dshm" at /dev/shm, which the pod does not have`) {

@@ -1,10 +1,12 @@
-package kubernetes
+package manifest
 
 import (
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"k8s.io/utils/ptr"
 
 	"torchx/backends/kubernetes/label"
 	"torchx/runtime/overlay"
@@ -34,7 +36,7 @@ func TestOverlays(t *testing.T) {
 	if w.Spec.NodeSelector["all"] != "yes" || v.Spec.NodeSelector["all"] != "yes" {
 		t.Errorf("the app's overlay reaches %v and %v", w.Spec.NodeSelector, v.Spec.NodeSelector)
 	}
-	if c := w.Spec.Containers[0]; c.WorkingDir != "/x" || c.Image != "bb:1" || len(w.Spec.Containers) != 1 || value(w.Spec.Priority) != 7 {
+	if c := w.Spec.Containers[0]; c.WorkingDir != "/x" || c.Image != "bb:1" || len(w.Spec.Containers) != 1 || ptr.Deref(w.Spec.Priority, 0) != 7 {
 		t.Errorf("pod %s", asJSON(t, w))
 	}
 	if w.Labels["of"] != "a-x1" || w.Labels[label.Role] != "w" {
@@ -46,7 +48,7 @@ func TestOverlays(t *testing.T) {
 		r.Mounts = nil
 	}))
 	// The file's tuple takes the place of the volumes, of which one is mounted.
-	if _, err := (planner{}).Plan(t.Context(), in); err == nil || !strings.Contains(err.Error(), `mounts volume "dshm"`) {
+	if _, err := (Planner{}).Plan(t.Context(), in); err == nil || !strings.Contains(err.Error(), `mounts volume "dshm"`) {
 		t.Errorf("error %v", err)
 	}
 }
@@ -102,7 +104,7 @@ func TestBadOverlays(t *testing.T) {
 	} {
 		in := input(t, "", role("w", func(r *spec.Role) { r.Metadata = map[string]any{overlayKey: value} }))
 		in.Cwd = dir
-		_, err := planner{}.Plan(t.Context(), in)
+		_, err := Planner{}.Plan(t.Context(), in)
 		if err == nil || !strings.Contains(err.Error(), want) || !strings.Contains(err.Error(), "overlay of role w") || strings.Contains(err.Error(), "\n") {
 			t.Errorf("error %v, want %s", err, want)
 		}
@@ -122,7 +124,7 @@ func TestOverlayFile(t *testing.T) {
 	in.Cwd = dir
 	_, req := plan(t, in)
 	s := pods(req)[0].Spec
-	if len(s.Tolerations) != 1 || s.Tolerations[0].Key != "only" || len(s.ImagePullSecrets) != 2 || value(s.Priority) != 3 {
+	if len(s.Tolerations) != 1 || s.Tolerations[0].Key != "only" || len(s.ImagePullSecrets) != 2 || ptr.Deref(s.Priority, 0) != 3 {
 		t.Errorf("pod %s", asJSON(t, s))
 	}
 }

@@ -1,7 +1,8 @@
-package kubernetes
+package manifest
 
 import (
 	"fmt"
+	"maps"
 	"strings"
 
 	corev1 "k8s.io/api/core/v1"
@@ -11,18 +12,15 @@ import (
 	"torchx/runtime/spec"
 )
 
-// imageVariable tells a container its image, as in TorchX.
+// imageVariable holds the container's image, as in TorchX.
 const imageVariable = "TORCHX_IMAGE"
 
-// fieldPath begins the value of a variable that the kubelet fills in from a field of
-// the pod, such as [FIELD_PATH]status.podIP; as in TorchX.
+// fieldPath begins the value of a variable that the kubelet sets to a field of the pod,
+// such as [FIELD_PATH]status.podIP, as in TorchX.
 const fieldPath = "[FIELD_PATH]"
 
-// template is what pods are made from.
-type template = corev1.PodTemplateSpec
-
-// template makes the pods of a unit.
-func (b *builder) template(u unit) (*template, error) {
+// template returns the pod template of a unit.
+func (b *builder) template(u unit) (*Template, error) {
 	given := &b.in.App.Roles[u.role]
 	macros := b.macros(u)
 	role := macros.Apply(*given)
@@ -39,29 +37,25 @@ func (b *builder) template(u unit) (*template, error) {
 	if c.Ports, err = ports(&role); err != nil {
 		return nil, err
 	}
-	t := &template{
+	t := &Template{
 		// A proxy beside the program would keep the pod running after the program's end.
 		ObjectMeta: metav1.ObjectMeta{Annotations: map[string]string{"sidecar.istio.io/inject": "false"}},
 		Spec:       b.podSpec(&role),
 	}
 	addMounts(&t.Spec, &c, role.Mounts)
 	t.Spec.Containers = []corev1.Container{c}
-	for k, v := range b.options.annotations {
-		t.Annotations[k] = v
-	}
+	maps.Copy(t.Annotations, b.options.annotations)
 	if t, err = b.overlaid(t, macros, &role); err != nil {
 		return nil, err
 	}
 	if t.Labels == nil {
 		t.Labels = map[string]string{}
 	}
-	for k, v := range b.podLabels(u) {
-		t.Labels[k] = v
-	}
+	maps.Copy(t.Labels, b.podLabels(u))
 	return t, nil
 }
 
-// podSpec is the pod but for its container and volumes.
+// podSpec returns the pod without its container and volumes.
 func (b *builder) podSpec(role *spec.Role) corev1.PodSpec {
 	o := b.options
 	pod := corev1.PodSpec{
@@ -74,16 +68,16 @@ func (b *builder) podSpec(role *spec.Role) corev1.PodSpec {
 	for _, name := range o.pullSecrets {
 		pod.ImagePullSecrets = append(pod.ImagePullSecrets, corev1.LocalObjectReference{Name: name})
 	}
-	if b.form != formVolcano {
+	if b.form != FormVolcano {
 		pod.PriorityClassName = o.priorityClass
 	}
-	if b.form == formJob {
+	if b.form == FormJob {
 		pod.Subdomain = b.names.app // with the service this gives pods their names
 	}
 	return pod
 }
 
-// containerName is role and replica, as in TorchX, or the role where replicas share it.
+// containerName returns role and replica, as in TorchX, or the role if replicas share the template.
 func (b *builder) containerName(u unit) string {
 	if u.shared() {
 		return b.names.roles[u.role]
@@ -91,12 +85,12 @@ func (b *builder) containerName(u unit) string {
 	return b.names.replica(u.role, u.replica)
 }
 
-// environment is what the container gets, in the order of TorchX; a later value
-// takes the place of an earlier one.
+// environment returns the container's variables in the order of TorchX; a later value
+// overrides an earlier one.
 func (b *builder) environment(u unit, role *spec.Role, image string) []corev1.EnvVar {
 	env := role.Env
 	if _, ok := env.Get(spec.JobIDVariable); ok {
-		env.Set(spec.JobIDVariable, handleOf(appID(b.options.namespace, b.names.app)))
+		env.Set(spec.JobIDVariable, Handle(AppID(b.options.Namespace, b.names.app)))
 	}
 	if host := b.rank0Host(u); host != "" {
 		env.Set(spec.Rank0HostVariable, host)
@@ -104,7 +98,7 @@ func (b *builder) environment(u unit, role *spec.Role, image string) []corev1.En
 	env.Set(imageVariable, image)
 	list := make([]corev1.EnvVar, 0, len(env)+1)
 	if u.shared() {
-		// References are only to what is defined before.
+		// A reference is expanded only after its definition.
 		list = append(list, fromField(indexVariable, "metadata.annotations['"+label.CompletionIndex+"']"))
 	}
 	for _, e := range env {
@@ -124,34 +118,34 @@ func fromField(name, path string) corev1.EnvVar {
 	return corev1.EnvVar{Name: name, ValueFrom: &corev1.EnvVarSource{FieldRef: &corev1.ObjectFieldSelector{FieldPath: path}}}
 }
 
-// rank0Env names the variable that holds rank 0's host. Volcano makes one for
-// each task; on rank 0 itself it is ours, as in TorchX.
+// rank0Env returns the name of the variable that holds rank 0's host. Volcano sets one
+// for each task; on rank 0 itself it is ours, as in TorchX.
 func (b *builder) rank0Env(u unit) string {
-	if b.form != formVolcano || isRank0(u) {
+	if b.form != FormVolcano || isRank0(u) {
 		return spec.Rank0HostVariable
 	}
 	task := strings.ReplaceAll(b.names.replica(0, 0), "-", "_")
 	return "VC_" + strings.ToUpper(task) + "_HOSTS"
 }
 
-// isRank0 tells whether the unit is replica 0 of the first role and nothing else.
+// isRank0 reports whether the unit is replica 0 of the first role and nothing else.
 func isRank0(u unit) bool { return u.role == 0 && u.replica == 0 && !u.shared() }
 
-// rank0Host is rank 0's host as the unit's replicas know it, "" where Volcano says it.
+// rank0Host returns rank 0's host name for the unit's replicas, "" if Volcano sets it.
 func (b *builder) rank0Host(u unit) string {
 	if isRank0(u) {
 		return "localhost"
 	}
 	switch b.form {
-	case formJobSet: // <JobSet>-<replicated job>-<its replica>-<index>
+	case FormJobSet: // <JobSet>-<replicated job>-<its replica>-<index>
 		return fmt.Sprintf("%s-%s-0-0.%s", b.names.app, b.first, b.names.app)
-	case formJob: // <Job>-<index>
+	case FormJob: // <Job>-<index>
 		return fmt.Sprintf("%s-%s-0.%s", b.names.app, b.first, b.names.app)
 	}
 	return ""
 }
 
-// ports are those of port_map.
+// ports returns the ports of port_map.
 func ports(role *spec.Role) ([]corev1.ContainerPort, error) {
 	var list []corev1.ContainerPort
 	taken := map[string]bool{}

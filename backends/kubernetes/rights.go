@@ -2,6 +2,7 @@ package kubernetes
 
 import (
 	"context"
+	"fmt"
 	"slices"
 	"strings"
 
@@ -11,38 +12,42 @@ import (
 	"torchx/runtime/backend"
 )
 
-// accessReviews ask the server whether the asker may do something.
+// accessReviews ask the server whether the user may do something.
 var accessReviews = kube.Resource{Group: "authorization.k8s.io", Version: "v1", Name: "selfsubjectaccessreviews"}
 
-// reviewsAtOnce bounds the questions that are on their way.
+// reviewsAtOnce bounds the concurrent requests.
 const reviewsAtOnce = 8
 
-// right is what an account may have to be allowed.
+// right is a permission that apps need.
 type right struct {
 	verb  string
 	of    kube.Resource
 	sub   string // subresource
-	minor bool   // apps run without it, but less is told of them
+	minor bool   // apps run without it, but torchx explains less
 }
 
-// rights are what apps need with what is installed.
-func (c *clinic) rights() []right {
-	list := []right{
-		{verb: "get", of: kube.Pods},
-		{verb: "list", of: kube.Pods},
-		{verb: "watch", of: kube.Pods},
-		{verb: "get", of: kube.Pods, sub: "log"},
-		{verb: "create", of: kube.Services},
-		{verb: "delete", of: kube.Services},
-		{verb: "list", of: kube.Events, minor: true},
-		{verb: "list", of: kube.Nodes, minor: true},
+// String returns the right as kubectl writes it: get pods/log.
+func (r right) String() string {
+	if r.sub == "" {
+		return fmt.Sprintf("%s %s", r.verb, r.of)
 	}
-	for _, main := range []kube.Resource{kube.Jobs, kube.JobSets, kube.VolcanoJobs} {
-		if !c.groups.Has(main) {
-			continue
+	return fmt.Sprintf("%s %s/%s", r.verb, r.of, r.sub)
+}
+
+// rights returns the rights that apps need on this cluster.
+func (c *checker) rights() (list []right) {
+	add := func(of kube.Resource, verbs ...string) {
+		for _, verb := range verbs {
+			list = append(list, right{verb: verb, of: of})
 		}
-		for _, verb := range []string{"create", "get", "list", "watch", "patch", "delete"} {
-			list = append(list, right{verb: verb, of: main})
+	}
+	add(kube.Pods, "get", "list", "watch")
+	list = append(list, right{verb: "get", of: kube.Pods, sub: "log"})
+	add(kube.Services, "create", "delete")
+	list = append(list, right{verb: "list", of: kube.Events, minor: true}, right{verb: "list", of: kube.Nodes, minor: true})
+	for _, main := range []kube.Resource{kube.Jobs, kube.JobSets, kube.VolcanoJobs} {
+		if c.groups.Has(main) {
+			add(main, "create", "get", "list", "watch", "patch", "delete")
 		}
 	}
 	if c.groups.Has(kube.VolcanoJobs) {
@@ -52,8 +57,8 @@ func (c *clinic) rights() []right {
 	return list
 }
 
-// checkRights names what the user may not do in the namespace.
-func (c *clinic) checkRights(ctx context.Context) backend.Check {
+// checkRights names the rights that the user lacks in the namespace.
+func (c *checker) checkRights(ctx context.Context) backend.Check {
 	all := c.rights()
 	denied := make([]bool, len(all))
 	ask, ctx := errgroup.WithContext(ctx)
@@ -86,10 +91,10 @@ func (c *clinic) checkRights(ctx context.Context) backend.Check {
 	return backend.PassedCheck(rightsCheck, "you may do all that apps need in namespace %s", c.namespace)
 }
 
-// denied asks the server about one right.
-func (c *clinic) denied(ctx context.Context, r right) (bool, error) {
+// denied asks the server whether the user lacks a right.
+func (c *checker) denied(ctx context.Context, r right) (bool, error) {
 	attributes := map[string]any{"verb": r.verb, "group": r.of.Group, "version": r.of.Version, "resource": r.of.Name, "subresource": r.sub}
-	if !slices.Contains([]string{kube.Nodes.Name, kube.VolcanoQueues.Name}, r.of.Name) { // they are in no namespace
+	if !slices.Contains([]string{kube.Nodes.Name, kube.VolcanoQueues.Name}, r.of.Name) { // these have no namespace
 		attributes["namespace"] = c.namespace
 	}
 	review := map[string]any{
@@ -105,7 +110,7 @@ func (c *clinic) denied(ctx context.Context, r right) (bool, error) {
 	return !answer.Status.Allowed, err
 }
 
-// sentence joins rights, those on the same objects first: "create, get jobs.batch".
+// sentence joins rights, grouped by object: "create, get jobs.batch".
 func sentence(rights []string) string {
 	var order []string
 	verbs := map[string][]string{}

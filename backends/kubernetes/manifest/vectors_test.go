@@ -1,4 +1,4 @@
-package kubernetes
+package manifest
 
 import (
 	"encoding/json"
@@ -34,7 +34,7 @@ func vectors(t *testing.T, name string) []vector {
 func TestResourceVectors(t *testing.T) {
 	t.Parallel()
 	for _, v := range vectors(t, "k8s_resources") {
-		r, o := spec.NullResource(), options{}
+		r, o := spec.NullResource(), Options{}
 		for i, into := range []any{&r.CPU, &r.GPU, &r.MemMB, &r.Devices, &o.reservedCPU, &o.reservedMem, &o.efa} {
 			decode(t, v.In[i], into)
 		}

@@ -1,4 +1,4 @@
-package kubernetes
+package manifest
 
 import (
 	"testing"
@@ -20,22 +20,22 @@ func TestReportErrors(t *testing.T) {
 	elastic := spec.NewRole("elastic", "i")
 	elastic.Entrypoint, elastic.Args = "bash", []string{"-c", "torchrun --nnodes 2 train.py"}
 	want := map[string]string{"own": "/nfs/e.json", "plain": "/dev/termination-log", "elastic": ""}
-	for _, gang := range forms {
-		cfg, _, err := backend.Resolve(planner{}.Options(), backend.DefaultsLayer(map[string]string{"gang": string(gang)}, "test"))
+	for _, gang := range Forms {
+		cfg, _, err := backend.Resolve(Planner{}.Options(), backend.DefaultsLayer(map[string]string{"gang": string(gang)}, "test"))
 		if err != nil {
 			t.Fatal(err)
 		}
 		app := &spec.App{Name: "app", Roles: []spec.Role{own, plain, elastic}}
-		plan, err := planner{}.Plan(t.Context(), backend.PlanInput{ID: "app-1", App: app, Cfg: cfg, DefaultImage: "i"})
+		plan, err := Planner{}.Plan(t.Context(), backend.PlanInput{ID: "app-1", App: app, Cfg: cfg, DefaultImage: "i"})
 		if err != nil {
 			t.Fatal(err)
 		}
 		req := plan.Request.(*Request)
 		for range 2 { // a second time changes nothing
-			req.reportErrors()
+			req.AddErrorFiles()
 		}
 		for _, o := range req.Objects {
-			for _, pods := range templates(o) {
+			for _, pods := range PodSets(o) {
 				c := pods.Spec.Containers[0]
 				role := pods.Labels["torchx.pytorch.org/role-name"]
 				var files []string

@@ -1,4 +1,4 @@
-package kubernetes
+package manifest
 
 import (
 	"math"
@@ -6,14 +6,17 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/util/validation"
+	"k8s.io/utils/ptr"
 
 	"torchx/runtime/backend"
 )
 
-// Defaults of TorchX: what a node needs for itself is kept out of the requests, so
-// that a replica as large as a node fits on one.
+// DefaultNamespace is the namespace of apps whose options name none.
+const DefaultNamespace = "default"
+
+// Defaults of TorchX. The reserves stay out of the requests, so that a replica as large
+// as a node fits on one.
 const (
-	defaultNamespace    = "default"
 	defaultQueue        = "default"
 	defaultReservedCPU  = 100  // thousandths of a CPU
 	defaultReservedMem  = 1024 // MB
@@ -22,12 +25,12 @@ const (
 
 var pullPolicies = []string{string(corev1.PullAlways), string(corev1.PullIfNotPresent), string(corev1.PullNever)}
 
-// Options lists the -cfg keys; the first ten are those of TorchX, of which queue
-// had no default.
-func (p planner) Options() []backend.Option {
+// Options lists the -cfg keys; the first ten are those of TorchX, where queue has no
+// default.
+func (p Planner) Options() []backend.Option {
 	return []backend.Option{
 		{Key: "queue", Type: backend.TypeStr, Default: defaultQueue, Help: "Volcano queue to submit to"},
-		{Key: "namespace", Type: backend.TypeStr, Default: defaultNamespace, Help: "namespace to run in"},
+		{Key: "namespace", Type: backend.TypeStr, Default: DefaultNamespace, Help: "namespace to run in"},
 		{Key: "service_account", Type: backend.TypeStr, Help: "service account of the pods"},
 		{Key: "priority_class", Type: backend.TypeStr, Help: "priority class of the job (volcano) or of its pods (jobset, job)"},
 		{Key: "validate_spec", Type: backend.TypeBool, Default: defaultValidateSpec, Help: "have the cluster check the job before anything is made"},
@@ -36,7 +39,7 @@ func (p planner) Options() []backend.Option {
 		{Key: "image_repo", Type: backend.TypeStr, Help: "repository to push built images to, as the cluster knows it; without it no workspace is taken"},
 		{Key: "efa_device_count", Type: backend.TypeInt, Help: "EFA devices of each replica: 0 removes those of the resource, N sets them"},
 		{Key: "quiet", Type: backend.TypeBool, Default: false, Help: "do not show the output of image builds and pushes"},
-		{Key: "gang", Type: backend.TypeStr, Default: string(formAuto), Choices: formNames(), Help: "what runs the replicas: volcano, jobset, job (needs nothing installed, no all-or-nothing start); auto takes what the cluster has"},
+		{Key: "gang", Type: backend.TypeStr, Default: string(FormAuto), Choices: []string{string(FormAuto), string(FormVolcano), string(FormJobSet), string(FormJob)}, Help: "what runs the replicas: volcano, jobset, job (needs nothing installed, no all-or-nothing start); auto takes what the cluster has"},
 		{Key: "context", Type: backend.TypeStr, Help: "context of the kubeconfig; the current one if not given"},
 		{Key: "kubeconfig", Type: backend.TypeStr, Help: "kubeconfig file; $KUBECONFIG or ~/.kube/config if not given"},
 		{Key: "node_selector", Type: backend.TypeMap, Help: "labels that a node must have: K:V,K2:V2"},
@@ -53,31 +56,38 @@ func (p planner) Options() []backend.Option {
 	}
 }
 
-// options are the resolved -cfg values; "" and nil stand for "not given".
-type options struct {
-	gang                              form
-	namespace, queue                  string
-	serviceAccount, priorityClass     string
-	reservedCPU, reservedMem          int
-	efa                               *int
-	imageRepo                         string
-	nodeSelector, labels, annotations map[string]string
-	tolerations                       []corev1.Toleration
-	pullSecrets                       []string
-	pullPolicy                        string
-	hostNetwork, failFast             bool
-	validate, quiet                   bool
-	ttl                               *int32
-	kueueQueue                        string
+// Options holds the resolved -cfg values; "" and nil mean "not given".
+type Options struct {
+	Namespace, Queue, kueueQueue string
+	Validate, Quiet              bool
+	imageRepo                    string
+	gang                         Form
+	failFast                     bool
+	ttl                          *int32
+	labels, annotations          map[string]string
+	podOptions
 }
 
-func readOptions(cfg backend.Config) (options, error) {
-	o := options{
-		gang: formAuto, namespace: defaultNamespace, queue: defaultQueue, failFast: true, validate: defaultValidateSpec,
-		reservedCPU: defaultReservedCPU, reservedMem: defaultReservedMem,
+// podOptions are the options that change only pods.
+type podOptions struct {
+	serviceAccount, priorityClass string
+	reservedCPU, reservedMem      int
+	efa                           *int
+	nodeSelector                  map[string]string
+	tolerations                   []corev1.Toleration
+	pullSecrets                   []string
+	pullPolicy                    string
+	hostNetwork                   bool
+}
+
+// ReadOptions reads the values of Planner.Options. Errors: ErrInvalidOption.
+func ReadOptions(cfg backend.Config) (Options, error) {
+	o := Options{
+		gang: FormAuto, Namespace: DefaultNamespace, Queue: defaultQueue, failFast: true, Validate: defaultValidateSpec,
+		podOptions: podOptions{reservedCPU: defaultReservedCPU, reservedMem: defaultReservedMem},
 	}
-	set(&o.namespace, cfg["namespace"])
-	set(&o.queue, cfg["queue"])
+	set(&o.Namespace, cfg["namespace"])
+	set(&o.Queue, cfg["queue"])
 	set(&o.serviceAccount, cfg["service_account"])
 	set(&o.priorityClass, cfg["priority_class"])
 	set(&o.reservedCPU, cfg["reserved_millicpu"])
@@ -91,44 +101,52 @@ func readOptions(cfg backend.Config) (options, error) {
 	set(&o.hostNetwork, cfg["host_network"])
 	set(&o.kueueQueue, cfg["kueue_queue"])
 	set(&o.failFast, cfg["fail_fast"])
-	set(&o.validate, cfg["validate_spec"])
-	set(&o.quiet, cfg["quiet"])
+	set(&o.Validate, cfg["validate_spec"])
+	set(&o.Quiet, cfg["quiet"])
 	if v, ok := cfg["gang"].(string); ok {
-		o.gang = form(v)
+		o.gang = Form(v)
 	}
 	if v, ok := cfg["efa_device_count"].(int); ok {
 		o.efa = &v
 	}
 	if v, ok := cfg["ttl_seconds"].(int); ok {
-		seconds := int32(min(max(v, -1), math.MaxInt32))
-		o.ttl = &seconds
+		o.ttl = new(int32(min(max(v, -1), math.MaxInt32)))
+	}
+	if err := o.check(); err != nil {
+		return o, err
 	}
 	texts, _ := cfg["tolerations"].([]string)
-	return o, o.check(texts)
+	for _, text := range texts {
+		toleration, err := parseToleration(text)
+		if err != nil {
+			return o, err
+		}
+		o.tolerations = append(o.tolerations, toleration)
+	}
+	return o, nil
 }
 
-// set stores a value of the right type; nil (None) leaves what is there.
+// set stores a value of the right type; nil (None) leaves the default.
 func set[T any](to *T, value any) {
 	if v, ok := value.(T); ok {
 		*to = v
 	}
 }
 
-// check refuses what the cluster would refuse later and in more words, and reads
-// the tolerations.
-func (o *options) check(tolerations []string) error {
+// check refuses values that the cluster would refuse later with a longer message.
+func (o *Options) check() error {
 	bad := func(key string, value any, why string) error {
 		return backend.Errorf(backend.ErrInvalidOption, "%s=%v: %s", key, value, why)
 	}
-	if problems := validation.IsDNS1123Label(o.namespace); len(problems) > 0 {
-		return bad("namespace", o.namespace, problems[0])
+	if problems := validation.IsDNS1123Label(o.Namespace); len(problems) > 0 {
+		return bad("namespace", o.Namespace, problems[0])
 	}
-	for key, n := range map[string]int{"reserved_millicpu": o.reservedCPU, "reserved_memmb": o.reservedMem, "efa_device_count": value(o.efa), "ttl_seconds": int(value(o.ttl))} {
+	for key, n := range map[string]int{"reserved_millicpu": o.reservedCPU, "reserved_memmb": o.reservedMem, "efa_device_count": ptr.Deref(o.efa, 0), "ttl_seconds": int(ptr.Deref(o.ttl, 0))} {
 		if n < 0 {
 			return bad(key, n, "must not be negative")
 		}
 	}
-	if o.gang == formVolcano && o.kueueQueue != "" {
+	if o.gang == FormVolcano && o.kueueQueue != "" {
 		return bad("kueue_queue", o.kueueQueue, "Kueue does not know Volcano jobs: use gang=jobset or gang=job")
 	}
 	for key, labels := range map[string]map[string]string{"labels": o.labels, "node_selector": o.nodeSelector} {
@@ -143,26 +161,11 @@ func (o *options) check(tolerations []string) error {
 			return bad("annotations", k, problems[0])
 		}
 	}
-	for _, text := range tolerations {
-		t, err := parseToleration(text)
-		if err != nil {
-			return err
-		}
-		o.tolerations = append(o.tolerations, t)
-	}
 	return nil
 }
 
-func value[T any](p *T) T {
-	if p == nil {
-		var zero T
-		return zero
-	}
-	return *p
-}
-
-// parseToleration reads key[=value][:effect], the words of kubectl taint. Without
-// a value every one is tolerated, without an effect all of them.
+// parseToleration reads key[=value][:effect], the syntax of kubectl taint. Without a
+// value or an effect, every one is tolerated.
 func parseToleration(text string) (corev1.Toleration, error) {
 	rest, effect, _ := strings.Cut(strings.TrimSpace(text), ":")
 	key, val, hasValue := strings.Cut(rest, "=")

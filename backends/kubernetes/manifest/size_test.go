@@ -1,4 +1,4 @@
-package kubernetes
+package manifest
 
 import (
 	"errors"
@@ -16,13 +16,13 @@ func TestCheckSize(t *testing.T) {
 	job := &VolcanoJob{}
 	long := corev1.EnvVar{Name: "LONG", Value: strings.Repeat("x", 1000)}
 	for replicas, fits := range map[int]bool{1000: true, 1500: false} {
-		one := VolcanoTask{}
+		one := kube.VolcanoTask{}
 		one.Template.Spec.Containers = []corev1.Container{{Env: []corev1.EnvVar{long}}}
 		job.Spec.Tasks = nil
 		for range replicas {
 			job.Spec.Tasks = append(job.Spec.Tasks, one)
 		}
-		err := (&submission{}).checkSize(job)
+		err := (&Request{Objects: []Object{job}}).CheckSize()
 		switch {
 		case fits && err != nil:
 			t.Errorf("%d replicas: %v", replicas, err)

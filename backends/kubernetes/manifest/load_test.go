@@ -1,4 +1,4 @@
-package kubernetes
+package manifest
 
 import (
 	"encoding/json"
@@ -24,12 +24,12 @@ func twoRoles(t *testing.T, cfg string) backend.PlanInput {
 // TestLoadSame: a plan that nobody has edited is read as it was written.
 func TestLoadSame(t *testing.T) {
 	t.Parallel()
-	for _, f := range forms {
+	for _, f := range Forms {
 		in := twoRoles(t, "namespace=ns,gang="+string(f))
 		p, req := plan(t, in)
 		text := asJSON(t, req)
 		in.ID = "" // `torchx submit` does not know it
-		loaded, err := planner{}.Load(t.Context(), in, text)
+		loaded, err := Planner{}.Load(t.Context(), in, text)
 		if err != nil {
 			t.Fatal(f, err)
 		}
@@ -45,16 +45,16 @@ func TestLoadSame(t *testing.T) {
 // TestLoadCopy: a copy under another name is an app of its own in all its parts.
 func TestLoadCopy(t *testing.T) {
 	t.Parallel()
-	for _, f := range forms {
+	for _, f := range Forms {
 		in := twoRoles(t, "namespace=ns,gang="+string(f))
 		_, req := plan(t, in)
 		main := req.Objects[0].Meta()
-		if f == formJob {
+		if f == FormJob {
 			main.Labels[label.Instance] = "b-2"
 		} else {
 			main.Name = "b-2"
 		}
-		loaded, err := planner{}.Load(t.Context(), in, asJSON(t, req))
+		loaded, err := Planner{}.Load(t.Context(), in, asJSON(t, req))
 		if err != nil {
 			t.Fatal(f, err)
 		}
@@ -71,7 +71,7 @@ func TestLoadForeign(t *testing.T) {
 	_, req := plan(t, in)
 	const extra = `{"apiVersion":"v1","kind":"ConfigMap","metadata":{"name":"c","namespace":"default"},"data":{"k":"v"}}`
 	text := strings.Replace(string(asJSON(t, req)), `],"images_to_push"`, `,`+extra+`],"images_to_push"`, 1)
-	loaded, err := planner{}.Load(t.Context(), in, json.RawMessage(text))
+	loaded, err := Planner{}.Load(t.Context(), in, json.RawMessage(text))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -107,7 +107,7 @@ func TestLoadRefuses(t *testing.T) {
 			t.Errorf("no %s in %s", test.from, text)
 			continue
 		}
-		_, err := planner{}.Load(t.Context(), in, json.RawMessage(changed))
+		_, err := Planner{}.Load(t.Context(), in, json.RawMessage(changed))
 		if !errors.Is(err, backend.ErrInvalidPlan) || !strings.Contains(err.Error(), test.want) || strings.Contains(err.Error(), "\n") {
 			t.Errorf("%s: error %v, want %s", test.to, err, test.want)
 		}
