@@ -9,6 +9,7 @@ import (
 	"github.com/docker/docker/api/types/container"
 	"golang.org/x/sync/errgroup"
 
+	"torchx/backends/logcopy"
 	"torchx/runtime/spec"
 )
 
@@ -104,11 +105,17 @@ func (l *launcher) complete() {
 		if !ok || c.State == container.StateCreated || l.byKey[r] == nil {
 			continue
 		}
-		if cur, err := readCursor(l.layout.ReplicaDir(r, attempt)); err == nil && cur.Done {
+		if l.copied(r, attempt) {
 			continue
 		}
 		l.pump(&run{replica: r, attempt: attempt, id: c.ID, began: time.Unix(c.Created, 0), ended: make(chan struct{})})
 	}
+}
+
+// copied reports whether the whole log of an attempt is in the bundle.
+func (l *launcher) copied(r spec.Replica, attempt int) bool {
+	var c logcopy.OffsetCursor
+	return logcopy.ReadCursor(l.layout.ReplicaDir(r, attempt), &c) == nil && c.Done
 }
 
 // keptAttempts is how many containers of a replica stay beside the one that runs.
@@ -121,8 +128,7 @@ func (l *launcher) retire(r spec.Replica, attempt int) {
 	if attempt > 0 {
 		name = attemptName(name, attempt)
 	}
-	cur, err := readCursor(l.layout.ReplicaDir(r, attempt))
-	if err != nil || !cur.Done {
+	if !l.copied(r, attempt) {
 		return // it stays until the app is deleted
 	}
 	c, err := l.engine.ContainerInspect(l.ctx, name)

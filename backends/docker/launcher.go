@@ -123,7 +123,7 @@ func (l *launcher) pump(r *run) {
 	l.pumped[r.id] = true
 	l.mu.Unlock()
 	if !begun {
-		l.pumps.Go(func() { l.archive(r) })
+		l.pumps.Go(func() { l.copyLog(r) })
 	}
 }
 

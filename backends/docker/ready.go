@@ -4,8 +4,6 @@ package docker
 
 import (
 	"context"
-	"errors"
-	"io"
 	"net"
 	"runtime"
 	"strconv"
@@ -14,8 +12,6 @@ import (
 	"github.com/docker/go-connections/nat"
 
 	"torchx/runtime/agent"
-	"torchx/runtime/backend"
-	"torchx/runtime/logstore"
 	"torchx/runtime/spec"
 )
 
@@ -39,33 +35,4 @@ func (l *launcher) Reach(ctx context.Context, r spec.Replica, port int) (found [
 		found = append(found, agent.Address{HostPort: net.JoinHostPort(b.HostIP, b.HostPort), Proxied: true})
 	}
 	return found
-}
-
-// tapArchived hands what a former agent archived to whoever looks for a line.
-func (a *archive) tapArchived() error {
-	if a.run.line == nil || !a.run.adopted {
-		return nil
-	}
-	r, err := logstore.Open(logstore.Source{
-		Dir:   func(int) string { return a.dir },
-		State: func() (int, bool, error) { return 1, true, nil },
-	}, backend.LogOptions{Tail: -1})
-	if err != nil {
-		return err
-	}
-	defer r.Close()
-	for {
-		b, err := r.Next(a.l.ctx)
-		if errors.Is(err, io.EOF) {
-			return nil
-		}
-		if err != nil {
-			return err
-		}
-		stream := logstore.Stdout
-		if b.Stream == backend.Stderr {
-			stream = logstore.Stderr
-		}
-		a.tap.Feed(stream, b.Data)
-	}
 }

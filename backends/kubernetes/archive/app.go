@@ -4,13 +4,13 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"path/filepath"
 	"slices"
 	"sync"
 	"time"
 
 	"torchx/backends/kubernetes/podlog"
+	"torchx/backends/logcopy"
 	"torchx/runtime/backend"
 	"torchx/runtime/logstore"
 	"torchx/runtime/spec"
@@ -106,15 +106,7 @@ func (a *App) see(s *Snapshot) {
 	}
 	for _, of := range runs {
 		for _, list := range of {
-			slices.SortFunc(list, func(x, y Run) int {
-				switch {
-				case after(&x, &y):
-					return 1
-				case after(&y, &x):
-					return -1
-				}
-				return 0
-			})
+			slices.SortFunc(list, func(x, y Run) int { return x.compare(&y) })
 		}
 	}
 	a.mu.Lock()
@@ -185,7 +177,7 @@ func (a *App) watch() (release func()) {
 }
 
 func (a *App) keepWatch(ctx context.Context) {
-	save := time.NewTicker(2 * saveEvery)
+	save := time.NewTicker(2 * logcopy.SaveEvery)
 	defer save.Stop()
 	done := make(chan error, 1)
 	go func() { done <- a.Cluster.Watch(ctx, a.see) }()
@@ -262,7 +254,7 @@ func (a *App) openLog(ctx context.Context, r spec.Replica, name logName) (*log, 
 	if a.Stream != "" {
 		key += "/" + string(a.Stream)
 	}
-	return openLog(name.dir(replicaDir(a.Dir, r)), key, a.cursorOf(ctx, key), a.keepCursor)
+	return openLog(name.dir(replicaDir(a.Dir, r)), a.cursorOf(ctx, key), func(text string) { a.keepCursor(key, text) })
 }
 
 func (a *App) lockPath(r spec.Replica) string { return filepath.Join(replicaDir(a.Dir, r), lockFile) }
@@ -279,7 +271,7 @@ func (v *view) runs() ([]Run, <-chan struct{}, bool) {
 	return all[v.name], changed, over
 }
 
-// runView is one run of it; it is a podlog.Container.
+// runView is one run of it; it is a logcopy.Source.
 type runView struct {
 	*view
 	run Run
@@ -293,21 +285,21 @@ func (v *runView) find() (Run, <-chan struct{}) {
 		}
 	}
 	r := v.run
-	r.State = podlog.Gone
+	r.State = logcopy.Gone
 	return r, changed
 }
 
-// State implements podlog.Container.
-func (v *runView) State() (podlog.State, <-chan struct{}) {
+// State implements logcopy.Source.
+func (v *runView) State() (logcopy.State, <-chan struct{}) {
 	r, changed := v.find()
-	if _, _, over := v.runs(); over && r.State == podlog.Waiting {
-		return podlog.Never, changed
+	if _, _, over := v.runs(); over && r.State == logcopy.Waiting {
+		return logcopy.Never, changed
 	}
 	return r.State, changed
 }
 
-// Open implements podlog.Container.
-func (v *runView) Open(ctx context.Context, o podlog.Options) (io.ReadCloser, error) {
+// Open implements logcopy.Source.
+func (v *runView) Open(ctx context.Context, o logcopy.Options) (logcopy.Stream, error) {
 	select {
 	case v.app.gate <- struct{}{}:
 	case <-ctx.Done():
@@ -315,8 +307,12 @@ func (v *runView) Open(ctx context.Context, o podlog.Options) (io.ReadCloser, er
 	}
 	defer func() { <-v.app.gate }()
 	r, _ := v.find()
-	if r.State == podlog.Gone {
-		return nil, podlog.ErrGone
+	if r.State == logcopy.Gone {
+		return nil, logcopy.ErrGone
 	}
-	return v.app.Cluster.Open(ctx, r, o)
+	body, err := v.app.Cluster.Open(ctx, r, o)
+	if err != nil {
+		return nil, err
+	}
+	return podlog.NewStream(body, !o.Since.IsZero()), nil
 }

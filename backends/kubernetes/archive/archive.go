@@ -27,7 +27,7 @@ import (
 	"strconv"
 	"time"
 
-	"torchx/backends/kubernetes/podlog"
+	"torchx/backends/logcopy"
 	"torchx/runtime/agent"
 	"torchx/runtime/backend"
 	"torchx/runtime/spec"
@@ -41,7 +41,6 @@ const (
 	streamsFolder    = "streams"
 	roleFile         = "role" // the name of the role: that of the folder is escaped
 	lockFile         = "lock"
-	cursorFile       = "cursor.json"
 )
 
 // Run is one run of one container of a pod.
@@ -56,7 +55,7 @@ type Run struct {
 	Previous  bool      // it is the one before the current one there
 	Verify    bool      // another run can have taken its name
 	InPlace   bool      // … in the same pod
-	State     podlog.State
+	State     logcopy.State
 }
 
 // same tells whether two are the same run, whatever its state.
@@ -77,8 +76,8 @@ type Cluster interface {
 	// ctx has. It survives a cluster that is away. Errors: backends.ErrNotFound,
 	// ctx.Err(), or one that will not pass.
 	Watch(ctx context.Context, see func(*Snapshot)) error
-	// Open reads a log, see podlog.Container.
-	Open(ctx context.Context, r Run, o podlog.Options) (io.ReadCloser, error)
+	// Open reads a log, see logcopy.Source.
+	Open(ctx context.Context, r Run, o logcopy.Options) (io.ReadCloser, error)
 }
 
 // Positions keeps cursors; *state.DB is one.
@@ -133,7 +132,7 @@ func archived(dir string, r spec.Replica) (names []logName, attempts int) {
 			continue
 		}
 		attempts = max(attempts, attempt+1)
-		if _, err := os.Stat(filepath.Join(attemptDir(dir, r, attempt), cursorFile)); err == nil {
+		if _, err := os.Stat(filepath.Join(attemptDir(dir, r, attempt), logcopy.CursorFile)); err == nil {
 			names = append(names, logName{attempt, ""})
 		}
 		for _, c := range containers(dir, r, attempt) {
@@ -185,20 +184,7 @@ func (i Info) Write(dir string) error {
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return fmt.Errorf("create archive: %w", err)
 	}
-	return replaceJSON(filepath.Join(dir, infoFile), i)
-}
-
-// replaceJSON writes a file so that nobody sees a half of it.
-func replaceJSON(path string, v any) error {
-	data, err := json.Marshal(v)
-	if err != nil {
-		return err
-	}
-	tmp := filepath.Join(filepath.Dir(path), "."+filepath.Base(path))
-	if err := os.WriteFile(tmp, data, 0o600); err != nil {
-		return err
-	}
-	return os.Rename(tmp, path)
+	return logcopy.WriteJSON(filepath.Join(dir, infoFile), i)
 }
 
 // Exists reports whether anything of an app is archived.

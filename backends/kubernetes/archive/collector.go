@@ -12,6 +12,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"torchx/backends/kubernetes/podlog"
+	"torchx/backends/logcopy"
 	"torchx/runtime/backend"
 	"torchx/runtime/logstore"
 	"torchx/runtime/spec"
@@ -187,7 +188,7 @@ func (c *collector) copy(ctx context.Context, name logName) error {
 		return err
 	}
 	err = l.copy(ctx, &view{c.app, c.replica, name}, c.follow)
-	return errors.Join(err, l.close())
+	return errors.Join(err, l.Close())
 }
 
 // once copies what is there now.
@@ -236,11 +237,11 @@ func (c *collector) await(ctx context.Context) error {
 	runs, _, _ := c.app.of(c.replica)
 	for name, list := range runs {
 		r := list[len(list)-1]
-		if r.State != podlog.Running && r.State != podlog.Ended {
+		if r.State != logcopy.Running && r.State != logcopy.Ended {
 			continue
 		}
 		v := &runView{&view{c.app, c.replica, name}, r}
-		body, err := v.Open(ctx, podlog.Options{Tail: 1})
+		body, err := v.Open(ctx, logcopy.Options{Tail: 1})
 		if err != nil {
 			continue // it is the other one's trouble
 		}

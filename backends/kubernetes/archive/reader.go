@@ -253,21 +253,23 @@ func (r *reader) others() (names []string) {
 // if there are any.
 func openLogs(dir string, r spec.Replica, others []string, hub *logstore.Hub, state func() (int, bool, error), o backend.LogOptions) (backend.LogReader, error) {
 	stream := o.Stream
-	o.Stream = backend.Combined // of its files: all is in one
-	others = slices.DeleteFunc(others, func(name string) bool { return name == "" })
-	slices.Sort(others)
-	others = slices.Compact(others)
+	o.Stream = backend.Combined              // of its files: all is in one
+	names := append([]string{""}, others...) // the main one comes first
+	slices.Sort(names)
+	names = slices.Compact(names)
 	open := func(container string, o backend.LogOptions) (backend.LogReader, error) {
 		return logstore.Open(logstore.Source{
 			Dir:   func(attempt int) string { return logName{attempt, container}.dir(replicaDir(dir, r)) },
 			State: state, Watch: []string{replicaDir(dir, r)}, Hub: hub,
 		}, o)
 	}
-	openAll := func() (backend.LogReader, error) { return openMerged(others, open, o) }
-	if len(others) == 0 {
-		openAll = func() (backend.LogReader, error) { return open("", o) }
+	var log backend.LogReader
+	var err error
+	if len(names) == 1 {
+		log, err = open("", o)
+	} else {
+		log, err = openMerged(names, open, o)
 	}
-	log, err := openAll()
 	if err != nil {
 		return nil, err
 	}
