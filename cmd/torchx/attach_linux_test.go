@@ -37,12 +37,12 @@ func begin(t *testing.T, home string, terminal bool, args ...string) *session {
 	must(t, err)
 	s := &session{t: t, signals: make(chan os.Signal, 4), shown: newWatched(), ended: make(chan int, 1)}
 	in := streams{strings.NewReader(""), s.shown, s.shown}
-	var program *os.File
+	var pts *os.File
 	copied := make(chan struct{})
 	if terminal {
-		program, s.screen = openTerminal(t)
-		must(t, unix.IoctlSetWinsize(int(program.Fd()), unix.TIOCSWINSZ, &unix.Winsize{Row: 24, Col: 100}))
-		in = streams{program, program, program}
+		pts, s.screen = openTerminal(t)
+		must(t, unix.IoctlSetWinsize(int(pts.Fd()), unix.TIOCSWINSZ, &unix.Winsize{Row: 24, Col: 100}))
+		in = streams{pts, pts, pts}
 		s.before = mode(t, s)
 		go s.copyScreen(copied)
 	}
@@ -51,10 +51,10 @@ func begin(t *testing.T, home string, terminal bool, args ...string) *session {
 		dir:  filepath.Dir(home), exe: exe, signals: s.signals, registry: openBackends,
 	}
 	go func() {
-		code := run(context.Background(), append([]string{"torchx"}, args...), in, env)
-		if program != nil {
-			s.after, _ = unix.IoctlGetTermios(int(program.Fd()), unix.TCGETS) // nil shows in the test
-			_ = program.Close()                                               // the copying ends by it
+		code := run(context.Background(), append([]string{"torchx"}, args...), in, env, torchxProgram())
+		if pts != nil {
+			s.after, _ = unix.IoctlGetTermios(int(pts.Fd()), unix.TCGETS) // nil shows in the test
+			_ = pts.Close()                                               // the copying ends by it
 			// A reader that is left behind keeps the terminal open until it wakes up.
 			_, _ = s.screen.WriteString("\n")
 			<-copied
@@ -71,7 +71,7 @@ func (s *session) copyScreen(done chan<- struct{}) {
 		n, err := s.screen.Read(buf)
 		_, _ = s.shown.Write(buf[:n]) // a buffer
 		if err != nil {
-			return // EIO: the program's end is closed
+			return // EIO: the pts's end is closed
 		}
 	}
 }

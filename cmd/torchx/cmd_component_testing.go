@@ -85,7 +85,7 @@ func (t *tool) componentTest(ctx context.Context, paths []string, o testOptions)
 		return err
 	}
 	p := newTestPrinter(t, o, files)
-	coverage, err := startest.Supervise(ctx, testJob(o, files), t.startTestWorker, p.take)
+	coverage, err := startest.Supervise(ctx, testJob(o, files), func(ctx context.Context) *exec.Cmd { return t.startTestWorker(ctx) }, p.take)
 	err = errors.Join(p.end(), err)
 	if err == nil && o.Cover {
 		err = t.reportCoverage(coverage, paths, o)

@@ -25,12 +25,12 @@ func (t *tool) libCommand() *cli.Command {
 		Subcommands: []*cli.Command{
 			t.libAddCommand(), t.libRemoveCommand(),
 			t.libAllCommand("sync", "fetch what is locked, lock what is new", "Make the libraries be here as "+library.LockFile+" has them: fetch those that are not, "+
-				"and lock those that are listed and not locked yet. A commit that is locked stays.", t.libSync),
+				"and lock those that are listed and not locked yet. A commit that is locked stays.", func(ctx context.Context, m *library.Manager, args []string) error { return t.libSync(ctx, m, args) }),
 			t.libUpdateCommand(),
 			t.libAllCommand("vendor", "keep the files in the project", "Put the files of all libraries into "+library.VendorDir+", which is then read instead of the cache: "+
-				"neither that nor the network is needed any more. Commands that change the lock keep the folder in step.", t.libVendor),
+				"neither that nor the network is needed any more. Commands that change the lock keep the folder in step.", func(ctx context.Context, m *library.Manager, args []string) error { return t.libVendor(ctx, m, args) }),
 			t.libAllCommand("verify", "compare all files with the lock", "Compare every file of every library with its SHA-256 in "+library.LockFile+
-				", and exit with 1 if one differs or is not there.", t.libVerify),
+				", and exit with 1 if one differs or is not there.", func(ctx context.Context, m *library.Manager, args []string) error { return t.libVerify(ctx, m, args) }),
 			t.libListCommand(),
 		},
 	})
@@ -105,7 +105,7 @@ func (t *tool) libUpdateCommand() *cli.Command {
 		UsageText: "[NAME[@REVISION] ...]\ntorchx lib update\ntorchx lib update acme@v1.3.0",
 		Description: "Look up what the revision of each library, or of those that are named, means now, fetch that and lock it. " +
 			"@REVISION changes the line in " + library.ProjectFile + ", too.",
-		Action: func(c *cli.Context) error { return t.lib(c, t.libUpdate) },
+		Action: func(c *cli.Context) error { return t.lib(c, func(ctx context.Context, m *library.Manager, args []string) error { return t.libUpdate(ctx, m, args) }) },
 	}
 }
 

@@ -134,11 +134,13 @@ func (t *tool) planAgain(ctx context.Context, o runOptions, conf *config.Config,
 	if err := t.canPlan(o); err != nil {
 		return nil, err
 	}
-	plan := t.planEvaluated
+	var q *runner.PlanRequest
+	var err error
 	if exact || !past.Evaluated() {
-		plan = t.planRecorded
+		q, err = t.planRecorded(ctx, o, conf, past)
+	} else {
+		q, err = t.planEvaluated(ctx, o, conf, past)
 	}
-	q, err := plan(ctx, o, conf, past)
 	if err != nil {
 		return nil, err
 	}

@@ -11,7 +11,7 @@ import (
 )
 
 func (t *tool) submitCommand() *cli.Command {
-	var follow followOptions
+	var following followOptions
 	var backend string
 	return &cli.Command{
 		Name:      "submit",
@@ -21,24 +21,24 @@ func (t *tool) submitCommand() *cli.Command {
 			"It stays with the app as run does. An app id that is taken is an error.",
 		Flags: append([]cli.Flag{
 			backendFlag(&backend, "the `BACKEND` that it was planned for, where the plan does not tell"),
-		}, followFlags(&follow)...),
+		}, followFlags(&following)...),
 		Action: func(c *cli.Context) error {
 			file, err := oneArgument(c, "FILE")
 			if err != nil {
 				return err
 			}
-			if err := follow.check("submit"); err != nil {
+			if err := following.check("submit"); err != nil {
 				return err
 			}
-			if follow.tty.on && file == "-" && !follow.detach {
+			if following.tty.on && file == "-" && !following.detach {
 				return usagef("submit", "--tty needs stdin for the terminal: put the plan into a file")
 			}
-			return t.submit(c.Context, file, backend, follow)
+			return t.submit(c.Context, file, backend, following)
 		},
 	}
 }
 
-func (t *tool) submit(ctx context.Context, file, backend string, follow followOptions) error {
+func (t *tool) submit(ctx context.Context, file, backend string, following followOptions) error {
 	data, err := t.readPlan(file)
 	if err != nil {
 		return err
@@ -63,7 +63,7 @@ func (t *tool) submit(ctx context.Context, file, backend string, follow followOp
 		return fmt.Errorf("%s: %w", planName(file), err)
 	}
 	t.sayPlanned(planned)
-	return t.submitPlanned(ctx, planned, follow)
+	return t.submitPlanned(ctx, planned, following)
 }
 
 func planName(file string) string {

@@ -58,7 +58,7 @@ func (t *tool) explainConfig(ctx context.Context, o configOptions) (*explained, 
 	if err != nil {
 		return nil, err
 	}
-	rules, err := t.secretRules()
+	rules, err := t.rules()
 	if err != nil {
 		return nil, err
 	}
@@ -85,7 +85,7 @@ func (x *explainer) note(text string) {
 
 // shown is a value without what looks like a secret.
 func (x *explainer) shown(key string, value any) any {
-	if x.masking.off || value == nil || key == "secrets" { // those are names
+	if x.showSecrets || value == nil || key == "secrets" { // those are names
 		return value
 	}
 	text := backend.FormatValue(value)

@@ -13,11 +13,13 @@ import (
 // planSide plans a side, with the options that both have.
 func (t *tool) planSide(ctx context.Context, s *diffSide, o runOptions) error {
 	o.backend = s.backend
-	plan := t.planComponent
+	var planned *runner.Planned
+	var err error
 	if s.handle != "" {
-		plan = t.planPast
+		planned, err = t.planPast(ctx, s, o)
+	} else {
+		planned, err = t.planComponent(ctx, s, o)
 	}
-	planned, err := plan(ctx, s, o)
 	if err != nil {
 		return err
 	}

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"encoding/json"
 	"errors"
 	"strconv"
 
@@ -23,14 +22,6 @@ func cfgFlag(to *string) cli.Flag {
 		Name: "cfg", Aliases: []string{"scheduler_args"}, Destination: to,
 		Usage: "options of the backend, `K=V,K2=V2` (see torchx runopts)",
 	}
-}
-
-// printJSON prints a value as indented JSON; < > & stay as they are.
-func (t *tool) printJSON(v any) error {
-	e := json.NewEncoder(t.out)
-	e.SetIndent("", "  ")
-	e.SetEscapeHTML(false)
-	return e.Encode(v)
 }
 
 // commandName is the name of the command that runs, with its group's: "component test".

@@ -13,13 +13,15 @@ import (
 
 	"torchx/backends/all"
 	"torchx/runtime/backend"
+
+	"github.com/urfave/cli/v2"
 )
 
 func main() {
 	becomeLimited(os.Args)
 	collectLate()
 	ownUmask()
-	os.Exit(run(context.Background(), os.Args, streams{os.Stdin, os.Stdout, os.Stderr}, processEnv()))
+	os.Exit(run(context.Background(), os.Args, streams{os.Stdin, os.Stdout, os.Stderr}, processEnv(), torchxProgram()))
 }
 
 // becomeLimited turns this process into a replica's program with limits, if it was
@@ -72,4 +74,22 @@ func listen() <-chan os.Signal {
 	signal.Notify(c, wanted...)
 	signal.Notify(make(chan os.Signal, 1), syscall.SIGPIPE)
 	return c
+}
+
+// torchxProgram lists every command.
+func torchxProgram() definition {
+	return definition{
+		commands: func(t *tool) []*cli.Command {
+			return []*cli.Command{
+				t.runCommand(), t.rerunCommand(), t.submitCommand(), t.statusCommand(), t.listCommand(), t.logCommand(),
+				t.describeCommand(), t.eventsCommand(), t.attachCommand(), t.topCommand(), t.waitCommand(), t.cancelCommand(), t.deleteCommand(), t.pruneCommand(),
+				t.componentCommand(), t.libCommand(), t.migrateCommand(), t.lspCommand(), t.diffCommand(),
+				t.builtinsCommand(), t.runoptsCommand(), t.configureCommand(), t.configCommand(), t.doctorCommand(), t.completionCommand(), t.versionCommand(),
+			}
+		},
+		hidden: map[string]func(context.Context, *tool, []string) error{
+			completeCommand:   func(ctx context.Context, t *tool, args []string) error { return t.complete(ctx, args) },
+			testWorkerCommand: func(ctx context.Context, t *tool, _ []string) error { return t.testWorker(ctx) },
+		},
+	}
 }

@@ -86,7 +86,7 @@ func torchx(t *testing.T, dir string, vars []string, stdin string, args ...strin
 		}, vars...),
 		dir: dir, exe: exe, signals: make(chan os.Signal), registry: openBackends,
 	}
-	code := run(context.Background(), append([]string{"torchx"}, args...), streams{strings.NewReader(stdin), &out, &errs}, env)
+	code := run(context.Background(), append([]string{"torchx"}, args...), streams{strings.NewReader(stdin), &out, &errs}, env, torchxProgram())
 	return result{code, out.String(), errs.String()}
 }
 

@@ -4,21 +4,12 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"strings"
 	"syscall"
 
 	"github.com/urfave/cli/v2"
 
 	"torchx/starlark/component"
-)
-
-// Levels of messages, from --log_level.
-const (
-	levelDebug = iota
-	levelInfo
-	levelWarning
-	levelError
 )
 
 // levelOf knows Python's names too, which LOGLEVEL holds for TorchX users.
@@ -53,46 +44,6 @@ func (t *tool) setLevel(name string, given bool) error {
 	return nil
 }
 
-// say prints a line for people on stderr.
-func (t *tool) say(format string, args ...any) {
-	if t.level <= levelInfo {
-		t.line("", fmt.Sprintf(format, args...))
-	}
-}
-
-// warn prints a warning on stderr.
-func (t *tool) warn(format string, args ...any) {
-	if t.level <= levelWarning {
-		t.line(t.errStyle.paint(ansiYellow, "warning: "), fmt.Sprintf(format, args...))
-	}
-}
-
-// warnOnce leaves out what was said before: each look at an app may meet the same trouble.
-func (t *tool) warnOnce(line string) {
-	if _, again := t.warned.LoadOrStore(line, true); !again {
-		t.warn("%s", line)
-	}
-}
-
-func (t *tool) sayError(text string) { t.line(t.errStyle.paint(ansiRed, "error: "), text) }
-
-// line prints one line on stderr; what it says cannot drive the terminal and
-// has no secrets.
-func (t *tool) line(mark, text string) {
-	fmt.Fprintf(t.err, "torchx: %s%s\n", mark, oneLine(t.masked(text))) // nowhere to report an error of stderr to
-}
-
-// print writes to stdout.
-func (t *tool) print(text string) error {
-	_, err := io.WriteString(t.out, text)
-	return err
-}
-
-func (t *tool) printf(format string, args ...any) error {
-	_, err := fmt.Fprintf(t.out, format, args...)
-	return err
-}
-
 // report prints the error that ended the program and returns its exit code.
 func (t *tool) report(ctx context.Context, err error) int {
 	var quiet quietError
@@ -120,7 +71,7 @@ func (t *tool) explain(err error) {
 	case errors.As(err, &usage):
 		text = strings.TrimSuffix(text, ".") + helpHint(usage.command)
 	case errors.As(err, &args):
-		text = fmt.Sprintf("%s: %s%s%s", args.Component, strings.TrimSuffix(args.Text, "."), misplaced(args.Text), helpHint("run "+args.Component))
+		text = fmt.Sprintf("%s: %s%s%s", args.Component, strings.TrimSuffix(args.Text, "."), misplaced(t.flagsOf("run"), args.Text), helpHint("run "+args.Component))
 	default:
 		text += t.remedy(err)
 	}
@@ -151,16 +102,16 @@ func (t *tool) remedy(err error) string {
 }
 
 // misplaced tells of an option that a component does not know, but `run` does.
-func misplaced(text string) string {
+func misplaced(flags []cli.Flag, text string) string {
 	option, unknown := strings.CutPrefix(text, `unknown option "`)
 	option, _, quoted := strings.Cut(option, `"`)
 	if !unknown || !quoted {
 		return ""
 	}
 	name, _, _ := strings.Cut(strings.TrimLeft(option, "-"), "=")
-	for _, f := range runFlags(&runOptions{}, cli.NewStringSlice(), "") {
+	for _, f := range flags {
 		for _, n := range f.Names() {
-			if strings.ReplaceAll(n, "_", "-") == strings.ReplaceAll(name, "_", "-") {
+			if dashed(n) == dashed(name) {
 				return ": torchx's own options stand before the component or handle"
 			}
 		}
@@ -173,4 +124,15 @@ func helpHint(command string) string {
 		return " (see torchx --help)"
 	}
 	return " (see torchx " + command + " --help)"
+}
+
+// flagsOf are the flags of a command; there are none before the command line is read.
+func (t *tool) flagsOf(command string) []cli.Flag {
+	if t.app == nil {
+		return nil
+	}
+	if c := findCommand(t.app.Commands, command); c != nil {
+		return c.Flags
+	}
+	return nil
 }

@@ -191,20 +191,3 @@ func (t *tool) printPlan(p *runner.Planned, asJSON bool) error {
 	return t.printf("%s\n%s\n%s\n%s", t.outStyle.paint(ansiBold, "=== APPLICATION ==="), app,
 		t.outStyle.paint(ansiBold, "=== SCHEDULER REQUEST ==="), request)
 }
-
-// requestYAML is the request of a plan, in the documents that it consists of.
-func (t *tool) requestYAML(request any) (string, error) {
-	m, ok := request.(backend.Manifests)
-	if !ok {
-		return t.maskedYAML(request)
-	}
-	var docs []string
-	for _, part := range m.Manifests() {
-		text, err := t.maskedYAML(part)
-		if err != nil {
-			return "", err
-		}
-		docs = append(docs, text)
-	}
-	return strings.Join(docs, "---\n"), nil
-}

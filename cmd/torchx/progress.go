@@ -18,7 +18,7 @@ const (
 // display shows the steps before an app starts: on a terminal one line each, which
 // is drawn again in place; elsewhere a line now and then. It knows the time by now.
 type display struct {
-	tool  *tool
+	*console
 	width func() int // columns of the terminal; 0: there is none
 	now   func() time.Time
 
@@ -34,14 +34,16 @@ type shownStep struct {
 	began, said time.Time
 }
 
-func newDisplay(t *tool) *display {
+// newDisplay returns a display on the console's stderr; dumb is a terminal on which
+// nothing can be drawn again.
+func newDisplay(c *console, dumb bool) *display {
 	width := func() int {
-		if t.env.get("TERM") == "dumb" {
+		if dumb {
 			return 0
 		}
-		return screenWidth(t.err)
+		return screenWidth(c.err)
 	}
-	return &display{tool: t, width: width, now: time.Now}
+	return &display{console: c, width: width, now: time.Now}
 }
 
 // tell takes news in; it is a backends.Progress.
@@ -50,16 +52,16 @@ func (d *display) tell(news backend.Step) {
 	defer d.mu.Unlock()
 	if news.Warning != "" {
 		d.erase()
-		d.tool.warn("%s", news.Warning) // the bars come back with the next news
+		d.warn("%s", news.Warning) // the bars come back with the next news
 		return
 	}
-	if d.tool.level > levelInfo {
+	if d.level > levelInfo {
 		return
 	}
 	s, fresh := d.find(news)
 	if news.Output != "" {
 		d.erase()
-		fmt.Fprintf(d.tool.err, "  %s\n", oneLine(d.tool.masked(news.Output)))
+		fmt.Fprintf(d.err, "  %s\n", oneLine(d.masked(news.Output)))
 	}
 	if news.Ended {
 		d.end(s, news.Failed)
@@ -106,7 +108,7 @@ func (d *display) end(s *shownStep, failed bool) {
 	}
 	d.erase()
 	if !failed { // an error says the rest
-		d.tool.say("%s: done after %s", s.Name, age(d.now().Sub(s.began)))
+		d.say("%s: done after %s", s.Name, age(d.now().Sub(s.began)))
 	}
 }
 
@@ -116,7 +118,7 @@ func (d *display) report(s *shownStep, fresh bool) {
 		return
 	}
 	s.said = d.now()
-	d.tool.say("%s", strings.Join(s.parts(false), "  "))
+	d.say("%s", strings.Join(s.parts(false), "  "))
 }
 
 // parts are what is to be said of a step.
@@ -148,9 +150,9 @@ func (d *display) draw(now bool) {
 	d.erase()
 	width := d.width()
 	for _, s := range d.steps {
-		line := []rune(oneLine(d.tool.masked("torchx: " + strings.Join(s.parts(true), " "))))
+		line := []rune(oneLine(d.masked("torchx: " + strings.Join(s.parts(true), " "))))
 		// A line that wraps could not be erased again.
-		fmt.Fprintf(d.tool.err, "%s\n", string(line[:min(len(line), width-1)]))
+		fmt.Fprintf(d.err, "%s\n", string(line[:min(len(line), width-1)]))
 	}
 	d.lines, d.redraw = len(d.steps), d.now()
 }
@@ -158,7 +160,7 @@ func (d *display) draw(now bool) {
 // erase takes the drawn lines away.
 func (d *display) erase() {
 	if d.lines > 0 {
-		fmt.Fprintf(d.tool.err, "\r\x1b[%dA\x1b[J", d.lines) // \r: Ctrl-C has moved the cursor
+		fmt.Fprintf(d.err, "\r\x1b[%dA\x1b[J", d.lines) // \r: Ctrl-C has moved the cursor
 		d.lines = 0
 	}
 }

@@ -13,10 +13,10 @@ import (
 // width (0: none) and returns what was printed.
 func screenOf(width, level int, every time.Duration, steps ...backend.Step) string {
 	var b bytes.Buffer
-	t := newTool(streams{nil, &b, &b}, environment{}, nil)
-	t.level = level
+	c := newConsole(streams{nil, &b, &b})
+	c.level = level
 	now := time.Unix(0, 0)
-	d := &display{tool: t, width: func() int { return width }, now: func() time.Time { return now }}
+	d := &display{console: c, width: func() int { return width }, now: func() time.Time { return now }}
 	for _, s := range steps {
 		d.tell(s)
 		now = now.Add(every)

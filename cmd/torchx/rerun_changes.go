@@ -195,7 +195,7 @@ func (t *tool) topOf(modules []component.Module) string {
 func (t *tool) envChanges(then, now map[string]string) []string {
 	rules, _ := t.secretRules()
 	show := func(name, value string) string {
-		if t.masking.off {
+		if t.showSecrets {
 			return value
 		}
 		return rules.Value(name, value)

@@ -16,18 +16,19 @@ import (
 	"torchx/state"
 )
 
-// streams are the three standard streams.
-type streams struct {
-	in       io.Reader
-	out, err io.Writer
-}
-
 // agentCommand is the hidden command by which this program starts itself again,
 // detached, to look after one app.
 const agentCommand = "agent"
 
+// definition is what the program consists of.
+type definition struct {
+	commands func(*tool) []*cli.Command
+	// hidden are commands that this program calls itself with; they have no flags.
+	hidden map[string]func(ctx context.Context, t *tool, args []string) error
+}
+
 // run is the whole program: it does what args say and returns the exit code.
-func run(ctx context.Context, args []string, s streams, env environment) (code int) {
+func run(ctx context.Context, args []string, s streams, env environment, def definition) (code int) {
 	if len(args) > 2 && args[1] == agentCommand {
 		if args[2] == agent.SelfTestArgument {
 			return agent.RunSelfTest(s.out)
@@ -37,6 +38,7 @@ func run(ctx context.Context, args []string, s streams, env environment) (code i
 	ctx, interrupts := watchSignals(ctx, env.signals)
 	defer interrupts.stop()
 	t := newTool(s, env, interrupts)
+	t.def = def
 	defer func() {
 		if r := recover(); r != nil {
 			code = t.crash(r)
@@ -66,11 +68,10 @@ func (t *tool) crash(reason any) int {
 
 // main parses the command line and runs the command it names.
 func (t *tool) main(ctx context.Context, args []string) error {
-	if len(args) > 0 && args[0] == completeCommand {
-		return t.complete(ctx, args[1:])
-	}
-	if len(args) > 0 && args[0] == testWorkerCommand {
-		return t.testWorker(ctx)
+	if len(args) > 0 {
+		if hidden := t.def.hidden[args[0]]; hidden != nil {
+			return hidden(ctx, t, args[1:])
+		}
 	}
 	app := t.commandLine()
 	line, err := grammarOf(app).normalise(args)
@@ -102,23 +103,15 @@ func (t *tool) commandLine() *cli.App {
 		ExitErrHandler:            func(*cli.Context, error) {}, // run decides how the program ends
 		OnUsageError:              func(_ *cli.Context, err error, _ bool) error { return usagef("", "%v", err) },
 		Flags:                     t.globalFlags(),
-		Commands:                  t.commands(),
+		Commands:                  t.def.commands(t),
 		Before:                    t.applyGlobalFlags,
 		Action:                    t.noCommand,
 	}
 	for _, c := range app.Commands {
 		t.wrap(c, c.Name)
 	}
+	t.app = app
 	return app
-}
-
-func (t *tool) commands() []*cli.Command {
-	return []*cli.Command{
-		t.runCommand(), t.rerunCommand(), t.submitCommand(), t.statusCommand(), t.listCommand(), t.logCommand(),
-		t.describeCommand(), t.eventsCommand(), t.attachCommand(), t.topCommand(), t.waitCommand(), t.cancelCommand(), t.deleteCommand(), t.pruneCommand(),
-		t.componentCommand(), t.libCommand(), t.migrateCommand(), t.lspCommand(), t.diffCommand(),
-		t.builtinsCommand(), t.runoptsCommand(), t.configureCommand(), t.configCommand(), t.doctorCommand(), t.completionCommand(), t.versionCommand(),
-	}
 }
 
 func (t *tool) globalFlags() []cli.Flag {
@@ -135,7 +128,7 @@ func (t *tool) applyGlobalFlags(c *cli.Context) error {
 	if c.Bool("no-color") {
 		t.plain()
 	}
-	t.masking.off = c.Bool("show-secrets")
+	t.showSecrets = c.Bool("show-secrets")
 	t.offline = c.Bool("offline")
 	return t.setLevel(c.String("log_level"), c.IsSet("log_level"))
 }

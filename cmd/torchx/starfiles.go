@@ -56,7 +56,7 @@ func orHere(paths []string) []string {
 }
 
 // paintDiff colours the lines of a unified diff.
-func (t *tool) paintDiff(text string) string {
+func (c *console) paintDiff(text string) string {
 	var b strings.Builder
 	for line := range strings.Lines(text) {
 		code := ""
@@ -70,7 +70,7 @@ func (t *tool) paintDiff(text string) string {
 		case strings.HasPrefix(line, "@@"):
 			code = ansiDim
 		}
-		b.WriteString(t.outStyle.paint(code, strings.TrimSuffix(line, "\n")) + "\n")
+		b.WriteString(c.outStyle.paint(code, strings.TrimSuffix(line, "\n")) + "\n")
 	}
 	return b.String()
 }

@@ -17,7 +17,7 @@ func (t *tool) reportCoverage(loaded []interp.FileCoverage, paths []string, o te
 	files := startest.MergeCoverage(t.notLoaded(paths, loaded), loaded)
 	if o.profile != "" {
 		var b bytes.Buffer
-		if err := startest.WriteProfile(&b, files, t.profileName); err != nil {
+		if err := startest.WriteProfile(&b, files, func(path string) string { return t.profileName(path) }); err != nil {
 			return err
 		}
 		if err := replaceFile(t.env.absolute(o.profile), b.Bytes()); err != nil {

@@ -10,19 +10,19 @@ import (
 	"torchx/runtime/config"
 	"torchx/runtime/runner"
 	"torchx/state"
+
+	"github.com/urfave/cli/v2"
 )
 
 // tool is one run of the program: its streams, what the global flags say, and
 // what commands share, opened on first use so that start-up costs nothing.
 type tool struct {
-	streams
+	*console
 	env        environment
 	interrupts *interrupts
-	outStyle   style
-	errStyle   style
-	level      int
-	masking    masking
 	display    *display
+	def        definition
+	app        *cli.App      // the command line, once it is defined
 	given      backend.Layer // -cfg of a command that submits nothing: where to look
 	offline    bool          // the user forbids the network
 	random     func() uint64 // makes the ids of apps; nil: they are new each time
@@ -31,21 +31,18 @@ type tool struct {
 	db       *state.DB
 	conf     *config.Config
 	runs     *runner.Runner
-	warned   sync.Map // lines of warnOnce
 }
 
 func newTool(s streams, env environment, i *interrupts) *tool {
-	t := &tool{streams: s, env: env, interrupts: i, level: levelInfo}
+	t := &tool{console: newConsole(s), env: env, interrupts: i}
+	t.rules = sync.OnceValues(t.secretRules)
 	if env.get("NO_COLOR") == "" && env.get("TERM") != "dumb" {
 		t.outStyle.color = isTerminal(s.out)
 		t.errStyle.color = isTerminal(s.err)
 	}
-	t.display = newDisplay(t)
+	t.display = newDisplay(t.console, env.get("TERM") == "dumb")
 	return t
 }
-
-// plain turns colours off.
-func (t *tool) plain() { t.outStyle, t.errStyle = style{}, style{} }
 
 // lookup returns a variable of the environment.
 func (e environment) lookup(name string) (string, bool) {

@@ -61,16 +61,16 @@ func TestTopGivesTheTerminalBack(t *testing.T) {
 // TestTopAfterPanic: a defect must not leave a terminal that cannot be used.
 func TestTopAfterPanic(t *testing.T) {
 	t.Parallel()
-	program, screen := openTerminal(t)
-	before, err := unix.IoctlGetTermios(int(program.Fd()), unix.TCGETS)
+	pts, screen := openTerminal(t)
+	before, err := unix.IoctlGetTermios(int(pts.Fd()), unix.TCGETS)
 	must(t, err)
-	tool := &tool{streams: streams{program, program, program}}
+	tool := &tool{console: newConsole(streams{pts, pts, pts})}
 	func() {
 		defer func() { _ = recover() }()
-		_ = tool.watchTop(t.Context(), nil, program, "cpu") // there is no sampler
+		_ = tool.watchTop(t.Context(), nil, pts, "cpu") // there is no sampler
 		t.Error("it went on")
 	}()
-	after, err := unix.IoctlGetTermios(int(program.Fd()), unix.TCGETS)
+	after, err := unix.IoctlGetTermios(int(pts.Fd()), unix.TCGETS)
 	must(t, err)
 	if *after != *before {
 		t.Error("the terminal is not in the mode it was in")
@@ -81,7 +81,7 @@ func TestTopAfterPanic(t *testing.T) {
 	if string(got) != screenTake+screenGive {
 		t.Errorf("%q", got)
 	}
-	must(t, program.Close())
+	must(t, pts.Close())
 	_, err = screen.WriteString("\n") // wakes up the reader of keys
 	must(t, err)
 }

@@ -46,9 +46,9 @@ func (documents) Manifests() []any {
 
 func TestRequestOfManifests(t *testing.T) {
 	t.Parallel()
-	tool := &tool{}
-	tool.masking.off = true
-	got, err := tool.requestYAML(documents{})
+	c := newConsole(streams{})
+	c.showSecrets = true
+	got, err := c.requestYAML(documents{})
 	if want := "kind: Job\n---\nkind: Service\n"; err != nil || got != want {
 		t.Errorf("got %q, %v, want %q", got, err, want)
 	}
