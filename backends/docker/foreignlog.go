@@ -27,7 +27,7 @@ func (b *Backend) Logs(ctx context.Context, id string, r spec.Replica, o backend
 	if err != nil {
 		return nil, err
 	}
-	c, attempt, ok := pick(containers, r, o.Attempt)
+	c, attempt, ok := findAttempt(containers, r, o.Attempt)
 	if !ok {
 		return nil, fmt.Errorf("replica %s/%d of app %s: %w", r.Role, r.ID, id, backend.ErrNotFound)
 	}
@@ -43,8 +43,8 @@ func (b *Backend) Logs(ctx context.Context, id string, r spec.Replica, o backend
 	return &foreignLog{logStream: newLogStream(stream, timed(o)), cancel: cancel, options: o, attempt: attempt}, nil
 }
 
-// pick is the container of an attempt, the last one if nobody says which.
-func pick(all []container.Summary, r spec.Replica, wanted *int) (found container.Summary, attempt int, ok bool) {
+// findAttempt returns the container of an attempt, by default of the last one.
+func findAttempt(all []container.Summary, r spec.Replica, wanted *int) (found container.Summary, attempt int, ok bool) {
 	for _, c := range all {
 		have, n, labelled := attemptOf(c.Labels)
 		if !labelled || have != r || wanted != nil && *wanted != n || ok && n < attempt {
@@ -55,8 +55,8 @@ func pick(all []container.Summary, r spec.Replica, wanted *int) (found container
 	return found, attempt, ok
 }
 
-// engineOptions leave the work to the engine where it does it right: its tail
-// counts the lines of both streams, before any other selection.
+// engineOptions leaves the work to the engine where it does it right: its tail counts
+// the lines of both streams, before any other selection.
 func engineOptions(o backend.LogOptions) container.LogsOptions {
 	e := container.LogsOptions{
 		ShowStdout: o.Stream != backend.Stderr, ShowStderr: o.Stream != backend.Stdout, Timestamps: timed(o), Follow: o.Follow,
@@ -73,8 +73,7 @@ func engineOptions(o backend.LogOptions) container.LogsOptions {
 	return e
 }
 
-// timed tells whether the engine is to send times: making and reading them costs a
-// tenth of its work.
+// timed reports whether the engine has to send times, which cost a tenth of its work.
 func timed(o backend.LogOptions) bool {
 	return !o.Untimed || o.Follow || !o.Since.IsZero() || !o.Until.IsZero()
 }

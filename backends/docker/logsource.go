@@ -44,7 +44,7 @@ func (l *launcher) copyInto(r *run, dir string) error {
 	if err != nil {
 		return err
 	}
-	to.Began, to.Checkpoint = r.began, l.points.Of(r.replica, r.attempt)
+	to.Began, to.Checkpoint = r.began, l.checkpoints.Of(r.replica, r.attempt)
 	if to.Tap = logstore.NewTap(r.line); r.line != nil && r.adopted {
 		if err := tapCopied(l.ctx, dir, to.Tap); err != nil {
 			l.log.Printf("look through the log of %s/%d: %v", r.replica.Role, r.replica.ID, err)
@@ -158,10 +158,7 @@ func (s *logSource) check(ctx context.Context, end error) error {
 	c, err := e.ContainerInspect(ctx, s.run.id)
 	if unreachable(err) {
 		s.away = true
-		err = e.do(ctx, func() (err error) {
-			c, err = e.ContainerInspect(ctx, s.run.id)
-			return err
-		})
+		c, err = e.inspect(ctx, s.run.id)
 	}
 	switch {
 	case errdefs.IsNotFound(err):
@@ -197,7 +194,7 @@ func (f *followedLog) Next() (logcopy.Piece, error) {
 	if err != nil {
 		return p, f.source.check(f.ctx, err)
 	}
-	f.source.l.progress.Add(1)
+	f.source.l.logs.progress.Add(1)
 	if f.follow {
 		f.source.rotation.pass(p.Data, f.source.logLimit)
 	}

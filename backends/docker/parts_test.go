@@ -4,6 +4,7 @@ package docker
 
 import (
 	"bytes"
+	"crypto/sha256"
 	"encoding/binary"
 	"errors"
 	"fmt"
@@ -32,7 +33,7 @@ func TestFindEndpoint(t *testing.T) {
 		}
 	}
 	write("config.json", `{"currentContext": "far"}`)
-	sum := contextID("far")
+	sum := fmt.Sprintf("%x", sha256.Sum256([]byte("far")))
 	write("contexts/meta/"+sum+"/meta.json", `{"Name":"far","Endpoints":{"docker":{"Host":"tcp://far:2376","SkipTLSVerify":false}}}`)
 	write("contexts/tls/"+sum+"/docker/ca.pem", "x")
 	tests := []struct {
