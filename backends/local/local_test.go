@@ -20,6 +20,7 @@ import (
 	"torchx/backends/bundled"
 	"torchx/runtime/agent"
 	"torchx/runtime/backend"
+	"torchx/runtime/history"
 	"torchx/runtime/procs"
 	"torchx/runtime/spec"
 	"torchx/state"
@@ -535,7 +536,7 @@ func TestLogCheckpointsReachTheHistory(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer db.Close()
-	if err := db.Insert(f.ctx, state.App{ID: id, Backend: Name, Name: "app", State: spec.Submitted, SubmittedAt: time.Now()}); err != nil {
+	if err := db.Insert(f.ctx, history.App{AppKey: history.AppKey{ID: id, Backend: Name}, Name: "app", Outcome: history.Outcome{State: spec.Submitted}, SubmittedAt: time.Now()}); err != nil {
 		t.Fatal(err)
 	}
 	f.next--
@@ -605,7 +606,7 @@ func TestAttemptsReachTheHistory(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer db.Close()
-	if err := db.Insert(f.ctx, state.App{ID: id, Backend: Name, Name: "app", State: spec.Submitted, SubmittedAt: time.Now()}); err != nil {
+	if err := db.Insert(f.ctx, history.App{AppKey: history.AppKey{ID: id, Backend: Name}, Name: "app", Outcome: history.Outcome{State: spec.Submitted}, SubmittedAt: time.Now()}); err != nil {
 		t.Fatal(err)
 	}
 	f.run(nil, r)

@@ -8,14 +8,14 @@ import (
 	"path/filepath"
 	"time"
 
+	"torchx/runtime/history"
 	"torchx/runtime/machine"
 	"torchx/runtime/spec"
-	"torchx/state"
 )
 
 // party is a live app of the home as one that asks for admission sees it.
 type party struct {
-	key    state.AppKey
+	key    history.AppKey
 	handle string
 	demand machine.Size
 	queues bool
@@ -77,12 +77,12 @@ func (c *census) take() (live []party, dead bool, err error) {
 func (b Bundle) party() party {
 	m, err := b.Manifest()
 	if err == nil {
-		return party{key: state.AppKey{Backend: m.Backend, ID: m.ID}, handle: m.Handle, demand: demandOf(m.App), queues: m.Queue}
+		return party{key: history.AppKey{Backend: m.Backend, ID: m.ID}, handle: m.Handle, demand: demandOf(m.App), queues: m.Queue}
 	}
 	h, _ := readHolder(b.marker()) // nobody, if that is unreadable as well
 	p := party{handle: h.Handle}
 	if handle, err := spec.ParseHandle(h.Handle); err == nil {
-		p.key = state.AppKey{Backend: handle.Backend, ID: handle.AppID}
+		p.key = history.AppKey{Backend: handle.Backend, ID: handle.AppID}
 	}
 	return p
 }
