@@ -4,8 +4,10 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"os/exec"
+	"regexp"
 	"strings"
 	"syscall"
 	"time"
@@ -15,6 +17,7 @@ import (
 	"github.com/docker/docker/client"
 
 	"torchx/runtime/backend"
+	"torchx/runtime/lazyregexp"
 )
 
 const (
@@ -26,9 +29,8 @@ const (
 	answerTime = 10 * time.Second
 )
 
-// connect opens an engine and agrees with it on the newest API version that both
-// know, at once: nothing later finds out by a failure. Errors: ErrUnavailable,
-// with what to do.
+// connect opens an engine and negotiates the newest API version that both know.
+// Errors: ErrUnavailable, with what to do.
 func connect(ctx context.Context, e endpoint) (*client.Client, error) {
 	c, err := e.open()
 	if err != nil {
@@ -50,33 +52,27 @@ func connect(ctx context.Context, e endpoint) (*client.Client, error) {
 
 func checkAPI(p types.Ping) error {
 	if p.APIVersion == "" || versions.LessThan(p.APIVersion, oldestAPI) {
-		return &trouble{what: fmt.Sprintf("it is too old, its API is %q, torchx needs %s (Docker 19.03) or newer", p.APIVersion, oldestAPI), fix: "upgrade Docker"}
+		return &engineTrouble{what: fmt.Sprintf("it is too old, its API is %q, torchx needs %s (Docker 19.03) or newer", p.APIVersion, oldestAPI), fix: "upgrade Docker"}
 	}
 	return nil
 }
 
-// trouble is why an engine is of no use, and what to do about it.
-type trouble struct {
-	what, fix string // fix "": nobody knows
+// engineTrouble is why an engine cannot be used, and what to do about it.
+type engineTrouble struct {
+	what, fix string // fix "": not known
 	cause     error
 }
 
-func (t *trouble) Error() string {
-	if t.fix == "" {
-		return t.what
-	}
-	return t.what + ": " + t.fix
-}
+func (t *engineTrouble) Error() string { return strings.TrimSuffix(t.what+": "+t.fix, ": ") }
+func (t *engineTrouble) Unwrap() error { return t.cause }
 
-func (t *trouble) Unwrap() error { return t.cause }
-
-// where is how an endpoint is named to users.
+// where names an endpoint for users.
 func (e endpoint) where() string { return fmt.Sprintf("%s (%s)", e.Host, e.Why) }
 
 // explain turns a failure to reach the engine into one line with what to do.
-func (e endpoint) explain(err error) *trouble {
-	t := &trouble{cause: err}
-	var known *trouble
+func (e endpoint) explain(err error) *engineTrouble {
+	t := &engineTrouble{cause: err}
+	var known *engineTrouble
 	switch {
 	case errors.As(err, &known):
 		t.what, t.fix = fmt.Sprintf("engine %s: %s", e.where(), known.what), known.fix
@@ -105,8 +101,8 @@ func installed() bool {
 	return false
 }
 
-// unreachable reports whether there was no engine to answer: it is not there, or
-// went away while it answered.
+// unreachable reports whether no engine answered: it is not there, or went away while
+// it answered.
 func unreachable(err error) bool {
 	if client.IsErrConnectionFailed(err) {
 		return true
@@ -116,10 +112,10 @@ func unreachable(err error) bool {
 			return true
 		}
 	}
-	return endsEarly(err)
+	return errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) // an answer that was cut off
 }
 
-// plain is an engine's error without the words that every one begins with.
+// plain returns an engine's error without the prefix that all of them have.
 func plain(err error) error {
 	text := strings.TrimPrefix(err.Error(), "Error response from daemon: ")
 	text = strings.Join(strings.Fields(text), " ") // one line
@@ -133,3 +129,49 @@ type engineError struct {
 
 func (e *engineError) Error() string { return e.text }
 func (e *engineError) Unwrap() error { return e.err }
+
+// refusals are errors of engines (Docker 20.10 to 28) about mistakes in a container, and
+// what to do about them.
+var refusals = []struct {
+	pattern func() *regexp.Regexp
+	advice  string // a format of the pattern's group
+}{
+	{
+		lazyregexp.New(`bind source path does not exist: (\S+)`),
+		"mount source %s does not exist on the engine's machine: create it first",
+	},
+	{
+		lazyregexp.New(`adding custom device "(.+)": no such file or directory`),
+		"device %s does not exist on the engine's machine",
+	},
+	{
+		lazyregexp.New(`adding custom device "(.+)": not a device node`),
+		"device %s is not a device: mount files and folders by BindMount",
+	},
+	{
+		lazyregexp.New(`Bind for (\S+) failed: port is already allocated`),
+		"port %s is in use by another container: end that one, or leave out publish_ports",
+	},
+	{
+		lazyregexp.New(`(?:listen tcp4?|failed to bind host port(?: for)?) (\S+?)(?:/tcp)?: (?:bind: )?address already in use`),
+		"port %s is in use by another program: end that one, or leave out publish_ports",
+	},
+	{
+		lazyregexp.New(`(no space left on device)`),
+		"the disk of the engine is full (%s): make room, such as by `docker system prune`",
+	},
+}
+
+// explained returns an engine's error with what to do, if it is a known one, else plain.
+func explained(err error) error {
+	for _, r := range refusals {
+		if m := r.pattern().FindStringSubmatch(err.Error()); m != nil {
+			return &engineError{fmt.Sprintf(r.advice, m[1]), err}
+		}
+	}
+	var known *engineError
+	if errors.As(err, &known) {
+		return err
+	}
+	return plain(err)
+}
