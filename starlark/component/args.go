@@ -109,7 +109,7 @@ func (p *argParser) option(arg string) error {
 		return err
 	}
 	if _, again := p.out.given[param.Name]; again {
-		return fmt.Errorf("repeated argument %s", param.flag())
+		return fmt.Errorf("repeated argument %s", param.Flag())
 	}
 	if !hasValue {
 		if value, err = p.value(param, name); err != nil {
@@ -162,7 +162,7 @@ func (p *argParser) hint(name string) string {
 		return ""
 	}
 	i := slices.IndexFunc(p.params, func(q Param) bool { return q.Name == closest })
-	return ". Did you mean " + p.params[i].flag() + "?"
+	return ". Did you mean " + p.params[i].Flag() + "?"
 }
 
 // value takes the next argument as the value of an option.

@@ -150,7 +150,7 @@ func (b *binder) bind() (*boundArgs, error) {
 		case v != nil:
 			out.args = append(out.args, v)
 		case p.Required:
-			missing = append(missing, p.flag())
+			missing = append(missing, p.Flag())
 		case !p.keyword:
 			// By position, or else what *args takes would land here.
 			out.args = append(out.args, p.def)
@@ -244,7 +244,7 @@ func aboutParam(p *Param, err error) error {
 	if err == nil {
 		return nil
 	}
-	return fmt.Errorf("%s: %w", p.flag(), err)
+	return fmt.Errorf("%s: %w", p.Flag(), err)
 }
 
 // Arguments reads a command line for fn, a loaded component, and returns what to call it with;

@@ -122,24 +122,16 @@ func checkFormat(t *starlark.Thread, name string, recv starlark.Value, args star
 		return nil
 	}
 	var longest uint64
-	add := func(v starlark.Value) error {
+	for _, v := range values(args, kwargs) {
 		if text, ok := v.(starlark.String); ok && !strings.Contains(s, "!r") {
 			longest = max(longest, uint64(len(text)))
-			return nil
+			continue
 		}
 		n, err := printedSize(name, starlark.Tuple{v})
+		if err != nil {
+			return err
+		}
 		longest = max(longest, n)
-		return err
-	}
-	for _, v := range args {
-		if err := add(v); err != nil {
-			return err
-		}
-	}
-	for _, kv := range kwargs {
-		if err := add(kv[1]); err != nil {
-			return err
-		}
 	}
 	return charge(t, name, uint64(len(s))+saturatingMul(longest, uint64(strings.Count(s, "{"))))
 }

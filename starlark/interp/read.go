@@ -92,22 +92,22 @@ func tooLarge(n int64) error {
 
 func checkRegular(info fs.FileInfo) error {
 	mode := info.Mode()
+	what := "not a regular file"
 	switch {
+	case mode.IsRegular() && info.Size() > MaxSource:
+		return tooLarge(info.Size())
 	case mode.IsRegular():
-		if info.Size() > MaxSource {
-			return tooLarge(info.Size())
-		}
 		return nil
 	case mode.IsDir():
 		return sourceError("is a folder; name a .star file in it")
 	case mode&fs.ModeNamedPipe != 0:
-		return sourceError("is a named pipe; only regular files are read")
+		what = "a named pipe"
 	case mode&fs.ModeSocket != 0:
-		return sourceError("is a socket; only regular files are read")
+		what = "a socket"
 	case mode&fs.ModeDevice != 0:
-		return sourceError("is a device; only regular files are read")
+		what = "a device"
 	}
-	return sourceError("is not a regular file; only regular files are read")
+	return sourceError("is " + what + "; only regular files are read")
 }
 
 func checkText(data []byte) error {

@@ -41,22 +41,13 @@ func completionKind(i analysis.Item) int {
 	case i.Plain:
 		return 12 // Value
 	}
-	switch i.Kind {
-	case analysis.Function:
-		return 3
-	case analysis.Type:
-		return 7 // Class
-	case analysis.Module:
-		return 9
-	case analysis.Constant:
-		return 21
-	case analysis.Field:
-		return 5
-	case analysis.Parameter:
-		return 10 // Property
-	default:
-		return 6 // Variable
-	}
+	return itemKinds[i.Kind]
+}
+
+// itemKinds are CompletionItemKinds: function, variable, constant, property, field, module, class.
+var itemKinds = map[analysis.Kind]int{
+	analysis.Function: 3, analysis.Variable: 6, analysis.Constant: 21, analysis.Parameter: 10,
+	analysis.Field: 5, analysis.Module: 9, analysis.Type: 7,
 }
 
 // hover answers what the word at an offset means; null if that is not known.

@@ -125,14 +125,11 @@ func (s *supervisor) read(out io.Reader) error {
 	messages := json.NewDecoder(out)
 	for {
 		var m Message
-		var malformed *json.SyntaxError
 		switch err := messages.Decode(&m); {
 		case errors.Is(err, io.EOF), errors.Is(err, io.ErrUnexpectedEOF):
 			return nil
-		case errors.As(err, &malformed):
-			return fmt.Errorf("a process for tests said what is no message: %w", err)
 		case err != nil:
-			return err
+			return fmt.Errorf("a process for tests said what is no message: %w", err)
 		}
 		s.handle(m)
 	}
