@@ -9,16 +9,16 @@ import (
 	"torchx/runtime/suggest"
 )
 
-// commandLine is what the arguments of a component say, before any value is read.
+// commandLine is the parsed command line of a component, with values as text.
 type commandLine struct {
 	given map[string]string // text by parameter name
 	rest  []string          // for *args
-	// closed: what is for *args has begun, be it with a "--" that nothing follows.
+	// closed: the values for *args have begun, perhaps with a final "--".
 	closed  bool
 	options []typedOption // as they were typed, in order
 }
 
-// typedOption is an option as it was typed: one argument, or two.
+// typedOption is an option in one or two words.
 type typedOption struct {
 	param string
 	words []string
@@ -87,7 +87,7 @@ func (p *argParser) positional(rest []string) error {
 	return nil
 }
 
-// names lists the parameters that options can be given for.
+// names lists the parameters that have options.
 func (p *argParser) names() []string {
 	var names []string
 	for i := range p.params {
@@ -100,7 +100,7 @@ func (p *argParser) names() []string {
 
 func underscores(name string) string { return strings.ReplaceAll(name, "-", "_") }
 
-// option reads one option and, if it is the next argument, its value.
+// option reads one option and its value.
 func (p *argParser) option(arg string) error {
 	first := p.at - 1
 	name, value, hasValue := strings.Cut(arg, "=")
@@ -121,7 +121,7 @@ func (p *argParser) option(arg string) error {
 	return nil
 }
 
-// find returns the parameter that an option, without "=" and what follows, is for.
+// find returns the parameter of an option without its "=" and value.
 func (p *argParser) find(option string) (*Param, error) {
 	long := strings.HasPrefix(option, "--")
 	name := underscores(strings.TrimPrefix(strings.TrimPrefix(option, "-"), "-"))
@@ -147,7 +147,7 @@ func (p *argParser) unknown(option, name string) error {
 	if hint := p.hint(name); hint != "" {
 		return fmt.Errorf("unknown option %s%s", quoteShort(option), hint)
 	}
-	// -j2 for -j 2: nothing is guessed, but the way to write it is shown.
+	// -j2 for -j 2 is refused, but the right form is shown.
 	first, size := utf8.DecodeRuneInString(strings.TrimPrefix(option, "-"))
 	if !strings.HasPrefix(option, "--") && slices.Contains(p.names(), string(first)) {
 		return fmt.Errorf("unknown option %s. Did you mean -%c %s?", quoteShort(option), first, option[1+size:])
@@ -155,7 +155,7 @@ func (p *argParser) unknown(option, name string) error {
 	return fmt.Errorf("unknown option %s", quoteShort(option))
 }
 
-// hint returns `. Did you mean --x?` if a parameter is called much like name.
+// hint returns `. Did you mean --x?` if a parameter has a similar name.
 func (p *argParser) hint(name string) string {
 	closest, ok := suggest.Closest(underscores(name), p.names())
 	if !ok {

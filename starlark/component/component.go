@@ -45,15 +45,14 @@ type Component struct {
 	detail func() Detail
 }
 
-// evaluator is the part of a loaded file that Build needs.
+// evaluator calls the component of a loaded file.
 type evaluator interface {
-	// call calls the component's function.
 	call(ctx context.Context, args starlark.Tuple, kwargs []starlark.Tuple) (starlark.Value, error)
-	// app converts what it returned.
+	// app converts the result of call.
 	app(v starlark.Value) (*spec.App, error)
-	// modules lists all files that were loaded for it.
+	// modules lists all loaded files.
 	modules() []Module
-	// getenv lists the environment variables that were read, and what was read.
+	// getenv returns the environment variables that were read.
 	getenv() map[string]string
 }
 
@@ -63,12 +62,12 @@ type Module = interp.ModuleHash
 // Result is a built app and everything it was built from.
 type Result struct {
 	App *spec.App
-	// Args are the arguments as they were typed, with the recorded ones that count.
+	// Args are the arguments as typed, merged with the recorded ones.
 	Args    []string
 	Modules []Module
 	// Getenv holds the environment variables that the component read.
 	Getenv map[string]string
-	// Warnings are lines for the user, such as config keys that mean nothing.
+	// Warnings are lines for the user, such as unknown config keys.
 	Warnings []string
 }
 
@@ -125,7 +124,7 @@ func (l *Loader) newSession() *session {
 			Image: c.Image, Version: c.Version, Getenv: c.Getenv, Resources: c.Resources,
 			OnGetenv:   func(name, value string) { s.reads[name] = value },
 			ExpandUser: home,
-			// pre_proc runs while an app is planned, long after Build has returned.
+			// pre_proc runs when an app is planned, long after Build.
 			Call: func(fn starlark.Callable, args starlark.Tuple) (starlark.Value, error) {
 				return s.interp.Call(context.Background(), fn, args, nil)
 			},
@@ -134,7 +133,7 @@ func (l *Loader) newSession() *session {
 	return s
 }
 
-// home is what ~ stands for; "" leaves it as it is.
+// home is what ~ stands for; "" leaves it.
 func home() string {
 	dir, err := os.UserHomeDir()
 	if err != nil {
@@ -158,7 +157,7 @@ func (s *session) call(ctx context.Context, args starlark.Tuple, kwargs []starla
 	return s.interp.Call(ctx, s.fn, args, kwargs)
 }
 
-// app names the function in the error, since it is the one to be changed.
+// app names the function in the error: its author has to change it.
 func (s *session) app(v starlark.Value) (*spec.App, error) {
 	app, err := specmodule.ToApp(v)
 	if err != nil {

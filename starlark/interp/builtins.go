@@ -28,7 +28,7 @@ func guardedUniverse() starlark.StringDict {
 	return env
 }
 
-// guardedBuiltin returns b behind c, with the name and receiver of b.
+// guardedBuiltin returns b behind a check, with its name and receiver.
 func guardedBuiltin(b *starlark.Builtin, c check) *starlark.Builtin {
 	guarded := starlark.NewBuiltin(b.Name(), func(t *starlark.Thread, _ *starlark.Builtin, args starlark.Tuple, kwargs []starlark.Tuple) (starlark.Value, error) {
 		if err := c(t, b.Name(), args, kwargs); err != nil {
@@ -65,7 +65,6 @@ func checkWalk(each uint64) check {
 	}
 }
 
-// values are all arguments of a call.
 func values(args starlark.Tuple, kwargs []starlark.Tuple) starlark.Tuple {
 	if len(kwargs) == 0 {
 		return args

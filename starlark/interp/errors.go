@@ -25,7 +25,7 @@ type Error struct {
 	cause   error
 }
 
-// A frame is a place in a file, and the function it is in.
+// A frame is a position in a file and the function around it.
 type frame struct {
 	Name    string
 	Pos     syntax.Position
@@ -157,7 +157,7 @@ func (e *Error) isLoad() bool {
 	return !slices.ContainsFunc(e.frames, func(f frame) bool { return f.Name != topLevel })
 }
 
-// loadedBy says which files loaded the one of a message, the nearest first.
+// loadedBy lists the files that loaded the one of a message, nearest first.
 func loadedBy(frames []frame) string {
 	var places []string
 	for n, f := range frames {
@@ -206,7 +206,7 @@ func withBuiltinName(err *starlark.EvalError) string {
 	return name + ": " + err.Msg
 }
 
-// builtinFile is what the engine calls the file of functions written in Go.
+// builtinFile is the engine's file name for functions written in Go.
 const builtinFile = "<builtin>"
 
 // framesOf returns the frames of stack that are in Starlark files, innermost first.
@@ -228,7 +228,7 @@ func (i *Interp) frames(stack starlark.CallStack) []frame {
 	return list
 }
 
-// maxProblems bounds how many problems of one file Detail shows.
+// maxProblems bounds the problems of one file in Detail.
 const maxProblems = 5
 
 // sourceProblem makes the *Error of a file that cannot be compiled.

@@ -96,7 +96,7 @@ type Interp struct {
 	covered   map[string]*counters // by the absolute path of the file
 }
 
-// Module is an evaluated file. Nothing in it may be changed.
+// Module is an evaluated file. It is immutable.
 type Module struct {
 	Label   string              // "//dir/x.star", "@torchx//dist.star", "@lib//x.star"
 	Path    string              // absolute path; "" for a built-in or library file
@@ -191,7 +191,7 @@ func (i *Interp) Call(ctx context.Context, fn starlark.Callable, args starlark.T
 	return result, nil
 }
 
-// checkResult refuses a result that its reader could not walk.
+// checkResult refuses a result that is too large to walk.
 func (r *run) checkResult(fn starlark.Callable, v starlark.Value) error {
 	err := checkShape(v)
 	if limit := new(LimitError); errors.As(err, &limit) {

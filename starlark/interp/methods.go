@@ -115,7 +115,7 @@ func checkJoin(t *starlark.Thread, name string, recv starlark.Value, args starla
 	return charge(t, name, n)
 }
 
-// checkFormat takes each replacement field as the longest argument.
+// checkFormat assumes the longest argument for each replacement field.
 func checkFormat(t *starlark.Thread, name string, recv starlark.Value, args starlark.Tuple, kwargs []starlark.Tuple) error {
 	s, ok := starlark.AsString(recv)
 	if !ok {
@@ -136,7 +136,7 @@ func checkFormat(t *starlark.Thread, name string, recv starlark.Value, args star
 	return charge(t, name, uint64(len(s))+saturatingMul(longest, uint64(strings.Count(s, "{"))))
 }
 
-// checkSplit bounds the pieces: each takes a string and an item.
+// checkSplit bounds the pieces; each takes a string and an item.
 func checkSplit(t *starlark.Thread, name string, recv starlark.Value, args starlark.Tuple, _ []starlark.Tuple) error {
 	s, ok := starlark.AsString(recv)
 	if !ok {

@@ -81,7 +81,7 @@ func readOpen(f fs.File) ([]byte, error) {
 	return data, nil
 }
 
-// A sourceError says what is wrong with a file that could be opened.
+// A sourceError is about the content or kind of a file.
 type sourceError string
 
 func (e sourceError) Error() string { return string(e) }
@@ -124,7 +124,7 @@ func checkText(data []byte) error {
 	return nil
 }
 
-// readError rewords err for a user; the original stays in the chain.
+// readError rewords err for the user and wraps it.
 func readError(s *Source, err error) error {
 	var bad sourceError
 	switch {
@@ -146,7 +146,7 @@ func readError(s *Source, err error) error {
 	return rewordedError{"cannot be read: " + err.Error(), err}
 }
 
-// pathHint adds the path to a message that starts with a label or short path.
+// pathHint is the path, if the message starts with a label or short path.
 func (s *Source) pathHint() string {
 	if p := s.Path(); p != "" && p != s.Display() {
 		return " (" + p + ")"

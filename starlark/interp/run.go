@@ -81,7 +81,7 @@ func (i *Interp) newRun(ctx context.Context, subject string) *run {
 	return r
 }
 
-// protect turns a panic of the engine or of a predeclared function into an error.
+// protect returns a panic of the engine or a built-in function as an error.
 func (r *run) protect(body func(*run) error) (err error) {
 	defer func() {
 		if p := recover(); p != nil {
@@ -145,7 +145,7 @@ func (r *run) lastResort(tick <-chan time.Time, sample []metrics.Sample) {
 	end(&limit)
 }
 
-// charge accounts for n bytes that one step is about to take.
+// charge accounts for n bytes of one step.
 func (r *run) charge(n uint64) error {
 	r.charged += n
 	if r.charged < checkEvery {
@@ -196,7 +196,7 @@ func (r *run) print(_ *starlark.Thread, msg string) {
 	}
 }
 
-// fatal is what ends the process, nil if nothing may.
+// fatal returns the function that ends the process, or nil.
 func (r *run) fatal() func(error) {
 	if r.hooks.Fatal != nil {
 		return r.hooks.Fatal
