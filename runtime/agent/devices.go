@@ -7,9 +7,9 @@ import (
 	"strings"
 	"time"
 
+	"torchx/runtime/history"
 	"torchx/runtime/machine"
 	"torchx/runtime/spec"
-	"torchx/state"
 )
 
 // claimFile is written when an app that has to ask (for devices, or in a queue)
@@ -79,11 +79,11 @@ func (b Bundle) claim() (*claim, error) {
 }
 
 // leases is a claim as the history keeps it.
-func (c *claim) leases(app state.AppKey) []state.Lease {
-	var all []state.Lease
+func (c *claim) leases(app history.AppKey) []history.Lease {
+	var all []history.Lease
 	for _, d := range c.Devices {
 		for _, device := range d.Devices {
-			all = append(all, state.Lease{App: app, Device: device, Role: d.Role, Replica: d.Replica, Since: c.Time})
+			all = append(all, history.Lease{App: app, Device: device, Role: d.Role, Replica: d.Replica, Since: c.Time})
 		}
 	}
 	return all

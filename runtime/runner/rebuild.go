@@ -9,7 +9,7 @@ import (
 
 	"torchx/runtime/backend"
 	"torchx/runtime/failpoint"
-	"torchx/state"
+	"torchx/runtime/history"
 )
 
 // memory is what the history has of an app beside its plan; a backend keeps it.
@@ -46,7 +46,7 @@ func (r *Runner) Settle(ctx context.Context) {
 			}
 		}
 	}
-	if r.DB == nil || r.DB.ReadOnly() {
+	if r.History == nil || r.History.ReadOnly() {
 		return
 	}
 	r.finishRemovals(ctx)
@@ -57,7 +57,7 @@ func (r *Runner) Settle(ctx context.Context) {
 
 // refill adds what backends remember and the history does not have.
 func (r *Runner) refill(ctx context.Context) error {
-	complete, err := r.DB.Complete(ctx)
+	complete, err := r.History.Complete(ctx)
 	if err != nil {
 		return err
 	}
@@ -67,7 +67,7 @@ func (r *Runner) refill(ctx context.Context) error {
 	added := 0
 	for _, name := range r.Backends.Names() {
 		b, err := r.Backends.Get(name)
-		rememberer, ok := b.(backend.Rememberer)
+		rememberer, ok := b.(backend.HistoryRestorer)
 		if err != nil || !ok {
 			continue
 		}
@@ -78,7 +78,7 @@ func (r *Runner) refill(ctx context.Context) error {
 		added += n
 	}
 	if !complete {
-		if err := r.DB.SetComplete(ctx); err != nil {
+		if err := r.History.SetComplete(ctx); err != nil {
 			return err
 		}
 	}
@@ -93,29 +93,29 @@ func (r *Runner) refill(ctx context.Context) error {
 }
 
 // recall takes over the memories of one backend, oldest first.
-func (r *Runner) recall(ctx context.Context, backendName string, b backend.Rememberer, all bool) (added int, err error) {
-	memories, err := b.Recall(ctx, all)
+func (r *Runner) recall(ctx context.Context, backendName string, b backend.HistoryRestorer, all bool) (added int, err error) {
+	memories, err := b.AppRecords(ctx, all)
 	if err != nil {
 		return 0, err
 	}
-	slices.SortStableFunc(memories, func(a, b backend.Memory) int { return a.SubmittedAt.Compare(b.SubmittedAt) })
+	slices.SortStableFunc(memories, func(a, b backend.AppRecord) int { return a.SubmittedAt.Compare(b.SubmittedAt) })
 	for i := range memories {
 		m := &memories[i]
 		err := r.remember(ctx, backendName, m)
 		switch {
 		case err == nil:
 			added++
-		case !errors.Is(err, state.ErrExists):
+		case !errors.Is(err, history.ErrExists):
 			return added, err
 		}
-		if err := b.Recalled(ctx, m.ID); err != nil {
+		if err := b.MarkRecorded(ctx, m.ID); err != nil {
 			return added, err
 		}
 	}
 	return added, nil
 }
 
-func (r *Runner) remember(ctx context.Context, backendName string, m *backend.Memory) error {
+func (r *Runner) remember(ctx context.Context, backendName string, m *backend.AppRecord) error {
 	var kept memory
 	if len(m.Record) > 0 {
 		if err := json.Unmarshal(m.Record, &kept); err != nil {
@@ -132,8 +132,8 @@ func (r *Runner) remember(ctx context.Context, backendName string, m *backend.Me
 		return err
 	}
 	row.SubmittedAt, row.Submitter = m.SubmittedAt, ""
-	if err := r.DB.Insert(ctx, row); err != nil {
+	if err := r.History.Insert(ctx, row); err != nil {
 		return err
 	}
-	return r.DB.SetStatus(ctx, backendName, m.ID, m.Status)
+	return r.History.SetStatus(ctx, backendName, m.ID, m.Status)
 }
