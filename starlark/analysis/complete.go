@@ -195,24 +195,17 @@ func (p *completion) choices(b *Bracket) {
 		return
 	}
 	fn := p.file.Lookup(p.loader, p.offset, b.Callee)
-	param := fn.parameter(b)
-	if param == nil {
+	i := fn.ParameterIndex(b)
+	if i < 0 {
 		return
 	}
+	param := &fn.Params[i]
 	for _, c := range param.Choices {
 		p.text(c)
 	}
 	if param.Resource {
 		p.resources()
 	}
-}
-
-// parameter returns the parameter of the argument at the cursor, or nil.
-func (s *Symbol) parameter(b *Bracket) *Param {
-	if i := s.ParameterIndex(b); i >= 0 {
-		return &s.Params[i]
-	}
-	return nil
 }
 
 // ParameterIndex returns the parameter that the argument at the cursor is for, or -1.

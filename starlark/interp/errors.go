@@ -71,19 +71,16 @@ func (e *LimitError) Error() string {
 	return oneLine(e.At + ": " + e.Msg)
 }
 
-func (r *run) tooManySteps() *LimitError {
-	return &LimitError{Limit: "steps", Msg: fmt.Sprintf(
-		"the evaluation took more than %d steps and was stopped; is there a loop that does not end?", r.interp.cfg.MaxSteps)}
+// stopped is the error of a run that reached a limit.
+func stopped(limit, reason, hint string) *LimitError {
+	return &LimitError{Limit: limit, Msg: "the evaluation " + reason + " and was stopped; " + hint}
 }
 
-func (r *run) tooLong() *LimitError {
-	return &LimitError{Limit: "time", Msg: fmt.Sprintf(
-		"the evaluation took longer than %s and was stopped; is there a loop that does not end?", r.interp.cfg.Timeout)}
-}
+const endlessLoop = "is there a loop that does not end?"
 
 func (r *run) tooMuchMemory() *LimitError {
-	return &LimitError{Limit: "memory", Msg: fmt.Sprintf(
-		"the evaluation needs more than %s of memory and was stopped; does a value grow without end?", size(r.interp.cfg.MaxHeap))}
+	reason := "needs more than " + size(r.interp.cfg.MaxHeap) + " of memory"
+	return stopped("memory", reason, "does a value grow without end?")
 }
 
 // report makes the *Error of a failed run.

@@ -77,7 +77,9 @@ func (i *Interp) newRun(ctx context.Context, subject string) *run {
 	r.thread = &starlark.Thread{Name: subject, Load: r.loadStatement, Print: r.print}
 	r.thread.SetLocal(runKey, r)
 	r.thread.SetMaxExecutionSteps(i.cfg.MaxSteps)
-	r.thread.OnMaxSteps = func(*starlark.Thread) { r.exceed(r.tooManySteps()) }
+	r.thread.OnMaxSteps = func(*starlark.Thread) {
+		r.exceed(stopped("steps", fmt.Sprintf("took more than %d steps", i.cfg.MaxSteps), endlessLoop))
+	}
 	return r
 }
 
@@ -111,7 +113,7 @@ func (r *run) watch() {
 		var limit *LimitError
 		switch {
 		case time.Now().After(r.deadline):
-			limit = r.tooLong()
+			limit = stopped("time", fmt.Sprintf("took longer than %s", r.interp.cfg.Timeout), endlessLoop)
 		case heapBytes(sample) > r.interp.cfg.MaxHeap:
 			limit = r.tooMuchMemory()
 		default:

@@ -187,7 +187,11 @@ func absFrom(dir, path string) string {
 		return filepath.Clean(path)
 	}
 	if dir == "" {
-		dir = workingFolder()
+		wd, err := os.Getwd()
+		if err != nil {
+			wd = string(os.PathSeparator) // a removed folder: absolute paths still work
+		}
+		dir = wd
 	}
 	return filepath.Join(dir, path)
 }

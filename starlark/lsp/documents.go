@@ -23,15 +23,14 @@ type document struct {
 
 // documents are the open documents.
 type documents struct {
-	files *files
 	mu    sync.Mutex
 	byURI map[string]*document
 	// timers start the diagnostics of documents.
 	timers map[string]*time.Timer
 }
 
-func newDocuments(f *files) *documents {
-	return &documents{files: f, byURI: map[string]*document{}, timers: map[string]*time.Timer{}}
+func newDocuments() *documents {
+	return &documents{byURI: map[string]*document{}, timers: map[string]*time.Timer{}}
 }
 
 func (d *documents) get(uri string) *document {

@@ -59,7 +59,7 @@ func newServer(ctx context.Context, c Config) *server {
 		answering: answering{busy: make(chan struct{}, runtime.NumCPU()), pending: map[jsonrpc2.ID]context.CancelFunc{}},
 	}
 	s.files = newFiles(c)
-	s.documents = newDocuments(s.files)
+	s.documents = newDocuments()
 	return s
 }
 
