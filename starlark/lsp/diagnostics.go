@@ -36,7 +36,7 @@ func (s *server) diagnose(uri string) {
 
 func (s *server) publish(p diagnosticsParams) {
 	if err := s.conn.Notify(s.ctx, "textDocument/publishDiagnostics", p); err != nil && s.ctx.Err() == nil {
-		s.log("%v", err)
+		s.Printf("%v", err)
 	}
 }
 

@@ -15,7 +15,6 @@ import (
 	"errors"
 	"io"
 	"io/fs"
-	"log"
 	"slices"
 	"time"
 
@@ -57,8 +56,7 @@ func Serve(ctx context.Context, in io.Reader, out io.Writer, c Config) error {
 	defer cancel()
 	s := newServer(ctx, c)
 	stream := loggedStream{jsonrpc2.NewBufferedStream(pipes{in, out}, jsonrpc2.VSCodeObjectCodec{}), c.Log}
-	lines := log.New(logWriter{c.Log}, "", 0)
-	s.conn = jsonrpc2.NewConn(ctx, stream, s, jsonrpc2.SetLogger(lines))
+	s.conn = jsonrpc2.NewConn(ctx, stream, s, jsonrpc2.SetLogger(s))
 	close(s.ready)
 	select {
 	case <-s.conn.DisconnectNotify():
@@ -97,15 +95,6 @@ type pipes struct {
 
 // Close does nothing.
 func (pipes) Close() error { return nil }
-
-type logWriter struct{ log func(string) }
-
-func (w logWriter) Write(p []byte) (int, error) {
-	if w.log != nil {
-		w.log(string(p))
-	}
-	return len(p), nil
-}
 
 // aliveEvery is the interval of looking for the client's process.
 const aliveEvery = 2 * time.Second
@@ -180,7 +169,7 @@ func (s *server) watchFiles() {
 	// Another goroutine waits, since this one reads the answer.
 	go func() {
 		if err := s.conn.Call(s.ctx, "client/registerCapability", registration, nil); err != nil && s.ctx.Err() == nil {
-			s.log("the client does not watch files: %v", err)
+			s.Printf("the client does not watch files: %v", err)
 		}
 	}()
 }

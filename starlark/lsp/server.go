@@ -89,7 +89,7 @@ func (s *server) Handle(_ context.Context, _ *jsonrpc2.Conn, r *jsonrpc2.Request
 	defer s.recoverPanic(r)
 	if r.Notif {
 		if err := s.notification(r); err != nil {
-			s.log("%s: %v", r.Method, err)
+			s.Printf("%s: %v", r.Method, err)
 		}
 		return
 	}
@@ -248,7 +248,7 @@ func (s *server) reply(id jsonrpc2.ID, result any, err error) {
 		err = s.conn.ReplyWithError(s.ctx, id, known)
 	}
 	if err != nil && !errors.Is(err, jsonrpc2.ErrClosed) {
-		s.log("%v", err)
+		s.Printf("%v", err)
 	}
 }
 
@@ -258,13 +258,14 @@ func (s *server) recoverPanic(r *jsonrpc2.Request) {
 	if reason == nil {
 		return
 	}
-	s.log("internal error in %s: %v\n%s", r.Method, reason, debug.Stack())
+	s.Printf("internal error in %s: %v\n%s", r.Method, reason, debug.Stack())
 	if !r.Notif {
 		s.reply(r.ID, nil, failure(jsonrpc2.CodeInternalError, "internal error: %v", reason))
 	}
 }
 
-func (s *server) log(format string, args ...any) {
+// Printf implements jsonrpc2.Logger.
+func (s *server) Printf(format string, args ...any) {
 	if s.config.Log != nil {
 		s.config.Log(fmt.Sprintf(format, args...))
 	}
