@@ -57,7 +57,7 @@ func (t *tool) rerun(ctx context.Context, o runOptions, text string, exact bool)
 	if err := t.moveTo(past); err != nil {
 		return err
 	}
-	was, err := readAsked(past.Asked)
+	was, err := readAsked(past.Request)
 	if err != nil {
 		return fmt.Errorf("%s: %w", past.Ref.Handle(), err)
 	}

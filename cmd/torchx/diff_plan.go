@@ -81,7 +81,7 @@ func (t *tool) planPast(ctx context.Context, s *diffSide, o runOptions) (*runner
 	if err := t.moveTo(past); err != nil {
 		return nil, err
 	}
-	was, err := readAsked(past.Asked)
+	was, err := readAsked(past.Request)
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", past.Ref.Handle(), err)
 	}

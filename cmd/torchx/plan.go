@@ -12,6 +12,7 @@ import (
 
 	"torchx/runtime/backend"
 	"torchx/runtime/config"
+	"torchx/runtime/history"
 	"torchx/runtime/runner"
 	"torchx/starlark/component"
 	"torchx/starlark/interp"
@@ -126,9 +127,12 @@ func (t *tool) planRequest(o runOptions, conf *config.Config, built *component.R
 		return nil, err
 	}
 	q := &runner.PlanRequest{
-		Backend: o.backend, App: app, Cfg: layers, Env: env, Strict: o.strict, Cwd: t.env.dir,
-		DefaultImage: image, ParentRunID: o.parentRunID, Trackers: conf.Trackers(), Environ: t.replicaEnviron(),
-		Args: built.Args, Modules: modules, Getenv: getenv, Asked: more, Progress: t.display.tell,
+		Backend: o.backend, App: app, Cfg: layers, Env: env, Strict: o.strict,
+		DefaultImage: image, Environ: t.replicaEnviron(), Progress: t.display.tell,
+		Tracking: runner.Tracking{ParentRunID: o.parentRunID, Trackers: conf.Trackers()},
+		Provenance: runner.Provenance{Source: history.Source{
+			Args: built.Args, Cwd: t.env.dir, Modules: modules, Getenv: getenv, Request: more,
+		}},
 	}
 	if !o.hasWorkspace {
 		q.Workspace, q.WorkspaceWhy = t.defaultWorkspace()

@@ -46,7 +46,7 @@ func (t *tool) sayChanges(past *runner.Recorded, built *component.Result) {
 	if len(files) == 0 && len(vars) == 0 && slices.Equal(past.Args, built.Args) {
 		t.sayResourceChanges(past, built)
 	}
-	was, err := readAsked(past.Asked)
+	was, err := readAsked(past.Request)
 	image, imageErr := t.image()
 	if err == nil && imageErr == nil && was.Image != "" && image != was.Image && usesImage(past, was.Image) {
 		t.warn("torchx.IMAGE changed since %s ran: it was %s, it is %s", past.Ref.Handle(), was.Image, image)

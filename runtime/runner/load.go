@@ -74,7 +74,7 @@ func (r *Runner) Load(ctx context.Context, raw []byte, o LoadOptions) (*Planned,
 		return nil, err
 	}
 	plan.Environ = o.Environ
-	return &Planned{Backend: alias.Backend, Plan: plan, Warnings: plan.Warnings, Cwd: o.Cwd}, nil
+	return &Planned{Backend: alias.Backend, Plan: plan, Warnings: plan.Warnings, Provenance: Provenance{Source: history.Source{Cwd: o.Cwd}}}, nil
 }
 
 // again plans what `describe --json` printed as a new app.
@@ -88,8 +88,9 @@ func (r *Runner) again(ctx context.Context, backendName string, in *loaded, o Lo
 		}
 	}
 	return r.Plan(ctx, PlanRequest{
-		Backend: backendName, App: in.App, Cfg: []backend.Layer{backend.JSONLayer(in.Cfg, "cfg")}, Cwd: o.Cwd,
-		DefaultImage: o.DefaultImage, Environ: o.Environ, Progress: o.Progress, Component: in.Component, Args: in.Args,
+		Backend: backendName, App: in.App, Cfg: []backend.Layer{backend.JSONLayer(in.Cfg, "cfg")},
+		DefaultImage: o.DefaultImage, Environ: o.Environ, Progress: o.Progress,
+		Provenance: Provenance{Source: history.Source{Component: in.Component, Args: in.Args, Cwd: o.Cwd}},
 	})
 }
 

@@ -12,23 +12,11 @@ import (
 	"torchx/runtime/history"
 )
 
-// memory is what the history has of an app beside its plan; a backend keeps it.
-type memory struct {
-	Component string          `json:"component,omitempty"`
-	Args      []string        `json:"args,omitempty"`
-	Cwd       string          `json:"cwd,omitempty"`
-	Modules   json.RawMessage `json:"modules,omitempty"`
-	Getenv    json.RawMessage `json:"getenv,omitempty"`
-	Asked     json.RawMessage `json:"asked,omitempty"`
-	Origin    string          `json:"origin,omitempty"`
-}
-
-func memoryOf(p *Planned) (json.RawMessage, error) {
-	data, err := json.Marshal(memory{p.Component, p.Args, p.Cwd, p.Modules, p.Getenv, p.Asked, p.Origin})
-	if err != nil {
-		return nil, fmt.Errorf("encode the record of app %s: %w", p.Ref().Handle(), err)
-	}
-	return data, nil
+// Provenance is how an app came about. Its JSON form is the record that backends keep
+// beside a plan, to fill a lost history from.
+type Provenance struct {
+	history.Source
+	Origin string `json:"origin,omitempty"` // message of the history's first event, such as "rerun of …"
 }
 
 // Settle is for every command that opens the history, before it does its work: it
@@ -116,16 +104,11 @@ func (r *Runner) recall(ctx context.Context, backendName string, b backend.Remem
 }
 
 func (r *Runner) remember(ctx context.Context, backendName string, m *backend.Memory) error {
-	var kept memory
+	p := &Planned{Backend: backendName, Plan: &backend.Plan{ID: m.ID, App: m.App, Cfg: m.Cfg}}
 	if len(m.Record) > 0 {
-		if err := json.Unmarshal(m.Record, &kept); err != nil {
+		if err := json.Unmarshal(m.Record, &p.Provenance); err != nil {
 			return fmt.Errorf("read the record of app %s: %w", m.ID, err)
 		}
-	}
-	p := &Planned{
-		Backend: backendName, Plan: &backend.Plan{ID: m.ID, App: m.App, Cfg: m.Cfg},
-		Component: kept.Component, Args: kept.Args, Cwd: kept.Cwd, Modules: kept.Modules, Getenv: kept.Getenv,
-		Asked: kept.Asked, Origin: kept.Origin,
 	}
 	row, err := r.newRow(p)
 	if err != nil {
