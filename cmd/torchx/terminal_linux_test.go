@@ -8,6 +8,9 @@ import (
 	"testing"
 
 	"golang.org/x/sys/unix"
+
+	"torchx/cmd/internal/program"
+	"torchx/cmd/internal/ui"
 )
 
 // openTerminal returns both ends of a pseudo-terminal: what programs see, and
@@ -51,7 +54,7 @@ func TestColoursOnATerminalOnly(t *testing.T) {
 func onTerminal(t *testing.T, vars, args []string) string {
 	t.Helper()
 	pts, screen := openTerminal(t)
-	env := environment{vars: append([]string{"HOME=" + t.TempDir()}, vars...), dir: t.TempDir(), registry: openBackends}
+	env := program.Environment{Vars: append([]string{"HOME=" + t.TempDir()}, vars...), Dir: t.TempDir(), Registry: program.OpenBackends}
 	shown := make(chan string)
 	go func() {
 		var b strings.Builder
@@ -65,9 +68,9 @@ func onTerminal(t *testing.T, vars, args []string) string {
 			}
 		}
 	}()
-	code := run(context.Background(), append([]string{"torchx"}, args...), streams{pts, pts, pts}, env, torchxProgram())
+	code := program.Run(context.Background(), append([]string{"torchx"}, args...), ui.Streams{In: pts, Out: pts, Err: pts}, env, torchxProgram())
 	must(t, pts.Close())
-	if code != exitOK {
+	if code != program.ExitOK {
 		t.Errorf("%v: exit code %d", args, code)
 	}
 	return <-shown

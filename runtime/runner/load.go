@@ -70,7 +70,7 @@ func (r *Runner) Load(ctx context.Context, raw []byte, o LoadOptions) (*Planned,
 	if err != nil {
 		return nil, err
 	}
-	if err := r.free(ctx, b, history.AppKey{Backend: alias.Backend, ID: plan.ID}); err != nil {
+	if err := r.checkFree(ctx, b, history.AppKey{Backend: alias.Backend, ID: plan.ID}); err != nil {
 		return nil, err
 	}
 	plan.Environ = o.Environ
@@ -174,9 +174,9 @@ func load(ctx context.Context, b backend.Backend, in *loaded, o LoadOptions) (*b
 	return plan, nil
 }
 
-// free returns ErrExists if the app is known; a backend that cannot be asked now
+// checkFree returns ErrExists if the app is known; a backend that cannot be asked now
 // answers for itself at Submit.
-func (r *Runner) free(ctx context.Context, b backend.Backend, ref history.AppKey) error {
+func (r *Runner) checkFree(ctx context.Context, b backend.Backend, ref history.AppKey) error {
 	if r.row(ctx, ref) == nil {
 		if _, err := b.Describe(ctx, ref.ID); err != nil {
 			return nil //nolint:nilerr // not found is what we want

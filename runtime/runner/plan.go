@@ -140,7 +140,7 @@ func (r *Runner) Plan(ctx context.Context, q PlanRequest) (*Planned, error) {
 	if err != nil {
 		return nil, fmt.Errorf("backend %s: %w (see `torchx runopts %s`)", alias.Backend, err, alias.Backend)
 	}
-	number := r.nonZero() // drawn first: a fixed source gives the same id whatever else needs one
+	number := r.nonZeroRandom() // drawn first: a fixed source gives the same id whatever else needs one
 	app, err := r.prepare(alias.Backend, &q)
 	if err != nil {
 		return nil, err
@@ -154,7 +154,7 @@ func (r *Runner) Plan(ctx context.Context, q PlanRequest) (*Planned, error) {
 	}
 	plan.Environ = q.Environ
 	return &Planned{
-		Backend: alias.Backend, Plan: plan, Warnings: slices.Concat(warnings, tooElastic(plan.App), plan.Warnings),
+		Backend: alias.Backend, Plan: plan, Warnings: slices.Concat(warnings, minReplicasWarnings(plan.App), plan.Warnings),
 		Provenance: q.Provenance,
 	}, nil
 }
@@ -230,8 +230,8 @@ func preProc(backendName string, app *spec.App, request any) ([]byte, error) {
 	return raw, nil
 }
 
-// nonZero: an id made of 0 would have no random part.
-func (r *Runner) nonZero() uint64 {
+// nonZeroRandom returns random bits: an id made of 0 would have no random part.
+func (r *Runner) nonZeroRandom() uint64 {
 	for {
 		if v := r.random(); v != 0 {
 			return v
@@ -251,8 +251,8 @@ func AppID(name string, v uint64) string {
 	return name + "-" + spec.RandomID(v, -1)
 }
 
-// tooElastic names the roles that want more replicas to be left than they have.
-func tooElastic(app *spec.App) (warnings []string) {
+// minReplicasWarnings names the roles that want more replicas to be left than they have.
+func minReplicasWarnings(app *spec.App) (warnings []string) {
 	for i := range app.Roles {
 		if r := &app.Roles[i]; r.MinReplicas != nil && *r.MinReplicas > r.NumReplicas {
 			warnings = append(warnings, fmt.Sprintf("role %s has min_replicas %d, but only %d replicas: all of them are needed",
