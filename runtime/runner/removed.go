@@ -13,36 +13,36 @@ import (
 	"torchx/runtime/spec"
 )
 
-// unknownApp is the error for an app that neither its backend nor the history
-// knows: if it was removed it says what is gone, and since when.
+// unknownApp returns the error for an app that neither its backend nor the history
+// has: of a removed one it says what is gone, and since when.
 func (r *Runner) unknownApp(ctx context.Context, ref history.AppKey) error {
 	t, kept, ok := r.tombstone(ctx, ref)
 	if !ok {
 		return notFound("app %s does not exist or was deleted: see `torchx list`", ref.Handle())
 	}
-	return notFound("%s%s", epitaph(&t), whatIsLeft(kept))
+	return notFound("%s%s", removalText(&t), keptText(kept))
 }
 
-// epitaph says since when an app is gone, and why.
-func epitaph(t *history.Tombstone) string {
-	ref := t.AppKey
+// removalText says since when an app is gone, and why.
+func removalText(t *history.Tombstone) string {
 	ended := ""
 	if t.FinishedAt != nil {
-		ended = " at " + moment(*t.FinishedAt)
+		ended = " at " + timeText(*t.FinishedAt)
 	}
 	return fmt.Sprintf("app %s, which ended as %s%s, is gone since %s: `torchx %s` removed it",
-		ref.Handle(), t.State, ended, moment(t.GoneAt), t.Command)
+		t.Handle(), t.State, ended, timeText(t.GoneAt), t.Command)
 }
 
-func whatIsLeft(kept *backend.RetainedLogs) string {
+// keptText says what is left of a removed app's logs.
+func keptText(kept *backend.RetainedLogs) string {
 	if kept == nil {
 		return " and its logs"
 	}
 	return ", its logs were left in " + kept.Dir
 }
 
-// moment is a time as messages about what is gone write it.
-func moment(t time.Time) string { return t.UTC().Format(time.RFC3339) }
+// timeText is how messages about removed apps write a time.
+func timeText(t time.Time) string { return t.UTC().Format(time.RFC3339) }
 
 // tombstone returns what is known of a removed app.
 func (r *Runner) tombstone(ctx context.Context, ref history.AppKey) (history.Tombstone, *backend.RetainedLogs, bool) {
@@ -67,7 +67,7 @@ func (r *Runner) tombstone(ctx context.Context, ref history.AppKey) (history.Tom
 	return t, kept, true
 }
 
-// removed are the removed apps with that prefix, the last removed first.
+// removed returns the removed apps with that prefix, last removed first.
 func (r *Runner) removed(ctx context.Context, prefix string) []history.AppKey {
 	if r.History == nil {
 		return nil
@@ -83,14 +83,14 @@ func (r *Runner) removed(ctx context.Context, prefix string) []history.AppKey {
 	return found
 }
 
-// keptLogs opens the logs that a removed app has left; cause is the error if
-// there are none.
+// keptLogs opens the logs that were kept of a removed app. Errors: cause if there are
+// none.
 func (r *Runner) keptLogs(ctx context.Context, b backend.Backend, ref history.AppKey, role string, ids []int,
 	o func(spec.Replica) backend.LogOptions, cause error,
 ) ([]LogInput, error) {
 	t, kept, ok := r.tombstone(ctx, ref)
 	if !ok {
-		kept = r.strayLogs(ctx, b, ref)
+		kept = r.foreignLogs(ctx, b, ref)
 	}
 	keeper, can := b.(backend.LogRetainer)
 	if !can || kept == nil {
@@ -104,16 +104,16 @@ func (r *Runner) keptLogs(ctx context.Context, b backend.Backend, ref history.Ap
 		return nil, cause
 	}
 	if ok {
-		r.warn("%s%s", epitaph(&t), whatIsLeft(kept))
+		r.warn("%s%s", removalText(&t), keptText(kept))
 	} else {
-		r.warn("app %s is not there any more%s", ref.Handle(), whatIsLeft(kept))
+		r.warn("app %s is not there any more%s", ref.Handle(), keptText(kept))
 	}
 	open := func(t spec.Replica) (backend.LogReader, error) { return keeper.OpenRetainedLogs(ctx, kept, t, o(t)) }
 	return r.open(open, ref, targets, len(ids) > 0)
 }
 
-// strayLogs are those here of an app that was submitted and removed elsewhere.
-func (r *Runner) strayLogs(ctx context.Context, b backend.Backend, ref history.AppKey) *backend.RetainedLogs {
+// foreignLogs finds logs on this machine of an app that another home submitted.
+func (r *Runner) foreignLogs(ctx context.Context, b backend.Backend, ref history.AppKey) *backend.RetainedLogs {
 	finder, ok := b.(backend.LogFinder)
 	if !ok || r.row(ctx, ref) != nil {
 		return nil
@@ -121,8 +121,8 @@ func (r *Runner) strayLogs(ctx context.Context, b backend.Backend, ref history.A
 	return finder.FindLogs(ref.ID, nil, "", nil)
 }
 
-// foundLogs opens what is left outside of an app that somebody removed by hand;
-// cause is the error if there is nothing.
+// foundLogs opens the logs outside of its home of an app that was removed by hand.
+// Errors: cause if there are none.
 func (r *Runner) foundLogs(ctx context.Context, b backend.Backend, ref history.AppKey, s *spec.Status, targets []spec.Replica, named bool,
 	o func(spec.Replica) backend.LogOptions, cause error,
 ) ([]LogInput, error) {
@@ -136,7 +136,7 @@ func (r *Runner) foundLogs(ctx context.Context, b backend.Backend, ref history.A
 	return r.open(open, ref, targets, named)
 }
 
-// findLogs looks for logs outside of an app that its backend no longer has.
+// findLogs finds the logs outside of its home of an app that its backend no longer has.
 func (r *Runner) findLogs(ctx context.Context, b backend.Backend, ref history.AppKey, s *spec.Status) *backend.RetainedLogs {
 	finder, ok := b.(backend.LogFinder)
 	row := r.row(ctx, ref)
@@ -162,11 +162,10 @@ func keptRoles(k *backend.RetainedLogs) []spec.RoleStatus {
 	return roles
 }
 
-// missing says what is known of an app in the history that its backend has no
-// more, although nobody removed it by torchx: since when it is missing is first
-// known when somebody misses it.
+// missing returns an error for an ended app that its backend has lost without torchx
+// removing it, nil for others. It dates the loss by the first time it was noticed.
 func (r *Runner) missing(ctx context.Context, b backend.Backend, ref history.AppKey, s *spec.Status) error {
-	if !s.State.Terminal() || !r.isGone(ctx, b, ref) {
+	if !s.State.Terminal() || !isGone(ctx, b, ref) {
 		return nil
 	}
 	if s.StartedAt == nil && s.Msg != "" {
@@ -174,13 +173,13 @@ func (r *Runner) missing(ctx context.Context, b backend.Backend, ref history.App
 	}
 	ended := ""
 	if s.FinishedAt != nil {
-		ended = " at " + moment(*s.FinishedAt)
+		ended = " at " + timeText(*s.FinishedAt)
 	}
 	return notFound("the logs of app %s, which ended as %s%s, are gone since %s or earlier: its backend no longer has the app, and no torchx command removed it",
-		ref.Handle(), s.State, ended, moment(r.missedSince(ctx, ref)))
+		ref.Handle(), s.State, ended, timeText(r.missedSince(ctx, ref)))
 }
 
-// missedSince is when an app was first missed; it is recorded as an event.
+// missedSince returns when the loss of an app was first noticed, and records it then.
 func (r *Runner) missedSince(ctx context.Context, ref history.AppKey) time.Time {
 	now := r.now()
 	if r.History == nil {
