@@ -46,7 +46,7 @@ type launcher struct {
 var (
 	_ agent.Launcher = (*launcher)(nil)
 	_ agent.Adopter  = (*launcher)(nil)
-	_ agent.Reacher  = (*launcher)(nil)
+	_ agent.AddressFinder  = (*launcher)(nil)
 )
 
 // run is one attempt that has begun: a container.

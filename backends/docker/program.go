@@ -62,7 +62,7 @@ func (e *programError) Error() string { return e.text }
 
 func refuse(s agent.Start, err error) error {
 	if p, ok := err.(*programError); ok { //nolint:errorlint // never wrapped
-		return &agent.RefusedError{Replica: s.Replica, Code: p.code, Err: p}
+		return &agent.ReplicaStartError{Replica: s.Replica, Code: p.code, Err: p}
 	}
 	return err
 }

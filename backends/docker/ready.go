@@ -21,7 +21,7 @@ import (
 
 // Reach names a container's address in the app's network, which this machine has a
 // way to if the engine runs on its kernel, else where the port is published.
-func (l *launcher) Reach(ctx context.Context, r spec.Replica, port int) (found []agent.Address) {
+func (l *launcher) Addresses(ctx context.Context, r spec.Replica, port int) (found []agent.Address) {
 	l.mu.Lock()
 	current := l.current[r]
 	l.mu.Unlock()

@@ -69,7 +69,7 @@ func (l *launcher) Start(ctx context.Context, batch []agent.Start) []agent.Start
 // the engine.
 func (l *launcher) halfMade(started []agent.Started) {
 	for i := range started {
-		var refused *agent.RefusedError
+		var refused *agent.ReplicaStartError
 		if errors.As(started[i].Err, &refused) {
 			l.half.Store(true)
 		}
@@ -113,11 +113,11 @@ func refusal(ctx context.Context, r spec.Replica, code int, err error) error {
 	if ctx.Err() != nil {
 		return agent.ErrNotTried
 	}
-	var refused *agent.RefusedError
+	var refused *agent.ReplicaStartError
 	if errors.As(err, &refused) {
 		return refused
 	}
-	return &agent.RefusedError{Replica: r, Code: code, Err: clearly(err)}
+	return &agent.ReplicaStartError{Replica: r, Code: code, Err: clearly(err)}
 }
 
 // createOne makes a container, or finds the one that a former agent made.

@@ -53,10 +53,10 @@ type Manifest struct {
 	// again and adopts them. They have ports of their own.
 	Containers bool `json:"containers,omitempty"`
 
-	Queue   bool           `json:"queue,omitempty"`   // start when there is room beside other apps
-	Devices *DeviceRequest `json:"devices,omitempty"` // nil: replicas share what there is
-	GPUs    []machine.GPU  `json:"gpus,omitempty"`    // of this machine, where Queue or Devices has to know
-	TTY     *backend.TerminalSize  `json:"tty,omitempty"`     // the only replica runs on a pseudo-terminal
+	Queue   bool                  `json:"queue,omitempty"`   // start when there is room beside other apps
+	Devices *DeviceRequest        `json:"devices,omitempty"` // nil: replicas share what there is
+	GPUs    []machine.GPU         `json:"gpus,omitempty"`    // of this machine, where Queue or Devices has to know
+	TTY     *backend.TerminalSize `json:"tty,omitempty"`     // the only replica runs on a pseudo-terminal
 }
 
 // Bundle is an app's folder.
@@ -214,23 +214,23 @@ func (b Bundle) Remove(keep *Keep) error {
 		err = os.Symlink(keep.To, filepath.Join(trash, keepLink+"-"+keep.Folder))
 	}
 	if err == nil {
-		err = os.Rename(b.Dir, filepath.Join(trash, trashedBundle))
+		err = os.Rename(b.Dir, filepath.Join(trash, deletedBundle))
 	}
 	if err != nil {
 		return errors.Join(fmt.Errorf("delete app folder: %w", err), os.RemoveAll(trash))
 	}
-	if err := emptyTrash(trash); err != nil {
+	if err := finishRemoval(trash); err != nil {
 		return fmt.Errorf("delete app folder: %w", err)
 	}
 	return nil
 }
 
 // trashedBundle is the name of a bundle within the folder of its deletion.
-const trashedBundle = "bundle"
+const deletedBundle = "bundle"
 
 // emptyTrash deletes what Remove has put out of the way, after moving away what
 // is to stay. If that fails nothing is deleted.
-func emptyTrash(trash string) error {
+func finishRemoval(trash string) error {
 	links, err := filepath.Glob(filepath.Join(trash, keepLink+"-*"))
 	if err != nil {
 		return err
@@ -240,7 +240,7 @@ func emptyTrash(trash string) error {
 		if err != nil {
 			return err
 		}
-		from := filepath.Join(trash, trashedBundle, strings.TrimPrefix(filepath.Base(link), keepLink+"-"))
+		from := filepath.Join(trash, deletedBundle, strings.TrimPrefix(filepath.Base(link), keepLink+"-"))
 		if err := moveKept(from, to); err != nil {
 			return fmt.Errorf("keep %s: %w", from, err)
 		}
@@ -271,7 +271,7 @@ func CleanUp(home string) {
 		if e.Name()[0] != '.' || err != nil || !Settled(info) || b.Held() {
 			continue
 		}
-		_ = emptyTrash(b.Dir) // tried again by the next clean-up
+		_ = finishRemoval(b.Dir) // tried again by the next clean-up
 	}
 }
 

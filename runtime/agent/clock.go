@@ -10,8 +10,8 @@ import (
 // nothing ends before it has begun: when the system's clock is set back, it goes on
 // by itself until the other has caught up.
 type clock struct {
-	last time.Time
-	seen time.Time // when last was given out, by the monotonic clock
+	last   time.Time
+	readAt time.Time // when last was given out, by the monotonic clock
 }
 
 // at returns the time to record for what happened at t by the system's clock.
@@ -19,12 +19,12 @@ func (c *clock) at(t time.Time) time.Time {
 	t = t.Round(0) // as it is read from a file
 	switch {
 	case !t.Before(c.last):
-	case c.seen.IsZero():
+	case c.readAt.IsZero():
 		t = c.last
 	default:
-		t = c.last.Add(time.Since(c.seen))
+		t = c.last.Add(time.Since(c.readAt))
 	}
-	c.last, c.seen = t, time.Now()
+	c.last, c.readAt = t, time.Now()
 	return t
 }
 

@@ -133,12 +133,12 @@ type cancelRequest struct {
 // cancelRequested reports whether somebody asked for the end of the app, and
 // whether at once. A file for each: no request can undo a stronger one.
 func (b Bundle) cancelRequested() (cancel, force bool) {
-	force = b.has(killFile)
-	return force || b.has(cancelFile), force
+	force = b.hasFile(killFile)
+	return force || b.hasFile(cancelFile), force
 }
 
 // has reports whether a file is there. A damaged request is still a request.
-func (b Bundle) has(name string) bool {
+func (b Bundle) hasFile(name string) bool {
 	_, err := os.Lstat(b.path(name))
 	return err == nil
 }

@@ -81,10 +81,10 @@ type Adoption struct {
 }
 
 // Reacher is a Launcher whose replicas may have addresses of their own.
-type Reacher interface {
+type AddressFinder interface {
 	// Reach returns where a port of a running replica can be connected to; none if
 	// nobody knows yet. Any goroutine may call it.
-	Reach(ctx context.Context, r spec.Replica, port int) []Address
+	Addresses(ctx context.Context, r spec.Replica, port int) []Address
 }
 
 // Address is where a port is reached.
@@ -134,13 +134,13 @@ type Usage struct {
 
 // RefusedError says that a replica cannot start at all, and with which exit code of
 // the shell's convention: 127 not found, 126 not executable, 125 anything else.
-type RefusedError struct {
+type ReplicaStartError struct {
 	Replica spec.Replica
 	Code    int
 	Err     error
 }
 
-func (e *RefusedError) Error() string { return e.Err.Error() }
+func (e *ReplicaStartError) Error() string { return e.Err.Error() }
 
 // Unwrap returns the cause.
-func (e *RefusedError) Unwrap() error { return e.Err }
+func (e *ReplicaStartError) Unwrap() error { return e.Err }

@@ -38,9 +38,9 @@ func newProber() *prober {
 }
 
 // watch calls ready, from another goroutine, once the port answers.
-func (p *prober) watch(r spec.Replica, probe *spec.Probe, where func(context.Context) []Address, ready func()) {
+func (p *prober) start(r spec.Replica, probe *spec.Probe, where func(context.Context) []Address, ready func()) {
 	ctx, cancel := context.WithCancel(context.Background())
-	p.end(r)
+	p.stop(r)
 	p.cancel[r] = cancel
 	go func() {
 		if p.wait(ctx, probe, where) {
@@ -50,7 +50,7 @@ func (p *prober) watch(r spec.Replica, probe *spec.Probe, where func(context.Con
 }
 
 // end stops looking at a replica.
-func (p *prober) end(r spec.Replica) {
+func (p *prober) stop(r spec.Replica) {
 	if cancel := p.cancel[r]; cancel != nil {
 		cancel()
 		delete(p.cancel, r)
@@ -67,7 +67,7 @@ func (p *prober) wait(ctx context.Context, probe *spec.Probe, where func(context
 		}
 		pause = next
 		p.slots <- struct{}{}
-		ok := answers(ctx, probe, where)
+		ok := probeAnswers(ctx, probe, where)
 		<-p.slots
 		if ok {
 			return ctx.Err() == nil
@@ -76,18 +76,18 @@ func (p *prober) wait(ctx context.Context, probe *spec.Probe, where func(context
 }
 
 // answers looks once, at every address.
-func answers(ctx context.Context, probe *spec.Probe, where func(context.Context) []Address) bool {
+func probeAnswers(ctx context.Context, probe *spec.Probe, where func(context.Context) []Address) bool {
 	ctx, cancel := context.WithTimeout(ctx, probeTry)
 	defer cancel()
 	for _, address := range where(ctx) {
-		if answersAt(ctx, address, probe.Path) {
+		if addressAnswers(ctx, address, probe.Path) {
 			return true
 		}
 	}
 	return false
 }
 
-func answersAt(ctx context.Context, a Address, path string) bool {
+func addressAnswers(ctx context.Context, a Address, path string) bool {
 	c, err := (&net.Dialer{}).DialContext(ctx, "tcp", a.HostPort)
 	if err != nil {
 		return false
@@ -102,7 +102,7 @@ func answersAt(ctx context.Context, a Address, path string) bool {
 	if deadline, ok := ctx.Deadline(); ok && c.SetDeadline(deadline) != nil {
 		return false
 	}
-	return asksWell(c, a.HostPort, path)
+	return httpOK(c, a.HostPort, path)
 }
 
 // staysOpen reports whether a connection is not closed at once.
@@ -116,7 +116,7 @@ func staysOpen(c net.Conn) bool {
 
 // asksWell sends one request. It needs the first line of the answer only, which
 // is not worth what net/http adds to the start of every command.
-func asksWell(c net.Conn, address, path string) bool {
+func httpOK(c net.Conn, address, path string) bool {
 	_, err := fmt.Fprintf(c, "GET %s HTTP/1.1\r\nHost: %s\r\nUser-Agent: torchx\r\nConnection: close\r\n\r\n", path, address)
 	if err != nil {
 		return false

@@ -10,32 +10,32 @@ import (
 
 // lineWatch is what a launcher is to call with each line of output, nil if the
 // replica has no probe for its log.
-func (a *agent) lineWatch(m *member, attempt int) func(line []byte) bool {
-	probe := a.gang.orders[m.role].Ready
+func (a *agent) lineProbe(r *replica, attempt int) func(line []byte) bool {
+	probe := a.policy.orders[r.role].Ready
 	if probe == nil || probe.Log == nil {
 		return nil
 	}
 	return func(line []byte) bool {
 		found := probe.Log.Match(line)
 		if found {
-			go a.post(func() { a.passed(m, attempt) }) // whoever reads output must not wait for the loop
+			go a.post(func() { a.probePassed(r, attempt) }) // whoever reads output must not wait for the loop
 		}
 		return found
 	}
 }
 
 // watchReady has an attempt that has just begun looked at until it is ready.
-func (a *agent) watchReady(m *member, attempt int) {
-	probe := a.gang.orders[m.role].Ready
+func (a *agent) startProbe(r *replica, attempt int) {
+	probe := a.policy.orders[r.role].Ready
 	if probe == nil {
 		return
 	}
 	if probe.Timeout > 0 {
-		a.after(probe.Timeout, func() { a.late(m, attempt) })
+		a.after(probe.Timeout, func() { a.probeTimedOut(r, attempt) })
 	}
 	if probe.Log == nil {
-		a.prober.watch(m.key, probe, a.addresses(m.key, a.portOf(m.role, probe)), func() {
-			a.post(func() { a.passed(m, attempt) })
+		a.prober.start(r.key, probe, a.addresses(r.key, a.portOf(r.role, probe)), func() {
+			a.post(func() { a.probePassed(r, attempt) })
 		})
 	}
 }
@@ -54,8 +54,8 @@ func (a *agent) portOf(role *spec.Role, probe *spec.Probe) int {
 
 // addresses says where to look for a port of a replica.
 func (a *agent) addresses(r spec.Replica, port int) func(context.Context) []Address {
-	if reacher, ok := a.launcher.(Reacher); ok {
-		return func(ctx context.Context) []Address { return reacher.Reach(ctx, r, port) }
+	if reacher, ok := a.launcher.(AddressFinder); ok {
+		return func(ctx context.Context) []Address { return reacher.Addresses(ctx, r, port) }
 	}
 	var all []Address
 	for _, host := range []string{"127.0.0.1", "::1"} {
@@ -64,12 +64,12 @@ func (a *agent) addresses(r spec.Replica, port int) func(context.Context) []Addr
 	return func(context.Context) []Address { return all }
 }
 
-func (a *agent) passed(m *member, attempt int) {
-	a.perform(a.gang.passed(m, attempt, a.now()))
+func (a *agent) probePassed(r *replica, attempt int) {
+	a.perform(a.policy.probePassed(r, attempt, a.now()))
 	a.dirty = true
 }
 
-func (a *agent) late(m *member, attempt int) {
-	a.perform(a.gang.late(m, attempt))
+func (a *agent) probeTimedOut(r *replica, attempt int) {
+	a.perform(a.policy.probeTimedOut(r, attempt))
 	a.dirty = true
 }

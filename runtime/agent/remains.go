@@ -16,7 +16,7 @@ const killWait = 5 * time.Second
 // sessions, and whatever carries the app's handle in its environment.
 func endRemains(handle string, starts []startRecord) {
 	boot := BootID()
-	app := remainder{handle, map[int]uint64{}, map[string]uint64{}}
+	app := remains{handle, map[int]uint64{}, map[string]uint64{}}
 	for _, r := range starts {
 		if r.BootID != boot {
 			continue
@@ -33,7 +33,7 @@ func endRemains(handle string, starts []startRecord) {
 	for {
 		alive := 0
 		for _, p := range procs.List() {
-			if p.Zombie || p.PID == os.Getpid() || !app.has(p) {
+			if p.Zombie || p.PID == os.Getpid() || !app.owns(p) {
 				continue
 			}
 			alive++
@@ -47,7 +47,7 @@ func endRemains(handle string, starts []startRecord) {
 }
 
 // remainder says what a dead agent's processes can be told by.
-type remainder struct {
+type remains struct {
 	handle  string
 	leaders map[int]uint64    // session → start time of its leader
 	output  map[string]uint64 // pipe that a replica writes to → its start time
@@ -55,7 +55,7 @@ type remainder struct {
 
 // has tells whether a process belongs to the app. A session counts only if its number
 // has not been given to a new leader since.
-func (a remainder) has(p procs.Process) bool {
+func (a remains) owns(p procs.Process) bool {
 	if procs.HasEnv(p.PID, spec.JobIDVariable+"="+a.handle) {
 		return true
 	}

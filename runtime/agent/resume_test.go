@@ -115,7 +115,7 @@ func goOn(t *testing.T, b Bundle, m *Manifest, c *containers) *spec.Status {
 		t.Fatal(err)
 	}
 	a.recorder = newRecorder(NewHistory(m.Home, func(context.Context, string) (Store, error) { return nil, os.ErrNotExist }), m.Backend, m.ID, l)
-	a.adopts, a.signals = true, make(chan os.Signal)
+	a.isResuming, a.signals = true, make(chan os.Signal)
 	if err := a.run(); err != nil {
 		t.Fatal(err)
 	}
