@@ -19,7 +19,7 @@ import (
 	"torchx/runtime/spec"
 )
 
-// Reach names a container's address in the app's network, which this machine has a
+// Addresses names a container's address in the app's network, which this machine has a
 // way to if the engine runs on its kernel, else where the port is published.
 func (l *launcher) Addresses(ctx context.Context, r spec.Replica, port int) (found []agent.Address) {
 	l.mu.Lock()

@@ -104,7 +104,7 @@ func (b *Backend) Probe(ctx context.Context) error {
 	return err
 }
 
-// Place writes down which kubeconfig and context are meant.
+// ResolveTarget writes down which kubeconfig and context are meant.
 func (b *Backend) ResolveTarget(cfg backend.Config) (backend.Config, error) {
 	a, err := kube.Find(placeOf(cfg), b.config.Environ)
 	if err != nil {

@@ -110,7 +110,7 @@ func decodeRecord(text string) (*record, error) {
 	return r, nil
 }
 
-// Submitted returns what the annotation of an app says, or what its pods' templates
+// Submission returns what the annotation of an app says, or what its pods' templates
 // tell. Errors: backends.ErrNotFound, backends.ErrUnavailable.
 func (b *Backend) Submission(ctx context.Context, id string) (*backend.Submission, error) {
 	t, err := b.target(ctx, id)

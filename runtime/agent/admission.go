@@ -54,7 +54,7 @@ type verdict struct {
 	waitReason string
 }
 
-// asks reports whether an app needs admission at all.
+// needsAdmission reports whether an app needs admission at all.
 func (m *Manifest) needsAdmission() bool { return m.Queue || m.Devices.count() > 0 }
 
 // newAdmission fails if the app can never be admitted.
@@ -85,7 +85,7 @@ func newAdmission(b Bundle, m *Manifest, c Config, l *log.Logger) (*admission, e
 	return ad, neverFits(ad.demand, ad.total)
 }
 
-// try decides once, and enters the queue before the first decision. An error of an
+// decideOnce decides once, and enters the queue before the first decision. An error of an
 // app that does not queue is final.
 func (ad *admission) decideOnce(enter bool) (verdict, error) {
 	v, err := ad.decide(enter, false)
@@ -147,7 +147,7 @@ func (ad *admission) decide(enter, swept bool) (v verdict, err error) {
 	return verdict{allocation: allocated}, nil
 }
 
-// line says whom the app stands behind, "" if it is the first. Nobody overtakes: a
+// queuePosition says whom the app stands behind, "" if it is the first. Nobody overtakes: a
 // small app would otherwise keep a large one waiting for ever.
 func (ad *admission) queuePosition(enter bool) (behind string, err error) {
 	if enter {
@@ -164,7 +164,7 @@ func (ad *admission) queuePosition(enter bool) (behind string, err error) {
 	return queuedPrefix + strings.TrimPrefix("needs "+sizeText(ad.demand, ad.demand)+", behind "+handle, "needs , "), nil
 }
 
-// shortage says what is missing beside the admitted apps, "" if nothing.
+// shortageReason says what is missing beside the admitted apps, "" if nothing.
 func (ad *admission) shortageReason(live []liveApp) string {
 	if !ad.manifest.Queue {
 		return ""
@@ -182,7 +182,7 @@ func (ad *admission) shortageReason(live []liveApp) string {
 	return queuedPrefix + "waits for " + strings.Join(missing, ", ")
 }
 
-// refused makes of devices that are not free an error or, in the queue, a reason to wait.
+// explainBusy makes of devices that are not free an error or, in the queue, a reason to wait.
 func (ad *admission) explainBusy(err error) (verdict, error) {
 	var busy *busyError
 	if !ad.manifest.Queue || !errors.As(err, &busy) {
@@ -191,7 +191,7 @@ func (ad *admission) explainBusy(err error) (verdict, error) {
 	return verdict{waitReason: fmt.Sprintf("%swaits for %s (%d of %d free)", queuedPrefix, gpuText(busy.want), busy.free, busy.allowed)}, nil
 }
 
-// take makes the claim known: it counts from here on.
+// writeAllocation makes the claim known: it counts from here on.
 func (ad *admission) writeAllocation(allocated *allocation) error {
 	if err := writeJSON(ad.bundle.path(allocationFile), allocated, false); err != nil {
 		return fmt.Errorf("write %s: %w", allocationFile, err)
@@ -203,7 +203,7 @@ func (ad *admission) writeAllocation(allocated *allocation) error {
 	return nil
 }
 
-// lease chooses devices that no live app has. Errors: *busyError.
+// allocate chooses devices that no live app has. Errors: *busyError.
 func (ad *admission) allocate(live []liveApp) (*allocation, error) {
 	allocated := &allocation{Time: time.Now()}
 	want := ad.manifest.Devices.count()

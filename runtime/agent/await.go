@@ -21,7 +21,7 @@ const (
 	settleTime = 5 * time.Millisecond
 )
 
-// admit starts the gang as soon as the app may start: at once, or when its turn
+// requestAdmission starts the gang as soon as the app may start: at once, or when its turn
 // in the queue has come.
 func (a *agent) requestAdmission() {
 	if !a.manifest.needsAdmission() {
@@ -46,7 +46,7 @@ func (a *agent) requestAdmission() {
 	}
 }
 
-// decided acts on an answer.
+// applyVerdict acts on an answer.
 func (a *agent) applyVerdict(v verdict) {
 	a.dirty = a.dirty || a.policy.queueReason != v.waitReason
 	a.policy.queueReason = v.waitReason
@@ -57,7 +57,7 @@ func (a *agent) applyVerdict(v verdict) {
 	}
 }
 
-// withdraw gives the app's place up; what it has ends with its mark.
+// leaveQueue gives the app's place up; what it has ends with its mark.
 func (a *agent) leaveQueue() {
 	if a.admission == nil {
 		return
@@ -91,7 +91,7 @@ func (b Bundle) settleAdmission(m *Manifest, s *spec.Status) {
 	}
 }
 
-// wait tries again at each change until the app is admitted or has ended.
+// awaitAdmission tries again at each change until the app is admitted or has ended.
 func (a *agent) awaitAdmission(ad *admission) {
 	w := newQueueWatch(ad.bundle.home())
 	defer w.close()

@@ -228,7 +228,7 @@ func (b Bundle) Remove(keep *Keep) error {
 // trashedBundle is the name of a bundle within the folder of its deletion.
 const deletedBundle = "bundle"
 
-// emptyTrash deletes what Remove has put out of the way, after moving away what
+// finishRemoval deletes what Remove has put out of the way, after moving away what
 // is to stay. If that fails nothing is deleted.
 func finishRemoval(trash string) error {
 	links, err := filepath.Glob(filepath.Join(trash, keepLink+"-*"))

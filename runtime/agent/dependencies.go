@@ -7,12 +7,11 @@ import (
 	"torchx/runtime/spec"
 )
 
-// overdueCode is the exit code of a replica that was ended because it was not
-// ready in time, whatever it made of the request to end: that of timeout(1).
+// exitProbeTimeout is the exit code of a replica that was not ready in time, whatever
+// code it exited with: that of timeout(1).
 const exitProbeTimeout = 124
 
-// ordersOf reads what the roles' metadata says; it was checked when the app was
-// planned.
+// ordersOf reads the order of roles from their metadata, which planning has checked.
 func ordersOf(app *spec.App) map[*spec.Role]spec.Order {
 	all := map[*spec.Role]spec.Order{}
 	for i := range app.Roles {
@@ -35,8 +34,8 @@ func (p *policy) hasDependents(role *spec.Role) bool {
 	return false
 }
 
-// admit reports whether the time for a wanted start has come; if not, unblocked
-// asks for it again.
+// dependenciesMet reports whether a wanted start can happen now; if not, startUnblocked
+// returns it later.
 func (p *policy) dependenciesMet(r *replica, now time.Time) bool {
 	r.blocked = p.blocker(r.role) != nil
 	if r.blocked {
@@ -45,7 +44,7 @@ func (p *policy) dependenciesMet(r *replica, now time.Time) bool {
 	return !r.blocked
 }
 
-// passed notes that an attempt is ready and answers what may start now.
+// probePassed notes that an attempt is ready and returns what may start now.
 func (p *policy) probePassed(r *replica, attempt int, now time.Time) []action {
 	if r.state != spec.Running || r.attempt != attempt || r.killReason != "" {
 		return nil
@@ -54,7 +53,7 @@ func (p *policy) probePassed(r *replica, attempt int, now time.Time) []action {
 	return p.startUnblocked(now)
 }
 
-// late ends an attempt that has not become ready in time; that is a failure.
+// probeTimedOut ends an attempt that is not ready in time; that is a failure.
 func (p *policy) probeTimedOut(r *replica, attempt int) []action {
 	probe := p.orders[r.role].Ready
 	if r.state != spec.Running || r.attempt != attempt || r.ready || r.stopping || probe == nil {
@@ -66,16 +65,16 @@ func (p *policy) probeTimedOut(r *replica, attempt int) []action {
 
 func seconds(d time.Duration) string { return fmt.Sprintf("%g s", d.Seconds()) }
 
-// unblocked asks for the starts of those whose wait is over, and gives up on
-// those whose wait is in vain.
+// startUnblocked returns the starts of replicas whose dependencies are met, and cancels
+// those whose dependencies can never be met.
 func (p *policy) startUnblocked(now time.Time) (acts []action) {
 	p.cancelUnreachable(now)
 	for i := range p.app.Roles {
-		held := p.blockedReplicas(&p.app.Roles[i])
-		if len(held) == 0 || p.blocker(&p.app.Roles[i]) != nil {
+		blocked := p.blockedReplicas(&p.app.Roles[i])
+		if len(blocked) == 0 || p.blocker(&p.app.Roles[i]) != nil {
 			continue
 		}
-		for _, r := range held {
+		for _, r := range blocked {
 			r.blocked = false
 			acts = append(acts, action{start: r})
 		}
@@ -83,17 +82,17 @@ func (p *policy) startUnblocked(now time.Time) (acts []action) {
 	return acts
 }
 
-// giveUp cancels those that wait for what can never be. The end of one role may
-// be that of the next.
+// cancelUnreachable cancels blocked replicas whose dependencies can never be met, which
+// can make other dependencies unreachable.
 func (p *policy) cancelUnreachable(now time.Time) {
 	for again := true; again; {
 		again = false
 		for i := range p.app.Roles {
-			held := p.blockedReplicas(&p.app.Roles[i])
-			if len(held) == 0 || !p.isUnreachable(&p.app.Roles[i]) {
+			blocked := p.blockedReplicas(&p.app.Roles[i])
+			if len(blocked) == 0 || !p.isUnreachable(&p.app.Roles[i]) {
 				continue
 			}
-			for _, r := range held {
+			for _, r := range blocked {
 				p.cancelPending(r, now)
 			}
 			again = true
@@ -101,20 +100,20 @@ func (p *policy) cancelUnreachable(now time.Time) {
 	}
 }
 
-// heldOf returns the replicas of a role that wait for another role.
-func (p *policy) blockedReplicas(role *spec.Role) (held []*replica) {
+// blockedReplicas returns the replicas of a role that wait for another role.
+func (p *policy) blockedReplicas(role *spec.Role) (blocked []*replica) {
 	if len(p.orders[role].DependsOn) == 0 {
 		return nil
 	}
-	for _, r := range p.replicasOf(role) {
+	for _, r := range p.byRole[role] {
 		if r.blocked && r.state == spec.Pending {
-			held = append(held, r)
+			blocked = append(blocked, r)
 		}
 	}
-	return held
+	return blocked
 }
 
-// neverStarts cancels a replica that was to be started.
+// cancelPending cancels a replica that was to be started.
 func (p *policy) cancelPending(r *replica, now time.Time) {
 	r.state, r.finishedAt = spec.Cancelled, &now
 	if d := p.blocker(r.role); r.blocked && d != nil {
@@ -142,15 +141,14 @@ func (p *policy) isUnreachable(role *spec.Role) bool {
 	return false
 }
 
-// look tells whether a dependency is met, and whether it is or may be. Replicas
-// that an elastic role has lost for good are not waited for.
+// dependencyState reports whether a dependency is met, and whether it is or can be. It
+// ignores replicas that an elastic role has lost for good.
 func (p *policy) dependencyState(d spec.Dependency) (met, possible bool) {
-	role := p.app.Role(d.Role)
-	scoped := p.replicasInRestartGroups()
+	restarting := p.restarting()
 	good, open := 0, 0
-	for _, r := range p.replicasOf(role) {
+	for _, r := range p.byRole[p.app.Role(d.Role)] {
 		switch {
-		case scoped[r]: // starts over
+		case restarting[r]:
 			open++
 		case r.meets(d.Condition):
 			good++
@@ -158,7 +156,7 @@ func (p *policy) dependencyState(d spec.Dependency) (met, possible bool) {
 			open++
 		}
 	}
-	need := requiredReplicas(role)
+	need := requiredReplicas(p.app.Role(d.Role))
 	enough := good >= need
 	if d.Condition == spec.DependsSucceeded && need > 0 {
 		return enough, good+open >= need
@@ -166,22 +164,8 @@ func (p *policy) dependencyState(d spec.Dependency) (met, possible bool) {
 	return enough && open == 0, good+open >= need
 }
 
-// scoped are the replicas that start over once all of their scope have ended.
-func (p *policy) replicasInRestartGroups() map[*replica]bool {
-	var in map[*replica]bool
-	for _, group := range p.restartGroups {
-		for _, r := range group.replicas {
-			if in == nil {
-				in = map[*replica]bool{}
-			}
-			in[r] = true
-		}
-	}
-	return in
-}
-
-// fulfils reports whether a replica is as far as the condition says. One that
-// has succeeded is past everything.
+// meets reports whether a replica is as far as the condition says. A replica that
+// succeeded meets all.
 func (r *replica) meets(c spec.Condition) bool {
 	runs := r.state == spec.Running && !r.stopping && r.killReason == ""
 	switch {
@@ -195,7 +179,7 @@ func (r *replica) meets(c spec.Condition) bool {
 	return false
 }
 
-// waits returns what tells in a status what a replica of the role waits for.
+// waitReason returns a function that says what a replica of the role waits for.
 func (p *policy) waitReason(role *spec.Role) func(*replica) string {
 	o, ok := p.orders[role]
 	if !ok {

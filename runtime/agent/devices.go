@@ -32,7 +32,7 @@ type ReplicaDevice struct {
 	Count   int    `json:"count"`
 }
 
-// wanted is how many devices are asked for; a nil request asks for none.
+// count is how many devices are asked for; a nil request asks for none.
 func (r *DeviceRequest) count() (n int) {
 	if r == nil {
 		return 0
@@ -43,7 +43,7 @@ func (r *DeviceRequest) count() (n int) {
 	return n
 }
 
-// claim is the content of claimFile.
+// allocation is the content of claimFile.
 type allocation struct {
 	Time    time.Time          `json:"time"`
 	Devices []deviceAllocation `json:"devices,omitempty"`
@@ -55,7 +55,7 @@ type deviceAllocation struct {
 	Devices []string `json:"devices"`
 }
 
-// deal hands devices out in the order of the request; there are enough.
+// distribute hands devices out in the order of the request; there are enough.
 func (r *DeviceRequest) distribute(devices []string) []deviceAllocation {
 	if r == nil || len(devices) == 0 {
 		return nil
@@ -68,7 +68,7 @@ func (r *DeviceRequest) distribute(devices []string) []deviceAllocation {
 	return all
 }
 
-// claim returns what an app has, nil if nothing was given to it.
+// allocation returns what an app has, nil if nothing was given to it.
 func (b Bundle) allocation() (*allocation, error) {
 	allocated := &allocation{}
 	err := readJSON(b.path(allocationFile), allocated)
@@ -89,7 +89,7 @@ func (allocated *allocation) leases(app state.AppKey) []state.Lease {
 	return all
 }
 
-// assign tells the replicas of a gang their devices.
+// assignDevices tells the replicas of a gang their devices.
 func (p *policy) assignDevices(allocated *allocation) {
 	if allocated == nil {
 		return

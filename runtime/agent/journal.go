@@ -28,8 +28,8 @@ type startRecord struct {
 	Engine    string    `json:"engine,omitempty"` // Process.Engine
 }
 
-func (r startRecord) process() Process {
-	return Process{PID: r.PID, StartTime: r.StartTime, Hostname: r.Hostname, ID: r.ID, Engine: r.Engine, Cgroup: r.Cgroup, Output: r.Output}
+func (start startRecord) process() Process {
+	return Process{PID: start.PID, StartTime: start.StartTime, Hostname: start.Hostname, ID: start.ID, Engine: start.Engine, Cgroup: start.Cgroup, Output: start.Output}
 }
 
 // exitRecord is a line of exits.jsonl.
@@ -55,7 +55,7 @@ func (r exitRecord) exit() Exit {
 	}
 }
 
-func (r exitRecord) replica() spec.Replica { return spec.Replica{Role: r.Role, ID: r.Replica} }
+func (exit exitRecord) replica() spec.Replica { return spec.Replica{Role: exit.Role, ID: exit.Replica} }
 
 // journal appends JSON lines to a file. What is appended survives a kill at once,
 // and a power cut as soon as it is synced: in the background, or by Close.
@@ -137,7 +137,7 @@ func (b Bundle) cancelRequested() (cancel, force bool) {
 	return force || b.hasFile(cancelFile), force
 }
 
-// has reports whether a file is there. A damaged request is still a request.
+// hasFile reports whether a file is there. A damaged request is still a request.
 func (b Bundle) hasFile(name string) bool {
 	_, err := os.Lstat(b.path(name))
 	return err == nil

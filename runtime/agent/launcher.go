@@ -80,7 +80,7 @@ type Adoption struct {
 	Line func(line []byte) bool
 }
 
-// Reacher is a Launcher whose replicas may have addresses of their own.
+// AddressFinder is a Launcher whose replicas may have addresses of their own.
 type AddressFinder interface {
 	// Reach returns where a port of a running replica can be connected to; none if
 	// nobody knows yet. Any goroutine may call it.
@@ -132,7 +132,7 @@ type Usage struct {
 	CPU    float64 `json:"cpu_seconds"` // user and system
 }
 
-// RefusedError says that a replica cannot start at all, and with which exit code of
+// ReplicaStartError says that a replica cannot start at all, and with which exit code of
 // the shell's convention: 127 not found, 126 not executable, 125 anything else.
 type ReplicaStartError struct {
 	Replica spec.Replica

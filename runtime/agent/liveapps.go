@@ -13,7 +13,7 @@ import (
 	"torchx/state"
 )
 
-// party is a live app of the home as one that asks for admission sees it.
+// liveApp is a live app of the home as one that asks for admission sees it.
 type liveApp struct {
 	key        state.AppKey
 	handle     string
@@ -25,7 +25,7 @@ type liveApp struct {
 // admitted reports whether the app has its part of the machine.
 func (p *liveApp) admitted() bool { return !p.isQueued || p.allocation != nil }
 
-// census counts who lives beside one app. What it has read of a manifest it keeps,
+// liveAppReader counts who lives beside one app. What it has read of a manifest it keeps,
 // since those never change.
 type liveAppReader struct {
 	self   Bundle
@@ -37,7 +37,7 @@ type cachedApp struct {
 	app   liveApp
 }
 
-// take returns the live apps but the caller's own, and whether there are dead ones
+// read returns the live apps but the caller's own, and whether there are dead ones
 // that nobody has looked after yet.
 func (c *liveAppReader) read() (live []liveApp, dead bool, err error) {
 	home := c.self.home()
@@ -72,7 +72,7 @@ func (c *liveAppReader) read() (live []liveApp, dead bool, err error) {
 	return live, dead, nil
 }
 
-// party reads what does not change of an app. One whose folder is being deleted is
+// liveApp reads what does not change of an app. One whose folder is being deleted is
 // known by its mark only.
 func (b Bundle) liveApp() liveApp {
 	m, err := b.Manifest()

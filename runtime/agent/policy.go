@@ -2,19 +2,10 @@ package agent
 
 import (
 	"cmp"
-	"fmt"
+	"slices"
 	"time"
 
 	"torchx/runtime/spec"
-)
-
-// Back-off before a restart: doubling from backoffFirst to backoffMax (the figures of
-// Docker's restart policy), shorter or longer by up to backoffJitter (nomad's figure) so
-// that apps that failed together do not restart together.
-const (
-	backoffFirst  = 100 * time.Millisecond
-	backoffMax    = time.Minute
-	backoffJitter = 0.25
 )
 
 // policy decides when replicas start, stop and restart, as a pure state machine: it is
@@ -43,7 +34,7 @@ type roster struct {
 type restartCounts struct {
 	restarts      int // restarts that happened
 	appRestarts   int
-	roleRestarts  map[string]*int
+	roleRestarts  map[*spec.Role]*int
 	restartGroups []*restartGroup      // that wait for their replicas to end
 	pastAttempts  []spec.ReplicaStatus // attempts that were followed by another
 }
@@ -53,8 +44,7 @@ type outcome struct {
 	startedAt     *time.Time
 	cancelled     bool
 	cannotSucceed bool
-	firstFailed   *replica // failed first for good
-	firstFailure  spec.ReplicaStatus
+	firstFailure  *spec.ReplicaStatus // of the replica that failed first for good
 }
 
 // replica is one replica of a role.
@@ -105,7 +95,7 @@ type restartGroup struct {
 	counted  bool // one of its starts has happened
 }
 
-// action is what the gang wants done: exactly one of start and stop is set.
+// action is what the policy wants done: exactly one of start and stop is set.
 type action struct {
 	start *replica
 	delay time.Duration // before start
@@ -115,9 +105,10 @@ type action struct {
 func newPolicy(app *spec.App, failFast bool) *policy {
 	p := &policy{app: app, failFast: failFast}
 	p.byKey, p.byRole = map[spec.Replica]*replica{}, map[*spec.Role][]*replica{}
-	p.orders, p.roleRestarts = ordersOf(app), map[string]*int{}
+	p.orders, p.roleRestarts = ordersOf(app), map[*spec.Role]*int{}
 	for i := range app.Roles {
 		role := &app.Roles[i]
+		p.roleRestarts[role] = new(int)
 		for id := range role.NumReplicas {
 			r := &replica{key: spec.Replica{Role: role.Name, ID: id}, role: role, state: spec.Pending}
 			p.replicas = append(p.replicas, r)
@@ -128,9 +119,8 @@ func newPolicy(app *spec.App, failFast bool) *policy {
 	return p
 }
 
-// begin asks for the first start of every replica.
-func (p *policy) startAll() []action {
-	var acts []action
+// startAll returns the first start of every replica.
+func (p *policy) startAll() (acts []action) {
 	for _, r := range p.replicas {
 		acts = append(acts, action{start: r})
 	}
@@ -142,26 +132,15 @@ func (p *policy) canStart(r *replica, attempt int) bool {
 	return !p.cancelled && r.state == spec.Pending && r.nextAttempt == attempt && (!p.cannotSucceed || !p.failFast)
 }
 
-// running notes that an attempt has begun.
-func (g *policy) noteStarted(r *replica, p Process, now time.Time) {
-	r.result = result{}
-	g.countRestart(r)
-	r.state, r.hasStarted, r.attempt, r.process, r.startedAt = spec.Running, true, r.nextAttempt, p, &now
-	r.blocked, r.ready, r.killReason = false, false, ""
-	g.startedAt = earliest(g.startedAt, &now)
+// noteStarted notes that an attempt has begun.
+func (p *policy) noteStarted(r *replica, process Process, now time.Time) {
+	p.countRestart(r)
+	r.state, r.blocked = spec.Running, false
+	r.lastAttempt = lastAttempt{attempt: r.nextAttempt, hasStarted: true, process: process, startedAt: &now, stopping: r.stopping}
+	p.startedAt = earliest(p.startedAt, &now)
 }
 
-// count counts the restart that a start belongs to, once: one that was cancelled
-// before did not happen.
-func (p *policy) countRestart(r *replica) {
-	if r.restartGroup != nil && !r.restartGroup.counted {
-		r.restartGroup.counted = true
-		p.restarts++
-	}
-	r.restartGroup = nil
-}
-
-// refused notes that a replica can never start: the app ends, retries or not.
+// noteRefused notes that a replica can never start: the app ends, retries or not.
 func (p *policy) noteRefused(r *replica, code int, msg string, now time.Time) []action {
 	p.countRestart(r)
 	r.attempt, r.startedAt = r.nextAttempt, nil
@@ -169,127 +148,35 @@ func (p *policy) noteRefused(r *replica, code int, msg string, now time.Time) []
 	r.msg = msg
 	p.noteFailure(r)
 	p.cannotSucceed = true
-	p.restartGroups = nil
 	return p.stopAll(now)
 }
 
-// exited notes the end of an attempt and answers what follows from it.
-func (p *policy) noteExited(r *replica, e Exit) []action {
+// noteExited notes the end of an attempt and returns what follows from it.
+func (p *policy) noteExited(r *replica, e Exit) (acts []action) {
 	if r.state != spec.Running {
 		return nil
 	}
-	acts := p.handleExit(r, e)
-	return append(acts, p.startUnblocked(e.Time)...)
-}
-
-func (p *policy) handleExit(r *replica, e Exit) []action {
-	now := e.Time
 	if !r.stopping {
 		r.msg = cmp.Or(r.killReason, e.Msg)
 	}
 	switch {
 	case r.stopping:
-		r.end(spec.Cancelled, e.Code, e.Signal, now)
+		r.end(spec.Cancelled, e.Code, e.Signal, e.Time)
 	case e.Code == 0 && !e.Lost:
-		r.end(spec.Succeeded, 0, "", now)
+		r.end(spec.Succeeded, 0, "", e.Time)
 	default:
-		r.end(spec.Failed, e.Code, e.Signal, now)
-		if acts, retried := p.retry(r, e.Lost); retried {
-			return append(acts, p.startRestartGroups()...)
-		}
-		return append(p.failForGood(r, now), p.startRestartGroups()...)
+		r.end(spec.Failed, e.Code, e.Signal, e.Time)
+		acts = p.handleFailure(r, e)
 	}
-	return p.startRestartGroups()
+	return slices.Concat(acts, p.startRestartGroups(), p.startUnblocked(e.Time))
 }
 
-func (r *replica) end(s spec.State, code int, signal string, now time.Time) {
-	r.state, r.exitCode, r.signal, r.finishedAt, r.stopping = s, &code, signal, &now, false
-}
-
-// retry starts what the role's policy says, if its budget allows. One that was
-// lost costs nothing of the budget, but its role must have one.
-func (p *policy) retry(r *replica, lost bool) (acts []action, retried bool) {
-	if p.cancelled || p.cannotSucceed || p.inRestartGroup(r) {
-		return nil, p.inRestartGroup(r)
+// handleFailure restarts what the role's policy says or, if the replica failed for good,
+// decides whether the app did.
+func (p *policy) handleFailure(r *replica, e Exit) []action {
+	if acts, retried := p.retry(r, e.Lost); retried {
+		return acts
 	}
-	var spent *int
-	var replicas []*replica
-	switch r.role.RetryPolicy {
-	case spec.RetryReplica:
-		spent, replicas = &r.restarts, []*replica{r}
-	case spec.RetryRole:
-		spent, replicas = p.roleRestartCount(r.role), p.replicasOf(r.role)
-	default:
-		spent, replicas = &p.appRestarts, p.replicas
-	}
-	if r.role.RetryPolicy != spec.RetryReplica && p.hasEnough(r.role) {
-		return nil, false
-	}
-	switch {
-	case lost && r.role.MaxRetries > 0:
-		return p.restart(replicas, 1), true
-	case *spent >= r.role.MaxRetries:
-		return nil, false
-	}
-	*spent++
-	return p.restart(replicas, *spent), true
-}
-
-func (p *policy) roleRestartCount(role *spec.Role) *int {
-	if p.roleRestarts[role.Name] == nil {
-		p.roleRestarts[role.Name] = new(int)
-	}
-	return p.roleRestarts[role.Name]
-}
-
-// enough reports whether an elastic role can go on without those that failed:
-// then nothing is torn down for the sake of a restart.
-func (p *policy) hasEnough(role *spec.Role) bool {
-	return role.MinReplicas != nil && p.countAlive(role) >= requiredReplicas(role)
-}
-
-// restart stops what runs of the members and has all of them started again.
-func (p *policy) restart(replicas []*replica, nth int) (acts []action) {
-	var kept []*restartGroup
-	for _, group := range p.restartGroups {
-		if !overlaps(group.replicas, replicas) {
-			kept = append(kept, group)
-		}
-	}
-	p.restartGroups = append(kept, &restartGroup{replicas: replicas, delay: p.backoff(nth)})
-	for _, r := range replicas {
-		if r.state == spec.Running && !r.stopping {
-			r.stopping = true
-			acts = append(acts, action{stop: r})
-		}
-	}
-	return acts
-}
-
-// restartable starts the scopes all of whose replicas have ended.
-func (p *policy) startRestartGroups() (acts []action) {
-	var waiting []*restartGroup
-	for _, group := range p.restartGroups {
-		if anyRunning(group.replicas) {
-			waiting = append(waiting, group)
-			continue
-		}
-		for _, r := range group.replicas {
-			if r.hasStarted { // else it still waits for the start it was promised
-				p.pastAttempts = append(p.pastAttempts, r.status())
-				r.nextAttempt, r.hasStarted = r.attempt+1, false
-				r.result = result{}
-			}
-			r.state, r.blocked, r.restartGroup = spec.Pending, false, group
-			acts = append(acts, action{start: r, delay: group.delay})
-		}
-	}
-	p.restartGroups = waiting
-	return acts
-}
-
-// failed handles a replica that failed for good.
-func (p *policy) failForGood(r *replica, now time.Time) []action {
 	p.noteFailure(r)
 	if p.countAlive(r.role) >= requiredReplicas(r.role) {
 		return nil
@@ -298,13 +185,17 @@ func (p *policy) failForGood(r *replica, now time.Time) []action {
 	if !p.failFast {
 		return nil
 	}
-	p.restartGroups = nil
-	return p.stopAll(now)
+	return p.stopAll(e.Time)
+}
+
+func (r *replica) end(s spec.State, code int, signal string, now time.Time) {
+	r.state, r.exitCode, r.signal, r.finishedAt, r.stopping = s, &code, signal, &now, false
 }
 
 func (p *policy) noteFailure(r *replica) {
-	if p.firstFailed == nil {
-		p.firstFailed, p.firstFailure = r, r.status()
+	if p.firstFailure == nil {
+		s := r.status()
+		p.firstFailure = &s
 	}
 }
 
@@ -314,59 +205,46 @@ func (p *policy) cancel(now time.Time) []action {
 		return nil
 	}
 	p.cancelled = true
-	p.restartGroups = nil
 	return p.stopAll(now)
 }
 
-// stopAll stops what runs; what waits for a start is cancelled at once.
+// stopAll drops all restarts, stops what runs and cancels what waits for a start.
 func (p *policy) stopAll(now time.Time) (acts []action) {
+	p.restartGroups = nil
 	for _, r := range p.replicas {
-		switch {
-		case r.state == spec.Running && !r.stopping:
-			r.stopping = true
-			acts = append(acts, action{stop: r})
-		case r.state == spec.Pending:
+		acts = append(acts, r.stop()...)
+		if r.state == spec.Pending {
 			p.cancelPending(r, now)
 		}
 	}
 	return acts
 }
 
-// done reports whether nothing runs and nothing will.
+// stop returns what stops the replica if it runs.
+func (r *replica) stop() []action {
+	if r.state != spec.Running || r.stopping {
+		return nil
+	}
+	r.stopping = true
+	return []action{{stop: r}}
+}
+
+// isDone reports whether nothing runs and nothing will.
 func (p *policy) isDone() bool {
-	for _, r := range p.replicas {
-		if !r.state.Terminal() {
-			return false
-		}
-	}
-	return len(p.restartGroups) == 0
+	ended := func(r *replica) bool { return r.state.Terminal() }
+	return count(p.replicas, ended) == len(p.replicas) && len(p.restartGroups) == 0
 }
 
-// result is the state and exit code of an app that is done.
-func (p *policy) result() (spec.State, int) {
-	ok := true
-	for i := range p.app.Roles {
-		role := &p.app.Roles[i]
-		n := 0
-		for _, r := range p.replicasOf(role) {
-			if r.state == spec.Succeeded {
-				n++
-			}
+func count(replicas []*replica, is func(*replica) bool) (n int) {
+	for _, r := range replicas {
+		if is(r) {
+			n++
 		}
-		ok = ok && n >= requiredReplicas(role)
 	}
-	switch {
-	case ok:
-		return spec.Succeeded, 0
-	case p.cancelled && (!p.cannotSucceed || !p.failFast):
-		return spec.Cancelled, 130
-	case p.firstFailed != nil && p.firstFailure.ExitCode != nil && *p.firstFailure.ExitCode != 0:
-		return spec.Failed, *p.firstFailure.ExitCode
-	}
-	return spec.Failed, 125
+	return n
 }
 
-// needed is how many replicas of a role must succeed.
+// requiredReplicas is how many replicas of a role must succeed.
 func requiredReplicas(role *spec.Role) int {
 	if role.MinReplicas == nil {
 		return role.NumReplicas
@@ -374,76 +252,7 @@ func requiredReplicas(role *spec.Role) int {
 	return min(max(*role.MinReplicas, 0), role.NumReplicas)
 }
 
-// alive counts the replicas of a role that succeeded or still may.
-func (p *policy) countAlive(role *spec.Role) (n int) {
-	for _, r := range p.replicasOf(role) {
-		if r.state != spec.Failed && r.state != spec.Cancelled {
-			n++
-		}
-	}
-	return n
-}
-
-func (p *policy) replicasOf(role *spec.Role) []*replica { return p.byRole[role] }
-
-func (p *policy) inRestartGroup(r *replica) bool {
-	for _, group := range p.restartGroups {
-		if overlaps(group.replicas, []*replica{r}) {
-			return true
-		}
-	}
-	return false
-}
-
-func overlaps(a, b []*replica) bool {
-	in := make(map[*replica]bool, len(a))
-	for _, r := range a {
-		in[r] = true
-	}
-	for _, r := range b {
-		if in[r] {
-			return true
-		}
-	}
-	return false
-}
-
-func anyRunning(replicas []*replica) bool {
-	for _, r := range replicas {
-		if r.state == spec.Running {
-			return true
-		}
-	}
-	return false
-}
-
-// backoff returns the wait before the n-th restart, from 1, with jitter.
-func (p *policy) backoff(n int) time.Duration {
-	d := backoffFirst
-	for range n - 1 {
-		d = min(2*d, backoffMax)
-	}
-	if p.random == nil {
-		return d
-	}
-	return time.Duration(float64(d) * (1 - backoffJitter + 2*backoffJitter*p.random()))
-}
-
-// describe says in one line why the app failed.
-func (p *policy) describe() string {
-	f := &p.firstFailure
-	if p.firstFailed == nil {
-		return p.queueReason
-	}
-	if f.Msg != "" && f.StartedAt != nil {
-		return fmt.Sprintf("replica %s/%d failed first: %s", f.Role, f.ID, f.Msg)
-	}
-	if f.StartedAt == nil {
-		return fmt.Sprintf("replica %s/%d could not start: %s", f.Role, f.ID, f.Msg)
-	}
-	how := fmt.Sprintf("exit code %d", *f.ExitCode)
-	if f.Signal != "" {
-		how = "signal " + f.Signal
-	}
-	return fmt.Sprintf("replica %s/%d failed first with %s", f.Role, f.ID, how)
+// countAlive counts the replicas of a role that succeeded or still may.
+func (p *policy) countAlive(role *spec.Role) int {
+	return count(p.byRole[role], func(r *replica) bool { return r.state != spec.Failed && r.state != spec.Cancelled })
 }

@@ -92,7 +92,7 @@ func (s *script) expectEnd(state spec.State, code int, states ...spec.State) {
 	if !s.g.isDone() {
 		s.t.Fatal("the gang is not done")
 	}
-	if gotState, gotCode := s.g.result(); gotState != state || gotCode != code {
+	if gotState, gotCode := s.g.conclusion(); gotState != state || gotCode != code {
 		s.t.Errorf("result is %v %d, want %v %d", gotState, gotCode, state, code)
 	}
 	var got []spec.State

@@ -39,7 +39,7 @@ func newPorts() *ports {
 func (p *ports) env(g *policy, r *replica) []string {
 	round := g.appRestarts
 	if !g.hasDependents(r.role) { // else those would look for it in its old place
-		round += *g.roleRestartCount(r.role)
+		round += *g.roleRestarts[r.role]
 	}
 	if p.rounds[r.role.Name] != round {
 		p.rounds[r.role.Name] = round

@@ -37,7 +37,7 @@ func newProber() *prober {
 	return &prober{slots: make(chan struct{}, probesAtOnce), cancel: map[spec.Replica]context.CancelFunc{}}
 }
 
-// watch calls ready, from another goroutine, once the port answers.
+// start calls ready, from another goroutine, once the port answers.
 func (p *prober) start(r spec.Replica, probe *spec.Probe, where func(context.Context) []Address, ready func()) {
 	ctx, cancel := context.WithCancel(context.Background())
 	p.stop(r)
@@ -49,7 +49,7 @@ func (p *prober) start(r spec.Replica, probe *spec.Probe, where func(context.Con
 	}()
 }
 
-// end stops looking at a replica.
+// stop stops looking at a replica.
 func (p *prober) stop(r spec.Replica) {
 	if cancel := p.cancel[r]; cancel != nil {
 		cancel()
@@ -75,7 +75,7 @@ func (p *prober) wait(ctx context.Context, probe *spec.Probe, where func(context
 	}
 }
 
-// answers looks once, at every address.
+// probeAnswers looks once, at every address.
 func probeAnswers(ctx context.Context, probe *spec.Probe, where func(context.Context) []Address) bool {
 	ctx, cancel := context.WithTimeout(ctx, probeTry)
 	defer cancel()
@@ -114,7 +114,7 @@ func staysOpen(c net.Conn) bool {
 	return err == nil || errors.Is(err, os.ErrDeadlineExceeded)
 }
 
-// asksWell sends one request. It needs the first line of the answer only, which
+// httpOK sends one request. It needs the first line of the answer only, which
 // is not worth what net/http adds to the start of every command.
 func httpOK(c net.Conn, address, path string) bool {
 	_, err := fmt.Fprintf(c, "GET %s HTTP/1.1\r\nHost: %s\r\nUser-Agent: torchx\r\nConnection: close\r\n\r\n", path, address)

@@ -20,7 +20,7 @@ const ticketDigits = 12
 
 func queueDir(home string) string { return filepath.Join(home, queueFolder) }
 
-// place is an entry of the queue.
+// queueEntry is an entry of the queue.
 type queueEntry struct {
 	ticket int
 	folder string // of the bundle
@@ -28,7 +28,7 @@ type queueEntry struct {
 
 func (p queueEntry) name() string { return fmt.Sprintf("%0*d-%s", ticketDigits, p.ticket, p.folder) }
 
-// places returns the queue from its front on.
+// readQueue returns the queue from its front on.
 func readQueue(home string) ([]queueEntry, error) {
 	entries, err := LiveEntries(queueDir(home)) // sorted by name
 	if err != nil {
@@ -76,7 +76,7 @@ func (b Bundle) dequeue() {
 	}
 }
 
-// ahead returns the handle of the app before the bundle, "" if it is the first, and
+// predecessor returns the handle of the app before the bundle, "" if it is the first, and
 // how many entries stand before it. Dead ones on the way are taken away.
 func (b Bundle) predecessor() (handle string, before int, err error) {
 	all, err := readQueue(b.home())
@@ -97,7 +97,7 @@ func (b Bundle) predecessor() (handle string, before int, err error) {
 	return "", 0, nil
 }
 
-// alive reports whether an agent or submitter holds the app, by its mark: that
+// isLive reports whether an agent or submitter holds the app, by its mark: that
 // goes when the app's result is there.
 func (b Bundle) isLive() bool {
 	_, err := os.Lstat(b.life().Entry())

@@ -8,7 +8,7 @@ import (
 	"torchx/runtime/spec"
 )
 
-// lineWatch is what a launcher is to call with each line of output, nil if the
+// lineProbe is what a launcher is to call with each line of output, nil if the
 // replica has no probe for its log.
 func (a *agent) lineProbe(r *replica, attempt int) func(line []byte) bool {
 	probe := a.policy.orders[r.role].Ready
@@ -24,7 +24,7 @@ func (a *agent) lineProbe(r *replica, attempt int) func(line []byte) bool {
 	}
 }
 
-// watchReady has an attempt that has just begun looked at until it is ready.
+// startProbe has an attempt that has just begun looked at until it is ready.
 func (a *agent) startProbe(r *replica, attempt int) {
 	probe := a.policy.orders[r.role].Ready
 	if probe == nil {

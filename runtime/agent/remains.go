@@ -17,16 +17,16 @@ const killWait = 5 * time.Second
 func endRemains(handle string, starts []startRecord) {
 	boot := BootID()
 	app := remains{handle, map[int]uint64{}, map[string]uint64{}}
-	for _, r := range starts {
-		if r.BootID != boot {
+	for _, start := range starts {
+		if start.BootID != boot {
 			continue
 		}
-		app.leaders[r.PID] = r.StartTime
-		for _, pipe := range r.Output {
-			app.output[pipe] = r.StartTime
+		app.leaders[start.PID] = start.StartTime
+		for _, pipe := range start.Output {
+			app.output[pipe] = start.StartTime
 		}
-		if r.Cgroup != "" {
-			_ = cgroup.End(r.Cgroup) // what stays has the app's handle, too
+		if start.Cgroup != "" {
+			_ = cgroup.End(start.Cgroup) // what stays has the app's handle, too
 		}
 	}
 	deadline := time.Now().Add(killWait)
@@ -46,14 +46,14 @@ func endRemains(handle string, starts []startRecord) {
 	}
 }
 
-// remainder says what a dead agent's processes can be told by.
+// remains says what a dead agent's processes can be told by.
 type remains struct {
 	handle  string
 	leaders map[int]uint64    // session → start time of its leader
 	output  map[string]uint64 // pipe that a replica writes to → its start time
 }
 
-// has tells whether a process belongs to the app. A session counts only if its number
+// owns tells whether a process belongs to the app. A session counts only if its number
 // has not been given to a new leader since.
 func (a remains) owns(p procs.Process) bool {
 	if procs.HasEnv(p.PID, spec.JobIDVariable+"="+a.handle) {

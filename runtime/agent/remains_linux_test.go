@@ -16,7 +16,7 @@ import (
 )
 
 // deadBundle is an app of one replica whose agent died, with one line in starts.jsonl.
-func deadBundle(t *testing.T, r startRecord) Bundle {
+func deadBundle(t *testing.T, start startRecord) Bundle {
 	t.Helper()
 	m := &Manifest{
 		Version: 1, ID: "x", Handle: "local://torchx/" + filepath.Base(t.TempDir()) + t.Name(), Home: t.TempDir(),
@@ -26,7 +26,7 @@ func deadBundle(t *testing.T, r startRecord) Bundle {
 	if err != nil {
 		t.Fatal(err)
 	}
-	line, err := json.Marshal(r)
+	line, err := json.Marshal(start)
 	if err == nil {
 		err = os.WriteFile(b.path(startsFile), append(line, '\n'), 0o600)
 	}
@@ -74,9 +74,9 @@ func TestWhoseProcessItIs(t *testing.T) {
 		t.Run(test.name, func(t *testing.T) {
 			t.Parallel()
 			p := session(t)
-			r := startRecord{Time: time.Now(), Role: "a", PID: p.PID, StartTime: p.Start, BootID: BootID()}
-			test.change(&r)
-			b := deadBundle(t, r)
+			start := startRecord{Time: time.Now(), Role: "a", PID: p.PID, StartTime: p.Start, BootID: BootID()}
+			test.change(&start)
+			b := deadBundle(t, start)
 			if err := Sweep(b.home(), os.Args[0]); err != nil {
 				t.Fatal(err)
 			}

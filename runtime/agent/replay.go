@@ -1,15 +1,15 @@
 package agent
 
 import (
+	"slices"
 	"time"
 
 	"torchx/runtime/failpoint"
 	"torchx/runtime/spec"
 )
 
-// replay works out the result of an app from its journal: the gang is told what
-// happened in the order in which it did. What it wants done is on record, too, if
-// it was done.
+// replayResult works out the result of an app from its journal, which has all that
+// happened and all that was done about it.
 func replayResult(m *Manifest, starts []startRecord, exits []exitRecord, cancelled bool) spec.Status {
 	p := newPolicy(m.App, m.FailFast)
 	now := clock{last: latest(m, starts, exits)}
@@ -17,8 +17,8 @@ func replayResult(m *Manifest, starts []startRecord, exits []exitRecord, cancell
 	return concludeReplay(p, m, cancelled, now.at(failpoint.Now()))
 }
 
-// replayInto brings a new gang to the state that its journal tells of; wanted is
-// told what the policy wants, and when.
+// replayInto brings a new policy to the state that its journal describes; wanted receives
+// what the policy wants done, and when.
 func replayInto(p *policy, submitted time.Time, starts []startRecord, exits []exitRecord, wanted func([]action, time.Time)) {
 	wanted(p.startAll(), submitted)
 	for len(starts)+len(exits) > 0 {
@@ -32,41 +32,35 @@ func replayInto(p *policy, submitted time.Time, starts []startRecord, exits []ex
 	}
 }
 
-// latest is the newest time on record: the clock may have been set back since.
+// latest returns the newest time on record: the clock may have been set back since.
 func latest(m *Manifest, starts []startRecord, exits []exitRecord) time.Time {
-	t := m.SubmittedAt
-	for _, r := range starts {
-		t = laterOf(t, r.Time)
+	times := []time.Time{m.SubmittedAt}
+	for _, start := range starts {
+		times = append(times, start.Time)
 	}
-	for _, r := range exits {
-		t = laterOf(t, r.Time)
+	for _, exit := range exits {
+		times = append(times, exit.Time)
 	}
-	return t
+	return slices.MaxFunc(times, time.Time.Compare)
 }
 
-func laterOf(a, b time.Time) time.Time {
-	if b.After(a) {
-		return b
+// before reports whether a start is older than an exit; records of an older version have
+// times only.
+func (start startRecord) before(e exitRecord) bool {
+	if start.Seq > 0 && e.Seq > 0 {
+		return start.Seq < e.Seq
 	}
-	return a
+	return !start.Time.After(e.Time)
 }
 
-// before tells which of two records is older; those of an older agent have times only.
-func (r startRecord) before(e exitRecord) bool {
-	if r.Seq > 0 && e.Seq > 0 {
-		return r.Seq < e.Seq
-	}
-	return !r.Time.After(e.Time)
-}
-
-func replayStart(p *policy, r startRecord) {
-	m := p.byKey[spec.Replica{Role: r.Role, ID: r.Replica}]
-	if m != nil && p.canStart(m, r.Attempt) {
-		p.noteStarted(m, r.process(), r.Time)
+func replayStart(p *policy, start startRecord) {
+	m := p.byKey[spec.Replica{Role: start.Role, ID: start.Replica}]
+	if m != nil && p.canStart(m, start.Attempt) {
+		p.noteStarted(m, start.process(), start.Time)
 	}
 }
 
-// replayExit answers what the policy wants done.
+// replayExit returns what the policy wants done.
 func replayExit(p *policy, e exitRecord, unread []startRecord) []action {
 	m := p.byKey[e.replica()]
 	switch {
@@ -89,7 +83,7 @@ func replayExit(p *policy, e exitRecord, unread []startRecord) []action {
 	}
 }
 
-// hold notes who was to start and had to wait for another role.
+// noteBlocked notes which wanted starts have to wait for another role.
 func (p *policy) noteBlocked(acts []action, now time.Time) {
 	for _, act := range acts {
 		if act.start != nil {
@@ -98,7 +92,7 @@ func (p *policy) noteBlocked(acts []action, now time.Time) {
 	}
 }
 
-// conclude is the end of a replay: what is not on record ended with the agent.
+// concludeReplay is the end of a replay: what is not on record ended with the agent.
 func concludeReplay(p *policy, m *Manifest, cancelled bool, now time.Time) spec.Status {
 	if p.isDone() {
 		p.cancelled = cancelled
@@ -114,10 +108,10 @@ func concludeReplay(p *policy, m *Manifest, cancelled bool, now time.Time) spec.
 	}
 	p.restartGroups = nil
 	s := p.finalStatus(m, now)
-	code := 125
+	code := spec.ExitNotStarted
 	switch {
 	case cancelled:
-		code = 130
+		code = spec.ExitCancelled
 		s.State, s.Msg = spec.Cancelled, "cancelled"
 	case p.cannotSucceed:
 		return s // the failure that decided is on record

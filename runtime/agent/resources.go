@@ -10,7 +10,7 @@ import (
 	"torchx/runtime/spec"
 )
 
-// demandOf adds up what the replicas of an app say that they need. A role that
+// resourcesOf adds up what the replicas of an app say that they need. A role that
 // says nothing counts as nothing.
 func resourcesOf(app *spec.App) machine.Size {
 	var sum machine.Size
@@ -23,7 +23,7 @@ func resourcesOf(app *spec.App) machine.Size {
 	return sum
 }
 
-// shortage lists, for people, what is missing for a demand beside what is used:
+// missingResources lists, for people, what is missing for a demand beside what is used:
 // "4 CPUs (2 of 8 free)". It is empty if the demand fits.
 func missingResources(demand, used, total machine.Size) []string {
 	var missing []string
@@ -60,7 +60,7 @@ func memoryText(mib float64) string {
 	return strconv.FormatFloat(math.Round(mib/1024*10)/10, 'f', -1, 64) + " GiB"
 }
 
-// amounts describes a size: "4 CPUs, 2 GiB, 1 GPU", of which only what like names.
+// sizeText describes a size: "4 CPUs, 2 GiB, 1 GPU", of which only what like names.
 func sizeText(s, like machine.Size) string {
 	var parts []string
 	if like.CPU > 0 {

@@ -8,7 +8,7 @@ import (
 	"torchx/runtime/spec"
 )
 
-// goOn takes up what a former agent of the bundle left: the journal brings the
+// resume takes up what a former agent of the bundle left: the journal brings the
 // policy to where it was, replicas that are on record as running are adopted, and
 // what was wanted but not done is done now. A kill at any point leaves a journal
 // that says the same or more, so the next agent does the same again.
@@ -69,11 +69,11 @@ func (a *agent) replay() ([]action, error) {
 
 // lastSeq is the number of the last record in both journals.
 func lastSeq(starts []startRecord, exits []exitRecord) (last int) {
-	for _, r := range starts {
-		last = max(last, r.Seq)
+	for _, start := range starts {
+		last = max(last, start.Seq)
 	}
-	for _, r := range exits {
-		last = max(last, r.Seq)
+	for _, exit := range exits {
+		last = max(last, exit.Seq)
 	}
 	return last
 }
@@ -94,7 +94,7 @@ func (a *agent) adopt() {
 	adopter.Adopt(running)
 }
 
-// leave ends the agent but not the app: the next command starts another agent.
+// detach ends the agent but not the app: the next command starts another agent.
 func (a *agent) detach() error {
 	a.publish(true)
 	err := errors.Join(a.exits.Close(), a.starts.Close())
@@ -102,7 +102,7 @@ func (a *agent) detach() error {
 	return err
 }
 
-// adoptable reports whether an agent of containers has begun: when it dies, another
+// isAdoptable reports whether an agent of containers has begun: when it dies, another
 // one goes on, and nobody else may say what became of the app.
 func (b Bundle) isAdoptable() bool {
 	m, err := b.Manifest()

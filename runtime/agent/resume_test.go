@@ -93,11 +93,11 @@ func orphan(t *testing.T, starts []startRecord, exits []exitRecord, roles ...spe
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, r := range starts {
-		err = a.starts.append(r)
+	for _, start := range starts {
+		err = a.starts.append(start)
 	}
-	for _, r := range exits {
-		err = a.exits.append(r)
+	for _, exit := range exits {
+		err = a.exits.append(exit)
 	}
 	if err != nil || a.starts.Close() != nil || a.exits.Close() != nil {
 		t.Fatal(err)
@@ -126,7 +126,7 @@ func goOn(t *testing.T, b Bundle, m *Manifest, c *containers) *spec.Status {
 	return s
 }
 
-func id(r startRecord, id string) startRecord { r.ID = id; return r }
+func id(start startRecord, id string) startRecord { start.ID = id; return start }
 
 func TestAdopt(t *testing.T) {
 	t.Parallel()

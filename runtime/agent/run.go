@@ -155,7 +155,7 @@ func (a *agent) step() {
 	a.publish(false)
 }
 
-// exited takes every exit that is there, records all with one write, then lets the
+// handleExits takes every exit that is there, records all with one write, then lets the
 // policy act.
 func (a *agent) handleExits(first Exit) {
 	batch := []Exit{first}
@@ -203,7 +203,7 @@ func (a *agent) recordExits(records []any) {
 	a.logError(err)
 }
 
-// bundleDeleted ends an app whose folder is gone: nobody could look at it or
+// handleDeleted ends an app whose folder is gone: nobody could look at it or
 // cancel it any more.
 func (a *agent) handleDeleted() {
 	a.bundleDeleted, a.dirty = true, true
@@ -216,11 +216,11 @@ func (a *agent) nextSeq() int {
 	return a.seq
 }
 
-// refuse ends an app one of whose replicas cannot start.
+// refuseStart ends an app one of whose replicas cannot start.
 func (a *agent) refuseStart(err error) {
 	var r *ReplicaStartError
 	if !errors.As(err, &r) {
-		r = &ReplicaStartError{Replica: a.policy.replicas[0].key, Code: 125, Err: err}
+		r = &ReplicaStartError{Replica: a.policy.replicas[0].key, Code: spec.ExitNotStarted, Err: err}
 	}
 	m := a.policy.byKey[r.Replica]
 	now := a.now()
@@ -248,7 +248,7 @@ func (a *agent) stop(r *replica) {
 	})
 }
 
-// cancelled handles a signal: a request is in cancel.json, or somebody told the
+// handleSignal handles a signal: a request is in cancel.json, or somebody told the
 // agent itself to end, which means the same.
 func (a *agent) handleSignal() {
 	a.bundleDeleted = a.bundleDeleted || a.bundle.life().Deleted()
@@ -298,7 +298,7 @@ func (a *agent) finish() error {
 	a.reserve.release() // for what follows
 	s := a.policy.finalStatus(a.manifest, a.now())
 	if a.bundleDeleted {
-		code := 125
+		code := spec.ExitNotStarted
 		s.State, s.ExitCode, s.FirstFailure = spec.Failed, &code, nil
 		s.Msg = "the app's folder was deleted while it ran: its replicas were ended"
 	}
@@ -324,7 +324,7 @@ func (a *agent) finish() error {
 	return err
 }
 
-// endRest ends what replicas left behind; a forced cancel still counts.
+// endRemaining ends what replicas left behind; a forced cancel still counts.
 func (a *agent) endRemaining() {
 	kill, done := make(chan struct{}), make(chan struct{})
 	if a.killNow {
@@ -347,14 +347,14 @@ func (a *agent) endRemaining() {
 	}
 }
 
-// note keeps trouble that must not end the app.
+// logError keeps trouble that must not end the app.
 func (a *agent) logError(err error) {
 	if err != nil {
 		a.log.Print(err)
 	}
 }
 
-// answer tells the submitter, once.
+// reply tells the submitter, once.
 func (a *agent) reply(r readyAnswer) {
 	if a.submitter == nil {
 		return

@@ -76,7 +76,7 @@ func (a *agent) start(batch []pendingStart) {
 	a.perform(a.policy.startUnblocked(a.now()))
 }
 
-// began puts a start on record.
+// recordStart puts a start on record.
 func (a *agent) recordStart(r *replica, attempt int, s Started) {
 	failpoint.Hit(failpoint.Forked)
 	p, now := s.Process, a.clock.at(s.Time)

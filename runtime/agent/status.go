@@ -2,6 +2,8 @@ package agent
 
 import (
 	"cmp"
+	"fmt"
+	"slices"
 	"time"
 
 	"torchx/runtime/spec"
@@ -37,15 +39,14 @@ func (p *policy) status(m *Manifest) spec.Status {
 		UIURL: &url, SubmittedAt: &m.SubmittedAt, StructuredErrorMsg: p.firstErrorFile(),
 	}
 	if p.cannotSucceed {
-		f := p.firstFailure
-		s.FirstFailure = &f
+		s.FirstFailure = p.firstFailure
 	}
 	s.StartedAt = p.startedAt
 	s.Past = p.pastAttempts[max(0, len(p.pastAttempts)-maxPast):]
 	for i := range p.app.Roles {
 		role := spec.RoleStatus{Role: p.app.Roles[i].Name, Replicas: []spec.ReplicaStatus{}}
 		waits := p.waitReason(&p.app.Roles[i])
-		for _, r := range p.replicasOf(&p.app.Roles[i]) {
+		for _, r := range p.byRole[&p.app.Roles[i]] {
 			one := r.status()
 			one.Msg = cmp.Or(one.Msg, waits(r))
 			role.Replicas = append(role.Replicas, one)
@@ -57,10 +58,8 @@ func (p *policy) status(m *Manifest) spec.Status {
 
 // state is the app's state while it is not done.
 func (p *policy) state() spec.State {
-	for _, r := range p.replicas {
-		if r.startedAt != nil {
-			return spec.Running
-		}
+	if slices.ContainsFunc(p.replicas, func(r *replica) bool { return r.startedAt != nil }) {
+		return spec.Running
 	}
 	return spec.Pending
 }
@@ -68,7 +67,7 @@ func (p *policy) state() spec.State {
 // finalStatus adds the result of a gang that is done.
 func (p *policy) finalStatus(m *Manifest, now time.Time) spec.Status {
 	s := p.status(m)
-	state, code := p.result()
+	state, code := p.conclusion()
 	s.State, s.ExitCode, s.FinishedAt = state, &code, &now
 	switch state {
 	case spec.Succeeded:
@@ -79,14 +78,46 @@ func (p *policy) finalStatus(m *Manifest, now time.Time) spec.Status {
 	return s
 }
 
+// conclusion returns the state and exit code of an app that is done.
+func (p *policy) conclusion() (spec.State, int) {
+	ok := true
+	for i := range p.app.Roles {
+		role := &p.app.Roles[i]
+		n := count(p.byRole[role], func(r *replica) bool { return r.state == spec.Succeeded })
+		ok = ok && n >= requiredReplicas(role)
+	}
+	switch f := p.firstFailure; {
+	case ok:
+		return spec.Succeeded, 0
+	case p.cancelled && (!p.cannotSucceed || !p.failFast):
+		return spec.Cancelled, spec.ExitCancelled
+	case f != nil && f.ExitCode != nil && *f.ExitCode != 0:
+		return spec.Failed, *f.ExitCode
+	}
+	return spec.Failed, spec.ExitNotStarted
+}
+
+// describe says in one line why the app failed, or why nothing has started yet.
+func (p *policy) describe() string {
+	f := p.firstFailure
+	switch {
+	case f == nil:
+		return p.queueReason
+	case f.StartedAt == nil:
+		return fmt.Sprintf("replica %s/%d could not start: %s", f.Role, f.ID, f.Msg)
+	case f.Msg != "":
+		return fmt.Sprintf("replica %s/%d failed first: %s", f.Role, f.ID, f.Msg)
+	case f.Signal != "":
+		return fmt.Sprintf("replica %s/%d failed first with signal %s", f.Role, f.ID, f.Signal)
+	}
+	return fmt.Sprintf("replica %s/%d failed first with exit code %d", f.Role, f.ID, *f.ExitCode)
+}
+
 // firstErrorFile is the error file of the replica that ended first with one.
 func (p *policy) firstErrorFile() []byte {
 	var first *replica
 	for _, r := range p.replicas {
-		if r.errorFile == nil || r.finishedAt == nil {
-			continue
-		}
-		if first == nil || r.finishedAt.Before(*first.finishedAt) {
+		if r.errorFile != nil && r.finishedAt != nil && (first == nil || r.finishedAt.Before(*first.finishedAt)) {
 			first = r
 		}
 	}
