@@ -5,8 +5,10 @@ import (
 	"database/sql"
 	"encoding/json"
 	"reflect"
+	"slices"
 	"time"
 
+	"torchx/runtime/history"
 	"torchx/runtime/spec"
 )
 
@@ -49,8 +51,8 @@ func (db *DB) SetStatus(ctx context.Context, backend, id string, s *spec.Status)
 type change struct {
 	seq      int64
 	row      *view // nil: the row stays
-	attempts []Attempt
-	events   []Event
+	attempts []spec.ReplicaStatus
+	events   []history.Event
 }
 
 func (c *change) empty() bool { return c.row == nil && len(c.attempts) == 0 }
@@ -88,8 +90,8 @@ func (db *DB) difference(ctx context.Context, q querier, backend, id string, s *
 		c.row = &after
 	}
 	if after.State != before.State {
-		c.events = append(c.events, Event{
-			Time: db.eventTime(after.State, after.StartedAt, after.FinishedAt), Kind: EventApp,
+		c.events = append(c.events, history.Event{
+			Time: db.eventTime(after.State, after.StartedAt, after.FinishedAt), Kind: history.EventApp,
 			State: after.State, ExitCode: after.ExitCode, Msg: after.Msg,
 		})
 	}
@@ -98,32 +100,29 @@ func (db *DB) difference(ctx context.Context, q querier, backend, id string, s *
 
 // replicaChanges compares the replicas of a status with the stored attempts. An
 // earlier attempt that was never seen to end has ended: nobody saw how.
-func (db *DB) replicaChanges(old []Attempt, s *spec.Status) ([]Attempt, []Event) {
-	var seen []Attempt
+func (db *DB) replicaChanges(old []spec.ReplicaStatus, s *spec.Status) ([]spec.ReplicaStatus, []history.Event) {
+	seen := slices.Clone(s.Past)
 	last := map[spec.Replica]int{}
-	for _, r := range s.Past {
-		seen = append(seen, attemptOf(r))
-	}
 	for _, role := range s.Roles {
 		for _, r := range role.Replicas {
 			r.Role = role.Role
-			seen = append(seen, attemptOf(r))
+			seen = append(seen, r)
 			last[spec.Replica{Role: r.Role, ID: r.ID}] = r.Attempt
 		}
 	}
 	for _, a := range old {
-		n, ok := last[spec.Replica{Role: a.Role, ID: a.Replica}]
+		n, ok := last[spec.Replica{Role: a.Role, ID: a.ID}]
 		if ok && a.Attempt < n && !a.State.Terminal() {
 			a.State = spec.Unknown
 			seen = append(seen, a)
 		}
 	}
 	changed, news := mergeAttempts(old, seen)
-	events := make([]Event, len(news))
+	events := make([]history.Event, len(news))
 	for i, a := range news {
-		events[i] = Event{
-			Time: db.eventTime(a.State, a.StartedAt, a.FinishedAt), Kind: EventReplica, State: a.State,
-			Role: a.Role, Replica: a.Replica, Attempt: a.Attempt, ExitCode: a.ExitCode, Signal: a.Signal, Msg: a.Msg,
+		events[i] = history.Event{
+			Time: db.eventTime(a.State, a.StartedAt, a.FinishedAt), Kind: history.EventReplica, State: a.State,
+			Role: a.Role, Replica: a.ID, Attempt: a.Attempt, ExitCode: a.ExitCode, Signal: a.Signal, Msg: a.Msg,
 		}
 	}
 	return changed, events
@@ -151,7 +150,7 @@ func viewOf(s *spec.Status) view {
 	return v
 }
 
-// merge is Attempt.merge for the app.
+// merge is mergeAttempt for the app.
 func (v view) merge(next view) view {
 	if v.State.Terminal() && next.State != v.State {
 		return v
@@ -166,8 +165,8 @@ func (v view) merge(next view) view {
 	}
 	return view{
 		State: next.State, NumRestarts: max(v.NumRestarts, next.NumRestarts),
-		Msg:                pickText(ended, v.Msg, next.Msg),
-		StructuredErrorMsg: pickText(ended, v.StructuredErrorMsg, next.StructuredErrorMsg),
+		Msg:                pick(ended, v.Msg, next.Msg),
+		StructuredErrorMsg: pick(ended, v.StructuredErrorMsg, next.StructuredErrorMsg),
 		UIURL:              pick(ended, v.UIURL, next.UIURL), ExitCode: pick(ended, v.ExitCode, next.ExitCode),
 		FirstRole: first.FirstRole, FirstReplica: first.FirstReplica,
 		StartedAt: pick(ended, v.StartedAt, next.StartedAt), FinishedAt: pick(ended, v.FinishedAt, next.FinishedAt),
@@ -212,7 +211,7 @@ func (db *DB) Status(ctx context.Context, backend, id string) (*spec.Status, err
 		return nil, err
 	}
 	var v view
-	var attempts []Attempt
+	var attempts []spec.ReplicaStatus
 	err = db.read(ctx, "read status of app "+id, func() (err error) {
 		var seq int64
 		if seq, v, err = queryView(ctx, db.sql, backend, id); err != nil {
@@ -227,7 +226,7 @@ func (db *DB) Status(ctx context.Context, backend, id string) (*spec.Status, err
 	return v.status(a, attempts), nil
 }
 
-func (v view) status(a App, attempts []Attempt) *spec.Status {
+func (v view) status(a history.App, attempts []spec.ReplicaStatus) *spec.Status {
 	s := &spec.Status{
 		Handle: spec.Handle{Backend: a.Backend, Session: spec.Session, AppID: a.ID}.String(),
 		State:  v.State, NumRestarts: v.NumRestarts, Msg: v.Msg, UIURL: v.UIURL, ExitCode: v.ExitCode,
@@ -244,7 +243,7 @@ func (v view) status(a App, attempts []Attempt) *spec.Status {
 }
 
 // rolesOf groups the last attempts by role.
-func rolesOf(a App, attempts []Attempt) []spec.RoleStatus {
+func rolesOf(a history.App, attempts []spec.ReplicaStatus) []spec.RoleStatus {
 	roles := []spec.RoleStatus{}
 	index := map[string]int{}
 	add := func(role string) int {
@@ -263,11 +262,11 @@ func rolesOf(a App, attempts []Attempt) []spec.RoleStatus {
 	for i := range attempts {
 		r := &roles[add(attempts[i].Role)]
 		n := len(r.Replicas)
-		if n > 0 && r.Replicas[n-1].ID == attempts[i].Replica {
-			r.Replicas[n-1] = attempts[i].status() // a later attempt of the same replica
+		if n > 0 && r.Replicas[n-1].ID == attempts[i].ID {
+			r.Replicas[n-1] = attempts[i] // a later attempt of the same replica
 			continue
 		}
-		r.Replicas = append(r.Replicas, attempts[i].status())
+		r.Replicas = append(r.Replicas, attempts[i])
 	}
 	return roles
 }

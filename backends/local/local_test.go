@@ -21,6 +21,7 @@ import (
 	"torchx/backends/local/proc"
 	"torchx/runtime/agent"
 	"torchx/runtime/backend"
+	"torchx/runtime/history"
 	"torchx/runtime/procs"
 	"torchx/runtime/spec"
 	"torchx/state"
@@ -536,7 +537,7 @@ func TestLogCheckpointsReachTheHistory(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer db.Close()
-	if err := db.Insert(f.ctx, state.App{ID: id, Backend: Name, Name: "app", State: spec.Submitted, SubmittedAt: time.Now()}); err != nil {
+	if err := db.Insert(f.ctx, history.App{AppKey: history.AppKey{ID: id, Backend: Name}, Name: "app", Outcome: history.Outcome{State: spec.Submitted}, SubmittedAt: time.Now()}); err != nil {
 		t.Fatal(err)
 	}
 	f.next--
@@ -606,7 +607,7 @@ func TestAttemptsReachTheHistory(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer db.Close()
-	if err := db.Insert(f.ctx, state.App{ID: id, Backend: Name, Name: "app", State: spec.Submitted, SubmittedAt: time.Now()}); err != nil {
+	if err := db.Insert(f.ctx, history.App{AppKey: history.AppKey{ID: id, Backend: Name}, Name: "app", Outcome: history.Outcome{State: spec.Submitted}, SubmittedAt: time.Now()}); err != nil {
 		t.Fatal(err)
 	}
 	f.run(nil, r)

@@ -11,9 +11,9 @@ import (
 	"time"
 
 	"torchx/runtime/failpoint"
+	"torchx/runtime/history"
 	"torchx/runtime/machine"
 	"torchx/runtime/spec"
-	"torchx/state"
 )
 
 // An app that wants devices of its own, or was submitted with --queue, asks for
@@ -29,7 +29,7 @@ const queuedPrefix = "queued: "
 
 // Leaser is the part of a Store that keeps leases of devices.
 type Leaser interface {
-	Lease(ctx context.Context, r state.LeaseRequest) (held []state.Lease, err error)
+	Lease(ctx context.Context, r history.LeaseRequest) (held []history.Lease, err error)
 }
 
 // admission is one app's way to its start. After newAdmission one goroutine at a
@@ -241,8 +241,8 @@ func (ad *admission) allocate(live []liveApp) (*allocation, error) {
 // record enters the claim into the history and returns what stands against it:
 // devices of a live app whose folder was deleted. A history that cannot be written
 // now is no reason to wait: bundles say who has what.
-func (ad *admission) record(allocated *allocation, live []liveApp) []state.Lease {
-	r := state.LeaseRequest{Own: allocated.leases(state.AppKey{Backend: ad.manifest.Backend, ID: ad.manifest.ID})}
+func (ad *admission) record(allocated *allocation, live []liveApp) []history.Lease {
+	r := history.LeaseRequest{Own: allocated.leases(history.AppKey{Backend: ad.manifest.Backend, ID: ad.manifest.ID})}
 	r.Live = append(r.Live, r.Own[0].App)
 	for i := range live {
 		r.Live = append(r.Live, live[i].key)
@@ -250,7 +250,7 @@ func (ad *admission) record(allocated *allocation, live []liveApp) []state.Lease
 			r.Others = append(r.Others, live[i].allocation.leases(live[i].key)...)
 		}
 	}
-	answer := make(chan []state.Lease, 1)
+	answer := make(chan []history.Lease, 1)
 	go func() { answer <- ad.recordLeases(r) }()
 	select {
 	case held := <-answer:
@@ -261,7 +261,7 @@ func (ad *admission) record(allocated *allocation, live []liveApp) []state.Lease
 	}
 }
 
-func (ad *admission) recordLeases(r state.LeaseRequest) []state.Lease {
+func (ad *admission) recordLeases(r history.LeaseRequest) []history.Lease {
 	ctx, cancel := context.WithTimeout(context.Background(), leaseWait)
 	defer cancel()
 	db, err := ad.open(ctx)

@@ -7,9 +7,9 @@ import (
 	"strings"
 	"time"
 
+	"torchx/runtime/history"
 	"torchx/runtime/machine"
 	"torchx/runtime/spec"
-	"torchx/state"
 )
 
 // claimFile is written when an app that has to ask (for devices, or in a queue)
@@ -79,11 +79,11 @@ func (b Bundle) allocation() (*allocation, error) {
 }
 
 // leases is a claim as the history keeps it.
-func (allocated *allocation) leases(app state.AppKey) []state.Lease {
-	var all []state.Lease
+func (allocated *allocation) leases(app history.AppKey) []history.Lease {
+	var all []history.Lease
 	for _, d := range allocated.Devices {
 		for _, device := range d.Devices {
-			all = append(all, state.Lease{App: app, Device: device, Role: d.Role, Replica: d.Replica, Since: allocated.Time})
+			all = append(all, history.Lease{App: app, Device: device, Role: d.Role, Replica: d.Replica, Since: allocated.Time})
 		}
 	}
 	return all

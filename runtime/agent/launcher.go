@@ -5,8 +5,8 @@ import (
 	"errors"
 	"time"
 
+	"torchx/runtime/history"
 	"torchx/runtime/spec"
-	"torchx/state"
 )
 
 // Launcher starts and ends replicas in one place (processes, containers). The
@@ -36,7 +36,7 @@ type Launcher interface {
 }
 
 // Checkpoint is where a log was at some time, for the history.
-type Checkpoint = state.Checkpoint
+type Checkpoint = history.Checkpoint
 
 // Start is what a Launcher needs beside its own request to start an attempt.
 type Start struct {

@@ -7,15 +7,15 @@ import (
 	"path/filepath"
 	"time"
 
+	"torchx/runtime/history"
 	"torchx/runtime/filelock"
 	"torchx/runtime/machine"
 	"torchx/runtime/spec"
-	"torchx/state"
 )
 
 // liveApp is a live app of the home as one that asks for admission sees it.
 type liveApp struct {
-	key        state.AppKey
+	key        history.AppKey
 	handle     string
 	demand     machine.Size
 	isQueued   bool
@@ -77,12 +77,12 @@ func (c *liveAppReader) read() (live []liveApp, dead bool, err error) {
 func (b Bundle) liveApp() liveApp {
 	m, err := b.Manifest()
 	if err == nil {
-		return liveApp{key: state.AppKey{Backend: m.Backend, ID: m.ID}, handle: m.Handle, demand: resourcesOf(m.App), isQueued: m.Queue}
+		return liveApp{key: history.AppKey{Backend: m.Backend, ID: m.ID}, handle: m.Handle, demand: resourcesOf(m.App), isQueued: m.Queue}
 	}
 	h, _ := readHolder(b.life().Entry()) // nobody, if that is unreadable as well
 	p := liveApp{handle: h.Handle}
 	if handle, err := spec.ParseHandle(h.Handle); err == nil {
-		p.key = state.AppKey{Backend: handle.Backend, ID: handle.AppID}
+		p.key = history.AppKey{Backend: handle.Backend, ID: handle.AppID}
 	}
 	return p
 }

@@ -7,18 +7,18 @@ import (
 	"sync"
 	"time"
 
+	"torchx/runtime/history"
 	"torchx/runtime/spec"
-	"torchx/state"
 )
 
 // recordTimeout bounds the last write to the history: when it does not succeed,
 // the bundle still has the result and the next command that looks repairs the row.
 const recordTimeout = 5 * time.Second
 
-// Store is where the agent copies what its bundle says; *state.DB is one.
+// Store is where the agent copies what its bundle says; history.Store has these.
 type Store interface {
 	SetStatus(ctx context.Context, backend, id string, s *spec.Status) error
-	PutCheckpoints(ctx context.Context, backend, id string, points []state.Checkpoint) error
+	PutCheckpoints(ctx context.Context, backend, id string, points []history.Checkpoint) error
 	Close() error
 }
 
@@ -70,7 +70,7 @@ type recorder struct {
 
 	mu     sync.Mutex
 	next   *spec.Status
-	points []state.Checkpoint // all that are not written
+	points []history.Checkpoint // all that are not written
 	wake   chan struct{}
 	done   chan struct{}
 }
@@ -81,7 +81,7 @@ func newRecorder(h *History, backend, id string, l *log.Logger) *recorder {
 	return r
 }
 
-func (r *recorder) put(s *spec.Status, points []state.Checkpoint) {
+func (r *recorder) put(s *spec.Status, points []history.Checkpoint) {
 	r.mu.Lock()
 	r.next = s
 	r.points = append(r.points, points...)
@@ -121,7 +121,7 @@ func (r *recorder) loop() {
 	}
 }
 
-func (r *recorder) take() (*spec.Status, []state.Checkpoint) {
+func (r *recorder) take() (*spec.Status, []history.Checkpoint) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	s, points := r.next, r.points
@@ -129,7 +129,7 @@ func (r *recorder) take() (*spec.Status, []state.Checkpoint) {
 	return s, points
 }
 
-func (r *recorder) write(ctx context.Context, db Store, s *spec.Status, points []state.Checkpoint) error {
+func (r *recorder) write(ctx context.Context, db Store, s *spec.Status, points []history.Checkpoint) error {
 	if err := db.SetStatus(ctx, r.backend, r.id, s); err != nil || len(points) == 0 {
 		return err
 	}

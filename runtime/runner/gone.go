@@ -9,13 +9,13 @@ import (
 	"time"
 
 	"torchx/runtime/backend"
+	"torchx/runtime/history"
 	"torchx/runtime/spec"
-	"torchx/state"
 )
 
 // unknownApp is the error for an app that neither its backend nor the history
 // knows: if it was removed it says what is gone, and since when.
-func (r *Runner) unknownApp(ctx context.Context, ref Ref) error {
+func (r *Runner) unknownApp(ctx context.Context, ref history.AppKey) error {
 	t, kept, ok := r.tombstone(ctx, ref)
 	if !ok {
 		return notFound("app %s does not exist or was deleted: see `torchx list`", ref.Handle())
@@ -24,8 +24,8 @@ func (r *Runner) unknownApp(ctx context.Context, ref Ref) error {
 }
 
 // epitaph says since when an app is gone, and why.
-func epitaph(t *state.Tombstone) string {
-	ref := Ref{t.Backend, t.ID}
+func epitaph(t *history.Tombstone) string {
+	ref := t.AppKey
 	ended := ""
 	if t.FinishedAt != nil {
 		ended = " at " + moment(*t.FinishedAt)
@@ -45,13 +45,13 @@ func whatIsLeft(kept *backend.RetainedLogs) string {
 func moment(t time.Time) string { return t.UTC().Format(time.RFC3339) }
 
 // tombstone returns what is known of a removed app.
-func (r *Runner) tombstone(ctx context.Context, ref Ref) (state.Tombstone, *backend.RetainedLogs, bool) {
-	if r.DB == nil {
-		return state.Tombstone{}, nil, false
+func (r *Runner) tombstone(ctx context.Context, ref history.AppKey) (history.Tombstone, *backend.RetainedLogs, bool) {
+	if r.History == nil {
+		return history.Tombstone{}, nil, false
 	}
-	t, err := r.DB.Tombstone(ctx, ref.Backend, ref.ID)
+	t, err := r.History.Tombstone(ctx, ref.Backend, ref.ID)
 	if err != nil {
-		if !errors.Is(err, state.ErrNotFound) {
+		if !errors.Is(err, history.ErrNotFound) {
 			r.warn("%v", err)
 		}
 		return t, nil, false
@@ -68,24 +68,24 @@ func (r *Runner) tombstone(ctx context.Context, ref Ref) (state.Tombstone, *back
 }
 
 // removed are the removed apps with that prefix, the last removed first.
-func (r *Runner) removed(ctx context.Context, prefix string) []Ref {
-	if r.DB == nil {
+func (r *Runner) removed(ctx context.Context, prefix string) []history.AppKey {
+	if r.History == nil {
 		return nil
 	}
-	all, err := r.DB.FindTombstones(ctx, prefix)
+	all, err := r.History.FindTombstones(ctx, prefix)
 	if err != nil {
 		r.warn("%v", err)
 	}
-	var found []Ref
+	var found []history.AppKey
 	for _, t := range all {
-		found = append(found, Ref{t.Backend, t.ID})
+		found = append(found, t.AppKey)
 	}
 	return found
 }
 
 // keptLogs opens the logs that a removed app has left; cause is the error if
 // there are none.
-func (r *Runner) keptLogs(ctx context.Context, b backend.Backend, ref Ref, role string, ids []int,
+func (r *Runner) keptLogs(ctx context.Context, b backend.Backend, ref history.AppKey, role string, ids []int,
 	o func(spec.Replica) backend.LogOptions, cause error,
 ) ([]LogInput, error) {
 	t, kept, ok := r.tombstone(ctx, ref)
@@ -113,7 +113,7 @@ func (r *Runner) keptLogs(ctx context.Context, b backend.Backend, ref Ref, role 
 }
 
 // strayLogs are those here of an app that was submitted and removed elsewhere.
-func (r *Runner) strayLogs(ctx context.Context, b backend.Backend, ref Ref) *backend.RetainedLogs {
+func (r *Runner) strayLogs(ctx context.Context, b backend.Backend, ref history.AppKey) *backend.RetainedLogs {
 	finder, ok := b.(backend.LogFinder)
 	if !ok || r.row(ctx, ref) != nil {
 		return nil
@@ -123,7 +123,7 @@ func (r *Runner) strayLogs(ctx context.Context, b backend.Backend, ref Ref) *bac
 
 // foundLogs opens what is left outside of an app that somebody removed by hand;
 // cause is the error if there is nothing.
-func (r *Runner) foundLogs(ctx context.Context, b backend.Backend, ref Ref, s *spec.Status, targets []spec.Replica, named bool,
+func (r *Runner) foundLogs(ctx context.Context, b backend.Backend, ref history.AppKey, s *spec.Status, targets []spec.Replica, named bool,
 	o func(spec.Replica) backend.LogOptions, cause error,
 ) ([]LogInput, error) {
 	keeper, can := b.(backend.LogRetainer)
@@ -137,7 +137,7 @@ func (r *Runner) foundLogs(ctx context.Context, b backend.Backend, ref Ref, s *s
 }
 
 // findLogs looks for logs outside of an app that its backend no longer has.
-func (r *Runner) findLogs(ctx context.Context, b backend.Backend, ref Ref, s *spec.Status) *backend.RetainedLogs {
+func (r *Runner) findLogs(ctx context.Context, b backend.Backend, ref history.AppKey, s *spec.Status) *backend.RetainedLogs {
 	finder, ok := b.(backend.LogFinder)
 	row := r.row(ctx, ref)
 	if !ok || row == nil {
@@ -165,7 +165,7 @@ func keptRoles(k *backend.RetainedLogs) []spec.RoleStatus {
 // missing says what is known of an app in the history that its backend has no
 // more, although nobody removed it by torchx: since when it is missing is first
 // known when somebody misses it.
-func (r *Runner) missing(ctx context.Context, b backend.Backend, ref Ref, s *spec.Status) error {
+func (r *Runner) missing(ctx context.Context, b backend.Backend, ref history.AppKey, s *spec.Status) error {
 	if !s.State.Terminal() || !r.isGone(ctx, b, ref) {
 		return nil
 	}
@@ -181,20 +181,20 @@ func (r *Runner) missing(ctx context.Context, b backend.Backend, ref Ref, s *spe
 }
 
 // missedSince is when an app was first missed; it is recorded as an event.
-func (r *Runner) missedSince(ctx context.Context, ref Ref) time.Time {
+func (r *Runner) missedSince(ctx context.Context, ref history.AppKey) time.Time {
 	now := r.now()
-	if r.DB == nil {
+	if r.History == nil {
 		return now
 	}
-	events, err := r.DB.Events(ctx, ref.Backend, ref.ID)
+	events, err := r.History.Events(ctx, ref.Backend, ref.ID)
 	for i := range events {
-		if events[i].Kind == state.EventMissing {
+		if events[i].Kind == history.EventMissing {
 			return events[i].Time
 		}
 	}
 	if err == nil {
-		err = r.DB.AddEvents(ctx, ref.Backend, ref.ID, []state.Event{{
-			Time: now, Kind: state.EventMissing, State: spec.Unknown, Msg: "its backend no longer has the app",
+		err = r.History.AddEvents(ctx, ref.Backend, ref.ID, []history.Event{{
+			Time: now, Kind: history.EventMissing, State: spec.Unknown, Msg: "its backend no longer has the app",
 		}})
 	}
 	if err != nil {

@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"torchx/runtime/backend"
+	"torchx/runtime/history"
 	"torchx/runtime/secrets"
 	"torchx/runtime/spec"
 )
@@ -69,7 +70,7 @@ func (r *Runner) Load(ctx context.Context, raw []byte, o LoadOptions) (*Planned,
 	if err != nil {
 		return nil, err
 	}
-	if err := r.free(ctx, b, Ref{alias.Backend, plan.ID}); err != nil {
+	if err := r.free(ctx, b, history.AppKey{Backend: alias.Backend, ID: plan.ID}); err != nil {
 		return nil, err
 	}
 	plan.Environ = o.Environ
@@ -174,7 +175,7 @@ func load(ctx context.Context, b backend.Backend, in *loaded, o LoadOptions) (*b
 
 // free returns ErrExists if the app is known; a backend that cannot be asked now
 // answers for itself at Submit.
-func (r *Runner) free(ctx context.Context, b backend.Backend, ref Ref) error {
+func (r *Runner) free(ctx context.Context, b backend.Backend, ref history.AppKey) error {
 	if r.row(ctx, ref) == nil {
 		if _, err := b.Describe(ctx, ref.ID); err != nil {
 			return nil //nolint:nilerr // not found is what we want

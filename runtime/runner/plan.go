@@ -13,6 +13,7 @@ import (
 
 	"torchx/runtime/backend"
 	"torchx/runtime/config"
+	"torchx/runtime/history"
 	"torchx/runtime/spec"
 )
 
@@ -61,7 +62,7 @@ type Planned struct {
 }
 
 // Ref names the app that Submit will start.
-func (p *Planned) Ref() Ref { return Ref{p.Backend, p.Plan.ID} }
+func (p *Planned) Ref() history.AppKey { return history.AppKey{Backend: p.Backend, ID: p.Plan.ID} }
 
 // App is the app as planned, with the variables that were added.
 func (p *Planned) App() *spec.App { return p.Plan.App }

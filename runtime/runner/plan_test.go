@@ -12,6 +12,7 @@ import (
 
 	"torchx/runtime/backend"
 	"torchx/runtime/config"
+	"torchx/runtime/history"
 	"torchx/runtime/spec"
 )
 
@@ -59,7 +60,7 @@ func TestGoldenEnv(t *testing.T) {
 			if got := p.App().Roles[0].Env; !reflect.DeepEqual(got, g.AppDef.Roles[0].Env) {
 				t.Errorf("got %v, want %v", got, g.AppDef.Roles[0].Env)
 			}
-			if p.Ref() != (Ref{"local", "echo-bzx310r0jf6nh"}) {
+			if p.Ref() != (history.AppKey{Backend: "local", ID: "echo-bzx310r0jf6nh"}) {
 				t.Errorf("ref = %v", p.Ref())
 			}
 		})
@@ -252,7 +253,7 @@ func TestAppID(t *testing.T) {
 		if got != want {
 			t.Errorf("AppID(%q) = %q, want %q", name, got, want)
 		}
-		h, err := spec.ParseHandle(Ref{"local", got}.Handle())
+		h, err := spec.ParseHandle(history.AppKey{Backend: "local", ID: got}.Handle())
 		if err != nil || h.AppID != got {
 			t.Errorf("handle of %q: %v, %v", got, h, err)
 		}

@@ -9,7 +9,7 @@ import (
 
 	"torchx/runtime/backend"
 	"torchx/runtime/failpoint"
-	"torchx/state"
+	"torchx/runtime/history"
 )
 
 // memory is what the history has of an app beside its plan; a backend keeps it.
@@ -46,7 +46,7 @@ func (r *Runner) Settle(ctx context.Context) {
 			}
 		}
 	}
-	if r.DB == nil || r.DB.ReadOnly() {
+	if r.History == nil || r.History.ReadOnly() {
 		return
 	}
 	r.finishRemovals(ctx)
@@ -57,7 +57,7 @@ func (r *Runner) Settle(ctx context.Context) {
 
 // refill adds what backends remember and the history does not have.
 func (r *Runner) refill(ctx context.Context) error {
-	complete, err := r.DB.Complete(ctx)
+	complete, err := r.History.Complete(ctx)
 	if err != nil {
 		return err
 	}
@@ -78,7 +78,7 @@ func (r *Runner) refill(ctx context.Context) error {
 		added += n
 	}
 	if !complete {
-		if err := r.DB.SetComplete(ctx); err != nil {
+		if err := r.History.SetComplete(ctx); err != nil {
 			return err
 		}
 	}
@@ -105,7 +105,7 @@ func (r *Runner) recall(ctx context.Context, backendName string, b backend.Histo
 		switch {
 		case err == nil:
 			added++
-		case !errors.Is(err, state.ErrExists):
+		case !errors.Is(err, history.ErrExists):
 			return added, err
 		}
 		if err := b.MarkRecorded(ctx, m.ID); err != nil {
@@ -132,8 +132,8 @@ func (r *Runner) remember(ctx context.Context, backendName string, m *backend.Ap
 		return err
 	}
 	row.SubmittedAt, row.Submitter = m.SubmittedAt, ""
-	if err := r.DB.Insert(ctx, row); err != nil {
+	if err := r.History.Insert(ctx, row); err != nil {
 		return err
 	}
-	return r.DB.SetStatus(ctx, backendName, m.ID, m.Status)
+	return r.History.SetStatus(ctx, backendName, m.ID, m.Status)
 }

@@ -6,12 +6,13 @@ import (
 	"encoding/json"
 	"fmt"
 
+	"torchx/runtime/history"
 	"torchx/runtime/spec"
 )
 
 // Recorded is what the history knows of how an app came about.
 type Recorded struct {
-	Ref       Ref
+	Ref       history.AppKey
 	Component string   // "" if the app came as a plan or was made by another tool
 	Args      []string // the component's, as typed
 	App       *spec.App
@@ -28,7 +29,7 @@ func (c *Recorded) Evaluated() bool { return c.Component != "" && len(c.Modules)
 
 // Recorded returns what an app was made from. Errors: backends.ErrNotFound, also
 // for an app that only its backend knows.
-func (r *Runner) Recorded(ctx context.Context, ref Ref) (*Recorded, error) {
+func (r *Runner) Recorded(ctx context.Context, ref history.AppKey) (*Recorded, error) {
 	row := r.row(ctx, ref)
 	if row == nil || row.App == nil {
 		return nil, r.unrecorded(ctx, ref)
@@ -59,7 +60,7 @@ func (r *Runner) Recorded(ctx context.Context, ref Ref) (*Recorded, error) {
 }
 
 // unrecorded says why it is not known what an app was made from.
-func (r *Runner) unrecorded(ctx context.Context, ref Ref) error {
+func (r *Runner) unrecorded(ctx context.Context, ref history.AppKey) error {
 	if _, err := r.Status(ctx, ref); err != nil {
 		return err
 	}

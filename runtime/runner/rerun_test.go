@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"torchx/runtime/backend"
+	"torchx/runtime/history"
 	"torchx/runtime/spec"
 )
 
@@ -40,7 +41,7 @@ func TestRecorded(t *testing.T) {
 	if !reflect.DeepEqual(c, want) || !c.Evaluated() {
 		t.Errorf("got %+v, want %+v", c, want)
 	}
-	events, err := w.DB.Events(t.Context(), "local", p.Plan.ID)
+	events, err := w.History.Events(t.Context(), "local", p.Plan.ID)
 	if err != nil || len(events) == 0 || events[0].Msg != "rerun of something" {
 		t.Errorf("events = %+v, %v", events, err)
 	}
@@ -54,7 +55,7 @@ func TestNotRecorded(t *testing.T) {
 	w := newWorld(t)
 	w.local.set("known", &spec.Status{State: spec.Running})
 	for _, id := range []string{"known", "unknown"} {
-		if _, err := w.Recorded(t.Context(), Ref{"local", id}); !errors.Is(err, backend.ErrNotFound) {
+		if _, err := w.Recorded(t.Context(), history.AppKey{Backend: "local", ID: id}); !errors.Is(err, backend.ErrNotFound) {
 			t.Errorf("%s: %v", id, err)
 		}
 	}

@@ -7,19 +7,19 @@ import (
 	"fmt"
 
 	"torchx/runtime/backend"
+	"torchx/runtime/history"
 	"torchx/runtime/spec"
-	"torchx/state"
 )
 
 // Status reports an app as its backend sees it, or as it was last seen when the
 // backend no longer knows it or, for one that has ended, cannot be asked, and writes
 // what it saw into the history. Errors: backends.ErrNotFound, backends.ErrUnavailable.
-func (r *Runner) Status(ctx context.Context, ref Ref) (*spec.Status, error) {
+func (r *Runner) Status(ctx context.Context, ref history.AppKey) (*spec.Status, error) {
 	return r.look(ctx, ref, r.row(ctx, ref))
 }
 
 // look is Status with the app's row, nil if it has none.
-func (r *Runner) look(ctx context.Context, ref Ref, row *state.App) (*spec.Status, error) {
+func (r *Runner) look(ctx context.Context, ref history.AppKey, row *history.App) (*spec.Status, error) {
 	b, err := r.Backends.Get(ref.Backend)
 	if err != nil {
 		return nil, err
@@ -42,11 +42,11 @@ func (r *Runner) look(ctx context.Context, ref Ref, row *state.App) (*spec.Statu
 
 // ended is what the history says of an app that has ended, which stays true when
 // its backend cannot be asked, as err says; nil if there is no such thing.
-func (r *Runner) ended(ctx context.Context, ref Ref, err error) *spec.Status {
-	if r.DB == nil || !errors.Is(err, backend.ErrUnavailable) {
+func (r *Runner) ended(ctx context.Context, ref history.AppKey, err error) *spec.Status {
+	if r.History == nil || !errors.Is(err, backend.ErrUnavailable) {
 		return nil
 	}
-	s, err := r.DB.Status(ctx, ref.Backend, ref.ID)
+	s, err := r.History.Status(ctx, ref.Backend, ref.ID)
 	if err != nil || !s.State.Terminal() {
 		return nil
 	}
@@ -55,7 +55,7 @@ func (r *Runner) ended(ctx context.Context, ref Ref, err error) *spec.Status {
 }
 
 // seen completes what a backend said and records it.
-func (r *Runner) seen(ctx context.Context, ref Ref, row *state.App, s *spec.Status) *spec.Status {
+func (r *Runner) seen(ctx context.Context, ref history.AppKey, row *history.App, s *spec.Status) *spec.Status {
 	s.Handle = ref.Handle()
 	if row == nil {
 		return s
@@ -66,7 +66,7 @@ func (r *Runner) seen(ctx context.Context, ref Ref, row *state.App, s *spec.Stat
 	if known := r.knownEnd(ctx, ref, s); known != nil {
 		return known
 	}
-	if err := r.DB.SetStatus(ctx, ref.Backend, ref.ID, s); err != nil && !errors.Is(err, state.ErrNotFound) {
+	if err := r.History.SetStatus(ctx, ref.Backend, ref.ID, s); err != nil && !errors.Is(err, history.ErrNotFound) {
 		r.warn("%v", err)
 	}
 	return s
@@ -74,7 +74,7 @@ func (r *Runner) seen(ctx context.Context, ref Ref, row *state.App, s *spec.Stat
 
 // knownEnd is the end of an app as the history has it, if that has more of it than its
 // backend still has: clusters delete pods, and with them how they ended. Else it is nil.
-func (r *Runner) knownEnd(ctx context.Context, ref Ref, s *spec.Status) *spec.Status {
+func (r *Runner) knownEnd(ctx context.Context, ref history.AppKey, s *spec.Status) *spec.Status {
 	if !s.State.Terminal() {
 		return nil
 	}
@@ -82,7 +82,7 @@ func (r *Runner) knownEnd(ctx context.Context, ref Ref, s *spec.Status) *spec.St
 	if ends == all {
 		return nil
 	}
-	known, err := r.DB.Status(ctx, ref.Backend, ref.ID)
+	known, err := r.History.Status(ctx, ref.Backend, ref.ID)
 	if err != nil || known.State != s.State {
 		return nil
 	}
@@ -109,10 +109,10 @@ func ownEnds(s *spec.Status) (n, all int) {
 
 // remembered is the status of an app that its backend does not know: what the
 // history says if the app has ended or is just being submitted, else FAILED.
-func (r *Runner) remembered(ctx context.Context, b backend.Backend, ref Ref, row *state.App) (*spec.Status, error) {
-	s, err := r.DB.Status(ctx, ref.Backend, ref.ID)
+func (r *Runner) remembered(ctx context.Context, b backend.Backend, ref history.AppKey, row *history.App) (*spec.Status, error) {
+	s, err := r.History.Status(ctx, ref.Backend, ref.ID)
 	if err != nil {
-		if errors.Is(err, state.ErrNotFound) {
+		if errors.Is(err, history.ErrNotFound) {
 			return nil, r.unknownApp(ctx, ref)
 		}
 		return nil, err
@@ -159,7 +159,7 @@ type Description struct {
 }
 
 // Describe returns what was submitted. Errors: backends.ErrNotFound, backends.ErrUnavailable.
-func (r *Runner) Describe(ctx context.Context, ref Ref) (*Description, error) {
+func (r *Runner) Describe(ctx context.Context, ref history.AppKey) (*Description, error) {
 	row := r.row(ctx, ref)
 	if row == nil || row.App == nil {
 		if d, err := r.submitted(ctx, ref); d != nil || err != nil {
@@ -175,7 +175,7 @@ func (r *Runner) Describe(ctx context.Context, ref Ref) (*Description, error) {
 }
 
 // submitted is what a backend keeps of what was submitted; nil if it keeps nothing.
-func (r *Runner) submitted(ctx context.Context, ref Ref) (*Description, error) {
+func (r *Runner) submitted(ctx context.Context, ref history.AppKey) (*Description, error) {
 	b, err := r.Backends.Get(ref.Backend)
 	if err != nil {
 		return nil, err
@@ -205,7 +205,7 @@ func (r *Runner) submitted(ctx context.Context, ref Ref) (*Description, error) {
 }
 
 // partial makes an app of the roles and replicas that the backend reports.
-func (r *Runner) partial(ctx context.Context, ref Ref) (*Description, error) {
+func (r *Runner) partial(ctx context.Context, ref history.AppKey) (*Description, error) {
 	s, err := r.Status(ctx, ref)
 	if err != nil {
 		return nil, err

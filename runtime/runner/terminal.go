@@ -6,6 +6,7 @@ import (
 	"fmt"
 
 	"torchx/runtime/backend"
+	"torchx/runtime/history"
 	"torchx/runtime/spec"
 )
 
@@ -44,7 +45,7 @@ func (r *Runner) terminals(backendName string) (backend.TerminalOpener, error) {
 
 // OpenTerminal connects to the terminal of an app. Errors: ErrNoTerminal,
 // backends.ErrNotFound, backends.ErrUnsupported if the app was started without one.
-func (r *Runner) OpenTerminal(ctx context.Context, ref Ref, o backend.TerminalOptions) (backend.Terminal, error) {
+func (r *Runner) OpenTerminal(ctx context.Context, ref history.AppKey, o backend.TerminalOptions) (backend.Terminal, error) {
 	t, err := r.terminals(ref.Backend)
 	if err != nil {
 		return nil, err

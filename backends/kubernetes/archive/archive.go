@@ -30,6 +30,7 @@ import (
 	"torchx/backends/kubernetes/podlog"
 	"torchx/runtime/agent"
 	"torchx/runtime/backend"
+	"torchx/runtime/history"
 	"torchx/runtime/spec"
 )
 
@@ -81,11 +82,8 @@ type Cluster interface {
 	Open(ctx context.Context, r Run, o podlog.Options) (io.ReadCloser, error)
 }
 
-// Positions keeps cursors; *state.DB is one.
-type Positions interface {
-	GetPosition(ctx context.Context, backendName, id, reader string) (position string, ok bool, err error)
-	SetPositions(ctx context.Context, backendName, id string, positions map[string]string) error
-}
+// Positions keeps cursors.
+type Positions = history.Positions
 
 // Dir is the folder of an app.
 func Dir(home, id string) string { return filepath.Join(home, archiveFolder, agent.Escape(id)) }

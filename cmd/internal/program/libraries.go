@@ -1,0 +1,61 @@
+package program
+
+import (
+	"io/fs"
+	"path/filepath"
+
+	"torchx/runtime/library"
+	"torchx/runtime/library/git"
+	"torchx/starlark/interp"
+)
+
+// libraryCache is where contents of libraries are within TORCHX_HOME.
+const libraryCache = "libs"
+
+// ProjectRoot is the root of the project that the working folder is in.
+func (t *Factory) ProjectRoot() string {
+	return interp.WorkspaceRoot(filepath.Join(t.Env.Dir, "_"))
+}
+
+// LibraryManager changes the libraries of the project.
+func (t *Factory) LibraryManager(home string) *library.Manager {
+	return &library.Manager{
+		Root: t.ProjectRoot(), Dir: t.Env.Dir,
+		Cache: &library.Cache{Dir: filepath.Join(home, libraryCache)},
+		Git:   &git.Client{Env: t.Env.Vars, Offline: t.offline},
+		Loads: libraryLoads,
+		Say:   func(text string) { t.Say("%s", text) },
+	}
+}
+
+// libraryLoads lists the libraries that a file loads.
+func libraryLoads(name string, source []byte) ([]library.Need, error) {
+	loads, err := interp.Loads(name, source)
+	var needs []library.Need
+	for _, l := range loads {
+		if lib := interp.LibraryOf(l.Label); lib != "" {
+			needs = append(needs, library.Need{Name: lib, Line: l.Line})
+		}
+	}
+	return needs, err
+}
+
+// OpenLibraries opens libraries for components. Nothing of the disk is looked at
+// before the first one is asked for.
+func (t *Factory) OpenLibraries() *library.Set {
+	home, err := t.Env.Home()
+	if err != nil {
+		home = "" // there is nothing to read then, and vendored libraries need no cache
+	}
+	return &library.Set{Cache: &library.Cache{Dir: filepath.Join(home, libraryCache)}, Dir: t.Env.Dir}
+}
+
+// ReadModule returns the content that a library's file has now; top is the root of
+// the project that it was loaded for.
+func (t *Factory) ReadModule(top, library, name string) ([]byte, error) {
+	fsys, err := t.OpenLibraries().Open(top, library)
+	if err != nil {
+		return nil, err
+	}
+	return fs.ReadFile(fsys, name)
+}
