@@ -27,11 +27,6 @@ const leaseWait = 2 * time.Second
 // queuedPrefix begins the message of an app that waits.
 const queuedPrefix = "queued: "
 
-// Leaser is the part of a Store that keeps leases of devices.
-type Leaser interface {
-	Lease(ctx context.Context, r history.LeaseRequest) (held []history.Lease, err error)
-}
-
 // admission is one app's way to its start. After newAdmission one goroutine at a
 // time uses it.
 type admission struct {
@@ -270,7 +265,7 @@ func (ad *admission) recordLeases(r history.LeaseRequest) []history.Lease {
 		return nil
 	}
 	defer db.Close()
-	leaser, ok := db.(Leaser)
+	leaser, ok := db.(history.Leaser)
 	if !ok {
 		return nil
 	}

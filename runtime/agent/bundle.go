@@ -1,8 +1,21 @@
-// Package agent owns one app on this machine. A bundle is the app's folder on
-// disk and the truth about it; the agent is the detached process that holds the
-// bundle's lock, drives a Launcher by the app's policy (gang start, fail-fast,
-// retries, cancel) and records what happens. Whoever finds a bundle without a
-// holder and without a result reconciles it.
+// Package agent supervises one app on this machine. A supervisor is a detached process,
+// `torchx agent DIR`, whose Life every backend's supervisors share: how they start, hold
+// a lock, appear among live apps and are replaced by the next command when they die.
+//
+// The agent proper runs an app whose folder is a Bundle, the truth about the app:
+//
+//	Manifest     app.json: what to run, written by the submitter (Create, Spawn)
+//	agent        the loop: takes exits, signals, probes and timers one at a time (Main)
+//	policy       the pure state machine that decides about starts, stops and restarts
+//	journal      starts.jsonl and exits.jsonl: what happened, before it is acted on
+//	admission    waits for devices and for room in the queue
+//	Launcher     starts and ends replicas; processes and containers implement it
+//	recorder     copies the status to the history
+//
+// Sweep, Inspect and Tend serve other processes. If an agent died, they end what it left
+// running and replay the journal through the policy, or start another agent for an app
+// of containers. Optional interfaces of a Launcher: Adopter (its replicas outlive the
+// agent), AddressFinder (its replicas have addresses of their own).
 package agent
 
 import (
@@ -46,16 +59,25 @@ type Manifest struct {
 	SubmittedAt time.Time       `json:"submitted_at"`
 	Record      json.RawMessage `json:"record,omitempty"` // what the history needs beside all this
 
+	Lifecycle
+	Placement
+}
+
+// Lifecycle is the part of a manifest that says how an app ends.
+type Lifecycle struct {
 	GracePeriod time.Duration `json:"grace_period"` // between SIGTERM and SIGKILL
 	FailFast    bool          `json:"fail_fast"`
 
-	// Containers says that replicas outlive the agent: one that died is started
-	// again and adopts them. They have ports of their own.
+	// Containers says that replicas outlive the agent: a new agent adopts them if it
+	// dies. They have their own ports.
 	Containers bool `json:"containers,omitempty"`
+}
 
+// Placement is the part of a manifest that says what an app needs to start.
+type Placement struct {
 	Queue   bool                  `json:"queue,omitempty"`   // start when there is room beside other apps
 	Devices *DeviceRequest        `json:"devices,omitempty"` // nil: replicas share what there is
-	GPUs    []machine.GPU         `json:"gpus,omitempty"`    // of this machine, where Queue or Devices has to know
+	GPUs    []machine.GPU         `json:"gpus,omitempty"`    // of this machine, if Queue or Devices needs them
 	TTY     *backend.TerminalSize `json:"tty,omitempty"`     // the only replica runs on a pseudo-terminal
 }
 

@@ -201,11 +201,11 @@ func TestOrderTimeout(t *testing.T) {
 // the events. The start of web is between two exits.
 func TestReplayOrder(t *testing.T) {
 	t.Parallel()
-	m := &Manifest{FailFast: true, App: &spec.App{Name: "app", Roles: []spec.Role{
+	m := &Manifest{Lifecycle: Lifecycle{FailFast: true}, App: &spec.App{Name: "app", Roles: []spec.Role{
 		role("db", 1, probed(retries(spec.RetryApplication, 1))), role("web", 1, needs("db ready")),
 	}}}
 	start := func(seq int, role string, attempt int) startRecord {
-		return startRecord{Seq: seq, Time: at(int64(-seq)), Role: role, Attempt: attempt, PID: seq} // the clock runs backwards
+		return startRecord{Seq: seq, Time: at(int64(-seq)), Role: role, Attempt: attempt, Process: Process{PID: seq}} // the clock runs backwards
 	}
 	exit := func(seq int, role string, attempt, code int) exitRecord {
 		return exitRecord{Seq: seq, Time: at(int64(-seq)), Role: role, Attempt: attempt, Code: code}

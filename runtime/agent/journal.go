@@ -18,18 +18,8 @@ type startRecord struct {
 	Role      string    `json:"role"`
 	Replica   int       `json:"replica"`
 	Attempt   int       `json:"attempt"`
-	PID       int       `json:"pid"` // also its session and process group
-	StartTime uint64    `json:"start_time"`
 	BootID    string    `json:"boot_id"`
-	Cgroup    string    `json:"cgroup,omitempty"` // all its processes are in there
-	Output    []string  `json:"output,omitempty"` // Process.Output
-	Hostname  string    `json:"hostname,omitempty"`
-	ID        string    `json:"id,omitempty"`     // Process.ID
-	Engine    string    `json:"engine,omitempty"` // Process.Engine
-}
-
-func (start startRecord) process() Process {
-	return Process{PID: start.PID, StartTime: start.StartTime, Hostname: start.Hostname, ID: start.ID, Engine: start.Engine, Cgroup: start.Cgroup, Output: start.Output}
+	Process
 }
 
 // exitRecord is a line of exits.jsonl.

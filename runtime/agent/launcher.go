@@ -97,16 +97,17 @@ type Address struct {
 
 // Process identifies a started replica across a restart of the agent.
 type Process struct {
-	PID       int
-	StartTime uint64 // in the unit of the system, only to be compared
-	Hostname  string
-	Cgroup    string // folder of the control group it alone is in; "": none
-	// Output names the pipes that it writes to, as /proc/PID/fd does: whoever has one
-	// open, whatever its session and environment, was started by it.
-	Output []string
-	// ID is the backend's own name of what runs, such as a container's id, and Engine
-	// what tells two lives of the engine apart that runs it; both are opaque.
-	ID, Engine string
+	PID       int    `json:"pid"`              // also its session and process group
+	StartTime uint64 `json:"start_time"`       // in the unit of the system, only to be compared
+	Cgroup    string `json:"cgroup,omitempty"` // folder of the control group of all its processes; "": none
+	// Output names the pipes that it writes to, as /proc/PID/fd does. A process that has
+	// one open was started by it, whatever its session and environment.
+	Output   []string `json:"output,omitempty"`
+	Hostname string   `json:"hostname,omitempty"`
+	// ID is the backend's own name of what runs, such as a container's id. Engine tells
+	// two lives of the engine apart that runs it. Both are opaque.
+	ID     string `json:"id,omitempty"`
+	Engine string `json:"engine,omitempty"`
 }
 
 // Exit is the end of an attempt.

@@ -74,7 +74,7 @@ func TestWhoseProcessItIs(t *testing.T) {
 		t.Run(test.name, func(t *testing.T) {
 			t.Parallel()
 			p := session(t)
-			start := startRecord{Time: time.Now(), Role: "a", PID: p.PID, StartTime: p.Start, BootID: BootID()}
+			start := startRecord{Time: time.Now(), Role: "a", BootID: BootID(), Process: Process{PID: p.PID, StartTime: p.Start}}
 			test.change(&start)
 			b := deadBundle(t, start)
 			if err := Sweep(b.home(), os.Args[0]); err != nil {
@@ -116,7 +116,7 @@ func TestRemainsByOutput(t *testing.T) {
 	p, _ := procs.Get(cmd.Process.Pid)
 	stranger := session(t)
 	b := deadBundle(t, startRecord{
-		Time: time.Now(), Role: "a", PID: 1 << 30, StartTime: p.Start, BootID: BootID(), Output: []string{pipe},
+		Time: time.Now(), Role: "a", BootID: BootID(), Process: Process{PID: 1 << 30, StartTime: p.Start, Output: []string{pipe}},
 	})
 	if err := Sweep(b.home(), os.Args[0]); err != nil {
 		t.Fatal(err)
@@ -157,7 +157,7 @@ func TestSweepLeavesTheLivingAlone(t *testing.T) {
 // A clock that was set back between the lines of the journal changes no result.
 func TestReplayWithAClockSetBack(t *testing.T) {
 	t.Parallel()
-	m := &Manifest{ID: "x", App: &spec.App{Name: "x", Roles: []spec.Role{role("a", 2, nil)}}, FailFast: true}
+	m := &Manifest{ID: "x", App: &spec.App{Name: "x", Roles: []spec.Role{role("a", 2, nil)}}, Lifecycle: Lifecycle{FailFast: true}}
 	first, second := ended(0, 0, 3), ended(1, 0, 4)
 	first.Time, second.Time = at(7200), at(3600)
 	s := replayResult(m, []startRecord{started(0, 0), started(1, 0)}, []exitRecord{first, second}, false)

@@ -56,7 +56,7 @@ func (start startRecord) before(e exitRecord) bool {
 func replayStart(p *policy, start startRecord) {
 	m := p.byKey[spec.Replica{Role: start.Role, ID: start.Replica}]
 	if m != nil && p.canStart(m, start.Attempt) {
-		p.noteStarted(m, start.process(), start.Time)
+		p.noteStarted(m, start.Process, start.Time)
 	}
 }
 

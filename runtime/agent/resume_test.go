@@ -78,8 +78,9 @@ func (c *containers) Finish(time.Duration, <-chan struct{}) {}
 func orphan(t *testing.T, starts []startRecord, exits []exitRecord, roles ...spec.Role) (Bundle, *filelock.Lock, *Manifest) {
 	t.Helper()
 	m := &Manifest{
-		Version: 1, ID: "x", Backend: "docker", Handle: "docker://torchx/x", Home: t.TempDir(), Containers: true,
-		App: &spec.App{Name: "x", Roles: roles}, SubmittedAt: time.Now(), FailFast: true,
+		Version: 1, ID: "x", Backend: "docker", Handle: "docker://torchx/x", Home: t.TempDir(),
+		App: &spec.App{Name: "x", Roles: roles}, SubmittedAt: time.Now(),
+		Lifecycle: Lifecycle{FailFast: true, Containers: true},
 	}
 	b, lock, err := Create(m)
 	if err != nil {

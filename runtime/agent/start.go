@@ -79,13 +79,12 @@ func (a *agent) start(batch []pendingStart) {
 // recordStart puts a start on record.
 func (a *agent) recordStart(r *replica, attempt int, s Started) {
 	failpoint.Hit(failpoint.Forked)
-	p, now := s.Process, a.clock.at(s.Time)
+	now := a.clock.at(s.Time)
 	a.logError(a.starts.append(startRecord{
-		Seq: a.nextSeq(), Time: now, Role: r.key.Role, Replica: r.key.ID, Attempt: attempt,
-		PID: p.PID, StartTime: p.StartTime, BootID: a.bootID, Cgroup: p.Cgroup, Output: p.Output, Hostname: p.Hostname, ID: p.ID, Engine: p.Engine,
+		Seq: a.nextSeq(), Time: now, Role: r.key.Role, Replica: r.key.ID, Attempt: attempt, BootID: a.bootID, Process: s.Process,
 	}))
 	failpoint.Hit(failpoint.StartRecorded)
-	a.policy.noteStarted(r, p, now)
+	a.policy.noteStarted(r, s.Process, now)
 	a.startProbe(r, attempt)
 }
 

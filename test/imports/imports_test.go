@@ -72,7 +72,7 @@ var allowed = map[string][]string{
 	"backends/bundled":            {"runtime/agent", "runtime/backend", "runtime/failpoint", "runtime/logstore", "runtime/spec"},
 	"backends/docker":             {"backends/bundled", "backends/docker/image", "backends/driver", "backends/workspace", "runtime/agent", "runtime/backend", "runtime/lazyregexp", "runtime/logstore", "runtime/spec"},
 	"backends/docker/image":       {"backends/workspace", "runtime/backend", "runtime/lazyregexp"},
-	"backends/driver":             {"runtime/agent", "runtime/backend"},
+	"backends/driver":             {"runtime/agent", "runtime/history", "runtime/backend"},
 	"backends/kubernetes":         {"backends/driver", "backends/kubernetes/archive", "backends/kubernetes/kube", "backends/kubernetes/label", "backends/kubernetes/observe", "backends/kubernetes/podlog", "backends/workspace", "runtime/agent", "runtime/backend", "runtime/logstore", "runtime/overlay", "runtime/spec"},
 	"backends/kubernetes/archive": {"backends/kubernetes/podlog", "runtime/agent", "runtime/backend", "runtime/filelock", "runtime/history", "runtime/logstore", "runtime/spec"},
 	"backends/kubernetes/kube":    {"runtime/backend"},
