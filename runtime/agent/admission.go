@@ -16,10 +16,10 @@ import (
 	"torchx/runtime/spec"
 )
 
-// An app that wants devices of its own, or was submitted with --queue, asks for
-// admission before its replicas start. Who may start with what is decided under
-// one lock of the home, from the bundles of the apps that live: a history that is
-// locked, read-only or lost changes nothing. The history's leases are kept in step.
+// An app that needs exclusive devices, or was submitted with --queue, asks for admission
+// before its replicas start. Admission is decided under one lock of the home, from the
+// bundles of live apps: a history that is locked, read-only or lost changes nothing. The
+// history's leases are updated to match.
 
 // leaseWait bounds the wait for the history, since other apps wait for the lock.
 const leaseWait = 2 * time.Second
@@ -27,8 +27,7 @@ const leaseWait = 2 * time.Second
 // queuedPrefix begins the message of an app that waits.
 const queuedPrefix = "queued: "
 
-// admission is one app's way to its start. After newAdmission one goroutine at a
-// time uses it.
+// admission decides when one app may start. One goroutine at a time uses it.
 type admission struct {
 	bundle   Bundle
 	manifest *Manifest
@@ -43,7 +42,7 @@ type admission struct {
 	withdrawn atomic.Bool // the app has ended: nothing may be given to it any more
 }
 
-// verdict is the answer to one try: either the app has its claim, or waiting says why not yet.
+// verdict is the result of one decision: the app's allocation, or why it waits.
 type verdict struct {
 	allocation *allocation
 	waitReason string
@@ -101,10 +100,10 @@ func (ad *admission) decideOnce(enter bool) (verdict, error) {
 // left running still uses what the app had.
 var errDead = errors.New("an agent died")
 
-// decide needs nobody else's help: it must not wait while it has the lock. Swept
-// says that dead agents were looked after. Errors: errDead, *busyError.
+// decide must not wait for other processes while it has the lock. Swept says that what
+// dead agents left was ended. Errors: errDead, *busyError.
 func (ad *admission) decide(enter, swept bool) (v verdict, err error) {
-	if ad.manifest.Queue && !enter { // who stands behind another needs no lock to see it
+	if ad.manifest.Queue && !enter { // an app that is not the first needs no lock to see it
 		if behind, err := ad.queuePosition(false); behind != "" || err != nil {
 			return verdict{waitReason: behind}, err
 		}
@@ -142,8 +141,8 @@ func (ad *admission) decide(enter, swept bool) (v verdict, err error) {
 	return verdict{allocation: allocated}, nil
 }
 
-// queuePosition says whom the app stands behind, "" if it is the first. Nobody overtakes: a
-// small app would otherwise keep a large one waiting for ever.
+// queuePosition says which app is ahead in the queue, "" if none. Apps start in order: a
+// small one could otherwise keep a large one waiting for ever.
 func (ad *admission) queuePosition(enter bool) (behind string, err error) {
 	if enter {
 		if err := ad.bundle.enqueue(ad.manifest.Handle); err != nil {
@@ -186,7 +185,7 @@ func (ad *admission) explainBusy(err error) (verdict, error) {
 	return verdict{waitReason: fmt.Sprintf("%swaits for %s (%d of %d free)", queuedPrefix, gpuText(busy.want), busy.free, busy.allowed)}, nil
 }
 
-// writeAllocation makes the claim known: it counts from here on.
+// writeAllocation makes the allocation visible to other apps.
 func (ad *admission) writeAllocation(allocated *allocation) error {
 	if err := writeJSON(ad.bundle.path(allocationFile), allocated, false); err != nil {
 		return fmt.Errorf("write %s: %w", allocationFile, err)
@@ -233,9 +232,9 @@ func (ad *admission) allocate(live []liveApp) (*allocation, error) {
 	}
 }
 
-// record enters the claim into the history and returns what stands against it:
-// devices of a live app whose folder was deleted. A history that cannot be written
-// now is no reason to wait: bundles say who has what.
+// record enters the allocation into the history and returns what conflicts with it:
+// devices of a live app whose folder was deleted. The app does not wait for a history
+// that is not writable, since bundles say which devices are in use.
 func (ad *admission) record(allocated *allocation, live []liveApp) []history.Lease {
 	r := history.LeaseRequest{Own: allocated.leases(history.AppKey{Backend: ad.manifest.Backend, ID: ad.manifest.ID})}
 	r.Live = append(r.Live, r.Own[0].App)

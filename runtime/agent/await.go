@@ -14,15 +14,14 @@ const (
 	frontTick = time.Second
 	// backTick is the same for those further back.
 	backTick = 2 * time.Second
-	// watchedPlaces is how many at the front are told of changes at once. The system
-	// has some 128 watchers for all programs of a user: a long queue leaves them alone.
+	// watchedEntries is how many apps at the front watch for changes. The system has
+	// some 128 watchers for all programs of a user.
 	watchedEntries = 8
 	// settleTime joins changes that come together.
 	settleTime = 5 * time.Millisecond
 )
 
-// requestAdmission starts the gang as soon as the app may start: at once, or when its turn
-// in the queue has come.
+// requestAdmission starts all replicas as soon as the app is admitted.
 func (a *agent) requestAdmission() {
 	if !a.manifest.needsAdmission() {
 		a.perform(a.policy.startAll())
@@ -123,7 +122,7 @@ func (w *queueWatch) changed(front bool, closed <-chan struct{}) bool {
 	if front {
 		interval = frontTick
 		if w.watcher == nil && w.begin() {
-			return true // what changed before is not told
+			return true // earlier changes gave no event
 		}
 	}
 	var events <-chan fsnotify.Event

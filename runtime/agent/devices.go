@@ -78,7 +78,7 @@ func (b Bundle) allocation() (*allocation, error) {
 	return allocated, err
 }
 
-// leases is a claim as the history keeps it.
+// leases returns the allocation as the history stores it.
 func (allocated *allocation) leases(app history.AppKey) []history.Lease {
 	var all []history.Lease
 	for _, d := range allocated.Devices {
@@ -89,7 +89,7 @@ func (allocated *allocation) leases(app history.AppKey) []history.Lease {
 	return all
 }
 
-// assignDevices tells the replicas of a gang their devices.
+// assignDevices gives replicas their devices.
 func (p *policy) assignDevices(allocated *allocation) {
 	if allocated == nil {
 		return
@@ -101,7 +101,7 @@ func (p *policy) assignDevices(allocated *allocation) {
 	}
 }
 
-// deviceEnv is what a replica is told of its devices.
+// deviceEnv returns the variable that names a replica's devices.
 func (a *agent) deviceEnv(r *replica) []string {
 	if len(r.devices) == 0 {
 		return nil
@@ -126,7 +126,7 @@ func (p *devicePool) tooFew(r *DeviceRequest) error {
 		gpuText(want), r.Variable, *r.Visible, len(p.allowed), p.total)
 }
 
-// free returns the allowed devices that nobody holds, lowest first.
+// free returns the allowed devices that no app holds, lowest first.
 func (p *devicePool) free(holders map[string]string) []string {
 	var free []string
 	for _, g := range p.allowed {

@@ -22,11 +22,11 @@ type Launcher interface {
 	Terminate(r spec.Replica)
 	// Kill ends all of a running replica at once.
 	Kill(r spec.Replica)
-	// Exits hands out the end of every started attempt, once.
+	// Exits delivers the end of every started attempt, once.
 	Exits() <-chan Exit
 	// ErrorFile returns the error file of an attempt as JSON, nil if it wrote none.
 	ErrorFile(r spec.Replica, attempt int) []byte
-	// Checkpoints hands out the log checkpoints that came since the last call.
+	// Checkpoints returns the log checkpoints since the last call.
 	Checkpoints() []Checkpoint
 	// Ended is called with the app's final status, before that is published.
 	Ended(s *spec.Status) error
@@ -43,9 +43,9 @@ type Start struct {
 	Replica spec.Replica
 	Attempt int
 	Env     []string // added to the replica's environment, "K=V"
-	// Line is to be called with each line of output (either stream, without its end),
-	// by whoever reads it, until it returns true. It does not keep the line and does
-	// not block. nil: nobody wants lines.
+	// Line is called by the reader of the output with each line of either stream,
+	// without its end, until it returns true. It does not keep the line and does not
+	// block. nil: lines are not needed.
 	Line func(line []byte) bool
 }
 
@@ -58,7 +58,7 @@ type Started struct {
 	Err error
 }
 
-// ErrNotTried says that an attempt was not begun, through no fault of its own.
+// ErrNotTried says that an attempt was not begun since its batch was given up.
 var ErrNotTried = errors.New("not started: the app is to end")
 
 // Adopter is a Launcher whose replicas outlive the agent (Manifest.Containers). Its
@@ -76,22 +76,22 @@ type Adoption struct {
 	Attempt int
 	Process Process
 	Time    time.Time // when it began
-	// Line is that of its Start: it is to be called with what was written before, too.
+	// Line is that of Start; it is called with earlier output, too.
 	Line func(line []byte) bool
 }
 
 // AddressFinder is a Launcher whose replicas may have addresses of their own.
 type AddressFinder interface {
 	// Reach returns where a port of a running replica can be connected to; none if
-	// nobody knows yet. Any goroutine may call it.
+	// not known yet. Any goroutine may call it.
 	Addresses(ctx context.Context, r spec.Replica, port int) []Address
 }
 
 // Address is where a port is reached.
 type Address struct {
 	HostPort string // "host:port"
-	// Proxied: something before the port takes connections, whether anybody listens
-	// there or not, and closes them at once if not.
+	// Proxied: a proxy accepts connections to the port, and closes them at once if no
+	// process listens.
 	Proxied bool
 }
 
@@ -118,11 +118,11 @@ type Exit struct {
 	Code    int    // 128+n for signal n
 	Signal  string // "SIGKILL"
 	Usage   *Usage // nil: not known
-	// Msg says why it was killed or what else is to be known of its end, to stand
-	// behind "replica r/0 failed first: "; "": nothing.
+	// Msg says why it was killed or ended, to follow "replica r/0 failed first: "; "" if
+	// not known.
 	Msg string
-	// Lost says that what runs replicas ended this one, for no fault of the app's:
-	// whatever its code it did not succeed, and a restart costs no retry.
+	// Lost says that the engine ended the replica, not the app: whatever its code it did
+	// not succeed, and a restart costs no retry.
 	Lost bool
 }
 

@@ -2,6 +2,7 @@ package agent
 
 import (
 	"bytes"
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -12,6 +13,7 @@ import (
 	"syscall"
 	"time"
 
+	"torchx/runtime/machine"
 	"torchx/runtime/spec"
 )
 
@@ -113,4 +115,15 @@ func newAgent(b Bundle, m *Manifest, launcher Launcher, ready io.WriteCloser, l 
 		reports: reports{submitter: ready},
 		ending:  ending{grace: m.GracePeriod},
 	}, nil
+}
+
+// StoreOpener opens the history of a home.
+type StoreOpener func(ctx context.Context, home string) (Store, error)
+
+// Config is what the agent needs from its backend and from the program.
+type Config struct {
+	NewLauncher func(b Bundle, m *Manifest) (Launcher, error)
+	OpenStore   StoreOpener
+	// Total returns the resources that queued apps share, except GPUs; nil: the machine's.
+	Total func() (machine.Size, error)
 }

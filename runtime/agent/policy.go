@@ -9,7 +9,7 @@ import (
 )
 
 // policy decides when replicas start, stop and restart, as a pure state machine: it is
-// told what happened and answers what to do. It knows no clock, process or file, so that
+// told what happened and returns what to do. It knows no clock, process or file, so that
 // reconcile can replay an app's journal through it.
 type policy struct {
 	app         *spec.App
@@ -73,7 +73,7 @@ type lastAttempt struct {
 	process    Process
 	startedAt  *time.Time
 	ready      bool   // it has passed its probe
-	stopping   bool   // told to end by the policy
+	stopping   bool   // asked to end by the policy
 	killReason string // why it had to end: not ready in time, or killed for its memory
 	result
 }

@@ -11,7 +11,7 @@ import (
 )
 
 // Ports are picked below the range that Linux, macOS and IANA give to outgoing
-// connections (32768 and up), so that nobody takes one between pick and use.
+// connections (32768 and up), so that no connection takes one between pick and use.
 const (
 	portFirst = 10000
 	portLast  = 32767
@@ -34,7 +34,7 @@ func newPorts() *ports {
 	return &ports{picked: map[portKey]int{}, rounds: map[string]int{}, used: map[int]bool{}}
 }
 
-// env returns TORCHX_PORT_<NAME>=port for each port of the member's role, and
+// env returns TORCHX_PORT_<NAME>=port for each port of the replica's role, and
 // TORCHX_PORT_<ROLE>_<NAME> for those of the roles that it depends on.
 func (p *ports) env(g *policy, r *replica) []string {
 	round := g.appRestarts

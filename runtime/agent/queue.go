@@ -9,10 +9,9 @@ import (
 	"strings"
 )
 
-// A home keeps one entry in its folder "queue" for each app that waits, in the
-// order in which they came: "<ticket>-<folder>", whose content is the handle. An
-// app that may start, or ends, takes its entry away; that of a dead agent is taken
-// away by the one behind it.
+// A home has one entry in its folder "queue" for each waiting app, in order of arrival:
+// "<ticket>-<folder>", whose content is the handle. An app removes its entry when it
+// starts or ends; the next app in the queue removes that of a dead agent.
 const queueFolder = "queue"
 
 // ticketDigits makes the names of entries sort by number.

@@ -60,7 +60,7 @@ func (b Bundle) Tend(exe string) (*spec.Status, error) {
 func (b Bundle) revive(exe string) error {
 	lock, err := b.life().Acquire(reconcileWait)
 	if errors.Is(err, filelock.ErrHeld) {
-		return nil // somebody else does
+		return nil // another process starts one
 	}
 	if err != nil {
 		return err
@@ -75,7 +75,7 @@ func (b Bundle) revive(exe string) error {
 // reconcile needs the lock.
 func (b Bundle) reconcile() (*spec.Status, error) {
 	if s, err := b.Status(); err == nil && s.State.Terminal() {
-		return s, nil // it ended, or somebody else reconciled, before we had the lock
+		return s, nil // it ended, or another process reconciled it, before we had the lock
 	}
 	if b.isAdoptable() {
 		return b.Status() // its agent began and died before we had the lock

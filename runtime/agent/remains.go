@@ -12,7 +12,7 @@ import (
 // killWait bounds the wait for killed processes to be gone.
 const killWait = 5 * time.Second
 
-// endRemains kills what a dead agent's replicas left: the members of the recorded
+// endRemains kills what a dead agent's replicas left: processes of the recorded
 // sessions, and whatever carries the app's handle in its environment.
 func endRemains(handle string, starts []startRecord) {
 	boot := BootID()
@@ -46,7 +46,7 @@ func endRemains(handle string, starts []startRecord) {
 	}
 }
 
-// remains says what a dead agent's processes can be told by.
+// remains has what identifies the processes of a dead agent.
 type remains struct {
 	handle  string
 	leaders map[int]uint64    // session → start time of its leader

@@ -17,7 +17,7 @@ func (a *agent) resume() {
 	pending, err := a.replay()
 	if err != nil {
 		a.logError(err)
-		a.detached = true // nothing can be said of the app: whoever looks next tries again
+		a.detached = true // the app's state is unknown: the next command tries again
 		return
 	}
 	a.adopt()
@@ -103,7 +103,7 @@ func (a *agent) detach() error {
 }
 
 // isAdoptable reports whether an agent of containers has begun: when it dies, another
-// one goes on, and nobody else may say what became of the app.
+// one continues, and no other process decides what became of the app.
 func (b Bundle) isAdoptable() bool {
 	m, err := b.Manifest()
 	if err != nil || !m.Containers {

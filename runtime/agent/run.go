@@ -71,7 +71,7 @@ type reports struct {
 type ending struct {
 	grace         time.Duration
 	isResuming    bool // a former agent of this bundle died
-	detached      bool // told to end without a request: the next agent goes on
+	detached      bool // asked to end without a cancel request: the next agent continues
 	killNow       bool // kill instead of terminate
 	bundleDeleted bool
 }
@@ -81,7 +81,7 @@ func (a *agent) run() error {
 	defer close(a.closed)
 	failpoint.Hit(failpoint.AgentBegun)
 	if a.isResuming {
-		a.reply(readyAnswer{OK: true}) // nobody waits for what began long ago
+		a.reply(readyAnswer{OK: true})
 		a.resume()
 	} else {
 		a.begin()
@@ -99,7 +99,7 @@ func (a *agent) run() error {
 	return a.finish()
 }
 
-// begin starts the gang, unless a cancel came before the agent could hear it.
+// begin starts the app, unless it was cancelled before the agent ran.
 func (a *agent) begin() {
 	a.dirty = true
 	if cancel, force := a.bundle.cancelRequested(); cancel {
@@ -203,8 +203,8 @@ func (a *agent) recordExits(records []any) {
 	a.logError(err)
 }
 
-// handleDeleted ends an app whose folder is gone: nobody could look at it or
-// cancel it any more.
+// handleDeleted ends an app whose folder is gone, since commands can no longer show or
+// cancel it.
 func (a *agent) handleDeleted() {
 	a.bundleDeleted, a.dirty = true, true
 	a.perform(a.policy.cancel(a.now()))
@@ -248,8 +248,8 @@ func (a *agent) stop(r *replica) {
 	})
 }
 
-// handleSignal handles a signal: a request is in cancel.json, or somebody told the
-// agent itself to end, which means the same.
+// handleSignal handles a signal: a request is in cancel.json, or the agent itself was
+// asked to end, which means the same.
 func (a *agent) handleSignal() {
 	a.bundleDeleted = a.bundleDeleted || a.bundle.life().Deleted()
 	requested, force := a.bundle.cancelRequested()
@@ -280,71 +280,12 @@ func (a *agent) publish(now bool) {
 	a.dirty, a.written = false, time.Now()
 }
 
-// writeStatus leaves a folder alone that somebody is just deleting.
+// writeStatus does nothing if the folder was deleted.
 func (a *agent) writeStatus(s *spec.Status) error {
 	if a.bundleDeleted {
 		return nil
 	}
 	return a.bundle.writeStatus(s, false)
-}
-
-// finish ends what is left, then publishes the result: exits.jsonl has it,
-// status.json follows, SQLite last. It is there for everybody to see first and
-// made durable right after: a power cut in between can turn it into "agent died",
-// never a failure into a success.
-func (a *agent) finish() error {
-	a.leaveQueue()
-	a.endRemaining()
-	a.reserve.release() // for what follows
-	s := a.policy.finalStatus(a.manifest, a.now())
-	if a.bundleDeleted {
-		code := spec.ExitNotStarted
-		s.State, s.ExitCode, s.FirstFailure = spec.Failed, &code, nil
-		s.Msg = "the app's folder was deleted while it ran: its replicas were ended"
-	}
-	failpoint.Hit(failpoint.Ended)
-	a.logError(a.launcher.Ended(&s))
-	err := a.writeStatus(&s)
-	a.logError(err)
-	failpoint.Hit(failpoint.ResultWritten)
-	if err == nil && !a.bundleDeleted {
-		a.bundle.life().RemoveEntry()
-	}
-	if s.FirstFailure != nil && s.FirstFailure.StartedAt == nil {
-		a.reply(readyAnswer{Code: *s.ExitCode, Error: s.FirstFailure.Msg})
-	}
-	a.reply(readyAnswer{OK: true}) // cancelled before it began
-	a.recorder.put(&s, a.launcher.Checkpoints())
-	err = errors.Join(err, a.exits.Close(), a.bundle.sync(), a.starts.Close())
-	a.recorder.close()
-	if a.bundleDeleted { // only the history has its result: commands wait for that
-		a.bundle.life().RemoveEntry()
-	}
-	failpoint.Hit(failpoint.HistoryWritten)
-	return err
-}
-
-// endRemaining ends what replicas left behind; a forced cancel still counts.
-func (a *agent) endRemaining() {
-	kill, done := make(chan struct{}), make(chan struct{})
-	if a.killNow {
-		close(kill)
-	}
-	go func() {
-		defer close(done)
-		a.launcher.Finish(a.grace, kill)
-	}()
-	for {
-		select {
-		case <-done:
-			return
-		case <-a.signals:
-			if _, force := a.bundle.cancelRequested(); force && !a.killNow {
-				a.killNow = true
-				close(kill)
-			}
-		}
-	}
 }
 
 // logError keeps trouble that must not end the app.

@@ -96,7 +96,7 @@ func (a *agent) env(r *replica) []string {
 	return append(a.ports.env(a.policy, r), a.deviceEnv(r)...)
 }
 
-// launch lets the launcher start a batch and gives up when the agent is told to end.
+// launch lets the launcher start a batch and gives up when a signal comes.
 func (a *agent) launch(starts []Start) []Started {
 	ctx, giveUp := context.WithCancel(context.Background())
 	defer giveUp()

@@ -9,8 +9,7 @@ import (
 	"torchx/runtime/spec"
 )
 
-// maxPast bounds the attempts that a status remembers: the history has them all
-// by then.
+// maxPast bounds the past attempts in a status; the history has all.
 const maxPast = 1000
 
 func (r *replica) status() spec.ReplicaStatus {
@@ -64,7 +63,7 @@ func (p *policy) state() spec.State {
 	return spec.Pending
 }
 
-// finalStatus adds the result of a gang that is done.
+// finalStatus adds the result of an app that is done.
 func (p *policy) finalStatus(m *Manifest, now time.Time) spec.Status {
 	s := p.status(m)
 	state, code := p.conclusion()
