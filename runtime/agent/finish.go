@@ -2,6 +2,7 @@ package agent
 
 import (
 	"errors"
+
 	"torchx/runtime/failpoint"
 	"torchx/runtime/spec"
 )

@@ -7,8 +7,8 @@ import (
 	"path/filepath"
 	"time"
 
-	"torchx/runtime/history"
 	"torchx/runtime/filelock"
+	"torchx/runtime/history"
 	"torchx/runtime/machine"
 	"torchx/runtime/spec"
 )
