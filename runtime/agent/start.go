@@ -21,7 +21,7 @@ func (a *agent) perform(acts []action) {
 		if batches[act.delay] == nil {
 			order = append(order, act.delay)
 		}
-		batches[act.delay] = append(batches[act.delay], pendingStart{act.start, act.start.next})
+		batches[act.delay] = append(batches[act.delay], pendingStart{act.start, act.start.nextAttempt})
 	}
 	for _, delay := range order {
 		batch := batches[delay]
@@ -36,25 +36,25 @@ func (a *agent) perform(acts []action) {
 // pendingStart is an attempt that was asked for; it may not be wanted any more
 // when its time comes.
 type pendingStart struct {
-	member  *member
+	member  *replica
 	attempt int
 }
 
 // start begins a batch and acts on what became of it when all of it is known.
 func (a *agent) start(batch []pendingStart) {
-	var members []*member
+	var replicas []*replica
 	var starts []Start
 	for _, p := range batch {
-		if !a.gang.canStart(p.member, p.attempt) {
+		if !a.policy.canStart(p.member, p.attempt) {
 			continue
 		}
-		if !a.gang.admit(p.member, a.now()) {
+		if !a.policy.dependenciesMet(p.member, a.now()) {
 			a.dirty = true
 			continue
 		}
-		members = append(members, p.member)
+		replicas = append(replicas, p.member)
 		starts = append(starts, Start{
-			Replica: p.member.key, Attempt: p.attempt, Env: a.env(p.member), Line: a.lineWatch(p.member, p.attempt),
+			Replica: p.member.key, Attempt: p.attempt, Env: a.env(p.member), Line: a.lineProbe(p.member, p.attempt),
 		})
 	}
 	if len(starts) == 0 {
@@ -63,41 +63,40 @@ func (a *agent) start(batch []pendingStart) {
 	var refused error
 	for i, s := range a.launch(starts) {
 		if s.Err == nil {
-			a.began(members[i], starts[i].Attempt, s)
+			a.recordStart(replicas[i], starts[i].Attempt, s)
 		} else if refused == nil || errors.Is(refused, ErrNotTried) {
 			refused = s.Err
 		}
 	}
 	a.dirty = true
 	if refused != nil && !errors.Is(refused, ErrNotTried) {
-		a.refuse(refused)
+		a.refuseStart(refused)
 		return
 	}
-	a.perform(a.gang.unblocked(a.now()))
+	a.perform(a.policy.startUnblocked(a.now()))
 }
 
-// began puts a start on record.
-func (a *agent) began(m *member, attempt int, s Started) {
+// recordStart puts a start on record.
+func (a *agent) recordStart(r *replica, attempt int, s Started) {
 	failpoint.Hit(failpoint.Forked)
-	p, now := s.Process, a.clock.at(s.Time)
-	a.note(a.starts.append(startRecord{
-		Seq: a.nextSeq(), Time: now, Role: m.key.Role, Replica: m.key.ID, Attempt: attempt,
-		PID: p.PID, StartTime: p.StartTime, BootID: a.bootID, Cgroup: p.Cgroup, Output: p.Output, Hostname: p.Hostname, ID: p.ID, Engine: p.Engine,
+	now := a.clock.at(s.Time)
+	a.logError(a.starts.append(startRecord{
+		Seq: a.nextSeq(), Time: now, Role: r.key.Role, Replica: r.key.ID, Attempt: attempt, BootID: a.bootID, Process: s.Process,
 	}))
 	failpoint.Hit(failpoint.StartRecorded)
-	a.gang.running(m, p, now)
-	a.watchReady(m, attempt)
+	a.policy.noteStarted(r, s.Process, now)
+	a.startProbe(r, attempt)
 }
 
 // env is what an attempt gets beside the variables of its role.
-func (a *agent) env(m *member) []string {
+func (a *agent) env(r *replica) []string {
 	if a.manifest.Containers {
 		return nil
 	}
-	return append(a.ports.env(a.gang, m), a.deviceEnv(m)...)
+	return append(a.ports.env(a.policy, r), a.deviceEnv(r)...)
 }
 
-// launch lets the launcher start a batch and gives up when the agent is told to end.
+// launch lets the launcher start a batch and gives up when a signal comes.
 func (a *agent) launch(starts []Start) []Started {
 	ctx, giveUp := context.WithCancel(context.Background())
 	defer giveUp()
@@ -108,7 +107,7 @@ func (a *agent) launch(starts []Start) []Started {
 		case started := <-done:
 			return started
 		case <-a.signals:
-			a.unheard++
+			a.pendingSignals++
 			giveUp()
 		}
 	}

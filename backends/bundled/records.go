@@ -36,7 +36,7 @@ func (a *Apps) noteUnrecorded(id string) {
 	}
 }
 
-// Recalled takes the note of an app away.
+// MarkRecorded takes the note of an app away.
 func (a *Apps) MarkRecorded(_ context.Context, id string) error {
 	err := os.Remove(a.unrecorded(id))
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
@@ -45,7 +45,7 @@ func (a *Apps) MarkRecorded(_ context.Context, id string) error {
 	return nil
 }
 
-// Recall reads bundles.
+// AppRecords reads bundles.
 func (a *Apps) AppRecords(_ context.Context, all bool) ([]backend.AppRecord, error) {
 	bundles, err := a.recallable(all)
 	if err != nil {

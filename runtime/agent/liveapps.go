@@ -7,80 +7,80 @@ import (
 	"path/filepath"
 	"time"
 
-	"torchx/runtime/history"
 	"torchx/runtime/filelock"
+	"torchx/runtime/history"
 	"torchx/runtime/machine"
 	"torchx/runtime/spec"
 )
 
-// party is a live app of the home as one that asks for admission sees it.
-type party struct {
-	key    history.AppKey
-	handle string
-	demand machine.Size
-	queues bool
-	claim  *claim // nil: it has not been given anything (yet)
+// liveApp is a live app of the home as one that asks for admission sees it.
+type liveApp struct {
+	key        history.AppKey
+	handle     string
+	demand     machine.Size
+	isQueued   bool
+	allocation *allocation // nil: it has not been given anything (yet)
 }
 
 // admitted reports whether the app has its part of the machine.
-func (p *party) admitted() bool { return !p.queues || p.claim != nil }
+func (p *liveApp) admitted() bool { return !p.isQueued || p.allocation != nil }
 
-// census counts who lives beside one app. What it has read of a manifest it keeps,
+// liveAppReader counts who lives beside one app. What it has read of a manifest it keeps,
 // since those never change.
-type census struct {
-	self  Bundle
-	known map[string]counted // by folder
+type liveAppReader struct {
+	self   Bundle
+	cached map[string]cachedApp // by folder
 }
 
-type counted struct {
-	mark  os.FileInfo // another file: another app of that name
-	party party
+type cachedApp struct {
+	entry os.FileInfo // another file: another app of that name
+	app   liveApp
 }
 
-// take returns the live apps but the caller's own, and whether there are dead ones
+// read returns the live apps but the caller's own, and whether there are dead ones
 // that nobody has looked after yet.
-func (c *census) take() (live []party, dead bool, err error) {
+func (c *liveAppReader) read() (live []liveApp, dead bool, err error) {
 	home := c.self.home()
 	entries, err := LiveEntries(liveDir(home))
 	if err != nil {
 		return nil, false, fmt.Errorf("look for live apps: %w", err)
 	}
-	known := make(map[string]counted, len(entries))
+	known := make(map[string]cachedApp, len(entries))
 	for _, e := range entries {
 		b := BundleOf(home, e.Name())
 		mark, err := e.Info()
 		if err != nil || b == c.self {
 			continue
 		}
-		if !b.alive() {
+		if !b.isLive() {
 			_, err := os.Lstat(b.life().Entry())
 			dead = dead || err == nil
 			continue
 		}
-		n, ok := c.known[e.Name()]
-		if !ok || !os.SameFile(n.mark, mark) {
-			n = counted{mark, b.party()}
+		n, ok := c.cached[e.Name()]
+		if !ok || !os.SameFile(n.entry, mark) {
+			n = cachedApp{mark, b.liveApp()}
 		}
 		known[e.Name()] = n
-		p := n.party
-		if p.claim, err = b.claim(); err != nil {
+		p := n.app
+		if p.allocation, err = b.allocation(); err != nil {
 			return nil, false, fmt.Errorf("see what app %s has: %w", e.Name(), err)
 		}
 		live = append(live, p)
 	}
-	c.known = known
+	c.cached = known
 	return live, dead, nil
 }
 
-// party reads what does not change of an app. One whose folder is being deleted is
+// liveApp reads what does not change of an app. One whose folder is being deleted is
 // known by its mark only.
-func (b Bundle) party() party {
+func (b Bundle) liveApp() liveApp {
 	m, err := b.Manifest()
 	if err == nil {
-		return party{key: history.AppKey{Backend: m.Backend, ID: m.ID}, handle: m.Handle, demand: demandOf(m.App), queues: m.Queue}
+		return liveApp{key: history.AppKey{Backend: m.Backend, ID: m.ID}, handle: m.Handle, demand: resourcesOf(m.App), isQueued: m.Queue}
 	}
-	h, _ := readHolder(b.life().Entry()) // nobody, if that is unreadable as well
-	p := party{handle: h.Handle}
+	h, _ := readHolder(b.life().Entry()) // empty if that is unreadable as well
+	p := liveApp{handle: h.Handle}
 	if handle, err := spec.ParseHandle(h.Handle); err == nil {
 		p.key = history.AppKey{Backend: handle.Backend, ID: handle.AppID}
 	}

@@ -8,28 +8,28 @@ import (
 	"torchx/runtime/spec"
 )
 
-// goOn takes up what a former agent of the bundle left: the journal brings the
+// resume takes up what a former agent of the bundle left: the journal brings the
 // policy to where it was, replicas that are on record as running are adopted, and
 // what was wanted but not done is done now. A kill at any point leaves a journal
 // that says the same or more, so the next agent does the same again.
-func (a *agent) goOn() {
+func (a *agent) resume() {
 	a.dirty = true
 	pending, err := a.replay()
 	if err != nil {
-		a.note(err)
-		a.left = true // nothing can be said of the app: whoever looks next tries again
+		a.logError(err)
+		a.detached = true // the app's state is unknown: the next command tries again
 		return
 	}
 	a.adopt()
 	cancel, force := a.bundle.cancelRequested()
-	a.forced = force
-	for _, m := range a.gang.replicas {
-		if m.stopping && m.state == spec.Running {
-			a.stop(m)
+	a.killNow = force
+	for _, r := range a.policy.replicas {
+		if r.stopping && r.state == spec.Running {
+			a.stop(r)
 		}
 	}
 	if cancel {
-		a.perform(a.gang.cancel(a.now()))
+		a.perform(a.policy.cancel(a.now()))
 	}
 	a.perform(pending)
 }
@@ -41,27 +41,27 @@ func (a *agent) replay() ([]action, error) {
 	if err := errors.Join(err, err2); err != nil {
 		return nil, fmt.Errorf("adopt: %w", err)
 	}
-	due := map[*member]time.Time{}
-	replayInto(a.gang, a.manifest.SubmittedAt, starts, exits, func(acts []action, at time.Time) {
+	due := map[*replica]time.Time{}
+	replayInto(a.policy, a.manifest.SubmittedAt, starts, exits, func(acts []action, at time.Time) {
 		for _, act := range acts {
 			if act.start != nil {
 				due[act.start] = at.Add(act.delay)
 			}
 		}
-		a.gang.hold(acts, at)
+		a.policy.noteBlocked(acts, at)
 	})
 	a.seq = lastSeq(starts, exits)
 	a.clock = clock{last: latest(a.manifest, starts, exits)}
-	for _, m := range a.gang.replicas {
-		if m.code != nil {
-			m.errFile = a.launcher.ErrorFile(m.key, m.attempt)
+	for _, r := range a.policy.replicas {
+		if r.exitCode != nil {
+			r.errorFile = a.launcher.ErrorFile(r.key, r.attempt)
 		}
 	}
 	var pending []action
 	now := a.now() // the same for all: what was to start together still does
-	for _, m := range a.gang.replicas {
-		if m.state == spec.Pending {
-			pending = append(pending, action{start: m, delay: max(0, due[m].Sub(now))})
+	for _, r := range a.policy.replicas {
+		if r.state == spec.Pending {
+			pending = append(pending, action{start: r, delay: max(0, due[r].Sub(now))})
 		}
 	}
 	return pending, nil
@@ -69,11 +69,11 @@ func (a *agent) replay() ([]action, error) {
 
 // lastSeq is the number of the last record in both journals.
 func lastSeq(starts []startRecord, exits []exitRecord) (last int) {
-	for _, r := range starts {
-		last = max(last, r.Seq)
+	for _, start := range starts {
+		last = max(last, start.Seq)
 	}
-	for _, r := range exits {
-		last = max(last, r.Seq)
+	for _, exit := range exits {
+		last = max(last, exit.Seq)
 	}
 	return last
 }
@@ -85,26 +85,26 @@ func (a *agent) adopt() {
 		return
 	}
 	var running []Adoption
-	for _, m := range a.gang.replicas {
-		if m.state == spec.Running {
-			a.watchReady(m, m.attempt)
-			running = append(running, Adoption{Replica: m.key, Attempt: m.attempt, Process: m.process, Time: *m.started, Line: a.lineWatch(m, m.attempt)})
+	for _, r := range a.policy.replicas {
+		if r.state == spec.Running {
+			a.startProbe(r, r.attempt)
+			running = append(running, Adoption{Replica: r.key, Attempt: r.attempt, Process: r.process, Time: *r.startedAt, Line: a.lineProbe(r, r.attempt)})
 		}
 	}
 	adopter.Adopt(running)
 }
 
-// leave ends the agent but not the app: the next command starts another agent.
-func (a *agent) leave() error {
+// detach ends the agent but not the app: the next command starts another agent.
+func (a *agent) detach() error {
 	a.publish(true)
 	err := errors.Join(a.exits.Close(), a.starts.Close())
 	a.recorder.close()
 	return err
 }
 
-// adoptable reports whether an agent of containers has begun: when it dies, another
-// one goes on, and nobody else may say what became of the app.
-func (b Bundle) adoptable() bool {
+// isAdoptable reports whether an agent of containers has begun: when it dies, another
+// one continues, and no other process decides what became of the app.
+func (b Bundle) isAdoptable() bool {
 	m, err := b.Manifest()
 	if err != nil || !m.Containers {
 		return false

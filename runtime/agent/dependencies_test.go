@@ -30,24 +30,24 @@ func probed(more func(*spec.Role)) func(*spec.Role) {
 // pass tells that a replica has passed its probe and returns what the gang did.
 func (s *script) pass(name string) string {
 	s.did = nil
-	m := s.member(name)
-	s.act(s.g.passed(m, m.attempt, s.time))
+	r := s.member(name)
+	s.act(s.g.probePassed(r, r.attempt, s.time))
 	return strings.Join(s.did, ", ")
 }
 
 // late tells that the time of a replica's probe is over.
 func (s *script) late(name string) string {
 	s.did = nil
-	m := s.member(name)
-	s.act(s.g.late(m, m.attempt))
+	r := s.member(name)
+	s.act(s.g.probeTimedOut(r, r.attempt))
 	return strings.Join(s.did, ", ")
 }
 
 func (s *script) expectMsg(name, want string) {
 	s.t.Helper()
 	st := s.g.status(&Manifest{App: s.g.app})
-	m := s.member(name)
-	if got := st.Replica(m.key).Msg; got != want {
+	r := s.member(name)
+	if got := st.Replica(r.key).Msg; got != want {
 		s.t.Errorf("the status of %s says %q, want %q", name, got, want)
 	}
 }
@@ -126,7 +126,7 @@ func TestOrderWithoutFailFast(t *testing.T) {
 	s.expect(s.exit("db/0", 3), "")
 	s.expectMsg("web/0", "not started: it waited for role db to be ready")
 	s.expectMsg("report/1", "not started: it waited for role web to succeed")
-	if s.g.done() {
+	if s.g.isDone() {
 		t.Error("done while a replica runs")
 	}
 	s.exit("other/0", 0)
@@ -187,10 +187,10 @@ func TestOrderTimeout(t *testing.T) {
 	s := newScript(t, true, role("db", 1, probed(retries(spec.RetryReplica, 1))), role("web", 1, needs("db ready")))
 	s.expect(s.late("db/0"), "stop db/0")
 	s.expect(s.pass("db/0"), "") // too late
-	s.expect(s.exit("db/0", overdueCode), "start db/0#1")
+	s.expect(s.exit("db/0", exitProbeTimeout), "start db/0#1")
 	s.expect(s.late("db/0"), "stop db/0")
-	s.expect(s.exit("db/0", overdueCode), "")
-	s.expectEnd(spec.Failed, overdueCode, spec.Failed, spec.Cancelled)
+	s.expect(s.exit("db/0", exitProbeTimeout), "")
+	s.expectEnd(spec.Failed, exitProbeTimeout, spec.Failed, spec.Cancelled)
 	s.expectMsg("db/0", "not ready within 30 s (port 80)")
 	if want := "replica db/0 failed first: not ready within 30 s (port 80)"; s.g.describe() != want {
 		t.Errorf("the app says %q, want %q", s.g.describe(), want)
@@ -201,32 +201,32 @@ func TestOrderTimeout(t *testing.T) {
 // the events. The start of web is between two exits.
 func TestReplayOrder(t *testing.T) {
 	t.Parallel()
-	m := &Manifest{FailFast: true, App: &spec.App{Name: "app", Roles: []spec.Role{
+	m := &Manifest{Lifecycle: Lifecycle{FailFast: true}, App: &spec.App{Name: "app", Roles: []spec.Role{
 		role("db", 1, probed(retries(spec.RetryApplication, 1))), role("web", 1, needs("db ready")),
 	}}}
 	start := func(seq int, role string, attempt int) startRecord {
-		return startRecord{Seq: seq, Time: at(int64(-seq)), Role: role, Attempt: attempt, PID: seq} // the clock runs backwards
+		return startRecord{Seq: seq, Time: at(int64(-seq)), Role: role, Attempt: attempt, Process: Process{PID: seq}} // the clock runs backwards
 	}
 	exit := func(seq int, role string, attempt, code int) exitRecord {
 		return exitRecord{Seq: seq, Time: at(int64(-seq)), Role: role, Attempt: attempt, Code: code}
 	}
 	starts := []startRecord{start(1, "db", 0), start(3, "db", 1), start(4, "web", 0)}
 	exits := []exitRecord{exit(2, "db", 0, 1), exit(5, "db", 1, 0), exit(6, "web", 0, 0)}
-	s := replay(m, starts, exits, false)
+	s := replayResult(m, starts, exits, false)
 	if s.State != spec.Succeeded || s.Roles[0].Replicas[0].Attempt != 1 || s.Roles[1].Replicas[0].Attempt != 0 {
 		t.Errorf("replay gives %v %+v", s.State, s.Roles)
 	}
 	// The agent died when db had failed for good and was recorded so.
 	m.FailFast = false
-	s = replay(m, starts[:2], []exitRecord{exits[0], exit(5, "db", 1, 7)}, false)
+	s = replayResult(m, starts[:2], []exitRecord{exits[0], exit(5, "db", 1, 7)}, false)
 	if web := s.Roles[1].Replicas[0]; s.State != spec.Failed || *s.ExitCode != 7 || web.State != spec.Cancelled || web.Msg == "" {
 		t.Errorf("replay gives %v %v %+v", s.State, *s.ExitCode, web)
 	}
 	// db was ended because it was not ready in time.
-	late := exit(5, "db", 1, overdueCode)
+	late := exit(5, "db", 1, exitProbeTimeout)
 	late.Msg = "not ready within 30 s (port 80)"
-	s = replay(m, starts[:2], []exitRecord{exits[0], late}, false)
-	if db := s.Roles[0].Replicas[0]; *s.ExitCode != overdueCode || db.Msg != late.Msg {
+	s = replayResult(m, starts[:2], []exitRecord{exits[0], late}, false)
+	if db := s.Roles[0].Replicas[0]; *s.ExitCode != exitProbeTimeout || db.Msg != late.Msg {
 		t.Errorf("replay gives %v %+v", *s.ExitCode, db)
 	}
 }
@@ -236,12 +236,12 @@ func TestOrderOfMany(t *testing.T) {
 	t.Parallel()
 	const n = 2000
 	s := newScript(t, true, role("web", n, needs("db ready")), role("db", n, probed(nil)))
-	for _, m := range s.g.replicas[n:] {
-		s.act(s.g.passed(m, 0, s.time))
+	for _, r := range s.g.replicas[n:] {
+		s.act(s.g.probePassed(r, 0, s.time))
 	}
-	for _, m := range s.g.replicas {
-		if m.state != spec.Running {
-			t.Fatalf("%v is %v", m.key, m.state)
+	for _, r := range s.g.replicas {
+		if r.state != spec.Running {
+			t.Fatalf("%v is %v", r.key, r.state)
 		}
 	}
 }

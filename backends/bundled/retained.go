@@ -54,7 +54,7 @@ func (a *Apps) freeLogs(folder string) string {
 	}
 }
 
-// Keeps tells which logs stay: those of a log_dir always do.
+// RetainableLogs tells which logs stay: those of a log_dir always do.
 func (a *Apps) RetainableLogs(_ context.Context, id string, o backend.DeleteOptions) (*backend.RetainedLogs, error) {
 	s, err := a.inspect(id)
 	if err != nil {
@@ -106,7 +106,7 @@ func begun(r *spec.ReplicaStatus) int {
 	return r.Attempt
 }
 
-// Kept opens a log that Delete left.
+// OpenRetainedLogs opens a log that Delete left.
 func (a *Apps) OpenRetainedLogs(_ context.Context, k *backend.RetainedLogs, r spec.Replica, o backend.LogOptions) (backend.LogReader, error) {
 	attempts := -1
 	for _, role := range k.Roles {

@@ -78,8 +78,9 @@ func (c *containers) Finish(time.Duration, <-chan struct{}) {}
 func orphan(t *testing.T, starts []startRecord, exits []exitRecord, roles ...spec.Role) (Bundle, *filelock.Lock, *Manifest) {
 	t.Helper()
 	m := &Manifest{
-		Version: 1, ID: "x", Backend: "docker", Handle: "docker://torchx/x", Home: t.TempDir(), Containers: true,
-		App: &spec.App{Name: "x", Roles: roles}, SubmittedAt: time.Now(), FailFast: true,
+		Version: 1, ID: "x", Backend: "docker", Handle: "docker://torchx/x", Home: t.TempDir(),
+		App: &spec.App{Name: "x", Roles: roles}, SubmittedAt: time.Now(),
+		Lifecycle: Lifecycle{FailFast: true, Containers: true},
 	}
 	b, lock, err := Create(m)
 	if err != nil {
@@ -93,11 +94,11 @@ func orphan(t *testing.T, starts []startRecord, exits []exitRecord, roles ...spe
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, r := range starts {
-		err = a.starts.append(r)
+	for _, start := range starts {
+		err = a.starts.append(start)
 	}
-	for _, r := range exits {
-		err = a.exits.append(r)
+	for _, exit := range exits {
+		err = a.exits.append(exit)
 	}
 	if err != nil || a.starts.Close() != nil || a.exits.Close() != nil {
 		t.Fatal(err)
@@ -115,7 +116,7 @@ func goOn(t *testing.T, b Bundle, m *Manifest, c *containers) *spec.Status {
 		t.Fatal(err)
 	}
 	a.recorder = newRecorder(NewHistory(m.Home, func(context.Context, string) (Store, error) { return nil, os.ErrNotExist }), m.Backend, m.ID, l)
-	a.adopts, a.signals = true, make(chan os.Signal)
+	a.isResuming, a.signals = true, make(chan os.Signal)
 	if err := a.run(); err != nil {
 		t.Fatal(err)
 	}
@@ -126,7 +127,7 @@ func goOn(t *testing.T, b Bundle, m *Manifest, c *containers) *spec.Status {
 	return s
 }
 
-func id(r startRecord, id string) startRecord { r.ID = id; return r }
+func id(start startRecord, id string) startRecord { start.ID = id; return start }
 
 func TestAdopt(t *testing.T) {
 	t.Parallel()

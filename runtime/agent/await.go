@@ -14,51 +14,50 @@ const (
 	frontTick = time.Second
 	// backTick is the same for those further back.
 	backTick = 2 * time.Second
-	// watchedPlaces is how many at the front are told of changes at once. The system
-	// has some 128 watchers for all programs of a user: a long queue leaves them alone.
-	watchedPlaces = 8
+	// watchedEntries is how many apps at the front watch for changes. The system has
+	// some 128 watchers for all programs of a user.
+	watchedEntries = 8
 	// settleTime joins changes that come together.
 	settleTime = 5 * time.Millisecond
 )
 
-// admit starts the gang as soon as the app may start: at once, or when its turn
-// in the queue has come.
-func (a *agent) admit() {
-	if !a.manifest.asks() {
-		a.perform(a.gang.begin())
+// requestAdmission starts all replicas as soon as the app is admitted.
+func (a *agent) requestAdmission() {
+	if !a.manifest.needsAdmission() {
+		a.perform(a.policy.startAll())
 		return
 	}
-	q, err := newAdmission(a.bundle, a.manifest, a.config, a.log)
+	ad, err := newAdmission(a.bundle, a.manifest, a.config, a.log)
 	if err != nil {
-		a.refuse(err)
+		a.refuseStart(err)
 		return
 	}
-	a.admission = q
-	v, err := q.try(true)
+	a.admission = ad
+	v, err := ad.decideOnce(true)
 	if err != nil {
-		a.withdraw()
-		a.refuse(err)
+		a.leaveQueue()
+		a.refuseStart(err)
 		return
 	}
-	a.decided(v)
-	if v.claim == nil {
-		go a.wait(q)
+	a.applyVerdict(v)
+	if v.allocation == nil {
+		go a.awaitAdmission(ad)
 	}
 }
 
-// decided acts on an answer.
-func (a *agent) decided(v verdict) {
-	a.dirty = a.dirty || a.gang.note != v.waiting
-	a.gang.note = v.waiting
-	if v.claim != nil {
-		a.gang.assign(v.claim)
+// applyVerdict acts on an answer.
+func (a *agent) applyVerdict(v verdict) {
+	a.dirty = a.dirty || a.policy.queueReason != v.waitReason
+	a.policy.queueReason = v.waitReason
+	if v.allocation != nil {
+		a.policy.assignDevices(v.allocation)
 		a.dirty = true
-		a.perform(a.gang.begin())
+		a.perform(a.policy.startAll())
 	}
 }
 
-// withdraw gives the app's place up; what it has ends with its mark.
-func (a *agent) withdraw() {
+// leaveQueue gives the app's place up; what it has ends with its mark.
+func (a *agent) leaveQueue() {
 	if a.admission == nil {
 		return
 	}
@@ -71,38 +70,38 @@ func (a *agent) withdraw() {
 // settleAdmission is for an app whose agent died: its place in the queue is free, and
 // its status says what it had.
 func (b Bundle) settleAdmission(m *Manifest, s *spec.Status) {
-	if !m.asks() {
+	if !m.needsAdmission() {
 		return
 	}
-	c, _ := b.claim() // a damaged one: then nothing is said about it
+	allocated, _ := b.allocation() // a damaged one: then nothing is said about it
 	if m.Queue {
 		b.dequeue()
-		if c == nil && s.State == spec.Failed && s.StartedAt == nil {
+		if allocated == nil && s.State == spec.Failed && s.StartedAt == nil {
 			s.Msg = "agent died while the app was queued: its process was killed or the machine went down; nothing was started"
 		}
 	}
-	if c == nil {
+	if allocated == nil {
 		return
 	}
-	for _, d := range c.Devices {
+	for _, d := range allocated.Devices {
 		if r := s.Replica(spec.Replica{Role: d.Role, ID: d.Replica}); r != nil {
 			r.Devices = d.Devices
 		}
 	}
 }
 
-// wait tries again at each change until the app is admitted or has ended.
-func (a *agent) wait(q *admission) {
-	w := newQueueWatch(q.bundle.home())
+// awaitAdmission tries again at each change until the app is admitted or has ended.
+func (a *agent) awaitAdmission(ad *admission) {
+	w := newQueueWatch(ad.bundle.home())
 	defer w.close()
-	for !q.withdrawn.Load() {
-		v, err := q.try(false)
-		if err != nil && !q.withdrawn.Load() {
+	for !ad.withdrawn.Load() {
+		v, err := ad.decideOnce(false)
+		if err != nil && !ad.withdrawn.Load() {
 			a.log.Print(err)
-			v = verdict{waiting: queuedPrefix + "waits, since it cannot be seen whether there is room: " + err.Error()}
+			v = verdict{waitReason: queuedPrefix + "waits, since it cannot be seen whether there is room: " + err.Error()}
 		}
-		a.post(func() { a.decided(v) })
-		if v.claim != nil || !w.changed(q.before < watchedPlaces, a.closed) {
+		a.post(func() { a.applyVerdict(v) })
+		if v.allocation != nil || !w.changed(ad.position < watchedEntries, a.closed) {
 			return
 		}
 	}
@@ -123,7 +122,7 @@ func (w *queueWatch) changed(front bool, closed <-chan struct{}) bool {
 	if front {
 		interval = frontTick
 		if w.watcher == nil && w.begin() {
-			return true // what changed before is not told
+			return true // earlier changes gave no event
 		}
 	}
 	var events <-chan fsnotify.Event

@@ -2,6 +2,7 @@ package agent
 
 import (
 	"fmt"
+	"math/rand/v2"
 	"slices"
 	"strings"
 	"testing"
@@ -35,18 +36,18 @@ func elastic(minimum int, more func(*spec.Role)) func(*spec.Role) {
 // script drives a gang as the agent would, with starts carried out at once.
 type script struct {
 	t    *testing.T
-	g    *gang
+	g    *policy
 	did  []string
 	time time.Time
 }
 
 func newScript(t *testing.T, failFast bool, roles ...spec.Role) *script {
-	s := &script{t: t, g: newGang(&spec.App{Name: "app", Roles: roles}, failFast), time: time.Unix(1000, 0)}
-	s.act(s.g.begin())
+	s := &script{t: t, g: newPolicy(&spec.App{Name: "app", Roles: roles}, failFast), time: time.Unix(1000, 0)}
+	s.act(s.g.startAll())
 	return s
 }
 
-func (s *script) member(name string) *member {
+func (s *script) member(name string) *replica {
 	var k spec.Replica
 	role, id, _ := strings.Cut(name, "/")
 	k.Role = role
@@ -63,10 +64,10 @@ func (s *script) act(acts []action) {
 			s.did = append(s.did, fmt.Sprintf("stop %s/%d", a.stop.key.Role, a.stop.key.ID))
 			continue
 		}
-		if s.g.canStart(a.start, a.start.next) && s.g.admit(a.start, s.time) {
-			s.did = append(s.did, fmt.Sprintf("start %s/%d#%d", a.start.key.Role, a.start.key.ID, a.start.next))
-			s.g.running(a.start, Process{PID: 1}, s.time)
-			s.act(s.g.unblocked(s.time))
+		if s.g.canStart(a.start, a.start.nextAttempt) && s.g.dependenciesMet(a.start, s.time) {
+			s.did = append(s.did, fmt.Sprintf("start %s/%d#%d", a.start.key.Role, a.start.key.ID, a.start.nextAttempt))
+			s.g.noteStarted(a.start, Process{PID: 1}, s.time)
+			s.act(s.g.startUnblocked(s.time))
 		}
 	}
 }
@@ -75,7 +76,7 @@ func (s *script) act(acts []action) {
 func (s *script) exit(name string, code int) string {
 	s.did = nil
 	s.time = s.time.Add(time.Second)
-	s.act(s.g.exited(s.member(name), Exit{Code: code, Time: s.time}))
+	s.act(s.g.noteExited(s.member(name), Exit{Code: code, Time: s.time}))
 	return strings.Join(s.did, ", ")
 }
 
@@ -88,15 +89,15 @@ func (s *script) expect(got, want string) {
 
 func (s *script) expectEnd(state spec.State, code int, states ...spec.State) {
 	s.t.Helper()
-	if !s.g.done() {
+	if !s.g.isDone() {
 		s.t.Fatal("the gang is not done")
 	}
-	if gotState, gotCode := s.g.result(); gotState != state || gotCode != code {
+	if gotState, gotCode := s.g.conclusion(); gotState != state || gotCode != code {
 		s.t.Errorf("result is %v %d, want %v %d", gotState, gotCode, state, code)
 	}
 	var got []spec.State
-	for _, m := range s.g.replicas {
-		got = append(got, m.state)
+	for _, r := range s.g.replicas {
+		got = append(got, r.state)
 	}
 	if !slices.Equal(got, states) {
 		s.t.Errorf("replica states are %v, want %v", got, states)
@@ -109,7 +110,7 @@ func TestGangSucceeds(t *testing.T) {
 	s.expect(strings.Join(s.did, ", "), "start a/0#0, start a/1#0, start b/0#0")
 	s.exit("a/0", 0)
 	s.exit("b/0", 0)
-	if s.g.done() {
+	if s.g.isDone() {
 		t.Error("done while a replica runs")
 	}
 	s.expect(s.exit("a/1", 0), "")
@@ -123,7 +124,7 @@ func TestGangFailFast(t *testing.T) {
 	s.expect(s.exit("a/1", 7), "stop a/0")
 	s.exit("a/0", 143)
 	s.expectEnd(spec.Failed, 7, spec.Cancelled, spec.Failed, spec.Succeeded)
-	if f := s.g.firstStatus; f.ID != 1 || *f.ExitCode != 7 {
+	if f := s.g.firstFailure; f.ID != 1 || *f.ExitCode != 7 {
 		t.Errorf("first failure is %+v", f)
 	}
 }
@@ -226,7 +227,7 @@ func TestGangCancel(t *testing.T) {
 func TestGangCancelDuringBackoff(t *testing.T) {
 	t.Parallel()
 	s := newScript(t, true, role("a", 1, retries(spec.RetryReplica, 1)))
-	acts := s.g.exited(s.member("a/0"), Exit{Code: 1, Time: s.time})
+	acts := s.g.noteExited(s.member("a/0"), Exit{Code: 1, Time: s.time})
 	if len(acts) != 1 || acts[0].delay != backoffFirst {
 		t.Fatalf("actions are %+v, want one start after %v", acts, backoffFirst)
 	}
@@ -241,9 +242,9 @@ func TestGangRefused(t *testing.T) {
 	t.Parallel()
 	s := newScript(t, false, role("a", 3, retries(spec.RetryApplication, 3)))
 	s.did = nil
-	m := s.member("a/2")
-	m.state = spec.Pending
-	s.act(s.g.refused(m, 127, "not found", s.time))
+	r := s.member("a/2")
+	r.state = spec.Pending
+	s.act(s.g.noteRefused(r, 127, "not found", s.time))
 	s.expect(strings.Join(s.did, ", "), "stop a/0, stop a/1")
 	s.exit("a/0", 143)
 	s.exit("a/1", 143)
@@ -255,8 +256,20 @@ func TestBackoff(t *testing.T) {
 	for n, want := range map[int]time.Duration{
 		1: 100 * time.Millisecond, 2: 200 * time.Millisecond, 5: 1600 * time.Millisecond, 11: time.Minute, 99: time.Minute,
 	} {
-		if got := backoff(n); got != want {
-			t.Errorf("backoff(%d) = %v, want %v", n, got, want)
+		for random, factor := range map[float64]float64{0: 0.75, 0.25: 0.875, 0.5: 1, 0.75: 1.125} {
+			p := &policy{random: func() float64 { return random }}
+			if got, want := p.backoff(n), time.Duration(factor*float64(want)); got != want {
+				t.Errorf("backoff(%d) with %v: got %v, want %v", n, random, got, want)
+			}
+		}
+		if got := new(policy).backoff(n); got != want {
+			t.Errorf("backoff(%d) without jitter: got %v, want %v", n, got, want)
+		}
+		p := &policy{random: rand.Float64}
+		for range 100 {
+			if got, low, high := p.backoff(n), want*3/4, want*5/4; got < low || got >= high {
+				t.Fatalf("backoff(%d): got %v, want at least %v and less than %v", n, got, low, high)
+			}
 		}
 	}
 }
@@ -265,27 +278,27 @@ func TestBackoff(t *testing.T) {
 func TestRestartsThatHappened(t *testing.T) {
 	t.Parallel()
 	now := time.Unix(1000, 0)
-	g := newGang(&spec.App{Roles: []spec.Role{role("a", 2, retries(spec.RetryApplication, 3))}}, true)
-	starts := g.begin()
+	p := newPolicy(&spec.App{Roles: []spec.Role{role("a", 2, retries(spec.RetryApplication, 3))}}, true)
+	starts := p.startAll()
 	start := func() {
 		for _, s := range starts {
-			g.running(s.start, Process{PID: 1}, now)
+			p.noteStarted(s.start, Process{PID: 1}, now)
 		}
 		starts = nil
 	}
 	for want := range 3 {
 		start()
-		if g.restarts != want {
-			t.Errorf("%d restarts in attempt %d", g.restarts, want)
+		if p.restarts != want {
+			t.Errorf("%d restarts in attempt %d", p.restarts, want)
 		}
-		g.exited(g.replicas[0], Exit{Replica: g.replicas[0].key, Code: 1, Time: now})
-		starts = g.exited(g.replicas[1], Exit{Replica: g.replicas[1].key, Code: 1, Time: now})
-		if len(starts) != 2 || g.restarts != want {
-			t.Errorf("%d starts are wanted, %d restarts before they happen, want %d", len(starts), g.restarts, want)
+		p.noteExited(p.replicas[0], Exit{Replica: p.replicas[0].key, Code: 1, Time: now})
+		starts = p.noteExited(p.replicas[1], Exit{Replica: p.replicas[1].key, Code: 1, Time: now})
+		if len(starts) != 2 || p.restarts != want {
+			t.Errorf("%d starts are wanted, %d restarts before they happen, want %d", len(starts), p.restarts, want)
 		}
 	}
-	g.cancel(now)
-	if g.restarts != 2 || !g.done() {
-		t.Errorf("%d restarts of an app that was cancelled before its third", g.restarts)
+	p.cancel(now)
+	if p.restarts != 2 || !p.isDone() {
+		t.Errorf("%d restarts of an app that was cancelled before its third", p.restarts)
 	}
 }

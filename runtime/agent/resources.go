@@ -10,9 +10,9 @@ import (
 	"torchx/runtime/spec"
 )
 
-// demandOf adds up what the replicas of an app say that they need. A role that
+// resourcesOf adds up what the replicas of an app say that they need. A role that
 // says nothing counts as nothing.
-func demandOf(app *spec.App) machine.Size {
+func resourcesOf(app *spec.App) machine.Size {
 	var sum machine.Size
 	for i := range app.Roles {
 		r, n := &app.Roles[i].Resource, app.Roles[i].NumReplicas
@@ -23,9 +23,9 @@ func demandOf(app *spec.App) machine.Size {
 	return sum
 }
 
-// shortage lists, for people, what is missing for a demand beside what is used:
+// missingResources lists, for people, what is missing for a demand beside what is used:
 // "4 CPUs (2 of 8 free)". It is empty if the demand fits.
-func shortage(demand, used, total machine.Size) []string {
+func missingResources(demand, used, total machine.Size) []string {
 	var missing []string
 	lack := func(need, used, total float64, amount func(float64) string, of func(free, total float64) string) {
 		if need > 0 && used+need > total+1e-9 { // sums of decimal fractions are not exact
@@ -34,13 +34,13 @@ func shortage(demand, used, total machine.Size) []string {
 	}
 	plain := func(free, total float64) string { return number(free) + " of " + number(total) }
 	memory := func(free, total float64) string { return memoryText(free) + " of " + memoryText(total) }
-	lack(demand.CPU, used.CPU, total.CPU, unit("CPU"), plain)
+	lack(demand.CPU, used.CPU, total.CPU, countText("CPU"), plain)
 	lack(float64(demand.MemMB), float64(used.MemMB), float64(total.MemMB), memoryText, memory)
-	lack(float64(demand.GPU), float64(used.GPU), float64(total.GPU), unit("GPU"), plain)
+	lack(float64(demand.GPU), float64(used.GPU), float64(total.GPU), countText("GPU"), plain)
 	return missing
 }
 
-func unit(name string) func(float64) string {
+func countText(name string) func(float64) string {
 	return func(n float64) string {
 		if n == 1 {
 			return "1 " + name
@@ -60,17 +60,17 @@ func memoryText(mib float64) string {
 	return strconv.FormatFloat(math.Round(mib/1024*10)/10, 'f', -1, 64) + " GiB"
 }
 
-// amounts describes a size: "4 CPUs, 2 GiB, 1 GPU", of which only what like names.
-func amounts(s, like machine.Size) string {
+// sizeText describes a size: "4 CPUs, 2 GiB, 1 GPU", of which only what like names.
+func sizeText(s, like machine.Size) string {
 	var parts []string
 	if like.CPU > 0 {
-		parts = append(parts, unit("CPU")(s.CPU))
+		parts = append(parts, countText("CPU")(s.CPU))
 	}
 	if like.MemMB > 0 {
 		parts = append(parts, memoryText(float64(s.MemMB)))
 	}
 	if like.GPU > 0 {
-		parts = append(parts, unit("GPU")(float64(s.GPU)))
+		parts = append(parts, countText("GPU")(float64(s.GPU)))
 	}
 	return strings.Join(parts, ", ")
 }
@@ -91,5 +91,5 @@ func neverFits(demand, total machine.Size) error {
 		return nil
 	}
 	return fmt.Errorf("the app asks for %s, this machine has %s: it would wait for ever; ask for less, or run it without --queue",
-		amounts(over, over), amounts(total, over))
+		sizeText(over, over), sizeText(total, over))
 }

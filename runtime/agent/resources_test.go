@@ -13,7 +13,7 @@ func TestDemandOf(t *testing.T) {
 	big, silent := spec.NewRole("a", spec.None), spec.NewRole("b", spec.None)
 	big.NumReplicas, big.Resource = 3, spec.Resource{CPU: 1.5, GPU: 2, MemMB: 100}
 	silent.NumReplicas = 7
-	got := demandOf(&spec.App{Roles: []spec.Role{big, silent}})
+	got := resourcesOf(&spec.App{Roles: []spec.Role{big, silent}})
 	if want := (machine.Size{CPU: 4.5, MemMB: 300, GPU: 6}); got != want {
 		t.Errorf("%+v, want %+v", got, want)
 	}
@@ -32,7 +32,7 @@ func TestShortage(t *testing.T) {
 		{machine.Size{CPU: 2.25}, "2.25 CPUs (2 of 8 free)"},
 		{machine.Size{CPU: 4, MemMB: 1536, GPU: 1}, "4 CPUs (2 of 8 free), 1.5 GiB (1 GiB of 16 GiB free), 1 GPU (0 of 4 free)"},
 	} {
-		if got := strings.Join(shortage(c.demand, used, total), ", "); got != c.want {
+		if got := strings.Join(missingResources(c.demand, used, total), ", "); got != c.want {
 			t.Errorf("%+v: %q, want %q", c.demand, got, c.want)
 		}
 	}
@@ -41,7 +41,7 @@ func TestShortage(t *testing.T) {
 	for range 9 {
 		sum = sum.Plus(tenths)
 	}
-	if got := shortage(tenths, sum, machine.Size{CPU: 1}); got != nil {
+	if got := missingResources(tenths, sum, machine.Size{CPU: 1}); got != nil {
 		t.Errorf("ten tenths do not fit: %v", got)
 	}
 }
