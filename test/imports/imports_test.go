@@ -39,7 +39,7 @@ var allowed = map[string][]string{
 	"starlark/analysis":           {"starlark/specmodule", "starlark/component", "starlark/interp", "starlark/startest", "starlark/starfiles", "runtime/suggest"},
 	"starlark/component":          {"starlark/interp", "starlark/specmodule", "runtime/spec", "runtime/suggest", "runtime/kv", "runtime/units", "runtime/lazyregexp"},
 	"starlark/pages":              {"starlark/component"},
-	"starlark/migrate":            {"starlark/specmodule", "starlark/starfmt", "runtime/suggest"},
+	"starlark/migrate":            {"starlark/specmodule", "starlark/starfmt", "runtime/suggest", "runtime/lazyregexp"},
 	"starlark/lsp":                {"starlark/analysis", "starlark/interp", "starlark/starfmt", "starlark/starlint"},
 	"components":                  {},
 	"state":                       {"runtime/spec", "runtime/failpoint"},
