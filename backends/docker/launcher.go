@@ -64,9 +64,9 @@ type logCopies struct {
 }
 
 var (
-	_ agent.Launcher = (*launcher)(nil)
-	_ agent.Adopter  = (*launcher)(nil)
-	_ agent.AddressFinder  = (*launcher)(nil)
+	_ agent.Launcher      = (*launcher)(nil)
+	_ agent.Adopter       = (*launcher)(nil)
+	_ agent.AddressFinder = (*launcher)(nil)
 )
 
 // run is one attempt that has begun: a container.
