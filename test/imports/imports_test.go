@@ -63,7 +63,7 @@ var allowed = map[string][]string{
 	"starlark/interp":     {"runtime/lazyregexp"},
 	"starlark/lsp":        {"starlark/analysis", "starlark/interp", "starlark/starfmt", "starlark/starlint"},
 	"starlark/migrate":    {"runtime/suggest", "starlark/specmodule", "starlark/starfmt"},
-	"starlark/pages":      {"starlark/component"},
+	"starlark/pages":      {"starlark/component", "starlark/starfiles"},
 	"starlark/specmodule": {"runtime/overlay", "runtime/spec", "runtime/suggest"},
 	"starlark/starfiles":  {},
 	"starlark/starfmt":    {"starlark/interp"},
