@@ -58,7 +58,7 @@ func (s *process) exit(status unix.WaitStatus, u *unix.Rusage) agent.Exit {
 		Usage: &agent.Usage{MaxRSS: int64(u.Maxrss) * maxrssUnit, CPU: seconds(u.Utime) + seconds(u.Stime)},
 	}
 	if status.Signaled() {
-		e.Code = 128 + int(status.Signal())
+		e.Code = spec.ExitSignal + int(status.Signal())
 		e.Signal = signalName(status.Signal())
 	}
 	return e
