@@ -46,8 +46,8 @@ type Env struct {
 	Positions func(ctx context.Context) history.Positions
 	// Warn receives what did not stop the work, one line each; nil drops it.
 	Warn func(line string)
-	// Backend opens another backend, whose services this one asks for by interfaces.
-	Backend func(name string) (backend.Backend, error)
+	// Offering opens the first backend that offers a service; nil if none does.
+	Offering func(offers func(backend.Backend) bool) (backend.Backend, error)
 }
 
 // Register adds the backend to a registry, which opens it on first use.

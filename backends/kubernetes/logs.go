@@ -6,6 +6,7 @@ import (
 	"sync"
 
 	"torchx/backends/kubernetes/archive"
+	"torchx/backends/kubernetes/manifest"
 	"torchx/runtime/backend"
 	"torchx/runtime/logstore"
 	"torchx/runtime/spec"
@@ -47,7 +48,7 @@ func (b *Backend) archive(id string, s backend.Stream) *archive.App {
 		return a
 	}
 	a := archive.New(archive.Config{
-		Backend: Name, ID: id, Dir: archive.StreamDir(archive.Dir(b.config.Home, id), s), Stream: s, Hub: hub,
+		Backend: manifest.Name, ID: id, Dir: archive.StreamDir(archive.Dir(b.config.Home, id), s), Stream: s, Hub: hub,
 		Cluster: &logCluster{b, id, s}, Positions: b.config.Positions, Warn: b.config.Warn,
 	})
 	b.logs.apps[logKey{id, s}] = a
