@@ -144,7 +144,7 @@ func replicaOf(r spec.Replica, attempt int, c container.Summary) spec.ReplicaSta
 	case container.StateExited:
 		code := 0
 		if _, err := fmt.Sscanf(c.Status, exitStatus, &code); err != nil {
-			code = codeOther
+			code = spec.ExitNotStarted
 		}
 		rs.State, rs.ExitCode = spec.Succeeded, &code
 		if code != 0 {
@@ -155,9 +155,6 @@ func replicaOf(r spec.Replica, attempt int, c container.Summary) spec.ReplicaSta
 	}
 	return rs
 }
-
-// codeOther is the exit code of a failure without a code.
-const codeOther = 125
 
 // Cancel asks an app to end. One that has no agent here is stopped by the engine, all
 // containers at the same time.

@@ -14,6 +14,7 @@ import (
 	"github.com/docker/docker/api/types/container"
 
 	"torchx/runtime/agent"
+	"torchx/runtime/spec"
 )
 
 // defaultPath is where an engine's init looks when neither image nor role has a
@@ -44,7 +45,7 @@ func (l *launcher) checkPrograms(ctx context.Context, batch []agent.Start, conta
 			err = &agent.ReplicaStartError{Replica: r, Code: p.code, Err: p}
 		}
 		if err != nil {
-			refused[n] = refusal(ctx, r, codeOther, err)
+			refused[n] = refusal(ctx, r, spec.ExitNotStarted, err)
 		}
 		return nil
 	})
@@ -72,11 +73,11 @@ func program(c *container.Config) string {
 }
 
 func notFound(c *Container) error {
-	return &programError{codeNotFound, fmt.Sprintf("entry point %s: not found in image %s", program(c.Config), c.Config.Image)}
+	return &programError{spec.ExitNotFound, fmt.Sprintf("entry point %s: not found in image %s", program(c.Config), c.Config.Image)}
 }
 
 func notExecutable(c *Container) error {
-	return &programError{codeNotExecutable, fmt.Sprintf("entry point %s: not executable in image %s", program(c.Config), c.Config.Image)}
+	return &programError{spec.ExitNotExecutable, fmt.Sprintf("entry point %s: not executable in image %s", program(c.Config), c.Config.Image)}
 }
 
 // checkProgram looks for the entry point in a container that was just made.

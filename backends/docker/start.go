@@ -24,12 +24,6 @@ import (
 // does not choose another place: a folder that nearly every image has.
 const errorFile = "/tmp/torchx-error.json"
 
-// Exit codes of an entry point that cannot be started, as a shell and docker have them.
-const (
-	codeNotFound      = 127
-	codeNotExecutable = 126
-)
-
 // created is a container that exists.
 type created struct {
 	id    string
@@ -68,7 +62,7 @@ func (l *launcher) Start(ctx context.Context, batch []agent.Start) []agent.Start
 func (l *launcher) create(ctx context.Context, batch []agent.Start, started []agent.Started) ([]created, error) {
 	err := l.engine.do(ctx, func() error { return l.shareNetwork(ctx) })
 	if err != nil {
-		started[0].Err = refusal(ctx, batch[0].Replica, codeOther, err)
+		started[0].Err = refusal(ctx, batch[0].Replica, spec.ExitNotStarted, err)
 		return nil, err
 	}
 	containers := make([]created, len(batch))
@@ -78,7 +72,7 @@ func (l *launcher) create(ctx context.Context, batch []agent.Start, started []ag
 			return err
 		})
 		if err != nil {
-			started[i].Err = refusal(ctx, batch[i].Replica, codeOther, err)
+			started[i].Err = refusal(ctx, batch[i].Replica, spec.ExitNotStarted, err)
 		}
 		return err
 	})
@@ -224,9 +218,9 @@ func startFailure(c *Container, err error) (int, error) {
 	switch {
 	case !strings.Contains(text, "exec: "):
 	case strings.Contains(text, "executable file not found"), strings.Contains(text, "no such file or directory"):
-		return codeNotFound, notFound(c)
+		return spec.ExitNotFound, notFound(c)
 	case strings.Contains(text, "permission denied"):
-		return codeNotExecutable, notExecutable(c)
+		return spec.ExitNotExecutable, notExecutable(c)
 	}
-	return codeOther, plain(err)
+	return spec.ExitNotStarted, plain(err)
 }

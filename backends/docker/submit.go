@@ -12,6 +12,7 @@ import (
 
 	"torchx/runtime/agent"
 	"torchx/runtime/backend"
+	"torchx/runtime/spec"
 )
 
 // Submit brings the images to the engine, writes the bundle, starts its agent and
@@ -26,17 +27,17 @@ func (b *Backend) Submit(ctx context.Context, p *backend.Plan) error {
 	}
 	taken, err := containersOf(ctx, engine, p.ID)
 	if err != nil {
-		return &backend.StartError{Code: 125, Err: err}
+		return &backend.StartError{Code: spec.ExitNotStarted, Err: err}
 	}
 	if len(taken) > 0 {
 		return fmt.Errorf("app %s: the engine has containers of it: %w", p.ID, backend.ErrExists)
 	}
 	if err := preferCancel(ctx, b.prepare(ctx, engine, p)); err != nil {
-		return &backend.StartError{Code: 125, Err: err}
+		return &backend.StartError{Code: spec.ExitNotStarted, Err: err}
 	}
 	m, err := b.manifest(ctx, engine, p)
 	if err != nil {
-		return &backend.StartError{Code: 125, Err: err}
+		return &backend.StartError{Code: spec.ExitNotStarted, Err: err}
 	}
 	return b.Start(m, p.Unrecorded)
 }

@@ -17,6 +17,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"torchx/runtime/agent"
+	"torchx/runtime/spec"
 )
 
 const (
@@ -123,7 +124,7 @@ func (l *launcher) end(r *run, e agent.Exit) {
 
 // removedExit is the end of a container that was removed.
 func removedExit(m *events.Message) agent.Exit {
-	e := agent.Exit{Time: time.Now(), Code: codeOther, Msg: "its container was removed"}
+	e := agent.Exit{Time: time.Now(), Code: spec.ExitNotStarted, Msg: "its container was removed"}
 	if m == nil {
 		return e
 	}

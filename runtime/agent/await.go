@@ -165,7 +165,7 @@ func (w *queueWatch) begin() bool {
 	}
 	for _, dir := range []string{queueDir(w.home), liveDir(w.home)} {
 		if n.Add(dir) != nil {
-			closeWatcher(n)
+			CloseWatcher(n)
 			return false
 		}
 	}
@@ -175,12 +175,13 @@ func (w *queueWatch) begin() bool {
 
 func (w *queueWatch) close() {
 	if w.watcher != nil {
-		closeWatcher(w.watcher)
+		CloseWatcher(w.watcher)
 	}
 }
 
-// closeWatcher takes what the watcher still has to say: it would wait for that.
-func closeWatcher(n *fsnotify.Watcher) {
+// CloseWatcher closes a watcher and drains its channels, since it waits until its events
+// are received.
+func CloseWatcher(n *fsnotify.Watcher) {
 	go func() {
 		for range n.Errors {
 		}

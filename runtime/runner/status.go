@@ -129,7 +129,7 @@ func (r *Runner) vanished(s *spec.Status, submitting bool) *spec.Status {
 	if submitting {
 		s.Msg = "torchx ended before the app was started"
 	}
-	code, now := exitNotStarted, r.now()
+	code, now := spec.ExitNotStarted, r.now()
 	s.State, s.ExitCode, s.FinishedAt = spec.Failed, &code, &now
 	for i := range s.Roles {
 		for j := range s.Roles[i].Replicas {

@@ -12,12 +12,6 @@ import (
 	"torchx/runtime/spec"
 )
 
-// Exit codes of an app that did not come to run.
-const (
-	exitNotStarted = 125 // torchx could not start or supervise it
-	exitCancelled  = 130
-)
-
 // Submit records the app and then starts it, so that a crash in between leaves a
 // trace. It returns after the first start of all replicas. If that fails the
 // record says so. An app runs even if it cannot be recorded: that is a warning.
@@ -123,13 +117,13 @@ func (r *Runner) failure(ctx context.Context, b backend.Backend, ref history.App
 	if seen, err := b.Describe(ctx, ref.ID); err == nil && (seen.State.Terminal() || !isStart) {
 		return seen
 	}
-	code, now := exitNotStarted, r.now()
+	code, now := spec.ExitNotStarted, r.now()
 	s := &spec.Status{State: spec.Failed, Msg: cause.Error(), FinishedAt: &now}
 	switch {
 	case isStart:
 		code = start.Code
 	case errors.Is(cause, context.Canceled):
-		code, s.State = exitCancelled, spec.Cancelled
+		code, s.State = spec.ExitCancelled, spec.Cancelled
 	}
 	s.ExitCode = &code
 	return s
