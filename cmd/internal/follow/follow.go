@@ -43,10 +43,6 @@ func (o FollowOptions) Check(command string) error {
 	return o.Tty.Check(command)
 }
 
-// StaysBy reports whether `run` by itself stays with an app of the backend and
-// shows its output: it does where the app lives on this machine.
-func StaysBy(name string) bool { return name != "kubernetes" }
-
 // SubmitPlanned starts the app, prints its handle and stays with it as o says.
 func SubmitPlanned(ctx context.Context, t *program.Factory, p *runner.Planned, o FollowOptions) error {
 	var screen *tty.TtyScreen
@@ -65,7 +61,11 @@ func SubmitPlanned(ctx context.Context, t *program.Factory, p *runner.Planned, o
 			return err
 		}
 	}
-	stays := !o.Detach && StaysBy(p.Backend)
+	b, err := r.Backends.Get(p.Backend)
+	if err != nil {
+		return err
+	}
+	stays := !o.Detach && backend.RunsHere(b)
 	f := &Follower{Factory: t, Runner: r, Ref: p.Ref(), log: o.Log || stays, quits: !stays && !o.Wait && !o.Log, tty: o.Tty, screen: screen}
 	return f.run(ctx, p)
 }
