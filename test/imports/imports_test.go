@@ -83,7 +83,7 @@ var allowed = map[string][]string{
 	"backends/local":               {"backends/bundled", "backends/driver", "backends/local/proc", "backends/local/ttypipe", "runtime/agent", "runtime/backend", "runtime/cgroup", "runtime/failpoint", "runtime/logstore", "runtime/machine", "runtime/spec"},
 	"backends/local/proc":          {"backends/local/ttypipe", "runtime/agent", "runtime/cgroup", "runtime/failpoint", "runtime/logstore", "runtime/procs", "runtime/spec"},
 	"backends/local/ttypipe":       {},
-	"backends/workspace":           {"runtime/backend"},
+	"backends/workspace":           {"runtime/backend", "runtime/spec"},
 
 	"components": {},
 }

@@ -9,7 +9,7 @@ import (
 	"torchx/runtime/spec"
 )
 
-// board has every replica of an app with its attempts.
+// board is an app with all its replicas and their attempts.
 type board struct {
 	seen *Seen
 	*verdict
@@ -32,7 +32,7 @@ type attempt struct {
 	status spec.ReplicaStatus
 }
 
-// last is the latest attempt, nil if there was no pod or nobody saw one.
+// last returns the latest attempt, nil if no pod is known.
 func (r *replica) last() *attempt {
 	if len(r.attempts) == 0 {
 		return nil
@@ -40,13 +40,13 @@ func (r *replica) last() *attempt {
 	return &r.attempts[len(r.attempts)-1]
 }
 
-// alive tells whether the pod may still do something.
+// alive reports whether the pod may still run.
 func (a *attempt) alive() bool {
 	return a != nil && !a.gone && !a.status.State.Terminal() && a.pod.Status.Reason != "NodeLost"
 }
 
-// cut tells whether the deletion of its pod ended the attempt: by the controller,
-// for a reason of its own, or by somebody else.
+// cut reports whether the attempt ended because its pod was deleted, by the controller or
+// another client.
 func (a *attempt) cut() bool {
 	if a == nil || fate(a.pod) != "" {
 		return false
@@ -57,8 +57,9 @@ func (a *attempt) cut() bool {
 	return stopped(a.pod, a.status.Signal != "")
 }
 
-// place sorts the pods by replica and attempt.
-func (b *board) place() {
+// board sorts the pods by replica and attempt.
+func (s *Seen) board() *board {
+	b := &board{seen: s, verdict: s.verdict()}
 	byKey := map[spec.Replica]*replica{}
 	for i := range b.roles {
 		for id := range b.roles[i].count {
@@ -83,6 +84,7 @@ func (b *board) place() {
 		r.final = r.settled(b)
 	}
 	b.settle()
+	return b
 }
 
 func (b *board) add(byKey map[spec.Replica]*replica, pods []corev1.Pod, gone bool) {
@@ -96,21 +98,20 @@ func (b *board) add(byKey map[spec.Replica]*replica, pods []corev1.Pod, gone boo
 		if r == nil {
 			continue
 		}
-		s := read(pod)
+		s := podStatus(pod)
 		s.Role, s.ID, s.Attempt = r.key.Role, r.key.ID, b.attempt(u, pod)
 		r.attempts = append(r.attempts, attempt{pod: pod, gone: gone, status: s})
 	}
 }
 
-// settled is what is known of a replica before the app's end is looked at.
+// settled returns a replica's status as far as it does not depend on the app's end.
 func (r *replica) settled(b *board) spec.ReplicaStatus {
 	a := r.last()
 	if a == nil {
 		s := spec.ReplicaStatus{Role: r.key.Role, ID: r.key.ID, State: spec.Pending, Attempt: b.base(r)}
 		if r.unit != nil && r.unit.failing {
-			s.State = spec.Cancelled
-			if counted := r.counted(); counted != spec.Unknown {
-				s.State = counted
+			if s.State = r.counted(); s.State == spec.Unknown {
+				s.State = spec.Cancelled
 			}
 		}
 		return s
@@ -120,13 +121,13 @@ func (r *replica) settled(b *board) spec.ReplicaStatus {
 	case a.gone && !s.State.Terminal():
 		s.State, s.Msg = spec.Pending, "its pod was deleted"
 	case a.cut():
-		// Who did it, and whether another try follows, shows when the controller has seen it.
+		// The reason, and whether a retry follows, is known when the controller has reacted.
 		s.State, s.ExitCode, s.Signal, s.FinishedAt = spec.Running, nil, "", nil
 	}
 	return s
 }
 
-// base is the attempt of a replica without pods.
+// base returns the attempt of a replica without pods.
 func (b *board) base(r *replica) int {
 	if r.unit == nil {
 		return 0
@@ -134,12 +135,11 @@ func (b *board) base(r *replica) int {
 	return b.restarts * (r.unit.retries + 1)
 }
 
-// alive tells whether any pod may still do something.
 func (b *board) alive() bool {
 	return slices.ContainsFunc(b.replicas, func(r *replica) bool { return r.last().alive() })
 }
 
-// over tells whether nothing more will happen, and whether a cancellation made it so.
+// over reports whether the app has ended, and whether by a cancellation.
 func (b *board) over() (over, cancelled bool) {
 	stopped := b.cancelled && b.suspended && b.quiet
 	if !b.phase.ended() && !stopped || b.alive() {
@@ -148,7 +148,7 @@ func (b *board) over() (over, cancelled bool) {
 	return true, b.phase == aborted || stopped || b.cancelled && b.phase == failed && !b.failedBeforeCancel()
 }
 
-// failedBeforeCancel tells whether a replica had failed before somebody cancelled.
+// failedBeforeCancel reports whether a replica had failed before the cancellation.
 func (b *board) failedBeforeCancel() bool {
 	if b.cancelAt == nil {
 		return false
@@ -159,7 +159,7 @@ func (b *board) failedBeforeCancel() bool {
 	})
 }
 
-// settle says of replicas of an app that is over what became of them.
+// settle completes the status of replicas of an app that has ended.
 func (b *board) settle() {
 	over, cancelled := b.over()
 	if !over {
@@ -174,23 +174,20 @@ func (b *board) settle() {
 		case a == nil:
 			b.settleMissing(r, cancelled)
 		case !a.cut():
-		case cancelled || fault || b.phase == succeeded:
-			r.final = a.status
-			r.final.State, r.final.Msg = spec.Cancelled, ""
 		default:
 			r.final = a.status
 			r.final.State, r.final.Msg = spec.Failed, "its pod was deleted"
+			if cancelled || fault || b.phase == succeeded {
+				r.final.State, r.final.Msg = spec.Cancelled, ""
+			}
 		}
 		if r.final.State == spec.Cancelled || r.final.State == spec.Failed {
-			r.final.FinishedAt = later(r.final.FinishedAt, nil)
-			if r.final.FinishedAt == nil {
-				r.final.FinishedAt = b.endedAt
-			}
+			r.final.FinishedAt = cmp.Or(r.final.FinishedAt, b.endedAt)
 		}
 	}
 }
 
-// counted is what the controller says of a replica.
+// counted returns a replica's state by its controller's counts, else Unknown.
 func (r *replica) counted() spec.State {
 	if r.unit == nil {
 		return spec.Unknown
@@ -198,12 +195,11 @@ func (r *replica) counted() spec.State {
 	return r.unit.outcome(r.index)
 }
 
-// settleMissing goes by what the controller counted: the cluster deletes pods.
+// settleMissing sets the status of a replica whose pods are deleted by the controller's counts.
 func (b *board) settleMissing(r *replica, cancelled bool) {
-	zero := 0
 	switch state := r.counted(); {
 	case state == spec.Succeeded, state == spec.Unknown && b.phase == succeeded && b.strict():
-		r.final.State, r.final.ExitCode = spec.Succeeded, &zero
+		r.final.State, r.final.ExitCode = spec.Succeeded, new(0)
 	case state == spec.Failed && !cancelled:
 		r.final.State, r.final.Msg = spec.Failed, "its pod is gone, how it ended is not known"
 	case b.phase == succeeded:
@@ -213,7 +209,7 @@ func (b *board) settleMissing(r *replica, cancelled bool) {
 	}
 }
 
-// strict tells whether every replica must succeed.
+// strict reports whether every replica must succeed.
 func (b *board) strict() bool {
 	return !slices.ContainsFunc(b.roles, func(r role) bool { return r.required < r.count })
 }

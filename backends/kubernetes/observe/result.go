@@ -9,13 +9,13 @@ import (
 	"torchx/runtime/spec"
 )
 
-// codeCancelled is that of an app that somebody cancelled.
+// codeCancelled is the exit code of a cancelled app.
 const codeCancelled = 130
 
-// maxPast bounds the attempts that a status remembers, as for local apps.
+// maxPast bounds the attempts in a status, as for apps of agents.
 const maxPast = 1000
 
-// status puts together what is known.
+// status returns the app's status.
 func (b *board) status() *spec.Status {
 	s := &spec.Status{SubmittedAt: b.created, NumRestarts: b.restarts, Roles: []spec.RoleStatus{}}
 	for i := range b.roles {
@@ -23,7 +23,7 @@ func (b *board) status() *spec.Status {
 	}
 	role := 0
 	for _, r := range b.replicas {
-		for b.roles[role].name != r.key.Role {
+		for b.roles[role].name != r.key.Role { // replicas are sorted by role
 			role++
 		}
 		s.Roles[role].Replicas = append(s.Roles[role].Replicas, r.final)
@@ -44,8 +44,8 @@ func (b *board) status() *spec.Status {
 	return s
 }
 
-// ownRestarts is how often a replica was started again while the others went on: by
-// its controller, or in its pod where an overlay has it so (restartPolicy OnFailure).
+// ownRestarts returns how often a replica was restarted alone: by its controller, or in its
+// pod by an overlay's restartPolicy OnFailure.
 func (b *board) ownRestarts(r *replica) (n int) {
 	a := r.last()
 	if a == nil {
@@ -60,8 +60,8 @@ func (b *board) ownRestarts(r *replica) (n int) {
 	return n
 }
 
-// past are the attempts before the last. A pod that was replaced without a new
-// attempt, as Volcano does when one is deleted, is none.
+// past returns the attempts before the last. Volcano replaces a deleted pod within the
+// same attempt.
 func (r *replica) past() (all []spec.ReplicaStatus) {
 	for i := range max(0, len(r.attempts)-1) {
 		a := r.attempts[i]
@@ -76,7 +76,7 @@ func (r *replica) past() (all []spec.ReplicaStatus) {
 	return all
 }
 
-// conclude says how the app ended.
+// conclude completes the status of an app that has ended.
 func (b *board) conclude(s *spec.Status, cancelled bool) {
 	s.FinishedAt = b.endedAt
 	for _, r := range b.replicas {
@@ -105,40 +105,35 @@ func (b *board) conclude(s *spec.Status, cancelled bool) {
 	s.ExitCode = &code
 }
 
-// lost tells whether more replicas of a role failed than it can do without.
+// lost reports whether more replicas of a role failed than it can do without.
 func (b *board) lost() bool {
-	return b.each(func(r *role, failed, _ int) bool { return failed > r.count-r.required })
+	return b.anyRole(func(r *role, failed, _ int) bool { return failed > r.count-r.required })
 }
 
-// enough tells whether of each role as many succeeded as must, whatever the
+// enough reports whether the required replicas of each role succeeded, whatever the
 // controller makes of the others.
 func (b *board) enough() bool {
-	return !b.each(func(r *role, _, succeeded int) bool { return succeeded < r.required })
+	return !b.anyRole(func(r *role, _, succeeded int) bool { return succeeded < r.required })
 }
 
-// each tells whether one of the roles is so, by how many of its replicas failed and succeeded.
-func (b *board) each(is func(r *role, failed, succeeded int) bool) bool {
+// anyRole reports whether is holds for a role and its numbers of failed and succeeded replicas.
+func (b *board) anyRole(is func(r *role, failed, succeeded int) bool) bool {
 	for i := range b.roles {
-		bad, good := 0, 0
+		count := map[spec.State]int{}
 		for _, r := range b.replicas {
-			switch {
-			case r.key.Role != b.roles[i].name:
-			case r.final.State == spec.Failed:
-				bad++
-			case r.final.State == spec.Succeeded:
-				good++
+			if r.key.Role == b.roles[i].name {
+				count[r.final.State]++
 			}
 		}
-		if is(&b.roles[i], bad, good) {
+		if is(&b.roles[i], count[spec.Failed], count[spec.Succeeded]) {
 			return true
 		}
 	}
 	return false
 }
 
-// firstFailure is the replica that failed first, nil if none did. The cluster's
-// times are whole seconds: of those that failed together, one that ended by itself
-// comes before one that a signal ended.
+// firstFailure returns the replica that failed first, nil if none did. The cluster's times
+// are whole seconds: at the same time, an exit comes before a signal.
 func (b *board) firstFailure() (first *replica) {
 	for _, r := range b.replicas {
 		if r.final.State != spec.Failed {
@@ -151,9 +146,10 @@ func (b *board) firstFailure() (first *replica) {
 	return first
 }
 
+// compareTimes compares times; nil is after all others.
 func compareTimes(a, b *time.Time) int {
 	switch {
-	case a == nil && b == nil:
+	case a == b:
 		return 0
 	case a == nil:
 		return 1
@@ -163,7 +159,7 @@ func compareTimes(a, b *time.Time) int {
 	return a.Compare(*b)
 }
 
-// failure says in the words of local apps what failed first.
+// failure describes the first failure as agents do.
 func (b *board) failure(first *replica) string {
 	if first == nil {
 		if b.reason != "" && len(b.seen.Pods)+len(b.seen.Gone) == 0 {
@@ -186,7 +182,7 @@ func (b *board) failure(first *replica) string {
 	return name + " failed first"
 }
 
-// firstErrorFile is that of the replica which ended first with one.
+// firstErrorFile returns the error file of the replica that finished first with one.
 func (b *board) firstErrorFile() []byte {
 	var first *spec.ReplicaStatus
 	for _, r := range b.replicas {
@@ -201,7 +197,7 @@ func (b *board) firstErrorFile() []byte {
 	return first.StructuredErrorMsg
 }
 
-// progress says how an app stands that is not over.
+// progress completes the status of an app that has not ended.
 func (b *board) progress(s *spec.Status) {
 	s.State = spec.Pending
 	waits := 0
@@ -230,33 +226,23 @@ func (b *board) progress(s *spec.Status) {
 	case waits > 0:
 		s.Msg = b.why()
 	}
-	if s.Msg == "" {
-		s.Msg = b.trouble()
-	}
-	if s.Msg == "" {
-		s.Msg = b.stopping()
-	}
+	s.Msg = cmp.Or(s.Msg, b.trouble(), b.stopping())
 }
 
-// stopping says which pods are being stopped, which may take their grace period, and why.
+// stopping describes which pods are being stopped and why, which takes their grace period.
 func (b *board) stopping() string {
-	var first *replica
-	n := 0
-	for _, r := range b.replicas {
-		if a := r.last(); a.alive() && a.pod.DeletionTimestamp != nil {
-			if n++; first == nil {
-				first = r
-			}
-		}
-	}
+	stopping := slices.DeleteFunc(slices.Clone(b.replicas), func(r *replica) bool {
+		a := r.last()
+		return !a.alive() || a.pod.DeletionTimestamp == nil
+	})
 	var text string
-	switch n {
+	switch len(stopping) {
 	case 0:
 		return b.failing
 	case 1:
-		text = fmt.Sprintf("replica %s/%d is being stopped", first.key.Role, first.key.ID)
+		text = fmt.Sprintf("replica %s/%d is being stopped", stopping[0].key.Role, stopping[0].key.ID)
 	default:
-		text = fmt.Sprintf("%d of %d replicas are being stopped", n, len(b.replicas))
+		text = fmt.Sprintf("%d of %d replicas are being stopped", len(stopping), len(b.replicas))
 	}
 	if b.failing != "" {
 		text += ": " + b.failing
@@ -264,7 +250,7 @@ func (b *board) stopping() string {
 	return text
 }
 
-// trouble is what is wrong with a replica that does not know it yet.
+// trouble describes what is wrong with a replica that still runs.
 func (b *board) trouble() string {
 	for _, r := range b.replicas {
 		a := r.last()

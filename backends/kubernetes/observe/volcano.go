@@ -4,13 +4,14 @@ import (
 	"slices"
 
 	corev1 "k8s.io/api/core/v1"
+	"k8s.io/utils/ptr"
 
 	"torchx/backends/kubernetes/kube"
 	"torchx/backends/kubernetes/label"
 	"torchx/runtime/spec"
 )
 
-// volcanoIndex is the annotation and label with the index of a pod in its task.
+// volcanoIndex is the annotation with the index of a pod in its task.
 const volcanoIndex = "volcano.sh/task-index"
 
 // volcanoPhases are those of a Volcano Job (batch/v1alpha1), as TorchX reads them.
@@ -24,20 +25,17 @@ func (s *Seen) volcano() *verdict {
 	job := s.Volcano
 	p, known := volcanoPhases[job.Status.State.Phase]
 	if !known {
-		p = active // a later Volcano's word: what the pods say counts
+		p = active // of a later Volcano: the pods decide
 	}
-	v := &verdict{phase: p, place: volcanoPlace, attempt: volcanoAttempt}
+	v := &verdict{place: volcanoPlace, attempt: volcanoAttempt}
+	v.phase = p
 	v.about(&job.ObjectMeta)
 	h := s.newShape()
 	again := restarts(job.Spec.Policies)
 	for i := range job.Spec.Tasks {
 		task := &job.Spec.Tasks[i]
 		again = again || restarts(task.Policies)
-		required := int(task.Replicas)
-		if task.MinAvailable != nil {
-			required = int(*task.MinAvailable)
-		}
-		u := h.add(task.Name, &task.Template, int(task.Replicas), required)
+		u := h.add(task.Name, &task.Template, int(task.Replicas), int(ptr.Deref(task.MinAvailable, task.Replicas)))
 		count := job.Status.TaskStatusCount[task.Name].Phase
 		u.outcome = func(int) spec.State { return counted(count, u.count) }
 	}
@@ -55,7 +53,7 @@ func (s *Seen) volcano() *verdict {
 	return v
 }
 
-// restarts tells whether a failed pod has the whole job started again.
+// restarts reports whether a failed pod restarts the whole job.
 func restarts(policies []kube.VolcanoPolicy) bool {
 	return slices.ContainsFunc(policies, func(p kube.VolcanoPolicy) bool {
 		events := append([]string{p.Event}, p.Events...)
@@ -63,7 +61,7 @@ func restarts(policies []kube.VolcanoPolicy) bool {
 	})
 }
 
-// counted is what is known of each pod of a task by their number.
+// counted returns the state of each pod of a task if the counts determine it.
 func counted(phases map[corev1.PodPhase]int32, count int) spec.State {
 	switch count {
 	case int(phases[corev1.PodSucceeded]):
