@@ -121,10 +121,6 @@ func (s *submission) submit(ctx context.Context) error {
 	for _, c := range s.created {
 		names = append(names, c.of.String()+"/"+c.Name)
 	}
-	flag := ""
-	if s.Context != "" {
-		flag = " --context " + s.Context
-	}
 	return backend.Errorf(errPartLeft, "%w; what was made could not be removed (%w): `kubectl%s -n %s delete %s` does",
-		err, left, flag, s.namespace, strings.Join(names, " "))
+		err, left, s.Flag(), s.namespace, strings.Join(names, " "))
 }
