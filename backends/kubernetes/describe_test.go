@@ -71,13 +71,13 @@ func (o *observed) start(t *testing.T, replicas int, script string, change func(
 func (o *observed) until(t *testing.T, id, what string, ok func(s *spec.Status) bool) (requests int) {
 	t.Helper()
 	for deadline := time.Now().Add(3 * time.Minute); ; time.Sleep(200 * time.Millisecond) {
-		o.proxy.Asked() // what was asked before does not count
+		o.proxy.Requests() // what was asked before does not count
 		s, err := o.Describe(t.Context(), id)
 		if err != nil {
 			t.Fatal(err)
 		}
 		if ok(s) {
-			return len(o.proxy.Asked())
+			return len(o.proxy.Requests())
 		}
 		if time.Now().After(deadline) {
 			t.Fatalf("it is not %s but %v: %s", what, s.State, s.Msg)

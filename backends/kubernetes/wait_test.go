@@ -45,7 +45,7 @@ func TestWaitAway(t *testing.T) {
 func (o *observed) watched(t *testing.T) {
 	t.Helper()
 	for began := time.Now(); ; time.Sleep(10 * time.Millisecond) {
-		for _, asked := range o.proxy.Asked() {
+		for _, asked := range o.proxy.Requests() {
 			if strings.Contains(asked, "/pods") && strings.Contains(asked, "watch=") {
 				return
 			}
