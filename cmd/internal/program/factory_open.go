@@ -163,7 +163,7 @@ func (t *Factory) Runner(ctx context.Context) (*runner.Runner, error) {
 	if t.Db != nil { // a nil *state.DB in the interface would not compare as nil
 		r.History = t.Db
 	}
-	r.Settle(ctx)
+	r.Reconcile(ctx)
 	t.runs = r
 	return r, nil
 }
