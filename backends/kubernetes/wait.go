@@ -27,7 +27,7 @@ func (b *Backend) Wait(ctx context.Context, id string) (*spec.Status, error) {
 	if err != nil {
 		return nil, err
 	}
-	k := b.keepLogs(t)
+	k := &keeper{b: b, t: t}
 	var last *spec.Status
 	err = t.follow(ctx, func(seen *observe.Seen) bool {
 		s := t.snapshot(seen)
