@@ -19,7 +19,7 @@ import (
 // app holds the main objects of an app on the cluster: Volcano, JobSet or Jobs, by form.
 type app struct {
 	form manifest.Form
-	observe.Seen
+	observe.Observation
 }
 
 // find reads the main objects of an app: a request for each form that it may have, the
@@ -152,7 +152,7 @@ func (a *app) submitted() *spec.App {
 
 // state returns the app's state by its controllers; its pods may have a later one.
 func (a *app) state() spec.State {
-	main := a.Seen
+	main := a.Observation
 	if a.form == manifest.FormJob { // one of its Jobs may be missing
 		main.App = a.submitted()
 	}

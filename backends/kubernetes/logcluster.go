@@ -50,7 +50,7 @@ func (c *logCluster) Watch(ctx context.Context, see func(*archive.Snapshot)) err
 		return err
 	}
 	for {
-		err := t.follow(ctx, func(seen *observe.Seen) bool {
+		err := t.follow(ctx, func(seen *observe.Observation) bool {
 			s := t.snapshot(seen)
 			see(s)
 			return s.Status.State.Terminal()
@@ -65,7 +65,7 @@ func (c *logCluster) Watch(ctx context.Context, see func(*archive.Snapshot)) err
 }
 
 // snapshot returns the runs of an app's containers.
-func (t *target) snapshot(seen *observe.Seen) *archive.Snapshot {
+func (t *target) snapshot(seen *observe.Observation) *archive.Snapshot {
 	s := &archive.Snapshot{Status: t.status(seen)}
 	locate := seen.Locator()
 	for i := range seen.Pods {
@@ -178,7 +178,7 @@ func (c *logCluster) Open(ctx context.Context, r archive.Run, o logcopy.Options)
 	return body, nil
 }
 
-var errAnother = fmt.Errorf("the pod, or its container, is another one now: %w", backend.ErrUnavailable)
+var errReplaced = fmt.Errorf("the pod, or its container, is another one now: %w", backend.ErrUnavailable)
 
 const (
 	// reportTime is how long a kubelet may take to report the end of a container; it starts
@@ -229,7 +229,7 @@ func replaceable(pod *corev1.Pod, s *corev1.ContainerStatus) bool {
 
 func verify(pod *corev1.Pod, r archive.Run) error {
 	if string(pod.UID) != r.UID {
-		return errAnother
+		return errReplaced
 	}
 	s := statusOf(append(pod.Status.ContainerStatuses, pod.Status.InitContainerStatuses...), r.Name)
 	restart := r.Restart
@@ -237,7 +237,7 @@ func verify(pod *corev1.Pod, r archive.Run) error {
 		restart++
 	}
 	if s != nil && int(s.RestartCount) != restart {
-		return errAnother
+		return errReplaced
 	}
 	return nil
 }

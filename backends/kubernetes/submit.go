@@ -13,7 +13,7 @@ import (
 )
 
 // notStarted is the exit code of `torchx run` if the cluster refuses a planned app.
-const notStarted = 125
+const exitNotStarted = 125
 
 // Submit creates the objects of a plan, all or none, and returns when the cluster has
 // them. It finds what the cluster would refuse before it pushes images or creates
@@ -24,7 +24,7 @@ func (b *Backend) Submit(ctx context.Context, p *backend.Plan) error {
 	if slices.ContainsFunc([]error{nil, backend.ErrExists, backend.ErrUnavailable, backend.ErrInvalidOption, errPartLeft, context.Canceled, context.DeadlineExceeded}, isThat) {
 		return err
 	}
-	return &backend.StartError{Code: notStarted, Err: err}
+	return &backend.StartError{Code: exitNotStarted, Err: err}
 }
 
 // start is Submit with errors of any kind.
@@ -37,7 +37,7 @@ func (b *Backend) start(ctx context.Context, p *backend.Plan) error {
 	if err != nil {
 		return err
 	}
-	c, err := b.client(placeOf(p.Cfg), func(line string) { p.Progress.Tell(backend.Step{Warning: "the cluster warns: " + line}) })
+	c, err := b.client(clusterRefOf(p.Cfg), func(line string) { p.Progress.Tell(backend.Step{Warning: "the cluster warns: " + line}) })
 	if err != nil {
 		return err
 	}

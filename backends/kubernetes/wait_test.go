@@ -158,7 +158,7 @@ func TestDeletedBeforeTheWatch(t *testing.T) {
 	}
 	running := batchv1.Job{}
 	running.Name, running.UID, running.Status.Active = "gone", "1", 1
-	f := newFollower(target, &observe.Seen{Jobs: []batchv1.Job{running}})
+	f := newFollower(target, &observe.Observation{Jobs: []batchv1.Job{running}})
 	go func() { _ = f.main.Run(t.Context()) }()
 	go func() { _ = f.pods.Run(t.Context()) }()
 	for {

@@ -41,7 +41,7 @@ clusters: [{name: c, cluster: {server: %q%s}}]
 users: [{name: me, user: {token: secret}}]
 contexts: [{name: test, context: {cluster: c, user: me}}]
 `, url, ca))
-	a, err := Find(Place{Kubeconfig: file}, []string{})
+	a, err := Find(ClusterRef{Kubeconfig: file}, []string{})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -26,8 +26,8 @@ const (
 	inPodVariable      = "KUBERNETES_SERVICE_HOST"
 )
 
-// Place identifies a cluster and a user.
-type Place struct {
+// ClusterRef identifies a cluster and a user.
+type ClusterRef struct {
 	// Kubeconfig is a file, or several as in $KUBECONFIG; "" means $KUBECONFIG, else
 	// ~/.kube/config, else, inside a pod, the pod's cluster.
 	Kubeconfig string
@@ -36,17 +36,17 @@ type Place struct {
 
 // Access is how a cluster is reached.
 type Access struct {
-	Place            // absolute files, the name of the context; empty inside a pod
-	Namespace string // that of the context, "" if it names none
-	Server    string // URL
-	User      string // name in the kubeconfig; "" if none
+	ClusterRef        // absolute files, the name of the context; empty inside a pod
+	Namespace  string // that of the context, "" if it names none
+	Server     string // URL
+	User       string // name in the kubeconfig; "" if none
 
 	config *rest.Config
 }
 
 // Find returns how to reach a cluster; it reads files and contacts nothing. environ is
 // "K=V"; nil is this process's own. Errors: backend.ErrUnavailable.
-func Find(p Place, environ []string) (*Access, error) {
+func Find(p ClusterRef, environ []string) (*Access, error) {
 	if environ == nil {
 		environ = os.Environ()
 	}
@@ -57,7 +57,7 @@ func Find(p Place, environ []string) (*Access, error) {
 	return a, nil
 }
 
-func find(p Place, environ []string) (*Access, error) {
+func find(p ClusterRef, environ []string) (*Access, error) {
 	files, from := p.files(environ)
 	raw, read, err := load(files, from)
 	if err != nil {
@@ -85,13 +85,13 @@ func find(p Place, environ []string) (*Access, error) {
 		return nil, fmt.Errorf("context %s of kubeconfig %s: %w", name, strings.Join(files, ", "), oneLine(err))
 	}
 	return &Access{
-		Place:     Place{strings.Join(files, string(filepath.ListSeparator)), name},
-		Namespace: chosen.Namespace, User: chosen.AuthInfo, Server: config.Host, config: config,
+		ClusterRef: ClusterRef{strings.Join(files, string(filepath.ListSeparator)), name},
+		Namespace:  chosen.Namespace, User: chosen.AuthInfo, Server: config.Host, config: config,
 	}, nil
 }
 
 // files returns the absolute paths of a place's files, and where they were configured.
-func (p Place) files(environ []string) (files []string, from string) {
+func (p ClusterRef) files(environ []string) (files []string, from string) {
 	text, from := p.Kubeconfig, "-cfg kubeconfig"
 	if text == "" {
 		text, from = getenv(environ, kubeconfigVariable), "$"+kubeconfigVariable

@@ -129,7 +129,7 @@ func mirror(t *testing.T, c *cluster) *Mirror[corev1.Pod] {
 	if err := os.WriteFile(file, data, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	access, err := Find(Place{Kubeconfig: file}, []string{})
+	access, err := Find(ClusterRef{Kubeconfig: file}, []string{})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -13,8 +13,8 @@ import (
 	"torchx/backends/kubernetes/kube"
 )
 
-// group describes what a gang waits for. Volcano creates its pods when there is room for all.
-func (b *board) group(g *kube.PodGroup) string {
+// podGroupReason describes what a gang waits for. Volcano creates its pods when there is room for all.
+func (b *assessment) podGroupReason(g *kube.PodGroup) string {
 	if g.Status.Phase != "" && g.Status.Phase != "Pending" {
 		return ""
 	}
@@ -29,8 +29,8 @@ func (b *board) group(g *kube.PodGroup) string {
 	return fmt.Sprintf("waits in queue %s for room for all replicas together%s", g.Spec.Queue, listed(g.Spec.MinResources))
 }
 
-// gangWaits describes what a gang waits for whose pods exist, but do not run.
-func (b *board) gangWaits() string {
+// gangReason describes what a gang waits for whose pods exist, but do not run.
+func (b *assessment) gangReason() string {
 	var need corev1.ResourceList
 	if len(b.seen.PodGroups) > 0 {
 		need = b.seen.PodGroups[0].Spec.MinResources
@@ -43,7 +43,7 @@ func (b *board) gangWaits() string {
 
 // tooLarge compares the gang's demand with all nodes, and its largest pod with the largest
 // node, as if they were empty.
-func (b *board) tooLarge(gang corev1.ResourceList) string {
+func (b *assessment) tooLarge(gang corev1.ResourceList) string {
 	if len(b.seen.Nodes) == 0 {
 		return ""
 	}

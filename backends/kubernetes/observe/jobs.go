@@ -22,15 +22,15 @@ const (
 	jobSetIndex = "jobset.sigs.k8s.io/job-index"
 )
 
-func (s *Seen) jobSet() *verdict {
+func (s *Observation) jobSet() *workload {
 	set := s.JobSet
-	v := &verdict{lifecycle: lifecycle{phase: waiting, restarts: int(set.Status.Restarts)}}
-	v.about(&set.ObjectMeta)
-	h := s.newShape()
+	v := &workload{lifecycle: lifecycle{phase: waiting, restarts: int(set.Status.Restarts)}}
+	v.readMeta(&set.ObjectMeta)
+	h := s.newRoleSet()
 	succeededJobs := map[string]int32{}
-	v.quiet = true
+	v.idle = true
 	for _, r := range set.Status.ReplicatedJobsStatus {
-		v.quiet = v.quiet && r.Active == 0
+		v.idle = v.idle && r.Active == 0
 		succeededJobs[r.Name] = r.Succeeded
 		if r.Active+r.Ready+r.Succeeded+r.Failed > 0 {
 			v.phase = max(v.phase, active)
@@ -51,8 +51,8 @@ func (s *Seen) jobSet() *verdict {
 			return spec.Unknown
 		}
 	}
-	v.units, v.roles = h.units, h.done()
-	v.place = func(pod *corev1.Pod) (string, int) {
+	v.units, v.roles = h.units, h.finish()
+	v.locate = func(pod *corev1.Pod) (string, int) {
 		name := pod.Labels[jobSetJob]
 		return name, max(0, number(pod.Labels[jobSetIndex]))*size[name] + max(0, index(pod))
 	}
@@ -68,13 +68,13 @@ func (s *Seen) jobSet() *verdict {
 }
 
 // jobSetEnd reads the conditions of a JobSet that has ended.
-func (v *verdict) jobSetEnd(set *kube.JobSet) {
+func (v *workload) jobSetEnd(set *kube.JobSet) {
 	end := func(kind string, p phase) bool {
 		c := meta.FindStatusCondition(set.Status.Conditions, kind)
 		if c == nil || c.Status != "True" {
 			return false
 		}
-		v.phase, v.reason, v.endedAt = p, firstText(c.Message, c.Reason), moment(c.LastTransitionTime)
+		v.phase, v.reason, v.endedAt = p, firstText(c.Message, c.Reason), timeOf(c.LastTransitionTime)
 		v.suspended = false
 		return true
 	}
@@ -98,15 +98,15 @@ func failures(pod *corev1.Pod) int {
 }
 
 // jobs reads Indexed Jobs, one for each unit. The app has ended when all of them have.
-func (s *Seen) jobs() *verdict {
-	v := &verdict{lifecycle: lifecycle{phase: waiting, quiet: true}}
-	v.place = func(pod *corev1.Pod) (string, int) { return pod.Labels[label.JobName], index(pod) }
+func (s *Observation) jobs() *workload {
+	v := &workload{lifecycle: lifecycle{phase: waiting, idle: true}}
+	v.locate = func(pod *corev1.Pod) (string, int) { return pod.Labels[label.JobName], index(pod) }
 	v.attempt = func(_ *unit, pod *corev1.Pod) int { return failures(pod) }
-	h := s.newShape()
+	h := s.newRoleSet()
 	ended, lost, suspended := 0, false, 0
 	for i := range s.Jobs {
 		job := &s.Jobs[i]
-		v.about(&job.ObjectMeta)
+		v.readMeta(&job.ObjectMeta)
 		count, required := pods(&job.Spec)
 		u := h.add(job.Name, &job.Spec.Template, count, required)
 		u.retries = int(ptr.Deref(job.Spec.BackoffLimitPerIndex, 0))
@@ -120,7 +120,7 @@ func (s *Seen) jobs() *verdict {
 			}
 			return spec.Unknown
 		}
-		v.quiet = v.quiet && job.Status.Active == 0
+		v.idle = v.idle && job.Status.Active == 0
 		if job.Status.Active > 0 || job.Status.Succeeded > 0 {
 			v.phase = max(v.phase, active)
 		}
@@ -130,7 +130,7 @@ func (s *Seen) jobs() *verdict {
 		switch c := jobEnd(job); {
 		case c != nil:
 			ended++
-			v.endedAt = later(v.endedAt, moment(c.LastTransitionTime))
+			v.endedAt = later(v.endedAt, timeOf(c.LastTransitionTime))
 			if c.Type == batchv1.JobFailed {
 				lost, v.reason = true, firstText(v.reason, c.Message, c.Reason)
 			}
@@ -138,7 +138,7 @@ func (s *Seen) jobs() *verdict {
 			suspended++
 		}
 	}
-	v.units, v.roles = h.units, h.done()
+	v.units, v.roles = h.units, h.finish()
 	v.incomplete = s.incomplete(v)
 	v.suspended = suspended > 0 && suspended+ended == len(s.Jobs)
 	if ended == len(s.Jobs) {
@@ -157,7 +157,7 @@ func (s *Seen) jobs() *verdict {
 
 // incomplete describes a role that has no Job: its creation was interrupted, or it was
 // deleted. With ttl_seconds a Job that has ended may be deleted, so nothing is known.
-func (s *Seen) incomplete(v *verdict) string {
+func (s *Observation) incomplete(v *workload) string {
 	if s.App == nil || slices.ContainsFunc(s.Jobs, func(j batchv1.Job) bool { return j.Spec.TTLSecondsAfterFinished != nil }) {
 		return ""
 	}

@@ -14,9 +14,9 @@ import (
 	"torchx/runtime/spec"
 )
 
-// Seen is what the API returned of one app. One of Volcano, JobSet and Jobs is set, by the
+// Observation is what the API returned of one app. One of Volcano, JobSet and Jobs is set, by the
 // app's form.
-type Seen struct {
+type Observation struct {
 	App *spec.App `json:"app,omitempty"` // as submitted; nil if unknown
 
 	Volcano *kube.VolcanoJob `json:"volcano,omitempty"`
@@ -35,12 +35,12 @@ type Seen struct {
 }
 
 // Status returns the app's status without its handle.
-func (s *Seen) Status() *spec.Status { return s.board().status() }
+func (s *Observation) Status() *spec.Status { return s.assess().status() }
 
 // State returns the app's state by its main objects alone, for lists, which must not read
 // every app's pods. It may differ from that of Status, which follows the pods.
-func (s *Seen) State() spec.State {
-	v := s.verdict()
+func (s *Observation) State() spec.State {
+	v := s.workload()
 	if v.phase.ended() || v.cancelled && v.suspended {
 		return s.Status().State
 	}
@@ -51,25 +51,25 @@ func (s *Seen) State() spec.State {
 }
 
 // Unclear reports whether events could explain why the app waits better than its pods do.
-func (s *Seen) Unclear() bool {
-	v := s.verdict()
+func (s *Observation) Unclear() bool {
+	v := s.workload()
 	if v.phase.ended() || v.suspended {
 		return false
 	}
-	return s.board().unclear()
+	return s.assess().needsEvents()
 }
 
 // WaitsForRoom reports whether Volcano keeps the whole app waiting until all of it fits:
 // then its pod group and the nodes explain more.
-func (s *Seen) WaitsForRoom() bool {
+func (s *Observation) WaitsForRoom() bool {
 	return s.Volcano != nil && s.Unclear() &&
-		!slices.ContainsFunc(s.Pods, func(p corev1.Pod) bool { return podWaits(&p, nil) != noRoom })
+		!slices.ContainsFunc(s.Pods, func(p corev1.Pod) bool { return podWaitReason(&p, nil) != noRoom })
 }
 
 // Locator returns a function that returns the replica and the attempt of a pod; ok is
 // false for pods that are not of the app.
-func (s *Seen) Locator() func(pod *corev1.Pod) (r spec.Replica, attempt int, ok bool) {
-	v := s.verdict()
+func (s *Observation) Locator() func(pod *corev1.Pod) (r spec.Replica, attempt int, ok bool) {
+	v := s.workload()
 	return func(pod *corev1.Pod) (spec.Replica, int, bool) {
 		u, index := v.unitOf(pod)
 		if u == nil {

@@ -33,7 +33,7 @@ const (
 // podStatus returns the status of a replica by its pod alone.
 func podStatus(pod *corev1.Pod) spec.ReplicaStatus {
 	s := spec.ReplicaStatus{State: podState(pod.Status.Phase), Hostname: hostname(pod)}
-	c := decisive(pod)
+	c := decisiveContainer(pod)
 	if c != nil {
 		s.StartedAt = started(c)
 	}
@@ -42,9 +42,9 @@ func podStatus(pod *corev1.Pod) spec.ReplicaStatus {
 	}
 	s.FinishedAt = finished(pod)
 	if c != nil && c.State.Terminated != nil {
-		end(&s, pod, c)
+		setEnd(&s, pod, c)
 	}
-	if note := fate(pod); note != "" {
+	if note := disruption(pod); note != "" {
 		s.Msg = note
 	}
 	if s.State == spec.Failed && s.ExitCode == nil && s.Msg == "" {
@@ -76,9 +76,9 @@ func hostname(pod *corev1.Pod) string {
 	return strings.NewReplacer(".", "-", ":", "-").Replace(pod.Status.PodIP) + "." + pod.Namespace + ".pod.cluster.local"
 }
 
-// decisive returns the container whose end decides the pod's: the first one, which runs the
+// decisiveContainer returns the container whose end decides the pod's: the first one, which runs the
 // role, or if only the pod failed, the container that failed first.
-func decisive(pod *corev1.Pod) *corev1.ContainerStatus {
+func decisiveContainer(pod *corev1.Pod) *corev1.ContainerStatus {
 	var first, bad *corev1.ContainerStatus
 	for c := range containers(pod) {
 		if first == nil && len(pod.Spec.Containers) > 0 && c.Name == pod.Spec.Containers[0].Name {
@@ -111,11 +111,11 @@ func containers(pod *corev1.Pod) iter.Seq[*corev1.ContainerStatus] {
 func started(c *corev1.ContainerStatus) *time.Time {
 	switch {
 	case c.State.Terminated != nil:
-		return moment(c.State.Terminated.StartedAt)
+		return timeOf(c.State.Terminated.StartedAt)
 	case c.State.Running != nil:
-		return moment(c.State.Running.StartedAt)
+		return timeOf(c.State.Running.StartedAt)
 	case c.LastTerminationState.Terminated != nil: // it is started again
-		return moment(c.LastTerminationState.Terminated.StartedAt)
+		return timeOf(c.LastTerminationState.Terminated.StartedAt)
 	}
 	return nil
 }
@@ -124,20 +124,20 @@ func started(c *corev1.ContainerStatus) *time.Time {
 func finished(pod *corev1.Pod) (at *time.Time) {
 	for c := range containers(pod) {
 		if t := c.State.Terminated; t != nil {
-			at = later(at, moment(t.FinishedAt))
+			at = later(at, timeOf(t.FinishedAt))
 		}
 	}
 	if at != nil {
 		return at
 	}
 	for i := range pod.Status.Conditions {
-		at = later(at, moment(pod.Status.Conditions[i].LastTransitionTime))
+		at = later(at, timeOf(pod.Status.Conditions[i].LastTransitionTime))
 	}
 	return at
 }
 
-// end sets how a container ended.
-func end(s *spec.ReplicaStatus, pod *corev1.Pod, c *corev1.ContainerStatus) {
+// setEnd sets how a container ended.
+func setEnd(s *spec.ReplicaStatus, pod *corev1.Pod, c *corev1.ContainerStatus) {
 	t := c.State.Terminated
 	code := int(t.ExitCode)
 	switch t.Reason {
@@ -190,8 +190,8 @@ func outOfMemory(pod *corev1.Pod, c *corev1.ContainerStatus, code int) string {
 	return text
 }
 
-// fate describes what was done to a pod from outside, "" for nothing.
-func fate(pod *corev1.Pod) string {
+// disruption describes what was done to a pod from outside, "" for nothing.
+func disruption(pod *corev1.Pod) string {
 	message := plain(pod.Status.Message)
 	says := func(what string) string {
 		if message == "" {
@@ -231,9 +231,9 @@ func fate(pod *corev1.Pod) string {
 	return ""
 }
 
-// stopped reports whether a pod ended because of its deletion. The times are whole seconds
+// wasStopped reports whether a pod ended because of its deletion. The times are whole seconds
 // of two clocks: in doubt, an end by a signal counts as stopped, any other does not.
-func stopped(pod *corev1.Pod, signal bool) bool {
+func wasStopped(pod *corev1.Pod, signal bool) bool {
 	if pod.DeletionTimestamp == nil {
 		return false
 	}

@@ -101,9 +101,9 @@ var pullCauses = []struct{ said, means string }{
 	{": not found", "its registry does not have it"},
 }
 
-// noImage says which image a container waits for and why, shortly: the texts of
+// imageReason says which image a container waits for and why, shortly: the texts of
 // kubelets hold the URL of the request, and the image three times.
-func noImage(c *corev1.ContainerStatus) string {
+func imageReason(c *corev1.ContainerStatus) string {
 	w := c.State.Waiting
 	return "image " + c.Image + " cannot be pulled: " + pullCause(w.Message, w.Reason, c.Image)
 }

@@ -12,11 +12,11 @@ import (
 	"torchx/runtime/spec"
 )
 
-// why describes what the pending replicas wait for, "" if they are just being started. Of
+// waitReason describes what the pending replicas wait for, "" if they are just being started. Of
 // several reasons it is the most frequent one.
-func (b *board) why() string {
+func (b *assessment) waitReason() string {
 	if b.suspended {
-		return b.held()
+		return b.suspendReason()
 	}
 	count := map[string]int{}
 	who := map[string]spec.Replica{}
@@ -30,7 +30,7 @@ func (b *board) why() string {
 			missing++
 			continue
 		}
-		text := podWaits(a.pod, b.seen.Events)
+		text := podWaitReason(a.pod, b.seen.Events)
 		if text == "" {
 			continue
 		}
@@ -38,7 +38,7 @@ func (b *board) why() string {
 			who[text] = r.key
 		}
 	}
-	if text := b.whyNoPods(); missing > 0 && text != "" {
+	if text := b.noPodsReason(); missing > 0 && text != "" {
 		return text
 	}
 	most := ""
@@ -50,7 +50,7 @@ func (b *board) why() string {
 		}
 	}
 	if most == "" && count[noRoom] > 0 {
-		return b.gangWaits()
+		return b.gangReason()
 	}
 	switch {
 	case most == "":
@@ -63,16 +63,16 @@ func (b *board) why() string {
 	return fmt.Sprintf("%d of %d replicas wait: %s", count[most], len(b.replicas), most)
 }
 
-// held describes what a suspended app waits for.
-func (b *board) held() string {
+// suspendReason describes what a suspended app waits for.
+func (b *assessment) suspendReason() string {
 	if b.queue != "" {
 		return fmt.Sprintf("waits for Kueue to admit it from queue %s", b.queue)
 	}
 	return "is suspended: somebody must let it run"
 }
 
-// unclear reports whether why would return more with events.
-func (b *board) unclear() bool {
+// needsEvents reports whether why would return more with events.
+func (b *assessment) needsEvents() bool {
 	return slices.ContainsFunc(b.replicas, func(r *replica) bool {
 		if r.final.State != spec.Pending {
 			return false
@@ -81,7 +81,7 @@ func (b *board) unclear() bool {
 		if a == nil || a.gone {
 			return true
 		}
-		text := podWaits(a.pod, nil)
+		text := podWaitReason(a.pod, nil)
 		return text == "" || text == noRoom
 	})
 }
@@ -98,14 +98,14 @@ const (
 	noRoom       = "there is no room for all replicas together"
 )
 
-// podWaits describes what a pod waits for, "" if nothing is known.
-func podWaits(pod *corev1.Pod, events []corev1.Event) string {
+// podWaitReason describes what a pod waits for, "" if nothing is known.
+func podWaitReason(pod *corev1.Pod, events []corev1.Event) string {
 	for c := range containers(pod) {
 		w := c.State.Waiting
 		switch {
 		case w == nil || slices.Contains(starting, w.Reason):
 		case slices.Contains(imageReasons, w.Reason):
-			return noImage(c)
+			return imageReason(c)
 		default:
 			return firstText(w.Message, w.Reason)
 		}
@@ -148,24 +148,24 @@ func gates(pod *corev1.Pod) string {
 	return strings.Join(names, ", ")
 }
 
-// whyNoPods describes why the controller has created no pods.
-func (b *board) whyNoPods() string {
+// noPodsReason describes why the controller has created no pods.
+func (b *assessment) noPodsReason() string {
 	text := eventText(b.seen.Events, func(e *corev1.Event) bool {
-		return b.owns(e) && (strings.HasPrefix(e.Reason, "Failed") || strings.HasSuffix(e.Reason, "Failed") || strings.HasSuffix(e.Reason, "Error"))
+		return b.isAbout(e) && (strings.HasPrefix(e.Reason, "Failed") || strings.HasSuffix(e.Reason, "Failed") || strings.HasSuffix(e.Reason, "Error"))
 	})
 	if text != "" {
 		return "its pods cannot be made: " + text
 	}
 	for i := range b.seen.PodGroups {
-		if text := b.group(&b.seen.PodGroups[i]); text != "" {
+		if text := b.podGroupReason(&b.seen.PodGroups[i]); text != "" {
 			return text
 		}
 	}
 	return ""
 }
 
-// owns reports whether an event is about an object that runs the app.
-func (b *board) owns(e *corev1.Event) bool {
+// isAbout reports whether an event is about an object that runs the app.
+func (b *assessment) isAbout(e *corev1.Event) bool {
 	if !slices.Contains([]string{"Job", "JobSet", "PodGroup"}, e.InvolvedObject.Kind) {
 		return false
 	}

@@ -31,12 +31,12 @@ func (p phase) state() spec.State {
 	return [...]spec.State{spec.Pending, spec.Running, spec.Running, spec.Succeeded, spec.Failed, spec.Cancelled}[p]
 }
 
-// verdict is what a controller says of an app, in the same terms for every form.
-type verdict struct {
+// workload is what a controller says of an app, in the same terms for every form.
+type workload struct {
 	name    string // of the main object
 	roles   []role
 	units   map[string]*unit                    // by the name that pods have of it
-	place   func(pod *corev1.Pod) (string, int) // name of the unit and index in it, -1 if it has none
+	locate  func(pod *corev1.Pod) (string, int) // name of the unit and index in it, -1 if it has none
 	attempt func(u *unit, pod *corev1.Pod) int  // from 0
 	lifecycle
 	lifetime
@@ -46,7 +46,7 @@ type verdict struct {
 type lifecycle struct {
 	phase     phase
 	suspended bool   // it waits until a client resumes it, or was stopped by that
-	quiet     bool   // none of its pods runs, as far as the controller knows
+	idle      bool   // none of its pods runs, as far as the controller knows
 	restarts  int    // of the whole app
 	retries   bool   // a failure now starts the whole app again
 	reason    string // the controller's message on a failure
@@ -85,8 +85,8 @@ type unit struct {
 }
 
 // unitOf returns a pod's unit and its index there, nil if it has none.
-func (v *verdict) unitOf(pod *corev1.Pod) (*unit, int) {
-	name, index := v.place(pod)
+func (v *workload) unitOf(pod *corev1.Pod) (*unit, int) {
+	name, index := v.locate(pod)
 	u := v.units[name]
 	if u == nil || index >= u.count || index < 0 && u.count > 1 {
 		return nil, 0
@@ -94,7 +94,7 @@ func (v *verdict) unitOf(pod *corev1.Pod) (*unit, int) {
 	return u, max(index, 0)
 }
 
-func (s *Seen) verdict() *verdict {
+func (s *Observation) workload() *workload {
 	switch {
 	case s.Volcano != nil:
 		return s.volcano()
@@ -105,16 +105,16 @@ func (s *Seen) verdict() *verdict {
 	}
 }
 
-// shape collects the roles of an app from its pod templates.
-type shape struct {
+// roleSet collects the roles of an app from its pod templates.
+type roleSet struct {
 	app    *spec.App
 	roles  []role
 	byName map[string]int
 	units  map[string]*unit
 }
 
-func (s *Seen) newShape() *shape {
-	h := &shape{app: s.App, byName: map[string]int{}, units: map[string]*unit{}}
+func (s *Observation) newRoleSet() *roleSet {
+	h := &roleSet{app: s.App, byName: map[string]int{}, units: map[string]*unit{}}
 	if s.App == nil {
 		return h
 	}
@@ -127,7 +127,7 @@ func (s *Seen) newShape() *shape {
 
 // add adds a template of count pods, of which required must succeed; name is what pods
 // call it. A template without torchx's labels is a role of its own.
-func (h *shape) add(name string, t *corev1.PodTemplateSpec, count, required int) *unit {
+func (h *roleSet) add(name string, t *corev1.PodTemplateSpec, count, required int) *unit {
 	text := cmp.Or(t.Labels[label.Role], name)
 	index, ok := h.byName[text]
 	if n, err := strconv.Atoi(t.Labels[label.RoleIndex]); h.app != nil && err == nil && n >= 0 && n < len(h.app.Roles) {
@@ -148,8 +148,8 @@ func (h *shape) add(name string, t *corev1.PodTemplateSpec, count, required int)
 	return u
 }
 
-// done completes the roles by the submitted app and returns them.
-func (h *shape) done() []role {
+// finish completes the roles by the submitted app and returns them.
+func (h *roleSet) finish() []role {
 	for i := range h.roles {
 		if h.app == nil || i >= len(h.app.Roles) {
 			continue
@@ -161,12 +161,12 @@ func (h *shape) done() []role {
 	return h.roles
 }
 
-// about reads the metadata of a main object.
-func (v *verdict) about(meta *metav1.ObjectMeta) {
+// readMeta reads the metadata of a main object.
+func (v *workload) readMeta(meta *metav1.ObjectMeta) {
 	v.name = meta.Name
 	v.deleting = v.deleting || meta.DeletionTimestamp != nil
 	v.queue = cmp.Or(v.queue, meta.Labels[label.Kueue])
-	v.created = earlier(v.created, moment(meta.CreationTimestamp))
+	v.created = earlier(v.created, timeOf(meta.CreationTimestamp))
 	text, ok := meta.Annotations[label.Cancelled]
 	v.cancelled = v.cancelled || ok
 	if t, err := time.Parse(time.RFC3339, text); err == nil {
@@ -183,9 +183,9 @@ func number(text string) int {
 	return n
 }
 
-// moment converts a time of the API; nil for none and for the epoch, which the kubelet
+// timeOf converts a time of the API; nil for none and for the epoch, which the kubelet
 // writes for containers that did not start.
-func moment(t metav1.Time) *time.Time {
+func timeOf(t metav1.Time) *time.Time {
 	if t.IsZero() || t.Unix() <= 0 {
 		return nil
 	}

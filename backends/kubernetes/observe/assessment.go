@@ -9,10 +9,10 @@ import (
 	"torchx/runtime/spec"
 )
 
-// board is an app with all its replicas and their attempts.
-type board struct {
-	seen *Seen
-	*verdict
+// assessment is an app with all its replicas and their attempts.
+type assessment struct {
+	seen *Observation
+	*workload
 	replicas []*replica // by role and number
 }
 
@@ -40,26 +40,26 @@ func (r *replica) last() *attempt {
 	return &r.attempts[len(r.attempts)-1]
 }
 
-// alive reports whether the pod may still run.
-func (a *attempt) alive() bool {
+// isAlive reports whether the pod may still run.
+func (a *attempt) isAlive() bool {
 	return a != nil && !a.gone && !a.status.State.Terminal() && a.pod.Status.Reason != "NodeLost"
 }
 
-// cut reports whether the attempt ended because its pod was deleted, by the controller or
+// wasDeleted reports whether the attempt ended because its pod was deleted, by the controller or
 // another client.
-func (a *attempt) cut() bool {
-	if a == nil || fate(a.pod) != "" {
+func (a *attempt) wasDeleted() bool {
+	if a == nil || disruption(a.pod) != "" {
 		return false
 	}
 	if !a.status.State.Terminal() {
 		return a.gone
 	}
-	return stopped(a.pod, a.status.Signal != "")
+	return wasStopped(a.pod, a.status.Signal != "")
 }
 
-// board sorts the pods by replica and attempt.
-func (s *Seen) board() *board {
-	b := &board{seen: s, verdict: s.verdict()}
+// assess sorts the pods by replica and attempt.
+func (s *Observation) assess() *assessment {
+	b := &assessment{seen: s, workload: s.workload()}
 	byKey := map[spec.Replica]*replica{}
 	for i := range b.roles {
 		for id := range b.roles[i].count {
@@ -81,13 +81,13 @@ func (s *Seen) board() *board {
 		slices.SortStableFunc(r.attempts, func(x, y attempt) int {
 			return cmp.Or(cmp.Compare(x.status.Attempt, y.status.Attempt), x.pod.CreationTimestamp.Compare(y.pod.CreationTimestamp.Time))
 		})
-		r.final = r.settled(b)
+		r.final = r.provisional(b)
 	}
-	b.settle()
+	b.completeReplicas()
 	return b
 }
 
-func (b *board) add(byKey map[spec.Replica]*replica, pods []corev1.Pod, gone bool) {
+func (b *assessment) add(byKey map[spec.Replica]*replica, pods []corev1.Pod, gone bool) {
 	for i := range pods {
 		pod := &pods[i]
 		u, index := b.unitOf(pod)
@@ -104,13 +104,13 @@ func (b *board) add(byKey map[spec.Replica]*replica, pods []corev1.Pod, gone boo
 	}
 }
 
-// settled returns a replica's status as far as it does not depend on the app's end.
-func (r *replica) settled(b *board) spec.ReplicaStatus {
+// provisional returns a replica's status as far as it does not depend on the app's end.
+func (r *replica) provisional(b *assessment) spec.ReplicaStatus {
 	a := r.last()
 	if a == nil {
-		s := spec.ReplicaStatus{Role: r.key.Role, ID: r.key.ID, State: spec.Pending, Attempt: b.base(r)}
+		s := spec.ReplicaStatus{Role: r.key.Role, ID: r.key.ID, State: spec.Pending, Attempt: b.firstAttempt(r)}
 		if r.unit != nil && r.unit.failing {
-			if s.State = r.counted(); s.State == spec.Unknown {
+			if s.State = r.countedState(); s.State == spec.Unknown {
 				s.State = spec.Cancelled
 			}
 		}
@@ -120,60 +120,60 @@ func (r *replica) settled(b *board) spec.ReplicaStatus {
 	switch {
 	case a.gone && !s.State.Terminal():
 		s.State, s.Msg = spec.Pending, "its pod was deleted"
-	case a.cut():
+	case a.wasDeleted():
 		// The reason, and whether a retry follows, is known when the controller has reacted.
 		s.State, s.ExitCode, s.Signal, s.FinishedAt = spec.Running, nil, "", nil
 	}
 	return s
 }
 
-// base returns the attempt of a replica without pods.
-func (b *board) base(r *replica) int {
+// firstAttempt returns the attempt of a replica without pods.
+func (b *assessment) firstAttempt(r *replica) int {
 	if r.unit == nil {
 		return 0
 	}
 	return b.restarts * (r.unit.retries + 1)
 }
 
-func (b *board) alive() bool {
-	return slices.ContainsFunc(b.replicas, func(r *replica) bool { return r.last().alive() })
+func (b *assessment) isAlive() bool {
+	return slices.ContainsFunc(b.replicas, func(r *replica) bool { return r.last().isAlive() })
 }
 
-// over reports whether the app has ended, and whether by a cancellation.
-func (b *board) over() (over, cancelled bool) {
-	stopped := b.cancelled && b.suspended && b.quiet
-	if !b.phase.ended() && !stopped || b.alive() {
+// ended reports whether the app has ended, and whether by a cancellation.
+func (b *assessment) ended() (over, cancelled bool) {
+	stopped := b.cancelled && b.suspended && b.idle
+	if !b.phase.ended() && !stopped || b.isAlive() {
 		return false, false
 	}
 	return true, b.phase == aborted || stopped || b.cancelled && b.phase == failed && !b.failedBeforeCancel()
 }
 
 // failedBeforeCancel reports whether a replica had failed before the cancellation.
-func (b *board) failedBeforeCancel() bool {
+func (b *assessment) failedBeforeCancel() bool {
 	if b.cancelAt == nil {
 		return false
 	}
 	return slices.ContainsFunc(b.replicas, func(r *replica) bool {
 		a := r.last()
-		return a != nil && a.status.State == spec.Failed && !a.cut() && a.status.FinishedAt != nil && a.status.FinishedAt.Before(*b.cancelAt)
+		return a != nil && a.status.State == spec.Failed && !a.wasDeleted() && a.status.FinishedAt != nil && a.status.FinishedAt.Before(*b.cancelAt)
 	})
 }
 
-// settle completes the status of replicas of an app that has ended.
-func (b *board) settle() {
-	over, cancelled := b.over()
+// completeReplicas completes the status of replicas of an app that has ended.
+func (b *assessment) completeReplicas() {
+	over, cancelled := b.ended()
 	if !over {
 		return
 	}
 	fault := slices.ContainsFunc(b.replicas, func(r *replica) bool {
 		a := r.last()
-		return a != nil && a.status.State == spec.Failed && !a.cut() || a == nil && r.counted() == spec.Failed
+		return a != nil && a.status.State == spec.Failed && !a.wasDeleted() || a == nil && r.countedState() == spec.Failed
 	})
 	for _, r := range b.replicas {
 		switch a := r.last(); {
 		case a == nil:
-			b.settleMissing(r, cancelled)
-		case !a.cut():
+			b.completeMissing(r, cancelled)
+		case !a.wasDeleted():
 		default:
 			r.final = a.status
 			r.final.State, r.final.Msg = spec.Failed, "its pod was deleted"
@@ -187,18 +187,18 @@ func (b *board) settle() {
 	}
 }
 
-// counted returns a replica's state by its controller's counts, else Unknown.
-func (r *replica) counted() spec.State {
+// countedState returns a replica's state by its controller's counts, else Unknown.
+func (r *replica) countedState() spec.State {
 	if r.unit == nil {
 		return spec.Unknown
 	}
 	return r.unit.outcome(r.index)
 }
 
-// settleMissing sets the status of a replica whose pods are deleted by the controller's counts.
-func (b *board) settleMissing(r *replica, cancelled bool) {
-	switch state := r.counted(); {
-	case state == spec.Succeeded, state == spec.Unknown && b.phase == succeeded && b.strict():
+// completeMissing sets the status of a replica whose pods are deleted by the controller's counts.
+func (b *assessment) completeMissing(r *replica, cancelled bool) {
+	switch state := r.countedState(); {
+	case state == spec.Succeeded, state == spec.Unknown && b.phase == succeeded && b.needsAll():
 		r.final.State, r.final.ExitCode = spec.Succeeded, new(0)
 	case state == spec.Failed && !cancelled:
 		r.final.State, r.final.Msg = spec.Failed, "its pod is gone, how it ended is not known"
@@ -209,7 +209,7 @@ func (b *board) settleMissing(r *replica, cancelled bool) {
 	}
 }
 
-// strict reports whether every replica must succeed.
-func (b *board) strict() bool {
+// needsAll reports whether every replica must succeed.
+func (b *assessment) needsAll() bool {
 	return !slices.ContainsFunc(b.roles, func(r role) bool { return r.required < r.count })
 }

@@ -16,7 +16,7 @@ const codeCancelled = 130
 const maxPast = 1000
 
 // status returns the app's status.
-func (b *board) status() *spec.Status {
+func (b *assessment) status() *spec.Status {
 	s := &spec.Status{SubmittedAt: b.created, NumRestarts: b.restarts, Roles: []spec.RoleStatus{}}
 	for i := range b.roles {
 		s.Roles = append(s.Roles, spec.RoleStatus{Role: b.roles[i].name, Replicas: []spec.ReplicaStatus{}})
@@ -36,7 +36,7 @@ func (b *board) status() *spec.Status {
 	slices.SortStableFunc(s.Past, func(x, y spec.ReplicaStatus) int { return compareTimes(x.FinishedAt, y.FinishedAt) })
 	s.Past = s.Past[max(0, len(s.Past)-maxPast):]
 	s.StructuredErrorMsg = b.firstErrorFile()
-	if over, cancelled := b.over(); over {
+	if over, cancelled := b.ended(); over {
 		b.conclude(s, cancelled)
 	} else {
 		b.progress(s)
@@ -46,7 +46,7 @@ func (b *board) status() *spec.Status {
 
 // ownRestarts returns how often a replica was restarted alone: by its controller, or in its
 // pod by an overlay's restartPolicy OnFailure.
-func (b *board) ownRestarts(r *replica) (n int) {
+func (b *assessment) ownRestarts(r *replica) (n int) {
 	a := r.last()
 	if a == nil {
 		return 0
@@ -54,7 +54,7 @@ func (b *board) ownRestarts(r *replica) (n int) {
 	if r.unit.retries > 0 {
 		n = failures(a.pod)
 	}
-	if c := decisive(a.pod); c != nil {
+	if c := decisiveContainer(a.pod); c != nil {
 		n += int(c.RestartCount)
 	}
 	return n
@@ -68,7 +68,7 @@ func (r *replica) past() (all []spec.ReplicaStatus) {
 		if a.status.Attempt == r.attempts[i+1].status.Attempt {
 			continue
 		}
-		if a.cut() || !a.status.State.Terminal() {
+		if a.wasDeleted() || !a.status.State.Terminal() {
 			a.status.State = spec.Cancelled // for a restart
 		}
 		all = append(all, a.status)
@@ -77,7 +77,7 @@ func (r *replica) past() (all []spec.ReplicaStatus) {
 }
 
 // conclude completes the status of an app that has ended.
-func (b *board) conclude(s *spec.Status, cancelled bool) {
+func (b *assessment) conclude(s *spec.Status, cancelled bool) {
 	s.FinishedAt = b.endedAt
 	for _, r := range b.replicas {
 		s.FinishedAt = later(s.FinishedAt, r.final.FinishedAt)
@@ -85,12 +85,12 @@ func (b *board) conclude(s *spec.Status, cancelled bool) {
 	if cancelled {
 		s.FinishedAt = later(s.FinishedAt, b.cancelAt)
 	}
-	first, lost := b.firstFailure(), b.lost()
+	first, lost := b.firstFailure(), b.tooManyFailed()
 	code := 0
 	switch {
 	case cancelled:
 		s.State, s.Msg, code = spec.Cancelled, "cancelled", codeCancelled
-	case lost || b.phase != succeeded && !b.enough():
+	case lost || b.phase != succeeded && !b.enoughSucceeded():
 		s.State, code = spec.Failed, codeUnknown
 		s.Msg = b.failure(first)
 		if first != nil {
@@ -105,19 +105,19 @@ func (b *board) conclude(s *spec.Status, cancelled bool) {
 	s.ExitCode = &code
 }
 
-// lost reports whether more replicas of a role failed than it can do without.
-func (b *board) lost() bool {
+// tooManyFailed reports whether more replicas of a role failed than it can do without.
+func (b *assessment) tooManyFailed() bool {
 	return b.anyRole(func(r *role, failed, _ int) bool { return failed > r.count-r.required })
 }
 
-// enough reports whether the required replicas of each role succeeded, whatever the
+// enoughSucceeded reports whether the required replicas of each role succeeded, whatever the
 // controller makes of the others.
-func (b *board) enough() bool {
+func (b *assessment) enoughSucceeded() bool {
 	return !b.anyRole(func(r *role, _, succeeded int) bool { return succeeded < r.required })
 }
 
 // anyRole reports whether is holds for a role and its numbers of failed and succeeded replicas.
-func (b *board) anyRole(is func(r *role, failed, succeeded int) bool) bool {
+func (b *assessment) anyRole(is func(r *role, failed, succeeded int) bool) bool {
 	for i := range b.roles {
 		count := map[spec.State]int{}
 		for _, r := range b.replicas {
@@ -134,7 +134,7 @@ func (b *board) anyRole(is func(r *role, failed, succeeded int) bool) bool {
 
 // firstFailure returns the replica that failed first, nil if none did. The cluster's times
 // are whole seconds: at the same time, an exit comes before a signal.
-func (b *board) firstFailure() (first *replica) {
+func (b *assessment) firstFailure() (first *replica) {
 	for _, r := range b.replicas {
 		if r.final.State != spec.Failed {
 			continue
@@ -160,7 +160,7 @@ func compareTimes(a, b *time.Time) int {
 }
 
 // failure describes the first failure as agents do.
-func (b *board) failure(first *replica) string {
+func (b *assessment) failure(first *replica) string {
 	if first == nil {
 		if b.reason != "" && len(b.seen.Pods)+len(b.seen.Gone) == 0 {
 			return b.reason + "; its pods, which would say how, are gone"
@@ -183,7 +183,7 @@ func (b *board) failure(first *replica) string {
 }
 
 // firstErrorFile returns the error file of the replica that finished first with one.
-func (b *board) firstErrorFile() []byte {
+func (b *assessment) firstErrorFile() []byte {
 	var first *spec.ReplicaStatus
 	for _, r := range b.replicas {
 		f := &r.final
@@ -198,7 +198,7 @@ func (b *board) firstErrorFile() []byte {
 }
 
 // progress completes the status of an app that has not ended.
-func (b *board) progress(s *spec.Status) {
+func (b *assessment) progress(s *spec.Status) {
 	s.State = spec.Pending
 	waits := 0
 	for _, r := range b.replicas {
@@ -209,10 +209,10 @@ func (b *board) progress(s *spec.Status) {
 			s.State = spec.Running
 		}
 	}
-	if b.phase == ending || b.phase == active && waits == 0 || b.cancelled && b.alive() {
+	if b.phase == ending || b.phase == active && waits == 0 || b.cancelled && b.isAlive() {
 		s.State = spec.Running
 	}
-	if first := b.firstFailure(); first != nil && !b.retries && b.lost() && failures(first.last().pod) >= first.unit.retries {
+	if first := b.firstFailure(); first != nil && !b.retries && b.tooManyFailed() && failures(first.last().pod) >= first.unit.retries {
 		s.FirstFailure, s.Msg = &first.final, b.failure(first)
 		return
 	}
@@ -224,16 +224,16 @@ func (b *board) progress(s *spec.Status) {
 	case b.incomplete != "":
 		s.Msg = b.incomplete
 	case waits > 0:
-		s.Msg = b.why()
+		s.Msg = b.waitReason()
 	}
 	s.Msg = cmp.Or(s.Msg, b.trouble(), b.stopping())
 }
 
 // stopping describes which pods are being stopped and why, which takes their grace period.
-func (b *board) stopping() string {
+func (b *assessment) stopping() string {
 	stopping := slices.DeleteFunc(slices.Clone(b.replicas), func(r *replica) bool {
 		a := r.last()
-		return !a.alive() || a.pod.DeletionTimestamp == nil
+		return !a.isAlive() || a.pod.DeletionTimestamp == nil
 	})
 	var text string
 	switch len(stopping) {
@@ -251,16 +251,16 @@ func (b *board) stopping() string {
 }
 
 // trouble describes what is wrong with a replica that still runs.
-func (b *board) trouble() string {
+func (b *assessment) trouble() string {
 	for _, r := range b.replicas {
 		a := r.last()
-		if !a.alive() {
+		if !a.isAlive() {
 			continue
 		}
-		if text := fate(a.pod); text != "" {
+		if text := disruption(a.pod); text != "" {
 			return fmt.Sprintf("replica %s/%d: %s", r.key.Role, r.key.ID, text)
 		}
-		if c := decisive(a.pod); c != nil && c.State.Waiting != nil && c.RestartCount > 0 {
+		if c := decisiveContainer(a.pod); c != nil && c.State.Waiting != nil && c.RestartCount > 0 {
 			return fmt.Sprintf("replica %s/%d waits to be started again: %s", r.key.Role, r.key.ID, firstText(c.State.Waiting.Message, c.State.Waiting.Reason))
 		}
 	}
