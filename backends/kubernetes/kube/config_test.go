@@ -64,7 +64,7 @@ func TestFind(t *testing.T) {
 				t.Fatal(err)
 			}
 			if a.ClusterRef != tt.want || a.Server != tt.server || a.Namespace != tt.ns || a.User != "me" {
-				t.Errorf("%+v", a)
+				t.Errorf(`got %+v, want a.ClusterRef == tt.want and a.Server == tt.server and a.Namespace == tt.ns and a.User == "me"`, a)
 			}
 		})
 	}

@@ -195,16 +195,16 @@ func TestErrorFile(t *testing.T) {
 	} {
 		got := errorFile(test.text)
 		if got == nil || !json.Valid(got) {
-			t.Errorf("%s: %s", test.name, got)
+			t.Errorf("%s: got %s, want got != nil and json.Valid(got)", test.name, got)
 			continue
 		}
 		var r report
 		if test.message == "" {
 			if string(got) != test.text {
-				t.Errorf("%s: %s", test.name, got)
+				t.Errorf("%s: got %s, want string(got) == test.text", test.name, got)
 			}
 		} else if err := json.Unmarshal(got, &r); err != nil || r.Message.Message != test.message || r.Message.ExtraInfo.Timestamp != test.stamp {
-			t.Errorf("%s: %v %+v", test.name, err, r)
+			t.Errorf("%s: got %v %+v, want no error and r.Message.Message == test.message and r.Message.ExtraInfo.Timestamp == test.stamp", test.name, err, r)
 		}
 	}
 	for _, text := range []string{"", "killed", "{not json", rootCauseHead, strings.Repeat("x", maxMessage), `"` + strings.Repeat("x", maxMessage)} {
@@ -274,7 +274,7 @@ func TestRolesFromApp(t *testing.T) {
 	job.Spec.Template.Labels = map[string]string{label.Role: "R.le", label.RoleIndex: "0"}
 	s := (&Observation{App: &spec.App{Roles: []spec.Role{role}}, Jobs: []batchv1.Job{job}}).Status()
 	if len(s.Roles) != 1 || s.Roles[0].Role != "Röle" || len(s.Roles[0].Replicas) != 2 {
-		t.Errorf("roles %+v", s.Roles)
+		t.Errorf(`roles %+v, want len(s.Roles) == 1 and s.Roles[0].Role == "Röle" and len(s.Roles[0].Replicas) == 2`, s.Roles)
 	}
 }
 

@@ -21,7 +21,7 @@ func TestRecorded(t *testing.T) {
 	t.Parallel()
 	files, err := filepath.Glob("testdata/*_*.json")
 	if err != nil || len(files) < 20 {
-		t.Fatalf("%d recordings (%v)", len(files), err)
+		t.Fatalf("got %d recordings (%v), want no error and len(files) >= 20", len(files), err)
 	}
 	for _, file := range files {
 		name := strings.TrimSuffix(filepath.Base(file), ".json")
