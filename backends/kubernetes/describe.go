@@ -57,7 +57,7 @@ func (t *target) observe(ctx context.Context) (*observe.Observation, error) {
 		return nil, err
 	}
 	ended := a.state().Terminal()
-	a.App = a.submitted()
+	a.App = a.record().App
 	selector := a.selector(t.name)
 	// An end is final: pods must not be from before it.
 	if known || ended || selector != label.Selector(t.name) {
