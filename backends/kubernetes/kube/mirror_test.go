@@ -129,7 +129,7 @@ func mirror(t *testing.T, c *cluster) *Mirror[corev1.Pod] {
 	if err := os.WriteFile(file, data, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	access, err := Find(Place{Kubeconfig: file}, []string{})
+	access, err := Find(ClusterRef{Kubeconfig: file}, []string{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -244,6 +244,6 @@ func TestMirrorKeepsRequest(t *testing.T) {
 	shows(t, m, c, "-a")
 	_, gone, _ := m.Snapshot()
 	if p := gone[0]; *p.DeletionGracePeriodSeconds != 30 || p.DeletionTimestamp.Second() != 30 {
-		t.Errorf("deleted at %v with %d s", p.DeletionTimestamp, *p.DeletionGracePeriodSeconds)
+		t.Errorf("deleted at %v with %d s, want *p.DeletionGracePeriodSeconds == 30 and p.DeletionTimestamp.Second() == 30", p.DeletionTimestamp, *p.DeletionGracePeriodSeconds)
 	}
 }
