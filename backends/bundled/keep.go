@@ -16,8 +16,8 @@ import (
 )
 
 var (
-	_ backend.Sizer     = (*Apps)(nil)
-	_ backend.LogKeeper = (*Apps)(nil)
+	_ backend.Sizer       = (*Apps)(nil)
+	_ backend.LogRetainer = (*Apps)(nil)
 )
 
 // replicasFolder is the folder of a bundle that has the logs, and keptFolder the
@@ -55,7 +55,7 @@ func (a *Apps) freeLogs(folder string) string {
 }
 
 // Keeps tells which logs stay: those of a log_dir always do.
-func (a *Apps) Keeps(_ context.Context, id string, o backend.DeleteOptions) (*backend.KeptLogs, error) {
+func (a *Apps) RetainableLogs(_ context.Context, id string, o backend.DeleteOptions) (*backend.RetainedLogs, error) {
 	s, err := a.inspect(id)
 	if err != nil {
 		return nil, err
@@ -65,7 +65,7 @@ func (a *Apps) Keeps(_ context.Context, id string, o backend.DeleteOptions) (*ba
 	if err != nil {
 		return nil, fmt.Errorf("read app %s: %w", id, err)
 	}
-	k := &backend.KeptLogs{Dir: l.Dir, Layout: layoutUser}
+	k := &backend.RetainedLogs{Dir: l.Dir, Layout: layoutUser}
 	if !l.User {
 		keep := a.keep(bundle, o)
 		if keep == nil {
@@ -79,17 +79,17 @@ func (a *Apps) Keeps(_ context.Context, id string, o backend.DeleteOptions) (*ba
 
 // UserLogs are the logs in a folder of the user's, that of one app; nil if it is
 // not there.
-func UserLogs(dir string, roles []spec.RoleStatus) *backend.KeptLogs {
+func UserLogs(dir string, roles []spec.RoleStatus) *backend.RetainedLogs {
 	if info, err := os.Stat(dir); err != nil || !info.IsDir() {
 		return nil
 	}
-	return &backend.KeptLogs{Dir: dir, Layout: layoutUser, Roles: keptRoles(roles)}
+	return &backend.RetainedLogs{Dir: dir, Layout: layoutUser, Roles: keptRoles(roles)}
 }
 
-func keptRoles(roles []spec.RoleStatus) []backend.KeptRole {
-	var kept []backend.KeptRole
+func keptRoles(roles []spec.RoleStatus) []backend.RetainedRole {
+	var kept []backend.RetainedRole
 	for _, role := range roles {
-		r := backend.KeptRole{Role: role.Role, Attempts: make([]int, len(role.Replicas))}
+		r := backend.RetainedRole{Role: role.Role, Attempts: make([]int, len(role.Replicas))}
 		for i := range role.Replicas {
 			r.Attempts[i] = begun(&role.Replicas[i])
 		}
@@ -107,7 +107,7 @@ func begun(r *spec.ReplicaStatus) int {
 }
 
 // Kept opens a log that Delete left.
-func (a *Apps) Kept(_ context.Context, k *backend.KeptLogs, r spec.Replica, o backend.LogOptions) (backend.LogReader, error) {
+func (a *Apps) OpenRetainedLogs(_ context.Context, k *backend.RetainedLogs, r spec.Replica, o backend.LogOptions) (backend.LogReader, error) {
 	attempts := -1
 	for _, role := range k.Roles {
 		if role.Role == r.Role && r.ID >= 0 && r.ID < len(role.Attempts) {

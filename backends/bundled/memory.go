@@ -17,8 +17,8 @@ import (
 const unrecordedFolder = "unrecorded"
 
 var (
-	_ backend.Sweeper    = (*Apps)(nil)
-	_ backend.Rememberer = (*Apps)(nil)
+	_ backend.Sweeper         = (*Apps)(nil)
+	_ backend.HistoryRestorer = (*Apps)(nil)
 )
 
 // Sweep ends what dead agents left running.
@@ -37,7 +37,7 @@ func (a *Apps) noteUnrecorded(id string) {
 }
 
 // Recalled takes the note of an app away.
-func (a *Apps) Recalled(_ context.Context, id string) error {
+func (a *Apps) MarkRecorded(_ context.Context, id string) error {
 	err := os.Remove(a.unrecorded(id))
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return fmt.Errorf("app %s is in the history now, but its note stays: %w", id, err)
@@ -46,12 +46,12 @@ func (a *Apps) Recalled(_ context.Context, id string) error {
 }
 
 // Recall reads bundles.
-func (a *Apps) Recall(_ context.Context, all bool) ([]backend.Memory, error) {
+func (a *Apps) AppRecords(_ context.Context, all bool) ([]backend.AppRecord, error) {
 	bundles, err := a.recallable(all)
 	if err != nil {
 		return nil, err
 	}
-	var memories []backend.Memory
+	var memories []backend.AppRecord
 	for _, bundle := range bundles {
 		m, err := bundle.Manifest()
 		if err != nil || m.Backend != a.Backend {
@@ -61,7 +61,7 @@ func (a *Apps) Recall(_ context.Context, all bool) ([]backend.Memory, error) {
 		if err != nil {
 			continue
 		}
-		memories = append(memories, backend.Memory{
+		memories = append(memories, backend.AppRecord{
 			ID: m.ID, App: m.App, Cfg: m.Cfg, Record: m.Record, SubmittedAt: m.SubmittedAt, Status: s,
 		})
 	}

@@ -118,7 +118,7 @@ func (p planner) builds(ctx context.Context, engine image.Engine, plan *backend.
 
 // buildsOf plans the workspaces of an app again.
 func buildsOf(ctx context.Context, plan *backend.Plan, o options) ([]build, error) {
-	again := &backend.Plan{App: plan.App.Clone(), Progress: plan.Progress}
+	again := &backend.Plan{App: plan.App.Clone(), Launch: backend.Launch{Progress: plan.Progress}}
 	w, err := collect(again.App, "/", o.mode)
 	if err != nil {
 		return nil, err

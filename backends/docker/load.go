@@ -36,7 +36,7 @@ func (p planner) Load(_ context.Context, in backend.PlanInput, raw json.RawMessa
 	req.defaultImage = in.DefaultImage
 	return &backend.Plan{
 		ID: in.ID, App: in.App.Clone(), Cfg: in.Cfg, Request: req,
-		Warnings: unsupported(in.App, o), Progress: in.Progress,
+		Warnings: unsupported(in.App, o), Launch: backend.Launch{Progress: in.Progress},
 	}, nil
 }
 

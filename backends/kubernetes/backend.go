@@ -7,6 +7,7 @@ import (
 	"strings"
 	"sync"
 
+	"torchx/backends/driver"
 	"torchx/backends/kubernetes/archive"
 	"torchx/backends/kubernetes/kube"
 	"torchx/backends/workspace"
@@ -44,12 +45,33 @@ type Backend struct {
 }
 
 var (
-	_ backend.Backend  = (*Backend)(nil)
-	_ backend.Waiter   = (*Backend)(nil)
-	_ backend.Prober   = (*Backend)(nil)
-	_ backend.Placer   = (*Backend)(nil)
-	_ backend.Recorder = (*Backend)(nil)
+	_ backend.Backend          = (*Backend)(nil)
+	_ backend.Waiter           = (*Backend)(nil)
+	_ backend.Prober           = (*Backend)(nil)
+	_ backend.TargetResolver   = (*Backend)(nil)
+	_ backend.SubmissionReader = (*Backend)(nil)
 )
+
+// Driver registers the backend. The docker backend builds and pushes its images.
+func Driver() driver.Driver {
+	return driver.Driver{Name: Name, Open: open, RunAgent: runAgent, OwnsDir: archive.Is}
+}
+
+func open(e driver.Env) (backend.Backend, error) {
+	c := Config{Home: e.Home, Exe: e.Exe, Version: e.Version, Offline: e.Offline, Environ: e.Environ, Warn: e.Warn}
+	c.Images = func() (workspace.Pusher, error) {
+		b, err := e.Backend("docker")
+		pusher, _ := b.(workspace.Pusher)
+		return pusher, err
+	}
+	if e.Positions != nil {
+		c.Positions = func(ctx context.Context) archive.Positions { return e.Positions(ctx) }
+	}
+	if e.Settings != nil {
+		c.Settings = func(ctx context.Context, id string) (backend.Config, error) { return e.Settings(ctx, Name, id) }
+	}
+	return New(c)
+}
 
 // New returns the backend; it touches nothing.
 func New(c Config) (*Backend, error) {
@@ -83,7 +105,7 @@ func (b *Backend) Probe(ctx context.Context) error {
 }
 
 // Place writes down which kubeconfig and context are meant.
-func (b *Backend) Place(cfg backend.Config) (backend.Config, error) {
+func (b *Backend) ResolveTarget(cfg backend.Config) (backend.Config, error) {
 	a, err := kube.Find(placeOf(cfg), b.config.Environ)
 	if err != nil {
 		return nil, err

@@ -65,7 +65,7 @@ func (c *clinic) checkRights(ctx context.Context) backend.Check {
 		})
 	}
 	if err := ask.Wait(); err != nil {
-		return backend.Warned(rightsCheck, "see `kubectl auth can-i --list -n "+c.namespace+"`", "what you may do is not known: %v", err)
+		return backend.WarningCheck(rightsCheck, "see `kubectl auth can-i --list -n "+c.namespace+"`", "what you may do is not known: %v", err)
 	}
 	var must, may []string
 	for i, r := range all {
@@ -79,11 +79,11 @@ func (c *clinic) checkRights(ctx context.Context) backend.Check {
 	const fix = "ask for a role that may, or choose another namespace by -cfg namespace=NAME"
 	switch {
 	case len(must) > 0:
-		return backend.Failed(rightsCheck, fix, "in namespace %s you may not %s", c.namespace, sentence(append(must, may...)))
+		return backend.FailedCheck(rightsCheck, fix, "in namespace %s you may not %s", c.namespace, sentence(append(must, may...)))
 	case len(may) > 0:
-		return backend.Warned(rightsCheck, "ask for a role that may: it is how torchx learns why an app waits", "in namespace %s you may not %s", c.namespace, sentence(may))
+		return backend.WarningCheck(rightsCheck, "ask for a role that may: it is how torchx learns why an app waits", "in namespace %s you may not %s", c.namespace, sentence(may))
 	}
-	return backend.Fine(rightsCheck, "you may do all that apps need in namespace %s", c.namespace)
+	return backend.PassedCheck(rightsCheck, "you may do all that apps need in namespace %s", c.namespace)
 }
 
 // denied asks the server about one right.

@@ -55,7 +55,7 @@ func TestCancel(t *testing.T) {
 					t.Errorf("marked again at %s, before %v", at, marks)
 				}
 			}
-			if got, err := s.Submitted(t.Context(), p.ID); err != nil || got.Partial {
+			if got, err := s.Submission(t.Context(), p.ID); err != nil || got.Partial {
 				t.Errorf("%+v, %v", got, err)
 			}
 			if err := s.Delete(t.Context(), p.ID, backend.DeleteOptions{}); err != nil {
@@ -75,7 +75,7 @@ func TestUnknown(t *testing.T) {
 		t.Errorf("cancel: %v", err)
 	}
 	_, described := s.Describe(t.Context(), id)
-	_, submitted := s.Submitted(t.Context(), id)
+	_, submitted := s.Submission(t.Context(), id)
 	for what, err := range map[string]error{
 		"delete": s.Delete(t.Context(), id, backend.DeleteOptions{}), "describe": described, "submitted": submitted,
 	} {
@@ -109,7 +109,7 @@ func TestOfTorchX(t *testing.T) {
 	if err != nil || len(apps) != 1 || apps[0].ID != id || !apps[0].Foreign || apps[0].Name != r.App.Name {
 		t.Fatalf("%+v, %v", apps, err)
 	}
-	got, err := s.Submitted(t.Context(), id)
+	got, err := s.Submission(t.Context(), id)
 	if err != nil || !got.Partial || len(got.App.Roles) != len(r.App.Roles) {
 		t.Fatalf("%+v, %v", got, err)
 	}
@@ -140,7 +140,7 @@ func TestRebuild(t *testing.T) {
 		if _, err := s.Of(s.namespace, kind[0], kind[1]).Patch(t.Context(), p.Request.(*Request).Objects[0].Meta().Name, "application/merge-patch+json", patch, metav1.PatchOptions{}); err != nil {
 			t.Fatal(err)
 		}
-		got, err := s.Submitted(t.Context(), p.ID)
+		got, err := s.Submission(t.Context(), p.ID)
 		if err != nil || !got.Partial || got.App.Name != "pair" || len(got.App.Roles) != 2 {
 			t.Fatalf("%+v, %v", got, err)
 		}
@@ -191,7 +191,7 @@ func TestPlace(t *testing.T) {
 	t.Parallel()
 	s := newSite(t)
 	given := s.plan("pair-1", map[string]any{"gang": "jobset", "reserved_millicpu": 1000})
-	cfg, err := s.Place(given.Cfg)
+	cfg, err := s.ResolveTarget(given.Cfg)
 	if err != nil || cfg["kubeconfig"] != s.Kubeconfig || cfg["context"] == nil {
 		t.Fatalf("%v, %v", cfg, err)
 	}

@@ -40,7 +40,7 @@ func (p planner) Load(_ context.Context, in backend.PlanInput, raw json.RawMessa
 	common, ofForm := warn(in.App, req.form(), o)
 	return &backend.Plan{
 		ID: id, App: in.App.Clone(), Cfg: in.Cfg, Request: req,
-		Warnings: append(common, ofForm...), Progress: in.Progress,
+		Warnings: append(common, ofForm...), Launch: backend.Launch{Progress: in.Progress},
 	}, nil
 }
 

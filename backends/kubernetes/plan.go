@@ -31,7 +31,7 @@ func (p planner) PlanFor(ctx context.Context, in backend.PlanInput, installed []
 	if err != nil {
 		return nil, err
 	}
-	plan := &backend.Plan{App: in.App.Clone(), Cfg: in.Cfg, Progress: in.Progress}
+	plan := &backend.Plan{App: in.App.Clone(), Cfg: in.Cfg, Launch: backend.Launch{Progress: in.Progress}}
 	b := &builder{
 		planner: p, in: in, options: o, form: choose(in.App, o, installed),
 		names: newNames(in.ID, in.App),
@@ -166,8 +166,8 @@ func (b *builder) say(plan *backend.Plan, installed []form) {
 	common, ofForm := warn(b.in.App, b.form, b.options)
 	plan.Warnings = append(plan.Warnings, common...)
 	if b.options.gang == formAuto && installed == nil {
-		plan.Unsettled = append(plan.Unsettled, fmt.Sprintf("gang=auto: planned for %s; a run takes what the cluster has", b.form))
-		plan.Unsettled = append(plan.Unsettled, ofForm...)
+		plan.DecidedAtSubmit = append(plan.DecidedAtSubmit, fmt.Sprintf("gang=auto: planned for %s; a run takes what the cluster has", b.form))
+		plan.DecidedAtSubmit = append(plan.DecidedAtSubmit, ofForm...)
 		return
 	}
 	plan.Warnings = append(plan.Warnings, ofForm...)

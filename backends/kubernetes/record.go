@@ -112,7 +112,7 @@ func decodeRecord(text string) (*record, error) {
 
 // Submitted returns what the annotation of an app says, or what its pods' templates
 // tell. Errors: backends.ErrNotFound, backends.ErrUnavailable.
-func (b *Backend) Submitted(ctx context.Context, id string) (*backend.Submitted, error) {
+func (b *Backend) Submission(ctx context.Context, id string) (*backend.Submission, error) {
 	t, err := b.target(ctx, id)
 	if err != nil {
 		return nil, err
@@ -123,10 +123,10 @@ func (b *Backend) Submitted(ctx context.Context, id string) (*backend.Submitted,
 	}
 	for _, meta := range a.meta() {
 		if r, err := decodeRecord(meta.Annotations[label.App]); err == nil {
-			return &backend.Submitted{App: r.App, Cfg: r.Cfg, Component: r.Component, Args: r.Args}, nil
+			return &backend.Submission{App: r.App, Cfg: r.Cfg, Component: r.Component, Args: r.Args}, nil
 		}
 	}
-	return &backend.Submitted{App: a.rebuild(t.name), Partial: true}, nil
+	return &backend.Submission{App: a.rebuild(t.name), Partial: true}, nil
 }
 
 // meta are the metadata of the main objects.

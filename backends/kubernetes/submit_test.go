@@ -174,7 +174,7 @@ func (s *site) wantOwned(objects map[string]*unstructured.Unstructured, gang for
 // wantRecord checks that another machine is told all.
 func (s *site) wantRecord(p *backend.Plan) {
 	s.Helper()
-	got, err := s.Submitted(s.Context(), p.ID)
+	got, err := s.Submission(s.Context(), p.ID)
 	if err != nil {
 		s.Fatal(err)
 	}
@@ -412,8 +412,8 @@ func TestAuto(t *testing.T) {
 	app := sleepers()
 	app.Roles[1].MaxRetries, app.Roles[1].RetryPolicy = 1, spec.RetryReplica
 	p := s.planOf("pair-7", app, map[string]any{"reserved_millicpu": 1000})
-	if len(p.Warnings) > 0 || len(p.Unsettled) != 2 {
-		t.Errorf("warnings %q, unsettled %q", p.Warnings, p.Unsettled)
+	if len(p.Warnings) > 0 || len(p.DecidedAtSubmit) != 2 {
+		t.Errorf("warnings %q, unsettled %q", p.Warnings, p.DecidedAtSubmit)
 	}
 	var told []string
 	p.Progress = func(step backend.Step) { told = append(told, step.Warning) }

@@ -18,6 +18,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"torchx/backends/bundled"
+	"torchx/backends/local/proc"
 	"torchx/runtime/agent"
 	"torchx/runtime/backend"
 	"torchx/runtime/history"
@@ -31,8 +32,8 @@ func TestMain(m *testing.M) {
 	if len(os.Args) > 2 && os.Args[1] == "agent" {
 		os.Exit(runTestAgent(os.Args[2]))
 	}
-	if len(os.Args) > 2 && os.Args[1] == LimitedCommand {
-		code, err := ExecLimited(os.Args[2:])
+	if len(os.Args) > 2 && os.Args[1] == proc.LimitedCommand {
+		code, err := proc.ExecLimited(os.Args[2:])
 		fmt.Fprintln(os.Stderr, err)
 		os.Exit(code)
 	}

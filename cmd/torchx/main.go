@@ -34,10 +34,14 @@ func main() {
 // becomeLimited turns this process into a replica's program with limits, if it was
 // started for that; first of all, so that the program finds its signals as they were.
 func becomeLimited(args []string) {
-	if len(args) < 2 || args[1] != all.LimitedCommand {
+	if len(args) < 2 {
 		return
 	}
-	code, err := all.ExecLimited(args[2:])
+	command := all.Command(args[1])
+	if command == nil {
+		return
+	}
+	code, err := command(args[2:])
 	fmt.Fprintln(os.Stderr, "torchx:", err)
 	os.Exit(code)
 }

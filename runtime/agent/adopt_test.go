@@ -14,6 +14,7 @@ import (
 	"testing"
 	"time"
 
+	"torchx/runtime/filelock"
 	"torchx/runtime/spec"
 )
 
@@ -74,7 +75,7 @@ func (c *containers) Ended(*spec.Status) error              { return nil }
 func (c *containers) Finish(time.Duration, <-chan struct{}) {}
 
 // orphan is the bundle of an app of containers whose agent died, with a journal.
-func orphan(t *testing.T, starts []startRecord, exits []exitRecord, roles ...spec.Role) (Bundle, *Lock, *Manifest) {
+func orphan(t *testing.T, starts []startRecord, exits []exitRecord, roles ...spec.Role) (Bundle, *filelock.Lock, *Manifest) {
 	t.Helper()
 	m := &Manifest{
 		Version: 1, ID: "x", Backend: "docker", Handle: "docker://torchx/x", Home: t.TempDir(), Containers: true,
@@ -113,7 +114,7 @@ func goOn(t *testing.T, b Bundle, m *Manifest, c *containers) *spec.Status {
 	if err != nil {
 		t.Fatal(err)
 	}
-	a.recorder = newRecorder(func(context.Context) (Store, error) { return nil, os.ErrNotExist }, m.Backend, m.ID, l)
+	a.recorder = newRecorder(NewHistory(m.Home, func(context.Context, string) (Store, error) { return nil, os.ErrNotExist }), m.Backend, m.ID, l)
 	a.adopts, a.signals = true, make(chan os.Signal)
 	if err := a.run(); err != nil {
 		t.Fatal(err)
@@ -235,7 +236,7 @@ func TestInspectLeavesOrphansAlone(t *testing.T) {
 	if err != nil || s.State.Terminal() {
 		t.Errorf("status %+v, %v", s, err)
 	}
-	if _, err := os.Lstat(b.marker()); err != nil {
+	if _, err := os.Lstat(b.life().Entry()); err != nil {
 		t.Errorf("the app is not marked as live any more: %v", err)
 	}
 }
@@ -256,7 +257,7 @@ func TestHolderIsReplacedWhole(t *testing.T) {
 
 // letGo closes a lock and waits until nobody holds it: a process that another test
 // starts at this moment does, too, until it executes its program.
-func letGo(t *testing.T, b Bundle, lock *Lock) {
+func letGo(t *testing.T, b Bundle, lock *filelock.Lock) {
 	t.Helper()
 	if err := lock.Close(); err != nil {
 		t.Fatal(err)

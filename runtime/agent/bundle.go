@@ -13,8 +13,11 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"syscall"
 	"time"
 
+	"torchx/runtime/backend"
+	"torchx/runtime/filelock"
 	"torchx/runtime/machine"
 	"torchx/runtime/spec"
 )
@@ -23,8 +26,6 @@ import (
 const (
 	manifestFile = "app.json"
 	statusFile   = "status.json"
-	lockFile     = "agent.lock"
-	logFile      = "agent.log"
 	exitsFile    = "exits.jsonl"
 	startsFile   = "starts.jsonl"
 	cancelFile   = "cancel.json"
@@ -55,13 +56,7 @@ type Manifest struct {
 	Queue   bool           `json:"queue,omitempty"`   // start when there is room beside other apps
 	Devices *DeviceRequest `json:"devices,omitempty"` // nil: replicas share what there is
 	GPUs    []machine.GPU  `json:"gpus,omitempty"`    // of this machine, where Queue or Devices has to know
-	TTY     *TerminalSize  `json:"tty,omitempty"`     // the only replica runs on a pseudo-terminal
-}
-
-// TerminalSize is the size that a pseudo-terminal begins with, in characters.
-type TerminalSize struct {
-	Rows uint16 `json:"rows"`
-	Cols uint16 `json:"cols"`
+	TTY     *backend.TerminalSize  `json:"tty,omitempty"`     // the only replica runs on a pseudo-terminal
 }
 
 // Bundle is an app's folder.
@@ -86,7 +81,7 @@ func (b Bundle) Exists() bool {
 // Create makes the bundle of m with its lock held, all at once: nobody ever sees
 // a bundle without a manifest or without a holder. The error wraps fs.ErrExist if
 // the id is taken. The caller passes the lock on to the agent, then closes it.
-func Create(m *Manifest) (Bundle, *Lock, error) {
+func Create(m *Manifest) (Bundle, *filelock.Lock, error) {
 	final := BundleAt(m.Home, m.ID)
 	if err := makePrivate(appsDir(m.Home)); err != nil {
 		return final, nil, fmt.Errorf("create %s: %w", appsDir(m.Home), err)
@@ -101,7 +96,7 @@ func Create(m *Manifest) (Bundle, *Lock, error) {
 	}
 	if err == nil {
 		// After the rename, which tells that the id is free; nothing runs before Create returns.
-		tmp, err = final.Dir, final.mark(holder{Handle: m.Handle})
+		tmp, err = final.Dir, final.enterLive(holder{Handle: m.Handle})
 	}
 	if err != nil {
 		if lock != nil {
@@ -112,8 +107,8 @@ func Create(m *Manifest) (Bundle, *Lock, error) {
 	return final, lock, nil
 }
 
-func fill(b Bundle, m *Manifest) (*Lock, error) {
-	lock, err := acquire(b.path(lockFile))
+func fill(b Bundle, m *Manifest) (*filelock.Lock, error) {
+	lock, err := filelock.TryAcquire(b.path(lockFile))
 	if err != nil {
 		return nil, err
 	}
@@ -136,7 +131,7 @@ func renameNew(from, to string) error {
 		return fmt.Errorf("app folder %s: %w", to, fs.ErrExist)
 	}
 	if err := os.Rename(from, to); err != nil {
-		if errors.Is(err, fs.ErrExist) || isNotEmpty(err) {
+		if isErrno(err, syscall.EEXIST, syscall.ENOTEMPTY) {
 			return fmt.Errorf("app folder %s: %w", to, fs.ErrExist)
 		}
 		return fmt.Errorf("create app folder: %w", err)
@@ -210,7 +205,7 @@ type Keep struct{ Folder, To string }
 // removal of its files is cut short. With keep a folder of it stays, elsewhere.
 // The error wraps fs.ErrNotExist if the bundle is gone.
 func (b Bundle) Remove(keep *Keep) error {
-	b.unmark()
+	b.life().RemoveEntry()
 	trash, err := os.MkdirTemp(filepath.Dir(b.Dir), ".old-")
 	if err != nil {
 		return fmt.Errorf("delete app folder: %w", err)

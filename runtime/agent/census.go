@@ -3,12 +3,12 @@ package agent
 import (
 	"errors"
 	"fmt"
-	"io/fs"
 	"os"
 	"path/filepath"
 	"time"
 
 	"torchx/runtime/history"
+	"torchx/runtime/filelock"
 	"torchx/runtime/machine"
 	"torchx/runtime/spec"
 )
@@ -41,8 +41,8 @@ type counted struct {
 // that nobody has looked after yet.
 func (c *census) take() (live []party, dead bool, err error) {
 	home := c.self.home()
-	entries, err := os.ReadDir(liveDir(home))
-	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+	entries, err := LiveEntries(liveDir(home))
+	if err != nil {
 		return nil, false, fmt.Errorf("look for live apps: %w", err)
 	}
 	known := make(map[string]counted, len(entries))
@@ -53,7 +53,7 @@ func (c *census) take() (live []party, dead bool, err error) {
 			continue
 		}
 		if !b.alive() {
-			_, err := os.Lstat(b.marker())
+			_, err := os.Lstat(b.life().Entry())
 			dead = dead || err == nil
 			continue
 		}
@@ -79,7 +79,7 @@ func (b Bundle) party() party {
 	if err == nil {
 		return party{key: history.AppKey{Backend: m.Backend, ID: m.ID}, handle: m.Handle, demand: demandOf(m.App), queues: m.Queue}
 	}
-	h, _ := readHolder(b.marker()) // nobody, if that is unreadable as well
+	h, _ := readHolder(b.life().Entry()) // nobody, if that is unreadable as well
 	p := party{handle: h.Handle}
 	if handle, err := spec.ParseHandle(h.Handle); err == nil {
 		p.key = history.AppKey{Backend: handle.Backend, ID: handle.AppID}
@@ -95,10 +95,10 @@ const admissionLock = "admission.lock"
 // so one of them was stopped.
 const admissionWait = 30 * time.Second
 
-func lockAdmission(home string) (*Lock, error) {
+func lockAdmission(home string) (*filelock.Lock, error) {
 	path := filepath.Join(home, admissionLock)
-	lock, err := acquireWithin(path, admissionWait)
-	if errors.Is(err, errHeld) {
+	lock, err := filelock.AcquireWithin(path, admissionWait)
+	if errors.Is(err, filelock.ErrHeld) {
 		return nil, fmt.Errorf("%s is held by another agent for %v: find it with `fuser` or `lsof`", path, admissionWait)
 	}
 	return lock, err

@@ -1,9 +1,7 @@
 package agent
 
 import (
-	"errors"
 	"fmt"
-	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
@@ -32,8 +30,8 @@ func (p place) name() string { return fmt.Sprintf("%0*d-%s", ticketDigits, p.tic
 
 // places returns the queue from its front on.
 func places(home string) ([]place, error) {
-	entries, err := os.ReadDir(queueDir(home)) // sorted by name
-	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+	entries, err := LiveEntries(queueDir(home)) // sorted by name
+	if err != nil {
 		return nil, fmt.Errorf("read the queue: %w", err)
 	}
 	var all []place
@@ -102,6 +100,6 @@ func (b Bundle) ahead() (handle string, before int, err error) {
 // alive reports whether an agent or submitter holds the app, by its mark: that
 // goes when the app's result is there.
 func (b Bundle) alive() bool {
-	_, err := os.Lstat(b.marker())
-	return err == nil && (held(b.marker()) || b.Held())
+	_, err := os.Lstat(b.life().Entry())
+	return err == nil && b.life().held()
 }

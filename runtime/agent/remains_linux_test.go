@@ -88,7 +88,7 @@ func TestWhoseProcessItIs(t *testing.T) {
 			if alive := there && !q.Zombie; alive == test.ended {
 				t.Errorf("the process is alive: %v", alive)
 			}
-			if _, err := os.Lstat(b.marker()); !os.IsNotExist(err) {
+			if _, err := os.Lstat(b.life().Entry()); !os.IsNotExist(err) {
 				t.Errorf("the app is still marked as live: %v", err)
 			}
 		})

@@ -2,9 +2,7 @@ package agent
 
 import (
 	"cmp"
-	"encoding/json"
 	"errors"
-	"fmt"
 	"io"
 	"log"
 	"os"
@@ -24,18 +22,6 @@ const (
 	// exitBatch is how many exits are recorded with one write at the most.
 	exitBatch = 1024
 )
-
-// readyAnswer is the one line the submitter waits for.
-type readyAnswer struct {
-	OK    bool   `json:"ok"`
-	Error string `json:"error,omitempty"`
-	Code  int    `json:"code,omitempty"` // what `torchx run` exits with
-}
-
-func (r readyAnswer) encode() []byte {
-	data, _ := json.Marshal(r) // plain fields cannot fail
-	return data
-}
 
 // agent is one run of the loop. Only the loop's goroutine touches it.
 type agent struct {
@@ -142,7 +128,7 @@ func (a *agent) step() {
 	case <-a.signals:
 		a.cancelled()
 	case <-a.look:
-		if a.bundle.deleted() {
+		if a.bundle.life().Deleted() {
 			a.bundleDeleted()
 		}
 	case <-flush:
@@ -247,7 +233,7 @@ func (a *agent) stop(m *member) {
 // cancelled handles a signal: a request is in cancel.json, or somebody told the
 // agent itself to end, which means the same.
 func (a *agent) cancelled() {
-	a.lost = a.lost || a.bundle.deleted()
+	a.lost = a.lost || a.bundle.life().Deleted()
 	requested, force := a.bundle.cancelRequested()
 	if a.manifest.Containers && !requested && !a.lost {
 		a.left = true // the machine goes down, perhaps: containers need no agent to go on
@@ -304,7 +290,7 @@ func (a *agent) finish() error {
 	a.note(err)
 	failpoint.Hit(failpoint.ResultWritten)
 	if err == nil && !a.lost {
-		a.bundle.unmark()
+		a.bundle.life().RemoveEntry()
 	}
 	if s.FirstFailure != nil && s.FirstFailure.StartedAt == nil {
 		a.answer(readyAnswer{Code: *s.ExitCode, Error: s.FirstFailure.Msg})
@@ -314,7 +300,7 @@ func (a *agent) finish() error {
 	err = errors.Join(err, a.exits.Close(), a.bundle.sync(), a.starts.Close())
 	a.recorder.close()
 	if a.lost { // only the history has its result: commands wait for that
-		a.bundle.unmark()
+		a.bundle.life().RemoveEntry()
 	}
 	failpoint.Hit(failpoint.HistoryWritten)
 	return err
@@ -355,7 +341,7 @@ func (a *agent) answer(r readyAnswer) {
 	if a.ready == nil {
 		return
 	}
-	_, err := fmt.Fprintf(a.ready, "%s\n", r.encode())
+	_, err := a.ready.Write(r.encode())
 	a.note(errors.Join(err, a.ready.Close()))
 	a.ready = nil
 }

@@ -3,6 +3,8 @@
 package agent
 
 import (
+	"errors"
+	"os"
 	"strconv"
 
 	"golang.org/x/sys/unix"
@@ -28,3 +30,12 @@ func pinProcess(pid int) (send func(unix.Signal) error, release func(), err erro
 	send = func(sig unix.Signal) error { return unix.Kill(pid, sig) }
 	return send, func() {}, nil
 }
+
+// allocate is not possible on this system.
+func allocate(*os.File, int64) error { return errors.ErrUnsupported }
+
+// This system has neither: the agent does without.
+
+func trySubreaper() error { return nil }
+
+func tryPidfd() error { return nil }

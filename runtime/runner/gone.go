@@ -34,7 +34,7 @@ func epitaph(t *history.Tombstone) string {
 		ref.Handle(), t.State, ended, moment(t.GoneAt), t.Command)
 }
 
-func whatIsLeft(kept *backend.KeptLogs) string {
+func whatIsLeft(kept *backend.RetainedLogs) string {
 	if kept == nil {
 		return " and its logs"
 	}
@@ -45,7 +45,7 @@ func whatIsLeft(kept *backend.KeptLogs) string {
 func moment(t time.Time) string { return t.UTC().Format(time.RFC3339) }
 
 // tombstone returns what is known of a removed app.
-func (r *Runner) tombstone(ctx context.Context, ref history.AppKey) (history.Tombstone, *backend.KeptLogs, bool) {
+func (r *Runner) tombstone(ctx context.Context, ref history.AppKey) (history.Tombstone, *backend.RetainedLogs, bool) {
 	if r.History == nil {
 		return history.Tombstone{}, nil, false
 	}
@@ -59,7 +59,7 @@ func (r *Runner) tombstone(ctx context.Context, ref history.AppKey) (history.Tom
 	if t.Kept == nil {
 		return t, nil, true
 	}
-	kept := &backend.KeptLogs{}
+	kept := &backend.RetainedLogs{}
 	if err := json.Unmarshal(t.Kept, kept); err != nil {
 		r.warn("where the logs of app %s are is not readable: %v", ref.Handle(), err)
 		return t, nil, true
@@ -92,7 +92,7 @@ func (r *Runner) keptLogs(ctx context.Context, b backend.Backend, ref history.Ap
 	if !ok {
 		kept = r.strayLogs(ctx, b, ref)
 	}
-	keeper, can := b.(backend.LogKeeper)
+	keeper, can := b.(backend.LogRetainer)
 	if !can || kept == nil {
 		return nil, cause
 	}
@@ -108,12 +108,12 @@ func (r *Runner) keptLogs(ctx context.Context, b backend.Backend, ref history.Ap
 	} else {
 		r.warn("app %s is not there any more%s", ref.Handle(), whatIsLeft(kept))
 	}
-	open := func(t spec.Replica) (backend.LogReader, error) { return keeper.Kept(ctx, kept, t, o(t)) }
+	open := func(t spec.Replica) (backend.LogReader, error) { return keeper.OpenRetainedLogs(ctx, kept, t, o(t)) }
 	return r.open(open, ref, targets, len(ids) > 0)
 }
 
 // strayLogs are those here of an app that was submitted and removed elsewhere.
-func (r *Runner) strayLogs(ctx context.Context, b backend.Backend, ref history.AppKey) *backend.KeptLogs {
+func (r *Runner) strayLogs(ctx context.Context, b backend.Backend, ref history.AppKey) *backend.RetainedLogs {
 	finder, ok := b.(backend.LogFinder)
 	if !ok || r.row(ctx, ref) != nil {
 		return nil
@@ -126,18 +126,18 @@ func (r *Runner) strayLogs(ctx context.Context, b backend.Backend, ref history.A
 func (r *Runner) foundLogs(ctx context.Context, b backend.Backend, ref history.AppKey, s *spec.Status, targets []spec.Replica, named bool,
 	o func(spec.Replica) backend.LogOptions, cause error,
 ) ([]LogInput, error) {
-	keeper, can := b.(backend.LogKeeper)
+	keeper, can := b.(backend.LogRetainer)
 	kept := r.findLogs(ctx, b, ref, s)
 	if !can || kept == nil {
 		return nil, cause
 	}
 	r.warn("app %s is gone: its backend no longer has it, and no torchx command removed it; its logs are in %s", ref.Handle(), kept.Dir)
-	open := func(t spec.Replica) (backend.LogReader, error) { return keeper.Kept(ctx, kept, t, o(t)) }
+	open := func(t spec.Replica) (backend.LogReader, error) { return keeper.OpenRetainedLogs(ctx, kept, t, o(t)) }
 	return r.open(open, ref, targets, named)
 }
 
 // findLogs looks for logs outside of an app that its backend no longer has.
-func (r *Runner) findLogs(ctx context.Context, b backend.Backend, ref history.AppKey, s *spec.Status) *backend.KeptLogs {
+func (r *Runner) findLogs(ctx context.Context, b backend.Backend, ref history.AppKey, s *spec.Status) *backend.RetainedLogs {
 	finder, ok := b.(backend.LogFinder)
 	row := r.row(ctx, ref)
 	if !ok || row == nil {
@@ -150,7 +150,7 @@ func (r *Runner) findLogs(ctx context.Context, b backend.Backend, ref history.Ap
 	return finder.FindLogs(ref.ID, cfg, row.Cwd, s.Roles)
 }
 
-func keptRoles(k *backend.KeptLogs) []spec.RoleStatus {
+func keptRoles(k *backend.RetainedLogs) []spec.RoleStatus {
 	var roles []spec.RoleStatus
 	for _, kept := range k.Roles {
 		role := spec.RoleStatus{Role: kept.Role}

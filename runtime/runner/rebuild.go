@@ -67,7 +67,7 @@ func (r *Runner) refill(ctx context.Context) error {
 	added := 0
 	for _, name := range r.Backends.Names() {
 		b, err := r.Backends.Get(name)
-		rememberer, ok := b.(backend.Rememberer)
+		rememberer, ok := b.(backend.HistoryRestorer)
 		if err != nil || !ok {
 			continue
 		}
@@ -93,12 +93,12 @@ func (r *Runner) refill(ctx context.Context) error {
 }
 
 // recall takes over the memories of one backend, oldest first.
-func (r *Runner) recall(ctx context.Context, backendName string, b backend.Rememberer, all bool) (added int, err error) {
-	memories, err := b.Recall(ctx, all)
+func (r *Runner) recall(ctx context.Context, backendName string, b backend.HistoryRestorer, all bool) (added int, err error) {
+	memories, err := b.AppRecords(ctx, all)
 	if err != nil {
 		return 0, err
 	}
-	slices.SortStableFunc(memories, func(a, b backend.Memory) int { return a.SubmittedAt.Compare(b.SubmittedAt) })
+	slices.SortStableFunc(memories, func(a, b backend.AppRecord) int { return a.SubmittedAt.Compare(b.SubmittedAt) })
 	for i := range memories {
 		m := &memories[i]
 		err := r.remember(ctx, backendName, m)
@@ -108,14 +108,14 @@ func (r *Runner) recall(ctx context.Context, backendName string, b backend.Remem
 		case !errors.Is(err, history.ErrExists):
 			return added, err
 		}
-		if err := b.Recalled(ctx, m.ID); err != nil {
+		if err := b.MarkRecorded(ctx, m.ID); err != nil {
 			return added, err
 		}
 	}
 	return added, nil
 }
 
-func (r *Runner) remember(ctx context.Context, backendName string, m *backend.Memory) error {
+func (r *Runner) remember(ctx context.Context, backendName string, m *backend.AppRecord) error {
 	var kept memory
 	if len(m.Record) > 0 {
 		if err := json.Unmarshal(m.Record, &kept); err != nil {

@@ -70,11 +70,11 @@ func (r *Runner) tombstoneFor(ctx context.Context, b backend.Backend, ref histor
 	if row := r.row(ctx, ref); row != nil {
 		t.Name = row.Name
 	}
-	keeper, ok := b.(backend.LogKeeper)
+	keeper, ok := b.(backend.LogRetainer)
 	if !ok {
 		return t
 	}
-	kept, err := keeper.Keeps(ctx, ref.ID, how.DeleteOptions)
+	kept, err := keeper.RetainableLogs(ctx, ref.ID, how.DeleteOptions)
 	if errors.Is(err, backend.ErrNotFound) {
 		kept, err = r.findLogs(ctx, b, ref, s), nil
 	}

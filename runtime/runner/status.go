@@ -180,11 +180,11 @@ func (r *Runner) submitted(ctx context.Context, ref history.AppKey) (*Descriptio
 	if err != nil {
 		return nil, err
 	}
-	recorder, ok := b.(backend.Recorder)
+	recorder, ok := b.(backend.SubmissionReader)
 	if !ok {
 		return nil, nil
 	}
-	s, err := recorder.Submitted(ctx, ref.ID)
+	s, err := recorder.Submission(ctx, ref.ID)
 	if errors.Is(err, backend.ErrNotFound) {
 		return nil, r.unknownApp(ctx, ref)
 	}

@@ -168,18 +168,18 @@ func TestDescribe(t *testing.T) {
 // keeping is a fake of which there are several places, and that keeps what was submitted.
 type keeping struct{ *fake }
 
-func (k keeping) Place(cfg backend.Config) (backend.Config, error) {
+func (k keeping) ResolveTarget(cfg backend.Config) (backend.Config, error) {
 	if cfg["image_type"] == "dir" {
 		return nil, backend.Errorf(backend.ErrUnavailable, "no such place")
 	}
 	return backend.Config{"log_dir": "/here"}, nil
 }
 
-func (k keeping) Submitted(ctx context.Context, id string) (*backend.Submitted, error) {
+func (k keeping) Submission(ctx context.Context, id string) (*backend.Submission, error) {
 	if _, err := k.Describe(ctx, id); err != nil {
 		return nil, err
 	}
-	return &backend.Submitted{App: echo(3), Cfg: backend.Config{"log_dir": "/here"}, Component: "utils.echo", Args: []string{"x"}, Partial: id == "partial"}, nil
+	return &backend.Submission{App: echo(3), Cfg: backend.Config{"log_dir": "/here"}, Component: "utils.echo", Args: []string{"x"}, Partial: id == "partial"}, nil
 }
 
 // The history knows where an app is, even if that was nobody's choice, and without it

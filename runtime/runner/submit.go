@@ -27,8 +27,8 @@ func (r *Runner) Submit(ctx context.Context, p *Planned) (spec.Handle, error) {
 	if err != nil {
 		return spec.Handle{}, err
 	}
-	if placer, ok := b.(backend.Placer); ok {
-		if p.Plan.Cfg, err = placer.Place(p.Plan.Cfg); err != nil {
+	if placer, ok := b.(backend.TargetResolver); ok {
+		if p.Plan.Cfg, err = placer.ResolveTarget(p.Plan.Cfg); err != nil {
 			return spec.Handle{}, fmt.Errorf("start app %s: %w", ref.Handle(), err)
 		}
 	}

@@ -32,12 +32,12 @@ func replicaCount(app *spec.App) (n int) {
 	return n
 }
 
-func (r *Runner) terminals(backendName string) (backend.Terminals, error) {
+func (r *Runner) terminals(backendName string) (backend.TerminalOpener, error) {
 	b, err := r.Backends.Get(backendName)
 	if err != nil {
 		return nil, err
 	}
-	if t, ok := b.(backend.Terminals); ok {
+	if t, ok := b.(backend.TerminalOpener); ok {
 		return t, nil
 	}
 	return nil, fmt.Errorf("%w %s", ErrNoTerminal, backendName)

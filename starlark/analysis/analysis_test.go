@@ -262,7 +262,7 @@ func TestCallAround(t *testing.T) {
 	} {
 		f, at := cursorFile(t, text, nil)
 		c := f.At(at)
-		b := c.Around()
+		b := c.EnclosingCall()
 		if b == nil || b.Callee != want[0] {
 			t.Errorf("%q: %+v", text, b)
 			continue
@@ -318,12 +318,12 @@ func TestLargeAndBroken(t *testing.T) {
 		"long body": "  y = 1 +\n", "names": "x = specs.Role(a)\n",
 	} {
 		text := strings.Repeat(line, 150_000/len(line))
-		begun := time.Now()
+		matching := time.Now()
 		f := New("x.star", nil, text, nil)
 		f.Complete(workspace, len(text))
 		f.Reference(workspace, len(text)/2)
 		f.Problems(workspace)
-		if took := time.Since(begun); took > 20*time.Second {
+		if took := time.Since(matching); took > 20*time.Second {
 			t.Errorf("%s: %v", name, took)
 		} else {
 			t.Logf("%s: %v", name, took)

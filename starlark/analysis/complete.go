@@ -32,26 +32,26 @@ var words = []string{
 	"and", "break", "continue", "def", "elif", "else", "for", "if", "in", "lambda", "load", "not", "or", "pass", "return",
 }
 
-// Complete lists what can stand at an offset, and where the word begins that it
-// replaces. It needs no tree, so the line at the offset may be broken.
+// Complete lists what can stand at an offset and where the word to replace begins. It works on a
+// broken line.
 func (f *File) Complete(l Loader, offset int) (items []Item, from int) {
 	c := f.At(offset)
 	p := &completion{file: f, loader: l, offset: offset, cursor: &c}
 	switch {
-	case c.Place == InComment:
-	case c.Place == InString:
+	case c.Region == InComment:
+	case c.Region == InString:
 		p.inString()
 	case c.Chain != "":
 		for _, s := range f.MembersOf(l, offset, c.Chain) {
 			p.name(s, rankLocal)
 		}
-	case c.Before == "def" || c.Before == "for" || p.newParameter():
+	case c.Before == "def" || c.Before == "for" || p.isNewParameter():
 		// A new name.
 	default:
 		p.arguments()
 		p.names()
 	}
-	return p.begun(), c.Start
+	return p.matching(), c.Start
 }
 
 type completion struct {
@@ -70,19 +70,19 @@ func (p *completion) text(text string) {
 	p.items = append(p.items, Item{Symbol: &Symbol{Name: text, Kind: Constant}, Text: text, Plain: true})
 }
 
-// begun keeps the items that begin as the word at the cursor, each name once.
-func (p *completion) begun() []Item {
+// matching keeps the items that begin as the word at the cursor, each name once.
+func (p *completion) matching() []Item {
 	word := strings.ToLower(p.cursor.Word)
 	seen := map[string]bool{}
 	return slices.DeleteFunc(p.items, func(i Item) bool {
-		again := seen[i.Text]
+		reparsed := seen[i.Text]
 		seen[i.Text] = true
-		return again || !strings.HasPrefix(strings.ToLower(i.Text), word)
+		return reparsed || !strings.HasPrefix(strings.ToLower(i.Text), word)
 	})
 }
 
-// newParameter: the name of a parameter is being thought up.
-func (p *completion) newParameter() bool {
+// isNewParameter: the name of a parameter is being thought up.
+func (p *completion) isNewParameter() bool {
 	n := len(p.cursor.Brackets)
 	return n > 0 && p.cursor.Brackets[n-1].Head && p.cursor.Brackets[n-1].Argument == ""
 }
@@ -215,8 +215,7 @@ func (s *Symbol) parameter(b *Bracket) *Param {
 	return nil
 }
 
-// ParameterIndex is the place of the parameter that the argument at the cursor is
-// for, -1 if that is not clear.
+// ParameterIndex returns the parameter that the argument at the cursor is for, or -1.
 func (s *Symbol) ParameterIndex(b *Bracket) int {
 	if s == nil {
 		return -1

@@ -15,8 +15,8 @@ type Problem struct {
 	Text     string // one line
 }
 
-// Problems lists loads that fail, and calls of known functions with arguments that
-// those do not take. What is within the file alone is found by lint.
+// Problems lists failing loads and calls with wrong arguments. Lint finds the problems inside one
+// file.
 func (f *File) Problems(l Loader) []Problem {
 	p := &problems{file: f, loader: l}
 	syntax.Walk(f.tree, func(n syntax.Node) bool {
@@ -113,8 +113,8 @@ func (p *problems) call(call *syntax.CallExpr) {
 	}
 }
 
-// arguments checks the names of those that are given, and lists them; complete is
-// false if only running the call tells which there are.
+// arguments checks and lists the named arguments; complete is false if only running the call can
+// tell all.
 func (p *problems) arguments(call *syntax.CallExpr, fn *Symbol, name string) (given map[string]bool, complete bool) {
 	var names []string
 	anything := false

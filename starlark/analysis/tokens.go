@@ -26,9 +26,8 @@ type token struct {
 	open bool
 }
 
-// tokenize splits any text into tokens, white space left out, from an offset on. It
-// never fails: what
-// is no Starlark is an operator.
+// tokenize splits text from an offset on into tokens without white space. It never fails: unknown
+// characters are operators.
 func tokenize(text string, from int) []token {
 	s := scanner{text: text, at: from, out: make([]token, 0, len(text)/5+8)}
 	for s.at < len(s.text) {
@@ -84,8 +83,7 @@ func (s *scanner) other(rest string) {
 	}
 }
 
-// operator takes one character, or two that belong together: a "=" within them is no
-// assignment, and "**" begins a parameter.
+// operator takes one character, or two such as "==" and "**".
 func (s *scanner) operator(rest string) {
 	n := 1
 	if rest[0] >= utf8.RuneSelf {
@@ -97,8 +95,8 @@ func (s *scanner) operator(rest string) {
 	s.emit(tokOp, s.at+n)
 }
 
-// quotesAt returns the length of the prefix (r, b, rb) of the string that text
-// begins with, -1 if it begins with none.
+// quotesAt returns the length of the prefix (r, b, rb) of a string at the start of text, -1 for no
+// string.
 func quotesAt(text string) int {
 	for n := range min(3, len(text)) {
 		switch text[n] {

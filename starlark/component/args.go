@@ -71,7 +71,7 @@ func isNegative(arg string) bool {
 	if len(arg) < 2 || arg[0] != '-' || !strings.ContainsRune(".0123456789", rune(arg[1])) {
 		return false
 	}
-	_, ok := parseFloat(arg)
+	_, ok := readFloat(arg)
 	return ok
 }
 
@@ -81,7 +81,7 @@ func (p *argParser) positional(rest []string) error {
 	}
 	if !slices.ContainsFunc(p.params, func(q Param) bool { return q.Variadic }) {
 		name, _, _ := strings.Cut(strings.TrimLeft(rest[0], "-"), "=")
-		return fmt.Errorf("unexpected argument %s: all arguments are options%s", brief(rest[0]), p.hint(name))
+		return fmt.Errorf("unexpected argument %s: all arguments are options%s", quoteShort(rest[0]), p.hint(name))
 	}
 	p.out.rest = slices.Clone(rest)
 	return nil
@@ -141,18 +141,18 @@ func (p *argParser) unknown(option, name string) error {
 	for i := range p.params {
 		q := &p.params[i]
 		if q.Variadic && q.Name == name {
-			return fmt.Errorf("unknown option %s: the values of %s stand at the end, after --", brief(option), q.Name)
+			return fmt.Errorf("unknown option %s: the values of %s stand at the end, after --", quoteShort(option), q.Name)
 		}
 	}
 	if hint := p.hint(name); hint != "" {
-		return fmt.Errorf("unknown option %s%s", brief(option), hint)
+		return fmt.Errorf("unknown option %s%s", quoteShort(option), hint)
 	}
 	// -j2 for -j 2: nothing is guessed, but the way to write it is shown.
 	first, size := utf8.DecodeRuneInString(strings.TrimPrefix(option, "-"))
 	if !strings.HasPrefix(option, "--") && slices.Contains(p.names(), string(first)) {
-		return fmt.Errorf("unknown option %s. Did you mean -%c %s?", brief(option), first, option[1+size:])
+		return fmt.Errorf("unknown option %s. Did you mean -%c %s?", quoteShort(option), first, option[1+size:])
 	}
-	return fmt.Errorf("unknown option %s", brief(option))
+	return fmt.Errorf("unknown option %s", quoteShort(option))
 }
 
 // hint returns `. Did you mean --x?` if a parameter is called much like name.
@@ -170,17 +170,16 @@ func (p *argParser) value(param *Param, option string) (string, error) {
 	more := p.at < len(p.args)
 	if more {
 		next := p.args[p.at]
-		number := param.Type.Kind == Int || param.Type.Kind == Float
-		if len(next) < 2 || next[0] != '-' || number && isNegative(next) {
+		if len(next) < 2 || next[0] != '-' || kinds[param.Type.Kind].signed && isNegative(next) {
 			p.at++
 			return next, nil
 		}
 	}
 	switch {
-	case param.Type.Kind == Bool:
-		return "true", nil
+	case param.IsSwitch():
+		return kinds[param.Type.Kind].bare, nil
 	case more && p.args[p.at] != "--":
-		return "", fmt.Errorf("%s needs a value; one that starts with \"-\" is written %s", option, brief(option+"="+p.args[p.at]))
+		return "", fmt.Errorf("%s needs a value; one that starts with \"-\" is written %s", option, quoteShort(option+"="+p.args[p.at]))
 	default:
 		return "", fmt.Errorf("%s needs a value", option)
 	}

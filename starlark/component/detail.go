@@ -4,7 +4,6 @@ import (
 	"strings"
 
 	"go.starlark.net/starlark"
-	"go.starlark.net/syntax"
 
 	"torchx/starlark/interp"
 )
@@ -21,8 +20,7 @@ type Detail struct {
 	Module string
 }
 
-// Detail reads the component's file once more. It never fails: what cannot be told
-// is left out.
+// Detail reads the component's file again. It never fails: unknown fields stay empty.
 func (c *Component) Detail() Detail {
 	if c.detail == nil {
 		return Detail{}
@@ -37,44 +35,21 @@ func detailOf(m *interp.Module, fn *starlark.Function) Detail {
 	if file == nil {
 		return d
 	}
-	if len(file.Stmts) > 0 {
-		if expr, ok := file.Stmts[0].(*syntax.ExprStmt); ok {
-			if literal, ok := expr.X.(*syntax.Literal); ok && literal.Token == syntax.STRING {
-				d.Module = strings.TrimSpace(strings.Join(dedent(literal.Value.(string)), "\n"))
-			}
-		}
+	if literal := interp.Docstring(file.Stmts); literal != nil {
+		d.Module = strings.TrimSpace(strings.Join(dedent(literal.Value.(string)), "\n"))
 	}
 	def := findDef(file, fn)
 	if def == nil {
 		return d
 	}
-	lines := strings.SplitAfter(string(m.Source), "\n")
-	start, end := def.Span()
-	d.Line, d.Source = int(start.Line), strings.Join(lines[start.Line-1:min(int(end.Line), len(lines))], "")
-	for _, p := range def.Params {
-		b, ok := p.(*syntax.BinaryExpr)
-		if !ok {
-			continue
+	lines := interp.NewLines(string(m.Source))
+	d.Line, d.Source = int(def.Def.Line), linesOf(&lines, def)
+	for _, p := range interp.Params(def) {
+		if p.Default != nil {
+			from, to := p.Default.Span()
+			text := lines.Text[lines.Offset(int(from.Line), int(from.Col)):lines.Offset(int(to.Line), int(to.Col))]
+			d.Defaults[p.Name] = strings.Join(strings.Fields(text), " ")
 		}
-		from, to := b.Y.Span()
-		d.Defaults[b.X.(*syntax.Ident).Name] = cutSpan(lines, from, to)
 	}
 	return d
-}
-
-// cutSpan is the text between two places, in one line. Columns count characters.
-func cutSpan(lines []string, from, to syntax.Position) string {
-	var b strings.Builder
-	for n := from.Line; n <= to.Line && int(n) <= len(lines); n++ {
-		line := []rune(lines[n-1])
-		first, last := 0, len(line)
-		if n == from.Line {
-			first = min(int(from.Col)-1, len(line))
-		}
-		if n == to.Line {
-			last = min(int(to.Col)-1, len(line))
-		}
-		b.WriteString(string(line[first:max(first, last)]))
-	}
-	return strings.Join(strings.Fields(b.String()), " ")
 }

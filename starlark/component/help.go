@@ -6,17 +6,14 @@ import (
 	"unicode/utf8"
 )
 
-// The column at which the help of arguments begins, and the least width that
-// text is wrapped to however narrow the terminal is.
+// The column where the help of arguments begins, and the minimum width of wrapped text.
 const (
 	helpColumn = 26
 	leastWidth = 50
 )
 
-// Help returns the text that --help prints: usage, description, then each
-// argument with its type and whether it is required or what its default is.
-// width is the columns of the terminal, 0 for 80; no line of prose is longer
-// unless a word is. With color, headings and options stand out (ANSI).
+// Help returns the text of --help, wrapped to width columns (0: 80), with ANSI colors if color is
+// set.
 func (c *Component) Help(color bool, width int) string {
 	if width <= 0 {
 		width = 80
@@ -151,15 +148,15 @@ func placeholder(p *Param) string {
 			return "K=" + t.elem().placeholder() + ",..."
 		}
 		return "K=V,..."
-	case Bool:
-		return "[bool]"
-	default:
-		return t.placeholder()
 	}
+	if p.IsSwitch() {
+		return "[" + p.Type.Kind.String() + "]"
+	}
+	return p.Type.placeholder()
 }
 
-// placeholder is the word for a value that is neither a list nor a dict: the
-// choices of an enum if they are short, else what the kind is called.
+// placeholder is the word for a scalar value: the choices of an enum if they are short, else the
+// kind.
 func (t Type) placeholder() string {
 	if t.Kind == Enum {
 		if choices := strings.Join(t.Choices, "|"); len(choices) < helpColumn {
@@ -169,9 +166,8 @@ func (t Type) placeholder() string {
 	return t.Kind.String()
 }
 
-// remark lists the choices that the placeholder does not, and says whether the
-// parameter is required or what its default is, unless its help tells the default
-// in its own words.
+// remark lists choices that the placeholder lacks, then "required" or the default unless the help
+// has it.
 func (p *Param) remark() string {
 	if p.Type.has(Enum) && !strings.Contains(placeholder(p), "{") {
 		return strings.TrimSpace("(one of: " + strings.Join(p.Type.Choices, ", ") + ") " + p.whenLeftOut())

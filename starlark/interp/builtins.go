@@ -9,16 +9,16 @@ import (
 // A check refuses a call before it begins.
 type check = func(t *starlark.Thread, name string, args starlark.Tuple, kwargs []starlark.Tuple) error
 
-// guardedUniverse returns the functions of the universe that walk, print or
-// build in one step, each behind its check.
+// guardedUniverse returns the universal functions that walk, print or build in one step, with their
+// checks.
 func guardedUniverse() starlark.StringDict {
 	env := starlark.StringDict{}
 	for name, c := range map[string]check{
-		"any": walks(itemBytes), "all": walks(itemBytes), "min": checkMinMax, "max": checkMinMax,
-		"list": walks(itemBytes), "tuple": walks(itemBytes), "reversed": walks(itemBytes), "bytes": walks(itemBytes),
-		"sorted": walks(32), "enumerate": walks(64), "set": walks(entryBytes), "dict": walks(entryBytes),
+		"any": checkWalk(itemBytes), "all": checkWalk(itemBytes), "min": checkMinMax, "max": checkMinMax,
+		"list": checkWalk(itemBytes), "tuple": checkWalk(itemBytes), "reversed": checkWalk(itemBytes), "bytes": checkWalk(itemBytes),
+		"sorted": checkWalk(32), "enumerate": checkWalk(64), "set": checkWalk(entryBytes), "dict": checkWalk(entryBytes),
 		"zip": checkZip,
-		"str": prints, "repr": prints, "print": prints, "fail": prints,
+		"str": checkPrinted, "repr": checkPrinted, "print": checkPrinted, "fail": checkPrinted,
 		"int": checkInt,
 	} {
 		env[name] = guardedBuiltin(starlark.Universe[name].(*starlark.Builtin), c)
@@ -52,9 +52,8 @@ func guardedGetattr(b *starlark.Builtin) *starlark.Builtin {
 	})
 }
 
-// walks bounds every argument that can be iterated; each is the memory that the
-// function takes for an item.
-func walks(each uint64) check {
+// checkWalk bounds every iterable argument; each is the memory that the function takes for an item.
+func checkWalk(each uint64) check {
 	return func(t *starlark.Thread, name string, args starlark.Tuple, kwargs []starlark.Tuple) error {
 		for _, v := range args {
 			if err := checkItems(t, name, v, each); err != nil {
@@ -96,7 +95,7 @@ func checkZip(t *starlark.Thread, name string, args starlark.Tuple, _ []starlark
 	return charge(t, name, rows*each)
 }
 
-func prints(t *starlark.Thread, name string, args starlark.Tuple, kwargs []starlark.Tuple) error {
+func checkPrinted(t *starlark.Thread, name string, args starlark.Tuple, kwargs []starlark.Tuple) error {
 	n, err := printedSize(name, args...)
 	if err != nil {
 		return err

@@ -10,12 +10,12 @@ import (
 // A methodCheck refuses a call of a method of recv before it begins.
 type methodCheck = func(t *starlark.Thread, name string, recv starlark.Value, args starlark.Tuple, kwargs []starlark.Tuple) error
 
-// guardedMethods are the methods of built-in types that walk or build in one
-// step. Types of other packages with such a method check themselves.
+// guardedMethods are the built-in methods that walk or build in one step. Types of other packages
+// check themselves.
 var guardedMethods = map[string]methodCheck{
 	"replace": checkReplace, "join": checkJoin, "format": checkFormat,
 	"split": checkSplit, "rsplit": checkSplit, "splitlines": checkSplitLines,
-	"upper": copies, "lower": copies, "title": copies, "capitalize": copies,
+	"upper": checkCopy, "lower": checkCopy, "title": checkCopy, "capitalize": checkCopy,
 	"extend": checkListExtend,
 	"update": checkHashed, "union": checkHashed, "intersection": checkHashed, "difference": checkHashed,
 	"symmetric_difference": checkHashed, "issubset": checkHashed, "issuperset": checkHashed,
@@ -48,7 +48,7 @@ func guardMethod(v starlark.Value) starlark.Value {
 	})
 }
 
-func copies(t *starlark.Thread, name string, recv starlark.Value, _ starlark.Tuple, _ []starlark.Tuple) error {
+func checkCopy(t *starlark.Thread, name string, recv starlark.Value, _ starlark.Tuple, _ []starlark.Tuple) error {
 	return charge(t, name, contentBytes(recv))
 }
 
@@ -59,19 +59,18 @@ func checkListExtend(t *starlark.Thread, name string, recv starlark.Value, args 
 	return nil
 }
 
-// checkHashed bounds the methods of dicts and sets: all of them copy the
-// receiver at most, and walk their arguments.
+// checkHashed bounds the methods of dicts and sets, which copy the receiver and walk their
+// arguments.
 func checkHashed(t *starlark.Thread, name string, recv starlark.Value, args starlark.Tuple, kwargs []starlark.Tuple) error {
 	if name != "update" && name != "issubset" && name != "issuperset" {
 		if err := charge(t, name, 64*uint64(max(starlark.Len(recv), 0))); err != nil {
 			return err
 		}
 	}
-	return walks(entryBytes)(t, name, args, kwargs)
+	return checkWalk(entryBytes)(t, name, args, kwargs)
 }
 
-// checkReplace computes the size of the result, since a short call can ask for
-// petabytes.
+// checkReplace computes the size of the result: a short call can ask for petabytes.
 func checkReplace(t *starlark.Thread, name string, recv starlark.Value, args starlark.Tuple, _ []starlark.Tuple) error {
 	if len(args) < 2 {
 		return nil

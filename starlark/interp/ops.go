@@ -13,8 +13,8 @@ var operators = []syntax.Token{
 	syntax.EQL, syntax.NEQ, syntax.LT, syntax.LE, syntax.GT, syntax.GE, syntax.IN, syntax.NOT_IN,
 }
 
-// environment returns what files see: the universe with its guarded functions,
-// the guards that rewrite() calls, and given, which wins.
+// environment returns what files see: the guarded universe, the guards of rewrite, and given, which
+// overrides.
 func environment(given starlark.StringDict) starlark.StringDict {
 	env := guardedUniverse()
 	for _, op := range operators {
@@ -68,8 +68,8 @@ func identGuard(op syntax.Token) guardFunc {
 	}
 }
 
-// pushGuard keeps a value for the indexGuard or fieldGuard of its statement:
-// the left side of x[i] op= y must be evaluated once.
+// pushGuard keeps a value for indexGuard or fieldGuard: the left side of x[i] op= y is evaluated
+// once.
 func pushGuard(t *starlark.Thread, args starlark.Tuple) (starlark.Value, error) {
 	if r := runOf(t); r != nil {
 		r.stash = append(r.stash, args[0])

@@ -99,8 +99,8 @@ func (w *rewriter) slice(e *syntax.SliceExpr) {
 	e.X = call(e.Lbrack, "slice", e.X)
 }
 
-// args rewrites arguments: expr, name=expr, *expr, **expr. The compiler knows
-// the last three by their form, which must stay.
+// args rewrites arguments: expr, name=expr, *expr, **expr. The compiler needs the form of the last
+// three.
 func (w *rewriter) args(list []syntax.Expr) {
 	for n := range list {
 		switch a := list[n].(type) {
@@ -120,8 +120,7 @@ func (w *rewriter) args(list []syntax.Expr) {
 	}
 }
 
-// needsGuard reports whether the operator can take much time or memory in its
-// one step, given which operands are literals.
+// needsGuard reports whether the operator can be expensive with these operands.
 func needsGuard(e *syntax.BinaryExpr) bool {
 	switch e.Op {
 	case syntax.PLUS:

@@ -141,7 +141,7 @@ func TestDiagnostics(t *testing.T) {
 	c.diagnosed("components/train.star", "specs.AppDef has no argument nme. Did you mean name?", "specs.AppDef needs the argument name")
 	c.change("components/train.star", 5, strings.Replace(train, "./helper", "./helpers", 1))
 	c.diagnosed("components/train.star", "helpers.star")
-	c.notify("textDocument/didClose", documentParams{textDocument{c.uri("components/train.star")}})
+	c.notify("textDocument/didClose", requestParams{TextDocument: textDocument{URI: c.uri("components/train.star")}})
 	c.diagnosed("components/train.star")
 }
 
@@ -158,7 +158,7 @@ func TestUnsavedBuffersWin(t *testing.T) {
 	c.diagnosed("components/train.star", "has no role. Did you mean make_role?")
 	at := c.change("components/train.star", 2, strings.Replace(train, `"role")`, `"|")`, 1))
 	c.offers("components/train.star", at, "make_role", "!role")
-	c.notify("textDocument/didClose", documentParams{textDocument{c.uri("components/helper.star")}})
+	c.notify("textDocument/didClose", requestParams{TextDocument: textDocument{URI: c.uri("components/helper.star")}})
 	c.offers("components/train.star", at, "role", "!make_role")
 	// A file that changes on disk is read again.
 	must(t, os.WriteFile(filepath.Join(c.dir, "components/helper.star"), []byte("def other():\n    pass\n"), 0o600))
@@ -361,20 +361,20 @@ func TestFormattingAndSymbols(t *testing.T) {
 	c := connect(t, project(), nil)
 	c.initialize()
 	c.open("components/train.star", "A = 1\n\ndef f( a ):\n  pass\n\nB = 2\n")
-	edits := result[[]textEdit](c, "textDocument/formatting", documentParams{textDocument{c.uri("components/train.star")}})
+	edits := result[[]textEdit](c, "textDocument/formatting", requestParams{TextDocument: textDocument{URI: c.uri("components/train.star")}})
 	if len(edits) != 1 || edits[0].NewText != "def f(a):\n    pass\n" || edits[0].Range != (textRange{position{2, 0}, position{4, 0}}) {
 		t.Errorf("%+v", edits)
 	}
-	list := result[[]documentSymbol](c, "textDocument/documentSymbol", documentParams{textDocument{c.uri("components/train.star")}})
+	list := result[[]documentSymbol](c, "textDocument/documentSymbol", requestParams{TextDocument: textDocument{URI: c.uri("components/train.star")}})
 	if len(list) != 3 || list[1].Name != "f" || list[1].Kind != 12 || list[1].Range.End.Line != 3 || list[0].Kind != 14 {
 		t.Errorf("%+v", list)
 	}
 	c.change("components/train.star", 2, "A = 1\n")
-	if edits := result[[]textEdit](c, "textDocument/formatting", documentParams{textDocument{c.uri("components/train.star")}}); len(edits) != 0 {
+	if edits := result[[]textEdit](c, "textDocument/formatting", requestParams{TextDocument: textDocument{URI: c.uri("components/train.star")}}); len(edits) != 0 {
 		t.Errorf("%+v", edits)
 	}
 	c.change("components/train.star", 3, "A = (\n")
-	if m := c.call("textDocument/formatting", documentParams{textDocument{c.uri("components/train.star")}}); m.Error == nil || !strings.Contains(m.Error.Message, "train.star:") {
+	if m := c.call("textDocument/formatting", requestParams{TextDocument: textDocument{URI: c.uri("components/train.star")}}); m.Error == nil || !strings.Contains(m.Error.Message, "train.star:") {
 		t.Errorf("%+v", m)
 	}
 }
@@ -386,7 +386,7 @@ func TestQuickFix(t *testing.T) {
 	text := strings.Replace(train, "role(\"t%d\" % steps)", "steps", 1)
 	c.open("components/train.star", text)
 	d := c.diagnosed("components/train.star", "role")
-	fixes := result[[]codeAction](c, "textDocument/codeAction", codeActionParams{textDocument{c.uri("components/train.star")}, d[0].Range})
+	fixes := result[[]codeAction](c, "textDocument/codeAction", requestParams{TextDocument: textDocument{URI: c.uri("components/train.star")}, Range: d[0].Range})
 	if len(fixes) != 1 || len(fixes[0].Edit.Changes[c.uri("components/train.star")]) == 0 || !slices.Equal(d[0].Tags, []int{tagUnnecessary}) {
 		t.Errorf("%+v, %+v", fixes, d)
 	}
@@ -442,7 +442,7 @@ func TestNotOnDisk(t *testing.T) {
 	c.notify("textDocument/didOpen", map[string]any{"textDocument": map[string]any{
 		"uri": "untitled:Untitled-1", "version": 1, "text": "load(\"./x.star\", \"x\")\nspecs.\nprint(x)\n",
 	}})
-	list := result[completionList](c, "textDocument/completion", positionParams{textDocument{"untitled:Untitled-1"}, position{1, 6}})
+	list := result[completionList](c, "textDocument/completion", requestParams{TextDocument: textDocument{URI: "untitled:Untitled-1"}, Position: position{1, 6}})
 	if len(list.Items) < 10 {
 		t.Errorf("%+v", list)
 	}

@@ -11,7 +11,7 @@ import (
 func (s *snapshot) completion(offset int) (completionList, error) {
 	items, from := s.file.Complete(s, offset)
 	list := completionList{Items: make([]completionItem, len(items))}
-	at := s.extent(min(from, offset), offset)
+	at := s.rangeOf(min(from, offset), offset)
 	for i, item := range items {
 		list.Items[i] = completionItem{
 			Label: item.Text, Kind: completionKind(item), Detail: item.Signature,
@@ -65,7 +65,7 @@ func (s *snapshot) hover(offset int) (*hover, error) {
 	if r == nil {
 		return nil, nil
 	}
-	h := &hover{Range: s.extent(r.From, r.To)}
+	h := &hover{Range: s.rangeOf(r.From, r.To)}
 	if r.Loaded != nil {
 		h.Contents = s.markup("`" + r.Loaded.Name + "`")
 		return h, nil
@@ -89,8 +89,8 @@ func describe(sym *analysis.Symbol) string {
 // signature answers which call is open at an offset; null for none.
 func (s *snapshot) signature(offset int) (*signatureHelp, error) {
 	c := s.file.At(offset)
-	call := c.Around()
-	if call == nil || c.Place == analysis.InComment {
+	call := c.EnclosingCall()
+	if call == nil || c.Region == analysis.InComment {
 		return nil, nil
 	}
 	fn := s.file.Lookup(s, offset, call.Callee)
@@ -152,7 +152,7 @@ func (s *snapshot) uriOfFile(file *analysis.File) (string, error) {
 }
 
 // symbols answers what the document defines.
-func (s *snapshot) symbols() (any, error) {
+func (s *snapshot) symbols() any {
 	tree := []documentSymbol{}
 	flat := []symbolInformation{}
 	for _, sym := range s.file.Globals() {
@@ -163,12 +163,12 @@ func (s *snapshot) symbols() (any, error) {
 		if kind == 0 {
 			kind = 13 // Variable
 		}
-		whole := s.extent(min(sym.From, sym.Start), max(sym.To, sym.End))
-		tree = append(tree, documentSymbol{sym.Name, strings.TrimPrefix(sym.Signature, "def "), kind, whole, s.extent(sym.Start, sym.End)})
+		whole := s.rangeOf(min(sym.From, sym.Start), max(sym.To, sym.End))
+		tree = append(tree, documentSymbol{sym.Name, strings.TrimPrefix(sym.Signature, "def "), kind, whole, s.rangeOf(sym.Start, sym.End)})
 		flat = append(flat, symbolInformation{sym.Name, kind, location{s.uri, whole}})
 	}
 	if s.client.TextDocument.DocumentSymbol.Hierarchical {
-		return tree, nil
+		return tree
 	}
-	return flat, nil
+	return flat
 }

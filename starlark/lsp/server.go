@@ -33,24 +33,31 @@ type server struct {
 	ending sync.Once
 	state  atomic.Int32
 
-	client clientCapabilities // set by initialize, before anything reads it
-	root   string             // the folder that the client has opened, "" for none
-	utf8   bool               // positions are in bytes
-
 	documents *documents
 	files     *files
-	busy      chan struct{} // one element for each answer that is being made
+	clientState
+	answering
+}
 
-	answers sync.WaitGroup // those that are being made
+// clientState is set by initialize, before anything reads it.
+type clientState struct {
+	client clientCapabilities
+	root   string // the folder that the client has opened, "" for none
+	utf8   bool   // positions are in bytes
+}
 
-	mu      sync.Mutex
+// answering is the state of the requests that are being answered.
+type answering struct {
+	busy    chan struct{} // one element for each running answer
+	answers sync.WaitGroup
+	mu      sync.Mutex // guards pending
 	pending map[jsonrpc2.ID]context.CancelFunc
 }
 
 func newServer(ctx context.Context, c Config) *server {
 	s := &server{
 		ctx: ctx, config: c, ready: make(chan struct{}), exit: make(chan struct{}),
-		busy: make(chan struct{}, runtime.NumCPU()), pending: map[jsonrpc2.ID]context.CancelFunc{},
+		answering: answering{busy: make(chan struct{}, runtime.NumCPU()), pending: map[jsonrpc2.ID]context.CancelFunc{}},
 	}
 	s.files = newFiles(c)
 	s.documents = newDocuments(s.files)
@@ -77,11 +84,11 @@ func decode[T any](raw *json.RawMessage) (T, error) {
 	return v, nil
 }
 
-// Handle implements jsonrpc2.Handler: it is called with each message, one after the
-// other, and returns before an answer is made.
+// Handle implements jsonrpc2.Handler: it handles messages in order and returns before requests are
+// answered.
 func (s *server) Handle(_ context.Context, _ *jsonrpc2.Conn, r *jsonrpc2.Request) {
 	<-s.ready
-	defer s.caught(r)
+	defer s.recoverPanic(r)
 	if r.Notif {
 		if err := s.notification(r); err != nil {
 			s.log("%s: %v", r.Method, err)
@@ -100,8 +107,8 @@ func (s *server) Handle(_ context.Context, _ *jsonrpc2.Conn, r *jsonrpc2.Request
 	s.inBackground(r, answer)
 }
 
-// lifecycle answers what belongs to the beginning and the end of the connection; no
-// answer means that the request is about something else, and allowed now.
+// lifecycle answers initialize and shutdown, and refuses requests out of order. It returns nil, nil
+// for other requests.
 func (s *server) lifecycle(r *jsonrpc2.Request) (any, error) {
 	switch now := s.state.Load(); {
 	case r.Method == "initialize" && now == stateNew:
@@ -146,27 +153,41 @@ func (s *server) notification(r *jsonrpc2.Request) error {
 }
 
 // answerFunc makes the answer to one request from what was known when it came.
-type answerFunc = func(ctx context.Context) (any, error)
+type answerFunc = func() (any, error)
 
-// request finds out how a request is answered.
-func (s *server) request(r *jsonrpc2.Request) (answerFunc, error) {
-	switch r.Method {
-	case "textDocument/completion":
-		return atPosition(s, r, (*snapshot).completion)
-	case "textDocument/hover":
-		return atPosition(s, r, (*snapshot).hover)
-	case "textDocument/signatureHelp":
-		return atPosition(s, r, (*snapshot).signature)
-	case "textDocument/definition":
-		return atPosition(s, r, (*snapshot).definition)
-	case "textDocument/documentSymbol":
-		return ofDocument(s, r, (*snapshot).symbols)
-	case "textDocument/formatting":
-		return ofDocument(s, r, (*snapshot).formatting)
-	case "textDocument/codeAction":
-		return s.codeActions(r)
+// requests are the answers to requests about a document, by method.
+var requests = map[string]func(*snapshot, requestParams) (any, error){
+	"textDocument/completion":     atPosition((*snapshot).completion),
+	"textDocument/hover":          atPosition((*snapshot).hover),
+	"textDocument/signatureHelp":  atPosition((*snapshot).signature),
+	"textDocument/definition":     atPosition((*snapshot).definition),
+	"textDocument/documentSymbol": func(s *snapshot, _ requestParams) (any, error) { return s.symbols(), nil },
+	"textDocument/formatting":     func(s *snapshot, _ requestParams) (any, error) { return s.formatting() },
+	"textDocument/codeAction":     func(s *snapshot, p requestParams) (any, error) { return s.fixes(p.Range), nil },
+}
+
+// atPosition adapts an answer that needs an offset only.
+func atPosition[T any](answer func(*snapshot, int) (T, error)) func(*snapshot, requestParams) (any, error) {
+	return func(s *snapshot, p requestParams) (any, error) {
+		return answer(s, s.enc.offset(&s.file.Lines, p.Position))
 	}
-	return nil, failure(jsonrpc2.CodeMethodNotFound, "there is no %s here", r.Method)
+}
+
+// request prepares the answer to a request, from the documents as they are now.
+func (s *server) request(r *jsonrpc2.Request) (answerFunc, error) {
+	answer := requests[r.Method]
+	if answer == nil {
+		return nil, failure(jsonrpc2.CodeMethodNotFound, "there is no %s here", r.Method)
+	}
+	params, err := decode[requestParams](r.Params)
+	if err != nil {
+		return nil, err
+	}
+	snap := s.snapshot(params.TextDocument.URI)
+	if snap == nil {
+		return nil, failure(jsonrpc2.CodeInvalidParams, "%s is not open", params.TextDocument.URI)
+	}
+	return func() (any, error) { return answer(snap, params) }, nil
 }
 
 // inBackground makes an answer and sends it, unless the client cancels the request.
@@ -182,7 +203,7 @@ func (s *server) inBackground(r *jsonrpc2.Request, answer answerFunc) {
 			s.mu.Unlock()
 			cancel()
 		}()
-		defer s.caught(r)
+		defer s.recoverPanic(r)
 		select {
 		case s.busy <- struct{}{}:
 			defer func() { <-s.busy }()
@@ -191,7 +212,7 @@ func (s *server) inBackground(r *jsonrpc2.Request, answer answerFunc) {
 		var result any
 		err := ctx.Err()
 		if err == nil {
-			result, err = answer(ctx)
+			result, err = answer()
 		}
 		if ctx.Err() != nil {
 			err = failure(codeCancelled, "%s was cancelled", r.Method)
@@ -233,8 +254,8 @@ func (s *server) reply(id jsonrpc2.ID, result any, err error) {
 	}
 }
 
-// caught keeps a defect in one answer from ending the server.
-func (s *server) caught(r *jsonrpc2.Request) {
+// recoverPanic keeps a defect in one answer from ending the server.
+func (s *server) recoverPanic(r *jsonrpc2.Request) {
 	reason := recover()
 	if reason == nil {
 		return

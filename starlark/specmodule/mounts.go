@@ -14,7 +14,7 @@ import (
 // defaultPermissions of a device mount: read, write, make nodes.
 const defaultPermissions = "rwm"
 
-// mountTypes is the order in which messages name the types.
+// mountTypes are in the order of messages, and of the kinds from kindBind on.
 var mountTypes = []spec.MountType{spec.MountBind, spec.MountVolume, spec.MountDevice}
 
 // mountKeys maps each key that a mount option may have to the one it stands for.
@@ -34,10 +34,9 @@ var mountKeyNames = []string{
 // mountOptions is one mount as it is read: key to value.
 type mountOptions map[string]string
 
-// ParseMounts reads mounts from options such as "type=bind", "src=/a", "dst=/b",
-// "readonly"; each "type" begins a mount, and the last of a repeated key wins.
-// A bind source's leading `~` becomes home, unless that is "". Errors name the
-// mount by its place (from 1) and type.
+// ParseMounts reads options such as "type=bind", "src=/a", "dst=/b", "readonly". Each "type" begins
+// a mount; the last of a repeated key counts. A leading `~` of a bind source becomes home, unless
+// that is "". Errors give the number and type of the mount.
 func ParseMounts(options []string, home string) ([]spec.Mount, error) {
 	var all []mountOptions
 	for _, option := range options {
@@ -105,8 +104,7 @@ func (o mountOptions) mount(home string) (spec.Mount, error) {
 	return m, err
 }
 
-// device fills in what only device mounts have. They are mounted under their
-// own path unless told otherwise.
+// device sets the fields of device mounts. dst defaults to src.
 func (o mountOptions) device(m *spec.Mount) error {
 	if _, ok := o["readonly"]; ok {
 		return fmt.Errorf("readonly is not for devices: use perm=r")
@@ -152,16 +150,15 @@ func expandHome(path, home string) string {
 	return path
 }
 
-// parseMounts is specs.parse_mounts(opts): a list of options, one string with
-// commas, or None.
-func (o Options) parseMounts(_ *starlark.Thread, b *starlark.Builtin, args starlark.Tuple, kwargs []starlark.Tuple) (starlark.Value, error) {
+// parseMounts is specs.parse_mounts(opts): a list of options, one string with commas, or None.
+func (o Options) parseMounts(c call) (starlark.Value, error) {
 	var opts starlark.Value = starlark.None
-	if err := starlark.UnpackArgs(b.Name(), args, kwargs, "opts", &opts); err != nil {
+	if err := c.unpack("opts", &opts); err != nil {
 		return nil, err
 	}
 	options, err := mountOptionList(opts)
 	if err != nil {
-		return nil, fmt.Errorf("%s: %w", b.Name(), err)
+		return nil, err
 	}
 	home := ""
 	if o.ExpandUser != nil {
@@ -169,7 +166,7 @@ func (o Options) parseMounts(_ *starlark.Thread, b *starlark.Builtin, args starl
 	}
 	mounts, err := ParseMounts(options, home)
 	if err != nil {
-		return nil, fmt.Errorf("%s: %w", b.Name(), err)
+		return nil, err
 	}
 	values := make([]starlark.Value, len(mounts))
 	for i, m := range mounts {

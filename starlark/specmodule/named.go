@@ -40,8 +40,7 @@ func (n *namedRow) resource() spec.Resource {
 	return r
 }
 
-// namedTable holds the names and sizes of TorchX. Those of AWS are the vCPUs,
-// GPUs, memory and network or accelerator devices that it states per instance type.
+// namedTable has TorchX's names and sizes. AWS documents those of its instance types.
 var namedTable = [...]namedRow{
 	{"gpu.small", 8, 1, 32768, 0, 0},
 	{"gpu.medium", 16, 2, 65536, 0, 0},

@@ -19,13 +19,10 @@ const (
 // IsTest holds for the names of test files.
 func IsTest(name string) bool { return strings.HasSuffix(name, testSuffix) }
 
-// Find returns the .star files that paths mean, each once, named as a path below
-// the one that led to it. A path is a file, or a folder with all below it ("/..."
-// at its end changes nothing); no paths mean dir. Relative paths start at dir, an
-// absolute folder. Folders below a path are passed over if they are hidden, or
-// called testdata, vendor or torchx.vendor (see `torchx lib vendor`): what is in there
-// is not the project's own code, or is
-// broken on purpose. Errors: a path that is not there, or no .star file.
+// Find returns the .star files of paths, each once, named below the path that led to it. A path is
+// a file or a folder, also written "folder/..."; no paths mean dir, an absolute folder, where
+// relative paths start. It skips folders below a path that are hidden or called testdata, vendor or
+// torchx.vendor. Errors: a path that does not exist, or is no .star file.
 func Find(dir string, paths []string) ([]string, error) {
 	if len(paths) == 0 {
 		paths = []string{"."}
@@ -39,8 +36,7 @@ func Find(dir string, paths []string) ([]string, error) {
 	return f.found, nil
 }
 
-// Tests is Find for test files only. A path that is another file means the test
-// file of its name: for x.star that is x_test.star.
+// Tests is Find for test files only. x.star means its test file, x_test.star.
 func Tests(dir string, paths []string) ([]string, error) {
 	named := slices.Clone(paths)
 	for i, p := range paths {
@@ -103,7 +99,7 @@ func (f *finder) folder(path string) error {
 		switch {
 		case err != nil:
 			return err
-		case e.IsDir() && at != top && passedOver(e.Name()):
+		case e.IsDir() && at != top && isSkipped(e.Name()):
 			return filepath.SkipDir
 		case e.Type().IsRegular() && strings.HasSuffix(e.Name(), suffix):
 			rel, err := filepath.Rel(top, at)
@@ -116,7 +112,7 @@ func (f *finder) folder(path string) error {
 	})
 }
 
-func passedOver(folder string) bool {
+func isSkipped(folder string) bool {
 	return strings.HasPrefix(folder, ".") || slices.Contains([]string{"testdata", "vendor", "torchx.vendor"}, folder)
 }
 

@@ -10,15 +10,15 @@ import (
 	"torchx/starlark/interp"
 )
 
-// MergeCoverage adds up what several runs have seen of the same files. The result
-// is sorted by path. A file that was changed in between counts as it was last.
+// MergeCoverage adds up the coverage of several runs, sorted by path. Of a changed file the last
+// one counts.
 func MergeCoverage(lists ...[]interp.FileCoverage) []interp.FileCoverage {
 	files := map[string]interp.FileCoverage{}
 	for _, list := range lists {
 		for _, f := range list {
-			before, again := files[f.Path]
+			before, retryFiles := files[f.Path]
 			f.Blocks = slices.Clone(f.Blocks)
-			if again && len(before.Blocks) == len(f.Blocks) {
+			if retryFiles && len(before.Blocks) == len(f.Blocks) {
 				for i := range f.Blocks {
 					f.Blocks[i].Count += before.Blocks[i].Count
 				}
@@ -42,8 +42,7 @@ func Covered(files ...interp.FileCoverage) (ran, all int) {
 	return ran, all
 }
 
-// WriteProfile writes coverage as `go test -coverprofile` does; name returns what a
-// path is called in it.
+// WriteProfile writes coverage as `go test -coverprofile` does; name maps paths to names in it.
 func WriteProfile(w io.Writer, files []interp.FileCoverage, name func(path string) string) error {
 	if _, err := io.WriteString(w, "mode: count\n"); err != nil {
 		return err

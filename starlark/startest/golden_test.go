@@ -64,9 +64,9 @@ func TestGolden(t *testing.T) {
 	if !strings.HasPrefix(got, "x_test.star:11: got is not testdata/plan.json (-update accepts it):\n    --- want\n    +++ got\n") || !strings.Contains(got, `+  "backend": "kubernetes"`) {
 		t.Errorf("changed: %s", got)
 	}
-	left, err := filepath.Glob(filepath.Join(dir, "testdata/*.tmp"))
-	if err != nil || len(left) > 0 {
-		t.Errorf("left behind: %q %v", left, err)
+	remaining, err := filepath.Glob(filepath.Join(dir, "testdata/*.tmp"))
+	if err != nil || len(remaining) > 0 {
+		t.Errorf("left behind: %q %v", remaining, err)
 	}
 }
 

@@ -15,7 +15,9 @@
 package startest
 
 import (
+	_ "embed"
 	"io/fs"
+	"strings"
 	"time"
 
 	"torchx/runtime/spec"
@@ -39,31 +41,28 @@ type Result struct {
 	Status  Status  `json:"status"`
 	Seconds float64 `json:"seconds"`
 	Line    int     `json:"line,omitempty"` // where its function begins; 0 for subtests
-	// Output holds what it logged, printed and failed with, in order: lines, or
-	// several lines in one that belong together.
+	// Output holds what it logged, printed and failed with, in order. An element may have several
+	// lines.
 	Output []string `json:"output,omitempty"`
 	Subs   []Result `json:"subs,omitempty"`
 	// Wrote names golden files that were written, relative to the test file.
 	Wrote []string `json:"wrote,omitempty"`
 
-	// crowded: a limit of the whole process was exceeded, which another test may
-	// have been the cause of.
-	crowded bool
+	// hitSharedLimit: a limit of the whole process was exceeded, perhaps because of another test.
+	hitSharedLimit bool
 }
 
 // FileResult says that all tests of a file have ended.
 type FileResult struct {
 	Status  Status  `json:"status"` // Fail if a test failed, or the file could not be loaded
 	Seconds float64 `json:"seconds"`
-	// Problem is why the file could not be loaded, "" if it could; Detail may have
-	// lines with the place in the source.
+	// Problem is why the file could not be loaded, or ""; Detail may show the place in the source.
 	Problem string `json:"problem,omitempty"`
 	Detail  string `json:"detail,omitempty"`
 	Tests   int    `json:"tests"` // that were run or skipped, subtests not counted
 }
 
-// Message is one thing that a worker reports about a file. Exactly one of the
-// pointers is set, but for one about coverage.
+// Message is a report of a worker about a file. Exactly one pointer is set, none for coverage.
 type Message struct {
 	File string      `json:"file"` // as it was named
 	Test *Result     `json:"test,omitempty"`
@@ -91,8 +90,8 @@ type Options struct {
 	Careful bool `json:"careful,omitempty"`
 }
 
-// Host connects tests to the program around them. All of it is the same on every
-// machine, so that golden files are too.
+// Host connects tests to the program. It is the same on every machine, so that golden files are
+// too.
 type Host struct {
 	Dir      string // absolute; names of files start there
 	Builtins fs.FS
@@ -101,8 +100,7 @@ type Host struct {
 	Image, Version string
 	// Resources are named resources beside the built-in ones.
 	Resources []specmodule.NamedResource
-	// Plan returns the JSON form of the request that the backend would get for the
-	// app; nil: tests cannot plan.
+	// Plan returns the backend's request for the app as JSON; nil: tests cannot plan.
 	Plan func(app *spec.App, backend string, cfg map[string]string) ([]byte, error)
 }
 
@@ -110,4 +108,16 @@ type Host struct {
 type Task struct {
 	File string   `json:"file"`
 	Done []string `json:"done,omitempty"` // tests that have their result already
+}
+
+//go:embed docs.txt
+var docs string
+
+// Docs returns the documentation of all that the value t of tests has, by name.
+func Docs() map[string]specmodule.Doc {
+	all := map[string]specmodule.Doc{}
+	for name, d := range specmodule.ParseDocs(docs) {
+		all[strings.TrimPrefix(name, "t.")] = d
+	}
+	return all
 }

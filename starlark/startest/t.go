@@ -3,6 +3,8 @@ package startest
 import (
 	"errors"
 	"fmt"
+	"maps"
+	"slices"
 	"strings"
 	"time"
 
@@ -57,45 +59,19 @@ func (c call) unpack(pairs ...any) error {
 	return starlark.UnpackArgs(c.name, c.args, c.kwargs, pairs...)
 }
 
-// methodOf returns a method by its name, nil if there is none.
-func methodOf(name string) method {
-	switch name {
-	case "eq":
-		return (*test).eq
-	case "ne":
-		return (*test).ne
-	case "true":
-		return (*test).isTrue
-	case "false":
-		return (*test).isFalse
-	case "contains":
-		return (*test).contains
-	case "lacks":
-		return (*test).lacks
-	case "matches":
-		return (*test).matches
-	case "fails":
-		return (*test).fails
-	case "error":
-		return (*test).error
-	case "fatal":
-		return (*test).fatal
-	case "log":
-		return (*test).log
-	case "skip":
-		return (*test).skip
-	case "run":
-		return (*test).run
-	case "setenv":
-		return (*test).setenv
-	case "app":
-		return (*test).app
-	case "plan":
-		return (*test).plan
-	case "golden":
-		return (*test).golden
-	}
-	return nil
+// methods are t's functions by name.
+var methods = map[string]method{
+	"eq": (*test).eq, "ne": (*test).ne, "true": (*test).isTrue, "false": (*test).isFalse,
+	"contains": (*test).contains, "lacks": (*test).lacks, "matches": (*test).matches, "fails": (*test).fails,
+	"error": (*test).error, "fatal": (*test).fatal, "log": (*test).log, "skip": (*test).skip,
+	"run": (*test).run, "setenv": (*test).setenv, "app": (*test).app, "plan": (*test).plan, "golden": (*test).golden,
+}
+
+// AttrNames lists the attributes of t.
+func (x *test) AttrNames() []string {
+	names := append(slices.Collect(maps.Keys(methods)), "name")
+	slices.Sort(names)
+	return names
 }
 
 // Attr returns t.name, or a method.
@@ -103,7 +79,7 @@ func (x *test) Attr(name string) (starlark.Value, error) {
 	if name == "name" {
 		return starlark.String(x.result.Name), nil
 	}
-	m := methodOf(name)
+	m := methods[name]
 	if m == nil {
 		return nil, nil
 	}
@@ -119,12 +95,28 @@ func (x *test) failed(c call, msg, text string) (starlark.Value, error) {
 		text = msg + ": " + text
 	}
 	x.result.Status = Fail
-	x.say(c, text)
+	x.logAt(c, text)
 	return starlark.False, nil
 }
 
-// say adds a line with the place of the call; further lines are indented below it.
-func (x *test) say(c call, text string) {
+// failedf is failed with values among args in a few words.
+func (x *test) failedf(c call, msg, format string, args ...any) (starlark.Value, error) {
+	for i, a := range args {
+		v, ok := a.(starlark.Value)
+		if !ok {
+			continue
+		}
+		text, err := short(c.name, v)
+		if err != nil {
+			return nil, err
+		}
+		args[i] = text
+	}
+	return x.failed(c, msg, fmt.Sprintf(format, args...))
+}
+
+// logAt adds a line with the place of the call; further lines are indented below it.
+func (x *test) logAt(c call, text string) {
 	place := ""
 	if c.thread.CallStackDepth() > 1 {
 		pos := c.thread.CallFrame(1).Pos
@@ -162,7 +154,7 @@ func (x *test) log(c call) (starlark.Value, error) {
 		}
 		words[i] = text
 	}
-	x.say(c, strings.Join(words, " "))
+	x.logAt(c, strings.Join(words, " "))
 	return starlark.None, nil
 }
 
@@ -196,7 +188,7 @@ func (x *test) skip(c call) (starlark.Value, error) {
 		return nil, err
 	}
 	if reason != "" {
-		x.say(c, reason)
+		x.logAt(c, reason)
 	}
 	return nil, errSkip
 }
@@ -224,14 +216,14 @@ func (x *test) run(c call) (starlark.Value, error) {
 		return nil, fmt.Errorf("%s is no function but of type %s", c.args[1].String(), c.args[1].Type())
 	}
 	sub := x.exec.newTest(x.result.Name + "/" + x.subName(name))
-	if !x.exec.runner.chooser.chosen(sub.result.Name) {
+	if !x.exec.runner.selection.selects(sub.result.Name) {
 		return starlark.True, nil
 	}
 	outer := x.exec.inner
 	x.exec.inner = sub
 	_, err := starlark.Call(c.thread, fn, append(starlark.Tuple{sub}, c.args[2:]...), c.kwargs)
 	x.exec.inner = outer
-	stopped := err != nil && interp.Stopped(err)
+	stopped := err != nil && interp.IsStopped(err)
 	if stopped {
 		sub.result.Status = Fail // the reason is that of the whole test
 	} else {
@@ -248,8 +240,7 @@ func (x *test) run(c call) (starlark.Value, error) {
 	return starlark.Bool(sub.result.Status != Fail), nil
 }
 
-// subName makes the name of a subtest as Go does: without spaces, and with a
-// number if there was one of that name.
+// subName makes the name of a subtest as Go does: without spaces, numbered if it is repeated.
 func (x *test) subName(name string) string {
 	name = strings.Map(func(r rune) rune {
 		if r <= ' ' || r == 0x7f {
@@ -286,7 +277,7 @@ func (x *test) end(err error) {
 			e = x.exec.file.interp.Explain(err)
 		}
 		x.output(errorText(e))
-		x.result.crowded = crowded(err)
+		x.result.hitSharedLimit = hitSharedLimit(err)
 	}
 }
 

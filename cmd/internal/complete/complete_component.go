@@ -27,7 +27,7 @@ func (c *completer) componentArgument(ctx context.Context) {
 	switch p := pendingParam(found, given); {
 	case p != nil && !strings.HasPrefix(c.current, "-"):
 		c.offer(p, "", c.current)
-		if rest := variadic(found); rest != nil && p.Type.Kind == component.Bool {
+		if rest := variadic(found); rest != nil && p.IsSwitch() {
 			c.offer(rest, "", c.current) // a switch needs no value
 		}
 	case optionsEnded(found, given) || !strings.HasPrefix(c.current, "-"):

@@ -162,7 +162,7 @@ func docPages(ctx context.Context, t *program.Factory, what []string) ([]pages.P
 			if starfiles.IsTest(f) {
 				continue
 			}
-			if err := loader.Unreadable(f); err != nil {
+			if err := loader.CheckFile(f); err != nil {
 				return nil, err
 			}
 			for _, s := range loader.Functions(f) {

@@ -10,7 +10,7 @@ import (
 // them may have run.
 func TestMissedLines(t *testing.T) {
 	t.Parallel()
-	f, err := interp.Statements("/x.star", "x.star", []byte("def a():\n    x = 1\n\n    return x\n\nX = a\n\ndef b():\n    return (\n        1\n    )\n\ndef c():\n    pass\n"))
+	f, err := interp.ZeroCoverage("/x.star", "x.star", []byte("def a():\n    x = 1\n\n    return x\n\nX = a\n\ndef b():\n    return (\n        1\n    )\n\ndef c():\n    pass\n"))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -6,7 +6,7 @@ import (
 	"os"
 	"runtime/debug"
 
-	"torchx/backends/all"
+	"torchx/backends/driver"
 	"torchx/cmd/internal/program"
 	"torchx/cmd/internal/ui"
 	"torchx/components"
@@ -41,7 +41,7 @@ func testHost(ctx context.Context, t *program.Factory) startest.Host {
 	if err != nil {
 		resources = nil // componentTest has said so
 	}
-	reg := t.Env.Registry(all.Config{Home: testPlanHome, Exe: "torchx", Version: testVersion, Offline: true})
+	reg := t.Env.Registry(driver.Env{Home: testPlanHome, Exe: "torchx", Version: testVersion, Offline: true})
 	return startest.Host{
 		Dir: t.Env.Dir, Builtins: components.FS, Library: t.OpenLibraries().Open, Image: program.DefaultImage, Version: program.Version, Resources: resources,
 		Plan: func(app *spec.App, backendName string, cfg map[string]string) ([]byte, error) {

@@ -102,16 +102,16 @@ func examined(ctx context.Context, reg *backend.Registry, name string) []backend
 	go func() {
 		b, err := reg.Get(name)
 		if err != nil {
-			done <- []backend.Check{backend.Failed("opening", "", "%v", err)}
+			done <- []backend.Check{backend.FailedCheck("opening", "", "%v", err)}
 			return
 		}
-		done <- backend.Examine(ctx, b)
+		done <- backend.Diagnose(ctx, b)
 	}()
 	select {
 	case checks := <-done:
 		return checks
 	case <-ctx.Done():
-		return []backend.Check{backend.Failed("answer", "see whether what it needs hangs", "no answer within %v", doctorTime)}
+		return []backend.Check{backend.FailedCheck("answer", "see whether what it needs hangs", "no answer within %v", doctorTime)}
 	}
 }
 

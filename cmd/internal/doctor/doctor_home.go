@@ -26,13 +26,13 @@ const (
 
 // examineHome looks at the folder of everything, then at what is in it.
 func examineHome(ctx context.Context, t *program.Factory, home string) []backend.Check {
-	checks := backend.RunExams(ctx, examTime, []backend.Exam{
+	checks := backend.RunDiagnostics(ctx, examTime, []backend.Diagnostic{
 		{Name: "folder", Run: func(context.Context) backend.Check { return folderCheck(home) }},
 	})
 	if checks[0].Level == backend.LevelFailure {
 		return checks
 	}
-	return append(checks, backend.RunExams(ctx, examTime, []backend.Exam{
+	return append(checks, backend.RunDiagnostics(ctx, examTime, []backend.Diagnostic{
 		{Name: "disk", Run: func(context.Context) backend.Check { return diskCheck(home) }},
 		{Name: "history", Run: func(ctx context.Context) backend.Check { return historyCheck(ctx, home) }},
 		{Name: "kept aside", Run: func(context.Context) backend.Check { return asideCheck(home) }},
@@ -45,43 +45,43 @@ func folderCheck(home string) backend.Check {
 	const name = "folder"
 	const fix = "set TORCHX_HOME to a folder that can be written, on a local disk"
 	if err := os.MkdirAll(home, 0o700); err != nil {
-		return backend.Failed(name, fix, "it cannot be made: %v", program.PathCause(err))
+		return backend.FailedCheck(name, fix, "it cannot be made: %v", program.PathCause(err))
 	}
 	f, err := os.CreateTemp(home, ".doctor-*")
 	if err != nil {
-		return backend.Failed(name, fix, "it cannot be written: %v", program.PathCause(err))
+		return backend.FailedCheck(name, fix, "it cannot be written: %v", program.PathCause(err))
 	}
 	_, err = f.WriteString("x")
 	if err = errors.Join(err, f.Sync(), f.Close(), os.Remove(f.Name())); err != nil {
-		return backend.Failed(name, fix, "a file in it cannot be written: %v", program.PathCause(err))
+		return backend.FailedCheck(name, fix, "a file in it cannot be written: %v", program.PathCause(err))
 	}
 	info, err := os.Stat(home)
 	if err != nil {
-		return backend.Failed(name, fix, "it cannot be looked at: %v", program.PathCause(err))
+		return backend.FailedCheck(name, fix, "it cannot be looked at: %v", program.PathCause(err))
 	}
 	if others := info.Mode().Perm() & 0o077; hasModes && others != 0 {
-		return backend.Warned(name, "chmod 700 "+home, "others can get into it (mode %04o): logs and variables are private", info.Mode().Perm())
+		return backend.WarningCheck(name, "chmod 700 "+home, "others can get into it (mode %04o): logs and variables are private", info.Mode().Perm())
 	}
-	return backend.Fine(name, "it can be written, by you only")
+	return backend.PassedCheck(name, "it can be written, by you only")
 }
 
 func diskCheck(home string) backend.Check {
 	const name = "disk"
 	free, files, err := freeSpace(home)
 	if err != nil {
-		return backend.Warned(name, "see `df "+home+"`", "how much is free is not known: %v", err)
+		return backend.WarningCheck(name, "see `df "+home+"`", "how much is free is not known: %v", err)
 	}
 	text := ui.BytesText(free) + " free"
 	const fix = "free some space, for example with `torchx prune`, or set TORCHX_HOME to another disk"
 	switch {
 	case free < tinySpace:
-		return backend.Failed(name, fix, "%s: logs will be incomplete", text)
+		return backend.FailedCheck(name, fix, "%s: logs will be incomplete", text)
 	case files >= 0 && files < 1000:
-		return backend.Warned(name, "delete small files on it", "%s, but room for %d more files only", text, files)
+		return backend.WarningCheck(name, "delete small files on it", "%s, but room for %d more files only", text, files)
 	case free < lowSpace:
-		return backend.Warned(name, fix, "%s", text)
+		return backend.WarningCheck(name, fix, "%s", text)
 	}
-	return backend.Fine(name, "%s", text)
+	return backend.PassedCheck(name, "%s", text)
 }
 
 // historyCheck opens the history as it is: a damaged file stays where it is.
@@ -90,25 +90,25 @@ func historyCheck(ctx context.Context, home string) backend.Check {
 	db, err := state.Open(ctx, filepath.Join(home, program.HistoryFile), state.Options{BusyTimeout: 2 * time.Second})
 	switch {
 	case errors.Is(err, state.ErrCorrupt):
-		return backend.Failed(name, "type `torchx list`: the file is kept aside and a new one made from the apps' folders",
+		return backend.FailedCheck(name, "type `torchx list`: the file is kept aside and a new one made from the apps' folders",
 			"%s is damaged", program.HistoryFile)
 	case errors.Is(err, state.ErrLocked):
-		return backend.Warned(name, "find who holds it, for example with `lsof`; apps run without it meanwhile",
+		return backend.WarningCheck(name, "find who holds it, for example with `lsof`; apps run without it meanwhile",
 			"another process holds %s locked", program.HistoryFile)
 	case err != nil:
-		return backend.Failed(name, "see the message", "%v", err)
+		return backend.FailedCheck(name, "see the message", "%v", err)
 	}
 	defer func() { _ = db.Leave() }() // nothing was written
 	h, err := db.Check(ctx)
 	switch {
 	case errors.Is(err, context.DeadlineExceeded):
-		return backend.Warned(name, "remove old apps with `torchx prune`", "%d apps in %s are too many to check in %v", h.Apps, ui.BytesText(h.Bytes), examTime)
+		return backend.WarningCheck(name, "remove old apps with `torchx prune`", "%d apps in %s are too many to check in %v", h.Apps, ui.BytesText(h.Bytes), examTime)
 	case err != nil:
-		return backend.Failed(name, "move "+db.Path()+" and its -wal away: a new one is made from the apps' folders", "%v", err)
+		return backend.FailedCheck(name, "move "+db.Path()+" and its -wal away: a new one is made from the apps' folders", "%v", err)
 	case db.ReadOnly() || len(db.Notices()) > 0:
-		return backend.Warned(name, "set TORCHX_HOME to a folder on a local disk that can be written", "%s", strings.Join(db.Notices(), "; "))
+		return backend.WarningCheck(name, "set TORCHX_HOME to a folder on a local disk that can be written", "%s", strings.Join(db.Notices(), "; "))
 	}
-	return backend.Fine(name, "%s in %s, sound (journal: %s)", ui.Counted(h.Apps, "app"), ui.BytesText(h.Bytes), h.Journal)
+	return backend.PassedCheck(name, "%s in %s, sound (journal: %s)", ui.Counted(h.Apps, "app"), ui.BytesText(h.Bytes), h.Journal)
 }
 
 // asideCheck names damaged histories that were kept.
@@ -116,7 +116,7 @@ func asideCheck(home string) backend.Check {
 	const name = "kept aside"
 	found, _ := filepath.Glob(filepath.Join(globQuote(home), program.HistoryFile+".corrupt-*"))
 	if len(found) == 0 {
-		return backend.Fine(name, "no damaged history")
+		return backend.PassedCheck(name, "no damaged history")
 	}
 	size := int64(0)
 	for _, f := range found {
@@ -124,7 +124,7 @@ func asideCheck(home string) backend.Check {
 			size += info.Size()
 		}
 	}
-	return backend.Warned(name, "delete them if nobody is to look into them: rm "+filepath.Join(home, program.HistoryFile+".corrupt-*"),
+	return backend.WarningCheck(name, "delete them if nobody is to look into them: rm "+filepath.Join(home, program.HistoryFile+".corrupt-*"),
 		"%s of damaged histories, %s", ui.Counted(len(found), "file"), ui.BytesText(size))
 }
 
@@ -137,14 +137,14 @@ func configurationCheck(t *program.Factory) backend.Check {
 	const name = "configuration"
 	conf, err := t.Config()
 	if err != nil {
-		return backend.Failed(name, "correct the file, or set TORCHXCONFIG to another or to nothing", "%v", err)
+		return backend.FailedCheck(name, "correct the file, or set TORCHXCONFIG to another or to nothing", "%v", err)
 	}
 	var names []string
 	for _, f := range conf.Files() {
 		names = append(names, t.ShortPath(f))
 	}
 	if len(names) == 0 {
-		return backend.Fine(name, "no .torchxconfig here")
+		return backend.PassedCheck(name, "no .torchxconfig here")
 	}
-	return backend.Fine(name, "%s (see `torchx config explain`)", strings.Join(names, ", "))
+	return backend.PassedCheck(name, "%s (see `torchx config explain`)", strings.Join(names, ", "))
 }

@@ -6,6 +6,7 @@ import (
 	"syscall"
 
 	"torchx/backends/all"
+	"torchx/backends/driver"
 	"torchx/runtime/backend"
 )
 
@@ -16,7 +17,7 @@ type Environment struct {
 	Exe     string   // this program, for detached agents
 	Signals <-chan os.Signal
 	// Registry opens the backends of one TORCHX_HOME.
-	Registry func(all.Config) *backend.Registry
+	Registry func(driver.Env) *backend.Registry
 }
 
 func ProcessEnv() Environment {
@@ -33,7 +34,7 @@ func ProcessEnv() Environment {
 	}
 }
 
-func OpenBackends(c all.Config) *backend.Registry { return all.New(c) }
+func OpenBackends(c driver.Env) *backend.Registry { return all.New(c) }
 
 // listen asks for the signals that end a command. SIGPIPE is asked for so that
 // a closed pipe is an error to handle rather than a silent death; it is not

@@ -10,8 +10,7 @@ import (
 	"path/filepath"
 	"slices"
 
-	"torchx/backends/all"
-	"torchx/backends/kubernetes/archive"
+	"torchx/backends/driver"
 	"torchx/components"
 	"torchx/runtime/backend"
 	"torchx/runtime/config"
@@ -34,7 +33,7 @@ func (t *Factory) Registry() (*backend.Registry, error) {
 		if err != nil {
 			return nil, err
 		}
-		t.Backends = t.Env.Registry(all.Config{
+		t.Backends = t.Env.Registry(driver.Env{
 			Home: home, Exe: t.Env.Exe, Version: Version, Offline: t.offline, Environ: t.Env.Vars, Settings: t.settings,
 			Positions: t.positions, Warn: func(line string) { t.Warn("%s", line) },
 		})
@@ -78,7 +77,7 @@ func (t *Factory) settings(ctx context.Context, backendName, id string) (backend
 }
 
 // positions is where cursors of archived logs are kept: the history, if it can be written.
-func (t *Factory) positions(context.Context) archive.Positions {
+func (t *Factory) positions(context.Context) driver.Positions {
 	if t.Db == nil || t.Db.ReadOnly() {
 		return nil
 	}

@@ -129,7 +129,7 @@ func carryOut(ctx context.Context, t *program.Factory, planned *runner.Planned, 
 		}
 	}
 	if o.dryrun {
-		for _, n := range planned.Plan.Unsettled {
+		for _, n := range planned.Plan.DecidedAtSubmit {
 			t.Say("%s", n)
 		}
 		return printPlan(t, planned, o.json)

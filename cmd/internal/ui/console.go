@@ -136,7 +136,7 @@ func (c *Console) PrintMaskedJSON(v any) error {
 
 // RequestYAML is the request of a plan, in the documents that it consists of.
 func (c *Console) RequestYAML(request any) (string, error) {
-	m, ok := request.(backend.Manifests)
+	m, ok := request.(backend.ManifestLister)
 	if !ok {
 		return c.MaskedYAML(request)
 	}
