@@ -18,7 +18,7 @@ type Saved struct {
 // Save copies what the cluster has of all logs, as far as ctx allows. Errors:
 // backend.ErrNotFound, backend.ErrUnavailable.
 func (a *App) Save(ctx context.Context) (Saved, error) {
-	snap, err := a.look(ctx)
+	snap, err := a.snapshot(ctx)
 	if err != nil {
 		return Saved{}, err
 	}
