@@ -64,16 +64,12 @@ func collect(app *spec.App, cwd, mode string) (*workspaces, error) {
 	w := &workspaces{mode: mode, images: map[string]string{}, projects: map[string][]workspace.Project{}}
 	for i := range app.Roles {
 		role := &app.Roles[i]
-		if role.Workspace == nil || len(role.Workspace.Projects) == 0 {
-			continue
+		projects, err := workspace.Projects(role, cwd)
+		if err != nil {
+			return w, err
 		}
-		for n, e := range role.Workspace.Projects {
-			dir, err := workspace.Absolute(e.Key, cwd)
-			if err != nil {
-				return w, fmt.Errorf("workspace %q of role %s: %w", e.Key, role.Name, err)
-			}
-			role.Workspace.Projects[n].Key = dir
-			w.projects[role.Name] = append(w.projects[role.Name], workspace.Project{Path: dir, Into: e.Value})
+		if len(projects) > 0 {
+			w.projects[role.Name] = projects
 		}
 	}
 	return w, nil
@@ -127,9 +123,7 @@ func (w *workspaces) note(plan *backend.Plan, role *spec.Role, tree *workspace.T
 	if tree.Bytes > largeWorkspace {
 		plan.Notes = append(plan.Notes, "name what the image can do without in "+tree.Projects[0].Path+"/.dockerignore")
 	}
-	if len(tree.Skipped) > 0 {
-		plan.Warnings = append(plan.Warnings, "an image cannot hold sockets, pipes and devices: without "+strings.Join(tree.Skipped, ", "))
-	}
+	plan.Warnings = append(plan.Warnings, tree.Warnings()...)
 }
 
 func (w *workspaces) mounted(app *spec.App) (notes []string) {

@@ -32,7 +32,7 @@ func (c *logCluster) Look(ctx context.Context) (*archive.Snapshot, error) {
 	if err != nil {
 		return nil, err
 	}
-	seen, err := t.glance(ctx)
+	seen, err := t.observe(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -58,7 +58,7 @@ func (c *logCluster) Watch(ctx context.Context, see func(*archive.Snapshot)) err
 		if err == nil || !errors.Is(err, backend.ErrUnavailable) || apierrors.IsUnauthorized(err) {
 			return err
 		}
-		if err := sleep(ctx, awayPause); err != nil {
+		if err := kube.Sleep(ctx, awayPause); err != nil {
 			return err
 		}
 	}
@@ -211,7 +211,7 @@ func (t *target) reported(ctx context.Context, r archive.Run, ended bool) error 
 		if s == nil || !replaceable(pod, s) || time.Now().After(late) {
 			return nil
 		}
-		if err := sleep(ctx, reportEvery); err != nil {
+		if err := kube.Sleep(ctx, reportEvery); err != nil {
 			return err
 		}
 	}

@@ -72,7 +72,7 @@ func planPast(ctx context.Context, t *program.Factory, s *diffSide, o run.RunOpt
 	if err := run.MoveTo(t, past); err != nil {
 		return nil, err
 	}
-	was, err := run.ReadAsked(past.Asked)
+	was, err := run.ReadAsked(past.Request)
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", past.Ref.Handle(), err)
 	}

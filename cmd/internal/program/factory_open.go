@@ -14,6 +14,7 @@ import (
 	"torchx/components"
 	"torchx/runtime/backend"
 	"torchx/runtime/config"
+	"torchx/runtime/history"
 	"torchx/runtime/runner"
 	"torchx/starlark/component"
 	"torchx/state"
@@ -77,7 +78,7 @@ func (t *Factory) settings(ctx context.Context, backendName, id string) (backend
 }
 
 // positions is where cursors of archived logs are kept: the history, if it can be written.
-func (t *Factory) positions(context.Context) driver.Positions {
+func (t *Factory) positions(context.Context) history.Positions {
 	if t.Db == nil || t.Db.ReadOnly() {
 		return nil
 	}
@@ -163,7 +164,7 @@ func (t *Factory) Runner(ctx context.Context) (*runner.Runner, error) {
 	if t.Db != nil { // a nil *state.DB in the interface would not compare as nil
 		r.History = t.Db
 	}
-	r.Settle(ctx)
+	r.Reconcile(ctx)
 	t.runs = r
 	return r, nil
 }

@@ -59,7 +59,7 @@ func rerun(ctx context.Context, t *program.Factory, o RunOptions, text string, e
 	if err := MoveTo(t, past); err != nil {
 		return err
 	}
-	was, err := ReadAsked(past.Asked)
+	was, err := ReadAsked(past.Request)
 	if err != nil {
 		return fmt.Errorf("%s: %w", past.Ref.Handle(), err)
 	}
