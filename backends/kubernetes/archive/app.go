@@ -90,7 +90,7 @@ func (a *App) snapshot(ctx context.Context) (*Snapshot, error) {
 	if snap != nil && fresh {
 		return snap, nil
 	}
-	snap, err := a.Cluster.Look(ctx)
+	snap, err := a.Cluster.Snapshot(ctx)
 	if err == nil {
 		a.see(snap)
 	}

@@ -159,8 +159,8 @@ func (r *Replay) newest() (*Snapshot, <-chan struct{}) {
 	return r.last, r.changed
 }
 
-// Look implements Cluster.
-func (r *Replay) Look(context.Context) (*Snapshot, error) {
+// Snapshot implements Cluster.
+func (r *Replay) Snapshot(context.Context) (*Snapshot, error) {
 	s, _ := r.newest()
 	return s, nil
 }
