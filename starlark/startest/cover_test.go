@@ -1,4 +1,4 @@
-package component
+package startest
 
 import (
 	"testing"
@@ -21,7 +21,7 @@ func TestMissedLines(t *testing.T) {
 		if ran >= 0 {
 			f.Blocks[ran].Count = 1
 		}
-		if got := missedLines(f); got != want {
+		if got := MissedLines(f); got != want {
 			t.Errorf("statement %d ran: missed %q, want %q", ran, got, want)
 		}
 	}
