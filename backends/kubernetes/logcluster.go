@@ -26,8 +26,8 @@ type logCluster struct {
 	stream  backend.Stream // "" is both
 }
 
-// Look implements archive.Cluster.
-func (c *logCluster) Look(ctx context.Context) (*archive.Snapshot, error) {
+// Snapshot implements archive.Cluster.
+func (c *logCluster) Snapshot(ctx context.Context) (*archive.Snapshot, error) {
 	t, err := c.backend.target(ctx, c.id)
 	if err != nil {
 		return nil, err
