@@ -120,15 +120,7 @@ func needsQuotes(key, value string) error {
 	if len(pair) > 200 || strings.ContainsFunc(pair, func(r rune) bool { return !unicode.IsPrint(r) }) {
 		return fmt.Errorf("the value of %s has a \"=\" in it: put the value in quotes", quoteShort(key))
 	}
-	return fmt.Errorf("a value with \"=\" in it needs quotes that reach torchx: %s", shellQuote(pair))
-}
-
-// shellQuote puts s in the kind of quotes that it does not contain.
-func shellQuote(s string) string {
-	if strings.Contains(s, "'") {
-		return `"` + s + `"`
-	}
-	return "'" + s + "'"
+	return fmt.Errorf("a value with \"=\" in it needs quotes that reach torchx: \"%s\"", pair)
 }
 
 var errNoPair = errors.New("expected KEY=VALUE pairs such as A=1,B=2")

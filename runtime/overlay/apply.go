@@ -34,10 +34,8 @@ func apply(base, overlay map[string]any, path string, depth int) (map[string]any
 			delete(out, o.field)
 		case opPut:
 			out[o.field] = clone(value)
-		case opJoin:
-			out[o.field], err = join(out[o.field], value, o)
 		default:
-			out[o.field], err = merge(out[o.field], value, child(path, o.field), depth)
+			out[o.field], err = combine(out[o.field], o, value, child(path, o.field), depth)
 		}
 		if err != nil {
 			return nil, err

@@ -76,7 +76,7 @@ func settledValue(out map[string]any, field string) (any, bool) {
 	return nil, deleted
 }
 
-// combine applies o to a settled value.
+// combine applies a join or merge to a value.
 func combine(v any, o op, value any, path string, depth int) (any, error) {
 	if o.kind == opJoin {
 		return join(v, value, o)
