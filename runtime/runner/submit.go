@@ -2,6 +2,7 @@ package runner
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 
@@ -33,8 +34,8 @@ func (r *Runner) Submit(ctx context.Context, p *Planned) (spec.Handle, error) {
 		}
 	}
 	p.Plan.Component, p.Plan.Args = p.Component, p.Args
-	if p.Plan.Record, err = memoryOf(p); err != nil {
-		return spec.Handle{}, err
+	if p.Plan.Record, err = json.Marshal(p.Provenance); err != nil {
+		return spec.Handle{}, fmt.Errorf("encode the record of app %s: %w", ref.Handle(), err)
 	}
 	recorded, notice, err := r.record(ctx, p)
 	if err != nil {
@@ -92,7 +93,9 @@ func (r *Runner) newRow(p *Planned) (history.App, error) {
 	return history.App{
 		AppKey:      history.AppKey{ID: p.Plan.ID, Backend: p.Backend},
 		Name:        p.Plan.App.Name,
-		Source:      history.Source{Component: p.Component, Args: p.Args, App: app, Cfg: cfg, Cwd: p.Cwd, Modules: p.Modules, Getenv: p.Getenv, Request: p.Asked},
+		App:         app,
+		Cfg:         cfg,
+		Source:      p.Source,
 		Outcome:     history.Outcome{Msg: p.Origin, State: spec.Submitted},
 		SubmittedAt: r.now(),
 		Submitter:   submitter(),

@@ -14,6 +14,7 @@ import (
 	"torchx/cmd/internal/ui"
 	"torchx/runtime/backend"
 	"torchx/runtime/config"
+	"torchx/runtime/history"
 	"torchx/runtime/runner"
 	"torchx/starlark/component"
 	"torchx/starlark/interp"
@@ -128,9 +129,12 @@ func PlanRequest(t *program.Factory, o RunOptions, conf *config.Config, built *c
 		return nil, err
 	}
 	q := &runner.PlanRequest{
-		Backend: o.Backend, App: app, Cfg: layers, Env: env, Strict: o.strict, Cwd: t.Env.Dir,
-		DefaultImage: image, ParentRunID: o.parentRunID, Trackers: conf.Trackers(), Environ: replicaEnviron(t),
-		Args: built.Args, Modules: modules, Getenv: getenv, Asked: more, Progress: t.Display.Tell,
+		Backend: o.Backend, App: app, Cfg: layers, Env: env, Strict: o.strict,
+		DefaultImage: image, Environ: replicaEnviron(t), Progress: t.Display.Tell,
+		Tracking: runner.Tracking{ParentRunID: o.parentRunID, Trackers: conf.Trackers()},
+		Provenance: runner.Provenance{Source: history.Source{
+			Args: built.Args, Cwd: t.Env.Dir, Modules: modules, Getenv: getenv, Request: more,
+		}},
 	}
 	if !o.HasWorkspace {
 		q.Workspace, q.WorkspaceWhy = defaultWorkspace(t)

@@ -48,7 +48,7 @@ func sayChanges(t *program.Factory, past *runner.Recorded, built *component.Resu
 	if len(files) == 0 && len(vars) == 0 && slices.Equal(past.Args, built.Args) {
 		sayResourceChanges(t, past, built)
 	}
-	was, err := ReadAsked(past.Asked)
+	was, err := ReadAsked(past.Request)
 	image, imageErr := t.Image()
 	if err == nil && imageErr == nil && was.Image != "" && image != was.Image && usesImage(past, was.Image) {
 		t.Warn("torchx.IMAGE changed since %s ran: it was %s, it is %s", past.Ref.Handle(), was.Image, image)
