@@ -19,8 +19,16 @@ var mountTypes = []spec.MountType{spec.MountBind, spec.MountVolume, spec.MountDe
 
 // mountKeys are the keys of mount options and their canonical forms, in the order of messages.
 var mountKeys = [][2]string{
-	{"type", "type"}, {"dst", "dst"}, {"destination", "dst"}, {"target", "dst"}, {"src", "src"}, {"source", "src"},
-	{"readonly", "readonly"}, {"read_only", "readonly"}, {"perm", "perm"}, {"permissions", "perm"},
+	{"type", "type"},
+	{"dst", "dst"},
+	{"destination", "dst"},
+	{"target", "dst"},
+	{"src", "src"},
+	{"source", "src"},
+	{"readonly", "readonly"},
+	{"read_only", "readonly"},
+	{"perm", "perm"},
+	{"permissions", "perm"},
 }
 
 // mountOptions are the options of one mount by canonical key.
