@@ -7,7 +7,7 @@ import (
 )
 
 // completeMark is the application_id of a history that has all the apps there
-// were when it was begun ("txhi"). It is in the file itself: whoever begins a new
+// were when it was begun ("txhi"). It is in the file itself: a process that begins a new
 // one, an agent too, can be killed before it is filled.
 const completeMark = 0x74786869
 

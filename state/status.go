@@ -87,7 +87,7 @@ func (db *DB) difference(ctx context.Context, q querier, backend, id string, s *
 }
 
 // replicaChanges compares the replicas of a status with the stored attempts. An
-// earlier attempt that was never seen to end has ended: nobody saw how.
+// earlier attempt that was never seen to end has ended in an unknown way.
 func (db *DB) replicaChanges(old []spec.ReplicaStatus, s *spec.Status) ([]spec.ReplicaStatus, []history.Event) {
 	seen := slices.Clone(s.Past)
 	last := map[spec.Replica]int{}

@@ -19,7 +19,7 @@ const FileName = ".torchxconfig"
 // None is the text of a value that means "no value".
 const None = "None"
 
-// maxSize of a file in bytes: far more than anybody writes by hand.
+// maxSize of a file in bytes: far more than is written by hand.
 const maxSize = 1 << 20
 
 // Value is one `key = value` of a file.
@@ -138,7 +138,7 @@ func (c *Config) addText(path, text string) error {
 	return nil
 }
 
-// Files lists the paths that were read, the one that wins first.
+// Files lists the paths that were read, the strongest first.
 func (c *Config) Files() []string {
 	var paths []string
 	for _, f := range c.files {

@@ -28,7 +28,7 @@ type Manager struct {
 	// Loads returns the names of the libraries that a Starlark file loads, with the
 	// line of each. name is what its error calls the file.
 	Loads func(name string, source []byte) ([]Need, error)
-	// Say is told what takes time, and what else is worth knowing; nil: nobody is.
+	// Say is told what takes time, and what else is worth knowing; may be nil.
 	Say func(text string)
 }
 
@@ -66,7 +66,7 @@ func (m *Manager) needProject() (*state, error) {
 }
 
 // edit changes the files of the project while no other process does: change gets what
-// they say by then. The lock is written first: of an entry too many nobody reads.
+// they say by then. The lock is written first: an entry too many is never read.
 func (m *Manager) edit(change func(*state) error) error {
 	unlock, err := m.exclude()
 	if err != nil {
