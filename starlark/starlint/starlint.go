@@ -1,10 +1,10 @@
-// Package starlint finds what is wrong or doubtful in component files without
-// running them.
+// Package starlint finds errors and doubtful code in component files without
+// running them. Check returns Findings, some of which have a Fix; Apply makes them.
 //
 // The rules are a fixed list of warnings of github.com/bazelbuild/buildtools
-// (bazel.go) and our own about components (docs.go, roles.go, names.go). A file
-// that cannot be parsed, or has names that nothing defines, gets findings for
-// that. A comment beside or above the place turns rules off there:
+// (rules.go) and our own about syntax and names (linter.go), components
+// (components.go) and their defaults (defaults.go). A comment beside or above the
+// place turns rules off there:
 //
 //	# lint: disable=RULE, RULE
 //	# buildifier: disable=RULE
@@ -72,6 +72,24 @@ func Check(name string, src []byte) []Finding {
 		return cmp.Or(cmp.Compare(a.Start.Offset, b.Start.Offset), cmp.Compare(a.Rule, b.Rule), cmp.Compare(a.Message, b.Message))
 	})
 	return l.findings
+}
+
+// maxRounds bounds how often FixAll lints a file: a fix can uncover another finding.
+const maxRounds = 10
+
+// FixAll makes the fixes of a file until none are left. It returns the new source, the number of
+// fixes and the findings that are left.
+func FixAll(name string, src []byte) (out []byte, fixed int, left []Finding) {
+	left = Check(name, src)
+	for range maxRounds {
+		out, n := Apply(src, left)
+		if n == 0 {
+			break
+		}
+		src, fixed = out, fixed+n
+		left = Check(name, src)
+	}
+	return src, fixed, left
 }
 
 // Apply makes the fixes of findings in src and counts them. Of overlapping fixes it makes the first
