@@ -34,6 +34,12 @@ type dumped struct {
 	Error    string         `json:"error"`
 	Line     int            `json:"line"`
 
+	Imports map[string]string `json:"imports"` // local names to full names
+	Stars   []struct {
+		Module string `json:"module"`
+		Line   int    `json:"line"`
+	} `json:"stars"` // from Module import *
+
 	body []node // the statements of Tree
 }
 
@@ -94,7 +100,7 @@ func decode(path, name string, data []byte) (*dumped, error) {
 	return d, nil
 }
 
-// lastLine is the last line of what a program complained, behind a colon.
+// lastLine returns the last line of an error output, behind a colon.
 func lastLine(text string) string {
 	lines := strings.Split(strings.TrimSpace(text), "\n")
 	if last := strings.TrimSpace(lines[len(lines)-1]); last != "" {
