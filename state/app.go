@@ -1,6 +1,7 @@
 package state
 
 import (
+	"cmp"
 	"context"
 	"database/sql"
 	"encoding/json"
@@ -8,39 +9,13 @@ import (
 	"fmt"
 	"time"
 
-	"torchx/runtime/spec"
+	"torchx/runtime/history"
 )
-
-// App is one submitted app. Nil JSON texts are stored as NULL and come back nil.
-type App struct {
-	ID        string // unique within its backend
-	Name      string
-	Backend   string   // canonical name
-	Component string   // as the user named it, "" for an edited request
-	Args      []string // the component's arguments as typed
-	App       json.RawMessage
-	Cfg       json.RawMessage
-	Request   json.RawMessage // what was asked for beside Component, Args and Cfg, such as variables
-	Cwd       string
-	Modules   json.RawMessage // Starlark modules that were loaded, with their hashes
-	Getenv    json.RawMessage // environment values the component read
-
-	State       spec.State
-	Msg         string
-	ExitCode    *int // nil: not known (yet)
-	NumRestarts int
-	SubmittedAt time.Time // required
-	StartedAt   *time.Time
-	FinishedAt  *time.Time
-	// Submitter is the process that submits, "pid:starttime:bootid": whoever
-	// finds the app never started can tell whether that process is still at it.
-	Submitter string
-}
 
 // Insert records a new app, before it is submitted; the tombstone of an earlier
 // one with that id goes. Errors: ErrExists if the
 // backend has an app of that id in this history.
-func (db *DB) Insert(ctx context.Context, a App) error {
+func (db *DB) Insert(ctx context.Context, a history.App) error {
 	args, err := json.Marshal(a.Args)
 	if err != nil {
 		return fmt.Errorf("encode arguments of app %s: %w", a.ID, err)
@@ -50,7 +25,7 @@ func (db *DB) Insert(ctx context.Context, a App) error {
 		if err != nil {
 			return err
 		}
-		if err := unbury(ctx, tx, a.Backend, a.ID); err != nil { // the id is of this app now
+		if err := dropTombstone(ctx, tx, a.Backend, a.ID); err != nil { // the id is of this app now
 			return err
 		}
 		_, err = tx.ExecContext(ctx,
@@ -59,11 +34,11 @@ func (db *DB) Insert(ctx context.Context, a App) error {
 		if err != nil {
 			return err
 		}
-		return addEvents(ctx, tx, seq, []Event{{Time: a.SubmittedAt, Kind: EventRecorded, State: a.State, ExitCode: a.ExitCode, Msg: a.Msg}})
+		return addEvents(ctx, tx, seq, []history.Event{{Time: a.SubmittedAt, Kind: history.EventRecorded, State: a.State, ExitCode: a.ExitCode, Msg: a.Msg}})
 	})
 }
 
-func insertApp(ctx context.Context, tx *sql.Tx, a *App) (seq int64, err error) {
+func insertApp(ctx context.Context, tx *sql.Tx, a *history.App) (seq int64, err error) {
 	r, err := tx.ExecContext(ctx,
 		`INSERT INTO apps (backend, id, name, component, state, msg, exit_code, num_restarts, submitted_at, started_at, finished_at, submitter)
 		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT (id, backend) DO NOTHING`,
@@ -73,16 +48,9 @@ func insertApp(ctx context.Context, tx *sql.Tx, a *App) (seq int64, err error) {
 		return 0, err
 	}
 	if n, err := r.RowsAffected(); err != nil || n == 0 {
-		return 0, firstOf(err, fmt.Errorf("app %s of backend %s: %w", a.ID, a.Backend, ErrExists))
+		return 0, cmp.Or(err, fmt.Errorf("app %s of backend %s: %w", a.ID, a.Backend, history.ErrExists))
 	}
 	return r.LastInsertId()
-}
-
-func firstOf(err, otherwise error) error {
-	if err != nil {
-		return err
-	}
-	return otherwise
 }
 
 // optional stores a number or NULL.
@@ -100,8 +68,8 @@ const (
 	longTables   = `apps JOIN app_details ON app = seq`
 )
 
-func scanApp(row scanner, long bool) (App, error) {
-	var a App
+func scanApp(row scanner, long bool) (history.App, error) {
+	var a history.App
 	var state, submitted int64
 	var exit, started, finished *int64
 	var args, def, cfg, request, modules, getenv *string
@@ -110,22 +78,22 @@ func scanApp(row scanner, long bool) (App, error) {
 		dest = append(dest, &args, &a.Cwd, &def, &cfg, &request, &modules, &getenv)
 	}
 	if err := row.Scan(dest...); err != nil {
-		return App{}, err
+		return history.App{}, err
 	}
 	a.State, a.ExitCode = stateOf(state), number(exit)
 	a.SubmittedAt, a.StartedAt, a.FinishedAt = time.Unix(0, submitted).UTC(), timeOf(started), timeOf(finished)
 	a.App, a.Cfg, a.Request, a.Modules, a.Getenv = raw(def), raw(cfg), raw(request), raw(modules), raw(getenv)
 	if args != nil {
 		if err := json.Unmarshal([]byte(*args), &a.Args); err != nil {
-			return App{}, fmt.Errorf("decode arguments of app %s: %w", a.ID, err)
+			return history.App{}, fmt.Errorf("decode arguments of app %s: %w", a.ID, err)
 		}
 	}
 	return a, nil
 }
 
 // Get returns one app. Errors: ErrNotFound.
-func (db *DB) Get(ctx context.Context, backend, id string) (App, error) {
-	var a App
+func (db *DB) Get(ctx context.Context, backend, id string) (history.App, error) {
+	var a history.App
 	err := db.read(ctx, "read app "+id, func() (err error) {
 		row := db.sql.QueryRowContext(ctx, `SELECT `+longColumns+` FROM `+longTables+` WHERE id = ? AND backend = ?`, id, backend)
 		a, err = scanApp(row, true)
@@ -136,41 +104,37 @@ func (db *DB) Get(ctx context.Context, backend, id string) (App, error) {
 
 // Last returns the app that was submitted last. It is the last one recorded: a
 // clock that was set back does not matter. Errors: ErrNotFound if there is none.
-func (db *DB) Last(ctx context.Context) (App, error) {
-	var a App
+func (db *DB) Last(ctx context.Context) (history.App, error) {
+	var a history.App
 	err := db.read(ctx, "read last app", func() (err error) {
 		row := db.sql.QueryRowContext(ctx, `SELECT `+longColumns+` FROM `+longTables+` WHERE seq = (SELECT max(seq) FROM apps)`)
 		a, err = scanApp(row, true)
 		if errors.Is(err, sql.ErrNoRows) {
-			return fmt.Errorf("no app was submitted from %s yet: %w", db.path, ErrNotFound)
+			return fmt.Errorf("no app was submitted from %s yet: %w", db.path, history.ErrNotFound)
 		}
 		return err
 	})
 	return a, err
 }
 
-// MaxMatches is how many apps FindPrefix returns at most: enough to show a user
-// that a prefix is ambiguous.
-const MaxMatches = 20
-
 // FindPrefix returns the apps of all backends whose id begins with prefix, up to
 // MaxMatches, newest first; those of exactly that id alone if there are any. Where
 // none does, the part behind a ':' may: ids of some backends are PLACE:NAME.
-func (db *DB) FindPrefix(ctx context.Context, prefix string) ([]App, error) {
-	var found []App
+func (db *DB) FindPrefix(ctx context.Context, prefix string) ([]history.App, error) {
+	var found []history.App
 	err := db.read(ctx, "find app "+prefix, func() (err error) {
 		found, err = queryApps(ctx, db.sql, true,
-			`SELECT `+longColumns+` FROM `+longTables+` WHERE id = ? ORDER BY seq DESC LIMIT ?`, prefix, MaxMatches)
+			`SELECT `+longColumns+` FROM `+longTables+` WHERE id = ? ORDER BY seq DESC LIMIT ?`, prefix, history.MaxMatches)
 		if err != nil || len(found) > 0 {
 			return err
 		}
 		where, args := prefixRange(prefix)
 		matching := `SELECT ` + longColumns + ` FROM ` + longTables + ` WHERE seq IN (SELECT seq FROM apps WHERE %s LIMIT ?) ORDER BY seq DESC`
-		found, err = queryApps(ctx, db.sql, true, fmt.Sprintf(matching, where), append(args, MaxMatches)...)
+		found, err = queryApps(ctx, db.sql, true, fmt.Sprintf(matching, where), append(args, history.MaxMatches)...)
 		if err != nil || len(found) > 0 || prefix == "" {
 			return err
 		}
-		found, err = queryApps(ctx, db.sql, true, fmt.Sprintf(matching, `instr(id, ?) > 0`), ":"+prefix, MaxMatches)
+		found, err = queryApps(ctx, db.sql, true, fmt.Sprintf(matching, `instr(id, ?) > 0`), ":"+prefix, history.MaxMatches)
 		return err
 	})
 	return found, err
@@ -188,25 +152,21 @@ func prefixRange(prefix string) (where string, args []any) {
 	return `id >= ?`, []any{prefix}
 }
 
-func queryApps(ctx context.Context, q querier, long bool, query string, args ...any) ([]App, error) {
-	return queryAll(ctx, q, func(row scanner) (App, error) { return scanApp(row, long) }, query, args...)
+func queryApps(ctx context.Context, q querier, long bool, query string, args ...any) ([]history.App, error) {
+	return queryAll(ctx, q, func(row scanner) (history.App, error) { return scanApp(row, long) }, query, args...)
 }
 
 // Delete forgets an app with its attempts, events, checkpoints, positions and leases.
 // Errors: ErrNotFound.
 func (db *DB) Delete(ctx context.Context, backend, id string) error {
-	return db.write(ctx, "delete app "+id, func(tx *sql.Tx) error {
-		seq, err := seqOf(ctx, tx, backend, id)
-		if err != nil {
-			return err
-		}
+	return db.writeApp(ctx, "delete app "+id, backend, id, func(tx *sql.Tx, seq int64) error {
 		if _, err := tx.ExecContext(ctx, `DELETE FROM positions WHERE backend = ? AND id = ?`, backend, id); err != nil {
 			return err
 		}
 		if err := endLeases(ctx, tx, seq); err != nil {
 			return err
 		}
-		_, err = tx.ExecContext(ctx, `DELETE FROM apps WHERE seq = ?`, seq) // the rest follows by its reference
+		_, err := tx.ExecContext(ctx, `DELETE FROM apps WHERE seq = ?`, seq) // the rest follows by its reference
 		return err
 	})
 }

@@ -9,19 +9,23 @@ import (
 	"testing"
 	"time"
 
+	"torchx/runtime/history"
 	"torchx/runtime/spec"
 )
 
-func fullApp(id string) App {
-	return App{
-		ID: id, Name: "name", Backend: "local", Component: "dist.ddp", Args: []string{"--j", "1x2", "", "a b\n\x01é"},
-		App: []byte(`{"name":"x"}`), Cfg: []byte(`{"a":null}`), Request: []byte(`{"r":[1,2]}`), Cwd: "/w d",
-		Modules: []byte(`[]`), Getenv: []byte(`{}`), State: spec.Submitted, Msg: "m", ExitCode: pointer(3), NumRestarts: 2,
-		SubmittedAt: clock, StartedAt: pointer(clock.Add(time.Second)), FinishedAt: pointer(clock.Add(time.Minute)), Submitter: "1:2:b",
+func fullApp(id string) history.App {
+	return history.App{
+		AppKey: history.AppKey{ID: id, Backend: "local"},
+		Name:   "name",
+		App:    []byte(`{"name":"x"}`), Cfg: []byte(`{"a":null}`),
+		Source:      history.Source{Component: "dist.ddp", Args: []string{"--j", "1x2", "", "a b\n\x01é"}, Request: []byte(`{"r":[1,2]}`), Cwd: "/w d", Modules: []byte(`[]`), Getenv: []byte(`{}`)},
+		Outcome:     history.Outcome{State: spec.Submitted, Msg: "m", ExitCode: pointer(3), NumRestarts: 2, StartedAt: pointer(clock.Add(time.Second)), FinishedAt: pointer(clock.Add(time.Minute))},
+		SubmittedAt: clock,
+		Submitter:   "1:2:b",
 	}
 }
 
-func ids(apps []App) string {
+func ids(apps []history.App) string {
 	var names []string
 	for _, a := range apps {
 		names = append(names, a.ID)
@@ -32,9 +36,9 @@ func ids(apps []App) string {
 func TestInsertGet(t *testing.T) {
 	t.Parallel()
 	db := openTest(t, Options{})
-	for name, want := range map[string]App{
+	for name, want := range map[string]history.App{
 		"full":  fullApp("full"),
-		"empty": {ID: "empty", Backend: "local", SubmittedAt: clock},
+		"empty": {AppKey: history.AppKey{Backend: "local", ID: "empty"}, SubmittedAt: clock},
 	} {
 		mustInsert(t, db, want)
 		got, err := db.Get(t.Context(), "local", name)
@@ -43,7 +47,7 @@ func TestInsertGet(t *testing.T) {
 		}
 	}
 	events, err := db.Events(t.Context(), "local", "full")
-	if err != nil || len(events) != 1 || events[0].Kind != EventRecorded || !events[0].Time.Equal(clock) {
+	if err != nil || len(events) != 1 || events[0].Kind != history.EventRecorded || !events[0].Time.Equal(clock) {
 		t.Errorf("events %+v, %v", events, err)
 	}
 }
@@ -54,7 +58,7 @@ func TestInsertTwice(t *testing.T) {
 	mustInsert(t, db, fullApp("a"))
 	second := fullApp("a")
 	second.Name = "other"
-	oneLine(t, db.Insert(t.Context(), second), ErrExists, "a", "local")
+	oneLine(t, db.Insert(t.Context(), second), history.ErrExists, "a", "local")
 	if a, err := db.Get(t.Context(), "local", "a"); err != nil || a.Name != "name" {
 		t.Errorf("after the second insert: %+v, %v", a, err)
 	}
@@ -78,11 +82,10 @@ func TestUnknownApp(t *testing.T) {
 		"Events":         func() error { _, err := db.Events(ctx, "docker", "a"); return err },
 		"AddEvents":      func() error { return db.AddEvents(ctx, "docker", "a", nil) },
 		"Attempts":       func() error { _, err := db.Attempts(ctx, "docker", "a"); return err },
-		"PutAttempts":    func() error { return db.PutAttempts(ctx, "docker", "a", nil) },
 		"Checkpoints":    func() error { _, err := db.Checkpoints(ctx, "docker", "a"); return err },
 		"PutCheckpoints": func() error { return db.PutCheckpoints(ctx, "docker", "a", nil) },
 	} {
-		t.Run(name, func(t *testing.T) { oneLine(t, call(), ErrNotFound, "app a of backend docker") })
+		t.Run(name, func(t *testing.T) { oneLine(t, call(), history.ErrNotFound, "app a of backend docker") })
 	}
 }
 
@@ -101,8 +104,8 @@ func TestLast(t *testing.T) {
 	t.Parallel()
 	db := openTest(t, Options{})
 	_, err := db.Last(t.Context())
-	oneLine(t, err, ErrNotFound, "no app", db.Path())
-	mustInsert(t, db, App{ID: "a", SubmittedAt: clock}, App{ID: "b", SubmittedAt: clock.Add(-time.Hour)})
+	oneLine(t, err, history.ErrNotFound, "no app", db.Path())
+	mustInsert(t, db, history.App{AppKey: history.AppKey{ID: "a"}, SubmittedAt: clock}, history.App{AppKey: history.AppKey{ID: "b"}, SubmittedAt: clock.Add(-time.Hour)})
 	if a, err := db.Last(t.Context()); err != nil || a.ID != "b" {
 		t.Errorf("last is %s, %v: it must be the one recorded last, whatever the clock said", a.ID, err)
 	}
@@ -118,9 +121,9 @@ func TestFindPrefix(t *testing.T) {
 	t.Parallel()
 	db := openTest(t, Options{})
 	for _, id := range []string{"abc", "abd", "ab", "b%c", "bxc", "b_d", "é1", "é2", "z\xff\xff1", "Abc", "ns:pod-1"} {
-		mustInsert(t, db, App{Backend: "local", ID: id})
+		mustInsert(t, db, history.App{AppKey: history.AppKey{Backend: "local", ID: id}})
 	}
-	mustInsert(t, db, App{Backend: "docker", ID: "abc"})
+	mustInsert(t, db, history.App{AppKey: history.AppKey{Backend: "docker", ID: "abc"}})
 	for prefix, want := range map[string]string{
 		"abc": "abc abc", "ab": "ab", "a": "abc ab abd abc", "b%": "b%c", "b_": "b_d", "b": "b_d bxc b%c",
 		"é": "é2 é1", "z\xff": "z\xff\xff1", "ns:": "ns:pod-1", "pod": "ns:pod-1", "pod-1": "ns:pod-1", "od": "", "x": "", "A": "Abc", "abcd": "",
@@ -138,10 +141,10 @@ func TestFindPrefix(t *testing.T) {
 func TestFindPrefixIsBounded(t *testing.T) {
 	t.Parallel()
 	db := openTest(t, Options{})
-	for i := range MaxMatches + 5 {
-		mustInsert(t, db, App{Backend: "local", ID: fmt.Sprintf("a%d", i)})
+	for i := range history.MaxMatches + 5 {
+		mustInsert(t, db, history.App{AppKey: history.AppKey{Backend: "local", ID: fmt.Sprintf("a%d", i)}})
 	}
-	if got, err := db.FindPrefix(t.Context(), "a"); err != nil || len(got) != MaxMatches {
+	if got, err := db.FindPrefix(t.Context(), "a"); err != nil || len(got) != history.MaxMatches {
 		t.Errorf("%d apps, %v", len(got), err)
 	}
 }
@@ -151,27 +154,27 @@ func TestList(t *testing.T) {
 	db := openTest(t, Options{})
 	at := func(m int) time.Time { return clock.Add(time.Duration(m) * time.Minute) }
 	mustInsert(t, db,
-		App{Backend: "local", ID: "a", SubmittedAt: at(1), State: spec.Succeeded},
-		App{Backend: "docker", ID: "b", SubmittedAt: at(3), State: spec.Running},
-		App{Backend: "local", ID: "c", SubmittedAt: at(2), State: spec.Failed},
-		App{Backend: "local", ID: "d", SubmittedAt: at(3), State: spec.Running},
+		history.App{AppKey: history.AppKey{Backend: "local", ID: "a"}, SubmittedAt: at(1), Outcome: history.Outcome{State: spec.Succeeded}},
+		history.App{AppKey: history.AppKey{Backend: "docker", ID: "b"}, SubmittedAt: at(3), Outcome: history.Outcome{State: spec.Running}},
+		history.App{AppKey: history.AppKey{Backend: "local", ID: "c"}, SubmittedAt: at(2), Outcome: history.Outcome{State: spec.Failed}},
+		history.App{AppKey: history.AppKey{Backend: "local", ID: "d"}, SubmittedAt: at(3), Outcome: history.Outcome{State: spec.Running}},
 	)
 	for name, test := range map[string]struct {
-		filter Filter
+		filter history.Filter
 		want   string
 	}{
-		"all":             {Filter{}, "d b c a"},
-		"limit":           {Filter{Limit: 2}, "d b"},
-		"backend":         {Filter{Backend: "local"}, "d c a"},
-		"state":           {Filter{States: []spec.State{spec.Running}}, "d b"},
-		"states":          {Filter{States: []spec.State{spec.Failed, spec.Running, spec.Failed}}, "d b c"},
-		"states, limit":   {Filter{States: []spec.State{spec.Succeeded, spec.Failed, spec.Running}, Limit: 3}, "d b c"},
-		"live":            {Filter{States: LiveStates()}, "d b"},
-		"since":           {Filter{Since: at(2)}, "d b c"},
-		"since, later":    {Filter{Since: at(2).Add(1)}, "d b"},
-		"everything":      {Filter{Backend: "local", States: []spec.State{spec.Running, spec.Failed}, Since: at(2), Limit: 1}, "d"},
-		"nothing":         {Filter{Backend: "none"}, ""},
-		"limit, too high": {Filter{Limit: 100}, "d b c a"},
+		"all":             {history.Filter{}, "d b c a"},
+		"limit":           {history.Filter{Limit: 2}, "d b"},
+		"backend":         {history.Filter{Backend: "local"}, "d c a"},
+		"state":           {history.Filter{States: []spec.State{spec.Running}}, "d b"},
+		"states":          {history.Filter{States: []spec.State{spec.Failed, spec.Running, spec.Failed}}, "d b c"},
+		"states, limit":   {history.Filter{States: []spec.State{spec.Succeeded, spec.Failed, spec.Running}, Limit: 3}, "d b c"},
+		"live":            {history.Filter{States: history.LiveStates()}, "d b"},
+		"since":           {history.Filter{Since: at(2)}, "d b c"},
+		"since, later":    {history.Filter{Since: at(2).Add(1)}, "d b"},
+		"everything":      {history.Filter{Backend: "local", States: []spec.State{spec.Running, spec.Failed}, Since: at(2), Limit: 1}, "d"},
+		"nothing":         {history.Filter{Backend: "none"}, ""},
+		"limit, too high": {history.Filter{Limit: 100}, "d b c a"},
 	} {
 		for _, details := range []bool{false, true} {
 			test.filter.Details = details
@@ -188,11 +191,11 @@ func TestListDetails(t *testing.T) {
 	db := openTest(t, Options{})
 	want := fullApp("a")
 	mustInsert(t, db, want)
-	if got, err := db.List(t.Context(), Filter{Details: true}); err != nil || !reflect.DeepEqual(got, []App{want}) {
+	if got, err := db.List(t.Context(), history.Filter{Details: true}); err != nil || !reflect.DeepEqual(got, []history.App{want}) {
 		t.Errorf("with details: %+v, %v", got, err)
 	}
 	want.Args, want.Cwd, want.App, want.Cfg, want.Request, want.Modules, want.Getenv = nil, "", nil, nil, nil, nil, nil
-	if got, err := db.List(t.Context(), Filter{}); err != nil || !reflect.DeepEqual(got, []App{want}) {
+	if got, err := db.List(t.Context(), history.Filter{}); err != nil || !reflect.DeepEqual(got, []history.App{want}) {
 		t.Errorf("without details: %+v, %v", got, err)
 	}
 }
@@ -204,8 +207,8 @@ func TestDeleteForgetsEverything(t *testing.T) {
 	for _, id := range []string{"a", "b"} {
 		err := errors.Join(
 			db.SetStatus(ctx, "local", id, &spec.Status{State: spec.Running, Roles: oneReplica(spec.ReplicaStatus{State: spec.Running})}),
-			db.PutCheckpoints(ctx, "local", id, []Checkpoint{{Role: "r", Stream: "stdout", Time: clock}}),
-			db.SetPosition(ctx, "local", id, "me", "1"))
+			db.PutCheckpoints(ctx, "local", id, []history.Checkpoint{{Role: "r", Stream: "stdout", Time: clock}}),
+			db.SetPositions(ctx, "local", id, map[string]string{"me": "1"}))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -232,7 +235,7 @@ func TestCheckpoints(t *testing.T) {
 	t.Parallel()
 	db, ctx := openTest(t, Options{}), t.Context()
 	mustInsert(t, db, fullApp("a"))
-	want := []Checkpoint{
+	want := []history.Checkpoint{
 		{Role: "r", Stream: "stderr", Time: clock, Line: 1, Offset: 10},
 		{Role: "r", Stream: "stdout", Time: clock, Line: 1, Offset: 5},
 		{Role: "r", Stream: "stdout", Time: clock.Add(1), Line: 1 << 40, Offset: 1 << 50},
@@ -240,10 +243,10 @@ func TestCheckpoints(t *testing.T) {
 	}
 	old := want[1]
 	old.Line = 77
-	if err := db.PutCheckpoints(ctx, "local", "a", []Checkpoint{want[3], old, want[0]}); err != nil {
+	if err := db.PutCheckpoints(ctx, "local", "a", []history.Checkpoint{want[3], old, want[0]}); err != nil {
 		t.Fatal(err)
 	}
-	if err := db.PutCheckpoints(ctx, "local", "a", []Checkpoint{want[2], want[1]}); err != nil {
+	if err := db.PutCheckpoints(ctx, "local", "a", []history.Checkpoint{want[2], want[1]}); err != nil {
 		t.Fatal(err)
 	}
 	if got, err := db.Checkpoints(ctx, "local", "a"); err != nil || !reflect.DeepEqual(got, want) {
@@ -258,7 +261,7 @@ func TestPositions(t *testing.T) {
 		t.Errorf("before: %q, %v, %v", got, ok, err)
 	}
 	for _, p := range []struct{ reader, position string }{{"me", "1"}, {"you", "x"}, {"me", ""}} {
-		if err := db.SetPosition(ctx, "local", "unknown app", p.reader, p.position); err != nil {
+		if err := db.SetPositions(ctx, "local", "unknown app", map[string]string{p.reader: p.position}); err != nil {
 			t.Fatal(err)
 		}
 	}

@@ -1,6 +1,7 @@
 package state
 
 import (
+	"cmp"
 	"context"
 	"database/sql"
 	"encoding/json"
@@ -10,106 +11,54 @@ import (
 	"torchx/runtime/spec"
 )
 
-// Attempt is one start of one replica.
-type Attempt struct {
-	Role               string
-	Replica            int
-	Attempt            int // from 0
-	State              spec.State
-	ExitCode           *int // 128+n for signal n; nil while it runs
-	Signal             string
-	Hostname           string
-	PID                int
-	StartedAt          *time.Time
-	FinishedAt         *time.Time
-	Msg                string
-	StructuredErrorMsg json.RawMessage
-	MaxRSSBytes        *int64   // as in spec.ReplicaStatus
-	CPUSeconds         *float64 // as in spec.ReplicaStatus
-}
-
 type attemptKey struct {
 	role             string
 	replica, attempt int
 }
 
-func (a *Attempt) key() attemptKey { return attemptKey{a.Role, a.Replica, a.Attempt} }
+func keyOf(a *spec.ReplicaStatus) attemptKey { return attemptKey{a.Role, a.ID, a.Attempt} }
 
-func attemptOf(r spec.ReplicaStatus) Attempt {
-	return Attempt{
-		Role: r.Role, Replica: r.ID, Attempt: r.Attempt, State: r.State,
-		ExitCode: r.ExitCode, Signal: r.Signal, Hostname: r.Hostname, PID: r.PID,
-		StartedAt: r.StartedAt, FinishedAt: r.FinishedAt, Msg: r.Msg, StructuredErrorMsg: r.StructuredErrorMsg,
-		MaxRSSBytes: r.MaxRSSBytes, CPUSeconds: r.CPUSeconds,
+// mergeAttempt returns what is known after seeing next: an end is never undone,
+// and what next does not have stays.
+func mergeAttempt(old, next spec.ReplicaStatus) spec.ReplicaStatus {
+	ended := old.State.Terminal()
+	if ended && next.State != old.State {
+		return old
 	}
+	merged := spec.ReplicaStatus{
+		Role: old.Role, ID: old.ID, Attempt: old.Attempt, State: next.State, PID: pick(false, old.PID, next.PID),
+		ExitCode: pick(ended, old.ExitCode, next.ExitCode), Signal: pick(ended, old.Signal, next.Signal),
+		Hostname: pick(ended, old.Hostname, next.Hostname), Msg: next.Msg,
+		StartedAt: pick(ended, old.StartedAt, next.StartedAt), FinishedAt: pick(ended, old.FinishedAt, next.FinishedAt),
+		StructuredErrorMsg: pickJSON(ended, old.StructuredErrorMsg, next.StructuredErrorMsg),
+		MaxRSSBytes:        pick(ended, old.MaxRSSBytes, next.MaxRSSBytes), CPUSeconds: pick(ended, old.CPUSeconds, next.CPUSeconds),
+	}
+	if ended { // before that a message is true only for as long as it is repeated
+		merged.Msg = cmp.Or(old.Msg, next.Msg)
+	}
+	return merged
 }
 
-func (a *Attempt) status() spec.ReplicaStatus {
-	return spec.ReplicaStatus{
-		Role: a.Role, ID: a.Replica, Attempt: a.Attempt, State: a.State,
-		ExitCode: a.ExitCode, Signal: a.Signal, Hostname: a.Hostname, PID: a.PID,
-		StartedAt: a.StartedAt, FinishedAt: a.FinishedAt, Msg: a.Msg, StructuredErrorMsg: a.StructuredErrorMsg,
-		MaxRSSBytes: a.MaxRSSBytes, CPUSeconds: a.CPUSeconds,
-	}
-}
-
-// merge returns what is known after seeing next: an end is never undone, and
-// what the new view does not know stays.
-func (a Attempt) merge(next Attempt) Attempt {
-	if a.State.Terminal() && next.State != a.State {
-		return a
-	}
-	ended := a.State.Terminal()
-	return Attempt{
-		Role: a.Role, Replica: a.Replica, Attempt: a.Attempt, State: next.State,
-		ExitCode: pick(ended, a.ExitCode, next.ExitCode), Signal: pickText(ended, a.Signal, next.Signal),
-		Hostname: pickText(ended, a.Hostname, next.Hostname), PID: pickNumber(a.PID, next.PID),
-		StartedAt: pick(ended, a.StartedAt, next.StartedAt), FinishedAt: pick(ended, a.FinishedAt, next.FinishedAt),
-		Msg:                message(ended, a.Msg, next.Msg),
-		StructuredErrorMsg: json.RawMessage(pickText(ended, string(a.StructuredErrorMsg), string(next.StructuredErrorMsg))),
-		MaxRSSBytes:        pick(ended, a.MaxRSSBytes, next.MaxRSSBytes), CPUSeconds: pick(ended, a.CPUSeconds, next.CPUSeconds),
-	}
-}
-
-// pick chooses between an old and a new value that may both be missing; keep
+// pick chooses between two values of which either may be missing (zero); keep
 // says that the old one wins.
-func pick[T any](keep bool, old, next *T) *T {
-	if next == nil || keep && old != nil {
-		return old
+func pick[T comparable](keep bool, old, next T) T {
+	if keep {
+		return cmp.Or(old, next)
 	}
-	return next
+	return cmp.Or(next, old)
 }
 
-func pickText(keep bool, old, next string) string {
-	if next == "" || keep && old != "" {
-		return old
+// pickJSON is pick for JSON texts; none is nil.
+func pickJSON(keep bool, old, next json.RawMessage) json.RawMessage {
+	if picked := pick(keep, string(old), string(next)); picked != "" {
+		return json.RawMessage(picked)
 	}
-	return next
+	return nil
 }
 
-// message is pickText for what tells how an attempt stands: until its end that is
-// true for as long as it is said ("waits for role db to be ready").
-func message(ended bool, old, next string) string {
-	if ended {
-		return pickText(true, old, next)
-	}
-	return next
-}
-
-func pickNumber(old, next int) int {
-	if next == 0 {
-		return old
-	}
-	return next
-}
-
-// equal compares what is stored: times by their instant, no text as an empty one.
-func (a Attempt) equal(b Attempt) bool {
-	return reflect.DeepEqual(a.normal(), b.normal())
-}
-
-func (a Attempt) normal() Attempt {
-	a.StartedAt, a.FinishedAt = normalTime(a.StartedAt), normalTime(a.FinishedAt)
+// normalAttempt returns an attempt as it is stored, so that equal ones compare equal.
+func normalAttempt(a spec.ReplicaStatus) spec.ReplicaStatus {
+	a.StartedAt, a.FinishedAt, a.Devices = normalTime(a.StartedAt), normalTime(a.FinishedAt), nil
 	if len(a.StructuredErrorMsg) == 0 {
 		a.StructuredErrorMsg = nil
 	}
@@ -124,54 +73,32 @@ func normalTime(t *time.Time) *time.Time {
 	return timeOf(&n)
 }
 
-// Attempts returns every attempt known of an app, by role (in name order),
+// Attempts returns every known attempt of an app, by role (in name order),
 // replica and attempt. Errors: ErrNotFound.
-func (db *DB) Attempts(ctx context.Context, backend, id string) ([]Attempt, error) {
-	var attempts []Attempt
-	err := db.read(ctx, "read attempts of app "+id, func() error {
-		seq, err := seqOf(ctx, db.sql, backend, id)
-		if err != nil {
-			return err
-		}
+func (db *DB) Attempts(ctx context.Context, backend, id string) (attempts []spec.ReplicaStatus, err error) {
+	err = db.readApp(ctx, "read attempts of app "+id, backend, id, func(seq int64) (err error) {
 		attempts, err = queryAttempts(ctx, db.sql, seq)
 		return err
 	})
 	return attempts, err
 }
 
-// PutAttempts records attempts as they are seen, without events: for a history
-// that is filled again. What is known of an ended one stays. Errors: ErrNotFound.
-func (db *DB) PutAttempts(ctx context.Context, backend, id string, attempts []Attempt) error {
-	return db.write(ctx, "record attempts of app "+id, func(tx *sql.Tx) error {
-		seq, err := seqOf(ctx, tx, backend, id)
-		if err != nil {
-			return err
-		}
-		old, err := queryAttempts(ctx, tx, seq)
-		if err != nil {
-			return err
-		}
-		changed, _ := mergeAttempts(old, attempts)
-		return putAttempts(ctx, tx, seq, changed)
-	})
-}
-
 // mergeAttempts returns the rows that change, and those of them whose change is an event.
-func mergeAttempts(old, seen []Attempt) (changed, events []Attempt) {
-	known := make(map[attemptKey]Attempt, len(old))
+func mergeAttempts(old, seen []spec.ReplicaStatus) (changed, events []spec.ReplicaStatus) {
+	known := make(map[attemptKey]spec.ReplicaStatus, len(old))
 	for _, a := range old {
-		known[a.key()] = a
+		known[keyOf(&a)] = a
 	}
 	for _, a := range seen {
-		before, ok := known[a.key()]
-		after := a
+		before, ok := known[keyOf(&a)]
+		after := normalAttempt(a)
 		if ok {
-			after = before.merge(a)
+			after = normalAttempt(mergeAttempt(before, a))
 		}
-		if ok && after.equal(before) {
+		if ok && reflect.DeepEqual(after, normalAttempt(before)) {
 			continue
 		}
-		known[a.key()] = after
+		known[keyOf(&a)] = after
 		changed = append(changed, after)
 		if !ok || after.State != before.State {
 			events = append(events, after)
@@ -182,25 +109,25 @@ func mergeAttempts(old, seen []Attempt) (changed, events []Attempt) {
 
 const attemptColumns = `role, replica, attempt, state, exit_code, signal, hostname, pid, started_at, finished_at, msg, structured_error, max_rss, cpu_seconds`
 
-func putAttempts(ctx context.Context, tx *sql.Tx, seq int64, attempts []Attempt) error {
-	return execAll(ctx, tx, attempts, func(a Attempt) []any {
+func putAttempts(ctx context.Context, tx *sql.Tx, seq int64, attempts []spec.ReplicaStatus) error {
+	return execAll(ctx, tx, attempts, func(a spec.ReplicaStatus) []any {
 		return []any{
-			seq, a.Role, a.Replica, a.Attempt, int(a.State), optional(a.ExitCode), a.Signal, a.Hostname, a.PID,
-			nanos(a.StartedAt), nanos(a.FinishedAt), a.Msg, text(a.normal().StructuredErrorMsg),
+			seq, a.Role, a.ID, a.Attempt, int(a.State), optional(a.ExitCode), a.Signal, a.Hostname, a.PID,
+			nanos(a.StartedAt), nanos(a.FinishedAt), a.Msg, text(a.StructuredErrorMsg),
 			optional(a.MaxRSSBytes), optional(a.CPUSeconds),
 		}
 	}, `INSERT OR REPLACE INTO attempts (app, `+attemptColumns+`) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`)
 }
 
-func queryAttempts(ctx context.Context, q querier, seq int64) ([]Attempt, error) {
+func queryAttempts(ctx context.Context, q querier, seq int64) ([]spec.ReplicaStatus, error) {
 	return queryAll(ctx, q, scanAttempt, `SELECT `+attemptColumns+` FROM attempts WHERE app = ? ORDER BY role, replica, attempt`, seq)
 }
 
-func scanAttempt(row scanner) (a Attempt, err error) {
+func scanAttempt(row scanner) (a spec.ReplicaStatus, err error) {
 	var state int64
 	var exit, started, finished *int64
 	var structured *string
-	err = row.Scan(&a.Role, &a.Replica, &a.Attempt, &state, &exit, &a.Signal, &a.Hostname, &a.PID, &started, &finished, &a.Msg, &structured, &a.MaxRSSBytes, &a.CPUSeconds)
+	err = row.Scan(&a.Role, &a.ID, &a.Attempt, &state, &exit, &a.Signal, &a.Hostname, &a.PID, &started, &finished, &a.Msg, &structured, &a.MaxRSSBytes, &a.CPUSeconds)
 	a.State, a.ExitCode, a.StartedAt, a.FinishedAt = stateOf(state), number(exit), timeOf(started), timeOf(finished)
 	a.StructuredErrorMsg = raw(structured)
 	return a, err

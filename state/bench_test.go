@@ -8,11 +8,12 @@ import (
 	"testing"
 	"time"
 
+	"torchx/runtime/history"
 	"torchx/runtime/spec"
 )
 
 // history fills a file with count apps of realistic size.
-func history(b *testing.B, count int) string {
+func testHistory(b *testing.B, count int) string {
 	b.Helper()
 	path := filepath.Join(b.TempDir(), "state.db")
 	db, err := Open(b.Context(), path, Options{})
@@ -24,7 +25,7 @@ func history(b *testing.B, count int) string {
 	states := []spec.State{spec.Succeeded, spec.Succeeded, spec.Failed, spec.Cancelled}
 	err = db.write(b.Context(), "fill", func(tx *sql.Tx) error {
 		for i := range count {
-			a := App{Backend: "local", ID: fmt.Sprintf("trainer-%x", i*7919), Name: "trainer", Component: "dist.ddp", State: states[i%len(states)], SubmittedAt: clock.Add(time.Duration(i) * time.Second)}
+			a := history.App{AppKey: history.AppKey{Backend: "local", ID: fmt.Sprintf("trainer-%x", i*7919)}, Name: "trainer", Source: history.Source{Component: "dist.ddp"}, Outcome: history.Outcome{State: states[i%len(states)]}, SubmittedAt: clock.Add(time.Duration(i) * time.Second)}
 			seq, err := insertApp(b.Context(), tx, &a)
 			if err != nil {
 				return err
@@ -42,7 +43,7 @@ func history(b *testing.B, count int) string {
 }
 
 func BenchmarkOpen(b *testing.B) {
-	path := history(b, 1000)
+	path := testHistory(b, 1000)
 	for b.Loop() {
 		db, err := Open(b.Context(), path, Options{})
 		if err != nil {
@@ -53,7 +54,7 @@ func BenchmarkOpen(b *testing.B) {
 }
 
 func BenchmarkOpenWhileInUse(b *testing.B) {
-	path := history(b, 1000)
+	path := testHistory(b, 1000)
 	other, err := Open(b.Context(), path, Options{})
 	if err != nil {
 		b.Fatal(err)
@@ -81,13 +82,13 @@ func BenchmarkCreate(b *testing.B) {
 
 // BenchmarkOpenInsertClose is what each `torchx run` pays.
 func BenchmarkOpenInsertClose(b *testing.B) {
-	path := history(b, 1000)
+	path := testHistory(b, 1000)
 	for i := 0; b.Loop(); i++ {
 		db, err := Open(b.Context(), path, Options{})
 		if err != nil {
 			b.Fatal(err)
 		}
-		if err := db.Insert(b.Context(), App{ID: fmt.Sprint(i), SubmittedAt: clock}); err != nil {
+		if err := db.Insert(b.Context(), history.App{AppKey: history.AppKey{ID: fmt.Sprint(i)}, SubmittedAt: clock}); err != nil {
 			b.Fatal(err)
 		}
 		db.Close()
@@ -95,7 +96,7 @@ func BenchmarkOpenInsertClose(b *testing.B) {
 }
 
 func BenchmarkInsert(b *testing.B) {
-	db, err := Open(b.Context(), history(b, 1000), Options{})
+	db, err := Open(b.Context(), testHistory(b, 1000), Options{})
 	if err != nil {
 		b.Fatal(err)
 	}
@@ -115,7 +116,7 @@ func BenchmarkSetStatus1000Replicas(b *testing.B) {
 		b.Fatal(err)
 	}
 	defer db.Close()
-	if err := db.Insert(b.Context(), App{ID: "a", SubmittedAt: clock}); err != nil {
+	if err := db.Insert(b.Context(), history.App{AppKey: history.AppKey{ID: "a"}, SubmittedAt: clock}); err != nil {
 		b.Fatal(err)
 	}
 	s := &spec.Status{State: spec.Running, Roles: []spec.RoleStatus{{Role: "r"}}}
@@ -132,16 +133,16 @@ func BenchmarkSetStatus1000Replicas(b *testing.B) {
 
 // Benchmark100k opens a history of 100,000 apps and reads from it, as commands do.
 func Benchmark100k(b *testing.B) {
-	path := history(b, 100_000)
+	path := testHistory(b, 100_000)
 	for name, read := range map[string]func(*DB) (int, error){
-		"list 50":         listOf(b, Filter{Limit: 50}),
-		"list 50 details": listOf(b, Filter{Limit: 50, Details: true}),
-		"list state":      listOf(b, Filter{Limit: 50, States: []spec.State{spec.Failed}}),
-		"list live":       listOf(b, Filter{States: LiveStates()}),
-		"list two states": listOf(b, Filter{Limit: 50, States: []spec.State{spec.Failed, spec.Cancelled}}),
-		"list since":      listOf(b, Filter{Limit: 50, Since: clock.Add(99_900 * time.Second)}),
-		"list backend":    listOf(b, Filter{Limit: 50, Backend: "local", Since: clock}),
-		"list all":        listOf(b, Filter{}),
+		"list 50":         listOf(b, history.Filter{Limit: 50}),
+		"list 50 details": listOf(b, history.Filter{Limit: 50, Details: true}),
+		"list state":      listOf(b, history.Filter{Limit: 50, States: []spec.State{spec.Failed}}),
+		"list live":       listOf(b, history.Filter{States: history.LiveStates()}),
+		"list two states": listOf(b, history.Filter{Limit: 50, States: []spec.State{spec.Failed, spec.Cancelled}}),
+		"list since":      listOf(b, history.Filter{Limit: 50, Since: clock.Add(99_900 * time.Second)}),
+		"list backend":    listOf(b, history.Filter{Limit: 50, Backend: "local", Since: clock}),
+		"list all":        listOf(b, history.Filter{}),
 		"get": func(db *DB) (int, error) {
 			_, err := db.Get(b.Context(), "local", fmt.Sprintf("trainer-%x", 777*7919))
 			return 1, err
@@ -169,7 +170,7 @@ func Benchmark100k(b *testing.B) {
 	}
 }
 
-func listOf(b *testing.B, f Filter) func(*DB) (int, error) {
+func listOf(b *testing.B, f history.Filter) func(*DB) (int, error) {
 	return func(db *DB) (int, error) {
 		apps, err := db.List(b.Context(), f)
 		return len(apps), err

@@ -9,6 +9,8 @@ import (
 	"strings"
 	"sync"
 	"testing"
+
+	"torchx/runtime/history"
 )
 
 // damaged makes a history and damages it.
@@ -17,7 +19,7 @@ func damaged(t *testing.T, damage func(path string) error) (path string, content
 	path = filepath.Join(t.TempDir(), "state.db")
 	db := openAt(t, path, Options{})
 	for i := range 50 {
-		mustInsert(t, db, App{Backend: "local", ID: fmt.Sprintf("app-%d", i), App: []byte(`"` + strings.Repeat("x", 500) + `"`)})
+		mustInsert(t, db, history.App{AppKey: history.AppKey{Backend: "local", ID: fmt.Sprintf("app-%d", i)}, App: []byte(`"` + strings.Repeat("x", 500) + `"`)})
 	}
 	if err := db.Close(); err != nil {
 		t.Fatal(err)
@@ -60,16 +62,16 @@ func TestCorruptIsSetAside(t *testing.T) {
 			_, err := Open(t.Context(), path, Options{})
 			oneLine(t, err, ErrCorrupt, path)
 			db := openAt(t, path, Options{SetAside: true})
-			if kept, err := os.ReadFile(db.KeptAside()); err != nil || !bytes.Equal(kept, content) {
-				t.Errorf("kept as %q: same bytes %v, %v", db.KeptAside(), bytes.Equal(kept, content), err)
+			if kept, err := os.ReadFile(db.aside); err != nil || !bytes.Equal(kept, content) {
+				t.Errorf("kept as %q: same bytes %v, %v", db.aside, bytes.Equal(kept, content), err)
 			}
-			if want := path + ".corrupt-20260102T030405"; !strings.HasPrefix(db.KeptAside(), want) {
-				t.Errorf("kept as %q, want %s…", db.KeptAside(), want)
+			if want := path + ".corrupt-20260102T030405"; !strings.HasPrefix(db.aside, want) {
+				t.Errorf("kept as %q, want %s…", db.aside, want)
 			}
-			if n := db.Notices(); !db.Created() || len(n) != 1 || !strings.Contains(n[0], db.KeptAside()) {
-				t.Errorf("created %v, notices %q", db.Created(), n)
+			if n := db.Notices(); !db.created || len(n) != 1 || !strings.Contains(n[0], db.aside) {
+				t.Errorf("created %v, notices %q", db.created, n)
 			}
-			mustInsert(t, db, App{ID: "a"})
+			mustInsert(t, db, history.App{AppKey: history.AppKey{ID: "a"}})
 		})
 	}
 }
@@ -83,7 +85,7 @@ func TestCorruptPageInQuery(t *testing.T) {
 		return
 	}
 	defer db.Close()
-	_, err = db.List(t.Context(), Filter{Details: true})
+	_, err = db.List(t.Context(), history.Filter{Details: true})
 	oneLine(t, err, ErrCorrupt, path, "damaged")
 }
 
@@ -93,7 +95,7 @@ func TestTruncatedIsSetAside(t *testing.T) {
 	if aside, err := SetAside(t.Context(), path, clock); err != nil || !strings.HasPrefix(aside, path+".corrupt-2026") {
 		t.Errorf("kept as %q, %v", aside, err)
 	}
-	if !openAt(t, path, Options{}).Created() {
+	if !openAt(t, path, Options{}).created {
 		t.Error("no new history was begun")
 	}
 }
@@ -101,7 +103,7 @@ func TestTruncatedIsSetAside(t *testing.T) {
 func TestSetAsideLeavesGoodFile(t *testing.T) {
 	t.Parallel()
 	db := openTest(t, Options{})
-	mustInsert(t, db, App{Backend: "local", ID: "a"})
+	mustInsert(t, db, history.App{AppKey: history.AppKey{Backend: "local", ID: "a"}})
 	if aside, err := SetAside(t.Context(), db.Path(), clock); aside != "" || err != nil {
 		t.Errorf("set aside as %q, %v", aside, err)
 	}
@@ -126,7 +128,7 @@ func TestCorruptIsSetAsideOnce(t *testing.T) {
 	if kept, err := filepath.Glob(path + ".corrupt-*"); err != nil || len(kept) != 1 {
 		t.Errorf("kept aside: %v, %v", kept, err)
 	}
-	apps, err := openAt(t, path, Options{}).List(t.Context(), Filter{})
+	apps, err := openAt(t, path, Options{}).List(t.Context(), history.Filter{})
 	if err != nil || len(apps) != processes {
 		t.Errorf("%d apps of %d, %v", len(apps), processes, err)
 	}

@@ -15,6 +15,7 @@ import (
 	"os"
 	"time"
 
+	"torchx/runtime/history"
 	"torchx/runtime/spec"
 )
 
@@ -39,6 +40,8 @@ type Options struct {
 	vfs string // SQLite's own name of a file system layer; "" is its default
 }
 
+var _ history.Store = (*DB)(nil)
+
 // DB is an open history.
 type DB struct {
 	path     string
@@ -54,13 +57,6 @@ type DB struct {
 
 // Path returns the file's absolute path.
 func (db *DB) Path() string { return db.path }
-
-// Created reports whether this Open began an empty history: it is the moment to
-// fill it again from what backends and bundles still know (oldest app first).
-func (db *DB) Created() bool { return db.created }
-
-// KeptAside returns where the corrupt file that was found is now, or "".
-func (db *DB) KeptAside() string { return db.aside }
 
 // ReadOnly reports whether nothing can be written: writes are ErrReadOnly.
 func (db *DB) ReadOnly() bool { return db.readOnly }
@@ -100,6 +96,28 @@ func (db *DB) write(ctx context.Context, op string, fn func(tx *sql.Tx) error) e
 		return db.wrap(op, err)
 	}
 	return db.wrap(op, retry(ctx, db.timeout, func() error { return inTx(ctx, db.sql, fn) }))
+}
+
+// readApp is read with the key of an app's row. Errors: ErrNotFound.
+func (db *DB) readApp(ctx context.Context, op, backend, id string, fn func(seq int64) error) error {
+	return db.read(ctx, op, func() error {
+		seq, err := seqOf(ctx, db.sql, backend, id)
+		if err != nil {
+			return err
+		}
+		return fn(seq)
+	})
+}
+
+// writeApp is write with the key of an app's row. Errors: ErrNotFound.
+func (db *DB) writeApp(ctx context.Context, op, backend, id string, fn func(tx *sql.Tx, seq int64) error) error {
+	return db.write(ctx, op, func(tx *sql.Tx) error {
+		seq, err := seqOf(ctx, tx, backend, id)
+		if err != nil {
+			return err
+		}
+		return fn(tx, seq)
+	})
 }
 
 func inTx(ctx context.Context, s *sql.DB, fn func(tx *sql.Tx) error) error {

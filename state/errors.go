@@ -9,30 +9,29 @@ import (
 
 	"modernc.org/sqlite"
 	sqlite3 "modernc.org/sqlite/lib"
+
+	"torchx/runtime/history"
 )
 
-// Errors that callers tell apart with errors.Is. Every error of this package is
+// Errors that callers tell apart with errors.Is, beside those of package history. Every error of this package is
 // one line that says what failed, in which file, and what to do about it.
 var (
-	ErrNotFound    = errors.New("not found")
-	ErrExists      = errors.New("already exists")
 	ErrNewerSchema = errors.New("newer schema")     // written by a later major version
 	ErrCorrupt     = errors.New("corrupt")          // SetAside puts the file out of the way
 	ErrLocked      = errors.New("locked")           // another process held it for all of BusyTimeout
 	ErrReadOnly    = errors.New("read-only")        // file or folder cannot be written
-	ErrFull        = errors.New("no space left")    // on the database's file system
 	ErrMoved       = errors.New("moved or deleted") // while it was open: Open it again
 	ErrUnavailable = errors.New("unusable")         // everything else about file and folder
 )
 
 // advice is what a user can do about each kind of failure.
 var advice = map[error]string{
-	ErrLocked:      "another process holds it: wait for that one, or find it with `fuser` or `lsof`",
-	ErrCorrupt:     "the file is damaged: torchx keeps it aside and rebuilds the history from the apps' bundles",
-	ErrReadOnly:    "allow writing, or set TORCHX_HOME to a folder that can be written",
-	ErrFull:        "free some space, for example with `torchx delete` of old apps",
-	ErrUnavailable: "check the folder, or set TORCHX_HOME to one on a local disk",
-	ErrMoved:       "the file at this path is not the one that was opened",
+	ErrLocked:       "another process holds it: wait for that one, or find it with `fuser` or `lsof`",
+	ErrCorrupt:      "the file is damaged: torchx keeps it aside and rebuilds the history from the apps' bundles",
+	ErrReadOnly:     "allow writing, or set TORCHX_HOME to a folder that can be written",
+	history.ErrFull: "free some space, for example with `torchx delete` of old apps",
+	ErrUnavailable:  "check the folder, or set TORCHX_HOME to one on a local disk",
+	ErrMoved:        "the file at this path is not the one that was opened",
 }
 
 // dbError is a failure of the database file.
@@ -49,7 +48,7 @@ func (e *dbError) Error() string {
 		return fmt.Sprintf("%s in %s: %s", e.op, e.path, cause)
 	}
 	what := fmt.Sprintf("%s is %v", e.path, e.kind)
-	if errors.Is(e.kind, ErrFull) {
+	if errors.Is(e.kind, history.ErrFull) {
 		what = fmt.Sprintf("%v for %s", e.kind, e.path)
 	}
 	if cause == e.kind.Error() { // there is nothing more to say
@@ -75,7 +74,7 @@ func wrapPath(op, path string, err error) error {
 	switch {
 	case err == nil:
 		return nil
-	case errors.As(err, &done), errors.Is(err, ErrNotFound), errors.Is(err, ErrExists), errors.Is(err, ErrNewerSchema):
+	case errors.As(err, &done), errors.Is(err, history.ErrNotFound), errors.Is(err, history.ErrExists), errors.Is(err, ErrNewerSchema):
 		return err
 	case errors.Is(err, context.Canceled), errors.Is(err, context.DeadlineExceeded):
 		return fmt.Errorf("%s: %w", op, err)
@@ -98,12 +97,12 @@ func kindOf(err error) error {
 	case sqlite3.SQLITE_READONLY, sqlite3.SQLITE_PERM:
 		return ErrReadOnly
 	case sqlite3.SQLITE_FULL:
-		return ErrFull
+		return history.ErrFull
 	case sqlite3.SQLITE_CANTOPEN:
 		return ErrUnavailable
 	case sqlite3.SQLITE_IOERR:
 		if code == sqlite3.SQLITE_IOERR_SHMSIZE { // the shared index could not be extended
-			return ErrFull
+			return history.ErrFull
 		}
 		return ErrUnavailable
 	}
@@ -122,7 +121,7 @@ func codeOf(err error) int {
 // notFound names the app that is not there; it turns sql.ErrNoRows into ErrNotFound.
 func notFound(err error, backend, id string) error {
 	if errors.Is(err, sql.ErrNoRows) {
-		return fmt.Errorf("app %s of backend %s: %w", id, backend, ErrNotFound)
+		return fmt.Errorf("app %s of backend %s: %w", id, backend, history.ErrNotFound)
 	}
 	return err
 }

@@ -12,6 +12,8 @@ import (
 	"time"
 
 	"modernc.org/sqlite"
+
+	"torchx/runtime/history"
 )
 
 const (
@@ -97,7 +99,7 @@ func fileError(err error) error {
 	case errors.Is(err, fs.ErrPermission), isReadOnlyFS(err):
 		return &kinded{ErrReadOnly, err}
 	case isNoSpace(err):
-		return &kinded{ErrFull, err}
+		return &kinded{history.ErrFull, err}
 	}
 	return &kinded{ErrUnavailable, err}
 }

@@ -4,33 +4,15 @@ import (
 	"context"
 	"database/sql"
 	"time"
+
+	"torchx/runtime/history"
 )
-
-// AppKey names an app within a history.
-type AppKey struct{ Backend, ID string }
-
-// Lease says that a replica has a device of this machine to itself for as long as
-// its app lives.
-type Lease struct {
-	App     AppKey
-	Device  string // what CUDA_VISIBLE_DEVICES takes
-	Role    string
-	Replica int
-	Since   time.Time
-}
-
-// LeaseRequest is what Lease is asked to do.
-type LeaseRequest struct {
-	Own    []Lease  // all of one app
-	Others []Lease  // known of other live apps: for a history that was lost since
-	Live   []AppKey // every app that lives, as just seen; leases of others have ended
-}
 
 // Lease takes devices in one transaction: the leases of apps that do not live are
 // removed, then either all of Own are entered, or none and held names those of
 // other live apps that are in the way.
-func (db *DB) Lease(ctx context.Context, r LeaseRequest) (held []Lease, err error) {
-	live := make(map[AppKey]bool, len(r.Live))
+func (db *DB) Lease(ctx context.Context, r history.LeaseRequest) (held []history.Lease, err error) {
+	live := make(map[history.AppKey]bool, len(r.Live))
 	for _, k := range r.Live {
 		live[k] = true
 	}
@@ -40,8 +22,8 @@ func (db *DB) Lease(ctx context.Context, r LeaseRequest) (held []Lease, err erro
 		if err != nil {
 			return err
 		}
-		owner := map[string]Lease{}
-		var ended []Lease
+		owner := map[string]history.Lease{}
+		var ended []history.Lease
 		for _, l := range before {
 			if live[l.App] {
 				owner[l.Device] = l
@@ -67,8 +49,8 @@ func (db *DB) Lease(ctx context.Context, r LeaseRequest) (held []Lease, err erro
 
 // Leases returns all leases by device. A row may have outlived its app: that ends
 // with the next Lease, or when the app's end is recorded.
-func (db *DB) Leases(ctx context.Context) ([]Lease, error) {
-	var leases []Lease
+func (db *DB) Leases(ctx context.Context) ([]history.Lease, error) {
+	var leases []history.Lease
 	err := db.read(ctx, "read leases", func() (err error) {
 		leases, err = queryLeases(ctx, db.sql)
 		return err
@@ -78,8 +60,8 @@ func (db *DB) Leases(ctx context.Context) ([]Lease, error) {
 
 const leaseColumns = `device, backend, id, role, replica, since`
 
-func queryLeases(ctx context.Context, q querier) ([]Lease, error) {
-	return queryAll(ctx, q, func(row scanner) (l Lease, err error) {
+func queryLeases(ctx context.Context, q querier) ([]history.Lease, error) {
+	return queryAll(ctx, q, func(row scanner) (l history.Lease, err error) {
 		var since int64
 		err = row.Scan(&l.Device, &l.App.Backend, &l.App.ID, &l.Role, &l.Replica, &since)
 		l.Since = time.Unix(0, since).UTC()
@@ -88,14 +70,14 @@ func queryLeases(ctx context.Context, q querier) ([]Lease, error) {
 }
 
 // putLeases leaves those that are there alone.
-func putLeases(ctx context.Context, tx *sql.Tx, leases []Lease) error {
-	return execAll(ctx, tx, leases, func(l Lease) []any {
+func putLeases(ctx context.Context, tx *sql.Tx, leases []history.Lease) error {
+	return execAll(ctx, tx, leases, func(l history.Lease) []any {
 		return []any{l.Device, l.App.Backend, l.App.ID, l.Role, l.Replica, l.Since.UnixNano()}
 	}, `INSERT OR IGNORE INTO leases (`+leaseColumns+`) VALUES (?, ?, ?, ?, ?, ?)`)
 }
 
-func dropLeases(ctx context.Context, tx *sql.Tx, leases []Lease) error {
-	return execAll(ctx, tx, leases, func(l Lease) []any { return []any{l.Device} }, `DELETE FROM leases WHERE device = ?`)
+func dropLeases(ctx context.Context, tx *sql.Tx, leases []history.Lease) error {
+	return execAll(ctx, tx, leases, func(l history.Lease) []any { return []any{l.Device} }, `DELETE FROM leases WHERE device = ?`)
 }
 
 // endLeases is for an app that has ended.

@@ -7,21 +7,22 @@ import (
 	"testing"
 	"time"
 
+	"torchx/runtime/history"
 	"torchx/runtime/spec"
 )
 
-func leasesOf(id string, devices ...string) []Lease {
-	var all []Lease
+func leasesOf(id string, devices ...string) []history.Lease {
+	var all []history.Lease
 	for i, d := range devices {
-		all = append(all, Lease{App: AppKey{"local", id}, Device: d, Role: "r", Replica: i, Since: time.Unix(7, 0).UTC()})
+		all = append(all, history.Lease{App: history.AppKey{Backend: "local", ID: id}, Device: d, Role: "r", Replica: i, Since: time.Unix(7, 0).UTC()})
 	}
 	return all
 }
 
-func keys(ids ...string) []AppKey {
-	var all []AppKey
+func keys(ids ...string) []history.AppKey {
+	var all []history.AppKey
 	for _, id := range ids {
-		all = append(all, AppKey{"local", id})
+		all = append(all, history.AppKey{Backend: "local", ID: id})
 	}
 	return all
 }
@@ -40,7 +41,7 @@ func rows(t *testing.T, db *DB) string {
 	return strings.Join(all, " ")
 }
 
-func mustLease(t *testing.T, db *DB, r LeaseRequest) []Lease {
+func mustLease(t *testing.T, db *DB, r history.LeaseRequest) []history.Lease {
 	t.Helper()
 	held, err := db.Lease(t.Context(), r)
 	if err != nil {
@@ -52,8 +53,8 @@ func mustLease(t *testing.T, db *DB, r LeaseRequest) []Lease {
 func TestLeaseIsAllOrNothing(t *testing.T) {
 	t.Parallel()
 	db := openAt(t, t.TempDir()+"/state.db", Options{})
-	mustLease(t, db, LeaseRequest{Own: leasesOf("a", "0", "1"), Live: keys("a")})
-	held := mustLease(t, db, LeaseRequest{Own: leasesOf("b", "1", "2"), Live: keys("a", "b")})
+	mustLease(t, db, history.LeaseRequest{Own: leasesOf("a", "0", "1"), Live: keys("a")})
+	held := mustLease(t, db, history.LeaseRequest{Own: leasesOf("b", "1", "2"), Live: keys("a", "b")})
 	if len(held) != 1 || held[0] != leasesOf("a", "0", "1")[1] {
 		t.Errorf("in the way: %+v", held)
 	}
@@ -61,7 +62,7 @@ func TestLeaseIsAllOrNothing(t *testing.T) {
 		t.Errorf("leases are %s", got)
 	}
 	// a is dead: its devices are free in the same step.
-	if held := mustLease(t, db, LeaseRequest{Own: leasesOf("b", "1", "2"), Live: keys("b")}); held != nil {
+	if held := mustLease(t, db, history.LeaseRequest{Own: leasesOf("b", "1", "2"), Live: keys("b")}); held != nil {
 		t.Errorf("in the way: %+v", held)
 	}
 	if got := rows(t, db); got != "1=b 2=b" {
@@ -73,7 +74,7 @@ func TestLeaseIsAllOrNothing(t *testing.T) {
 func TestLeasesOfOthersAreFilledIn(t *testing.T) {
 	t.Parallel()
 	db := openAt(t, t.TempDir()+"/state.db", Options{})
-	r := LeaseRequest{Own: leasesOf("b", "1"), Others: leasesOf("a", "0"), Live: keys("a", "b")}
+	r := history.LeaseRequest{Own: leasesOf("b", "1"), Others: leasesOf("a", "0"), Live: keys("a", "b")}
 	for range 2 { // again changes nothing
 		mustLease(t, db, r)
 		if got := rows(t, db); got != "0=a 1=b" {
@@ -100,9 +101,9 @@ func TestLeasesEndWithTheApp(t *testing.T) {
 		t.Run(how, func(t *testing.T) {
 			t.Parallel()
 			db := openAt(t, t.TempDir()+"/state.db", Options{})
-			mustInsert(t, db, App{ID: "a", Backend: "local"}, App{ID: "b", Backend: "local"})
-			mustLease(t, db, LeaseRequest{Own: leasesOf("a", "0"), Live: keys("a")})
-			mustLease(t, db, LeaseRequest{Own: leasesOf("b", "1"), Live: keys("a", "b")})
+			mustInsert(t, db, history.App{AppKey: history.AppKey{ID: "a", Backend: "local"}}, history.App{AppKey: history.AppKey{ID: "b", Backend: "local"}})
+			mustLease(t, db, history.LeaseRequest{Own: leasesOf("a", "0"), Live: keys("a")})
+			mustLease(t, db, history.LeaseRequest{Own: leasesOf("b", "1"), Live: keys("a", "b")})
 			if err := end(db); err != nil {
 				t.Fatal(err)
 			}
@@ -127,7 +128,7 @@ func TestLeasesOfManyAtOnce(t *testing.T) {
 	for i, id := range ids {
 		db := openAt(t, path, Options{}) // a connection of its own, as in another process
 		all.Go(func() {
-			held, err := db.Lease(t.Context(), LeaseRequest{Own: leasesOf(id, "0", "1"), Live: keys(ids...)})
+			held, err := db.Lease(t.Context(), history.LeaseRequest{Own: leasesOf(id, "0", "1"), Live: keys(ids...)})
 			if err != nil {
 				t.Error(err)
 			}
@@ -151,7 +152,7 @@ func TestLeasesOfManyAtOnce(t *testing.T) {
 func TestReasonToWaitEndsWithTheWait(t *testing.T) {
 	t.Parallel()
 	db := openAt(t, t.TempDir()+"/state.db", Options{})
-	mustInsert(t, db, App{ID: "a", Backend: "local"})
+	mustInsert(t, db, history.App{AppKey: history.AppKey{ID: "a", Backend: "local"}})
 	for _, s := range []*spec.Status{{State: spec.Pending, Msg: "queued: waits"}, {State: spec.Pending, Msg: "queued: behind b"}, {State: spec.Running}} {
 		if err := db.SetStatus(t.Context(), "local", "a", s); err != nil {
 			t.Fatal(err)

@@ -14,6 +14,7 @@ import (
 	"testing"
 	"time"
 
+	"torchx/runtime/history"
 	"torchx/runtime/spec"
 )
 
@@ -69,7 +70,7 @@ func helperInsert(args []string) error {
 		return err
 	}
 	for i := range count {
-		a := App{Backend: "local", ID: fmt.Sprintf("%s-%d", args[1], i), SubmittedAt: time.Now(), State: spec.Submitted}
+		a := history.App{AppKey: history.AppKey{Backend: "local", ID: fmt.Sprintf("%s-%d", args[1], i)}, SubmittedAt: time.Now(), Outcome: history.Outcome{State: spec.Submitted}}
 		if err := db.Insert(context.Background(), a); err != nil {
 			return err
 		}
@@ -92,7 +93,7 @@ func helperUmask(args []string) error {
 	if err != nil {
 		return err
 	}
-	if err := db.Insert(context.Background(), App{ID: "a", SubmittedAt: time.Now()}); err != nil {
+	if err := db.Insert(context.Background(), history.App{AppKey: history.AppKey{ID: "a"}, SubmittedAt: time.Now()}); err != nil {
 		return err
 	}
 	fmt.Println("ready")
@@ -137,7 +138,7 @@ func helperReadOnly(args []string) error {
 	if len(db.Notices()) != 1 || !db.ReadOnly() {
 		return fmt.Errorf("notices %q, read-only %v", db.Notices(), db.ReadOnly())
 	}
-	if err := db.Insert(ctx, App{ID: "b", SubmittedAt: time.Now()}); !errors.Is(err, ErrReadOnly) || strings.Contains(err.Error(), "\n") {
+	if err := db.Insert(ctx, history.App{AppKey: history.AppKey{ID: "b"}, SubmittedAt: time.Now()}); !errors.Is(err, ErrReadOnly) || strings.Contains(err.Error(), "\n") {
 		return fmt.Errorf("insert: %w", err)
 	}
 	if _, err := Open(ctx, filepath.Join(filepath.Dir(args[0]), "new", "state.db"), Options{}); !errors.Is(err, ErrReadOnly) {
@@ -151,7 +152,7 @@ func helperAside(args []string) error {
 	if err != nil {
 		return err
 	}
-	if err := db.Insert(context.Background(), App{ID: args[1], SubmittedAt: time.Now()}); err != nil {
+	if err := db.Insert(context.Background(), history.App{AppKey: history.AppKey{ID: args[1]}, SubmittedAt: time.Now()}); err != nil {
 		return err
 	}
 	return db.Close()
@@ -203,7 +204,7 @@ func openAt(t *testing.T, path string, o Options) *DB {
 	return db
 }
 
-func mustInsert(t *testing.T, db *DB, apps ...App) {
+func mustInsert(t *testing.T, db *DB, apps ...history.App) {
 	t.Helper()
 	for _, a := range apps {
 		if a.SubmittedAt.IsZero() {

@@ -25,9 +25,6 @@ const (
 //go:embed migrations/*.sql
 var migrationFiles embed.FS
 
-// SchemaVersion returns the user_version that this program brings a file to.
-func SchemaVersion() int { return schemaMajor*majorFactor + len(migrationNames()) }
-
 // migrationNames lists the files in their order: 0001_name.sql is minor version 1.
 func migrationNames() []string {
 	names, _ := fs.Glob(migrationFiles, "migrations/*.sql") // only a bad pattern is an error

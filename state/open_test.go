@@ -10,18 +10,20 @@ import (
 	"sync"
 	"testing"
 	"time"
+
+	"torchx/runtime/history"
 )
 
 func TestOpenCreatesOnce(t *testing.T) {
 	t.Parallel()
 	path := filepath.Join(t.TempDir(), "a", "b", "state.db")
 	db := openAt(t, path, Options{})
-	if !db.Created() || len(db.Notices()) != 0 || db.ReadOnly() || db.Path() != path {
-		t.Errorf("first open: created %v, notices %q, read-only %v, path %s", db.Created(), db.Notices(), db.ReadOnly(), db.Path())
+	if !db.created || len(db.Notices()) != 0 || db.ReadOnly() || db.Path() != path {
+		t.Errorf("first open: created %v, notices %q, read-only %v, path %s", db.created, db.Notices(), db.ReadOnly(), db.Path())
 	}
-	mustInsert(t, db, App{Backend: "local", ID: "a"})
+	mustInsert(t, db, history.App{AppKey: history.AppKey{Backend: "local", ID: "a"}})
 	again := openAt(t, path, Options{})
-	if again.Created() {
+	if again.created {
 		t.Error("second open says it created the file")
 	}
 	if _, err := again.Get(t.Context(), "local", "a"); err != nil {
@@ -35,7 +37,7 @@ func TestOpenOddPaths(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			dir := filepath.Join(t.TempDir(), name)
-			mustInsert(t, openAt(t, filepath.Join(dir, "state.db"), Options{}), App{ID: "a"})
+			mustInsert(t, openAt(t, filepath.Join(dir, "state.db"), Options{}), history.App{AppKey: history.AppKey{ID: "a"}})
 			if _, err := os.Stat(filepath.Join(dir, "state.db")); err != nil {
 				t.Error(err)
 			}
@@ -132,7 +134,7 @@ func TestWithoutWAL(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "state.db")
 	// SQLite's dot-file layer has no shared memory, as some network file systems.
 	db := openAt(t, path, Options{vfs: "unix-dotfile"})
-	mustInsert(t, db, App{Backend: "local", ID: "a"})
+	mustInsert(t, db, history.App{AppKey: history.AppKey{Backend: "local", ID: "a"}})
 	if n := db.Notices(); len(n) != 1 || !strings.Contains(n[0], path) || !strings.Contains(n[0], "TORCHX_HOME") {
 		t.Errorf("notices %q", n)
 	}
@@ -150,7 +152,7 @@ func TestReadOnlyHome(t *testing.T) {
 	home := t.TempDir()
 	path := filepath.Join(home, "state.db")
 	db := openAt(t, path, Options{})
-	mustInsert(t, db, App{Backend: "local", ID: "a"})
+	mustInsert(t, db, history.App{AppKey: history.AppKey{Backend: "local", ID: "a"}})
 	if err := db.Close(); err != nil {
 		t.Fatal(err)
 	}
@@ -166,19 +168,19 @@ func TestNewerSchema(t *testing.T) {
 	t.Parallel()
 	path := filepath.Join(t.TempDir(), "state.db")
 	db := openAt(t, path, Options{})
-	mustInsert(t, db, App{Backend: "local", ID: "a"})
+	mustInsert(t, db, history.App{AppKey: history.AppKey{Backend: "local", ID: "a"}})
 	setVersion := func(v int) {
 		if _, err := db.sql.Exec(fmt.Sprintf("PRAGMA user_version = %d", v)); err != nil {
 			t.Fatal(err)
 		}
 	}
-	setVersion(SchemaVersion() + 7)
-	mustInsert(t, openAt(t, path, Options{}), App{Backend: "local", ID: "minor"})
+	setVersion(schemaMajor*majorFactor + len(migrationNames()) + 7)
+	mustInsert(t, openAt(t, path, Options{}), history.App{AppKey: history.AppKey{Backend: "local", ID: "minor"}})
 
 	setVersion((schemaMajor+1)*majorFactor + 3)
 	_, err := Open(t.Context(), path, Options{})
 	oneLine(t, err, ErrNewerSchema, "newer torchx", fmt.Sprintf("%d.3", schemaMajor+1), "TORCHX_HOME")
-	mustInsert(t, openAt(t, path, Options{Agent: true}), App{Backend: "local", ID: "agent"})
+	mustInsert(t, openAt(t, path, Options{Agent: true}), history.App{AppKey: history.AppKey{Backend: "local", ID: "agent"}})
 	var after int
 	if err := db.sql.QueryRow("PRAGMA user_version").Scan(&after); err != nil || after != (schemaMajor+1)*majorFactor+3 {
 		t.Errorf("version is %d after the agent's open (%v)", after, err)
@@ -207,10 +209,10 @@ func TestKilledWhileMigrating(t *testing.T) {
 	}
 	end()
 	db := openAt(t, path, Options{})
-	if !db.Created() {
+	if !db.created {
 		t.Error("the killed migration took effect")
 	}
-	mustInsert(t, db, App{ID: "a"})
+	mustInsert(t, db, history.App{AppKey: history.AppKey{ID: "a"}})
 }
 
 func TestLocked(t *testing.T) {
@@ -219,15 +221,15 @@ func TestLocked(t *testing.T) {
 	holder := openAt(t, path, Options{})
 	db := openAt(t, path, Options{BusyTimeout: 20 * time.Millisecond})
 	err := holder.write(t.Context(), "hold", func(*sql.Tx) error {
-		err := db.Insert(t.Context(), App{Backend: "local", ID: "a", SubmittedAt: clock})
+		err := db.Insert(t.Context(), history.App{AppKey: history.AppKey{Backend: "local", ID: "a"}, SubmittedAt: clock})
 		oneLine(t, err, ErrLocked, path, "another process")
-		_, err = db.List(t.Context(), Filter{})
+		_, err = db.List(t.Context(), history.Filter{})
 		return err // readers never wait for a writer
 	})
 	if err != nil {
 		t.Error(err)
 	}
-	mustInsert(t, db, App{Backend: "local", ID: "a"})
+	mustInsert(t, db, history.App{AppKey: history.AppKey{Backend: "local", ID: "a"}})
 }
 
 func TestWaitsForLock(t *testing.T) {
@@ -238,7 +240,7 @@ func TestWaitsForLock(t *testing.T) {
 	err := holder.write(t.Context(), "hold", func(*sql.Tx) error {
 		go func() {
 			close(started)
-			done <- db.Insert(t.Context(), App{Backend: "local", ID: "a", SubmittedAt: clock})
+			done <- db.Insert(t.Context(), history.App{AppKey: history.AppKey{Backend: "local", ID: "a"}, SubmittedAt: clock})
 		}()
 		<-started
 		return nil
@@ -263,11 +265,11 @@ func TestMovedWhileOpen(t *testing.T) {
 			if err := act(path); err != nil {
 				t.Fatal(err)
 			}
-			oneLine(t, db.Insert(t.Context(), App{ID: "a", SubmittedAt: clock}), ErrMoved, path)
+			oneLine(t, db.Insert(t.Context(), history.App{AppKey: history.AppKey{ID: "a"}, SubmittedAt: clock}), ErrMoved, path)
 			db.Close()
 			again := openAt(t, path, Options{})
-			mustInsert(t, again, App{ID: "a"})
-			if !again.Created() {
+			mustInsert(t, again, history.App{AppKey: history.AppKey{ID: "a"}})
+			if !again.created {
 				t.Error("the new file is not said to be new")
 			}
 		})
@@ -293,7 +295,7 @@ func TestManyProcesses(t *testing.T) {
 				})
 			}
 			all.Wait()
-			apps, err := openAt(t, path, Options{NoWAL: mode.name == "nowal"}).List(t.Context(), Filter{})
+			apps, err := openAt(t, path, Options{NoWAL: mode.name == "nowal"}).List(t.Context(), history.Filter{})
 			if err != nil || len(apps) != mode.processes*mode.count {
 				t.Errorf("%d apps, %v, want %d", len(apps), err, mode.processes*mode.count)
 			}
@@ -311,7 +313,7 @@ func TestLeaveLosesNothing(t *testing.T) {
 			t.Errorf("process %d left a WAL of %d bytes", i, wal.Size())
 		}
 	}
-	if apps, err := openAt(t, path, Options{}).List(t.Context(), Filter{}); err != nil || len(apps) != processes {
+	if apps, err := openAt(t, path, Options{}).List(t.Context(), history.Filter{}); err != nil || len(apps) != processes {
 		t.Errorf("%d apps, %v, want %d", len(apps), err, processes)
 	}
 }

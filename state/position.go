@@ -9,7 +9,7 @@ import (
 )
 
 // GetPosition returns how far a reader has come in an app's logs, as
-// SetPosition was given it; ok is false if it never read. reader names who reads
+// SetPositions was given it; ok is false if it never read. reader names who reads
 // what, such as "log-new/trainer/0/stdout". The app need not be in the history.
 func (db *DB) GetPosition(ctx context.Context, backend, id, reader string) (position string, ok bool, err error) {
 	err = db.read(ctx, "read log position of app "+id, func() error {
@@ -24,12 +24,8 @@ func (db *DB) GetPosition(ctx context.Context, backend, id, reader string) (posi
 	return position, ok, err
 }
 
-// SetPosition records how far a reader has come; the text is the caller's.
-func (db *DB) SetPosition(ctx context.Context, backend, id, reader, position string) error {
-	return db.SetPositions(ctx, backend, id, map[string]string{reader: position})
-}
-
-// SetPositions is SetPosition for several readers, all or none.
+// SetPositions records how far readers have come, all or none; the texts are the
+// caller's.
 func (db *DB) SetPositions(ctx context.Context, backend, id string, positions map[string]string) error {
 	return db.write(ctx, "record log position of app "+id, func(tx *sql.Tx) error {
 		readers := slices.Sorted(maps.Keys(positions))

@@ -6,6 +6,7 @@ import (
 	"testing"
 	"time"
 
+	"torchx/runtime/history"
 	"torchx/runtime/spec"
 )
 
@@ -115,7 +116,7 @@ func TestTerminalStays(t *testing.T) {
 			t.Run(first.String()+" then "+second.String(), func(t *testing.T) {
 				t.Parallel()
 				db := openTest(t, Options{})
-				mustInsert(t, db, App{Backend: "local", ID: "a"})
+				mustInsert(t, db, history.App{AppKey: history.AppKey{Backend: "local", ID: "a"}})
 				mustSet(t, db, spec.Status{State: first, Roles: oneReplica(spec.ReplicaStatus{State: first})})
 				told := story(t, db)
 				mustSet(t, db, spec.Status{
@@ -140,7 +141,7 @@ func TestTerminalStays(t *testing.T) {
 func TestTerminalIsFilledIn(t *testing.T) {
 	t.Parallel()
 	db := openTest(t, Options{})
-	mustInsert(t, db, App{Backend: "local", ID: "a"})
+	mustInsert(t, db, history.App{AppKey: history.AppKey{Backend: "local", ID: "a"}})
 	end, later := clock.Add(time.Minute), clock.Add(time.Hour)
 	mustSet(t, db, spec.Status{State: spec.Failed, Msg: "first", Roles: oneReplica(spec.ReplicaStatus{State: spec.Failed})})
 	told := story(t, db)
@@ -161,7 +162,7 @@ func TestTerminalIsFilledIn(t *testing.T) {
 func TestAttempts(t *testing.T) {
 	t.Parallel()
 	db := openTest(t, Options{})
-	mustInsert(t, db, App{Backend: "local", ID: "a"})
+	mustInsert(t, db, history.App{AppKey: history.AppKey{Backend: "local", ID: "a"}})
 	replica := func(attempt int, s spec.State) spec.Status {
 		return spec.Status{State: spec.Running, NumRestarts: attempt, Roles: oneReplica(spec.ReplicaStatus{Attempt: attempt, State: s})}
 	}
@@ -189,30 +190,30 @@ func TestAttempts(t *testing.T) {
 	}
 }
 
-func TestPutAttempts(t *testing.T) {
+func TestPastAttempts(t *testing.T) {
 	t.Parallel()
 	db, ctx := openTest(t, Options{}), t.Context()
-	mustInsert(t, db, App{Backend: "local", ID: "a"})
-	want := []Attempt{
+	mustInsert(t, db, history.App{AppKey: history.AppKey{Backend: "local", ID: "a"}})
+	want := []spec.ReplicaStatus{
 		{Role: "r", Attempt: 0, State: spec.Failed, ExitCode: pointer(1), Signal: "SIGTERM", Hostname: "h", PID: 3, StartedAt: &clock, FinishedAt: &clock, Msg: "m", StructuredErrorMsg: []byte(`1`)},
 		{Role: "r", Attempt: 1, State: spec.Succeeded},
 	}
-	if err := db.PutAttempts(ctx, "local", "a", want); err != nil {
+	if err := db.SetStatus(ctx, "local", "a", &spec.Status{Past: want}); err != nil {
 		t.Fatal(err)
 	}
-	if err := db.PutAttempts(ctx, "local", "a", []Attempt{{Role: "r", Attempt: 1, State: spec.Running}}); err != nil {
+	if err := db.SetStatus(ctx, "local", "a", &spec.Status{Past: []spec.ReplicaStatus{{Role: "r", Attempt: 1, State: spec.Running}}}); err != nil {
 		t.Fatal(err)
 	}
 	if got, err := db.Attempts(ctx, "local", "a"); err != nil || !reflect.DeepEqual(got, want) {
-		t.Errorf("attempts %+v, %v", got, err)
+		t.Errorf("attempts %+v, %v, want %+v", got, err, want)
 	}
 }
 
 func TestEvents(t *testing.T) {
 	t.Parallel()
 	db, ctx := openTest(t, Options{}), t.Context()
-	mustInsert(t, db, App{Backend: "local", ID: "a"})
-	want := []Event{
+	mustInsert(t, db, history.App{AppKey: history.AppKey{Backend: "local", ID: "a"}})
+	want := []history.Event{
 		{Time: clock, Kind: "cancel", State: spec.Running, Msg: "by user"},
 		{Time: clock.Add(-time.Hour), Kind: "oom", State: spec.Failed, Role: "r", Replica: 3, Attempt: 1, ExitCode: pointer(137), Signal: "SIGKILL"},
 	}
@@ -228,12 +229,12 @@ func TestEvents(t *testing.T) {
 // A message says how an attempt stands: it goes with what it says.
 func TestMessageOfTheMoment(t *testing.T) {
 	t.Parallel()
-	waits := Attempt{Role: "web", State: spec.Pending, Msg: "waits for role db to be ready"}
-	if got := waits.merge(Attempt{Role: "web", State: spec.Running}); got.Msg != "" {
+	waits := spec.ReplicaStatus{Role: "web", State: spec.Pending, Msg: "waits for role db to be ready"}
+	if got := mergeAttempt(waits, spec.ReplicaStatus{Role: "web", State: spec.Running}); got.Msg != "" {
 		t.Errorf("a running replica says %q", got.Msg)
 	}
-	failed := Attempt{Role: "web", State: spec.Failed, Msg: "not ready within 30 s"}
-	if got := failed.merge(Attempt{Role: "web", State: spec.Failed}); got.Msg != failed.Msg {
+	failed := spec.ReplicaStatus{Role: "web", State: spec.Failed, Msg: "not ready within 30 s"}
+	if got := mergeAttempt(failed, spec.ReplicaStatus{Role: "web", State: spec.Failed}); got.Msg != failed.Msg {
 		t.Errorf("the end of a replica says %q", got.Msg)
 	}
 }

@@ -3,38 +3,21 @@ package state
 import (
 	"context"
 	"database/sql"
-	"encoding/json"
 	"fmt"
 	"time"
 
-	"torchx/runtime/spec"
+	"torchx/runtime/history"
 )
 
 // MaxTombstones is how many removed apps are remembered, the last ones: a line
 // each, at most a few MB in all.
 const MaxTombstones = 10000
 
-// Tombstone is what stays of an app that was removed, or is being removed.
-type Tombstone struct {
-	Backend, ID string
-	Name        string
-	State       spec.State // its last one
-	SubmittedAt *time.Time // as the backend said; nil: not known
-	FinishedAt  *time.Time // nil: not known
-	GoneAt      time.Time
-	Command     string          // what removed it, such as "prune"
-	Kept        json.RawMessage // where its logs are, in the words of the caller; nil: gone
-	KeepLogs    bool            // the logs are to be left
-	// Owner is the process that removes it, as App.Submitter; "" once it is gone.
-	// If that process dies in between, whoever finds this finishes its work.
-	Owner string
-}
-
 const tombstoneColumns = `backend, id, name, state, submitted_at, finished_at, gone_at, command, kept, keep, owner`
 
-// Bury notes that an app is going to be removed; Buried that it is. In between
+// BeginRemoval notes that an app is going to be removed; FinishRemoval that it is. In between
 // the app's own record stays as it is.
-func (db *DB) Bury(ctx context.Context, t Tombstone) error {
+func (db *DB) BeginRemoval(ctx context.Context, t history.Tombstone) error {
 	return db.write(ctx, "note the removal of app "+t.ID, func(tx *sql.Tx) error {
 		_, err := tx.ExecContext(ctx,
 			`INSERT OR REPLACE INTO tombstones (`+tombstoneColumns+`, app)
@@ -45,15 +28,15 @@ func (db *DB) Bury(ctx context.Context, t Tombstone) error {
 	})
 }
 
-// Buried forgets a removed app but for its tombstone, which is written if it is
+// FinishRemoval forgets a removed app but for its tombstone, which is written if it is
 // not there; known tells whether it had a record (still). The record of a later
 // app with that id is left alone.
-func (db *DB) Buried(ctx context.Context, t Tombstone) (known bool, err error) {
+func (db *DB) FinishRemoval(ctx context.Context, t history.Tombstone) (known bool, err error) {
 	err = db.write(ctx, "delete app "+t.ID, func(tx *sql.Tx) (err error) {
-		if known, err = forgetBuried(ctx, tx, &t); err != nil {
+		if known, err = deleteRemoved(ctx, tx, &t); err != nil {
 			return err
 		}
-		if err := endBurial(ctx, tx, &t); err != nil {
+		if err := putTombstone(ctx, tx, &t); err != nil {
 			return err
 		}
 		return dropOldest(ctx, tx)
@@ -61,9 +44,9 @@ func (db *DB) Buried(ctx context.Context, t Tombstone) (known bool, err error) {
 	return known, err
 }
 
-// forgetBuried removes the app's row: the one there was, or one that a history
+// deleteRemoved removes the app's row: the one there was, or one that a history
 // which was filled again made of the same app.
-func forgetBuried(ctx context.Context, tx *sql.Tx, t *Tombstone) (known bool, err error) {
+func deleteRemoved(ctx context.Context, tx *sql.Tx, t *history.Tombstone) (known bool, err error) {
 	gone, err := tx.ExecContext(ctx, `DELETE FROM apps WHERE backend = ?1 AND id = ?2 AND (submitted_at = ?3
 		OR seq = (SELECT app FROM tombstones WHERE backend = ?1 AND id = ?2))`, t.Backend, t.ID, nanos(t.SubmittedAt))
 	if err != nil {
@@ -78,8 +61,8 @@ func forgetBuried(ctx context.Context, tx *sql.Tx, t *Tombstone) (known bool, er
 	return n > 0, err
 }
 
-// endBurial leaves the tombstone, unless the id belongs to a later app by now.
-func endBurial(ctx context.Context, tx *sql.Tx, t *Tombstone) error {
+// putTombstone leaves the tombstone, unless the id belongs to a later app by now.
+func putTombstone(ctx context.Context, tx *sql.Tx, t *history.Tombstone) error {
 	_, err := tx.ExecContext(ctx,
 		`INSERT OR REPLACE INTO tombstones (`+tombstoneColumns+`, app)
 		SELECT ?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, '', (SELECT app FROM tombstones WHERE backend = ?1 AND id = ?2) WHERE NOT EXISTS (SELECT 1 FROM apps WHERE backend = ?1 AND id = ?2)`,
@@ -94,20 +77,20 @@ func dropOldest(ctx context.Context, tx *sql.Tx) error {
 	return err
 }
 
-// Unbury takes the tombstone of an app away that was not removed after all. It is
+// AbortRemoval takes the tombstone of an app away that was not removed after all. It is
 // no error if there is none.
-func (db *DB) Unbury(ctx context.Context, backend, id string) error {
-	return db.write(ctx, "keep app "+id, func(tx *sql.Tx) error { return unbury(ctx, tx, backend, id) })
+func (db *DB) AbortRemoval(ctx context.Context, backend, id string) error {
+	return db.write(ctx, "keep app "+id, func(tx *sql.Tx) error { return dropTombstone(ctx, tx, backend, id) })
 }
 
-func unbury(ctx context.Context, tx *sql.Tx, backend, id string) error {
+func dropTombstone(ctx context.Context, tx *sql.Tx, backend, id string) error {
 	_, err := tx.ExecContext(ctx, `DELETE FROM tombstones WHERE id = ? AND backend = ?`, id, backend)
 	return err
 }
 
 // Tombstone returns what is known of an app that was removed. Errors: ErrNotFound.
-func (db *DB) Tombstone(ctx context.Context, backend, id string) (Tombstone, error) {
-	var t Tombstone
+func (db *DB) Tombstone(ctx context.Context, backend, id string) (history.Tombstone, error) {
+	var t history.Tombstone
 	err := db.read(ctx, "look for removed app "+id, func() (err error) {
 		t, err = scanTombstone(db.sql.QueryRowContext(ctx,
 			`SELECT `+tombstoneColumns+` FROM tombstones WHERE id = ? AND backend = ? AND owner = ''`, id, backend))
@@ -118,31 +101,31 @@ func (db *DB) Tombstone(ctx context.Context, backend, id string) (Tombstone, err
 
 // LastRemoved returns the app that was recorded last if that is the one that was
 // removed. Errors: ErrNotFound: it is still there, or nothing is known of it.
-func (db *DB) LastRemoved(ctx context.Context) (Tombstone, error) {
+func (db *DB) LastRemoved(ctx context.Context) (history.Tombstone, error) {
 	found, err := db.tombstones(ctx, `owner = '' AND app = (SELECT seq FROM sqlite_sequence WHERE name = 'apps')`)
 	if err == nil && len(found) == 0 {
-		err = fmt.Errorf("the last app was not removed: %w", ErrNotFound)
+		err = fmt.Errorf("the last app was not removed: %w", history.ErrNotFound)
 	}
 	if err != nil {
-		return Tombstone{}, err
+		return history.Tombstone{}, err
 	}
 	return found[0], nil
 }
 
 // FindTombstones returns the removed apps of all backends whose id begins with
 // prefix, up to MaxMatches, the last removed first.
-func (db *DB) FindTombstones(ctx context.Context, prefix string) ([]Tombstone, error) {
+func (db *DB) FindTombstones(ctx context.Context, prefix string) ([]history.Tombstone, error) {
 	where, args := prefixRange(prefix)
-	return db.tombstones(ctx, `(`+where+`) AND owner = '' ORDER BY seq DESC LIMIT ?`, append(args, MaxMatches)...)
+	return db.tombstones(ctx, `(`+where+`) AND owner = '' ORDER BY seq DESC LIMIT ?`, append(args, history.MaxMatches)...)
 }
 
-// Burials returns the apps that are just being removed, or whose removal was cut short.
-func (db *DB) Burials(ctx context.Context) ([]Tombstone, error) {
+// PendingRemovals returns the apps that are just being removed, or whose removal was cut short.
+func (db *DB) PendingRemovals(ctx context.Context) ([]history.Tombstone, error) {
 	return db.tombstones(ctx, `owner <> '' ORDER BY seq`)
 }
 
-func (db *DB) tombstones(ctx context.Context, where string, args ...any) ([]Tombstone, error) {
-	var found []Tombstone
+func (db *DB) tombstones(ctx context.Context, where string, args ...any) ([]history.Tombstone, error) {
+	var found []history.Tombstone
 	err := db.read(ctx, "look for removed apps", func() (err error) {
 		found, err = queryAll(ctx, db.sql, scanTombstone, `SELECT `+tombstoneColumns+` FROM tombstones WHERE `+where, args...)
 		return err
@@ -150,7 +133,7 @@ func (db *DB) tombstones(ctx context.Context, where string, args ...any) ([]Tomb
 	return found, err
 }
 
-func scanTombstone(row scanner) (t Tombstone, err error) {
+func scanTombstone(row scanner) (t history.Tombstone, err error) {
 	var state, gone int64
 	var submitted, finished *int64
 	var kept *string

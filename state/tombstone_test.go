@@ -7,13 +7,22 @@ import (
 	"testing"
 	"time"
 
+	"torchx/runtime/history"
 	"torchx/runtime/spec"
 )
 
-func tombstone(id string) Tombstone {
-	return Tombstone{
-		Backend: "local", ID: id, Name: "n", State: spec.Failed, SubmittedAt: pointer(clock), FinishedAt: pointer(clock.Add(time.Second)),
-		GoneAt: clock.Add(time.Hour), Command: "prune", Kept: []byte(`{"dir":"/x"}`), KeepLogs: true, Owner: "1:2:b",
+func tombstone(id string) history.Tombstone {
+	return history.Tombstone{
+		AppKey:      history.AppKey{Backend: "local", ID: id},
+		Name:        "n",
+		State:       spec.Failed,
+		SubmittedAt: pointer(clock),
+		FinishedAt:  pointer(clock.Add(time.Second)),
+		GoneAt:      clock.Add(time.Hour),
+		Command:     "prune",
+		Kept:        []byte(`{"dir":"/x"}`),
+		KeepLogs:    true,
+		Owner:       "1:2:b",
 	}
 }
 
@@ -22,19 +31,19 @@ func TestBurial(t *testing.T) {
 	db, ctx := openTest(t, Options{}), t.Context()
 	mustInsert(t, db, fullApp("a"), fullApp("b"))
 	want := tombstone("a")
-	if err := errors.Join(db.Bury(ctx, want), db.SetPosition(ctx, "local", "a", "me", "1")); err != nil {
+	if err := errors.Join(db.BeginRemoval(ctx, want), db.SetPositions(ctx, "local", "a", map[string]string{"me": "1"})); err != nil {
 		t.Fatal(err)
 	}
-	if got, err := db.Burials(ctx); err != nil || !reflect.DeepEqual(got, []Tombstone{want}) {
+	if got, err := db.PendingRemovals(ctx); err != nil || !reflect.DeepEqual(got, []history.Tombstone{want}) {
 		t.Errorf("while it is removed: %+v, %v", got, err)
 	}
-	if _, err := db.Tombstone(ctx, "local", "a"); !errors.Is(err, ErrNotFound) {
+	if _, err := db.Tombstone(ctx, "local", "a"); !errors.Is(err, history.ErrNotFound) {
 		t.Errorf("an app that is still there is gone: %v", err)
 	}
 	if _, err := db.Get(ctx, "local", "a"); err != nil {
 		t.Errorf("its record went too early: %v", err)
 	}
-	if known, err := db.Buried(ctx, want); !known || err != nil {
+	if known, err := db.FinishRemoval(ctx, want); !known || err != nil {
 		t.Fatalf("buried: %v, %v", known, err)
 	}
 	want.Owner = ""
@@ -47,10 +56,10 @@ func TestBurial(t *testing.T) {
 	if _, ok, err := db.GetPosition(ctx, "local", "a", "me"); ok || err != nil {
 		t.Errorf("the position stayed: %v", err)
 	}
-	if apps, err := db.List(ctx, Filter{}); err != nil || ids(apps) != "b" {
+	if apps, err := db.List(ctx, history.Filter{}); err != nil || ids(apps) != "b" {
 		t.Errorf("list has %q, %v", ids(apps), err)
 	}
-	if known, err := db.Buried(ctx, want); known || err != nil {
+	if known, err := db.FinishRemoval(ctx, want); known || err != nil {
 		t.Errorf("buried again: %v, %v", known, err)
 	}
 
@@ -67,7 +76,7 @@ func TestBuriedLeavesLaterAppAlone(t *testing.T) {
 	mustInsert(t, db, fullApp("a"))
 	first := tombstone("a")
 	first.SubmittedAt = pointer(clock.Add(time.Millisecond)) // as the backend said
-	if _, err := db.Buried(ctx, first); err != nil {
+	if _, err := db.FinishRemoval(ctx, first); err != nil {
 		t.Fatal(err)
 	}
 	if _, err := db.Get(ctx, "local", "a"); err != nil {
@@ -76,13 +85,13 @@ func TestBuriedLeavesLaterAppAlone(t *testing.T) {
 	if got, err := db.FindTombstones(ctx, "a"); err != nil || len(got) != 0 {
 		t.Errorf("a live app has a tombstone: %+v, %v", got, err)
 	}
-	if err := errors.Join(db.Bury(ctx, first), db.Delete(ctx, "local", "a")); err != nil {
+	if err := errors.Join(db.BeginRemoval(ctx, first), db.Delete(ctx, "local", "a")); err != nil {
 		t.Fatal(err)
 	}
 	later := fullApp("a")
 	later.SubmittedAt = clock.Add(time.Hour)
 	mustInsert(t, db, later)
-	if known, err := db.Buried(ctx, first); known || err != nil {
+	if known, err := db.FinishRemoval(ctx, first); known || err != nil {
 		t.Errorf("buried: %v, %v", known, err)
 	}
 	if got, err := db.Get(ctx, "local", "a"); err != nil || !got.SubmittedAt.Equal(later.SubmittedAt) {
@@ -94,11 +103,11 @@ func TestBuriedLeavesLaterAppAlone(t *testing.T) {
 func TestBuriedForgetsRefilledApp(t *testing.T) {
 	t.Parallel()
 	db, ctx := openTest(t, Options{}), t.Context()
-	if err := db.Bury(ctx, tombstone("a")); err != nil {
+	if err := db.BeginRemoval(ctx, tombstone("a")); err != nil {
 		t.Fatal(err)
 	}
-	mustInsert(t, db, App{Backend: "local", ID: "a", SubmittedAt: clock})
-	if known, err := db.Buried(ctx, tombstone("a")); !known || err != nil {
+	mustInsert(t, db, history.App{AppKey: history.AppKey{Backend: "local", ID: "a"}, SubmittedAt: clock})
+	if known, err := db.FinishRemoval(ctx, tombstone("a")); !known || err != nil {
 		t.Errorf("%v, %v", known, err)
 	}
 }
@@ -106,7 +115,7 @@ func TestBuriedForgetsRefilledApp(t *testing.T) {
 func TestTombstonesAreBounded(t *testing.T) {
 	t.Parallel()
 	db, ctx := openTest(t, Options{}), t.Context()
-	if err := db.Bury(ctx, tombstone("pending")); err != nil {
+	if err := db.BeginRemoval(ctx, tombstone("pending")); err != nil {
 		t.Fatal(err)
 	}
 	_, err := db.sql.Exec(fmt.Sprintf(`WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i+1 FROM n WHERE i < %d)
@@ -114,23 +123,23 @@ func TestTombstonesAreBounded(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := db.Buried(ctx, tombstone("last")); err != nil {
+	if _, err := db.FinishRemoval(ctx, tombstone("last")); err != nil {
 		t.Fatal(err)
 	}
 	var n int
 	if err := db.sql.QueryRow(`SELECT count(*) FROM tombstones WHERE owner = ''`).Scan(&n); err != nil || n != MaxTombstones {
 		t.Errorf("%d tombstones, want %d, %v", n, MaxTombstones, err)
 	}
-	if got, err := db.Burials(ctx); err != nil || len(got) != 1 {
+	if got, err := db.PendingRemovals(ctx); err != nil || len(got) != 1 {
 		t.Errorf("what is not finished must stay: %+v, %v", got, err)
 	}
 	if _, err := db.Tombstone(ctx, "local", "last"); err != nil {
 		t.Error(err)
 	}
-	if err := db.Unbury(ctx, "local", "pending"); err != nil {
+	if err := db.AbortRemoval(ctx, "local", "pending"); err != nil {
 		t.Error(err)
 	}
-	if got, err := db.Burials(ctx); err != nil || len(got) != 0 {
+	if got, err := db.PendingRemovals(ctx); err != nil || len(got) != 0 {
 		t.Errorf("unburied: %+v, %v", got, err)
 	}
 }
@@ -141,17 +150,17 @@ func TestLastRemoved(t *testing.T) {
 	db, ctx := openTest(t, Options{}), t.Context()
 	remove := func(id string) {
 		t.Helper()
-		if err := db.Bury(ctx, tombstone(id)); err != nil {
+		if err := db.BeginRemoval(ctx, tombstone(id)); err != nil {
 			t.Fatal(err)
 		}
-		if _, err := db.Buried(ctx, tombstone(id)); err != nil {
+		if _, err := db.FinishRemoval(ctx, tombstone(id)); err != nil {
 			t.Fatal(err)
 		}
 	}
 	last := func(want string) {
 		t.Helper()
 		got, err := db.LastRemoved(ctx)
-		if want == "" && !errors.Is(err, ErrNotFound) || want != "" && err != nil || got.ID != want {
+		if want == "" && !errors.Is(err, history.ErrNotFound) || want != "" && err != nil || got.ID != want {
 			t.Errorf("got %q, %v, want %q", got.ID, err, want)
 		}
 	}
@@ -159,7 +168,7 @@ func TestLastRemoved(t *testing.T) {
 	mustInsert(t, db, fullApp("a"), fullApp("b"), fullApp("c"))
 	remove("b")
 	last("")
-	if err := db.Bury(ctx, tombstone("c")); err != nil {
+	if err := db.BeginRemoval(ctx, tombstone("c")); err != nil {
 		t.Fatal(err)
 	}
 	last("") // it is still there

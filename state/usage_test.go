@@ -4,6 +4,7 @@ import (
 	"reflect"
 	"testing"
 
+	"torchx/runtime/history"
 	"torchx/runtime/spec"
 )
 
@@ -12,7 +13,7 @@ import (
 func TestUsageIsKept(t *testing.T) {
 	t.Parallel()
 	db := openAt(t, t.TempDir()+"/state.db", Options{})
-	mustInsert(t, db, App{ID: "a", Backend: "local"})
+	mustInsert(t, db, history.App{AppKey: history.AppKey{ID: "a", Backend: "local"}})
 	rss, cpu, code := int64(123<<20), 0.125, 0
 	replica := spec.ReplicaStatus{Role: "r", State: spec.Succeeded, ExitCode: &code, MaxRSSBytes: &rss, CPUSeconds: &cpu}
 	for range 2 {

@@ -26,7 +26,7 @@ var (
 
 func TestMain(m *testing.M) {
 	if len(os.Args) == 3 && os.Args[1] == "agent" {
-		os.Exit(RunAgent(os.Args[2], openStore))
+		os.Exit(runAgent(os.Args[2], openStore))
 	}
 	os.Exit(withEngine(m.Run))
 }

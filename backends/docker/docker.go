@@ -12,6 +12,7 @@ import (
 	"github.com/docker/docker/client"
 
 	"torchx/backends/bundled"
+	"torchx/backends/driver"
 	"torchx/runtime/agent"
 	"torchx/runtime/backend"
 )
@@ -36,14 +37,26 @@ type Backend struct {
 }
 
 var (
-	_ backend.Backend    = (*Backend)(nil)
-	_ backend.Waiter     = (*Backend)(nil)
-	_ backend.Prober     = (*Backend)(nil)
-	_ backend.Sweeper    = (*Backend)(nil)
-	_ backend.Rememberer = (*Backend)(nil)
-	_ backend.Sizer      = (*Backend)(nil)
-	_ backend.LogKeeper  = (*Backend)(nil)
+	_ backend.Backend         = (*Backend)(nil)
+	_ backend.Waiter          = (*Backend)(nil)
+	_ backend.Prober          = (*Backend)(nil)
+	_ backend.Sweeper         = (*Backend)(nil)
+	_ backend.HistoryRestorer = (*Backend)(nil)
+	_ backend.Sizer           = (*Backend)(nil)
+	_ backend.LogRetainer     = (*Backend)(nil)
 )
+
+// Driver registers the backend.
+func Driver() driver.Driver {
+	return driver.Driver{
+		Name:    Name,
+		Aliases: map[string]map[string]string{"local_docker": nil},
+		Open: func(e driver.Env) (backend.Backend, error) {
+			return New(Config{Home: e.Home, Exe: e.Exe, Version: e.Version, Offline: e.Offline})
+		},
+		RunAgent: runAgent, OwnsDir: driver.OwnsBundle(Name),
+	}
+}
 
 // New returns the backend; it touches nothing.
 func New(c Config) (*Backend, error) {

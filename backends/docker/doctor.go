@@ -28,9 +28,9 @@ const (
 func (b *Backend) Doctor(ctx context.Context) []backend.Check {
 	at, err := findEndpoint(lookup(b.environ))
 	if err != nil {
-		return []backend.Check{backend.Failed(endpointCheck, "", "%v", err)}
+		return []backend.Check{backend.FailedCheck(endpointCheck, "", "%v", err)}
 	}
-	checks := []backend.Check{backend.Fine(endpointCheck, "%s", at.where())}
+	checks := []backend.Check{backend.PassedCheck(endpointCheck, "%s", at.where())}
 	engine, err := connect(ctx, at)
 	if err != nil {
 		return append(checks, engineFailure(err))
@@ -47,15 +47,15 @@ func (b *Backend) Doctor(ctx context.Context) []backend.Check {
 
 // engineFailure separates what is wrong from what to do about it.
 func engineFailure(err error) backend.Check {
-	var t *trouble
+	var t *engineTrouble
 	if errors.As(err, &t) {
-		return backend.Failed(engineCheck, t.fix, "%s", t.what)
+		return backend.FailedCheck(engineCheck, t.fix, "%s", t.what)
 	}
-	return backend.Failed(engineCheck, "", "%v", err)
+	return backend.FailedCheck(engineCheck, "", "%v", err)
 }
 
 func engineAnswer(c *client.Client, info system.Info) backend.Check {
-	return backend.Fine(engineCheck, "Docker %s, API %s, %s/%s with %d CPUs", info.ServerVersion, c.ClientVersion(), info.OSType, info.Architecture, info.NCPU)
+	return backend.PassedCheck(engineCheck, "Docker %s, API %s, %s/%s with %d CPUs", info.ServerVersion, c.ClientVersion(), info.OSType, info.Architecture, info.NCPU)
 }
 
 // limitsCheck tells which limits of a role would be ignored.
@@ -69,18 +69,18 @@ func limitsCheck(info system.Info) backend.Check {
 		ignored = append(ignored, "CPUs")
 	}
 	if len(ignored) > 0 {
-		return backend.Warned(name, "turn on the memory and cpu controllers of control groups, see `docker info`",
+		return backend.WarningCheck(name, "turn on the memory and cpu controllers of control groups, see `docker info`",
 			"the engine's kernel cannot limit %s: containers take what they want", strings.Join(ignored, " and "))
 	}
-	return backend.Fine(name, "memory and CPUs of containers are limited")
+	return backend.PassedCheck(name, "memory and CPUs of containers are limited")
 }
 
 func restartCheck(info system.Info) backend.Check {
 	const name = "restarts"
 	if info.LiveRestoreEnabled {
-		return backend.Fine(name, "containers go on when the engine is restarted (live-restore)")
+		return backend.PassedCheck(name, "containers go on when the engine is restarted (live-restore)")
 	}
-	return backend.Fine(name, "containers end with the engine, and are retried; live-restore would keep them")
+	return backend.PassedCheck(name, "containers end with the engine, and are retried; live-restore would keep them")
 }
 
 func gpusCheck(info system.Info, at endpoint) backend.Check {
@@ -88,11 +88,11 @@ func gpusCheck(info system.Info, at endpoint) backend.Check {
 	_, nvidia := info.Runtimes["nvidia"]
 	switch {
 	case nvidia || len(info.DiscoveredDevices) > 0:
-		return backend.Fine(name, "the engine can hand them out")
+		return backend.PassedCheck(name, "the engine can hand them out")
 	case !mayHaveGPUs(info, at.Host):
-		return backend.Fine(name, "none: apps that ask for some run without")
+		return backend.PassedCheck(name, "none: apps that ask for some run without")
 	case !strings.HasPrefix(at.Host, localEngine):
-		return backend.Fine(name, "not known: the engine is elsewhere and has no runtime for them")
+		return backend.PassedCheck(name, "not known: the engine is elsewhere and has no runtime for them")
 	}
-	return backend.Warned(name, "install the NVIDIA Container Toolkit and run `nvidia-ctk runtime configure`", "there are devices, but the engine has no runtime for them")
+	return backend.WarningCheck(name, "install the NVIDIA Container Toolkit and run `nvidia-ctk runtime configure`", "there are devices, but the engine has no runtime for them")
 }

@@ -2,11 +2,6 @@
 
 package docker
 
-import (
-	"context"
+import "torchx/runtime/agent"
 
-	"torchx/runtime/agent"
-)
-
-// RunAgent is not possible on this system.
-func RunAgent(string, func(ctx context.Context, home string) (agent.Store, error)) int { return 1 }
+func runAgent(string, agent.StoreOpener) int { return 1 }

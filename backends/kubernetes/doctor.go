@@ -3,19 +3,17 @@ package kubernetes
 import (
 	"context"
 	"errors"
-	"fmt"
 	"runtime/debug"
 	"strconv"
 	"strings"
 	"time"
 
 	"torchx/backends/kubernetes/kube"
+	"torchx/backends/kubernetes/manifest"
 	"torchx/runtime/backend"
 )
 
-var _ backend.Doctor = (*Backend)(nil)
-
-// examTime bounds the look at a cluster that has answered once.
+// examTime bounds the checks of a cluster that has answered once.
 const examTime = 10 * time.Second
 
 // Names of checks.
@@ -30,71 +28,66 @@ const (
 	skewCheck       = "version"
 )
 
-// Names on the cluster: Kueue's API group, and what Volcano calls a queue that takes jobs.
-const (
-	kueueGroup = "kueue.x-k8s.io"
-	queueOpen  = "Open"
-)
-
-// oldestServer is the first minor version (1.x) in which Indexed Jobs retry each
-// index by itself (backoffLimitPerIndex is beta, so on, since 1.29).
+// oldestServer is the first minor version (1.x) in which Indexed Jobs retry each index
+// separately (backoffLimitPerIndex is beta, so enabled, since 1.29).
 const oldestServer = 29
 
-// Doctor tells which cluster is used, whether it answers, what runs gangs there, and
-// whether the namespace and the queue can be used that apps go to when -cfg says none.
+// Doctor checks which cluster is used, whether it answers, what runs gangs there, and
+// whether apps can use the default namespace and queue.
 func (b *Backend) Doctor(ctx context.Context) []backend.Check {
 	client, cfg, err := b.cluster(ctx, "")
 	if err != nil {
-		return []backend.Check{backend.Failed(kubeconfigCheck, "", "%v", err)}
+		return []backend.Check{backend.FailedCheck(kubeconfigCheck, "", "%v", err)}
 	}
-	checks := []backend.Check{backend.Fine(kubeconfigCheck, "%s, server %s", client.Access, client.Server)}
-	o, err := readOptions(cfg)
+	checks := []backend.Check{backend.PassedCheck(kubeconfigCheck, "%s, server %s", client.Access, client.Server)}
+	o, err := manifest.ReadOptions(cfg)
 	if err != nil {
-		return append(checks, backend.Failed(optionsCheck, "see `torchx config explain -b kubernetes`", "%v", err))
+		return append(checks, backend.FailedCheck(optionsCheck, "see `torchx config explain -b kubernetes`", "%v", err))
 	}
 	ctx, cancel := context.WithTimeout(ctx, examTime)
 	defer cancel()
 	server, err := client.Version(ctx)
 	if err != nil {
-		return append(checks, backend.Failed(serverCheck, "", "%v", err))
+		return append(checks, backend.FailedCheck(serverCheck, "", "%v", err))
 	}
 	groups, err := client.Groups(ctx)
 	if err != nil {
-		return append(checks, backend.Failed(serverCheck, "", "%v", err))
+		return append(checks, backend.FailedCheck(serverCheck, "", "%v", err))
 	}
-	c := &clinic{client, groups, o.namespace, o.queue}
-	checks = append(checks, backend.Fine(serverCheck, "Kubernetes %s, %s", server.GitVersion, server.Platform), skew(server.Major, server.Minor), c.gang())
-	return append(checks, backend.RunExams(ctx, examTime, []backend.Exam{
+	c := &checker{client, groups, o.Namespace, o.Queue}
+	checks = append(checks, backend.PassedCheck(serverCheck, "Kubernetes %s, %s", server.GitVersion, server.Platform), skew(server.Major, server.Minor), c.gang())
+	return append(checks, backend.RunDiagnostics(ctx, examTime, []backend.Diagnostic{
 		{Name: namespaceCheck, Run: c.checkNamespace},
 		{Name: queueCheck, Run: c.checkQueue},
 		{Name: rightsCheck, Run: c.checkRights},
 	})...)
 }
 
-// clinic looks at one cluster.
-type clinic struct {
+// checker checks one cluster.
+type checker struct {
 	*kube.Client
 	groups           kube.Groups
 	namespace, queue string
 }
 
-// skew compares the server's version with that of the library which speaks to it.
+// skew compares the server's version with the client library's.
 func skew(major, minor string) backend.Check {
 	server, err := strconv.Atoi(strings.TrimRight(minor, "+")) // clouds have "34+"
 	client := clientMinor()
 	switch {
 	case err != nil || major != "1":
-		return backend.Warned(skewCheck, "see `torchx version`", "the server calls itself %s.%s, which says nothing", major, minor)
+		return backend.WarningCheck(skewCheck, "see `torchx version`", "the server calls itself %s.%s, which says nothing", major, minor)
 	case server < oldestServer:
-		return backend.Warned(skewCheck, "upgrade the cluster, or use gang=volcano",
+		return backend.WarningCheck(skewCheck, "upgrade the cluster, or use gang=volcano",
 			"the server is 1.%d: before 1.%d retries of single replicas (gang=jobset and job) are left out", server, oldestServer)
 	case client == 0:
-		return backend.Fine(skewCheck, "the server is 1.%d, torchx needs 1.%d", server, oldestServer)
+		return backend.PassedCheck(skewCheck, "the server is 1.%d, torchx needs 1.%d", server, oldestServer)
 	}
-	return backend.Fine(skewCheck, "the server is 1.%d, torchx speaks 1.%d and needs 1.%d", server, client, oldestServer)
+	return backend.PassedCheck(skewCheck, "the server is 1.%d, torchx speaks 1.%d and needs 1.%d", server, client, oldestServer)
 }
 
-// clientMinor is x of the Kubernetes 1.x that client-go v0.x.y belongs to; 0 is not known.
+// clientMinor returns x of the Kubernetes 1.x that client-go v0.x.y belongs to, 0 if it
+// is not known.
 func clientMinor() int {
 	info, ok := debug.ReadBuildInfo()
 	if !ok {
@@ -109,8 +102,8 @@ func clientMinor() int {
 	return 0
 }
 
-// gang tells what can run replicas here; job always can.
-func (c *clinic) gang() backend.Check {
+// gang checks what can run replicas here; job always can.
+func (c *checker) gang() backend.Check {
 	var found []string
 	if c.groups.Has(kube.VolcanoJobs) {
 		found = append(found, "Volcano (gang=volcano)")
@@ -123,53 +116,46 @@ func (c *clinic) gang() backend.Check {
 	}
 	switch {
 	case len(found) == 0:
-		return backend.Warned(gangCheck, "install Volcano to have all replicas start or none; gang=auto uses what there is",
+		return backend.WarningCheck(gangCheck, "install Volcano to have all replicas start or none; gang=auto uses what there is",
 			"neither Volcano nor JobSet: apps run as Jobs (gang=job), whose replicas start one by one")
 	case !c.groups.Has(kube.VolcanoJobs):
-		return backend.Warned(gangCheck, "install Volcano to have all replicas start or none", "%s, and plain Jobs", strings.Join(found, ", "))
+		return backend.WarningCheck(gangCheck, "install Volcano to have all replicas start or none", "%s, and plain Jobs", strings.Join(found, ", "))
 	}
-	return backend.Fine(gangCheck, "%s, and plain Jobs (gang=job)", strings.Join(found, ", "))
+	return backend.PassedCheck(gangCheck, "%s, and plain Jobs (gang=job)", strings.Join(found, ", "))
 }
 
-// checkNamespace finds out whether there is the namespace; who may not look at
-// namespaces is told of their rights in it.
-func (c *clinic) checkNamespace(ctx context.Context) backend.Check {
+// checkNamespace checks that the namespace exists. Users who may not read namespaces see
+// their rights in it.
+func (c *checker) checkNamespace(ctx context.Context) backend.Check {
 	var found kube.Object
 	err := c.Get(ctx, kube.Namespaces, "", c.namespace, &found)
 	switch {
 	case errors.Is(err, kube.ErrForbidden):
-		return backend.Fine(namespaceCheck, "%s, which you may not look at; see %s", c.namespace, rightsCheck)
+		return backend.PassedCheck(namespaceCheck, "%s, which you may not look at; see %s", c.namespace, rightsCheck)
 	case err != nil:
-		return backend.Failed(namespaceCheck, "", "%v", err)
+		return backend.FailedCheck(namespaceCheck, "", "%v", err)
 	case found.DeletionTimestamp != nil:
-		return backend.Failed(namespaceCheck, "choose another by -cfg namespace=NAME", "%s is being deleted", c.namespace)
+		return backend.FailedCheck(namespaceCheck, "choose another by -cfg namespace=NAME", "%s is being deleted", c.namespace)
 	}
-	return backend.Fine(namespaceCheck, "%s, where apps go when -cfg namespace names none", c.namespace)
+	return backend.PassedCheck(namespaceCheck, "%s, where apps go when -cfg namespace names none", c.namespace)
 }
 
-// checkQueue finds out whether Volcano takes jobs in the queue.
-func (c *clinic) checkQueue(ctx context.Context) backend.Check {
+// checkQueue checks that Volcano's queue takes jobs.
+func (c *checker) checkQueue(ctx context.Context) backend.Check {
 	if !c.groups.Has(kube.VolcanoQueues) {
-		return backend.Fine(queueCheck, "none without Volcano")
+		return backend.PassedCheck(queueCheck, "none without Volcano")
 	}
 	var found kube.VolcanoQueue
 	err := c.Get(ctx, kube.VolcanoQueues, "", c.queue, &found)
 	switch {
 	case errors.Is(err, kube.ErrForbidden):
-		return backend.Fine(queueCheck, "%s, which you may not look at", c.queue)
+		return backend.PassedCheck(queueCheck, "%s, which you may not look at", c.queue)
 	case errors.Is(err, backend.ErrNotFound):
-		return backend.Failed(queueCheck, "choose one of `kubectl get queues` by -cfg queue=NAME", "Volcano has no queue %s", c.queue)
+		return backend.FailedCheck(queueCheck, "choose one of `kubectl get queues` by -cfg queue=NAME", "Volcano has no queue %s", c.queue)
 	case err != nil:
-		return backend.Failed(queueCheck, "", "%v", err)
-	case found.Status.State != "" && found.Status.State != queueOpen:
-		return backend.Failed(queueCheck, "choose another of `kubectl get queues` by -cfg queue=NAME", "queue %s is %s: it takes no jobs", c.queue, found.Status.State)
+		return backend.FailedCheck(queueCheck, "", "%v", err)
+	case found.IsClosed():
+		return backend.FailedCheck(queueCheck, "choose another of `kubectl get queues` by -cfg queue=NAME", "queue %s is %s: it takes no jobs", c.queue, found.Status.State)
 	}
-	return backend.Fine(queueCheck, "%s, where apps go when -cfg queue names none", c.queue)
-}
-
-func (r right) String() string {
-	if r.sub == "" {
-		return fmt.Sprintf("%s %s", r.verb, r.of)
-	}
-	return fmt.Sprintf("%s %s/%s", r.verb, r.of, r.sub)
+	return backend.PassedCheck(queueCheck, "%s, where apps go when -cfg queue names none", c.queue)
 }

@@ -6,6 +6,7 @@ import (
 	"sync"
 
 	"torchx/backends/kubernetes/archive"
+	"torchx/backends/kubernetes/manifest"
 	"torchx/runtime/backend"
 	"torchx/runtime/logstore"
 	"torchx/runtime/spec"
@@ -31,10 +32,10 @@ func (b *Backend) Logs(ctx context.Context, id string, r spec.Replica, o backend
 }
 
 var (
-	_ backend.Sizer     = (*Backend)(nil)
-	_ backend.LogFinder = (*Backend)(nil)
-	_ backend.LogKeeper = (*Backend)(nil)
-	_ backend.Sweeper   = (*Backend)(nil)
+	_ backend.Sizer       = (*Backend)(nil)
+	_ backend.LogFinder   = (*Backend)(nil)
+	_ backend.LogRetainer = (*Backend)(nil)
+	_ backend.Sweeper     = (*Backend)(nil)
 )
 
 // archive is that of an app's stream, "" is both; all who read its logs share one look
@@ -47,15 +48,15 @@ func (b *Backend) archive(id string, s backend.Stream) *archive.App {
 		return a
 	}
 	a := archive.New(archive.Config{
-		Backend: Name, ID: id, Dir: archive.StreamDir(archive.Dir(b.config.Home, id), s), Stream: s, Hub: hub,
+		Backend: manifest.Name, ID: id, Dir: archive.StreamDir(archive.Dir(b.config.Home, id), s), Stream: s, Hub: hub,
 		Cluster: &logCluster{b, id, s}, Positions: b.config.Positions, Warn: b.config.Warn,
 	})
 	b.logs.apps[logKey{id, s}] = a
 	return a
 }
 
-// Kept opens a log that Delete left, or one of an app that somebody else deleted.
-func (b *Backend) Kept(_ context.Context, k *backend.KeptLogs, r spec.Replica, o backend.LogOptions) (backend.LogReader, error) {
+// OpenRetainedLogs opens a log that Delete left, or one of an app that somebody else deleted.
+func (b *Backend) OpenRetainedLogs(_ context.Context, k *backend.RetainedLogs, r spec.Replica, o backend.LogOptions) (backend.LogReader, error) {
 	var err error
 	if o.Stream, err = checkStream(o.Stream); err != nil {
 		return nil, err
@@ -70,12 +71,12 @@ func (b *Backend) Kept(_ context.Context, k *backend.KeptLogs, r spec.Replica, o
 }
 
 // FindLogs looks for the archive of an app that the cluster no longer has.
-func (b *Backend) FindLogs(id string, _ backend.Config, _ string, _ []spec.RoleStatus) *backend.KeptLogs {
+func (b *Backend) FindLogs(id string, _ backend.Config, _ string, _ []spec.RoleStatus) *backend.RetainedLogs {
 	return archive.Kept(archive.Dir(b.config.Home, id))
 }
 
-// Keeps says what Delete leaves: the archive, if that is asked for and there is one.
-func (b *Backend) Keeps(_ context.Context, id string, o backend.DeleteOptions) (*backend.KeptLogs, error) {
+// RetainableLogs says what Delete leaves: the archive, if that is asked for and there is one.
+func (b *Backend) RetainableLogs(_ context.Context, id string, o backend.DeleteOptions) (*backend.RetainedLogs, error) {
 	if !o.KeepLogs {
 		return nil, nil //nolint:nilnil // none is no error
 	}

@@ -79,12 +79,12 @@ func TestStreamsAreTold(t *testing.T) {
 		t.Errorf("both streams are %q, %v", both, err)
 	}
 	// What was read is there when the app is not any more.
-	k, err := b.Keeps(t.Context(), id, backend.DeleteOptions{KeepLogs: true})
+	k, err := b.RetainableLogs(t.Context(), id, backend.DeleteOptions{KeepLogs: true})
 	if err != nil || k == nil {
 		t.Fatal(k, err)
 	}
 	k.Dir = archive.Dir(h.home, id)
-	r, err := b.Kept(t.Context(), k, spec.Replica{Role: "worker"}, backend.LogOptions{Stream: backend.Stderr, Tail: -1})
+	r, err := b.OpenRetainedLogs(t.Context(), k, spec.Replica{Role: "worker"}, backend.LogOptions{Stream: backend.Stderr, Tail: -1})
 	if err != nil {
 		t.Fatal(err)
 	}

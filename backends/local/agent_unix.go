@@ -3,7 +3,6 @@
 package local
 
 import (
-	"context"
 	"encoding/json"
 	"fmt"
 	"log"
@@ -18,18 +17,14 @@ import (
 	"torchx/runtime/spec"
 )
 
-// RunAgent is the detached process of one app; it returns the exit code.
-func RunAgent(dir string, open func(ctx context.Context, home string) (agent.Store, error)) int {
+func runAgent(dir string, open agent.StoreOpener) int {
 	return agent.Main(dir, agent.Config{NewLauncher: newLauncher, OpenStore: open})
 }
 
-// ExecLimited is what this program does when its first argument is LimitedCommand:
-// with the arguments behind it, it becomes a replica's program. It returns only when
-// that fails, with the exit code.
-func ExecLimited(args []string) (code int, err error) { return proc.ExecLimited(args) }
-
-// LimitedCommand is the hidden command of ExecLimited.
-const LimitedCommand = proc.LimitedCommand
+// hiddenCommands are the processes of this program that become replicas.
+func hiddenCommands() map[string]func([]string) (int, error) {
+	return map[string]func([]string) (int, error){proc.LimitedCommand: proc.ExecLimited}
+}
 
 func newLauncher(b agent.Bundle, m *agent.Manifest) (agent.Launcher, error) {
 	c, err := newCommands(m)

@@ -14,8 +14,8 @@ import (
 // fewWatches is what large code editors alone take: the default of small machines.
 const fewWatches = 8192
 
-func (b *Backend) systemExams() []backend.Exam {
-	return []backend.Exam{{Name: "file watches", Run: b.watchesCheck, Minor: true}}
+func (b *Backend) systemExams() []backend.Diagnostic {
+	return []backend.Diagnostic{{Name: "file watches", Run: b.watchesCheck, Minor: true}}
 }
 
 // watchesCheck tries what followers of logs sleep on.
@@ -24,18 +24,18 @@ func (b *Backend) watchesCheck(context.Context) backend.Check {
 	const late = "followers of logs look for news at intervals instead"
 	fd, err := unix.InotifyInit1(unix.IN_CLOEXEC)
 	if err != nil {
-		return backend.Warned(name, "raise fs.inotify.max_user_instances with sysctl, or end programs that hold many",
+		return backend.WarningCheck(name, "raise fs.inotify.max_user_instances with sysctl, or end programs that hold many",
 			"this user can have no more inotify instances than %d: %v; %s", inotifyLimit("max_user_instances"), err, late)
 	}
 	defer unix.Close(fd)
 	const fix = "raise fs.inotify.max_user_watches with sysctl"
 	if _, err := unix.InotifyAddWatch(fd, b.Home, unix.IN_MODIFY); err != nil {
-		return backend.Warned(name, fix, "%s cannot be watched: %v; %s", b.Home, err, late)
+		return backend.WarningCheck(name, fix, "%s cannot be watched: %v; %s", b.Home, err, late)
 	}
 	if n := inotifyLimit("max_user_watches"); n > 0 && n < fewWatches {
-		return backend.Warned(name, fix, "this user can watch %d files and folders only", n)
+		return backend.WarningCheck(name, fix, "this user can watch %d files and folders only", n)
 	}
-	return backend.Fine(name, "followers of logs wake up at once")
+	return backend.PassedCheck(name, "followers of logs wake up at once")
 }
 
 // inotifyLimit reads a limit of inotify(7), 0 if it cannot be read.

@@ -4,4 +4,4 @@ package local
 
 import "torchx/runtime/backend"
 
-func (b *Backend) systemExams() []backend.Exam { return nil }
+func (b *Backend) systemExams() []backend.Diagnostic { return nil }

@@ -33,7 +33,7 @@ func (b *Backend) Doctor(ctx context.Context) []backend.Check {
 	if found != nil {
 		checks = append(checks, kernelCheck(found), filesCheck(found), processesCheck(found))
 	}
-	return append(checks, backend.RunExams(ctx, examTime, append([]backend.Exam{
+	return append(checks, backend.RunDiagnostics(ctx, examTime, append([]backend.Diagnostic{
 		{Name: "locks", Run: b.locksCheck},
 		{Name: "dead apps", Run: b.deadCheck},
 		{Name: "gpus", Run: gpusCheck, Minor: true},
@@ -45,50 +45,50 @@ func agentCheck(found *agent.SelfTest, err error) backend.Check {
 	const name = "agent"
 	switch {
 	case err != nil:
-		return backend.Failed(name, "install torchx in a folder from which programs may be run, and allow it to start processes", "%v", err)
+		return backend.FailedCheck(name, "install torchx in a folder from which programs may be run, and allow it to start processes", "%v", err)
 	case found.Session != "":
-		return backend.Failed(name, "allow setsid(2): apps end with their terminal otherwise", "%s", found.Session)
+		return backend.FailedCheck(name, "allow setsid(2): apps end with their terminal otherwise", "%s", found.Session)
 	}
-	return backend.Fine(name, "it starts, in a session of its own")
+	return backend.PassedCheck(name, "it starts, in a session of its own")
 }
 
 func kernelCheck(found *agent.SelfTest) backend.Check {
 	const name = "kernel"
 	switch {
 	case found.Subreaper != "":
-		return backend.Failed(name, "use a kernel and a sandbox that allow prctl(PR_SET_CHILD_SUBREAPER)", "the agent cannot adopt orphans: %s", found.Subreaper)
+		return backend.FailedCheck(name, "use a kernel and a sandbox that allow prctl(PR_SET_CHILD_SUBREAPER)", "the agent cannot adopt orphans: %s", found.Subreaper)
 	case found.Pidfd != "":
-		return backend.Failed(name, "use Linux 5.3 or later and a sandbox that allows pidfd_open", "apps cannot be cancelled: %s", found.Pidfd)
+		return backend.FailedCheck(name, "use Linux 5.3 or later and a sandbox that allows pidfd_open", "apps cannot be cancelled: %s", found.Pidfd)
 	}
-	return backend.Fine(name, "orphans are adopted, signals cannot go astray")
+	return backend.PassedCheck(name, "orphans are adopted, signals cannot go astray")
 }
 
 func filesCheck(found *agent.SelfTest) backend.Check {
 	const name = "open files"
 	replicas := proc.MaxReplicas(found.OpenFiles)
 	if found.OpenFiles > 0 && replicas < fewReplicas {
-		return backend.Warned(name, "raise the hard limit: `ulimit -Hn`, LimitNOFILE= of systemd or /etc/security/limits.conf",
+		return backend.WarningCheck(name, "raise the hard limit: `ulimit -Hn`, LimitNOFILE= of systemd or /etc/security/limits.conf",
 			"%d allow only %d replicas of one app at once", found.OpenFiles, replicas)
 	}
-	return backend.Fine(name, "%d allow %d replicas of one app at once", found.OpenFiles, replicas)
+	return backend.PassedCheck(name, "%d allow %d replicas of one app at once", found.OpenFiles, replicas)
 }
 
 func processesCheck(found *agent.SelfTest) backend.Check {
 	const name = "processes"
 	switch {
 	case found.Processes == 0:
-		return backend.Fine(name, "this user has no limit of its own")
+		return backend.PassedCheck(name, "this user has no limit of its own")
 	case found.Processes < 10*fewReplicas:
-		return backend.Warned(name, "raise it: `ulimit -u`, TasksMax= of systemd or /etc/security/limits.conf", "this user may have %d only, threads included", found.Processes)
+		return backend.WarningCheck(name, "raise it: `ulimit -u`, TasksMax= of systemd or /etc/security/limits.conf", "this user may have %d only, threads included", found.Processes)
 	}
-	return backend.Fine(name, "this user may have %d, threads included", found.Processes)
+	return backend.PassedCheck(name, "this user may have %d, threads included", found.Processes)
 }
 
 func (b *Backend) locksCheck(context.Context) backend.Check {
 	if err := agent.CheckLocks(b.Home); err != nil {
-		return backend.Failed("locks", "set TORCHX_HOME to a folder on a local disk", "they do not work in the home: %v", err)
+		return backend.FailedCheck("locks", "set TORCHX_HOME to a folder on a local disk", "they do not work in the home: %v", err)
 	}
-	return backend.Fine("locks", "they work in the home")
+	return backend.PassedCheck("locks", "they work in the home")
 }
 
 func (b *Backend) deadCheck(context.Context) backend.Check {
@@ -96,15 +96,15 @@ func (b *Backend) deadCheck(context.Context) backend.Check {
 	dead, err := agent.Dead(b.Home)
 	switch {
 	case err != nil:
-		return backend.Failed(name, "allow reading it", "%v", err)
+		return backend.FailedCheck(name, "allow reading it", "%v", err)
 	case len(dead) == 0:
-		return backend.Fine(name, "no app lost its agent")
+		return backend.PassedCheck(name, "no app lost its agent")
 	}
 	shown := strings.Join(dead[:min(len(dead), 3)], ", ")
 	if len(dead) > 3 {
 		shown += ", ..."
 	}
-	return backend.Warned(name, "type `torchx list`: it ends what they left running and writes their results", "the agent died of %d: %s", len(dead), shown)
+	return backend.WarningCheck(name, "type `torchx list`: it ends what they left running and writes their results", "the agent died of %d: %s", len(dead), shown)
 }
 
 func gpusCheck(ctx context.Context) backend.Check {
@@ -112,11 +112,11 @@ func gpusCheck(ctx context.Context) backend.Check {
 	found, err := machine.GPUs(ctx)
 	switch {
 	case errors.Is(err, exec.ErrNotFound):
-		return backend.Fine(name, "no nvidia-smi, hence no NVIDIA GPU to hand out")
+		return backend.PassedCheck(name, "no nvidia-smi, hence no NVIDIA GPU to hand out")
 	case err != nil:
-		return backend.Warned(name, "run `nvidia-smi -L` to see what is wrong with the driver", "%v", err)
+		return backend.WarningCheck(name, "run `nvidia-smi -L` to see what is wrong with the driver", "%v", err)
 	}
-	return backend.Fine(name, "nvidia-smi lists %d", len(found))
+	return backend.PassedCheck(name, "nvidia-smi lists %d", len(found))
 }
 
 // pythonProgram prints versions without the seconds that `import torch` takes.
@@ -135,11 +135,11 @@ func pythonCheck(ctx context.Context) backend.Check {
 	out, err := cmd.Output()
 	switch {
 	case errors.Is(err, exec.ErrNotFound):
-		return backend.Fine(name, "no python3, which only apps in Python need")
+		return backend.PassedCheck(name, "no python3, which only apps in Python need")
 	case err != nil:
-		return backend.Warned(name, "run `python3 --version` to see what is wrong", "python3 does not work: %v", oneLine(err))
+		return backend.WarningCheck(name, "run `python3 --version` to see what is wrong", "python3 does not work: %v", oneLine(err))
 	}
-	return backend.Fine(name, "%s", strings.TrimSpace(string(out)))
+	return backend.PassedCheck(name, "%s", strings.TrimSpace(string(out)))
 }
 
 func oneLine(err error) string {

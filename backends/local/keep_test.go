@@ -13,9 +13,9 @@ import (
 	"torchx/runtime/spec"
 )
 
-func (f *fixture) kept(k *backend.KeptLogs, r spec.Replica, o backend.LogOptions) string {
+func (f *fixture) kept(k *backend.RetainedLogs, r spec.Replica, o backend.LogOptions) string {
 	f.Helper()
-	reader, err := f.b.Kept(f.ctx, k, r, o)
+	reader, err := f.b.OpenRetainedLogs(f.ctx, k, r, o)
 	if err != nil {
 		f.Fatal(err)
 	}
@@ -40,7 +40,7 @@ func TestKeptLogs(t *testing.T) {
 			o := backend.DeleteOptions{KeepLogs: true}
 			all, err := f.b.Size(f.ctx, id, backend.DeleteOptions{})
 			part, err2 := f.b.Size(f.ctx, id, o)
-			k, err3 := f.b.Keeps(f.ctx, id, o)
+			k, err3 := f.b.RetainableLogs(f.ctx, id, o)
 			if err := errors.Join(err, err2, err3); err != nil {
 				t.Fatal(err)
 			}
@@ -57,7 +57,7 @@ func TestKeptLogs(t *testing.T) {
 			if got := f.kept(k, spec.Replica{Role: "a b"}, backend.LogOptions{Tail: -1}); got != "hi\n" {
 				t.Errorf("log is %q", got)
 			}
-			if _, err := f.b.Kept(f.ctx, k, spec.Replica{Role: "a b", ID: 2}, backend.LogOptions{}); !errors.Is(err, backend.ErrNotFound) {
+			if _, err := f.b.OpenRetainedLogs(f.ctx, k, spec.Replica{Role: "a b", ID: 2}, backend.LogOptions{}); !errors.Is(err, backend.ErrNotFound) {
 				t.Errorf("a replica there is not: %v", err)
 			}
 			if _, err := f.b.Size(f.ctx, id, o); !errors.Is(err, backend.ErrNotFound) {
@@ -74,7 +74,7 @@ func TestNothingKept(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)
 	id, _ := f.run(nil, sh("a", 1, "echo hi"))
-	if k, err := f.b.Keeps(f.ctx, id, backend.DeleteOptions{}); k != nil || err != nil {
+	if k, err := f.b.RetainableLogs(f.ctx, id, backend.DeleteOptions{}); k != nil || err != nil {
 		t.Errorf("%+v, %v", k, err)
 	}
 }
@@ -87,7 +87,7 @@ func TestKeptLogsOfTheSameID(t *testing.T) {
 	for range 2 {
 		f.next = 0
 		id, _ := f.run(nil, sh("a", 1, "echo hi"))
-		k, err := f.b.Keeps(f.ctx, id, backend.DeleteOptions{KeepLogs: true})
+		k, err := f.b.RetainableLogs(f.ctx, id, backend.DeleteOptions{KeepLogs: true})
 		if err == nil {
 			err = f.b.Delete(f.ctx, id, backend.DeleteOptions{KeepLogs: true})
 		}

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"torchx/backends/bundled"
+	"torchx/backends/driver"
 	"torchx/runtime/agent"
 	"torchx/runtime/backend"
 	"torchx/runtime/spec"
@@ -41,17 +42,30 @@ type Backend struct {
 }
 
 var (
-	_ backend.Backend    = (*Backend)(nil)
-	_ backend.Waiter     = (*Backend)(nil)
-	_ backend.Prober     = (*Backend)(nil)
-	_ backend.Sweeper    = (*Backend)(nil)
-	_ backend.Rememberer = (*Backend)(nil)
-	_ backend.Queuer     = (*Backend)(nil)
-	_ backend.Terminals  = (*Backend)(nil)
-	_ backend.Sizer      = (*Backend)(nil)
-	_ backend.LogKeeper  = (*Backend)(nil)
-	_ backend.LogFinder  = (*Backend)(nil)
+	_ backend.Backend         = (*Backend)(nil)
+	_ backend.Waiter          = (*Backend)(nil)
+	_ backend.Prober          = (*Backend)(nil)
+	_ backend.Sweeper         = (*Backend)(nil)
+	_ backend.HistoryRestorer = (*Backend)(nil)
+	_ backend.Queuer          = (*Backend)(nil)
+	_ backend.TerminalOpener  = (*Backend)(nil)
+	_ backend.Sizer           = (*Backend)(nil)
+	_ backend.LogRetainer     = (*Backend)(nil)
+	_ backend.LogFinder       = (*Backend)(nil)
 )
+
+// Driver registers the backend.
+func Driver() driver.Driver {
+	return driver.Driver{
+		Name:    Name,
+		Aliases: map[string]map[string]string{"local_cwd": nil, "local_dir": {"image_type": imageDir}},
+		Open: func(e driver.Env) (backend.Backend, error) {
+			return New(Config{Home: e.Home, Exe: e.Exe})
+		},
+		RunAgent: runAgent, OwnsDir: driver.OwnsBundle(Name),
+		Commands: hiddenCommands(),
+	}
+}
 
 // New returns the backend; it touches nothing.
 func New(c Config) (*Backend, error) {
@@ -75,7 +89,7 @@ func logsOf(m *agent.Manifest) (bundled.Layout, error) {
 }
 
 // FindLogs looks below the log_dir of an app that is gone.
-func (b *Backend) FindLogs(id string, cfg backend.Config, cwd string, roles []spec.RoleStatus) *backend.KeptLogs {
+func (b *Backend) FindLogs(id string, cfg backend.Config, cwd string, roles []spec.RoleStatus) *backend.RetainedLogs {
 	dir, _ := cfg["log_dir"].(string)
 	if dir == "" {
 		return nil

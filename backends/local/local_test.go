@@ -18,8 +18,10 @@ import (
 	"golang.org/x/sys/unix"
 
 	"torchx/backends/bundled"
+	"torchx/backends/local/proc"
 	"torchx/runtime/agent"
 	"torchx/runtime/backend"
+	"torchx/runtime/history"
 	"torchx/runtime/procs"
 	"torchx/runtime/spec"
 	"torchx/state"
@@ -30,8 +32,8 @@ func TestMain(m *testing.M) {
 	if len(os.Args) > 2 && os.Args[1] == "agent" {
 		os.Exit(runTestAgent(os.Args[2]))
 	}
-	if len(os.Args) > 2 && os.Args[1] == LimitedCommand {
-		code, err := ExecLimited(os.Args[2:])
+	if len(os.Args) > 2 && os.Args[1] == proc.LimitedCommand {
+		code, err := proc.ExecLimited(os.Args[2:])
 		fmt.Fprintln(os.Stderr, err)
 		os.Exit(code)
 	}
@@ -535,7 +537,7 @@ func TestLogCheckpointsReachTheHistory(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer db.Close()
-	if err := db.Insert(f.ctx, state.App{ID: id, Backend: Name, Name: "app", State: spec.Submitted, SubmittedAt: time.Now()}); err != nil {
+	if err := db.Insert(f.ctx, history.App{AppKey: history.AppKey{ID: id, Backend: Name}, Name: "app", Outcome: history.Outcome{State: spec.Submitted}, SubmittedAt: time.Now()}); err != nil {
 		t.Fatal(err)
 	}
 	f.next--
@@ -605,7 +607,7 @@ func TestAttemptsReachTheHistory(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer db.Close()
-	if err := db.Insert(f.ctx, state.App{ID: id, Backend: Name, Name: "app", State: spec.Submitted, SubmittedAt: time.Now()}); err != nil {
+	if err := db.Insert(f.ctx, history.App{AppKey: history.AppKey{ID: id, Backend: Name}, Name: "app", Outcome: history.Outcome{State: spec.Submitted}, SubmittedAt: time.Now()}); err != nil {
 		t.Fatal(err)
 	}
 	f.run(nil, r)

@@ -88,7 +88,7 @@ func readOptions(in backend.PlanInput) (options, error) {
 		return o, backend.Errorf(backend.ErrInvalidOption, "grace_period=%v: must not be negative", o.grace)
 	}
 	if v, ok := in.Cfg["log_max_size"].(string); ok && v != "" {
-		n, err := backend.ParseSize(v)
+		n, err := parseSize(v)
 		if err != nil {
 			return o, backend.Errorf(backend.ErrInvalidOption, "log_max_size=%w", err)
 		}

@@ -22,11 +22,6 @@ func (b *Backend) OpenTerminal(context.Context, string, backend.TerminalOptions)
 	return nil, errNoProcesses
 }
 
-// LimitedCommand is the hidden command of ExecLimited.
-const LimitedCommand = "limited"
+func runAgent(string, agent.StoreOpener) int { return 1 }
 
-// ExecLimited is not possible on this system.
-func ExecLimited([]string) (code int, err error) { return 125, errNoProcesses }
-
-// RunAgent is not possible on this system.
-func RunAgent(string, func(ctx context.Context, home string) (agent.Store, error)) int { return 1 }
+func hiddenCommands() map[string]func([]string) (int, error) { return nil }

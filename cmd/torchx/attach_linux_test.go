@@ -11,6 +11,10 @@ import (
 	"testing"
 
 	"golang.org/x/sys/unix"
+
+	"torchx/cmd/internal/program"
+	"torchx/cmd/internal/ui"
+	"torchx/runtime/spec"
 )
 
 // session is a command that runs in this process, on a terminal of its own or without.
@@ -36,25 +40,25 @@ func begin(t *testing.T, home string, terminal bool, args ...string) *session {
 	exe, err := exec.LookPath("torchx")
 	must(t, err)
 	s := &session{t: t, signals: make(chan os.Signal, 4), shown: newWatched(), ended: make(chan int, 1)}
-	in := streams{strings.NewReader(""), s.shown, s.shown}
-	var program *os.File
+	in := ui.Streams{In: strings.NewReader(""), Out: s.shown, Err: s.shown}
+	var pts *os.File
 	copied := make(chan struct{})
 	if terminal {
-		program, s.screen = openTerminal(t)
-		must(t, unix.IoctlSetWinsize(int(program.Fd()), unix.TIOCSWINSZ, &unix.Winsize{Row: 24, Col: 100}))
-		in = streams{program, program, program}
+		pts, s.screen = openTerminal(t)
+		must(t, unix.IoctlSetWinsize(int(pts.Fd()), unix.TIOCSWINSZ, &unix.Winsize{Row: 24, Col: 100}))
+		in = ui.Streams{In: pts, Out: pts, Err: pts}
 		s.before = mode(t, s)
 		go s.copyScreen(copied)
 	}
-	env := environment{
-		vars: []string{"TORCHX_HOME=" + home, "HOME=" + home, "PATH=" + os.Getenv("PATH"), "TERM=xterm"},
-		dir:  filepath.Dir(home), exe: exe, signals: s.signals, registry: openBackends,
+	env := program.Environment{
+		Vars: []string{"TORCHX_HOME=" + home, "HOME=" + home, "PATH=" + os.Getenv("PATH"), "TERM=xterm"},
+		Dir:  filepath.Dir(home), Exe: exe, Signals: s.signals, Registry: program.OpenBackends,
 	}
 	go func() {
-		code := run(context.Background(), append([]string{"torchx"}, args...), in, env)
-		if program != nil {
-			s.after, _ = unix.IoctlGetTermios(int(program.Fd()), unix.TCGETS) // nil shows in the test
-			_ = program.Close()                                               // the copying ends by it
+		code := program.Run(context.Background(), append([]string{"torchx"}, args...), in, env, torchxProgram())
+		if pts != nil {
+			s.after, _ = unix.IoctlGetTermios(int(pts.Fd()), unix.TCGETS) // nil shows in the test
+			_ = pts.Close()                                               // the copying ends by it
 			// A reader that is left behind keeps the terminal open until it wakes up.
 			_, _ = s.screen.WriteString("\n")
 			<-copied
@@ -71,7 +75,7 @@ func (s *session) copyScreen(done chan<- struct{}) {
 		n, err := s.screen.Read(buf)
 		_, _ = s.shown.Write(buf[:n]) // a buffer
 		if err != nil {
-			return // EIO: the program's end is closed
+			return // EIO: the pts's end is closed
 		}
 	}
 }
@@ -85,7 +89,7 @@ func (s *session) typed(text string) {
 func detached(t *testing.T, dir string, line string) string {
 	t.Helper()
 	r := torchx(t, dir, nil, "", "run", "-d", "comps.star:two", "--first", line, "--second", "sleep 300")
-	if r.code != exitOK {
+	if r.code != program.ExitOK {
 		t.Fatalf("%+v", r)
 	}
 	handle := strings.TrimSpace(r.out)
@@ -103,15 +107,15 @@ func TestAttachOnATerminal(t *testing.T) {
 		says string
 		left string // state of the app
 	}{
-		"enter detaches":  {func(s *session) { s.typed("\n") }, exitOK, "goes on: torchx attach", "RUNNING"},
-		"d detaches":      {func(s *session) { s.typed("d\n") }, exitOK, "goes on: torchx attach", "RUNNING"},
-		"end of input":    {func(s *session) { s.typed("\x04") }, exitOK, "goes on: torchx attach", "RUNNING"},
-		"asks again":      {func(s *session) { s.typed("x\n\n") }, exitOK, "goes on: torchx attach", "RUNNING"},
-		"second Ctrl-C":   {func(s *session) { s.signals <- os.Interrupt }, exitInterrupted, "goes on: torchx attach", "RUNNING"},
-		"the hang-up":     {func(s *session) { s.signals <- syscall.SIGHUP }, exitHangup, "goes on", "RUNNING"},
-		"c cancels":       {func(s *session) { s.typed("c\n") }, exitInterrupted, ": CANCELLED", "CANCELLED"},
-		"cancel cancels":  {func(s *session) { s.typed("CANCEL\n") }, exitInterrupted, ": CANCELLED", "CANCELLED"},
-		"SIGTERM as well": {func(s *session) { s.signals <- syscall.SIGTERM }, exitInterrupted, "goes on: torchx attach", "RUNNING"},
+		"enter detaches":  {func(s *session) { s.typed("\n") }, program.ExitOK, "goes on: torchx attach", "RUNNING"},
+		"d detaches":      {func(s *session) { s.typed("d\n") }, program.ExitOK, "goes on: torchx attach", "RUNNING"},
+		"end of input":    {func(s *session) { s.typed("\x04") }, program.ExitOK, "goes on: torchx attach", "RUNNING"},
+		"asks again":      {func(s *session) { s.typed("x\n\n") }, program.ExitOK, "goes on: torchx attach", "RUNNING"},
+		"second Ctrl-C":   {func(s *session) { s.signals <- os.Interrupt }, spec.ExitCancelled, "goes on: torchx attach", "RUNNING"},
+		"the hang-up":     {func(s *session) { s.signals <- syscall.SIGHUP }, program.ExitHangup, "goes on", "RUNNING"},
+		"c cancels":       {func(s *session) { s.typed("c\n") }, spec.ExitCancelled, ": CANCELLED", "CANCELLED"},
+		"cancel cancels":  {func(s *session) { s.typed("CANCEL\n") }, spec.ExitCancelled, ": CANCELLED", "CANCELLED"},
+		"SIGTERM as well": {func(s *session) { s.signals <- syscall.SIGTERM }, spec.ExitCancelled, "goes on: torchx attach", "RUNNING"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -152,7 +156,7 @@ func TestAttachFromNow(t *testing.T) {
 	}
 	for _, one := range []*session{s, all, seen} {
 		one.signals <- os.Interrupt
-		if code := <-one.ended; code != exitInterrupted {
+		if code := <-one.ended; code != spec.ExitCancelled {
 			t.Errorf("exit code %d", code)
 		}
 	}
@@ -175,11 +179,11 @@ func TestAttachEndsWhileAsking(t *testing.T) {
 	s.shown.waitFor("after")
 	s.signals <- os.Interrupt
 	s.shown.waitFor("d detach from it (default): ")
-	if r := torchx(t, dir, nil, "", "cancel", "--wait", handle); r.code != exitOK {
+	if r := torchx(t, dir, nil, "", "cancel", "--wait", handle); r.code != program.ExitOK {
 		t.Fatalf("%+v", r)
 	}
 	s.typed("d\n")
-	if code := <-s.ended; code != exitInterrupted || !strings.Contains(s.shown.String(), ": CANCELLED") {
+	if code := <-s.ended; code != spec.ExitCancelled || !strings.Contains(s.shown.String(), ": CANCELLED") {
 		t.Errorf("exit code %d: %q", code, s.shown)
 	}
 	if strings.Contains(s.shown.String(), "goes on") {

@@ -7,6 +7,9 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"torchx/cmd/internal/program"
+	"torchx/runtime/spec"
 )
 
 // badInput is one command line that must end in one clear line.
@@ -21,22 +24,22 @@ type badInput struct {
 // differentCodes are the cases that end with another exit code than in TorchX.
 var differentCodes = map[string]int{
 	// Right with us.
-	"list_local":            exitOK, // a history
-	"mount_permissions_key": exitOK, // documented by TorchX, refused by its parser
+	"list_local":            program.ExitOK, // a history
+	"mount_permissions_key": program.ExitOK, // documented by TorchX, refused by its parser
 	// A dry run contacts and builds nothing.
-	"docker_workspace_no_image": exitOK,
+	"docker_workspace_no_image": program.ExitOK,
 	// Arguments of a component that cannot be read are usage errors here.
-	"bad_dict_equals_in_value": exitUsage,
-	"bad_list_int":             exitUsage,
-	"missing_required_arg":     exitUsage,
+	"bad_dict_equals_in_value": program.ExitUsage,
+	"bad_list_int":             program.ExitUsage,
+	"missing_required_arg":     program.ExitUsage,
 	// The queue has a default, and a retry policy that a cluster does not have is a warning.
-	"k8s_missing_queue":     exitOK,
-	"k8s_role_retry_policy": exitOK,
+	"k8s_missing_queue":     program.ExitOK,
+	"k8s_role_retry_policy": program.ExitOK,
 	// A flag given twice is a usage error, and so is an unknown command.
-	"repeated_run_flag": exitUsage,
-	"tracker_none":      exitUsage,
+	"repeated_run_flag": program.ExitUsage,
+	"tracker_none":      program.ExitUsage,
 	// The code of the shell for a program that is not there.
-	"local_run_cmd_not_found": exitNotFound,
+	"local_run_cmd_not_found": spec.ExitNotFound,
 }
 
 // elsewhere are the backends that these tests do without: naming one that is
@@ -46,10 +49,10 @@ var elsewhere = []string{"slurm"}
 func (b badInput) want() int {
 	for i, arg := range b.Argv {
 		if slices.Contains(elsewhere, arg) && i > 0 && b.Argv[i-1] == "-s" {
-			return exitUsage
+			return program.ExitUsage
 		}
 		if strings.HasPrefix(arg, "local_docker://") {
-			return exitError
+			return program.ExitError
 		}
 	}
 	if code, ok := differentCodes[b.Name]; ok {
@@ -94,7 +97,7 @@ func (b badInput) check(t *testing.T) {
 	if got.code != code {
 		t.Errorf("exit code %d, want %d", got.code, code)
 	}
-	if code != exitOK {
+	if code != program.ExitOK {
 		oneClearLine(t, got)
 	}
 }

@@ -4,6 +4,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"torchx/cmd/internal/program"
 )
 
 // starFolders have the Starlark files of this project.
@@ -16,7 +18,7 @@ func TestBuiltinComponents(t *testing.T) {
 	root, err := filepath.Abs("../..")
 	must(t, err)
 	r := torchx(t, root, nil, "", "component", "test", "-cover", "components")
-	if r.code != exitOK || !strings.HasSuffix(r.out, "coverage: 100.0% of statements\n") {
+	if r.code != program.ExitOK || !strings.HasSuffix(r.out, "coverage: 100.0% of statements\n") {
 		t.Errorf("exit code %d\n%s%s", r.code, r.out, r.err)
 	}
 }
@@ -26,7 +28,7 @@ func TestBuiltinComponentsAreTidy(t *testing.T) {
 	root, err := filepath.Abs("../..")
 	must(t, err)
 	for _, args := range [][]string{{"component", "lint"}, {"component", "fmt", "--check"}} {
-		if r := torchx(t, root, nil, "", append(args, starFolders...)...); r.code != exitOK {
+		if r := torchx(t, root, nil, "", append(args, starFolders...)...); r.code != program.ExitOK {
 			t.Errorf("%q: exit code %d\n%s%s", args, r.code, r.out, r.err)
 		}
 	}

@@ -7,14 +7,17 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"torchx/cmd/internal/complete"
+	"torchx/cmd/internal/program"
 )
 
 // completions are the words that the hidden command offers for a line, the last
 // one being at the cursor; explanations are left out.
 func completions(t *testing.T, dir string, words ...string) []string {
 	t.Helper()
-	r := torchx(t, dir, nil, "", append([]string{completeCommand, "torchx"}, words...)...)
-	if r.code != exitOK || r.err != "" {
+	r := torchx(t, dir, nil, "", append([]string{complete.CompleteCommand, "torchx"}, words...)...)
+	if r.code != program.ExitOK || r.err != "" {
 		t.Errorf("%q: exit code %d, stderr %q", words, r.code, r.err)
 	}
 	var out []string
@@ -150,7 +153,7 @@ func TestCompleteHandles(t *testing.T) {
 	ids := []string{}
 	for _, args := range [][]string{{"run", "comps.star:two", "--first", "true", "--second", "true"}, {"run", "-d", "utils.sh", "sleep", "300"}} {
 		r := torchx(t, dir, nil, "", args...)
-		if r.code != exitOK {
+		if r.code != program.ExitOK {
 			t.Fatalf("%+v", r)
 		}
 		handle := strings.TrimSpace(r.out)

@@ -8,6 +8,8 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+
+	"torchx/cmd/internal/program"
 )
 
 // marker is what no component may bring to light.
@@ -58,7 +60,7 @@ func TestComponentStaysInItsRoot(t *testing.T) {
 		t.Run(ref, func(t *testing.T) {
 			t.Parallel()
 			got := torchx(t, dir, nil, stdin, "run", "--dryrun", "--json", ref)
-			if got.code != exitError || got.out != "" {
+			if got.code != program.ExitError || got.out != "" {
 				t.Errorf("exit code %d, stdout %q", got.code, got.out)
 			}
 			if strings.Contains(got.err, marker) {
@@ -67,7 +69,7 @@ func TestComponentStaysInItsRoot(t *testing.T) {
 			oneClearLine(t, got)
 		})
 	}
-	if got := torchx(t, dir, nil, "", "run", "--dryrun", "--json", "good.star:c"); got.code != exitOK || !strings.Contains(got.out, "inner") {
+	if got := torchx(t, dir, nil, "", "run", "--dryrun", "--json", "good.star:c"); got.code != program.ExitOK || !strings.Contains(got.out, "inner") {
 		t.Errorf("a file inside the root is refused: %d\n%s", got.code, got.err)
 	}
 }
@@ -89,7 +91,7 @@ func TestComponentCannotRunAnything(t *testing.T) {
 				"roles = [specs.Role(name = \"r\", image = \"i\", entrypoint = \"true\")])\n"
 			must(t, os.WriteFile(filepath.Join(dir, "x.star"), []byte(text), 0o600))
 			got := torchx(t, dir, nil, "touch ran", "run", "--dryrun", "--json", "x.star:c")
-			if got.code != exitError {
+			if got.code != program.ExitError {
 				t.Errorf("exit code %d: %s", got.code, got.out)
 			}
 			oneClearLine(t, got)
@@ -98,7 +100,7 @@ func TestComponentCannotRunAnything(t *testing.T) {
 	}
 	// Arguments that a shell would run stay what they are.
 	got := torchx(t, dir, nil, "", "run", "--dryrun", "--json", "utils.echo", "--msg", "$(touch ran) `touch ran`; touch ran")
-	if got.code != exitOK || !strings.Contains(got.out, "$(touch ran) `touch ran`; touch ran") {
+	if got.code != program.ExitOK || !strings.Contains(got.out, "$(touch ran) `touch ran`; touch ran") {
 		t.Errorf("exit code %d: %s", got.code, got.out)
 	}
 	if _, err := os.Lstat(filepath.Join(dir, "ran")); err == nil {

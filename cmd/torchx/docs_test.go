@@ -3,6 +3,8 @@ package main
 import (
 	"path/filepath"
 	"testing"
+
+	"torchx/cmd/internal/program"
 )
 
 // TestBuiltinPages: docs/components says what the built-in components say.
@@ -11,7 +13,7 @@ func TestBuiltinPages(t *testing.T) {
 	root, err := filepath.Abs("../..")
 	must(t, err)
 	vars := []string{"TORCHX_HOME=" + t.TempDir(), "TORCHXCONFIG="}
-	if r := torchx(t, root, vars, "", "component", "doc", "--check", "-o", "docs/components", "--title", "Built-in components", "components"); r.code != exitOK {
+	if r := torchx(t, root, vars, "", "component", "doc", "--check", "-o", "docs/components", "--title", "Built-in components", "components"); r.code != program.ExitOK {
 		t.Errorf("make docs makes it anew:\n%s", r.err)
 	}
 }

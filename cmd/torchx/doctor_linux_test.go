@@ -9,6 +9,8 @@ import (
 	"testing"
 	"time"
 
+	"torchx/cmd/internal/doctor"
+	"torchx/cmd/internal/program"
 	"torchx/runtime/backend"
 )
 
@@ -18,7 +20,7 @@ func TestDoctorFindsDeadApps(t *testing.T) {
 	t.Parallel()
 	dir := tempDir(t)
 	r := torchx(t, dir, nil, "", "run", "-d", "utils.sh", "sleep", "300")
-	if r.code != exitOK {
+	if r.code != program.ExitOK {
 		t.Fatalf("%+v", r)
 	}
 	handle := strings.TrimSpace(r.out)
@@ -50,7 +52,7 @@ func TestDoctorFindsDeadApps(t *testing.T) {
 func deadApps(t *testing.T, dir string) backend.Check {
 	t.Helper()
 	r := torchx(t, dir, nil, "", "doctor", "--json")
-	var found []examination
+	var found []doctor.Examination
 	if err := json.Unmarshal([]byte(r.out), &found); err != nil || len(found) < 2 || found[0].Name != "home" || found[1].Name != "local" {
 		t.Fatalf("%+v: %v", r, err)
 	}

@@ -5,6 +5,8 @@ package main
 import (
 	"strings"
 	"testing"
+
+	"torchx/cmd/internal/program"
 )
 
 // TestHandleOfAnotherBackend: bundles of all backends are in one folder, but the
@@ -16,7 +18,7 @@ func TestHandleOfAnotherBackend(t *testing.T) {
 	t.Cleanup(func() { torchx(t, dir, nil, "", "delete", local) })
 	wrong := strings.Replace(local, "local://", "docker://", 1)
 	for _, command := range []string{"status", "log", "cancel", "delete"} {
-		if r := torchx(t, dir, []string{"DOCKER_HOST=" + noEngine}, "", command, wrong); r.code != exitError {
+		if r := torchx(t, dir, []string{"DOCKER_HOST=" + noEngine}, "", command, wrong); r.code != program.ExitError {
 			t.Errorf("%s: %+v", command, r)
 		}
 	}

@@ -6,12 +6,15 @@ import (
 	"unicode/utf8"
 
 	"github.com/urfave/cli/v2"
+
+	"torchx/cmd/internal/program"
+	"torchx/cmd/internal/ui"
 )
 
 // No help is wider than a small screen, but for what cannot be broken.
 func TestHelpFitsTheScreen(t *testing.T) {
 	t.Parallel()
-	app := (&tool{}).commandLine()
+	app := program.NewFactory(ui.Streams{}, program.Environment{}, torchxProgram(), nil).CommandLine()
 	helpFits(t, app, "", app.Commands)
 }
 
@@ -22,7 +25,7 @@ func helpFits(t *testing.T, app *cli.App, group string, commands []*cli.Command)
 			continue
 		}
 		name := group + c.Name
-		text := helpText(app, name, 80)
+		text := program.HelpText(app, name, 80)
 		if rest, ok := strings.CutPrefix(text, "usage: torchx "+name); !ok || rest[0] != ' ' && rest[0] != '\n' {
 			t.Errorf("help of %s: %.60q", name, text)
 		}
@@ -32,14 +35,5 @@ func helpFits(t *testing.T, app *cli.App, group string, commands []*cli.Command)
 			}
 		}
 		helpFits(t, app, name+" ", c.Subcommands)
-	}
-}
-
-func TestUsageLines(t *testing.T) {
-	t.Parallel()
-	got := usageLines("usage: torchx x ", "A [-b B] [--long-one VALUE] -c", 30)
-	want := "usage: torchx x A [-b B]\n                [--long-one VALUE]\n                -c\n"
-	if got != want {
-		t.Errorf("got\n%swant\n%s", got, want)
 	}
 }

@@ -8,68 +8,60 @@ import (
 	"context"
 	"fmt"
 	"os"
-	"os/signal"
-	"syscall"
+
+	"github.com/urfave/cli/v2"
 
 	"torchx/backends/all"
-	"torchx/runtime/backend"
+	"torchx/cmd/internal/app"
+	"torchx/cmd/internal/complete"
+	"torchx/cmd/internal/component"
+	"torchx/cmd/internal/config"
+	"torchx/cmd/internal/diff"
+	"torchx/cmd/internal/doctor"
+	"torchx/cmd/internal/lib"
+	"torchx/cmd/internal/program"
+	"torchx/cmd/internal/run"
+	"torchx/cmd/internal/ui"
 )
 
 func main() {
 	becomeLimited(os.Args)
-	collectLate()
-	ownUmask()
-	os.Exit(run(context.Background(), os.Args, streams{os.Stdin, os.Stdout, os.Stderr}, processEnv()))
+	program.CollectLate()
+	program.OwnUmask()
+	os.Exit(program.Run(context.Background(), os.Args, ui.Streams{In: os.Stdin, Out: os.Stdout, Err: os.Stderr}, program.ProcessEnv(), torchxProgram()))
 }
 
 // becomeLimited turns this process into a replica's program with limits, if it was
 // started for that; first of all, so that the program finds its signals as they were.
 func becomeLimited(args []string) {
-	if len(args) < 2 || args[1] != all.LimitedCommand {
+	if len(args) < 2 {
 		return
 	}
-	code, err := all.ExecLimited(args[2:])
+	command := all.Command(args[1])
+	if command == nil {
+		return
+	}
+	code, err := command(args[2:])
 	fmt.Fprintln(os.Stderr, "torchx:", err)
 	os.Exit(code)
 }
 
-// environment is what a command sees of the process around it; tests make their own.
-type environment struct {
-	vars    []string // "K=V"
-	dir     string   // the working folder, absolute
-	exe     string   // this program, for detached agents
-	signals <-chan os.Signal
-	// registry opens the backends of one TORCHX_HOME.
-	registry func(all.Config) *backend.Registry
-}
-
-func processEnv() environment {
-	dir, err := os.Getwd()
-	if err != nil {
-		dir = "." // a deleted folder: what needs it says so
+// torchxProgram lists every command.
+func torchxProgram() program.Definition {
+	return program.Definition{
+		Commands: func(t *program.Factory) []*cli.Command {
+			return []*cli.Command{
+				run.NewRun(t), run.NewRerun(t), run.NewSubmit(t), app.NewStatus(t), app.NewList(t), app.NewLog(t),
+				app.NewDescribe(t), app.NewEvents(t), app.NewAttach(t), app.NewTop(t), app.NewWait(t), app.NewCancel(t), app.NewDelete(t), app.NewPrune(t),
+				component.NewComponent(t), lib.NewLib(t), component.NewMigrate(t), component.NewLsp(t), diff.NewDiff(t),
+				component.NewBuiltins(t), config.NewRunopts(t), config.NewConfigure(t), config.NewConfig(t), doctor.NewDoctor(t), complete.NewCompletion(t), t.NewVersion(),
+			}
+		},
+		Hidden: map[string]func(context.Context, *program.Factory, []string) error{
+			complete.CompleteCommand: func(ctx context.Context, t *program.Factory, args []string) error {
+				return complete.Complete(ctx, t, args)
+			},
+			component.TestWorkerCommand: func(ctx context.Context, t *program.Factory, _ []string) error { return component.TestWorker(ctx, t) },
+		},
 	}
-	exe, err := os.Executable()
-	if err != nil {
-		exe = os.Args[0]
-	}
-	return environment{
-		vars: os.Environ(), dir: dir, exe: exe, signals: listen(), registry: openBackends,
-	}
-}
-
-func openBackends(c all.Config) *backend.Registry { return all.New(c) }
-
-// listen asks for the signals that end a command. SIGPIPE is asked for so that
-// a closed pipe is an error to handle rather than a silent death; it is not
-// ignored, because children would inherit that. A hang-up that is ignored
-// (nohup) stays ignored.
-func listen() <-chan os.Signal {
-	c := make(chan os.Signal, 8)
-	wanted := []os.Signal{os.Interrupt, syscall.SIGTERM}
-	if !signal.Ignored(syscall.SIGHUP) {
-		wanted = append(wanted, syscall.SIGHUP)
-	}
-	signal.Notify(c, wanted...)
-	signal.Notify(make(chan os.Signal, 1), syscall.SIGPIPE)
-	return c
 }

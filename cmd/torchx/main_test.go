@@ -14,6 +14,9 @@ import (
 	"time"
 
 	"github.com/rogpeppe/go-internal/testscript"
+
+	"torchx/cmd/internal/program"
+	"torchx/cmd/internal/ui"
 )
 
 // noEngine is where these tests look for a Docker Engine: what is on the machine
@@ -80,13 +83,13 @@ func torchx(t *testing.T, dir string, vars []string, stdin string, args ...strin
 	exe, err := exec.LookPath("torchx")
 	must(t, err)
 	var out, errs bytes.Buffer
-	env := environment{
-		vars: append([]string{
+	env := program.Environment{
+		Vars: append([]string{
 			"TORCHX_HOME=" + filepath.Join(dir, "home"), "HOME=" + dir, "PATH=" + os.Getenv("PATH"),
 		}, vars...),
-		dir: dir, exe: exe, signals: make(chan os.Signal), registry: openBackends,
+		Dir: dir, Exe: exe, Signals: make(chan os.Signal), Registry: program.OpenBackends,
 	}
-	code := run(context.Background(), append([]string{"torchx"}, args...), streams{strings.NewReader(stdin), &out, &errs}, env)
+	code := program.Run(context.Background(), append([]string{"torchx"}, args...), ui.Streams{In: strings.NewReader(stdin), Out: &out, Err: &errs}, env, torchxProgram())
 	return result{code, out.String(), errs.String()}
 }
 
@@ -123,4 +126,11 @@ func caseDir(t *testing.T) string {
 		must(t, os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600))
 	}
 	return dir
+}
+
+func must(t *testing.T, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
 }

@@ -6,6 +6,9 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+
+	"torchx/cmd/internal/program"
+	"torchx/runtime/spec"
 )
 
 func TestPruneAsks(t *testing.T) {
@@ -16,12 +19,12 @@ func TestPruneAsks(t *testing.T) {
 		says string
 		left bool
 	}{
-		"yes":         {func(s *session) { s.typed("y\n") }, exitOK, "removed 1 app, ", false},
-		"the word":    {func(s *session) { s.typed(" YES \n") }, exitOK, "removed 1 app, ", false},
-		"no":          {func(s *session) { s.typed("n\n") }, exitError, "nothing is removed", true},
-		"by default":  {func(s *session) { s.typed("\n") }, exitError, "nothing is removed", true},
-		"end of text": {func(s *session) { s.typed("\x04") }, exitError, "nothing is removed", true},
-		"Ctrl-C":      {func(s *session) { s.signals <- os.Interrupt }, exitInterrupted, "interrupted", true},
+		"yes":         {func(s *session) { s.typed("y\n") }, program.ExitOK, "removed 1 app, ", false},
+		"the word":    {func(s *session) { s.typed(" YES \n") }, program.ExitOK, "removed 1 app, ", false},
+		"no":          {func(s *session) { s.typed("n\n") }, program.ExitError, "nothing is removed", true},
+		"by default":  {func(s *session) { s.typed("\n") }, program.ExitError, "nothing is removed", true},
+		"end of text": {func(s *session) { s.typed("\x04") }, program.ExitError, "nothing is removed", true},
+		"Ctrl-C":      {func(s *session) { s.signals <- os.Interrupt }, spec.ExitCancelled, "interrupted", true},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -38,7 +41,7 @@ func TestPruneAsks(t *testing.T) {
 			if !strings.Contains(s.shown.String(), handle) || !strings.Contains(s.shown.String(), c.says) {
 				t.Errorf("no %q in %q", c.says, s.shown)
 			}
-			if r := torchx(t, dir, nil, "", "status", handle); (r.code == exitOK) != c.left {
+			if r := torchx(t, dir, nil, "", "status", handle); (r.code == program.ExitOK) != c.left {
 				t.Errorf("status: %+v", r)
 			}
 		})
@@ -54,7 +57,7 @@ func TestLogNewFollowsAndGoesOn(t *testing.T) {
 	s := begin(t, home, false, "log", "--new", "-t", handle+"/a/0")
 	s.shown.waitFor("one\ntwo")
 	s.signals <- syscall.SIGINT
-	if code := <-s.ended; code != exitInterrupted {
+	if code := <-s.ended; code != spec.ExitCancelled {
 		t.Errorf("exit code %d", code)
 	}
 	if got := torchx(t, dir, nil, "", "log", "--new", handle+"/a/0"); got.out != "" {
@@ -85,7 +88,7 @@ func TestLogNewWithoutHistory(t *testing.T) {
 	must(t, os.Mkdir(db, 0o700))
 	for range 2 {
 		r := torchx(t, dir, nil, "", "log", "--new", handle)
-		if r.code != exitOK || r.out != "echo/0 hello world\n" || strings.Count(r.err, "everything is printed") != 1 {
+		if r.code != program.ExitOK || r.out != "echo/0 hello world\n" || strings.Count(r.err, "everything is printed") != 1 {
 			t.Errorf("%+v", r)
 		}
 	}

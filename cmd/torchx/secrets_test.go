@@ -5,6 +5,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"torchx/cmd/internal/program"
 )
 
 // secretComponent puts a secret wherever an app has place for one.
@@ -64,7 +66,7 @@ func TestDescribeHidesSecrets(t *testing.T) {
 	t.Parallel()
 	dir := secretDir(t)
 	vars := []string{"TORCHX_SECRETS=team_id"}
-	if got := torchx(t, dir, vars, "", runSecret("-d")...); got.code != exitOK || strings.Contains(got.err, "sesame") {
+	if got := torchx(t, dir, vars, "", runSecret("-d")...); got.code != program.ExitOK || strings.Contains(got.err, "sesame") {
 		t.Fatalf("exit code %d: %s", got.code, got.err)
 	}
 	t.Cleanup(func() { torchx(t, dir, vars, "", "delete", "-") })
@@ -79,7 +81,7 @@ func TestBadSecretPattern(t *testing.T) {
 	t.Parallel()
 	dir := secretDir(t)
 	got := torchx(t, dir, []string{"TORCHX_SECRETS=*"}, "", "run", "--dryrun", "s.star:c")
-	if got.code != exitError || !strings.Contains(got.err, `$TORCHX_SECRETS: invalid pattern "*"`) || strings.Contains(got.out, "sesame") {
+	if got.code != program.ExitError || !strings.Contains(got.err, `$TORCHX_SECRETS: invalid pattern "*"`) || strings.Contains(got.out, "sesame") {
 		t.Errorf("exit code %d: %s%s", got.code, got.out, got.err)
 	}
 	oneClearLine(t, got)
@@ -96,7 +98,7 @@ func TestErrorsHideSecrets(t *testing.T) {
 		{"submit", "https://u:sesame@host"},
 	} {
 		got := torchx(t, dir, nil, "", args...)
-		if got.code == exitOK || strings.Contains(got.out+got.err, "sesame") {
+		if got.code == program.ExitOK || strings.Contains(got.out+got.err, "sesame") {
 			t.Errorf("%q: exit code %d: %s%s", args, got.code, got.out, got.err)
 		}
 		if shown := torchx(t, dir, nil, "", append([]string{"--show-secrets"}, args...)...); shown.code != got.code {

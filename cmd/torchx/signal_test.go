@@ -15,6 +15,9 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"torchx/cmd/internal/program"
+	"torchx/runtime/spec"
 )
 
 // foreground is a `torchx run` that goes on in a process of its own.
@@ -104,7 +107,7 @@ func TestInterruptCancels(t *testing.T) {
 	for _, s := range []syscall.Signal{syscall.SIGINT, syscall.SIGTERM} {
 		f := start(t, `trap "echo bye; exit 0" TERM; echo ready; while :; do sleep 0.05; done`)
 		f.signal(s)
-		if code := f.wait(); code != exitInterrupted {
+		if code := f.wait(); code != spec.ExitCancelled {
 			t.Errorf("%v: exit code %d", s, code)
 		}
 		for _, want := range []string{"cancelling " + f.handle, "a/0 bye\n", f.handle + ": CANCELLED"} {
@@ -122,7 +125,7 @@ func TestSecondInterruptKills(t *testing.T) {
 	f.signal(syscall.SIGINT)
 	f.err.waitFor("cancelling")
 	f.signal(syscall.SIGINT)
-	if code := f.wait(); code != exitInterrupted {
+	if code := f.wait(); code != spec.ExitCancelled {
 		t.Errorf("exit code %d", code)
 	}
 	if took := time.Since(begun); took > 20*time.Second {
@@ -139,7 +142,7 @@ func TestHangupLeavesTheAppRunning(t *testing.T) {
 	signal.Notify(make(chan os.Signal, 1), syscall.SIGHUP)
 	f := start(t, "echo ready; sleep 300")
 	f.signal(syscall.SIGHUP)
-	if code := f.wait(); code != exitHangup {
+	if code := f.wait(); code != program.ExitHangup {
 		t.Errorf("exit code %d", code)
 	}
 	if !strings.Contains(f.err.String(), "torchx log -t "+f.handle) {

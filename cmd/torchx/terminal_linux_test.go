@@ -8,11 +8,14 @@ import (
 	"testing"
 
 	"golang.org/x/sys/unix"
+
+	"torchx/cmd/internal/program"
+	"torchx/cmd/internal/ui"
 )
 
 // openTerminal returns both ends of a pseudo-terminal: what programs see, and
 // where what they write comes out.
-func openTerminal(t *testing.T) (program, screen *os.File) {
+func openTerminal(t *testing.T) (pts, screen *os.File) {
 	t.Helper()
 	screen, err := os.OpenFile("/dev/ptmx", os.O_RDWR, 0)
 	must(t, err)
@@ -20,9 +23,9 @@ func openTerminal(t *testing.T) (program, screen *os.File) {
 	must(t, unix.IoctlSetPointerInt(int(screen.Fd()), unix.TIOCSPTLCK, 0))
 	n, err := unix.IoctlGetInt(int(screen.Fd()), unix.TIOCGPTN)
 	must(t, err)
-	program, err = os.OpenFile(fmt.Sprintf("/dev/pts/%d", n), os.O_RDWR|unix.O_NOCTTY, 0)
+	pts, err = os.OpenFile(fmt.Sprintf("/dev/pts/%d", n), os.O_RDWR|unix.O_NOCTTY, 0)
 	must(t, err)
-	return program, screen
+	return pts, screen
 }
 
 func TestColoursOnATerminalOnly(t *testing.T) {
@@ -50,8 +53,8 @@ func TestColoursOnATerminalOnly(t *testing.T) {
 // onTerminal returns what a command shows on a terminal.
 func onTerminal(t *testing.T, vars, args []string) string {
 	t.Helper()
-	program, screen := openTerminal(t)
-	env := environment{vars: append([]string{"HOME=" + t.TempDir()}, vars...), dir: t.TempDir(), registry: openBackends}
+	pts, screen := openTerminal(t)
+	env := program.Environment{Vars: append([]string{"HOME=" + t.TempDir()}, vars...), Dir: t.TempDir(), Registry: program.OpenBackends}
 	shown := make(chan string)
 	go func() {
 		var b strings.Builder
@@ -59,15 +62,15 @@ func onTerminal(t *testing.T, vars, args []string) string {
 		for {
 			n, err := screen.Read(buf)
 			b.Write(buf[:n])
-			if err != nil { // EIO: the program's end is closed
+			if err != nil { // EIO: the pts's end is closed
 				shown <- b.String()
 				return
 			}
 		}
 	}()
-	code := run(context.Background(), append([]string{"torchx"}, args...), streams{program, program, program}, env)
-	must(t, program.Close())
-	if code != exitOK {
+	code := program.Run(context.Background(), append([]string{"torchx"}, args...), ui.Streams{In: pts, Out: pts, Err: pts}, env, torchxProgram())
+	must(t, pts.Close())
+	if code != program.ExitOK {
 		t.Errorf("%v: exit code %d", args, code)
 	}
 	return <-shown

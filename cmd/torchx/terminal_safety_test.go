@@ -5,6 +5,9 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"torchx/cmd/internal/program"
+	"torchx/cmd/internal/ui"
 )
 
 // drive is text that would clear a screen, ring, and turn the reading direction.
@@ -78,7 +81,7 @@ func TestTypedTextCannotDriveTheTerminal(t *testing.T) {
 		{"run", "file" + drive + ".star:c"},
 	} {
 		got := torchx(t, dir, nil, "", args...)
-		if got.code == exitOK {
+		if got.code == program.ExitOK {
 			t.Errorf("%q: exit code 0", args)
 		}
 		undriven(t, strings.Join(args, " "), got.out, got.err)
@@ -144,7 +147,7 @@ func TestCleanStyled(t *testing.T) {
 	t.Parallel()
 	in := "\x1b[1mUsage:\x1b[0m a\x1b[2J\n\x1b[32m--b\x1b[0m \a\x1b[31m"
 	want := "\x1b[1mUsage:\x1b[0m a\\x1b[2J\n\x1b[32m--b\x1b[0m \\a\\x1b[31m"
-	if got := cleanStyled(in); got != want {
+	if got := ui.CleanStyled(in); got != want {
 		t.Errorf("got %q, want %q", got, want)
 	}
 }

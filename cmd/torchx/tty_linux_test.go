@@ -14,8 +14,10 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"torchx/cmd/internal/program"
 	"torchx/runtime/agent"
 	"torchx/runtime/procs"
+	"torchx/runtime/spec"
 )
 
 // onTTY starts an app on a terminal of its own.
@@ -81,7 +83,7 @@ func TestTTYSession(t *testing.T) {
 	s.shown.waitFor("a\rb\x1b[1m\r\n")
 	s.typed("\x10")
 	s.typed("\x11")
-	s.end(exitOK, "goes on: torchx attach --tty local://torchx/sh-")
+	s.end(program.ExitOK, "goes on: torchx attach --tty local://torchx/sh-")
 	if !strings.Contains(s.shown.String(), strings.TrimSuffix(ttyLog(t, dir), "> ")) {
 		t.Errorf("shown %q, in the log %q", s.shown, ttyLog(t, dir))
 	}
@@ -109,10 +111,10 @@ func TestTTYSignals(t *testing.T) {
 		code   int
 		left   string
 	}{
-		"run and SIGHUP":     {false, syscall.SIGHUP, exitHangup, "RUNNING"},
-		"run and SIGTERM":    {false, syscall.SIGTERM, exitInterrupted, "CANCELLED"},
-		"attach and SIGHUP":  {true, syscall.SIGHUP, exitHangup, "RUNNING"},
-		"attach and SIGTERM": {true, syscall.SIGTERM, exitInterrupted, "RUNNING"},
+		"run and SIGHUP":     {false, syscall.SIGHUP, program.ExitHangup, "RUNNING"},
+		"run and SIGTERM":    {false, syscall.SIGTERM, spec.ExitCancelled, "CANCELLED"},
+		"attach and SIGHUP":  {true, syscall.SIGHUP, program.ExitHangup, "RUNNING"},
+		"attach and SIGTERM": {true, syscall.SIGTERM, spec.ExitCancelled, "RUNNING"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -121,7 +123,7 @@ func TestTTYSignals(t *testing.T) {
 			s.shown.waitFor("ready")
 			if c.attach {
 				s.typed("\x10\x11")
-				s.end(exitOK, "goes on")
+				s.end(program.ExitOK, "goes on")
 				s = begin(t, filepath.Join(dir, "home"), true, "attach", "--tty", "-")
 				s.shown.waitFor("ready")
 			}
@@ -147,7 +149,7 @@ func TestTTYAgentKilled(t *testing.T) {
 	must(t, err)
 	leader := st.Roles[0].Replicas[0].PID
 	must(t, syscall.Kill(agentOf(t, bundles[0]), syscall.SIGKILL))
-	s.end(exitSupervise, "agent died")
+	s.end(spec.ExitNotStarted, "agent died")
 	for _, p := range procs.List() {
 		if p.Session == leader && !p.Zombie {
 			t.Errorf("%+v is left", p)
@@ -170,7 +172,7 @@ func TestTTYWithoutTerminal(t *testing.T) {
 			t.Parallel()
 			dir := caseDir(t)
 			r := torchx(t, dir, nil, c.stdin, "run", "--tty", "utils.sh", "-c", c.line)
-			if r.code != exitOK || !strings.Contains(r.err, c.shows) || strings.Count(r.out, "\n") != 1 {
+			if r.code != program.ExitOK || !strings.Contains(r.err, c.shows) || strings.Count(r.out, "\n") != 1 {
 				t.Errorf("%+v", r)
 			}
 		})
@@ -192,7 +194,7 @@ func TestTTYLargeInput(t *testing.T) {
 	handle := strings.TrimSpace(torchx(t, dir, nil, "", "run", "--tty", "-d", "utils.sh", "-c", line).out)
 	begin(t, filepath.Join(dir, "home"), false, "log", "-t", handle+"/sh/0").shown.waitFor("prepared")
 	r := torchx(t, dir, nil, string(data), "attach", "--tty", "-")
-	if want := hex.EncodeToString(sum[:]); r.code != exitOK || !strings.Contains(r.out, want) {
+	if want := hex.EncodeToString(sum[:]); r.code != program.ExitOK || !strings.Contains(r.out, want) {
 		t.Errorf("%+v, want %s", r, want)
 	}
 }
@@ -203,7 +205,7 @@ func TestTTYFlood(t *testing.T) {
 	const size = 30 << 20
 	dir := caseDir(t)
 	s := onTTY(t, dir, "head -c 31457280 /dev/zero | tr '\\0' x; echo; echo finished")
-	s.end(exitOK, "finished\r\n")
+	s.end(program.ExitOK, "finished\r\n")
 	if got := ttyLog(t, dir); len(got) != size+len("\r\nfinished\r\n") || strings.Count(got, "x") != size {
 		t.Errorf("%d bytes", len(got))
 	}
@@ -232,7 +234,7 @@ def comp(line):
 	s.shown.waitFor("torchx: attempt 1 of the replica begins\r\n")
 	s.shown.waitFor("20 70")
 	s.typed("two\r")
-	s.end(exitOK, "SUCCEEDED")
+	s.end(program.ExitOK, "SUCCEEDED")
 }
 
 // TestTTYPassword: what is typed while the program does not echo is in no file of ours.
@@ -242,7 +244,7 @@ func TestTTYPassword(t *testing.T) {
 	s := onTTY(t, dir, "stty -echo; printf 'Password: '; read p; stty echo; echo; echo got ${#p}")
 	s.shown.waitFor("Password: ")
 	s.typed("hunter2-secret\r")
-	s.end(exitOK, "got 14\r\n")
+	s.end(program.ExitOK, "got 14\r\n")
 	must(t, filepath.WalkDir(filepath.Join(dir, "home"), func(path string, d os.DirEntry, err error) error {
 		if err != nil || !d.Type().IsRegular() {
 			return err
@@ -266,9 +268,9 @@ func TestTTYKeysWhileStuck(t *testing.T) {
 		s.typed(paste)
 	}
 	s.typed("\x10\x11")
-	s.end(exitOK, "goes on")
+	s.end(program.ExitOK, "goes on")
 	begun := time.Now()
-	if r := torchx(t, dir, nil, "", "cancel", "--wait", "-"); r.code != exitOK && r.code != exitInterrupted || time.Since(begun) > 9*time.Second {
+	if r := torchx(t, dir, nil, "", "cancel", "--wait", "-"); r.code != program.ExitOK && r.code != spec.ExitCancelled || time.Since(begun) > 9*time.Second {
 		t.Errorf("%+v after %v", r, time.Since(begun))
 	}
 }

@@ -6,53 +6,9 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"torchx/cmd/internal/program"
 )
-
-func TestParseWorkspace(t *testing.T) {
-	t.Parallel()
-	for text, want := range map[string]string{
-		"dir":                          `{"dir":""}`,
-		"/a/b c":                       `{"/a/b c":""}`,
-		"file:///a":                    `{"file:///a":""}`,
-		"{a: '', b: sub/dir, c: null}": `{"a":"","b":"sub/dir","c":""}`,
-		"z: one\na:\n":                 `{"z":"one","a":""}`,
-		"[x":                           `{"[x":""}`,
-	} {
-		w, err := parseWorkspace(text)
-		must(t, err)
-		got, err := json.Marshal(w.Projects)
-		must(t, err)
-		if string(got) != want {
-			t.Errorf("%q: %s, want %s", text, got, want)
-		}
-	}
-	if _, err := parseWorkspace("{a: [b]}"); err == nil {
-		t.Error("a list is fine as a place")
-	}
-}
-
-func TestDefaultWorkspace(t *testing.T) {
-	t.Parallel()
-	home := t.TempDir()
-	must(t, os.Mkdir(filepath.Join(home, ".git"), 0o700))
-	link := filepath.Join(t.TempDir(), "link")
-	must(t, os.Symlink(home, link))
-	project, plain := t.TempDir(), t.TempDir()
-	must(t, os.WriteFile(filepath.Join(project, ".torchxconfig"), nil, 0o600))
-	for _, test := range []struct{ cwd, want, why string }{
-		{project, project, "which has .torchxconfig"},
-		{plain, "", "is no project"},
-		{home, "", "never one"},
-		{link, "", "never one"},
-		{"/", "", "never one"},
-	} {
-		tool := newTool(streams{}, environment{vars: []string{"HOME=" + home}, dir: test.cwd}, nil)
-		dir, why := tool.defaultWorkspace()
-		if dir != test.want || !strings.Contains(why, test.why) {
-			t.Errorf("%s: %q, %q", test.cwd, dir, why)
-		}
-	}
-}
 
 // TestWorkspaceFlag: what a plan says of the first role's workspace.
 func TestWorkspaceFlag(t *testing.T) {
@@ -81,7 +37,7 @@ func TestWorkspaceFlag(t *testing.T) {
 			t.Errorf("%q: %s, want %s", test.args, got.String(), test.want)
 		}
 	}
-	if r := torchx(t, dir, nil, "", "run", "--dryrun", "--workspace", "{a: {b: c}}", "utils.echo"); r.code != exitUsage || !strings.Contains(r.err, "--workspace") {
+	if r := torchx(t, dir, nil, "", "run", "--dryrun", "--workspace", "{a: {b: c}}", "utils.echo"); r.code != program.ExitUsage || !strings.Contains(r.err, "--workspace") {
 		t.Errorf("a map in a map: %d %s", r.code, r.err)
 	}
 }

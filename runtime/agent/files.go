@@ -9,7 +9,9 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
+	"syscall"
 )
 
 const (
@@ -119,4 +121,16 @@ func readLines[T any](path string) ([]T, error) {
 		all = append(all, v)
 	}
 	return all, nil
+}
+
+// isNoSpace reports whether a disk or a quota is full.
+func isNoSpace(err error) bool { return isErrno(err, syscall.ENOSPC, syscall.EDQUOT) }
+
+// cannotWrite reports whether a folder is read-only or full.
+func cannotWrite(err error) bool {
+	return isNoSpace(err) || isErrno(err, syscall.EROFS, syscall.EACCES, syscall.EPERM)
+}
+
+func isErrno(err error, causes ...syscall.Errno) bool {
+	return slices.ContainsFunc(causes, func(c syscall.Errno) bool { return errors.Is(err, c) })
 }

@@ -2,46 +2,86 @@ package agent
 
 import (
 	"context"
+	"fmt"
 	"log"
 	"sync"
 	"time"
 
+	"torchx/runtime/history"
 	"torchx/runtime/spec"
-	"torchx/state"
 )
 
 // recordTimeout bounds the last write to the history: when it does not succeed,
 // the bundle still has the result and the next command that looks repairs the row.
 const recordTimeout = 5 * time.Second
 
-// Store is where the agent copies what its bundle says; *state.DB is one.
+// Store is where the agent copies what its bundle says; history.Store has these.
 type Store interface {
 	SetStatus(ctx context.Context, backend, id string, s *spec.Status) error
-	PutCheckpoints(ctx context.Context, backend, id string, points []state.Checkpoint) error
+	PutCheckpoints(ctx context.Context, backend, id string, points []history.Checkpoint) error
 	Close() error
 }
 
-// recorder copies statuses to the history from its own goroutine, newest only:
-// a locked database never holds up the app.
+// History is the history of a home as a supervisor uses it: it is opened when it is first
+// needed, and again if that failed.
+type History struct {
+	home string
+	open StoreOpener
+
+	mu    sync.Mutex
+	store Store
+}
+
+// NewHistory returns the history of a home.
+func NewHistory(home string, open StoreOpener) *History { return &History{home: home, open: open} }
+
+// Store returns the open history.
+func (h *History) Store(ctx context.Context) (Store, error) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if h.store == nil {
+		store, err := h.open(ctx, h.home)
+		if err != nil {
+			return nil, fmt.Errorf("open history: %w", err)
+		}
+		h.store = store
+	}
+	return h.store, nil
+}
+
+// Close closes the history if it is open.
+func (h *History) Close(l *log.Logger) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if h.store != nil {
+		if err := h.store.Close(); err != nil {
+			l.Print(err)
+		}
+		h.store = nil
+	}
+}
+
+// recorder copies statuses to the history from its own goroutine, newest only, so that
+// a locked database does not delay the app.
 type recorder struct {
-	open        func(context.Context) (Store, error)
+	history     *History
 	backend, id string
 	log         *log.Logger
 
 	mu     sync.Mutex
 	next   *spec.Status
-	points []state.Checkpoint // all that are not written
+	points []history.Checkpoint // all that are not written
 	wake   chan struct{}
 	done   chan struct{}
 }
 
-func newRecorder(open func(context.Context) (Store, error), backend, id string, l *log.Logger) *recorder {
-	r := &recorder{open: open, backend: backend, id: id, log: l, wake: make(chan struct{}, 1), done: make(chan struct{})}
+func newRecorder(h *History, backend, id string, l *log.Logger) *recorder {
+	r := &recorder{history: h, backend: backend, id: id, log: l, wake: make(chan struct{}, 1), done: make(chan struct{})}
 	go r.loop()
 	return r
 }
 
-func (r *recorder) put(s *spec.Status, points []state.Checkpoint) {
+func (r *recorder) put(s *spec.Status, points []history.Checkpoint) {
 	r.mu.Lock()
 	r.next = s
 	r.points = append(r.points, points...)
@@ -64,29 +104,24 @@ func (r *recorder) close() {
 
 func (r *recorder) loop() {
 	defer close(r.done)
+	defer r.history.Close(r.log)
 	ctx := context.Background()
-	var db Store
 	for more := true; more; {
 		_, more = <-r.wake
 		s, points := r.take()
 		if s == nil {
 			continue
 		}
-		if db == nil {
-			var err error
-			if db, err = r.open(ctx); err != nil {
-				r.log.Printf("open history: %v", err)
-				continue
-			}
-			defer db.Close()
-		}
-		if err := r.write(ctx, db, s, points); err != nil {
+		db, err := r.history.Store(ctx)
+		if err != nil {
+			r.log.Print(err)
+		} else if err := r.write(ctx, db, s, points); err != nil {
 			r.log.Printf("record status: %v", err)
 		}
 	}
 }
 
-func (r *recorder) take() (*spec.Status, []state.Checkpoint) {
+func (r *recorder) take() (*spec.Status, []history.Checkpoint) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	s, points := r.next, r.points
@@ -94,7 +129,7 @@ func (r *recorder) take() (*spec.Status, []state.Checkpoint) {
 	return s, points
 }
 
-func (r *recorder) write(ctx context.Context, db Store, s *spec.Status, points []state.Checkpoint) error {
+func (r *recorder) write(ctx context.Context, db Store, s *spec.Status, points []history.Checkpoint) error {
 	if err := db.SetStatus(ctx, r.backend, r.id, s); err != nil || len(points) == 0 {
 		return err
 	}

@@ -1,17 +1,21 @@
 package agent
 
 import (
+	"bytes"
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
 	"os"
-	"path/filepath"
+	"strings"
 	"time"
+
+	"torchx/runtime/filelock"
 )
 
-// SelfTestArgument stands in place of a bundle: then the agent says what it could
-// do here (RunSelfTest), and ends.
+// SelfTestArgument replaces the folder in the agent's arguments: the agent then reports
+// what it can do on this system (RunSelfTest).
 const SelfTestArgument = "--self-test"
 
 // SelfTest is what an agent process found out about the system it runs on. A text
@@ -22,6 +26,29 @@ type SelfTest struct {
 	Pidfd     string `json:"pidfd"`      // processes can be signalled without a race
 	OpenFiles uint64 `json:"open_files"` // it may have open; 0 if not known
 	Processes uint64 `json:"processes"`  // its user may have; 0 if there is no limit
+}
+
+// StartSelfTest starts the program as agents are started and returns what it found
+// out. Errors: it cannot be started, or is not this program.
+func StartSelfTest(ctx context.Context, exe string) (*SelfTest, error) {
+	cmd := command(ctx, exe, SelfTestArgument)
+	var errs bytes.Buffer
+	cmd.Stderr = &errs
+	out, err := cmd.Output()
+	if ctx.Err() != nil {
+		return nil, fmt.Errorf("start %s agent: %w", exe, ctx.Err())
+	}
+	if err != nil {
+		if said, _, _ := strings.Cut(strings.TrimSpace(errs.String()), "\n"); said != "" {
+			err = fmt.Errorf("%w: %s", err, said)
+		}
+		return nil, fmt.Errorf("start %s agent: %w", exe, err)
+	}
+	found := &SelfTest{}
+	if err := json.Unmarshal(out, found); err != nil {
+		return nil, fmt.Errorf("start %s agent: its answer is not that of torchx: %w", exe, err)
+	}
+	return found, nil
 }
 
 // RunSelfTest is the agent's part of StartSelfTest: it prints its findings. It
@@ -52,11 +79,11 @@ func CheckLocks(dir string) error {
 	if err := f.Close(); err != nil {
 		return err
 	}
-	lock, err := acquire(f.Name())
+	lock, err := filelock.TryAcquire(f.Name())
 	if err != nil {
 		return err
 	}
-	if !held(f.Name()) {
+	if !filelock.Held(f.Name()) {
 		lock.Close()
 		return errors.New("a lock that is held (flock) is not seen by others")
 	}
@@ -64,30 +91,10 @@ func CheckLocks(dir string) error {
 		return err
 	}
 	// A program that is just being started has all files open for a moment.
-	for deadline := time.Now().Add(time.Second); held(f.Name()); time.Sleep(time.Millisecond) {
+	for deadline := time.Now().Add(time.Second); filelock.Held(f.Name()); time.Sleep(time.Millisecond) {
 		if time.Now().After(deadline) {
 			return errors.New("a lock that was let go of (flock) is still held")
 		}
 	}
 	return nil
-}
-
-// Dead lists the folder names of apps whose agent died and whose end nobody has
-// written yet; the next Sweep does.
-func Dead(home string) ([]string, error) {
-	entries, err := os.ReadDir(liveDir(home))
-	if err != nil {
-		if os.IsNotExist(err) {
-			return nil, nil
-		}
-		return nil, fmt.Errorf("look for apps whose agent died: %w", err)
-	}
-	var dead []string
-	for _, e := range entries {
-		b := Bundle{filepath.Join(appsDir(home), e.Name())}
-		if !held(b.marker()) && !b.Held() {
-			dead = append(dead, e.Name())
-		}
-	}
-	return dead, nil
 }

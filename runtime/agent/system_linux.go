@@ -19,7 +19,7 @@ func closeOnExec() error {
 	return nil
 }
 
-// BootID differs between two boots of the machine; "" if it cannot be told.
+// BootID differs between two boots of the machine; "" if not known.
 func BootID() string {
 	data, _ := os.ReadFile("/proc/sys/kernel/random/boot_id")
 	return strings.TrimSpace(string(data))
@@ -34,4 +34,21 @@ func pinProcess(pid int) (send func(unix.Signal) error, release func(), err erro
 	}
 	send = func(sig unix.Signal) error { return unix.PidfdSendSignal(fd, sig, nil, 0) }
 	return send, func() { unix.Close(fd) }, nil
+}
+
+// allocate gives a file its room on the disk without making it longer.
+func allocate(f *os.File, size int64) error {
+	return unix.Fallocate(int(f.Fd()), unix.FALLOC_FL_KEEP_SIZE, 0, size)
+}
+
+// trySubreaper is for a process that ends at once: it cannot be undone well.
+func trySubreaper() error { return unix.Prctl(unix.PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0) }
+
+func tryPidfd() error {
+	send, release, err := pinProcess(os.Getpid())
+	if err != nil {
+		return err
+	}
+	defer release()
+	return send(0) // tests only
 }

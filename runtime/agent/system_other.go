@@ -3,6 +3,8 @@
 package agent
 
 import (
+	"errors"
+	"os"
 	"strconv"
 
 	"golang.org/x/sys/unix"
@@ -15,7 +17,7 @@ func closeOnExec() error {
 	return nil
 }
 
-// BootID differs between two boots of the machine; "" if it cannot be told.
+// BootID differs between two boots of the machine; "" if not known.
 func BootID() string {
 	t, err := unix.SysctlTimeval("kern.boottime")
 	if err != nil {
@@ -28,3 +30,12 @@ func pinProcess(pid int) (send func(unix.Signal) error, release func(), err erro
 	send = func(sig unix.Signal) error { return unix.Kill(pid, sig) }
 	return send, func() {}, nil
 }
+
+// allocate is not possible on this system.
+func allocate(*os.File, int64) error { return errors.ErrUnsupported }
+
+// This system has neither: the agent does without.
+
+func trySubreaper() error { return nil }
+
+func tryPidfd() error { return nil }

@@ -2,6 +2,7 @@ package backend
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
@@ -18,7 +19,7 @@ const placeholder = "#FIXME"
 // Warning is one line for stderr about an option that has no effect.
 type Warning = string
 
-// Value is one option as somebody gave it, not yet of the option's type.
+// Value is one option as it was given, not yet of the option's type.
 type Value struct {
 	Key    string
 	Text   string
@@ -36,19 +37,6 @@ type Value struct {
 // Layer is one source of options. Of several layers the first that has a key wins.
 type Layer []Value
 
-// ParseCfg reads the text of -cfg into its pairs, in order; quotes are taken off.
-func ParseCfg(text string) ([][2]string, error) {
-	layer, err := CfgLayer(text)
-	if err != nil {
-		return nil, err
-	}
-	var pairs [][2]string
-	for _, v := range layer {
-		pairs = append(pairs, [2]string{v.Key, v.Text})
-	}
-	return pairs, nil
-}
-
 // CfgLayer reads the text of -cfg. Errors: ErrInvalidOption.
 func CfgLayer(text string) (Layer, error) {
 	pairs, err := kv.Parse(text)
@@ -65,7 +53,7 @@ func CfgLayer(text string) (Layer, error) {
 // DefaultsLayer holds the options that an alias of a backend implies.
 func DefaultsLayer(defaults map[string]string, origin string) Layer {
 	var layer Layer
-	for _, key := range sortedKeys(defaults) {
+	for _, key := range slices.Sorted(maps.Keys(defaults)) {
 		layer = append(layer, Value{Key: key, Text: defaults[key], Origin: origin})
 	}
 	return layer
@@ -74,19 +62,10 @@ func DefaultsLayer(defaults map[string]string, origin string) Layer {
 // JSONLayer holds options that were given as a JSON object.
 func JSONLayer(object map[string]any, origin string) Layer {
 	var layer Layer
-	for _, key := range sortedKeys(object) {
+	for _, key := range slices.Sorted(maps.Keys(object)) {
 		layer = append(layer, Value{Key: key, IsJSON: true, Data: object[key], Origin: origin})
 	}
 	return layer
-}
-
-func sortedKeys[V any](m map[string]V) []string {
-	keys := make([]string, 0, len(m))
-	for k := range m {
-		keys = append(keys, k)
-	}
-	slices.Sort(keys)
-	return keys
 }
 
 // Resolve gives every option its value: that of the first layer that has one,

@@ -19,17 +19,6 @@ func CamelToSnake(name string) string {
 	return b.String()
 }
 
-// SnakeToCamel turns validate_spec into validateSpec.
-func SnakeToCamel(name string) string {
-	first, rest, _ := strings.Cut(name, "_")
-	for word := range strings.SplitSeq(rest, "_") {
-		if word != "" {
-			first += strings.ToUpper(word[:1]) + word[1:]
-		}
-	}
-	return first
-}
-
 // SplitCSV cuts a list such as that of `status --roles a,b` at its commas and
 // trims the parts, empty ones included; a blank text is an empty list.
 func SplitCSV(text string) []string {

@@ -66,10 +66,10 @@ func sameJSON(t *testing.T, got any, want json.RawMessage) bool {
 	return reflect.DeepEqual(a, b)
 }
 
-func TestParseCfgVectors(t *testing.T) {
+func TestCfgLayerVectors(t *testing.T) {
 	t.Parallel()
 	for _, r := range vectors(t, "kv_string_to_map") {
-		pairs, err := ParseCfg(r.text(t))
+		pairs, err := CfgLayer(r.text(t))
 		if (err != nil) != (r.ErrorType != "") {
 			t.Errorf("%q: %v, want error %q", r.text(t), err, r.ErrorType)
 			continue
@@ -82,7 +82,7 @@ func TestParseCfgVectors(t *testing.T) {
 		}
 		got := map[string]string{}
 		for _, p := range pairs {
-			got[p[0]] = p[1]
+			got[p.Key] = p.Text
 		}
 		if !sameJSON(t, got, r.Out) {
 			t.Errorf("%q: %v, want %s", r.text(t), got, r.Out)
@@ -159,7 +159,6 @@ func TestNameVectors(t *testing.T) {
 	t.Parallel()
 	for name, fn := range map[string]func(string) any{
 		"camel_to_snake": func(s string) any { return CamelToSnake(s) },
-		"snake_to_camel": func(s string) any { return SnakeToCamel(s) },
 		"csv_to_list":    func(s string) any { return SplitCSV(s) },
 	} {
 		for _, r := range vectors(t, name) {
@@ -299,7 +298,7 @@ func TestRequired(t *testing.T) {
 	}
 }
 
-func FuzzParseCfg(f *testing.F) {
+func FuzzCfg(f *testing.F) {
 	for _, s := range []string{"", "BAR=x,num=2,flag=true,FOO=a;b;c,mp=k:v", "A=1,B", "mp=a", "flt=1e999", `BAR="`} {
 		f.Add(s)
 	}

@@ -2,6 +2,7 @@ package backend
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 	"strconv"
 	"strings"
@@ -15,7 +16,7 @@ func UsageText(opts []Option, width int) string {
 	if len(opts) == 0 {
 		return "usage:\n    (no options)\n"
 	}
-	required, optional := parted(opts)
+	required, optional := splitRequired(opts)
 	var usage []string
 	for _, o := range slices.Concat(required, optional) {
 		text := o.Key + "=" + strings.ToUpper(o.Key)
@@ -41,8 +42,8 @@ func UsageText(opts []Option, width int) string {
 	return b.String()
 }
 
-// parted returns the required options and the others, each in their order.
-func parted(opts []Option) (required, optional []Option) {
+// splitRequired returns the required options and the others, each in their order.
+func splitRequired(opts []Option) (required, optional []Option) {
 	for _, o := range opts {
 		if o.Required {
 			required = append(required, o)
@@ -105,7 +106,7 @@ func FormatValue(value any) string {
 		return strings.Join(v, ";")
 	case map[string]string:
 		var entries []string
-		for _, key := range sortedKeys(v) {
+		for _, key := range slices.Sorted(maps.Keys(v)) {
 			entries = append(entries, key+":"+v[key])
 		}
 		return strings.Join(entries, ";")

@@ -10,7 +10,7 @@ import (
 type Level string
 
 // The levels: with a warning apps run, but something is slow, missing or about
-// to break; with a failure they do not.
+// to break; with a failure apps do not run.
 const (
 	LevelOK      Level = "ok"
 	LevelWarning Level = "warning"
@@ -25,93 +25,88 @@ type Check struct {
 	Fix   string `json:"fix,omitempty"` // what to do about it, one line; "" if ok
 }
 
-// Doctor is a Backend that can tell more about its condition than a Prober: one
-// check for each thing that apps need. It changes nothing and contacts no more
-// than it must. RunExams helps to do it in time.
+// Doctor is a Backend that diagnoses itself in more detail than a Prober.
 type Doctor interface {
+	// Doctor makes one check for each thing that apps need and changes nothing.
+	// RunDiagnostics bounds its time.
 	Doctor(ctx context.Context) []Check
 }
 
-// Fine is a check that found nothing wrong.
-func Fine(name, format string, args ...any) Check {
+// PassedCheck is a check that found nothing wrong.
+func PassedCheck(name, format string, args ...any) Check {
 	return Check{Name: name, Level: LevelOK, Text: fmt.Sprintf(format, args...)}
 }
 
-// Warned is a check that found something that apps can live with.
-func Warned(name, fix, format string, args ...any) Check {
+// WarningCheck is a check that found something that apps can run with.
+func WarningCheck(name, fix, format string, args ...any) Check {
 	return Check{Name: name, Level: LevelWarning, Text: fmt.Sprintf(format, args...), Fix: fix}
 }
 
-// Failed is a check that found why apps cannot run.
-func Failed(name, fix, format string, args ...any) Check {
+// FailedCheck is a check that found why apps cannot run.
+func FailedCheck(name, fix, format string, args ...any) Check {
 	return Check{Name: name, Level: LevelFailure, Text: fmt.Sprintf(format, args...), Fix: fix}
 }
 
-// Exam makes one check.
-type Exam struct {
-	Name string // of the check
-	Run  func(ctx context.Context) Check
-	// Minor: apps run without what is looked at, so no answer is but a warning.
-	Minor bool
+// Diagnostic makes one check.
+type Diagnostic struct {
+	Name  string // of the check
+	Run   func(ctx context.Context) Check
+	Minor bool // apps run without what is checked: a missing answer is only a warning
 }
 
-// late is the check of an exam that gave no answer.
-func (e Exam) late(limit time.Duration) Check {
-	c := Failed(e.Name, "see what hangs: a network file system, a driver or a server", "no answer within %v", limit)
+// timedOut is the check of a diagnostic that gave no answer.
+func (e Diagnostic) timedOut(limit time.Duration) Check {
+	c := FailedCheck(e.Name, "see what hangs: a network file system, a driver or a server", "no answer within %v", limit)
 	if e.Minor {
 		c.Level = LevelWarning
 	}
 	return c
 }
 
-// RunExams runs exams side by side and returns their checks in order. One that
-// gives no answer in time, even if it does not heed its context (a dead network
-// file system blocks for ever), is left behind as a failure.
-func RunExams(ctx context.Context, limit time.Duration, exams []Exam) []Check {
+// RunDiagnostics runs diagnostics concurrently and returns their checks in order. One
+// that gives no answer in time, even if it ignores its context (a dead network file
+// system blocks for ever), is abandoned and counts as a failure.
+func RunDiagnostics(ctx context.Context, limit time.Duration, diagnostics []Diagnostic) []Check {
 	ctx, cancel := context.WithTimeout(ctx, limit)
 	defer cancel()
-	results := make([]chan Check, len(exams))
-	for i, e := range exams {
+	// A diagnostic that heeds its context gives a better reason than that it is late.
+	hardLimit, stop := context.WithTimeout(context.WithoutCancel(ctx), limit+graceTime)
+	defer stop()
+	results := make([]chan Check, len(diagnostics))
+	for i, d := range diagnostics {
 		results[i] = make(chan Check, 1)
-		go func() { results[i] <- e.Run(ctx) }()
+		go func() { results[i] <- d.Run(ctx) }()
 	}
-	// Who heeds the context has something better to say than that it is late.
-	late := time.NewTimer(limit + lateness)
-	defer late.Stop()
-	checks := make([]Check, len(exams))
-	over := false
-	for i, e := range exams {
-		if !over {
-			select {
-			case checks[i] = <-results[i]:
-				continue
-			case <-late.C:
-				over = true
-			}
+	checks := make([]Check, len(diagnostics))
+	for i, d := range diagnostics {
+		select {
+		case checks[i] = <-results[i]:
+			continue
+		case <-hardLimit.Done():
 		}
 		select {
 		case checks[i] = <-results[i]:
 		default:
-			checks[i] = e.late(limit)
+			checks[i] = d.timedOut(limit)
 		}
 	}
 	return checks
 }
 
-// lateness is what an exam may take beyond its time to say why.
-const lateness = 500 * time.Millisecond
+// graceTime is what a diagnostic may take beyond its limit to give its reason.
+const graceTime = 500 * time.Millisecond
 
-// Examine returns what a backend says about its condition: a Doctor's checks, a
-// Prober's one, or none.
-func Examine(ctx context.Context, b Backend) []Check {
+// Diagnose returns what a backend finds about its own condition: the checks of a
+// Doctor, the one check of a Prober, or none.
+func Diagnose(ctx context.Context, b Backend) []Check {
 	switch b := b.(type) {
 	case Doctor:
 		return b.Doctor(ctx)
 	case Prober:
 		if err := b.Probe(ctx); err != nil {
-			return []Check{Failed("reachable", "", "%v", err)}
+			return []Check{FailedCheck("reachable", "", "%v", err)}
 		}
-		return []Check{Fine("reachable", "it answers")}
+		return []Check{PassedCheck("reachable", "it answers")}
 	}
 	return nil
 }

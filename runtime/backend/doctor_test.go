@@ -8,18 +8,18 @@ import (
 	"time"
 )
 
-func TestRunExams(t *testing.T) {
+func TestRunDiagnostics(t *testing.T) {
 	t.Parallel()
 	forever := make(chan struct{})
 	t.Cleanup(func() { close(forever) })
 	hang := func(context.Context) Check { <-forever; return Check{} }
 	begun := time.Now()
-	got := RunExams(t.Context(), 50*time.Millisecond, []Exam{
-		{Name: "a", Run: func(context.Context) Check { return Fine("a", "%d", 1) }},
+	got := RunDiagnostics(t.Context(), 50*time.Millisecond, []Diagnostic{
+		{Name: "a", Run: func(context.Context) Check { return PassedCheck("a", "%d", 1) }},
 		{Name: "hangs", Run: hang},
 		{Name: "hangs too", Run: hang, Minor: true},
-		{Name: "heeds", Run: func(ctx context.Context) Check { <-ctx.Done(); return Warned("heeds", "wait", "late") }},
-		{Name: "z", Run: func(context.Context) Check { return Failed("z", "do", "it") }},
+		{Name: "heeds", Run: func(ctx context.Context) Check { <-ctx.Done(); return WarningCheck("heeds", "wait", "late") }},
+		{Name: "z", Run: func(context.Context) Check { return FailedCheck("z", "do", "it") }},
 	})
 	const fix = "see what hangs: a network file system, a driver or a server"
 	want := []Check{
@@ -35,8 +35,8 @@ func TestRunExams(t *testing.T) {
 	if took := time.Since(begun); took > 10*time.Second {
 		t.Errorf("it took %v", took)
 	}
-	if got := RunExams(t.Context(), time.Second, nil); len(got) != 0 {
-		t.Errorf("no exams: %+v", got)
+	if got := RunDiagnostics(t.Context(), time.Second, nil); len(got) != 0 {
+		t.Errorf("no diagnostics: %+v", got)
 	}
 }
 
@@ -48,7 +48,9 @@ type (
 
 func (probed) Probe(context.Context) error { return errors.New("start the server") }
 
-func (doctors) Doctor(context.Context) []Check { return []Check{Fine("x", "y"), Fine("z", "y")} }
+func (doctors) Doctor(context.Context) []Check {
+	return []Check{PassedCheck("x", "y"), PassedCheck("z", "y")}
+}
 
 func TestExamine(t *testing.T) {
 	t.Parallel()
@@ -60,7 +62,7 @@ func TestExamine(t *testing.T) {
 		{probed{}, []Check{{"reachable", LevelFailure, "start the server", ""}}},
 		{struct{ Backend }{}, nil},
 	} {
-		if got := Examine(t.Context(), c.backend); !reflect.DeepEqual(got, c.want) {
+		if got := Diagnose(t.Context(), c.backend); !reflect.DeepEqual(got, c.want) {
 			t.Errorf("%T: %+v", c.backend, got)
 		}
 	}

@@ -1,26 +1,26 @@
 package backend
 
-// Step is news of slow work that comes before an app starts: an image that is
-// pulled, a workspace that is built or pushed. It is for people, and may be lost.
+// Step reports slow work before an app starts: pulling an image, building or pushing a
+// workspace. It is for people, and may be lost.
 type Step struct {
-	Name   string // what is worked on, one line such as "pull alpine:3.20"; steps of one name are one
-	Text   string // what is done now, one line; "" if nothing new
+	Name   string // one line such as "pull alpine:3.20"; steps of one name are one
+	Text   string // the current activity, one line; "" if unchanged
 	Done   int64  // bytes
 	Total  int64  // bytes; 0: not known (yet)
 	Output string // a line that the work printed, without its newline; it stays on the screen
-	Ended  bool   // the step is over
-	Failed bool   // with Ended: it came to nothing; an error says why
+	Ended  bool   // the step has ended
+	Failed bool   // with Ended: the step failed; an error says why
 
-	// Warning is a line for the user that Submit has found, as Plan.Warnings are what
-	// planning has found. It is no step: all else in the same news counts for nothing.
+	// Warning is a line for the user from Submit, as Plan.Warnings are from planning.
+	// With it all other fields are ignored.
 	Warning string
 }
 
-// Progress is told what happens. It returns soon, may be called from several
-// goroutines, and may be nil where nobody wants to know.
+// Progress receives steps. It returns soon and may be called from several goroutines;
+// nil drops them.
 type Progress func(Step)
 
-// Tell calls p, if there is one.
+// Tell calls p unless it is nil.
 func (p Progress) Tell(s Step) {
 	if p != nil {
 		p(s)

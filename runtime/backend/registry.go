@@ -1,6 +1,7 @@
 package backend
 
 import (
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -20,7 +21,7 @@ type entry struct {
 	backend Backend
 }
 
-// Alias is another name of a backend; Defaults are options that the name implies.
+// Alias is another name of a backend; Defaults are options that it implies.
 type Alias struct {
 	Backend  string
 	Defaults map[string]string
@@ -41,7 +42,7 @@ func (r *Registry) Add(name string, open func() (Backend, error)) {
 func (r *Registry) AddAlias(name string, a Alias) { r.aliases[name] = a }
 
 // Names lists the canonical names in the order they were added.
-func (r *Registry) Names() []string { return append([]string{}, r.order...) }
+func (r *Registry) Names() []string { return slices.Clone(r.order) }
 
 // Canonical returns the backend's own name and what the given name implies.
 // Errors: ErrNotFound, listing the known names.
@@ -88,13 +89,11 @@ func (r *Registry) Get(name string) (Backend, error) {
 func (r *Registry) Close() error {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	var first error
+	var errs []error
 	for _, name := range r.order {
 		if b := r.entries[name].backend; b != nil {
-			if err := b.Close(); err != nil && first == nil {
-				first = err
-			}
+			errs = append(errs, b.Close())
 		}
 	}
-	return first
+	return errors.Join(errs...)
 }

@@ -6,11 +6,14 @@ import (
 )
 
 // TerminalSize is the size of a terminal in characters.
-type TerminalSize struct{ Rows, Cols uint16 }
+type TerminalSize struct {
+	Rows uint16 `json:"rows"`
+	Cols uint16 `json:"cols"`
+}
 
-// Terminals is a Backend that can run an app of one replica on a pseudo-terminal:
-// it does for a plan whose TTY is set.
-type Terminals interface {
+// TerminalOpener is a Backend that runs an app of one replica on a pseudo-terminal if
+// its plan sets TTY.
+type TerminalOpener interface {
 	// OpenTerminal connects to the terminal of an app; several clients may be
 	// connected. Errors: ErrNotFound, ErrUnsupported if the app has no terminal.
 	OpenTerminal(ctx context.Context, id string, o TerminalOptions) (Terminal, error)
@@ -20,11 +23,11 @@ type Terminals interface {
 type TerminalOptions struct {
 	// All begins with the first byte of the first attempt.
 	All bool
-	// Tail, where not All is shown, is how many of the bytes that are there come first, less
-	// what is needed to begin at the start of a line.
+	// Tail is, without All, how many of the existing bytes come first, less what is cut
+	// to begin at the start of a line.
 	Tail int64
-	// Lag, if not 0, is how many bytes a client may be behind: one that is further
-	// goes on with the last Tail bytes, since nobody can look at so much.
+	// Lag, if not 0, is how many bytes a client may be behind; one that is further behind
+	// continues with the last Tail bytes.
 	Lag int64
 }
 
@@ -33,12 +36,12 @@ type TerminalOptions struct {
 type Terminal interface {
 	// Next waits for output, across attempts; io.EOF after the end of the app.
 	Next(ctx context.Context) (TerminalOutput, error)
-	// Write passes input on and waits where the replica does not take it. It fails
+	// Write forwards input and blocks while the replica does not read it. It fails
 	// when the app has ended or the connection is closed.
 	io.Writer
-	// CloseInput says that no more input comes: the replica reads an end of file.
+	// CloseInput ends the input: the replica reads EOF.
 	CloseInput() error
-	// Resize sets the size; that of the client who sets it last holds.
+	// Resize sets the size; of several clients the last one wins.
 	Resize(s TerminalSize) error
 	// Close ends the connection; the app goes on.
 	io.Closer

@@ -12,6 +12,7 @@ package kv
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 	"unicode"
@@ -33,7 +34,7 @@ func Parse(text string) ([]Pair, error) {
 	}
 	pieces, err := split(text)
 	if err != nil {
-		return nil, fmt.Errorf("cannot read %s: %w", brief(text), err)
+		return nil, fmt.Errorf("cannot read %s: %w", quoteShort(text), err)
 	}
 	var pairs []Pair
 	key := pieces[0].text
@@ -41,17 +42,17 @@ func Parse(text string) ([]Pair, error) {
 		value, next := p.text, ""
 		if i+2 < len(pieces) { // not the last one
 			if value, next, err = p.cut(key, pieces[i+2]); err != nil {
-				return nil, fmt.Errorf("cannot read %s: %w", brief(text), err)
+				return nil, fmt.Errorf("cannot read %s: %w", quoteShort(text), err)
 			}
 		}
-		pairs = set(pairs, newPair(key, value))
+		pairs = setPair(pairs, newPair(key, value))
 		key = next
 	}
 	return pairs, nil
 }
 
-// brief quotes text, cut to a length that keeps an error readable.
-func brief(text string) string {
+// quoteShort quotes text, cut to a length that keeps an error readable.
+func quoteShort(text string) string {
 	const limit = 100
 	if runes := []rune(text); len(runes) > limit {
 		return strconv.Quote(string(runes[:limit])) + "…"
@@ -59,8 +60,8 @@ func brief(text string) string {
 	return strconv.Quote(text)
 }
 
-// set gives a key its value: in its old place if it is there, else at the end.
-func set(pairs []Pair, p Pair) []Pair {
+// setPair gives a key its value: in its old place if it is there, else at the end.
+func setPair(pairs []Pair, p Pair) []Pair {
 	for i := range pairs {
 		if pairs[i].Key == p.Key {
 			pairs[i] = p
@@ -101,13 +102,13 @@ func (p piece) cut(key string, following piece) (value, next string, err error) 
 	value = strings.TrimSpace(p.text[:p.last])
 	next = strings.TrimSpace(p.text[p.last+1:])
 	if next == "" {
-		return "", "", fmt.Errorf("there is no key before the \"=\" that follows %s", brief(p.text))
+		return "", "", fmt.Errorf("there is no key before the \"=\" that follows %s", quoteShort(p.text))
 	}
 	return value, next, nil
 }
 
 func noValue(key string) error {
-	return fmt.Errorf("%s has no value (an empty one is written %s)", brief(key), brief(key+"=''"))
+	return fmt.Errorf("%s has no value (an empty one is written %s)", quoteShort(key), quoteShort(key+"=''"))
 }
 
 // needsQuotes tells to quote twice since a shell takes the outer quotes away.
@@ -116,13 +117,8 @@ func needsQuotes(key, value string) error {
 	if strings.Contains(value, "'") {
 		pair = fmt.Sprintf("%s=\"%s\"", key, value)
 	}
-	if len(pair) > 200 {
-		return fmt.Errorf("the value of %s has a \"=\" in it: put the value in quotes", brief(key))
-	}
-	for _, r := range pair {
-		if !unicode.IsPrint(r) {
-			return fmt.Errorf("the value of %s has a \"=\" in it: put the value in quotes", brief(key))
-		}
+	if len(pair) > 200 || strings.ContainsFunc(pair, func(r rune) bool { return !unicode.IsPrint(r) }) {
+		return fmt.Errorf("the value of %s has a \"=\" in it: put the value in quotes", quoteShort(key))
 	}
 	return fmt.Errorf("a value with \"=\" in it needs quotes that reach torchx: %s", shellQuote(pair))
 }
@@ -182,13 +178,7 @@ func check(pieces []piece) ([]piece, error) {
 		}
 		return nil, fmt.Errorf("%w; %w", noValue(pieces[0].text), errNoPair)
 	}
-	kept := pieces[:0]
-	for _, p := range pieces {
-		if p.text != "" {
-			kept = append(kept, p)
-		}
-	}
-	return kept, nil
+	return slices.DeleteFunc(pieces, func(p piece) bool { return p.text == "" }), nil
 }
 
 func join(pieces []piece) string {
@@ -197,4 +187,47 @@ func join(pieces []piece) string {
 		texts[i] = p.text
 	}
 	return strings.Join(texts, "=")
+}
+
+// quoted tells for each byte of text whether it lies in a quoted stretch,
+// quotes included.
+func quoted(text string) []bool {
+	mask := make([]bool, len(text))
+	// A quote that has no partner proves that later quotes of its kind have
+	// none either; remembering that keeps the scan linear.
+	alone := map[byte]bool{}
+	for i := 0; i < len(text); i++ {
+		c := text[i]
+		if c != '"' && c != '\'' || alone[c] {
+			continue
+		}
+		stop := closing(text, i)
+		if stop < 0 {
+			alone[c] = true
+			continue
+		}
+		for ; i < stop; i++ {
+			mask[i] = true
+		}
+		mask[stop] = true
+	}
+	return mask
+}
+
+// closing returns the offset of the partner of the quote at open, or -1 if
+// there is no quote at open or no partner.
+func closing(text string, open int) int {
+	quote := text[open]
+	if quote != '"' && quote != '\'' {
+		return -1
+	}
+	for i := open + 1; i < len(text); i++ {
+		switch text[i] {
+		case '\\':
+			i++
+		case quote:
+			return i
+		}
+	}
+	return -1
 }

@@ -111,7 +111,7 @@ func join(old, value any, o op) (any, error) {
 		if !ok {
 			return nil, fmt.Errorf("JOIN item %d of field `%s` has no `%s`", i, o.field, o.on)
 		}
-		if found := find(out, o.on, id); found != nil {
+		if found := findItem(out, o.on, id); found != nil {
 			maps.Copy(found, clone(item).(map[string]any))
 		} else {
 			out = append(out, clone(item))
@@ -120,19 +120,19 @@ func join(old, value any, o op) (any, error) {
 	return out, nil
 }
 
-// find returns the first map of list whose value of on is id, or nil.
-func find(list []any, on string, id any) map[string]any {
+// findItem returns the first map of list whose value of on is id, or nil.
+func findItem(list []any, on string, id any) map[string]any {
 	for _, v := range list {
 		item, _ := v.(map[string]any)
-		if have, ok := item[on]; ok && same(have, id) {
+		if have, ok := item[on]; ok && isEqual(have, id) {
 			return item
 		}
 	}
 	return nil
 }
 
-// same compares two keys of items; only plain values can be equal.
-func same(a, b any) bool {
+// isEqual compares two keys of items; only plain values can be equal.
+func isEqual(a, b any) bool {
 	switch a.(type) {
 	case map[string]any, []any, spec.Tuple:
 		return false

@@ -29,26 +29,26 @@ func compose(first, second map[string]any, path string, depth int) (map[string]a
 		out = map[string]any{}
 	}
 	for _, o := range ops {
-		if err := add(out, o, second[o.key()], path, depth); err != nil {
+		if err := addOp(out, o, second[o.key()], path, depth); err != nil {
 			return nil, err
 		}
 	}
 	return out, nil
 }
 
-// add makes the overlay out do o as well, after all that it does already.
-func add(out map[string]any, o op, value any, path string, depth int) error {
+// addOp makes the overlay out do o as well, after all that it does already.
+func addOp(out map[string]any, o op, value any, path string, depth int) error {
 	if o.kind == opPut || o.kind == opDel {
-		forget(out, o.field)
+		removeOps(out, o.field)
 		out[o.key()] = value
 		return nil
 	}
-	if v, known := settled(out, o.field); known {
+	if v, known := settledValue(out, o.field); known {
 		result, err := combine(v, o, value, child(path, o.field), depth)
 		if err != nil {
 			return err
 		}
-		forget(out, o.field)
+		removeOps(out, o.field)
 		out[Put(o.field)] = result
 		return nil
 	}
@@ -66,9 +66,9 @@ func add(out map[string]any, o op, value any, path string, depth int) error {
 	return err
 }
 
-// settled returns the value that out gives to field whatever the base is, if
+// settledValue returns the value that out gives to field whatever the base is, if
 // it does: nil for a removed one.
-func settled(out map[string]any, field string) (any, bool) {
+func settledValue(out map[string]any, field string) (any, bool) {
 	if v, ok := out[Put(field)]; ok {
 		return v, true
 	}
@@ -84,8 +84,8 @@ func combine(v any, o op, value any, path string, depth int) (any, error) {
 	return merge(v, value, path, depth)
 }
 
-// forget removes all operations on field from the overlay.
-func forget(out map[string]any, field string) {
+// removeOps removes all operations on field from the overlay.
+func removeOps(out map[string]any, field string) {
 	for key := range out {
 		if o, err := parseKey(key); err == nil && o.field == field {
 			delete(out, key)

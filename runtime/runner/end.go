@@ -6,12 +6,13 @@ import (
 	"fmt"
 
 	"torchx/runtime/backend"
+	"torchx/runtime/history"
 	"torchx/runtime/spec"
 )
 
 // Wait returns the status of an app that has ended, as soon as it has. Errors:
 // those of Status, or the context's.
-func (r *Runner) Wait(ctx context.Context, ref Ref) (*spec.Status, error) {
+func (r *Runner) Wait(ctx context.Context, ref history.AppKey) (*spec.Status, error) {
 	b, err := r.Backends.Get(ref.Backend)
 	if err != nil {
 		return nil, err
@@ -21,9 +22,9 @@ func (r *Runner) Wait(ctx context.Context, ref Ref) (*spec.Status, error) {
 		if waiter != nil {
 			s, err := waiter.Wait(ctx, ref.ID)
 			if err == nil {
-				return r.seen(ctx, ref, r.row(ctx, ref), s), nil
+				return r.recordStatus(ctx, ref, r.row(ctx, ref), s), nil
 			}
-			if s := r.ended(ctx, ref, err); s != nil {
+			if s := r.recordedEnd(ctx, ref, err); s != nil {
 				return s, nil
 			}
 			// Not found: it is just being submitted, or only remembered.
@@ -43,7 +44,7 @@ func (r *Runner) Wait(ctx context.Context, ref Ref) (*spec.Status, error) {
 
 // Cancel asks for the end of an app and returns when the request is durable; an
 // unknown or finished app is left alone. Errors: backends.ErrUnavailable.
-func (r *Runner) Cancel(ctx context.Context, ref Ref, o backend.CancelOptions) error {
+func (r *Runner) Cancel(ctx context.Context, ref history.AppKey, o backend.CancelOptions) error {
 	b, err := r.Backends.Get(ref.Backend)
 	if err != nil {
 		return err
@@ -57,7 +58,7 @@ func (r *Runner) Cancel(ctx context.Context, ref Ref, o backend.CancelOptions) e
 // Delete forgets an app and everything of it but a tombstone; a live one is
 // cancelled first.
 // Errors: those of Status.
-func (r *Runner) Delete(ctx context.Context, ref Ref, o backend.DeleteOptions) error {
+func (r *Runner) Delete(ctx context.Context, ref history.AppKey, o backend.DeleteOptions) error {
 	b, err := r.Backends.Get(ref.Backend)
 	if err != nil {
 		return err
@@ -76,7 +77,7 @@ func (r *Runner) Delete(ctx context.Context, ref Ref, o backend.DeleteOptions) e
 }
 
 // end cancels an app that is to be deleted and waits for its end.
-func (r *Runner) end(ctx context.Context, b backend.Backend, ref Ref, o backend.DeleteOptions) (*spec.Status, error) {
+func (r *Runner) end(ctx context.Context, b backend.Backend, ref history.AppKey, o backend.DeleteOptions) (*spec.Status, error) {
 	if _, err := b.Describe(ctx, ref.ID); errors.Is(err, backend.ErrNotFound) {
 		return nil, fmt.Errorf("app %s is just being submitted by another torchx: try again when it runs", ref.Handle())
 	}

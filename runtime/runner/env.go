@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"torchx/runtime/config"
+	"torchx/runtime/history"
 	"torchx/runtime/spec"
 )
 
@@ -49,7 +50,7 @@ func (r *Runner) inject(app *spec.App, backend string, q *PlanRequest) {
 
 func (r *Runner) forced(backend string, q *PlanRequest) spec.Map[string] {
 	var env spec.Map[string]
-	env.Set(envJobID, Ref{Backend: backend, ID: "${app_id}"}.Handle())
+	env.Set(envJobID, history.AppKey{Backend: backend, ID: "${app_id}"}.Handle())
 	env.Set(envSessionID, r.sessionID())
 	if parent := r.envOr(envParentRun, q.ParentRunID); parent != "" {
 		env.Set(envParentRun, parent)

@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"torchx/runtime/backend"
+	"torchx/runtime/history"
 	"torchx/runtime/spec"
 	"torchx/state"
 )
@@ -221,7 +222,7 @@ func newWorld(t *testing.T) *world {
 	t.Cleanup(func() { _ = db.Close() })
 	n := uint64(goldenRandom)
 	w.Runner = &Runner{
-		Backends: reg, DB: db,
+		Backends: reg, History: db,
 		Warn: func(line string) {
 			w.mu.Lock()
 			defer w.mu.Unlock()
@@ -253,11 +254,11 @@ func echo(replicas int) *spec.App {
 }
 
 // run plans and submits an app called name.
-func (w *world) run(t *testing.T, backendName, name string) Ref {
+func (w *world) run(t *testing.T, backendName, name string) history.AppKey {
 	t.Helper()
 	app := echo(2)
 	app.Name = name
-	p, err := w.Plan(t.Context(), PlanRequest{Backend: backendName, App: app, Component: "utils.echo", Args: []string{"--msg", "x"}})
+	p, err := w.Plan(t.Context(), PlanRequest{Backend: backendName, App: app, Provenance: Provenance{Source: history.Source{Component: "utils.echo", Args: []string{"--msg", "x"}}}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -268,9 +269,9 @@ func (w *world) run(t *testing.T, backendName, name string) Ref {
 }
 
 // rowOf returns an app's row in the history.
-func (w *world) rowOf(t *testing.T, ref Ref) state.App {
+func (w *world) rowOf(t *testing.T, ref history.AppKey) history.App {
 	t.Helper()
-	a, err := w.DB.Get(t.Context(), ref.Backend, ref.ID)
+	a, err := w.History.Get(t.Context(), ref.Backend, ref.ID)
 	if err != nil {
 		t.Fatal(err)
 	}

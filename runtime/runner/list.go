@@ -12,8 +12,8 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"torchx/runtime/backend"
+	"torchx/runtime/history"
 	"torchx/runtime/spec"
-	"torchx/state"
 )
 
 // DefaultLimit is how many apps List returns unless told otherwise.
@@ -75,7 +75,7 @@ func (w Row) MarshalJSON() ([]byte, error) {
 	}{w.Handle, w.AppID, text(w.Name), plain(w), text(w.Component), w.SubmittedAt, w.FinishedAt, w.ExitCode})
 }
 
-func (w *Row) ref() Ref { return Ref{w.Backend, w.AppID} }
+func (w *Row) ref() history.AppKey { return history.AppKey{Backend: w.Backend, ID: w.AppID} }
 
 // update takes over what was seen of the app.
 func (w *Row) update(s *spec.Status) {
@@ -85,8 +85,8 @@ func (w *Row) update(s *spec.Status) {
 	}
 }
 
-func rowOf(a *state.App) *Row {
-	ref := Ref{a.Backend, a.ID}
+func rowOf(a *history.App) *Row {
+	ref := a.AppKey
 	return &Row{
 		Handle: ref.Handle(), AppID: a.ID, Name: a.Name, Backend: a.Backend, State: a.State, Component: a.Component,
 		SubmittedAt: &a.SubmittedAt, FinishedAt: a.FinishedAt, ExitCode: a.ExitCode, Msg: a.Msg, recorded: true,
@@ -106,7 +106,7 @@ func (r *Runner) List(ctx context.Context, f Filter) ([]Row, error) {
 		}
 		f.Backend = alias.Backend
 	}
-	if names := r.Backends.Names(); f.Backend == "" && r.DB == nil && len(names) > 0 {
+	if names := r.Backends.Names(); f.Backend == "" && r.History == nil && len(names) > 0 {
 		f.Backend = names[0] // without a history, what is on this machine
 	}
 	if f.Limit <= 0 {
@@ -140,15 +140,15 @@ func (r *Runner) List(ctx context.Context, f Filter) ([]Row, error) {
 // was asked for may be reached only once an app is looked at, so with States all
 // live apps are candidates.
 func (r *Runner) history(ctx context.Context, f Filter) ([]*Row, error) {
-	if r.DB == nil {
+	if r.History == nil {
 		return nil, nil
 	}
-	query := state.Filter{Backend: f.Backend, States: f.States, Since: f.Since, Limit: f.Limit}
-	apps, err := r.DB.List(ctx, query)
+	query := history.Filter{Backend: f.Backend, States: f.States, Since: f.Since, Limit: f.Limit}
+	apps, err := r.History.List(ctx, query)
 	if err == nil && len(f.States) > 0 {
-		query.States, query.Limit = state.LiveStates(), maxLooks
-		var live []state.App
-		live, err = r.DB.List(ctx, query)
+		query.States, query.Limit = history.LiveStates(), maxLooks
+		var live []history.App
+		live, err = r.History.List(ctx, query)
 		apps = append(apps, live...)
 	}
 	if err != nil {
@@ -158,7 +158,7 @@ func (r *Runner) history(ctx context.Context, f Filter) ([]*Row, error) {
 		r.warn("%v", err)
 	}
 	var rows []*Row
-	seen := map[Ref]bool{}
+	seen := map[history.AppKey]bool{}
 	for i := range apps {
 		row := rowOf(&apps[i])
 		if !seen[row.ref()] {
@@ -188,7 +188,7 @@ func (r *Runner) onlyBackend(ctx context.Context, f Filter, rows []*Row) ([]*Row
 	}
 	var extra []*Row
 	for _, a := range apps {
-		if ref := (Ref{f.Backend, a.ID}); !listed[a.ID] {
+		if ref := (history.AppKey{Backend: f.Backend, ID: a.ID}); !listed[a.ID] {
 			extra = append(extra, &Row{
 				Handle: ref.Handle(), AppID: a.ID, Name: a.Name, Backend: f.Backend, State: a.State, Foreign: a.Foreign,
 				SubmittedAt: a.SubmittedAt, FinishedAt: a.FinishedAt, ExitCode: a.ExitCode,
@@ -200,10 +200,10 @@ func (r *Runner) onlyBackend(ctx context.Context, f Filter, rows []*Row) ([]*Row
 
 // recorded adds the apps of the history that the list leaves out by its limit or filter.
 func (r *Runner) recorded(ctx context.Context, backendName string, listed map[string]bool) {
-	if r.DB == nil {
+	if r.History == nil {
 		return
 	}
-	apps, err := r.DB.List(ctx, state.Filter{Backend: backendName})
+	apps, err := r.History.List(ctx, history.Filter{Backend: backendName})
 	if err != nil {
 		return // said before, by history
 	}

@@ -89,7 +89,7 @@ func TestListTellsAll(t *testing.T) {
 	w.local.set("told", &spec.Status{State: spec.Succeeded, SubmittedAt: &at, FinishedAt: &at, ExitCode: &code})
 	w.local.set("half", &spec.Status{State: spec.Failed, SubmittedAt: &at})
 	ended := w.run(t, "local", "ended") // the history has its end, though not its exit code
-	if err := w.DB.SetStatus(t.Context(), "local", ended.ID, &spec.Status{State: spec.Cancelled, FinishedAt: &at}); err != nil {
+	if err := w.History.SetStatus(t.Context(), "local", ended.ID, &spec.Status{State: spec.Cancelled, FinishedAt: &at}); err != nil {
 		t.Fatal(err)
 	}
 	var looked []string

@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"torchx/runtime/backend"
+	"torchx/runtime/history"
 	"torchx/runtime/spec"
 )
 
@@ -23,12 +24,12 @@ type LogInput struct {
 // all. Unless replicas are named it waits until the app has started. Of an app that
 // was removed it opens what was left, with a warning. The caller closes the readers.
 // Errors: backends.ErrNotFound (app, role, replica), those of Status.
-func (r *Runner) Logs(ctx context.Context, ref Ref, role string, ids []int, o backend.LogOptions) ([]LogInput, error) {
+func (r *Runner) Logs(ctx context.Context, ref history.AppKey, role string, ids []int, o backend.LogOptions) ([]LogInput, error) {
 	return r.LogsOf(ctx, ref, role, ids, func(spec.Replica) backend.LogOptions { return o })
 }
 
 // LogsOf is Logs with options for each replica.
-func (r *Runner) LogsOf(ctx context.Context, ref Ref, role string, ids []int, o func(spec.Replica) backend.LogOptions) ([]LogInput, error) {
+func (r *Runner) LogsOf(ctx context.Context, ref history.AppKey, role string, ids []int, o func(spec.Replica) backend.LogOptions) ([]LogInput, error) {
 	b, err := r.Backends.Get(ref.Backend)
 	if err != nil {
 		return nil, err
@@ -79,7 +80,7 @@ func CloseLogs(inputs []LogInput) {
 
 // replicas of an app by role, in order: those its backend reports, else, before
 // it reports any, those of the recorded app.
-func (r *Runner) replicas(ctx context.Context, ref Ref, s *spec.Status) []spec.RoleStatus {
+func (r *Runner) replicas(ctx context.Context, ref history.AppKey, s *spec.Status) []spec.RoleStatus {
 	if len(s.Roles) > 0 {
 		return s.Roles
 	}
@@ -101,7 +102,7 @@ func (r *Runner) replicas(ctx context.Context, ref Ref, s *spec.Status) []spec.R
 
 // selected picks the replicas that role and ids name. Where no role is known
 // at all, named replicas are believed.
-func selected(ref Ref, known []spec.RoleStatus, role string, ids []int) ([]spec.Replica, error) {
+func selected(ref history.AppKey, known []spec.RoleStatus, role string, ids []int) ([]spec.Replica, error) {
 	var names []string
 	var targets []spec.Replica
 	var of *spec.RoleStatus
@@ -148,7 +149,7 @@ func span(replicas []spec.ReplicaStatus) string {
 // open opens each replica's log. Of replicas that were not named, those without
 // a log (never started, or purged) are left out with a warning, as long as there
 // is one.
-func (r *Runner) open(open func(spec.Replica) (backend.LogReader, error), ref Ref, targets []spec.Replica, named bool) ([]LogInput, error) {
+func (r *Runner) open(open func(spec.Replica) (backend.LogReader, error), ref history.AppKey, targets []spec.Replica, named bool) ([]LogInput, error) {
 	var inputs []LogInput
 	var missing error
 	for _, t := range targets {

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"torchx/runtime/backend"
+	"torchx/runtime/history"
 	"torchx/runtime/spec"
 )
 
@@ -33,7 +34,7 @@ func roles(state spec.State, counts ...any) *spec.Status {
 func TestLogs(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
-	ref := Ref{"local", "app"}
+	ref := history.AppKey{Backend: "local", ID: "app"}
 	w.local.set("app", roles(spec.Running, "a", 2, "purged", 1, "b", 1))
 	for _, tt := range []struct {
 		role      string
@@ -63,7 +64,7 @@ func TestLogs(t *testing.T) {
 		CloseLogs(inputs)
 	}
 	w.warned(t, "no log of purged/0: purged since noon")
-	if _, err := w.Logs(t.Context(), Ref{"local", "nope"}, "", nil, backend.LogOptions{}); !errors.Is(err, backend.ErrNotFound) {
+	if _, err := w.Logs(t.Context(), history.AppKey{Backend: "local", ID: "nope"}, "", nil, backend.LogOptions{}); !errors.Is(err, backend.ErrNotFound) {
 		t.Errorf("unknown app: %v", err)
 	}
 }
@@ -71,7 +72,7 @@ func TestLogs(t *testing.T) {
 func TestLogsWaitForStart(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
-	ref := Ref{"local", "app"}
+	ref := history.AppKey{Backend: "local", ID: "app"}
 	w.local.set("app", roles(spec.Pending, "a", 1))
 	var looks atomic.Int32
 	w.local.describe = func(string) error {
@@ -98,7 +99,7 @@ func TestLogsOfAppThatNeverStarted(t *testing.T) {
 		t.Errorf("got %v", err)
 	}
 	w.local.set("empty", &spec.Status{State: spec.Failed, Msg: "no such program"})
-	_, err = w.Logs(t.Context(), Ref{"local", "empty"}, "", nil, backend.LogOptions{})
+	_, err = w.Logs(t.Context(), history.AppKey{Backend: "local", ID: "empty"}, "", nil, backend.LogOptions{})
 	if !errors.Is(err, backend.ErrNotFound) || !strings.Contains(err.Error(), "no such program") {
 		t.Errorf("got %v", err)
 	}

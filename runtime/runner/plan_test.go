@@ -12,6 +12,7 @@ import (
 
 	"torchx/runtime/backend"
 	"torchx/runtime/config"
+	"torchx/runtime/history"
 	"torchx/runtime/spec"
 )
 
@@ -51,7 +52,7 @@ func TestGoldenEnv(t *testing.T) {
 			g := readGolden(t, tt.file)
 			w := newWorld(t)
 			w.env = g.Env
-			q := PlanRequest{Backend: "local_cwd", App: echo(1), Trackers: tt.trackers, ParentRunID: tt.parent}
+			q := PlanRequest{Backend: "local_cwd", App: echo(1), Tracking: Tracking{Trackers: tt.trackers, ParentRunID: tt.parent}}
 			p, err := w.Plan(t.Context(), q)
 			if err != nil {
 				t.Fatal(err)
@@ -59,7 +60,7 @@ func TestGoldenEnv(t *testing.T) {
 			if got := p.App().Roles[0].Env; !reflect.DeepEqual(got, g.AppDef.Roles[0].Env) {
 				t.Errorf("got %v, want %v", got, g.AppDef.Roles[0].Env)
 			}
-			if p.Ref() != (Ref{"local", "echo-bzx310r0jf6nh"}) {
+			if p.Ref() != (history.AppKey{Backend: "local", ID: "echo-bzx310r0jf6nh"}) {
 				t.Errorf("ref = %v", p.Ref())
 			}
 		})
@@ -99,7 +100,7 @@ func TestEmptyTrackersVariable(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	w.env[envTrackers] = ""
-	p, err := w.Plan(t.Context(), PlanRequest{Backend: "local", App: echo(1), Trackers: []config.Tracker{{Name: "x", Config: "y"}}})
+	p, err := w.Plan(t.Context(), PlanRequest{Backend: "local", App: echo(1), Tracking: Tracking{Trackers: []config.Tracker{{Name: "x", Config: "y"}}}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -252,7 +253,7 @@ func TestAppID(t *testing.T) {
 		if got != want {
 			t.Errorf("AppID(%q) = %q, want %q", name, got, want)
 		}
-		h, err := spec.ParseHandle(Ref{"local", got}.Handle())
+		h, err := spec.ParseHandle(history.AppKey{Backend: "local", ID: got}.Handle())
 		if err != nil || h.AppID != got {
 			t.Errorf("handle of %q: %v, %v", got, h, err)
 		}

@@ -10,8 +10,8 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"torchx/runtime/backend"
+	"torchx/runtime/history"
 	"torchx/runtime/spec"
-	"torchx/state"
 )
 
 // PruneFilter selects finished apps to remove. Each field that is set narrows the
@@ -91,10 +91,10 @@ func (r *Runner) pruneScope(ctx context.Context, backendName string) ([]*Prunabl
 
 // warnIfUsed tells that a backend is out of reach if that matters to anybody.
 func (r *Runner) warnIfUsed(ctx context.Context, backendName string, cause error) {
-	if r.DB == nil {
+	if r.History == nil {
 		return
 	}
-	if apps, err := r.DB.List(ctx, state.Filter{Backend: backendName, Limit: 1}); err == nil && len(apps) > 0 {
+	if apps, err := r.History.List(ctx, history.Filter{Backend: backendName, Limit: 1}); err == nil && len(apps) > 0 {
 		r.warn("apps of %s are left alone: %v", backendName, cause)
 	}
 }

@@ -9,8 +9,8 @@ import (
 	"time"
 
 	"torchx/runtime/backend"
+	"torchx/runtime/history"
 	"torchx/runtime/spec"
-	"torchx/state"
 )
 
 // sized is a fake that tells sizes and runs a test's code before it deletes.
@@ -47,8 +47,8 @@ func prunes(t *testing.T) (*world, *sized) {
 	w.Backends = reg
 	for i, id := range []string{"a", "b", "c", "d", "e", "live"} {
 		at := w.clock.Add(time.Duration(i) * time.Hour)
-		row := state.App{Backend: "local", ID: id, Name: "n-" + id, State: spec.Running, SubmittedAt: at}
-		if err := w.DB.Insert(t.Context(), row); err != nil {
+		row := history.App{AppKey: history.AppKey{Backend: "local", ID: id}, Name: "n-" + id, Outcome: history.Outcome{State: spec.Running}, SubmittedAt: at}
+		if err := w.History.Insert(t.Context(), row); err != nil {
 			t.Fatal(err)
 		}
 		end := at.Add(time.Minute)
@@ -130,7 +130,7 @@ func TestPruneLeavesTombstone(t *testing.T) {
 	if done, err := w.Prune(t.Context(), a, backend.DeleteOptions{}); !done || err != nil {
 		t.Fatalf("%v, %v", done, err)
 	}
-	ref := Ref{"local", "a"}
+	ref := history.AppKey{Backend: "local", ID: "a"}
 	if got, err := w.Resolve(t.Context(), "a"); got != ref || err != nil {
 		t.Errorf("resolve: %v, %v", got, err)
 	}
@@ -180,8 +180,8 @@ func TestPruneFailureChangesNothing(t *testing.T) {
 	if done, err := w.Prune(t.Context(), a, backend.DeleteOptions{}); done || err == nil || !strings.Contains(err.Error(), "on fire") {
 		t.Errorf("%v, %v", done, err)
 	}
-	if burials, err := w.DB.Burials(t.Context()); err != nil || len(burials) > 0 {
-		t.Errorf("left: %+v, %v", burials, err)
+	if pending, err := w.History.PendingRemovals(t.Context()); err != nil || len(pending) > 0 {
+		t.Errorf("left: %+v, %v", pending, err)
 	}
 	w.prunable(t, "a")
 }
@@ -198,7 +198,7 @@ func TestPruneTwice(t *testing.T) {
 	if _, err := w.Prune(t.Context(), a, backend.DeleteOptions{}); err != nil {
 		t.Error(err)
 	}
-	if _, err := w.DB.Tombstone(t.Context(), "local", "a"); err != nil {
+	if _, err := w.History.Tombstone(t.Context(), "local", "a"); err != nil {
 		t.Error(err)
 	}
 }
@@ -226,25 +226,30 @@ func TestInterruptedRemovalIsFinished(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			err = w.DB.Bury(t.Context(), state.Tombstone{
-				Backend: "local", ID: "a", State: s.State, SubmittedAt: s.SubmittedAt, FinishedAt: s.FinishedAt,
-				GoneAt: w.clock, Command: "prune", Owner: "1:2:3",
+			err = w.History.BeginRemoval(t.Context(), history.Tombstone{
+				AppKey:      history.AppKey{Backend: "local", ID: "a"},
+				State:       s.State,
+				SubmittedAt: s.SubmittedAt,
+				FinishedAt:  s.FinishedAt,
+				GoneAt:      w.clock,
+				Command:     "prune",
+				Owner:       "1:2:3",
 			})
 			if err != nil {
 				t.Fatal(err)
 			}
 			c.change(w)
 			w.gone = !c.alive
-			w.Settle(t.Context())
+			w.Reconcile(t.Context())
 			_, there := w.local.Describe(t.Context(), "a")
-			_, row := w.DB.Get(t.Context(), "local", "a")
+			_, row := w.History.Get(t.Context(), "local", "a")
 			if (there != nil) != c.gone || (row != nil) != c.gone {
 				t.Errorf("app: %v, record: %v, want gone: %v", there, row, c.gone)
 			}
-			if _, err := w.DB.Tombstone(t.Context(), "local", "a"); (err == nil) != c.gone {
+			if _, err := w.History.Tombstone(t.Context(), "local", "a"); (err == nil) != c.gone {
 				t.Errorf("tombstone: %v", err)
 			}
-			if left, err := w.DB.Burials(t.Context()); err != nil || len(left) > 0 != c.alive {
+			if left, err := w.History.PendingRemovals(t.Context()); err != nil || len(left) > 0 != c.alive {
 				t.Errorf("left: %+v, %v", left, err)
 			}
 		})
@@ -255,11 +260,11 @@ func TestInterruptedRemovalIsFinished(t *testing.T) {
 func TestLogsOfMissingApp(t *testing.T) {
 	t.Parallel()
 	w, _ := prunes(t)
-	ref := Ref{"local", "a"}
+	ref := history.AppKey{Backend: "local", ID: "a"}
 	if _, err := w.Status(t.Context(), ref); err != nil {
 		t.Fatal(err)
 	}
-	if err := w.DB.SetStatus(t.Context(), "local", "a", roles(spec.Succeeded, "r", 1)); err != nil {
+	if err := w.History.SetStatus(t.Context(), "local", "a", roles(spec.Succeeded, "r", 1)); err != nil {
 		t.Fatal(err)
 	}
 	w.local.remove("a")

@@ -6,20 +6,16 @@ import (
 	"encoding/json"
 	"fmt"
 
+	"torchx/runtime/history"
 	"torchx/runtime/spec"
 )
 
 // Recorded is what the history knows of how an app came about.
 type Recorded struct {
-	Ref       Ref
-	Component string   // "" if the app came as a plan or was made by another tool
-	Args      []string // the component's, as typed
-	App       *spec.App
-	Cfg       map[string]any // the options that had a value
-	Cwd       string         // absolute folder that it was run in, "" if not known
-
-	// As the PlanRequest had them; nil if there is nothing.
-	Modules, Getenv, Asked json.RawMessage
+	Ref history.AppKey
+	App *spec.App
+	Cfg map[string]any // the options that had a value
+	history.Source
 }
 
 // Evaluated reports whether the app is what its component returned: one that was
@@ -28,15 +24,12 @@ func (c *Recorded) Evaluated() bool { return c.Component != "" && len(c.Modules)
 
 // Recorded returns what an app was made from. Errors: backends.ErrNotFound, also
 // for an app that only its backend knows.
-func (r *Runner) Recorded(ctx context.Context, ref Ref) (*Recorded, error) {
+func (r *Runner) Recorded(ctx context.Context, ref history.AppKey) (*Recorded, error) {
 	row := r.row(ctx, ref)
 	if row == nil || row.App == nil {
 		return nil, r.unrecorded(ctx, ref)
 	}
-	c := &Recorded{
-		Ref: ref, Component: row.Component, Args: row.Args, Cwd: row.Cwd,
-		Modules: row.Modules, Getenv: row.Getenv, Asked: row.Request,
-	}
+	c := &Recorded{Ref: ref, Source: row.Source}
 	for _, part := range []struct {
 		raw  json.RawMessage
 		into any
@@ -59,7 +52,7 @@ func (r *Runner) Recorded(ctx context.Context, ref Ref) (*Recorded, error) {
 }
 
 // unrecorded says why it is not known what an app was made from.
-func (r *Runner) unrecorded(ctx context.Context, ref Ref) error {
+func (r *Runner) unrecorded(ctx context.Context, ref history.AppKey) error {
 	if _, err := r.Status(ctx, ref); err != nil {
 		return err
 	}

@@ -7,16 +7,19 @@ import (
 	"testing"
 
 	"torchx/runtime/backend"
+	"torchx/runtime/history"
 	"torchx/runtime/spec"
 )
 
 func TestRecorded(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
+	source := history.Source{
+		Component: "utils.echo", Args: []string{"--msg", "x"}, Cwd: "/w",
+		Modules: json.RawMessage(`[{"path":"/w/x.star"}]`), Getenv: json.RawMessage(`{"A":"1"}`), Request: json.RawMessage(`{"env":{"B":"2"}}`),
+	}
 	p, err := w.Plan(t.Context(), PlanRequest{
-		Backend: "local_dir", App: echo(2), Component: "utils.echo", Args: []string{"--msg", "x"}, Cwd: "/w",
-		Modules: json.RawMessage(`[{"path":"/w/x.star"}]`), Getenv: json.RawMessage(`{"A":"1"}`),
-		Asked: json.RawMessage(`{"env":{"B":"2"}}`), Origin: "rerun of something",
+		Backend: "local_dir", App: echo(2), Provenance: Provenance{Source: source, Origin: "rerun of something"},
 	})
 	if err != nil {
 		t.Fatal(err)
@@ -33,14 +36,13 @@ func TestRecorded(t *testing.T) {
 	}
 	c.App = nil
 	want := &Recorded{
-		Ref: p.Ref(), Component: "utils.echo", Args: []string{"--msg", "x"}, Cwd: "/w",
-		Cfg:     map[string]any{"image_type": "dir"}, // log_dir had no value
-		Modules: json.RawMessage(`[{"path":"/w/x.star"}]`), Getenv: json.RawMessage(`{"A":"1"}`), Asked: json.RawMessage(`{"env":{"B":"2"}}`),
+		Ref: p.Ref(), Source: source,
+		Cfg: map[string]any{"image_type": "dir"}, // log_dir had no value
 	}
 	if !reflect.DeepEqual(c, want) || !c.Evaluated() {
 		t.Errorf("got %+v, want %+v", c, want)
 	}
-	events, err := w.DB.Events(t.Context(), "local", p.Plan.ID)
+	events, err := w.History.Events(t.Context(), "local", p.Plan.ID)
 	if err != nil || len(events) == 0 || events[0].Msg != "rerun of something" {
 		t.Errorf("events = %+v, %v", events, err)
 	}
@@ -54,11 +56,11 @@ func TestNotRecorded(t *testing.T) {
 	w := newWorld(t)
 	w.local.set("known", &spec.Status{State: spec.Running})
 	for _, id := range []string{"known", "unknown"} {
-		if _, err := w.Recorded(t.Context(), Ref{"local", id}); !errors.Is(err, backend.ErrNotFound) {
+		if _, err := w.Recorded(t.Context(), history.AppKey{Backend: "local", ID: id}); !errors.Is(err, backend.ErrNotFound) {
 			t.Errorf("%s: %v", id, err)
 		}
 	}
-	if c := (&Recorded{Component: "utils.echo"}); c.Evaluated() {
+	if c := (&Recorded{Source: history.Source{Component: "utils.echo"}}); c.Evaluated() {
 		t.Error("an app without modules was evaluated")
 	}
 }

@@ -8,9 +8,9 @@ import (
 	"strconv"
 	"strings"
 
+	"torchx/runtime/history"
 	"torchx/runtime/lazyregexp"
 	"torchx/runtime/spec"
-	"torchx/state"
 )
 
 // lastApp is the text that stands for the app submitted last.
@@ -23,7 +23,7 @@ const maxCandidates = 4
 // backend or alias; the app need not exist), "-" for the app submitted last from
 // this home, removed or not, or an app id or a unique prefix of one. Errors: backends.ErrNotFound,
 // or a plain one for a malformed handle or an ambiguous prefix.
-func (r *Runner) Resolve(ctx context.Context, text string) (Ref, error) {
+func (r *Runner) Resolve(ctx context.Context, text string) (history.AppKey, error) {
 	switch {
 	case strings.Contains(text, "://"):
 		return r.resolveHandle(ctx, text)
@@ -33,21 +33,21 @@ func (r *Runner) Resolve(ctx context.Context, text string) (Ref, error) {
 	return r.resolvePrefix(ctx, text)
 }
 
-func (r *Runner) resolveHandle(ctx context.Context, text string) (Ref, error) {
+func (r *Runner) resolveHandle(ctx context.Context, text string) (history.AppKey, error) {
 	h, err := spec.ParseHandle(text)
 	if err != nil {
-		return Ref{}, err
+		return history.AppKey{}, err
 	}
 	alias, err := r.Backends.Canonical(h.Backend)
 	if err != nil {
-		return Ref{}, err
+		return history.AppKey{}, err
 	}
-	exact := Ref{alias.Backend, h.AppID}
+	exact := history.AppKey{Backend: alias.Backend, ID: h.AppID}
 	found, err := r.matches(ctx, h.AppID)
 	if err != nil {
-		return Ref{}, err
+		return history.AppKey{}, err
 	}
-	found = slices.DeleteFunc(found, func(f Ref) bool { return f.Backend != alias.Backend })
+	found = slices.DeleteFunc(found, func(f history.AppKey) bool { return f.Backend != alias.Backend })
 	if len(found) == 0 || slices.Contains(found, exact) {
 		return exact, nil // the backend may know what the history does not
 	}
@@ -55,7 +55,7 @@ func (r *Runner) resolveHandle(ctx context.Context, text string) (Ref, error) {
 }
 
 // only is the one app that a text is the beginning of.
-func only(text string, found []Ref) (Ref, error) {
+func only(text string, found []history.AppKey) (history.AppKey, error) {
 	if len(found) == 1 {
 		return found[0], nil
 	}
@@ -66,34 +66,34 @@ func only(text string, found []Ref) (Ref, error) {
 	if len(found) > maxCandidates {
 		names = append(names, "...")
 	}
-	return Ref{}, fmt.Errorf("%q is the beginning of several apps, write more of it: %s", text, strings.Join(names, ", "))
+	return history.AppKey{}, fmt.Errorf("%q is the beginning of several apps, write more of it: %s", text, strings.Join(names, ", "))
 }
 
-func (r *Runner) last(ctx context.Context) (Ref, error) {
-	if r.DB == nil {
-		return Ref{}, errors.New("`-` means the app submitted last, but there is no history: give a handle")
+func (r *Runner) last(ctx context.Context) (history.AppKey, error) {
+	if r.History == nil {
+		return history.AppKey{}, errors.New("`-` means the app submitted last, but there is no history: give a handle")
 	}
 	// The app before the last one is not meant: a second `delete -` must not take it.
-	if gone, err := r.DB.LastRemoved(ctx); err == nil {
-		return Ref{gone.Backend, gone.ID}, nil
+	if gone, err := r.History.LastRemoved(ctx); err == nil {
+		return gone.AppKey, nil
 	}
-	app, err := r.DB.Last(ctx)
-	if errors.Is(err, state.ErrNotFound) {
-		return Ref{}, notFound("`-` means the app submitted last, but none was: see `torchx list`")
+	app, err := r.History.Last(ctx)
+	if errors.Is(err, history.ErrNotFound) {
+		return history.AppKey{}, notFound("`-` means the app submitted last, but none was: see `torchx list`")
 	}
 	if err != nil {
-		return Ref{}, err
+		return history.AppKey{}, err
 	}
-	return Ref{app.Backend, app.ID}, nil
+	return app.AppKey, nil
 }
 
-func (r *Runner) resolvePrefix(ctx context.Context, text string) (Ref, error) {
+func (r *Runner) resolvePrefix(ctx context.Context, text string) (history.AppKey, error) {
 	if text == "" {
-		return Ref{}, notFound("an empty text names no app: give a handle, the beginning of an app id or `-`")
+		return history.AppKey{}, notFound("an empty text names no app: give a handle, the beginning of an app id or `-`")
 	}
 	found, err := r.matches(ctx, text)
 	if err != nil {
-		return Ref{}, err
+		return history.AppKey{}, err
 	}
 	if len(found) == 0 {
 		found = r.listed(ctx, text)
@@ -101,37 +101,37 @@ func (r *Runner) resolvePrefix(ctx context.Context, text string) (Ref, error) {
 	if len(found) == 0 {
 		found = r.removed(ctx, text) // whoever looks at it is told that it is gone
 	}
-	if exact := slices.DeleteFunc(slices.Clone(found), func(f Ref) bool { return f.ID != text }); len(exact) > 0 {
+	if exact := slices.DeleteFunc(slices.Clone(found), func(f history.AppKey) bool { return f.ID != text }); len(exact) > 0 {
 		found = exact
 	}
 	if len(found) == 0 {
-		return Ref{}, notFound("no app %q: give a handle (backend://session/app_id) or the beginning of an app id, see `torchx list`", text)
+		return history.AppKey{}, notFound("no app %q: give a handle (backend://session/app_id) or the beginning of an app id, see `torchx list`", text)
 	}
 	return only(text, found)
 }
 
 // matches are the apps of the history with that prefix, newest first.
-func (r *Runner) matches(ctx context.Context, prefix string) ([]Ref, error) {
-	if r.DB == nil {
+func (r *Runner) matches(ctx context.Context, prefix string) ([]history.AppKey, error) {
+	if r.History == nil {
 		return nil, nil
 	}
-	apps, err := r.DB.FindPrefix(ctx, prefix)
+	apps, err := r.History.FindPrefix(ctx, prefix)
 	if err != nil {
 		if ctx.Err() != nil {
 			return nil, err
 		}
 		r.warn("%v", err)
 	}
-	var found []Ref
+	var found []history.AppKey
 	for _, a := range apps {
-		found = append(found, Ref{a.Backend, a.ID})
+		found = append(found, a.AppKey)
 	}
 	return found, nil
 }
 
 // listed asks the default backend, which is on this machine, for an app that the
 // history does not have (any more).
-func (r *Runner) listed(ctx context.Context, prefix string) []Ref {
+func (r *Runner) listed(ctx context.Context, prefix string) []history.AppKey {
 	names := r.Backends.Names()
 	if len(names) == 0 {
 		return nil
@@ -144,10 +144,10 @@ func (r *Runner) listed(ctx context.Context, prefix string) []Ref {
 	if err != nil {
 		r.warn("%v", err)
 	}
-	var found []Ref
+	var found []history.AppKey
 	for _, a := range apps {
 		if strings.HasPrefix(a.ID, prefix) {
-			found = append(found, Ref{names[0], a.ID})
+			found = append(found, history.AppKey{Backend: names[0], ID: a.ID})
 		}
 	}
 	return found
@@ -160,10 +160,10 @@ var (
 
 // ResolveLog finds app, role and replicas of APP[/ROLE[/ID,…]], where APP is
 // whatever Resolve takes; role "" and no ids mean all.
-func (r *Runner) ResolveLog(ctx context.Context, text string) (ref Ref, role string, ids []int, err error) {
+func (r *Runner) ResolveLog(ctx context.Context, text string) (ref history.AppKey, role string, ids []int, err error) {
 	app, role, ids, err := parseLog(text)
 	if err != nil {
-		return Ref{}, "", nil, err
+		return history.AppKey{}, "", nil, err
 	}
 	ref, err = r.Resolve(ctx, app)
 	return ref, role, ids, err

@@ -9,21 +9,22 @@ import (
 	"testing"
 
 	"torchx/runtime/backend"
+	"torchx/runtime/history"
 	"torchx/runtime/spec"
 )
 
 func TestResolveHandles(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
-	for text, want := range map[string]Ref{
-		"local://torchx/a":      {"local", "a"},
-		"local:///a":            {"local", "a"},
-		"local_cwd://x/y/a":     {"local", "a"},
-		"local_dir://torchx/a":  {"local", "a"},
-		"local_docker://s/ns:a": {"docker", "ns:a"},
-		"local://foo":           {"", ""},
-		"://a/b":                {"", ""},
-		"nope://s/a":            {"", ""},
+	for text, want := range map[string]history.AppKey{
+		"local://torchx/a":      {Backend: "local", ID: "a"},
+		"local:///a":            {Backend: "local", ID: "a"},
+		"local_cwd://x/y/a":     {Backend: "local", ID: "a"},
+		"local_dir://torchx/a":  {Backend: "local", ID: "a"},
+		"local_docker://s/ns:a": {Backend: "docker", ID: "ns:a"},
+		"local://foo":           {},
+		"://a/b":                {},
+		"nope://s/a":            {},
 	} {
 		got, err := w.Resolve(t.Context(), text)
 		if got != want || (err != nil) != (want.ID == "") {
@@ -50,8 +51,8 @@ func TestResolvePrefix(t *testing.T) {
 	beta := w.run(t, "docker", "beta")
 	beta2 := w.run(t, "local", "beta")
 	w.local.set("unrecorded-x", &spec.Status{State: spec.Running})
-	for text, want := range map[string]Ref{
-		"a": alpha, alpha.ID: alpha, "-": beta2, beta.ID: beta, "unrec": {"local", "unrecorded-x"},
+	for text, want := range map[string]history.AppKey{
+		"a": alpha, alpha.ID: alpha, "-": beta2, beta.ID: beta, "unrec": {Backend: "local", ID: "unrecorded-x"},
 	} {
 		if got, err := w.Resolve(t.Context(), text); err != nil || got != want {
 			t.Errorf("%q: %v, %v, want %v", text, got, err, want)

@@ -15,14 +15,13 @@ import (
 
 	"torchx/runtime/backend"
 	"torchx/runtime/failpoint"
-	"torchx/runtime/spec"
-	"torchx/state"
+	"torchx/runtime/history"
 )
 
 // Runner is what the commands work with. Only Backends is required.
 type Runner struct {
 	Backends *backend.Registry
-	DB       *state.DB // nil: no history
+	History  history.Store // nil: no history
 
 	// Warn gets one line about something that did not stop the work; nil drops it.
 	Warn func(line string)
@@ -37,15 +36,8 @@ type Runner struct {
 	Alive func(submitter string) bool
 }
 
-// Ref names one app: the canonical name of its backend and its id there.
-type Ref struct {
-	Backend, ID string
-}
-
-// Handle is the app's handle as it is printed.
-func (f Ref) Handle() string {
-	return spec.Handle{Backend: f.Backend, Session: spec.Session, AppID: f.ID}.String()
-}
+// Ref names one app.
+type Ref = history.AppKey
 
 // LookupError is a name that leads nowhere; its text is meant for users as it
 // is. It wraps backends.ErrNotFound.
@@ -91,13 +83,13 @@ func (r *Runner) random() uint64 {
 }
 
 // row returns what the history knows of an app, nil if nothing.
-func (r *Runner) row(ctx context.Context, ref Ref) *state.App {
-	if r.DB == nil {
+func (r *Runner) row(ctx context.Context, ref history.AppKey) *history.App {
+	if r.History == nil {
 		return nil
 	}
-	app, err := r.DB.Get(ctx, ref.Backend, ref.ID)
+	app, err := r.History.Get(ctx, ref.Backend, ref.ID)
 	if err != nil {
-		if !errors.Is(err, state.ErrNotFound) {
+		if !errors.Is(err, history.ErrNotFound) {
 			r.warn("%v", err)
 		}
 		return nil

@@ -7,46 +7,41 @@ import (
 	"fmt"
 
 	"torchx/runtime/backend"
+	"torchx/runtime/history"
 	"torchx/runtime/spec"
-	"torchx/state"
 )
 
-// Status reports an app as its backend sees it, or as it was last seen when the
-// backend no longer knows it or, for one that has ended, cannot be asked, and writes
-// what it saw into the history. Errors: backends.ErrNotFound, backends.ErrUnavailable.
-func (r *Runner) Status(ctx context.Context, ref Ref) (*spec.Status, error) {
-	return r.look(ctx, ref, r.row(ctx, ref))
-}
-
-// look is Status with the app's row, nil if it has none.
-func (r *Runner) look(ctx context.Context, ref Ref, row *state.App) (*spec.Status, error) {
+// Status reports an app as its backend sees it and records that in the history. An app
+// that its backend no longer has, or one that has ended while its backend is
+// unreachable, is as last recorded. Errors: backend.ErrNotFound, backend.ErrUnavailable.
+func (r *Runner) Status(ctx context.Context, ref history.AppKey) (*spec.Status, error) {
+	row := r.row(ctx, ref)
 	b, err := r.Backends.Get(ref.Backend)
 	if err != nil {
 		return nil, err
 	}
 	s, err := b.Describe(ctx, ref.ID)
-	if errors.Is(err, backend.ErrNotFound) {
-		if row == nil {
-			return nil, r.unknownApp(ctx, ref)
-		}
-		return r.remembered(ctx, b, ref, row)
+	switch {
+	case err == nil:
+		return r.recordStatus(ctx, ref, row, s), nil
+	case errors.Is(err, backend.ErrNotFound) && row == nil:
+		return nil, r.unknownApp(ctx, ref)
+	case errors.Is(err, backend.ErrNotFound):
+		return r.lastKnown(ctx, b, ref, row)
 	}
-	if err != nil {
-		if ended := r.ended(ctx, ref, err); ended != nil {
-			return ended, nil
-		}
-		return nil, fmt.Errorf("look at app %s: %w", ref.Handle(), err)
+	if ended := r.recordedEnd(ctx, ref, err); ended != nil {
+		return ended, nil
 	}
-	return r.seen(ctx, ref, row, s), nil
+	return nil, fmt.Errorf("look at app %s: %w", ref.Handle(), err)
 }
 
-// ended is what the history says of an app that has ended, which stays true when
-// its backend cannot be asked, as err says; nil if there is no such thing.
-func (r *Runner) ended(ctx context.Context, ref Ref, err error) *spec.Status {
-	if r.DB == nil || !errors.Is(err, backend.ErrUnavailable) {
+// recordedEnd returns the recorded end of an app whose backend is unreachable, as cause
+// says; nil if there is none.
+func (r *Runner) recordedEnd(ctx context.Context, ref history.AppKey, cause error) *spec.Status {
+	if r.History == nil || !errors.Is(cause, backend.ErrUnavailable) {
 		return nil
 	}
-	s, err := r.DB.Status(ctx, ref.Backend, ref.ID)
+	s, err := r.History.Status(ctx, ref.Backend, ref.ID)
 	if err != nil || !s.State.Terminal() {
 		return nil
 	}
@@ -54,8 +49,8 @@ func (r *Runner) ended(ctx context.Context, ref Ref, err error) *spec.Status {
 	return s
 }
 
-// seen completes what a backend said and records it.
-func (r *Runner) seen(ctx context.Context, ref Ref, row *state.App, s *spec.Status) *spec.Status {
+// recordStatus completes what a backend reported, records it and returns it.
+func (r *Runner) recordStatus(ctx context.Context, ref history.AppKey, row *history.App, s *spec.Status) *spec.Status {
 	s.Handle = ref.Handle()
 	if row == nil {
 		return s
@@ -63,39 +58,38 @@ func (r *Runner) seen(ctx context.Context, ref Ref, row *state.App, s *spec.Stat
 	if s.SubmittedAt == nil {
 		s.SubmittedAt = &row.SubmittedAt
 	}
-	if known := r.knownEnd(ctx, ref, s); known != nil {
+	if known := r.fullerEnd(ctx, ref, s); known != nil {
 		return known
 	}
-	if err := r.DB.SetStatus(ctx, ref.Backend, ref.ID, s); err != nil && !errors.Is(err, state.ErrNotFound) {
+	if err := r.History.SetStatus(ctx, ref.Backend, ref.ID, s); err != nil && !errors.Is(err, history.ErrNotFound) {
 		r.warn("%v", err)
 	}
 	return s
 }
 
-// knownEnd is the end of an app as the history has it, if that has more of it than its
-// backend still has: clusters delete pods, and with them how they ended. Else it is nil.
-func (r *Runner) knownEnd(ctx context.Context, ref Ref, s *spec.Status) *spec.Status {
+// fullerEnd returns the recorded end of an app if it has more of the replicas' ends than
+// s, else nil: clusters delete pods, and with them how they ended.
+func (r *Runner) fullerEnd(ctx context.Context, ref history.AppKey, s *spec.Status) *spec.Status {
 	if !s.State.Terminal() {
 		return nil
 	}
-	ends, all := ownEnds(s)
+	ends, all := countEnds(s)
 	if ends == all {
 		return nil
 	}
-	known, err := r.DB.Status(ctx, ref.Backend, ref.ID)
+	known, err := r.History.Status(ctx, ref.Backend, ref.ID)
 	if err != nil || known.State != s.State {
 		return nil
 	}
-	if more, _ := ownEnds(known); more <= ends {
+	if more, _ := countEnds(known); more <= ends {
 		return nil
 	}
 	known.Handle = s.Handle
 	return known
 }
 
-// ownEnds is of how many replicas it is known that they ran and how they ended, and how
-// many there are.
-func ownEnds(s *spec.Status) (n, all int) {
+// countEnds returns how many replicas are known to have run and ended, of how many.
+func countEnds(s *spec.Status) (n, all int) {
 	for i := range s.Roles {
 		for j := range s.Roles[i].Replicas {
 			all++
@@ -107,12 +101,12 @@ func ownEnds(s *spec.Status) (n, all int) {
 	return n, all
 }
 
-// remembered is the status of an app that its backend does not know: what the
-// history says if the app has ended or is just being submitted, else FAILED.
-func (r *Runner) remembered(ctx context.Context, b backend.Backend, ref Ref, row *state.App) (*spec.Status, error) {
-	s, err := r.DB.Status(ctx, ref.Backend, ref.ID)
+// lastKnown returns the status of an app that its backend does not have: the recorded
+// one if the app has ended or is being submitted, else FAILED.
+func (r *Runner) lastKnown(ctx context.Context, b backend.Backend, ref history.AppKey, row *history.App) (*spec.Status, error) {
+	s, err := r.History.Status(ctx, ref.Backend, ref.ID)
 	if err != nil {
-		if errors.Is(err, state.ErrNotFound) {
+		if errors.Is(err, history.ErrNotFound) {
 			return nil, r.unknownApp(ctx, ref)
 		}
 		return nil, err
@@ -124,12 +118,12 @@ func (r *Runner) remembered(ctx context.Context, b backend.Backend, ref Ref, row
 	}
 	// It may have come to life, and its submitter gone, since the backend was asked.
 	if again, err := b.Describe(ctx, ref.ID); err == nil {
-		return r.seen(ctx, ref, row, again), nil
+		return r.recordStatus(ctx, ref, row, again), nil
 	}
-	return r.seen(ctx, ref, row, r.vanished(s, submitting)), nil
+	return r.recordStatus(ctx, ref, row, r.vanished(s, submitting)), nil
 }
 
-// vanished ends an app of which nobody knows how it ended.
+// vanished ends an app whose end was not seen.
 func (r *Runner) vanished(s *spec.Status, submitting bool) *spec.Status {
 	s.Msg = fmt.Sprintf("its backend no longer knows the app, which was %s when last seen: how it ended is not known", s.State)
 	if submitting {
@@ -159,7 +153,7 @@ type Description struct {
 }
 
 // Describe returns what was submitted. Errors: backends.ErrNotFound, backends.ErrUnavailable.
-func (r *Runner) Describe(ctx context.Context, ref Ref) (*Description, error) {
+func (r *Runner) Describe(ctx context.Context, ref history.AppKey) (*Description, error) {
 	row := r.row(ctx, ref)
 	if row == nil || row.App == nil {
 		if d, err := r.submitted(ctx, ref); d != nil || err != nil {
@@ -175,16 +169,16 @@ func (r *Runner) Describe(ctx context.Context, ref Ref) (*Description, error) {
 }
 
 // submitted is what a backend keeps of what was submitted; nil if it keeps nothing.
-func (r *Runner) submitted(ctx context.Context, ref Ref) (*Description, error) {
+func (r *Runner) submitted(ctx context.Context, ref history.AppKey) (*Description, error) {
 	b, err := r.Backends.Get(ref.Backend)
 	if err != nil {
 		return nil, err
 	}
-	recorder, ok := b.(backend.Recorder)
+	recorder, ok := b.(backend.SubmissionReader)
 	if !ok {
 		return nil, nil
 	}
-	s, err := recorder.Submitted(ctx, ref.ID)
+	s, err := recorder.Submission(ctx, ref.ID)
 	if errors.Is(err, backend.ErrNotFound) {
 		return nil, r.unknownApp(ctx, ref)
 	}
@@ -205,7 +199,7 @@ func (r *Runner) submitted(ctx context.Context, ref Ref) (*Description, error) {
 }
 
 // partial makes an app of the roles and replicas that the backend reports.
-func (r *Runner) partial(ctx context.Context, ref Ref) (*Description, error) {
+func (r *Runner) partial(ctx context.Context, ref history.AppKey) (*Description, error) {
 	s, err := r.Status(ctx, ref)
 	if err != nil {
 		return nil, err

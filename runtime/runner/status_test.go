@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"torchx/runtime/backend"
+	"torchx/runtime/history"
 	"torchx/runtime/spec"
 )
 
@@ -37,7 +38,7 @@ func TestStatus(t *testing.T) {
 func TestStatusUnknown(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
-	ref := Ref{"local", "nope"}
+	ref := history.AppKey{Backend: "local", ID: "nope"}
 	_, err := w.Status(t.Context(), ref)
 	if want := "app local://torchx/nope does not exist or was deleted: see `torchx list`"; err == nil || err.Error() != want || !errors.Is(err, backend.ErrNotFound) {
 		t.Errorf("got %v", err)
@@ -61,7 +62,7 @@ func TestStatusUnknown(t *testing.T) {
 }
 
 // crashed records an app that no backend knows.
-func (w *world) crashed(t *testing.T) Ref {
+func (w *world) crashed(t *testing.T) history.AppKey {
 	t.Helper()
 	p := w.plan(t)
 	if _, _, err := w.record(t.Context(), p); err != nil {
@@ -159,7 +160,7 @@ func TestDescribe(t *testing.T) {
 		t.Errorf("%+v, %v", d, err)
 	}
 	w.local.set("other", &spec.Status{State: spec.Running})
-	if d, err = w.Describe(t.Context(), Ref{"local", "other"}); err != nil || !d.Partial || d.Component != nil {
+	if d, err = w.Describe(t.Context(), history.AppKey{Backend: "local", ID: "other"}); err != nil || !d.Partial || d.Component != nil {
 		t.Errorf("%+v, %v", d, err)
 	}
 }
@@ -167,18 +168,18 @@ func TestDescribe(t *testing.T) {
 // keeping is a fake of which there are several places, and that keeps what was submitted.
 type keeping struct{ *fake }
 
-func (k keeping) Place(cfg backend.Config) (backend.Config, error) {
+func (k keeping) ResolveTarget(cfg backend.Config) (backend.Config, error) {
 	if cfg["image_type"] == "dir" {
 		return nil, backend.Errorf(backend.ErrUnavailable, "no such place")
 	}
 	return backend.Config{"log_dir": "/here"}, nil
 }
 
-func (k keeping) Submitted(ctx context.Context, id string) (*backend.Submitted, error) {
+func (k keeping) Submission(ctx context.Context, id string) (*backend.Submission, error) {
 	if _, err := k.Describe(ctx, id); err != nil {
 		return nil, err
 	}
-	return &backend.Submitted{App: echo(3), Cfg: backend.Config{"log_dir": "/here"}, Component: "utils.echo", Args: []string{"x"}, Partial: id == "partial"}, nil
+	return &backend.Submission{App: echo(3), Cfg: backend.Config{"log_dir": "/here"}, Component: "utils.echo", Args: []string{"x"}, Partial: id == "partial"}, nil
 }
 
 // The history knows where an app is, even if that was nobody's choice, and without it
@@ -187,7 +188,7 @@ func TestPlaceAndSubmitted(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	w.Backends.Add("far", func() (backend.Backend, error) { return keeping{w.other}, nil })
-	p, err := w.Plan(t.Context(), PlanRequest{Backend: "far", App: echo(1), Component: "utils.echo", Args: []string{"x"}})
+	p, err := w.Plan(t.Context(), PlanRequest{Backend: "far", App: echo(1), Provenance: Provenance{Source: history.Source{Component: "utils.echo", Args: []string{"x"}}}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -206,13 +207,13 @@ func TestPlaceAndSubmitted(t *testing.T) {
 	}
 	for _, id := range []string{"partial", "whole"} {
 		w.other.set(id, &spec.Status{State: spec.Running})
-		d, err := w.Describe(t.Context(), Ref{"far", id})
+		d, err := w.Describe(t.Context(), history.AppKey{Backend: "far", ID: id})
 		if err != nil || d.Partial != (id == "partial") || *d.Component != "utils.echo" || len(d.Args) != 1 ||
 			string(d.Cfg) != `{"log_dir":"/here"}` || !strings.Contains(string(d.App), `"num_replicas":3`) {
 			t.Errorf("%s: %+v, %v", id, d, err)
 		}
 	}
-	if _, err := w.Describe(t.Context(), Ref{"far", "nope"}); !errors.Is(err, backend.ErrNotFound) {
+	if _, err := w.Describe(t.Context(), history.AppKey{Backend: "far", ID: "nope"}); !errors.Is(err, backend.ErrNotFound) {
 		t.Errorf("an unknown app: %v", err)
 	}
 	layer, err := backend.CfgLayer("image_type=dir")
@@ -266,7 +267,7 @@ func TestEndedAndUnavailable(t *testing.T) {
 			t.Fatal(err)
 		}
 		f.describe = func(string) error { return fmt.Errorf("engine is off: %w", backend.ErrUnavailable) }
-		for name, look := range map[string]func(context.Context, Ref) (*spec.Status, error){"status": w.Status, "wait": w.Wait} {
+		for name, look := range map[string]func(context.Context, history.AppKey) (*spec.Status, error){"status": w.Status, "wait": w.Wait} {
 			s, err := look(t.Context(), ref)
 			if err != nil || s.State != spec.Failed || *s.ExitCode != 7 || s.Handle != ref.Handle() {
 				t.Errorf("%s on %s: %+v, %v", name, backendName, s, err)
@@ -302,7 +303,7 @@ func TestCancelAndDelete(t *testing.T) {
 		t.Errorf("cancelled %v", w.local.cancelled)
 	}
 	live := w.run(t, "local", "live")
-	for _, f := range []Ref{ref, live} {
+	for _, f := range []history.AppKey{ref, live} {
 		if err := w.Delete(t.Context(), f, backend.DeleteOptions{}); err != nil {
 			t.Fatal(err)
 		}

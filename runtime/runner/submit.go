@@ -2,13 +2,14 @@ package runner
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 
 	"torchx/runtime/backend"
 	"torchx/runtime/failpoint"
+	"torchx/runtime/history"
 	"torchx/runtime/spec"
-	"torchx/state"
 )
 
 // Exit codes of an app that did not come to run.
@@ -27,14 +28,14 @@ func (r *Runner) Submit(ctx context.Context, p *Planned) (spec.Handle, error) {
 	if err != nil {
 		return spec.Handle{}, err
 	}
-	if placer, ok := b.(backend.Placer); ok {
-		if p.Plan.Cfg, err = placer.Place(p.Plan.Cfg); err != nil {
+	if placer, ok := b.(backend.TargetResolver); ok {
+		if p.Plan.Cfg, err = placer.ResolveTarget(p.Plan.Cfg); err != nil {
 			return spec.Handle{}, fmt.Errorf("start app %s: %w", ref.Handle(), err)
 		}
 	}
 	p.Plan.Component, p.Plan.Args = p.Component, p.Args
-	if p.Plan.Record, err = memoryOf(p); err != nil {
-		return spec.Handle{}, err
+	if p.Plan.Record, err = json.Marshal(p.Provenance); err != nil {
+		return spec.Handle{}, fmt.Errorf("encode the record of app %s: %w", ref.Handle(), err)
 	}
 	recorded, notice, err := r.record(ctx, p)
 	if err != nil {
@@ -62,17 +63,17 @@ func (r *Runner) Submit(ctx context.Context, p *Planned) (spec.Handle, error) {
 // record writes the app's row; false means that there is none, for the reason that
 // notice tells, but that the app may run all the same. Errors: backends.ErrExists.
 func (r *Runner) record(ctx context.Context, p *Planned) (recorded bool, notice string, err error) {
-	if r.DB == nil {
+	if r.History == nil {
 		return false, "", nil
 	}
 	row, err := r.newRow(p)
 	if err == nil {
-		err = r.DB.Insert(ctx, row)
+		err = r.History.Insert(ctx, row)
 	}
 	switch {
 	case err == nil:
 		return true, "", nil
-	case errors.Is(err, state.ErrExists):
+	case errors.Is(err, history.ErrExists):
 		return false, "", backend.Errorf(backend.ErrExists, "app %s is in the history already: choose another app id", p.Ref().Handle())
 	case ctx.Err() != nil:
 		return false, "", ctx.Err()
@@ -80,38 +81,43 @@ func (r *Runner) record(ctx context.Context, p *Planned) (recorded bool, notice 
 	return false, fmt.Sprintf("app %s is not in the history, it runs without: %v", p.Ref().Handle(), err), nil
 }
 
-func (r *Runner) newRow(p *Planned) (state.App, error) {
+func (r *Runner) newRow(p *Planned) (history.App, error) {
 	app, err := marshal(p.Plan.App)
 	if err != nil {
-		return state.App{}, fmt.Errorf("encode app: %w", err)
+		return history.App{}, fmt.Errorf("encode app: %w", err)
 	}
 	cfg, err := marshal(p.Plan.Cfg)
 	if err != nil {
-		return state.App{}, fmt.Errorf("encode options: %w", err)
+		return history.App{}, fmt.Errorf("encode options: %w", err)
 	}
-	return state.App{
-		ID: p.Plan.ID, Name: p.Plan.App.Name, Backend: p.Backend, Component: p.Component, Args: p.Args,
-		App: app, Cfg: cfg, Cwd: p.Cwd, Modules: p.Modules, Getenv: p.Getenv, Request: p.Asked, Msg: p.Origin,
-		State: spec.Submitted, SubmittedAt: r.now(), Submitter: submitter(),
+	return history.App{
+		AppKey:      history.AppKey{ID: p.Plan.ID, Backend: p.Backend},
+		Name:        p.Plan.App.Name,
+		App:         app,
+		Cfg:         cfg,
+		Source:      p.Source,
+		Outcome:     history.Outcome{Msg: p.Origin, State: spec.Submitted},
+		SubmittedAt: r.now(),
+		Submitter:   submitter(),
 	}, nil
 }
 
 // failed corrects the record of an app whose start failed. What the backend
 // itself says of the app is better than the error; an app that was there before
 // keeps no record of this try.
-func (r *Runner) failed(ctx context.Context, b backend.Backend, ref Ref, cause error) {
+func (r *Runner) failed(ctx context.Context, b backend.Backend, ref history.AppKey, cause error) {
 	var err error
 	if errors.Is(cause, backend.ErrExists) {
-		err = r.DB.Delete(ctx, ref.Backend, ref.ID)
+		err = r.History.Delete(ctx, ref.Backend, ref.ID)
 	} else {
-		err = r.DB.SetStatus(ctx, ref.Backend, ref.ID, r.failure(ctx, b, ref, cause))
+		err = r.History.SetStatus(ctx, ref.Backend, ref.ID, r.failure(ctx, b, ref, cause))
 	}
-	if err != nil && !errors.Is(err, state.ErrNotFound) {
+	if err != nil && !errors.Is(err, history.ErrNotFound) {
 		r.warn("the history does not know that app %s did not start: %v", ref.Handle(), err)
 	}
 }
 
-func (r *Runner) failure(ctx context.Context, b backend.Backend, ref Ref, cause error) *spec.Status {
+func (r *Runner) failure(ctx context.Context, b backend.Backend, ref history.AppKey, cause error) *spec.Status {
 	var start *backend.StartError
 	isStart := errors.As(cause, &start)
 	if seen, err := b.Describe(ctx, ref.ID); err == nil && (seen.State.Terminal() || !isStart) {

@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"torchx/runtime/backend"
+	"torchx/runtime/history"
 	"torchx/runtime/spec"
 	"torchx/state"
 )
@@ -17,8 +18,10 @@ import (
 func (w *world) plan(t *testing.T) *Planned {
 	t.Helper()
 	p, err := w.Plan(t.Context(), PlanRequest{
-		Backend: "local", App: echo(2), Component: "utils.echo", Args: []string{"--msg", "x"}, Cwd: "/w",
-		Modules: json.RawMessage(`[1]`), Getenv: json.RawMessage(`{}`),
+		Backend: "local", App: echo(2), Provenance: Provenance{Source: history.Source{
+			Component: "utils.echo", Args: []string{"--msg", "x"}, Cwd: "/w",
+			Modules: json.RawMessage(`[1]`), Getenv: json.RawMessage(`{}`),
+		}},
 	})
 	if err != nil {
 		t.Fatal(err)
@@ -106,7 +109,7 @@ func TestSubmitTakenID(t *testing.T) {
 	if _, err := w.Submit(t.Context(), p); !errors.Is(err, backend.ErrExists) {
 		t.Fatal(err)
 	}
-	if _, err := w.DB.Get(t.Context(), "local", p.Plan.ID); !errors.Is(err, state.ErrNotFound) {
+	if _, err := w.History.Get(t.Context(), "local", p.Plan.ID); !errors.Is(err, history.ErrNotFound) {
 		t.Errorf("the other app's record: %v", err)
 	}
 	w.local.submit = nil
@@ -124,7 +127,7 @@ func TestSubmitTakenID(t *testing.T) {
 func TestSubmitWithoutHistory(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
-	if err := w.DB.Close(); err != nil {
+	if err := w.History.(*state.DB).Close(); err != nil {
 		t.Fatal(err)
 	}
 	p := w.plan(t)
@@ -136,7 +139,7 @@ func TestSubmitWithoutHistory(t *testing.T) {
 	if _, err := w.Submit(t.Context(), w.plan(t)); err == nil || len(w.warnings) != 0 {
 		t.Errorf("an app that does not start: %v, warnings %q", err, w.warnings)
 	}
-	w.DB, w.local.submit = nil, nil
+	w.History, w.local.submit = nil, nil
 	p = w.plan(t)
 	if _, err := w.Submit(t.Context(), p); err != nil {
 		t.Fatal(err)
@@ -190,7 +193,7 @@ func TestLoad(t *testing.T) {
 	if _, err := w.Load(t.Context(), raw, LoadOptions{}); !errors.Is(err, backend.ErrExists) {
 		t.Errorf("in history: %v", err)
 	}
-	if err := w.DB.Delete(t.Context(), "local", p.Plan.ID); err != nil {
+	if err := w.History.Delete(t.Context(), "local", p.Plan.ID); err != nil {
 		t.Fatal(err)
 	}
 	if _, err := w.Load(t.Context(), raw, LoadOptions{}); !errors.Is(err, backend.ErrExists) {

@@ -6,6 +6,7 @@ import (
 	"fmt"
 
 	"torchx/runtime/backend"
+	"torchx/runtime/history"
 	"torchx/runtime/spec"
 )
 
@@ -31,12 +32,12 @@ func replicaCount(app *spec.App) (n int) {
 	return n
 }
 
-func (r *Runner) terminals(backendName string) (backend.Terminals, error) {
+func (r *Runner) terminals(backendName string) (backend.TerminalOpener, error) {
 	b, err := r.Backends.Get(backendName)
 	if err != nil {
 		return nil, err
 	}
-	if t, ok := b.(backend.Terminals); ok {
+	if t, ok := b.(backend.TerminalOpener); ok {
 		return t, nil
 	}
 	return nil, fmt.Errorf("%w %s", ErrNoTerminal, backendName)
@@ -44,7 +45,7 @@ func (r *Runner) terminals(backendName string) (backend.Terminals, error) {
 
 // OpenTerminal connects to the terminal of an app. Errors: ErrNoTerminal,
 // backends.ErrNotFound, backends.ErrUnsupported if the app was started without one.
-func (r *Runner) OpenTerminal(ctx context.Context, ref Ref, o backend.TerminalOptions) (backend.Terminal, error) {
+func (r *Runner) OpenTerminal(ctx context.Context, ref history.AppKey, o backend.TerminalOptions) (backend.Terminal, error) {
 	t, err := r.terminals(ref.Backend)
 	if err != nil {
 		return nil, err

@@ -1,6 +1,7 @@
 package analysis
 
 import (
+	_ "embed"
 	"slices"
 	"strings"
 	"sync"
@@ -8,15 +9,22 @@ import (
 	"go.starlark.net/lib/math"
 	"go.starlark.net/syntax"
 
+	"torchx/starlark/component"
+	"torchx/starlark/interp"
 	"torchx/starlark/specmodule"
 	"torchx/starlark/startest"
 )
 
+// universe documents what Starlark itself has: its functions, and the methods of its types.
+// https://github.com/google/starlark-go/blob/master/doc/spec.md#built-in-constants-and-functions
+//
+//go:embed universe.txt
+var universe string
+
 // testType is the type of the value that tests are given.
 const testType = "test"
 
-// builtins are all built-in names by their full name, "specs.Role" or "len", made
-// when the first is asked for.
+// builtins are all built-in names by full name: "specs.Role", "len".
 var builtins = sync.OnceValue(func() map[string]*Symbol {
 	out := map[string]*Symbol{}
 	for name, d := range specmodule.Docs() {
@@ -26,13 +34,13 @@ var builtins = sync.OnceValue(func() map[string]*Symbol {
 		full := "math." + name
 		out[full] = builtin(full, full, "As in Starlark's standard module math.")
 	}
-	for name, d := range universe() {
-		out[name] = builtin(name, d[0], d[1])
-	}
-	for kind, list := range methods() {
-		for name, d := range list {
-			out[kind+"."+name] = builtin(name, d[0], d[1])
+	for name, d := range specmodule.ParseDocs(universe) {
+		_, method, isMethod := strings.Cut(name, ".")
+		if isMethod { // of a type: "string.join(iterable)" is shown without it
+			out[name] = builtin(method, strings.TrimPrefix(d.Signature, name[:len(name)-len(method)]), d.Text)
+			continue
 		}
+		out[name] = builtin(name, d.Signature, d.Text)
 	}
 	for name, d := range startest.Docs() {
 		out[testType+"."+name] = builtin(testType+"."+name, d.Signature, d.Text)
@@ -58,7 +66,7 @@ func builtin(name, signature, text string) *Symbol {
 	return s
 }
 
-// modules are the built-in names that have names of their own.
+// modules are the built-in names with members.
 var modules = []string{
 	"specs", "specs.macros", "specs.overlays", "specs.RetryPolicy", "torchx", "json", "math", "shlex", "path",
 }
@@ -70,26 +78,21 @@ func declaredParams(text string) []Param {
 	if err != nil { // the tests see to it that this cannot be
 		return nil
 	}
-	f := &File{Lines: NewLines(src)}
+	f := &File{Lines: interp.NewLines(src)}
 	var out []Param
-	for _, e := range tree.Stmts[0].(*syntax.DefStmt).Params {
-		if p, ok := f.param(e, nil); ok {
-			out = append(out, p)
-		}
+	for _, p := range interp.Params(tree.Stmts[0].(*syntax.DefStmt)) {
+		out = append(out, f.param(p, component.Doc{}))
 	}
 	return out
 }
 
-// Builtin returns what a built-in name means, in full: "specs.Role", "len". nil: nothing.
+// Builtin returns the symbol of a full built-in name ("specs.Role", "len"), or nil.
 func Builtin(name string) *Symbol { return builtins()[name] }
-
-// IsBuiltin reports whether a name without a dot is known everywhere.
-func IsBuiltin(name string) bool { return builtins()[name] != nil && !strings.Contains(name, ".") }
 
 // Builtins lists the built-in names without a dot, sorted.
 func Builtins() []*Symbol { return membersOf("") }
 
-// Members lists what stands behind the dot of a built-in name, sorted.
+// Members lists the members of a built-in name, sorted.
 func Members(name string) []*Symbol { return membersOf(name + ".") }
 
 func membersOf(prefix string) []*Symbol {

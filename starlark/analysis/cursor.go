@@ -5,53 +5,52 @@ import (
 	"strings"
 )
 
-// Place says what the text is at an offset.
-type Place int
+// Region is the kind of text at an offset.
+type Region int
 
-// The places: in code, in a comment, in a string.
+// The regions: code, a comment, a string.
 const (
-	InCode Place = iota
+	InCode Region = iota
 	InComment
 	InString
 )
 
-// Cursor is what is around an offset, by the tokens alone.
+// Cursor describes the surroundings of an offset, read from the tokens.
 type Cursor struct {
-	Place Place
-	// Start and End are where the word at the offset begins and ends, or the content
-	// of the string; Word is the part of it before the offset.
+	Region Region
+	// Start and End delimit the word or string at the offset; Word is its part before the offset.
 	Start, End int
 	Word       string
-	// Chain is what stands before the word and its dot: "specs", "specs.macros"; after
-	// a literal, or what else has no name, it is the literal's type or "?".
+	// Chain is what stands before the word and its dot: "specs.macros", the type of a literal, or
+	// "?".
 	Chain string
-	// Before is the token in front of the word on its line, "" for none; of a string its quotes.
+	// Before is the previous token on the word's line or ""; of a string its quotes.
 	Before string
-	// Brackets are those that are open, the outermost first.
+	// Brackets are the open ones, outermost first.
 	Brackets []Bracket
-	// Keyword: the word is the name of an argument, with its "=" behind it.
+	// Keyword: the word is the name of an argument with "=" after it.
 	Keyword bool
 }
 
-// Bracket is an open one.
+// Bracket is an open bracket.
 type Bracket struct {
 	Open byte
-	// Callee is the name before it, with its dots, "" for none; CalleeStart its offset.
+	// Callee is the dotted name before it or ""; CalleeStart is its offset.
 	Callee      string
 	CalleeStart int
-	// Head: it has the parameters of a function that is being defined.
+	// Head: it holds the parameters of a definition.
 	Head bool
 	// Index counts the commas before the offset.
 	Index int
-	// Argument is the name of the argument the offset is in, "" for a positional one.
+	// Argument is the name of the argument at the offset, "" for a positional one.
 	Argument string
-	// Given are the arguments that are named, before the offset and behind it.
+	// Given are the named arguments, on both sides of the offset.
 	Given []string
 	// Texts are the strings in it before the offset, without quotes.
 	Texts []string
 }
 
-// Call is the innermost open bracket if it is that of a call, else nil.
+// Call returns the innermost open bracket if it is a call, else nil.
 func (c *Cursor) Call() *Bracket {
 	if n := len(c.Brackets); n > 0 {
 		if b := &c.Brackets[n-1]; b.Open == '(' && b.Callee != "" && !b.Head {
@@ -61,9 +60,8 @@ func (c *Cursor) Call() *Bracket {
 	return nil
 }
 
-// Around returns the innermost call that is open, whatever brackets are open in its
-// arguments; nil for none.
-func (c *Cursor) Around() *Bracket {
+// EnclosingCall returns the innermost open call, whatever brackets are open in its arguments, or nil.
+func (c *Cursor) EnclosingCall() *Bracket {
 	for i := len(c.Brackets) - 1; i >= 0; i-- {
 		if b := &c.Brackets[i]; b.Open == '(' && b.Callee != "" {
 			if b.Head {
@@ -75,7 +73,7 @@ func (c *Cursor) Around() *Bracket {
 	return nil
 }
 
-// At describes what is around an offset.
+// At describes the surroundings of an offset.
 func (f *File) At(offset int) Cursor {
 	c := Cursor{Start: offset, End: offset}
 	i := 0
@@ -83,28 +81,27 @@ func (f *File) At(offset int) Cursor {
 		i = f.lines[line].first // no bracket is open before it
 	}
 	for ; i < len(f.tokens) && f.tokens[i].end < offset; i++ {
-		f.track(&c, i)
+		f.addToken(&c, i)
 	}
 	if i < len(f.tokens) && f.tokens[i].start < offset && f.tokens[i].kind != tokName && f.tokens[i].end == offset && !f.tokens[i].open {
-		// Right behind a token that cannot go on, what follows counts.
+		// After a complete token, the next one counts.
 		if f.tokens[i].kind != tokComment {
-			f.track(&c, i)
+			f.addToken(&c, i)
 			i++
 		}
 	}
 	f.wordAt(&c, i, offset)
-	f.givenBehind(&c, i)
+	f.addGivenAfter(&c, i)
 	return c
 }
 
-// wordAt finds the word or string that holds the offset, which the i-th token does
-// or none.
+// wordAt finds the word or string that holds the offset, in the i-th token or none.
 func (f *File) wordAt(c *Cursor, i, offset int) {
 	if i < len(f.tokens) && f.tokens[i].start <= offset {
 		t := f.tokens[i]
 		switch {
 		case t.kind == tokComment && t.start < offset:
-			c.Place = InComment
+			c.Region = InComment
 			return
 		case t.kind == tokString && t.start < offset:
 			f.inString(c, t, offset)
@@ -126,13 +123,13 @@ func (f *File) wordAt(c *Cursor, i, offset int) {
 func (f *File) inString(c *Cursor, t token, offset int) {
 	from, to := f.content(t)
 	if offset < from || offset > to {
-		c.Place = InComment // within the quotes, or before them
+		c.Region = InComment // within the quotes, or before them
 		return
 	}
-	c.Place, c.Start, c.End, c.Word = InString, from, to, f.Text[from:offset]
+	c.Region, c.Start, c.End, c.Word = InString, from, to, f.Text[from:offset]
 }
 
-// content is where the text within a string's quotes begins and ends.
+// content delimits the text within a string's quotes.
 func (f *File) content(t token) (from, to int) {
 	from = t.start + quotesAt(f.Text[t.start:])
 	quotes := 1
@@ -153,9 +150,9 @@ func (f *File) chainBefore(i int) string {
 	case f.isKind(i-1, tokString):
 		return "string"
 	case f.is(i-1, "]"):
-		return f.bracketed(i-1, "list")
+		return f.literalType(i-1, "list")
 	case f.is(i-1, "}"):
-		return f.bracketed(i-1, "dict")
+		return f.literalType(i-1, "dict")
 	case !f.isKind(i-1, tokName):
 		return "?"
 	}
@@ -163,12 +160,11 @@ func (f *File) chainBefore(i int) string {
 	if f.is(first-1, ".") {
 		return "?"
 	}
-	return f.joined(first, i)
+	return f.joinTokens(first, i)
 }
 
-// bracketed is the type of a literal that ends with the i-th token, "?" if the
-// brackets follow a value, as an index does.
-func (f *File) bracketed(i int, kind string) string {
+// literalType is the type of a literal that ends with the i-th token; "?" for an index.
+func (f *File) literalType(i int, kind string) string {
 	depth := 0
 	for ; i >= 0; i-- {
 		if f.tokens[i].kind != tokOp {
@@ -192,8 +188,8 @@ func (f *File) chainStart(i int) int {
 	return i
 }
 
-// joined is the text of tokens [first, end) without white space.
-func (f *File) joined(first, end int) string {
+// joinTokens is the text of tokens [first, end) without white space.
+func (f *File) joinTokens(first, end int) string {
 	var b strings.Builder
 	for _, t := range f.tokens[first:end] {
 		b.WriteString(f.tokenText(t))
@@ -201,13 +197,13 @@ func (f *File) joined(first, end int) string {
 	return b.String()
 }
 
-// track takes the i-th token into the open brackets.
-func (f *File) track(c *Cursor, i int) {
+// addToken updates the open brackets with the i-th token.
+func (f *File) addToken(c *Cursor, i int) {
 	t := f.tokens[i]
 	n := len(c.Brackets)
 	switch t.kind {
 	case tokNewline:
-		if f.startsAnew(i + 1) {
+		if f.startsStatement(i + 1) {
 			c.Brackets = nil
 		}
 		return
@@ -223,18 +219,18 @@ func (f *File) track(c *Cursor, i int) {
 	}
 	switch nesting(f.Text[t.start]) {
 	case 1:
-		c.Brackets = append(c.Brackets, f.opened(i))
+		c.Brackets = append(c.Brackets, f.openBracket(i))
 	case -1:
 		c.Brackets = c.Brackets[:max(0, n-1)]
 	default:
 		if n > 0 {
-			f.separate(&c.Brackets[n-1], i)
+			f.addSeparator(&c.Brackets[n-1], i)
 		}
 	}
 }
 
-// opened describes the bracket that the i-th token opens.
-func (f *File) opened(i int) Bracket {
+// openBracket describes the bracket that the i-th token opens.
+func (f *File) openBracket(i int) Bracket {
 	b := Bracket{Open: f.Text[f.tokens[i].start]}
 	if b.Open == '{' || !f.isKind(i-1, tokName) {
 		return b
@@ -243,12 +239,12 @@ func (f *File) opened(i int) Bracket {
 	if f.is(first-1, ".") || f.is(first, "in") || f.is(first, "return") || f.is(first, "and") || f.is(first, "or") || f.is(first, "not") {
 		return b
 	}
-	b.Callee, b.CalleeStart, b.Head = f.joined(first, i), f.tokens[first].start, f.is(first-1, "def")
+	b.Callee, b.CalleeStart, b.Head = f.joinTokens(first, i), f.tokens[first].start, f.is(first-1, "def")
 	return b
 }
 
-// separate takes a comma, or the "=" behind an argument's name, into a bracket.
-func (f *File) separate(b *Bracket, i int) {
+// addSeparator updates a bracket with a comma, or the "=" of an argument.
+func (f *File) addSeparator(b *Bracket, i int) {
 	switch f.tokenText(f.tokens[i]) {
 	case ",":
 		b.Index++
@@ -261,8 +257,8 @@ func (f *File) separate(b *Bracket, i int) {
 	}
 }
 
-// givenBehind adds the arguments that are named behind the cursor, from the i-th token on.
-func (f *File) givenBehind(c *Cursor, i int) {
+// addGivenAfter adds the arguments named after the cursor, from the i-th token on.
+func (f *File) addGivenAfter(c *Cursor, i int) {
 	call := c.Call()
 	if call == nil {
 		return
@@ -271,12 +267,12 @@ func (f *File) givenBehind(c *Cursor, i int) {
 	for ; i < len(f.tokens) && depth >= 0; i++ {
 		t := f.tokens[i]
 		switch {
-		case t.kind == tokNewline && f.startsAnew(i+1):
+		case t.kind == tokNewline && f.startsStatement(i+1):
 			return
 		case t.kind != tokOp:
 			continue
 		case depth == 0 && f.is(i, "=") && f.isKind(i-1, tokName):
-			// The word at the cursor is being typed, and not given.
+			// The word at the cursor is not complete.
 			if name := f.tokens[i-1]; name.start != c.Start && !slices.Contains(call.Given, f.tokenText(name)) {
 				call.Given = append(call.Given, f.tokenText(name))
 			}

@@ -1,14 +1,14 @@
-// Package analysis tells what the names of a Starlark file mean, without running
-// anything, while the file is being written: most of the time it is broken just
-// where the author types.
+// Package analysis tells what the names of a Starlark file mean while it is being
+// written, without running it. Most of the time the file is broken just where its
+// author types.
 //
-// Two views of a file serve each other. Its tokens are always there, and current:
-// they say what is around the cursor, which function encloses it and what is local
-// to it (cursor.go, locals.go). Its tree says what the file defines and loads
-// (globals.go): it is made of those statements that can be parsed, and what the
-// last tree without an error had beside them is kept.
+// A File has two views of its text. Tokens are always current: they give the
+// surroundings of the cursor, the enclosing function and its locals (cursor.go,
+// locals.go). The tree has the definitions and loads (globals.go) of the statements
+// that parse, plus those of the last correct text.
 //
-// Offsets are in bytes from 0. A File does not change: make a new one for a new text.
+// Complete, Reference, Lookup and Problems answer an editor's questions; Loader gives
+// them other files. Offsets are in bytes from 0. A File does not change.
 package analysis
 
 import (
@@ -21,9 +21,9 @@ import (
 	"torchx/starlark/interp"
 )
 
-// File is one text of a file and what was read off it.
+// File is one version of a file.
 type File struct {
-	Lines
+	interp.Lines
 	// Name is what the user calls the file.
 	Name string
 	// Source is where load() starts from; nil: nothing can be loaded.
@@ -31,24 +31,39 @@ type File struct {
 	// Err is the syntax error, nil if there is none.
 	Err error
 
+	lexed
+	parsed
+	definitions
+}
+
+// lexed is the view of the tokens.
+type lexed struct {
 	mark    int // bytes of a byte order mark
 	tokens  []token
 	lines   []logicalLine
-	tree    *syntax.File
-	parts   []*part
-	again   int // bytes that were parsed again
-	globals []*Symbol
-	byName  map[string]*Symbol
 	parents []int // the head of the function that each line is in, -1 for none
-
-	mu     sync.Mutex
-	locals map[int][]*Symbol // by the head's line
 }
 
-// New reads a text. before is what the file was, nil if nothing is known: names that
-// only its text had are kept while this one cannot be parsed.
+// parsed is the view of the tree.
+type parsed struct {
+	tree     *syntax.File
+	parts    []*part
+	reparsed int // bytes that were parsed again
+}
+
+// definitions are the symbols that the file defines.
+type definitions struct {
+	globals []*Symbol
+	byName  map[string]*Symbol
+	mu      sync.Mutex        // guards locals
+	locals  map[int][]*Symbol // by the head's line
+}
+
+// New reads a text. While it cannot be parsed, it keeps the names of before, the previous File or
+// nil.
 func New(name string, source *interp.Source, text string, before *File) *File {
-	f := &File{Lines: NewLines(text), Name: name, Source: source, tree: &syntax.File{}, byName: map[string]*Symbol{}, locals: map[int][]*Symbol{}}
+	f := &File{Lines: interp.NewLines(text), Name: name, Source: source}
+	f.tree, f.byName, f.locals = &syntax.File{}, map[string]*Symbol{}, map[int][]*Symbol{}
 	if len(text) > interp.MaxSource {
 		f.Err = fmt.Errorf("the file is larger than %d bytes", interp.MaxSource)
 		return f
@@ -58,17 +73,17 @@ func New(name string, source *interp.Source, text string, before *File) *File {
 	}
 	f.tokens = tokenize(text, f.mark)
 	f.lines = f.logicalLines()
-	f.parents = f.heads()
+	f.parents = f.functionHeads()
 	f.parse(before)
 	f.readGlobals()
 	if f.Err != nil && before != nil {
-		f.keep(before)
+		f.keepNames(before)
 	}
 	return f
 }
 
-// keep takes over the names that an earlier text had.
-func (f *File) keep(before *File) {
+// keepNames adds the names of an earlier version.
+func (f *File) keepNames(before *File) {
 	for _, s := range before.globals {
 		if f.byName[s.Name] == nil {
 			kept := *s
@@ -76,3 +91,62 @@ func (f *File) keep(before *File) {
 		}
 	}
 }
+
+// Kind is the kind of a symbol.
+type Kind int
+
+// The kinds of names.
+const (
+	Function Kind = iota
+	Variable
+	Constant // a variable in capitals, or a built-in value
+	Parameter
+	Field
+	Module
+	Type // a function that makes a value of its own kind, such as specs.Role
+)
+
+// Symbol is a name and its description.
+type Symbol struct {
+	Name string
+	Kind Kind
+	// Signature is the declaration on one line: `def f(a, b = 1)`, `N = 3`.
+	Signature string
+	// Doc is its description in Markdown, "" for none.
+	Doc string
+	// Params are the parameters of a callable symbol.
+	Params   []Param
+	Callable bool
+
+	Definition
+
+	// Label and Original are of a loaded name: its file and its name there.
+	Label, Original string
+
+	value string // what it is assigned, as text; its type for a parameter
+}
+
+// Definition is the place of a symbol's definition.
+type Definition struct {
+	File       *File // nil for built-in names
+	Start, End int   // of the name
+	From, To   int   // of the whole definition
+}
+
+// Param is a parameter of a function.
+type Param struct {
+	Name string
+	Text string // as declared: "a", "b = 1", "*args"
+	Doc  string // one line, "" for none
+	// Choices are the texts that its value can be.
+	Choices []string
+	// Resource: its value is the name of a resource.
+	Resource bool
+	// Star: it takes all other arguments and cannot be named.
+	Star bool
+	// Required: it has no default.
+	Required bool
+}
+
+// Private reports whether other files cannot load a name.
+func Private(name string) bool { return len(name) > 0 && name[0] == '_' }

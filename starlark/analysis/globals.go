@@ -4,15 +4,18 @@ import (
 	"strings"
 
 	"go.starlark.net/syntax"
+
+	"torchx/starlark/component"
+	"torchx/starlark/interp"
 )
 
-// Globals lists what the file defines and loads, in its order, each name once.
+// Globals lists the definitions and loads of the file in order, each name once.
 func (f *File) Globals() []*Symbol { return f.globals }
 
-// Global returns what a name means at the top of the file, or nil.
+// Global returns the symbol of a global name, or nil.
 func (f *File) Global(name string) *Symbol { return f.byName[name] }
 
-// Exports lists what other files can load from this one.
+// Exports lists the names that other files can load.
 func (f *File) Exports() []*Symbol {
 	var out []*Symbol
 	for _, s := range f.globals {
@@ -57,18 +60,18 @@ func (f *File) globalsIn(p *part, stmts []syntax.Stmt) {
 
 func (f *File) loads(s *syntax.LoadStmt) {
 	for i, to := range s.To {
-		sym := f.named(to, s)
+		sym := f.newSymbol(to, s)
 		sym.Kind, sym.Label, sym.Original = Variable, s.ModuleName(), s.From[i].Name
 		sym.Signature = "load(" + s.Module.Raw + ", " + sym.Original + ")"
 		f.add(sym)
 	}
 }
 
-// assigned adds the names of the left side of an assignment.
+// assigned adds the names on the left side of an assignment.
 func (f *File) assigned(e syntax.Expr, stmt syntax.Stmt) {
 	switch e := e.(type) {
 	case *syntax.Ident:
-		sym := f.named(e, stmt)
+		sym := f.newSymbol(e, stmt)
 		sym.Kind = variableKind(e.Name)
 		sym.Signature = firstLine(f.Text[sym.From:sym.To])
 		if a, ok := stmt.(*syntax.AssignStmt); ok && a.LHS == syntax.Expr(e) {
@@ -98,22 +101,21 @@ func variableKind(name string) Kind {
 	return Variable
 }
 
-// named is a symbol whose name and definition are in this file.
-func (f *File) named(name *syntax.Ident, def syntax.Node) *Symbol {
-	s := &Symbol{Name: name.Name, File: f, Start: f.Offset(name.NamePos)}
-	s.End = s.Start + len(name.Name)
-	s.From, s.To = f.span(def)
-	return s
+// newSymbol makes the symbol of a definition in this file.
+func (f *File) newSymbol(name *syntax.Ident, def syntax.Node) *Symbol {
+	start := f.Offset(name.NamePos)
+	from, to := f.span(def)
+	return &Symbol{Name: name.Name, Definition: Definition{f, start, start + len(name.Name), from, to}}
 }
 
-// span is where a node begins and ends.
+// span delimits a node.
 func (f *File) span(n syntax.Node) (from, to int) {
 	start, end := n.Span()
 	from = f.Offset(start)
 	return from, max(from, f.Offset(end))
 }
 
-// commentAbove is the text of the comment lines right above an offset.
+// commentAbove is the comment right above an offset.
 func (f *File) commentAbove(offset int) string {
 	line, _ := f.LineCol(offset)
 	var out []string
@@ -127,7 +129,7 @@ func (f *File) commentAbove(offset int) string {
 	return strings.Join(out, "\n")
 }
 
-// maxSignature bounds what is shown of a definition on one line, in bytes.
+// maxSignature bounds a definition on one line, in bytes.
 const maxSignature = 100
 
 // firstLine is the beginning of a text on one line.
@@ -137,4 +139,86 @@ func firstLine(text string) string {
 		line = strings.TrimRight(line[:min(len(line), maxSignature)], " ") + " …"
 	}
 	return strings.ToValidUTF8(line, "")
+}
+
+func (f *File) function(def *syntax.DefStmt, doc component.Doc) *Symbol {
+	s := f.newSymbol(def.Name, def)
+	s.Kind, s.Callable = Function, true
+	for _, p := range interp.Params(def) {
+		s.Params = append(s.Params, f.param(p, doc))
+	}
+	s.Signature = "def " + s.Name + "(" + declared(s.Params) + ")"
+	s.Doc = doc.Text
+	if list := argsText(s.Params); list != "" {
+		s.Doc = strings.TrimSpace(s.Doc + "\n\n" + list)
+	}
+	return s
+}
+
+// declared joins parameters as a function's head has them.
+func declared(params []Param) string {
+	texts := make([]string, len(params))
+	for i := range params {
+		texts[i] = params[i].Text
+	}
+	return strings.Join(texts, ", ")
+}
+
+// argsText is a list of the parameters that are described.
+func argsText(params []Param) string {
+	var b strings.Builder
+	for i := range params {
+		if params[i].Doc != "" {
+			b.WriteString("- `" + params[i].Name + "` " + params[i].Doc + "\n")
+		}
+	}
+	return b.String()
+}
+
+// doc parses the docstring of a function, once.
+func (p *part) doc(def *syntax.DefStmt) component.Doc {
+	doc, known := p.docs[def]
+	if !known {
+		if literal := interp.Docstring(def.Body); literal != nil {
+			doc = component.ParseDoc(literal.Value.(string))
+		}
+		p.docs[def] = doc
+	}
+	return doc
+}
+
+func (f *File) param(p interp.Param, doc component.Doc) Param {
+	out := Param{Name: p.Name, Text: p.Star + p.Name, Star: p.Star != "", Required: p.Star == "" && p.Default == nil}
+	if p.Default != nil {
+		from, to := f.span(p.Default)
+		out.Text += " = " + shortened(f.Text[from:to])
+	}
+	out.describe(doc)
+	return out
+}
+
+// describe adds the documentation of the parameter.
+func (p *Param) describe(doc component.Doc) {
+	a, _ := doc.Arg(p.Name)
+	var parts []string
+	if a.Type != "" {
+		parts = append(parts, "("+a.Type+")")
+		if t, err := component.ParseType(a.Type); err == nil {
+			p.Choices, p.Resource = t.Choices, t.NamesResource()
+		}
+	}
+	if a.Help != "" {
+		parts = append(parts, a.Help)
+	}
+	p.Doc = strings.Join(parts, " ")
+}
+
+// shortened is a default on one short line.
+func shortened(text string) string {
+	const limit = 40
+	text = strings.Join(strings.Fields(text), " ")
+	if len(text) > limit {
+		text = strings.ToValidUTF8(text[:limit], "") + "…"
+	}
+	return text
 }

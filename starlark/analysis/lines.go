@@ -1,26 +1,29 @@
 package analysis
 
-import "sort"
+import (
+	"sort"
 
-// logicalLine is a statement's line with all that its brackets span.
+	"go.starlark.net/syntax"
+)
+
+// logicalLine is a statement's line, with the lines that its brackets join.
 type logicalLine struct {
 	first, end int // tokens [first, end)
 	indent     int // bytes of white space in front
 }
 
-// starters are the words that begin a statement and cannot stand in an expression:
-// at the start of a line they end whatever brackets were left open.
+// starters are words that only begin a statement: at the start of a line they end open brackets.
 var starters = map[string]bool{"def": true, "load": true, "return": true, "pass": true, "break": true, "continue": true}
 
-// logicalLines splits tokens into statements' lines. An open bracket takes in the
-// lines that follow up to one that must be a new statement.
+// logicalLines splits tokens into statements. Open brackets join lines up to a certain new
+// statement.
 func (f *File) logicalLines() []logicalLine {
 	var out []logicalLine
 	depth, first := 0, -1
 	for i, t := range f.tokens {
 		switch {
 		case t.kind == tokNewline:
-			if depth > 0 && f.startsAnew(i+1) {
+			if depth > 0 && f.startsStatement(i+1) {
 				depth = 0
 			}
 			if depth == 0 && first >= 0 {
@@ -54,9 +57,9 @@ func nesting(c byte) int {
 	return 0
 }
 
-// startsAnew reports whether the i-th token, the first of its line, begins a
-// statement whatever is open. A load is one at the left edge only.
-func (f *File) startsAnew(i int) bool {
+// startsStatement reports whether the i-th token, the first of its line, certainly begins a statement. A
+// load does at the left edge only.
+func (f *File) startsStatement(i int) bool {
 	if !f.isKind(i, tokName) || f.is(i+1, "=") {
 		return false
 	}
@@ -64,7 +67,7 @@ func (f *File) startsAnew(i int) bool {
 	return starters[word] && (word != "load" || f.indentOf(i) == 0)
 }
 
-// indentOf is how far the line of the i-th token is indented, in bytes.
+// indentOf is the indentation of the i-th token's line in bytes.
 func (f *File) indentOf(i int) int {
 	start := f.lineStart(f.tokens[i].start)
 	n := start
@@ -74,8 +77,21 @@ func (f *File) indentOf(i int) int {
 	return n - start
 }
 
-// lineAt returns the index of the logical line that holds an offset, or of the last
-// one that begins before it; -1 before the first.
+// lineAt returns the index of the last logical line that begins at or before an offset, or -1.
 func (f *File) lineAt(offset int) int {
 	return sort.Search(len(f.lines), func(i int) bool { return f.tokens[f.lines[i].first].start > offset }) - 1
+}
+
+func (f *File) lineStart(offset int) int {
+	line, _ := f.LineCol(offset)
+	return f.Start(line)
+}
+
+// Offset returns the offset of a position of the tree, which omits a byte order mark.
+func (f *File) Offset(pos syntax.Position) int {
+	col := int(pos.Col)
+	if pos.Line == 1 && f.mark > 0 {
+		col++
+	}
+	return f.Lines.Offset(int(pos.Line), col)
 }

@@ -4,8 +4,8 @@ import (
 	"torchx/starlark/component"
 )
 
-// Locals lists what is defined within the functions that enclose an offset, those of
-// the innermost first: parameters, variables, loop variables, functions.
+// Locals lists the parameters, variables and functions of the functions around an offset, innermost
+// first.
 func (f *File) Locals(offset int) []*Symbol {
 	var out []*Symbol
 	seen := map[string]bool{}
@@ -28,7 +28,7 @@ func (f *File) Locals(offset int) []*Symbol {
 	return out
 }
 
-// definedIn lists what the function whose head is a line defines.
+// definedIn lists the definitions of the function whose head is a line, once.
 func (f *File) definedIn(def int) []*Symbol {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -36,14 +36,14 @@ func (f *File) definedIn(def int) []*Symbol {
 	if !ok {
 		add := func(s *Symbol) { known = append(known, s) }
 		f.parameters(f.lines[def], add)
-		f.body(def, add)
+		f.bodySymbols(def, add)
 		f.locals[def] = known
 	}
 	return known
 }
 
-// enclosing lists the heads of the functions around an offset, which follows the
-// start of the line at, the innermost first.
+// enclosing lists the heads of the functions around an offset after the start of line at, innermost
+// first.
 func (f *File) enclosing(offset, at int) []int {
 	l := f.lines[at]
 	def, indent := f.parents[at], l.indent
@@ -65,9 +65,8 @@ func (f *File) enclosing(offset, at int) []int {
 	return out
 }
 
-// heads returns for each line the head of the innermost function that it is in, -1
-// for none.
-func (f *File) heads() []int {
+// functionHeads returns for each line the head of its innermost function, or -1.
+func (f *File) functionHeads() []int {
 	out := make([]int, len(f.lines))
 	var open []int
 	for i, l := range f.lines {
@@ -85,8 +84,7 @@ func (f *File) heads() []int {
 	return out
 }
 
-// cursorIndent is how far an offset on a line without code is indented; one on the
-// line of the last code goes on with it.
+// cursorIndent is the indentation of an offset on a line without code, else last.
 func (f *File) cursorIndent(offset, last int) int {
 	line, col := f.LineCol(offset)
 	for i := range col {
@@ -97,9 +95,9 @@ func (f *File) cursorIndent(offset, last int) int {
 	return col
 }
 
-// parameters adds those of the function whose head a line is.
+// parameters adds the parameters of the function whose head is a line.
 func (f *File) parameters(l logicalLine, add func(*Symbol)) {
-	docs := f.docsOf(l)
+	doc := f.docOf(l)
 	depth := 0
 	for i := l.first; i < l.end; i++ {
 		t := f.tokens[i]
@@ -112,17 +110,16 @@ func (f *File) parameters(l logicalLine, add func(*Symbol)) {
 		if depth != 1 || t.kind != tokName || !f.beginsParameter(i) {
 			continue
 		}
-		s := f.local(i, Parameter)
-		a := docs[s.Name]
+		s := f.localSymbol(i, Parameter)
+		a, _ := doc.Arg(s.Name)
 		p := Param{Name: s.Name}
-		p.describe(a)
+		p.describe(doc)
 		s.Doc, s.value, s.Signature = p.Doc, a.Type, f.parameterText(i, l.end)
 		add(s)
 	}
 }
 
-// beginsParameter reports whether the i-th token, a name in the head of a function, is
-// that of a parameter, and no part of a default.
+// beginsParameter reports whether the i-th token, a name in a function's head, names a parameter.
 func (f *File) beginsParameter(i int) bool {
 	return f.is(i-1, "(") || f.is(i-1, ",") || f.is(i-1, "*") || f.is(i-1, "**") || f.isKind(i-1, tokNewline)
 }
@@ -147,27 +144,21 @@ func (f *File) parameterText(i, end int) string {
 	return f.tokenText(f.tokens[i])
 }
 
-// docsOf reads the docstring of the function whose head a line is.
-func (f *File) docsOf(l logicalLine) map[string]component.DocArg {
-	docs := map[string]component.DocArg{}
+// docOf parses the docstring of the function whose head is a line.
+func (f *File) docOf(l logicalLine) component.Doc {
 	i := l.end
 	for f.isKind(i, tokNewline) || f.isKind(i, tokComment) {
 		i++
 	}
 	if !f.isKind(i, tokString) {
-		return docs
+		return component.Doc{}
 	}
 	from, to := f.content(f.tokens[i])
-	_, args := component.ParseDoc(f.Text[from:to])
-	for _, a := range args {
-		docs[a.Name] = a
-	}
-	return docs
+	return component.ParseDoc(f.Text[from:to])
 }
 
-// body adds what the function whose head is a line defines, but for what functions
-// in it do.
-func (f *File) body(head int, add func(*Symbol)) {
+// bodySymbols adds what a function defines, without its inner functions. head is the line of its def.
+func (f *File) bodySymbols(head int, add func(*Symbol)) {
 	indent := f.lines[head].indent
 	inner := -1 // the indentation of a function that is passed over
 	for _, l := range f.lines[head+1:] {
@@ -181,7 +172,7 @@ func (f *File) body(head int, add func(*Symbol)) {
 		if f.is(l.first, "def") {
 			inner = l.indent
 			if f.isKind(l.first+1, tokName) {
-				s := f.local(l.first+1, Function)
+				s := f.localSymbol(l.first+1, Function)
 				s.Signature = firstLine(f.Text[f.tokens[l.first].start:f.tokens[l.end-1].end])
 				add(s)
 			}
@@ -191,7 +182,7 @@ func (f *File) body(head int, add func(*Symbol)) {
 	}
 }
 
-// assignedIn adds the names that a statement gives a value.
+// assignedIn adds the names that a statement assigns.
 func (f *File) assignedIn(l logicalLine, add func(*Symbol)) {
 	if f.is(l.first, "for") {
 		f.loopVars(l, -1, add)
@@ -219,13 +210,12 @@ func (f *File) assignedIn(l logicalLine, add func(*Symbol)) {
 func (f *File) targets(first, end int, add func(*Symbol)) {
 	for i := first; i < end; i++ {
 		if f.isKind(i, tokName) && !f.is(i-1, ".") && !f.is(i+1, ".") && !f.is(i+1, "[") && !f.is(i+1, "(") {
-			add(f.local(i, Variable))
+			add(f.localSymbol(i, Variable))
 		}
 	}
 }
 
-// loopVars adds the variables of the loops and comprehensions of a line that begin
-// behind an offset.
+// loopVars adds the variables of a line's loops and comprehensions that begin behind an offset.
 func (f *File) loopVars(l logicalLine, behind int, add func(*Symbol)) {
 	for i := l.first; i < l.end; i++ {
 		if !f.is(i, "for") || f.tokens[i].start < behind {
@@ -242,8 +232,8 @@ func (f *File) loopVars(l logicalLine, behind int, add func(*Symbol)) {
 	}
 }
 
-// local is a symbol whose name is the i-th token.
-func (f *File) local(i int, kind Kind) *Symbol {
+// localSymbol is a symbol whose name is the i-th token.
+func (f *File) localSymbol(i int, kind Kind) *Symbol {
 	t := f.tokens[i]
-	return &Symbol{Name: f.tokenText(t), Kind: kind, File: f, Start: t.start, End: t.end, From: t.start, To: t.end}
+	return &Symbol{Name: f.tokenText(t), Kind: kind, Definition: Definition{f, t.start, t.end, t.start, t.end}}
 }

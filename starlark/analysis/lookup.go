@@ -1,30 +1,31 @@
 package analysis
 
 import (
+	"cmp"
 	"slices"
 	"strings"
 
+	"torchx/starlark/component"
 	"torchx/starlark/starfiles"
 )
 
-// Loader finds what load() brings in.
+// Loader finds the files of load().
 type Loader interface {
-	// Load returns the file that a label means in a load() of from.
+	// Load returns the file of a label in from.
 	Load(from *File, label string) (*File, error)
-	// Entries lists what the label of a load() in from can go on with, where folder is
-	// its part up to the last "/": files, and folders with a "/" behind.
+	// Entries completes a label in from, up to its last "/", with files and folders; folders end
+	// with "/".
 	Entries(from *File, folder string) []string
 	// Roots lists the labels of libraries: "@torchx//", "@name//".
 	Roots(from *File) []string
-	// Resources lists the names of resources that the project of a file adds.
+	// Resources lists the named resources of a file's project.
 	Resources(from *File) []string
 }
 
-// Lookup returns what a name with its dots means at an offset of the file, nil if
-// that cannot be told. What load() brings in is described by the file it is from.
+// Lookup returns what a dotted name means at an offset, or nil. Loaded names come from their file.
 func (f *File) Lookup(l Loader, offset int, name string) *Symbol {
 	first, rest, dotted := strings.Cut(name, ".")
-	s := f.plain(offset, first)
+	s := f.lookupInFile(offset, first)
 	switch {
 	case s == nil:
 		s = Builtin(first)
@@ -42,8 +43,8 @@ func (f *File) Lookup(l Loader, offset int, name string) *Symbol {
 	return Builtin(f.builtinType(l, offset, first) + "." + rest)
 }
 
-// plain is what a name without dots means in the file itself.
-func (f *File) plain(offset int, name string) *Symbol {
+// lookupInFile returns the symbol of a name without dots, or nil.
+func (f *File) lookupInFile(offset int, name string) *Symbol {
 	locals := f.Locals(offset)
 	if i := slices.IndexFunc(locals, func(s *Symbol) bool { return s.Name == name }); i >= 0 {
 		return locals[i]
@@ -51,7 +52,7 @@ func (f *File) plain(offset int, name string) *Symbol {
 	return f.Global(name)
 }
 
-// loaded is the symbol that a load() brings in, or the load's own if that is not there.
+// loaded returns the symbol that a load() names, or the load's own if there is none.
 func (f *File) loaded(l Loader, s *Symbol) *Symbol {
 	from, err := l.Load(f, s.Label)
 	if err != nil {
@@ -66,8 +67,7 @@ func (f *File) loaded(l Loader, s *Symbol) *Symbol {
 	return &found
 }
 
-// MembersOf lists what can stand behind the dot of a name, or of a literal of a
-// type such as "string"; none if its type is not known.
+// MembersOf lists the members of a name, or of a literal's type such as "string".
 func (f *File) MembersOf(l Loader, offset int, chain string) []*Symbol {
 	kind := f.builtinType(l, offset, chain)
 	if s := Builtin(kind); s != nil && s.Kind == Type && kind != chain {
@@ -76,7 +76,7 @@ func (f *File) MembersOf(l Loader, offset int, chain string) []*Symbol {
 	return Members(kind)
 }
 
-// fields are the attributes of a value that a constructor makes.
+// fields are the attributes of a constructor's values.
 func fields(constructor *Symbol) []*Symbol {
 	var out []*Symbol
 	for _, p := range constructor.Params {
@@ -85,10 +85,10 @@ func fields(constructor *Symbol) []*Symbol {
 	return out
 }
 
-// builtinType is the built-in name whose members those of chain are: chain itself, or
-// the type of the value that it has, as far as its text tells.
+// builtinType is the built-in name with the members of chain: chain itself, or the type of its
+// value.
 func (f *File) builtinType(l Loader, offset int, chain string) string {
-	s := f.plain(offset, chain)
+	s := f.lookupInFile(offset, chain)
 	if s == nil || strings.Contains(chain, ".") {
 		return chain
 	}
@@ -101,11 +101,11 @@ func (f *File) builtinType(l Loader, offset int, chain string) string {
 	return valueType(s)
 }
 
-// valueType tells the type of a value from the text that makes it.
+// valueType infers the type of a value from its text.
 func valueType(s *Symbol) string {
 	text := strings.TrimSpace(s.value)
 	if s.Kind == Parameter {
-		return parameterType(text)
+		return cmp.Or(component.Members(text), "?")
 	}
 	switch {
 	case text == "":
@@ -127,14 +127,89 @@ func valueType(s *Symbol) string {
 	return "?"
 }
 
-// parameterType is the type of the values that a parameter of a documented type gets.
-func parameterType(text string) string {
-	for prefix, kind := range map[string]string{
-		"str": "string", "path": "string", "resource": "string", "enum": "string", "list": "list", "List": "list", "dict": "dict", "Dict": "dict",
-	} {
-		if strings.HasPrefix(text, prefix) {
-			return kind
+// Reference is the symbol of a word in the text.
+type Reference struct {
+	*Symbol
+	From, To int
+	// Loaded is the file that the label of a load() names; there is no Symbol then.
+	Loaded *File
+}
+
+// Reference returns the symbol of the word at an offset, or nil.
+func (f *File) Reference(l Loader, offset int) *Reference {
+	c := f.At(offset)
+	r := &Reference{From: c.Start, To: c.End}
+	switch {
+	case c.Region == InString:
+		f.loadedText(l, &c, r)
+	case c.Region == InComment || c.Start == c.End:
+	case c.Keyword:
+		r.Symbol = f.argument(l, &c)
+	case c.Chain != "":
+		r.Symbol = f.member(l, offset, &c)
+	default:
+		r.Symbol = f.Lookup(l, offset, f.Text[c.Start:c.End])
+	}
+	if r.Symbol == nil && r.Loaded == nil {
+		return nil
+	}
+	return r
+}
+
+func (f *File) member(l Loader, offset int, c *Cursor) *Symbol {
+	name := f.Text[c.Start:c.End]
+	if s := f.Lookup(l, offset, c.Chain+"."+name); s != nil {
+		return s
+	}
+	for _, s := range f.MembersOf(l, offset, c.Chain) {
+		if s.Name == name {
+			return s
 		}
 	}
-	return "?"
+	return nil
+}
+
+// loadedText resolves a string of a load() statement.
+func (f *File) loadedText(l Loader, c *Cursor, r *Reference) {
+	n := len(c.Brackets)
+	if n == 0 || c.Brackets[n-1].Callee != "load" {
+		return
+	}
+	text := f.Text[c.Start:c.End]
+	b := c.Brackets[n-1]
+	if b.Index == 0 {
+		if loaded, err := l.Load(f, text); err == nil {
+			r.Loaded = loaded
+		}
+		return
+	}
+	if len(b.Texts) == 0 {
+		return
+	}
+	if loaded, err := l.Load(f, b.Texts[0]); err == nil {
+		r.Symbol = loaded.Global(text)
+	}
+}
+
+// argument returns the parameter of a named argument.
+func (f *File) argument(l Loader, c *Cursor) *Symbol {
+	call := c.Call()
+	name := f.Text[c.Start:c.End]
+	fn := f.Lookup(l, call.CalleeStart, call.Callee)
+	if fn == nil {
+		return nil
+	}
+	i := slices.IndexFunc(fn.Params, func(p Param) bool { return p.Name == name && !p.Star })
+	if i < 0 {
+		return nil
+	}
+	s := &Symbol{Name: name, Kind: Parameter, Signature: fn.Params[i].Text, Doc: fn.Params[i].Doc}
+	if fn.File != nil {
+		for _, localSymbol := range fn.File.Locals(fn.End) {
+			if localSymbol.Name == name && localSymbol.Kind == Parameter {
+				s.File, s.Start, s.End, s.From, s.To = fn.File, localSymbol.Start, localSymbol.End, localSymbol.From, localSymbol.To
+			}
+		}
+	}
+	return s
 }

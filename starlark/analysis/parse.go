@@ -4,32 +4,31 @@ import (
 	"slices"
 	"strings"
 
+	"torchx/starlark/component"
+
 	"go.starlark.net/syntax"
 )
 
-// dialect takes whatever any Starlark allows: what a component file may not have is
-// found by lint.
+// dialect accepts every Starlark: lint reports what component files may not have.
 func dialect() *syntax.FileOptions {
 	return &syntax.FileOptions{Set: true, While: true, TopLevelControl: true, GlobalReassign: true, Recursion: true}
 }
 
 const byteOrderMark = "\uFEFF"
 
-// maxAgain bounds what of a file is parsed again, in bytes, to save what can be saved
-// of its broken parts: some 20 ms.
-const maxAgain = 1 << 20
+// maxReparsed bounds the bytes that are parsed again to save parts of broken statements: some 20 ms.
+const maxReparsed = 1 << 20
 
-// part is a statement of a file's top, or what there is of a broken one.
+// part is a top-level statement, or the rest of a broken one.
 type part struct {
 	line  int // from 0
 	text  string
 	stmts []syntax.Stmt
 	err   error
-	docs  map[*syntax.DefStmt]functionDoc // of its functions, filled when they are read
+	docs  map[*syntax.DefStmt]component.Doc // of its functions, filled when they are read
 }
 
-// parse makes the tree, statement by statement: a broken one leaves the others as
-// they are, and one that stands where it stood before is not parsed again.
+// parse makes the tree statement by statement. It reuses unchanged statements of before.
 func (f *File) parse(before *File) {
 	known := map[int]*part{}
 	if before != nil {
@@ -41,9 +40,9 @@ func (f *File) parse(before *File) {
 	for i, first := range tops {
 		end := len(f.Text)
 		if i+1 < len(tops) {
-			end = f.starts[tops[i+1]]
+			end = f.Start(tops[i+1])
 		}
-		text := strings.TrimPrefix(f.Text[f.starts[first]:end], byteOrderMark)
+		text := strings.TrimPrefix(f.Text[f.Start(first):end], byteOrderMark)
 		p := known[first]
 		if p == nil || p.text != text {
 			p = f.parsePart(first, text)
@@ -56,7 +55,7 @@ func (f *File) parse(before *File) {
 	}
 }
 
-// topLevel lists the lines (from 0) at which statements of the file's top begin.
+// topLevel lists the lines, from 0, where top-level statements begin.
 func (f *File) topLevel() []int {
 	var out []int
 	for _, l := range f.lines {
@@ -68,16 +67,16 @@ func (f *File) topLevel() []int {
 	return slices.Compact(out) // a; b
 }
 
-// parsePart parses a statement that begins at a line. Of a broken one it takes as
-// many of its lines as can be parsed, of a function at least the head.
+// parsePart parses a statement. Of a broken one it keeps the lines that parse, at least a
+// function's head.
 func (f *File) parsePart(line int, text string) *part {
-	p := &part{line: line, text: text, docs: map[*syntax.DefStmt]functionDoc{}}
+	p := &part{line: line, text: text, docs: map[*syntax.DefStmt]component.Doc{}}
 	p.stmts, p.err = parseAt(f.Name, line, text)
 	if p.err == nil {
 		return p
 	}
-	for f.again < maxAgain {
-		f.again += 2 * len(text)
+	for f.reparsed < maxReparsed {
+		f.reparsed += 2 * len(text)
 		var err error
 		if p.stmts, err = parseAt(f.Name, line, text+" pass"); err == nil {
 			return p

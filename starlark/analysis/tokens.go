@@ -6,7 +6,6 @@ import (
 	"unicode/utf8"
 )
 
-// tokenKind says what a token is.
 type tokenKind int
 
 const (
@@ -18,7 +17,7 @@ const (
 	tokComment
 )
 
-// token is a piece of a file, by the offsets of its text.
+// token delimits a piece of the text.
 type token struct {
 	kind       tokenKind
 	start, end int
@@ -26,9 +25,8 @@ type token struct {
 	open bool
 }
 
-// tokenize splits any text into tokens, white space left out, from an offset on. It
-// never fails: what
-// is no Starlark is an operator.
+// tokenize splits text from an offset on into tokens without white space. It never fails: unknown
+// characters are operators.
 func tokenize(text string, from int) []token {
 	s := scanner{text: text, at: from, out: make([]token, 0, len(text)/5+8)}
 	for s.at < len(s.text) {
@@ -68,7 +66,6 @@ func (s *scanner) step() {
 	}
 }
 
-// other takes a token that is neither white space nor a comment.
 func (s *scanner) other(rest string) {
 	if prefix := quotesAt(rest); prefix >= 0 {
 		s.quoted(prefix)
@@ -84,8 +81,7 @@ func (s *scanner) other(rest string) {
 	}
 }
 
-// operator takes one character, or two that belong together: a "=" within them is no
-// assignment, and "**" begins a parameter.
+// operator takes one character, or two such as "==" and "**".
 func (s *scanner) operator(rest string) {
 	n := 1
 	if rest[0] >= utf8.RuneSelf {
@@ -97,8 +93,8 @@ func (s *scanner) operator(rest string) {
 	s.emit(tokOp, s.at+n)
 }
 
-// quotesAt returns the length of the prefix (r, b, rb) of the string that text
-// begins with, -1 if it begins with none.
+// quotesAt returns the length of the prefix (r, b, rb) of a string at the start of text, -1 for no
+// string.
 func quotesAt(text string) int {
 	for n := range min(3, len(text)) {
 		switch text[n] {
@@ -154,10 +150,9 @@ func wordLen(text string) int {
 	return len(text)
 }
 
-// tokenText is the text of a token.
 func (f *File) tokenText(t token) string { return f.Text[t.start:t.end] }
 
-// is reports whether the i-th token is there and has this text.
+// is reports whether the i-th token exists and has this text.
 func (f *File) is(i int, text string) bool {
 	return i >= 0 && i < len(f.tokens) && f.tokens[i].kind != tokString && f.tokenText(f.tokens[i]) == text
 }

@@ -1,6 +1,7 @@
 package component
 
 import (
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -9,16 +10,16 @@ import (
 	"torchx/runtime/suggest"
 )
 
-// commandLine is what the arguments of a component say, before any value is read.
+// commandLine is the parsed command line of a component, with values as text.
 type commandLine struct {
 	given map[string]string // text by parameter name
 	rest  []string          // for *args
-	// closed: what is for *args has begun, be it with a "--" that nothing follows.
+	// closed: the values for *args have begun, perhaps with a final "--".
 	closed  bool
 	options []typedOption // as they were typed, in order
 }
 
-// typedOption is an option as it was typed: one argument, or two.
+// typedOption is an option in one or two words.
 type typedOption struct {
 	param string
 	words []string
@@ -71,7 +72,7 @@ func isNegative(arg string) bool {
 	if len(arg) < 2 || arg[0] != '-' || !strings.ContainsRune(".0123456789", rune(arg[1])) {
 		return false
 	}
-	_, ok := parseFloat(arg)
+	_, ok := readFloat(arg)
 	return ok
 }
 
@@ -81,13 +82,13 @@ func (p *argParser) positional(rest []string) error {
 	}
 	if !slices.ContainsFunc(p.params, func(q Param) bool { return q.Variadic }) {
 		name, _, _ := strings.Cut(strings.TrimLeft(rest[0], "-"), "=")
-		return fmt.Errorf("unexpected argument %s: all arguments are options%s", brief(rest[0]), p.hint(name))
+		return fmt.Errorf("unexpected argument %s: all arguments are options%s", quoteShort(rest[0]), p.hint(name))
 	}
 	p.out.rest = slices.Clone(rest)
 	return nil
 }
 
-// names lists the parameters that options can be given for.
+// names lists the parameters that have options.
 func (p *argParser) names() []string {
 	var names []string
 	for i := range p.params {
@@ -100,7 +101,7 @@ func (p *argParser) names() []string {
 
 func underscores(name string) string { return strings.ReplaceAll(name, "-", "_") }
 
-// option reads one option and, if it is the next argument, its value.
+// option reads one option and its value.
 func (p *argParser) option(arg string) error {
 	first := p.at - 1
 	name, value, hasValue := strings.Cut(arg, "=")
@@ -109,7 +110,7 @@ func (p *argParser) option(arg string) error {
 		return err
 	}
 	if _, again := p.out.given[param.Name]; again {
-		return fmt.Errorf("repeated argument %s", param.flag())
+		return fmt.Errorf("repeated argument %s", param.Flag())
 	}
 	if !hasValue {
 		if value, err = p.value(param, name); err != nil {
@@ -121,7 +122,7 @@ func (p *argParser) option(arg string) error {
 	return nil
 }
 
-// find returns the parameter that an option, without "=" and what follows, is for.
+// find returns the parameter of an option without its "=" and value.
 func (p *argParser) find(option string) (*Param, error) {
 	long := strings.HasPrefix(option, "--")
 	name := underscores(strings.TrimPrefix(strings.TrimPrefix(option, "-"), "-"))
@@ -141,28 +142,28 @@ func (p *argParser) unknown(option, name string) error {
 	for i := range p.params {
 		q := &p.params[i]
 		if q.Variadic && q.Name == name {
-			return fmt.Errorf("unknown option %s: the values of %s stand at the end, after --", brief(option), q.Name)
+			return fmt.Errorf("unknown option %s: the values of %s stand at the end, after --", quoteShort(option), q.Name)
 		}
 	}
 	if hint := p.hint(name); hint != "" {
-		return fmt.Errorf("unknown option %s%s", brief(option), hint)
+		return fmt.Errorf("unknown option %s%s", quoteShort(option), hint)
 	}
-	// -j2 for -j 2: nothing is guessed, but the way to write it is shown.
+	// -j2 for -j 2 is refused, but the right form is shown.
 	first, size := utf8.DecodeRuneInString(strings.TrimPrefix(option, "-"))
 	if !strings.HasPrefix(option, "--") && slices.Contains(p.names(), string(first)) {
-		return fmt.Errorf("unknown option %s. Did you mean -%c %s?", brief(option), first, option[1+size:])
+		return fmt.Errorf("unknown option %s. Did you mean -%c %s?", quoteShort(option), first, option[1+size:])
 	}
-	return fmt.Errorf("unknown option %s", brief(option))
+	return fmt.Errorf("unknown option %s", quoteShort(option))
 }
 
-// hint returns `. Did you mean --x?` if a parameter is called much like name.
+// hint returns `. Did you mean --x?` if a parameter has a similar name.
 func (p *argParser) hint(name string) string {
 	closest, ok := suggest.Closest(underscores(name), p.names())
 	if !ok {
 		return ""
 	}
 	i := slices.IndexFunc(p.params, func(q Param) bool { return q.Name == closest })
-	return ". Did you mean " + p.params[i].flag() + "?"
+	return ". Did you mean " + p.params[i].Flag() + "?"
 }
 
 // value takes the next argument as the value of an option.
@@ -170,18 +171,63 @@ func (p *argParser) value(param *Param, option string) (string, error) {
 	more := p.at < len(p.args)
 	if more {
 		next := p.args[p.at]
-		number := param.Type.Kind == Int || param.Type.Kind == Float
-		if len(next) < 2 || next[0] != '-' || number && isNegative(next) {
+		if len(next) < 2 || next[0] != '-' || kinds[param.Type.Kind].signed && isNegative(next) {
 			p.at++
 			return next, nil
 		}
 	}
 	switch {
-	case param.Type.Kind == Bool:
-		return "true", nil
+	case param.IsSwitch():
+		return kinds[param.Type.Kind].bare, nil
 	case more && p.args[p.at] != "--":
-		return "", fmt.Errorf("%s needs a value; one that starts with \"-\" is written %s", option, brief(option+"="+p.args[p.at]))
+		return "", fmt.Errorf("%s needs a value; one that starts with \"-\" is written %s", option, quoteShort(option+"="+p.args[p.at]))
 	default:
 		return "", fmt.Errorf("%s needs a value", option)
 	}
+}
+
+// recordedError says that the arguments of an earlier run no longer fit. It is not a usage error.
+type recordedError struct{ error }
+
+func (e recordedError) Unwrap() error { return e.error }
+
+// mergeRecorded joins the arguments of an earlier run with new ones. A new option replaces the
+// recorded one of its parameter, new values for *args replace all recorded ones, and a final "--"
+// removes those. Errors: those of parseArgs, a recordedError.
+func mergeRecorded(params []Param, recorded, args []string) ([]string, error) {
+	if len(recorded) == 0 {
+		return args, nil
+	}
+	now, err := parseArgs(params, args)
+	if err != nil {
+		return nil, err
+	}
+	then, err := parseArgs(params, recorded)
+	if errors.Is(err, ErrHelp) {
+		err = errors.New("--help is one of them") // not a request for help now
+	}
+	if err != nil {
+		return nil, recordedError{fmt.Errorf("the recorded arguments do not fit it any more: %w", err)}
+	}
+	if len(args) == 0 {
+		return recorded, nil
+	}
+	var out []string
+	for _, o := range then.options {
+		if _, replaced := now.given[o.param]; !replaced {
+			out = append(out, o.words...)
+		}
+	}
+	for _, o := range now.options {
+		out = append(out, o.words...)
+	}
+	rest := then.rest
+	if now.closed {
+		rest = now.rest
+	}
+	if len(rest) > 0 {
+		// The mark keeps a switch in front of them from taking the first for its value.
+		out = append(append(out, "--"), rest...)
+	}
+	return slices.Clip(out), nil
 }

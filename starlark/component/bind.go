@@ -10,39 +10,37 @@ import (
 	"go.starlark.net/starlark"
 
 	"torchx/runtime/suggest"
+	"torchx/starlark/specmodule"
 )
 
-// Inputs are the values for a component's parameters. Args come before JSON,
-// JSON before Config, Config before the function's defaults.
+// Inputs are the values for a component's parameters. Args override JSON, JSON overrides Config,
+// Config overrides defaults.
 type Inputs struct {
-	// Args are typed behind the component's name.
+	// Args follow the component's name on the command line.
 	Args []string
-	// Recorded are the Args of an earlier run: those that Args do not give anew
-	// count as well.
+	// Recorded are the Args of an earlier run; Args override them one by one.
 	Recorded []string
-	// JSON holds decoded values by parameter name: of the parameter's type, or
-	// strings as they would be typed. null is None.
+	// JSON holds decoded values by parameter name, or strings as they would be typed. null is None.
 	JSON map[string]any
 	// Config is a [component:NAME] section of .torchxconfig; "None" is None.
 	Config map[string]string
 }
 
-// bound is a call's arguments and what is to be told about how they came about.
-type bound struct {
+// boundArgs are the arguments of a call, the words they came from, and warnings about them.
+type boundArgs struct {
 	args     starlark.Tuple
 	kwargs   []starlark.Tuple
 	typed    []string // the arguments that count, as they were typed
 	warnings []string
 }
 
-// configError is one about a config file. All other errors of a binder are about
-// what was typed or came as JSON, hence exit code 2.
+// configError is an error in a config file. All others are usage errors (exit code 2).
 type configError struct{ error }
 
-// bind reads all values. Errors: ErrHelp; *UsageError for what was typed or came
-// as JSON; others for what a config file says.
-func (c *Component) bind(in Inputs) (*bound, error) {
-	typed, err := again(c.Params, in.Recorded, in.Args)
+// bind reads all values. Errors: ErrHelp; *UsageError for arguments and JSON; others for a config
+// file.
+func (c *Component) bind(in Inputs) (*boundArgs, error) {
+	typed, err := mergeRecorded(c.Params, in.Recorded, in.Args)
 	var recorded recordedError
 	switch {
 	case errors.As(err, &recorded):
@@ -67,14 +65,14 @@ func (c *Component) bind(in Inputs) (*bound, error) {
 		return nil, c.usage(err)
 	}
 	out.typed = typed
-	for _, name := range b.unknownConfig() {
-		out.warnings = append(out.warnings, fmt.Sprintf("%s: %s is no parameter, ignored.%s",
-			b.section, name, suggest.Hint(name, b.names())))
+	names := paramNames(c.Params)
+	for _, name := range unknownKeys(b.config, names) {
+		out.warnings = append(out.warnings, fmt.Sprintf("%s: %s is no parameter, ignored.%s", b.section, name, suggest.Hint(name, names)))
 	}
 	return out, nil
 }
 
-// usage turns an error about arguments into a *UsageError, but for ErrHelp.
+// usage makes a *UsageError of an error about arguments, except ErrHelp.
 func (c *Component) usage(err error) error {
 	if errors.Is(err, ErrHelp) {
 		return err
@@ -82,7 +80,7 @@ func (c *Component) usage(err error) error {
 	return &UsageError{Component: c.Ref, Text: oneLine(err.Error())}
 }
 
-// byParam spells the keys as parameters are: with "_" for "-".
+// byParam replaces "-" by "_" in the keys.
 func byParam[V any](m map[string]V) (map[string]V, error) {
 	out := make(map[string]V, len(m))
 	for _, key := range slices.Sorted(maps.Keys(m)) {
@@ -103,8 +101,7 @@ type binder struct {
 	section string // where config comes from, for messages
 }
 
-// read puts the values together.
-func (b *binder) read(in Inputs) (*bound, error) {
+func (b *binder) read(in Inputs) (*boundArgs, error) {
 	var err error
 	if b.json, err = byParam(in.JSON); err != nil {
 		return nil, err
@@ -112,45 +109,28 @@ func (b *binder) read(in Inputs) (*bound, error) {
 	if b.config, err = byParam(in.Config); err != nil {
 		return nil, configError{fmt.Errorf("%s: %w", b.section, err)}
 	}
-	if err := b.checkNames(); err != nil {
-		return nil, err
+	names := paramNames(b.params)
+	for _, name := range unknownKeys(b.json, names) {
+		return nil, fmt.Errorf("unknown argument %s in JSON.%s", quoteShort(name), suggest.Hint(name, names))
 	}
 	return b.bind()
 }
 
-func (b *binder) names() []string {
-	names := make([]string, len(b.params))
-	for i := range b.params {
-		names[i] = b.params[i].Name
+func paramNames(params []Param) []string {
+	names := make([]string, len(params))
+	for i := range params {
+		names[i] = params[i].Name
 	}
 	return names
 }
 
-// checkNames refuses JSON values for parameters that are not there.
-func (b *binder) checkNames() error {
-	names := b.names()
-	for _, name := range slices.Sorted(maps.Keys(b.json)) {
-		if !slices.Contains(names, name) {
-			return fmt.Errorf("unknown argument %s in JSON.%s", brief(name), suggest.Hint(name, names))
-		}
-	}
-	return nil
+// unknownKeys lists the keys of m that are not among names, sorted.
+func unknownKeys[V any](m map[string]V, names []string) []string {
+	return slices.DeleteFunc(slices.Sorted(maps.Keys(m)), func(key string) bool { return slices.Contains(names, key) })
 }
 
-// unknownConfig lists the keys of the config section that name no parameter.
-func (b *binder) unknownConfig() []string {
-	names := b.names()
-	var unknown []string
-	for _, name := range slices.Sorted(maps.Keys(b.config)) {
-		if !slices.Contains(names, name) {
-			unknown = append(unknown, name)
-		}
-	}
-	return unknown
-}
-
-func (b *binder) bind() (*bound, error) {
-	out := &bound{}
+func (b *binder) bind() (*boundArgs, error) {
+	out := &boundArgs{}
 	var missing []string
 	for i := range b.params {
 		p := &b.params[i]
@@ -169,34 +149,35 @@ func (b *binder) bind() (*bound, error) {
 		case v != nil:
 			out.args = append(out.args, v)
 		case p.Required:
-			missing = append(missing, p.flag())
+			missing = append(missing, p.Flag())
 		case !p.keyword:
-			// By position, or else what *args takes would land here.
+			// A default is passed too: *args would take its position.
 			out.args = append(out.args, p.def)
 		}
 	}
-	if len(missing) > 0 {
-		return nil, fmt.Errorf("missing required %s %s", plural("argument", len(missing)), strings.Join(missing, ", "))
+	switch len(missing) {
+	case 0:
+		return out, nil
+	case 1:
+		return nil, fmt.Errorf("missing required argument %s", missing[0])
+	default:
+		return nil, fmt.Errorf("missing required arguments %s", strings.Join(missing, ", "))
 	}
-	return out, nil
 }
 
-func plural(word string, n int) string {
-	if n == 1 {
-		return word
-	}
-	return word + "s"
-}
-
-// value finds what is said of a parameter; nil if nothing is.
+// value returns the value of a parameter, nil if none is given.
 func (b *binder) value(p *Param) (starlark.Value, error) {
 	if text, ok := b.line.given[p.Name]; ok {
 		v, err := p.Type.parseText(text)
-		return v, about(p, err)
+		return v, aboutParam(p, err)
 	}
 	if decoded, ok := b.json[p.Name]; ok {
-		v, err := fromJSON(p, decoded)
-		return v, about(p, err)
+		if decoded == nil {
+			v, err := noneValue(p)
+			return v, aboutParam(p, err)
+		}
+		v, err := p.Type.fromJSON(decoded)
+		return v, aboutParam(p, err)
 	}
 	if text, ok := b.config[p.Name]; ok {
 		v, err := fromConfig(p, text)
@@ -208,15 +189,7 @@ func (b *binder) value(p *Param) (starlark.Value, error) {
 	return nil, nil
 }
 
-func fromJSON(p *Param, decoded any) (starlark.Value, error) {
-	if decoded == nil {
-		return none(p)
-	}
-	return p.Type.fromJSON(decoded)
-}
-
-// CheckConfig says what is wrong with a text of a config section as the
-// parameter's value; nil if nothing is.
+// CheckConfig reports why a text of a config section is not a value of the parameter.
 func (p *Param) CheckConfig(text string) error {
 	value := *p
 	if p.Variadic {
@@ -228,24 +201,24 @@ func (p *Param) CheckConfig(text string) error {
 
 func fromConfig(p *Param, text string) (starlark.Value, error) {
 	if text == "None" {
-		return none(p)
+		return noneValue(p)
 	}
 	return p.Type.parseText(text)
 }
 
-// bindRest gives *args its values; it is the last parameter.
-func (b *binder) bindRest(p *Param, out *bound) error {
+// bindRest binds *args, the last parameter.
+func (b *binder) bindRest(p *Param, out *boundArgs) error {
 	for _, text := range b.line.rest {
 		v, err := p.Type.parseText(text)
 		if err != nil {
-			return about(p, err)
+			return aboutParam(p, err)
 		}
 		out.args = append(out.args, v)
 	}
 	if len(b.line.rest) > 0 {
 		return nil
 	}
-	// A list elsewhere stands for the arguments one by one.
+	// Elsewhere a list stands for the arguments.
 	list := *p
 	list.Type = p.Type.list()
 	v, err := b.value(&list)
@@ -257,18 +230,38 @@ func (b *binder) bindRest(p *Param, out *bound) error {
 	return err
 }
 
-// none gives a parameter None where that is one of its values.
-func none(p *Param) (starlark.Value, error) {
+// noneValue returns None if the parameter accepts it.
+func noneValue(p *Param) (starlark.Value, error) {
 	if !p.nullable() {
 		return nil, fmt.Errorf("it cannot be None (type %s)", p.Type)
 	}
 	return starlark.None, nil
 }
 
-// about names the parameter in an error about its value.
-func about(p *Param, err error) error {
+// aboutParam names the parameter in an error about its value.
+func aboutParam(p *Param, err error) error {
 	if err == nil {
 		return nil
 	}
-	return fmt.Errorf("%s: %w", p.flag(), err)
+	return fmt.Errorf("%s: %w", p.Flag(), err)
+}
+
+// Arguments reads a command line for fn, a loaded component, and returns what to call it with;
+// resources are those of its project. Errors are one line.
+func Arguments(fn *starlark.Function, args []string, resources ...specmodule.NamedResource) (starlark.Tuple, []starlark.Tuple, error) {
+	src := newSource(fn, nil, resources)
+	params, err := src.params()
+	if err != nil {
+		return nil, nil, err
+	}
+	c := &Component{Name: fn.Name(), Ref: fn.Name(), Params: params}
+	b, err := c.bind(Inputs{Args: args})
+	var usage *UsageError
+	switch {
+	case errors.As(err, &usage):
+		return nil, nil, errors.New(usage.Text)
+	case err != nil:
+		return nil, nil, err
+	}
+	return b.args, b.kwargs, nil
 }

@@ -2,6 +2,7 @@ package component
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io/fs"
 	"os"
@@ -21,30 +22,104 @@ type Summary struct {
 	Doc  string // the first line of its docstring
 }
 
-// Builtins lists the public functions with a docstring of the built-in library,
-// by file and in the order of each file. Nothing is executed.
-func (l *Loader) Builtins(ctx context.Context) ([]Summary, error) {
-	var all []Summary
-	for _, name := range starFiles(l.config.Builtins) {
-		if err := ctx.Err(); err != nil {
-			return nil, err
-		}
-		defs, err := definitions(l.config.Builtins, name)
-		if err != nil {
-			return nil, err
-		}
-		for _, def := range defs {
-			if literal := docLiteral(def); literal != nil {
-				doc, _, _ := strings.Cut(parseDocstring(literal.Value.(string)).Text, "\n")
-				all = append(all, Summary{componentName(name, def.Name.Name), doc})
-			}
-		}
-	}
-	return all, nil
+// Origin says where a component comes from.
+type Origin string
+
+// The origins, in the order in which they hide each other.
+const (
+	OriginProject Origin = "project"
+	OriginLibrary Origin = "library"
+	OriginBuiltin Origin = "built-in"
+)
+
+// Listed is a component that can be named here.
+type Listed struct {
+	Summary
+	Origin Origin
 }
 
-// Source returns the text of a built-in component ("dist.ddp"), or of a whole
-// built-in file ("dist", "dist.star"), to be read or copied.
+// List lists the components of the project, of its libraries and the built-in ones that the project
+// does not hide. Nothing is executed. problems holds errors of libraries and of files that do not
+// parse.
+func (l *Loader) List(ctx context.Context) (all []Listed, problems []error, err error) {
+	add := func(origin Origin, list []Summary) {
+		for _, s := range list {
+			all = append(all, Listed{s, origin})
+		}
+	}
+	dir := filepath.Join(l.root(), "components")
+	for _, file := range starFiles(os.DirFS(dir)) {
+		if err := l.CheckFile(filepath.Join(dir, file)); err != nil {
+			problems = append(problems, fmt.Errorf("%w; its components are not listed", err))
+		}
+	}
+	project, _ := summaries(os.DirFS(dir)) // a file that does not parse is one of the problems
+	add(OriginProject, project)
+	for _, name := range l.Libraries() {
+		list, err := l.LibraryComponents(ctx, name)
+		if err != nil {
+			problems = append(problems, err)
+		}
+		add(OriginLibrary, list)
+	}
+	builtins, err := l.Builtins(ctx)
+	add(OriginBuiltin, without(builtins, project))
+	return all, problems, err
+}
+
+// Known lists the components of the project, then the built-in ones that those do not hide, for
+// completion. Nothing is executed; unreadable files are skipped.
+func (l *Loader) Known() []Summary {
+	project, _ := summaries(os.DirFS(filepath.Join(l.root(), "components")))
+	builtins, _ := summaries(l.config.Builtins)
+	return append(project, without(builtins, project)...)
+}
+
+// without removes the components that hidden has, by name.
+func without(list, hidden []Summary) []Summary {
+	return slices.DeleteFunc(list, func(s Summary) bool {
+		return slices.ContainsFunc(hidden, func(h Summary) bool { return h.Name == s.Name })
+	})
+}
+
+// Builtins lists the documented functions of the built-in library, in file order, without executing
+// it.
+func (l *Loader) Builtins(ctx context.Context) ([]Summary, error) {
+	all, err := summaries(l.config.Builtins)
+	if err = errors.Join(ctx.Err(), err); err != nil {
+		return nil, err
+	}
+	return slices.DeleteFunc(all, func(s Summary) bool { return s.Doc == "" }), nil
+}
+
+// Functions lists the components of a file as FILE:FUNCTION, without executing it; none if it is
+// unreadable.
+func (l *Loader) Functions(file string) []Summary {
+	path := l.abs(file)
+	all, _ := fileSummaries(os.DirFS(filepath.Dir(path)), filepath.Base(path), file+":")
+	return all
+}
+
+// CheckFile returns a one-line error if a file cannot be read or parsed. Relative paths start at
+// the working directory.
+func (l *Loader) CheckFile(file string) error {
+	path := l.abs(file)
+	if rel, err := filepath.Rel(l.dir(), path); filepath.IsAbs(file) && err == nil && filepath.IsLocal(rel) {
+		file = rel
+	}
+	_, err := definitions(os.DirFS(filepath.Dir(path)), filepath.Base(path))
+	var at syntax.Error
+	if errors.As(err, &at) {
+		return fmt.Errorf("%s:%d:%d: %s", file, at.Pos.Line, at.Pos.Col, at.Msg)
+	}
+	var unread *fs.PathError
+	if errors.As(err, &unread) {
+		return fmt.Errorf("%s cannot be read: %w", file, unread.Err)
+	}
+	return err
+}
+
+// Source returns the text of a built-in component ("dist.ddp") or file ("dist", "dist.star").
 func (l *Loader) Source(name string) (string, error) {
 	files := starFiles(l.config.Builtins)
 	if file := strings.TrimSuffix(name, ".star") + ".star"; slices.Contains(files, file) {
@@ -60,25 +135,22 @@ func (l *Loader) Source(name string) (string, error) {
 		}
 		i := slices.IndexFunc(defs, func(d *syntax.DefStmt) bool { return d.Name.Name == function })
 		if i >= 0 {
-			return sourceOf(l.config.Builtins, file, defs[i])
+			data, err := fs.ReadFile(l.config.Builtins, file)
+			lines := interp.NewLines(string(data))
+			return linesOf(&lines, defs[i]), err
 		}
 	}
-	return "", fmt.Errorf("no built-in component %s.%s `torchx builtins` lists them", brief(name), closeTo(name, l.builtinNames()))
+	builtins, _ := summaries(l.config.Builtins)
+	return "", fmt.Errorf("no built-in component %s.%s `torchx builtins` lists them", quoteShort(name), didYouMean(name, builtins))
 }
 
-// sourceOf cuts a definition out of its file.
-func sourceOf(fsys fs.FS, file string, def *syntax.DefStmt) (string, error) {
-	data, err := fs.ReadFile(fsys, file)
-	if err != nil {
-		return "", err
-	}
+// linesOf is the text of the lines of a definition.
+func linesOf(lines *interp.Lines, def *syntax.DefStmt) string {
 	start, end := def.Span()
-	lines := strings.SplitAfter(string(data), "\n")
-	return strings.Join(lines[start.Line-1:min(int(end.Line), len(lines))], ""), nil
+	return lines.Text[lines.Start(int(start.Line)-1):lines.Start(int(end.Line))]
 }
 
-// starFiles lists the Starlark files at the root of fsys, sorted; test files have
-// no components.
+// starFiles lists the Starlark files at the root of fsys, sorted, without test files.
 func starFiles(fsys fs.FS) []string {
 	if fsys == nil {
 		return nil
@@ -90,8 +162,8 @@ func starFiles(fsys fs.FS) []string {
 	return slices.DeleteFunc(names, func(name string) bool { return strings.HasSuffix(name, "_test.star") })
 }
 
-// definitions parses a file and returns its public functions. What is no
-// regular file of a sane size is not opened: a pipe would block for ever.
+// definitions parses a file and returns its public functions. It opens regular files only: a pipe
+// would block.
 func definitions(fsys fs.FS, name string) ([]*syntax.DefStmt, error) {
 	info, err := fs.Stat(fsys, name)
 	if err != nil {
@@ -104,7 +176,7 @@ func definitions(fsys fs.FS, name string) ([]*syntax.DefStmt, error) {
 	if err != nil {
 		return nil, err
 	}
-	// Anything goes: whether the interpreter takes it shows when it is executed.
+	// Every dialect is accepted: evaluation reports the rest.
 	options := &syntax.FileOptions{Set: true, While: true, TopLevelControl: true, GlobalReassign: true, Recursion: true}
 	file, err := options.Parse(name, data, 0)
 	if err != nil {
@@ -124,48 +196,49 @@ func componentName(file, function string) string {
 	return strings.TrimSuffix(file, ".star") + "." + function
 }
 
-// names lists the public functions of all files at the root of fsys. Files
-// that cannot be read have none: names only serve suggestions.
-func names(fsys fs.FS) []string {
-	var out []string
+// summaries lists the components of all files at the root of fsys. The error is about unreadable
+// files.
+func summaries(fsys fs.FS) (all []Summary, err error) {
 	for _, file := range starFiles(fsys) {
-		defs, err := definitions(fsys, file)
-		if err != nil {
-			continue
+		list, fileErr := fileSummaries(fsys, file, componentName(file, ""))
+		all, err = append(all, list...), errors.Join(err, fileErr)
+	}
+	return all, err
+}
+
+// fileSummaries lists the components of one file, by prefix and function name.
+func fileSummaries(fsys fs.FS, file, prefix string) ([]Summary, error) {
+	defs, err := definitions(fsys, file)
+	var all []Summary
+	for _, def := range defs {
+		s := Summary{Name: prefix + def.Name.Name}
+		if literal := interp.Docstring(def.Body); literal != nil {
+			s.Doc, _, _ = strings.Cut(ParseDoc(literal.Value.(string)).Text, "\n")
 		}
-		for _, def := range defs {
-			out = append(out, componentName(file, def.Name.Name))
+		all = append(all, s)
+	}
+	return all, err
+}
+
+// didYouMean returns a did-you-mean for a component's name: a similar name, else one with a similar
+// function.
+func didYouMean(text string, typeForms []Summary) string {
+	var names, functions []string
+	byFunction := map[string]string{}
+	for _, s := range typeForms {
+		names = append(names, s.Name)
+		function := s.Name[strings.LastIndexByte(s.Name, '.')+1:]
+		if _, again := byFunction[function]; !again {
+			byFunction[function] = s.Name
+			functions = append(functions, function)
 		}
 	}
-	return out
-}
-
-func (l *Loader) builtinNames() []string { return names(l.config.Builtins) }
-
-// known lists the components that can be named MODULE.FUNCTION here.
-func (l *Loader) known() []string {
-	project := names(os.DirFS(filepath.Join(l.root(), "components")))
-	return append(project, l.builtinNames()...)
-}
-
-// closeTo returns a did-you-mean for a component's name: one spelled much like
-// it, else one whose function is.
-func closeTo(text string, known []string) string {
-	if hint := suggest.Hint(text, known); hint != "" {
+	if hint := suggest.Hint(text, names); hint != "" {
 		return hint
 	}
 	last := text[strings.LastIndexByte(text, '.')+1:]
-	functions := map[string]string{}
-	var among []string
-	for _, name := range known {
-		function := name[strings.LastIndexByte(name, '.')+1:]
-		if _, again := functions[function]; !again {
-			functions[function] = name
-			among = append(among, function)
-		}
-	}
-	if function, ok := suggest.Closest(last, among); ok {
-		return " Did you mean " + functions[function] + "?"
+	if function, ok := suggest.Closest(last, functions); ok {
+		return " Did you mean " + byFunction[function] + "?"
 	}
 	return ""
 }

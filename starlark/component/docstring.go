@@ -1,21 +1,30 @@
 package component
 
 import (
+	"slices"
 	"strings"
 
 	"torchx/runtime/lazyregexp"
 )
 
-// docstring is a google style docstring taken apart.
-type docstring struct {
-	// Text is what it says, without the sections on arguments and results.
-	Text string
-	// Args is what its Args section says, by parameter name without stars.
-	Args map[string]docArg
+// Doc is a parsed google-style docstring.
+type Doc struct {
+	Text string   // without the sections on arguments and results
+	Args []DocArg // the entries of its Args section, each name once
 }
 
-// docArg is one entry `name (type): text` of an Args section.
-type docArg struct {
+// Arg returns the entry of a parameter, and whether there is one.
+func (d Doc) Arg(name string) (DocArg, bool) {
+	i := slices.IndexFunc(d.Args, func(a DocArg) bool { return a.Name == name })
+	if i < 0 {
+		return DocArg{}, false
+	}
+	return d.Args[i], true
+}
+
+// DocArg is an entry `name (type): text` of an Args section.
+type DocArg struct {
+	Name string // without stars
 	Type string // as written, "" if there is none
 	Help string // one line
 	Line int    // of the entry, counted from 0 at the opening quotes
@@ -28,12 +37,10 @@ var (
 	entryName = lazyregexp.New(`^\*{0,2}([\pL_][\pL\p{Nd}_]*)\s*`)
 )
 
-// parseDocstring takes a docstring apart. It never fails: what does not look
-// like a section or an entry is text.
-func parseDocstring(doc string) docstring {
-	p := docParser{result: docstring{Args: map[string]docArg{}}}
-	lines := dedent(doc)
-	for i, line := range lines {
+// ParseDoc parses a docstring. It never fails: anything but sections and entries is text.
+func ParseDoc(doc string) Doc {
+	var p docParser
+	for i, line := range dedent(doc) {
 		p.line(i, line)
 	}
 	p.endEntry()
@@ -41,8 +48,8 @@ func parseDocstring(doc string) docstring {
 	return p.result
 }
 
-// dedent takes the indentation that all lines but the first share off, as
-// Python does for docstrings. Line numbers stay as they are.
+// dedent removes the indentation that all lines but the first share, as Python does. Line numbers
+// stay.
 func dedent(doc string) []string {
 	lines := strings.Split(strings.ReplaceAll(doc, "\r\n", "\n"), "\n")
 	margin := -1
@@ -92,17 +99,15 @@ const (
 )
 
 type docParser struct {
-	result  docstring
+	result  Doc
 	text    []string
 	section section
 	// indent is that of the first entry of the Args section, -1 before it.
 	indent int
-	// loose: the header stands behind the opening quotes, so nothing is known
-	// about how far it is indented against its entries.
+	// loose: the header follows the opening quotes, so its indentation is unknown.
 	loose bool
 
-	name  string // of the entry being read, "" for none
-	entry docArg
+	entry DocArg // the one being read; without a name: none
 	help  []string
 }
 
@@ -147,7 +152,7 @@ func (p *docParser) argsLine(number, indent int, body string) {
 	if indent == p.indent {
 		if name, kind, help, ok := parseEntry(body); ok {
 			p.endEntry()
-			p.name, p.entry, p.help = name, docArg{Type: kind, Line: number}, []string{help}
+			p.entry, p.help = DocArg{Name: name, Type: kind, Line: number}, []string{help}
 			return
 		}
 	}
@@ -155,11 +160,12 @@ func (p *docParser) argsLine(number, indent int, body string) {
 }
 
 func (p *docParser) endEntry() {
-	if p.name != "" {
+	if p.entry.Name != "" {
 		p.entry.Help = strings.Join(strings.Fields(strings.Join(p.help, " ")), " ")
-		p.result.Args[p.name] = p.entry
+		p.result.Args = slices.DeleteFunc(p.result.Args, func(a DocArg) bool { return a.Name == p.entry.Name })
+		p.result.Args = append(p.result.Args, p.entry)
 	}
-	p.name, p.help = "", nil
+	p.entry, p.help = DocArg{}, nil
 }
 
 // parseEntry reads `name (type): help`. The type may have parentheses in it.
@@ -180,8 +186,8 @@ func parseEntry(body string) (name, kind, help string, ok bool) {
 	return match[1], kind, strings.TrimSpace(help), ok
 }
 
-// closingParenthesis returns the offset of the partner of text[0], or -1. What is
-// in quotes does not count; a quote without a partner is an apostrophe.
+// closingParenthesis returns the offset of the parenthesis that closes text[0], or -1. It skips
+// quoted text; a single quote is an apostrophe.
 func closingParenthesis(text string) int {
 	depth := 0
 	for i := 0; i < len(text); i++ {

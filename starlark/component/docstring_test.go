@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-func TestParseDocstring(t *testing.T) {
+func TestParseDoc(t *testing.T) {
 	t.Parallel()
 	doc := `Echoes a message
     to stdout.
@@ -28,41 +28,41 @@ func TestParseDocstring(t *testing.T) {
 
     Afterword.
     `
-	got := parseDocstring(doc)
+	got := ParseDoc(doc)
 	wantText := "Echoes a message\nto stdout.\n\nUsage:\n    torchx run utils.echo\n\nAfterword."
 	if got.Text != wantText {
 		t.Errorf("text %q, want %q", got.Text, wantText)
 	}
-	want := map[string]docArg{
-		"msg":    {"str", "the message on two lines: really", 7},
-		"image":  {"", "the image", 9},
-		"rest":   {"int", "the others", 10},
-		"opts":   {"Optional[dict[str, int]]", "more (in parentheses)", 11},
-		"spaced": {"int, optional", "odd", 12},
-		"last":   {"float", "behind a blank line", 14},
+	want := []DocArg{
+		{"msg", "str", "the message on two lines: really", 7},
+		{"image", "", "the image", 9},
+		{"rest", "int", "the others", 10},
+		{"opts", "Optional[dict[str, int]]", "more (in parentheses)", 11},
+		{"spaced", "int, optional", "odd", 12},
+		{"last", "float", "behind a blank line", 14},
 	}
 	if !reflect.DeepEqual(got.Args, want) {
 		t.Errorf("args %v\nwant %v", got.Args, want)
 	}
 }
 
-func TestParseDocstringShapes(t *testing.T) {
+func TestParseDocShapes(t *testing.T) {
 	t.Parallel()
 	tests := []struct {
 		name, doc, text string
-		args            map[string]docArg
+		args            []DocArg
 	}{
-		{"empty", "", "", map[string]docArg{}},
-		{"one line", "Does it.", "Does it.", map[string]docArg{}},
-		{"args in the first line", "Args:\n    a (int): x\n    b: y\n", "", map[string]docArg{"a": {"int", "x", 1}, "b": {"", "y", 2}}},
-		{"tabs", "Does it.\n\n\tArgs:\n\t\ta (int): x\n\t\t\ty\n", "Does it.", map[string]docArg{"a": {"int", "x y", 3}}},
-		{"crlf", "Does it.\r\n\r\n  Args:\r\n    a (int): x\r\n", "Does it.", map[string]docArg{"a": {"int", "x", 3}}},
-		{"not an entry", "Does it.\n\nArgs:\n  nothing here\n  a: x\n  of note\n", "Does it.", map[string]docArg{"a": {"", "x of note", 4}}},
-		{"no section", "Call it with\nArgs: a and b", "Call it with\nArgs: a and b", map[string]docArg{}},
-		{"first entry is indented more", "D.\n\nArgs:\n      a: x\n    b: y\n", "D.", map[string]docArg{"a": {"", "x", 3}, "b": {"", "y", 4}}},
+		{"empty", "", "", nil},
+		{"one line", "Does it.", "Does it.", nil},
+		{"args in the first line", "Args:\n    a (int): x\n    b: y\n", "", []DocArg{{"a", "int", "x", 1}, {"b", "", "y", 2}}},
+		{"tabs", "Does it.\n\n\tArgs:\n\t\ta (int): x\n\t\t\ty\n", "Does it.", []DocArg{{"a", "int", "x y", 3}}},
+		{"crlf", "Does it.\r\n\r\n  Args:\r\n    a (int): x\r\n", "Does it.", []DocArg{{"a", "int", "x", 3}}},
+		{"not an entry", "Does it.\n\nArgs:\n  nothing here\n  a: x\n  of note\n", "Does it.", []DocArg{{"a", "", "x of note", 4}}},
+		{"no section", "Call it with\nArgs: a and b", "Call it with\nArgs: a and b", nil},
+		{"first entry is indented more", "D.\n\nArgs:\n      a: x\n    b: y\n", "D.", []DocArg{{"a", "", "x", 3}, {"b", "", "y", 4}}},
 	}
 	for _, test := range tests {
-		got := parseDocstring(test.doc)
+		got := ParseDoc(test.doc)
 		if got.Text != test.text || !reflect.DeepEqual(got.Args, test.args) {
 			t.Errorf("%s: text %q args %v, want %q %v", test.name, got.Text, got.Args, test.text, test.args)
 		}
@@ -77,7 +77,8 @@ func FuzzDocstring(f *testing.F) {
 	f.Add("A\n Returns:\n  x\n Args:\n")
 	f.Fuzz(func(t *testing.T, doc string) {
 		lines := strings.Count(doc, "\n") + 1
-		for name, arg := range parseDocstring(doc).Args {
+		for _, arg := range ParseDoc(doc).Args {
+			name := arg.Name
 			if name == "" || strings.ContainsAny(name, " *():\n") {
 				t.Fatalf("%q: argument name %q", doc, name)
 			}

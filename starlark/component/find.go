@@ -20,13 +20,13 @@ import (
 
 // Config connects components to their host.
 type Config struct {
-	// Dir is the folder that relative files and the project's components are
-	// found from; "" is the current one.
+	// Dir is where relative files and the project's components are found; "" is the working
+	// directory.
 	Dir string
 	// Builtins is the built-in library, its files at the root.
 	Builtins fs.FS
-	// Library opens the library NAME of @NAME//… as the workspace with that root has it;
-	// nil: there are none. See interp.Config.
+	// Library opens the library NAME for the workspace with that root (see interp.Config); nil:
+	// there are none.
 	Library func(root, name string) (fs.FS, error)
 	// Libraries lists the names that Library knows, for lists and suggestions; nil: none.
 	Libraries func(root string) []string
@@ -57,11 +57,19 @@ func (l *Loader) dir() string {
 	return dir
 }
 
+// abs makes a path that may be relative to the folder absolute.
+func (l *Loader) abs(path string) string {
+	if filepath.IsAbs(path) {
+		return path
+	}
+	return filepath.Join(l.dir(), path)
+}
+
 // root is the workspace root of the folder that references start from.
 func (l *Loader) root() string { return interp.WorkspaceRoot(filepath.Join(l.dir(), "_")) }
 
-// place is where a component's file is: on disk, or built in, or in a library.
-type place struct {
+// location is where a component's file is: on disk, or built in, or in a library.
+type location struct {
 	path    string // absolute, "" if not on disk
 	builtin string // name in the built-in library
 	library string // NAME of @NAME//FILE
@@ -83,18 +91,18 @@ func (l *Loader) Find(ctx context.Context, ref string) (*Component, error) {
 	if err != nil {
 		return nil, err
 	}
-	places, err := l.places(r)
+	locations, err := l.locations(r)
 	if err != nil {
 		return nil, err
 	}
 	var missing error
-	for _, p := range places {
+	for _, p := range locations {
 		s := l.newSession()
 		m, err := s.load(ctx, p)
 		if err != nil {
 			return nil, err
 		}
-		fn, err := pick(r, m)
+		fn, err := functionOf(r, m)
 		if fn != nil {
 			return l.component(r, p, m, s, fn)
 		}
@@ -103,31 +111,31 @@ func (l *Loader) Find(ctx context.Context, ref string) (*Component, error) {
 	return nil, missing
 }
 
-// places lists where to look, all of which exist; there is at least one.
-func (l *Loader) places(r reference) ([]place, error) {
+// locations lists where to look, all of which exist; there is at least one.
+func (l *Loader) locations(r reference) ([]location, error) {
 	switch {
 	case r.library == "torchx":
 		if r.file == "" {
 			r.file = r.module + ".star"
 		}
 		if slices.Contains(starFiles(l.config.Builtins), r.file) {
-			return []place{{builtin: r.file}}, nil
+			return []location{{builtin: r.file}}, nil
 		}
 		return nil, fmt.Errorf("component file @torchx//%s does not exist.%s", r.file, suggest.Hint(r.file, starFiles(l.config.Builtins)))
 	case r.library != "":
-		return l.libraryPlaces(r)
+		return l.libraryLocations(r)
 	case r.module != "" || r.file == "":
-		return l.modulePlaces(r)
+		return l.moduleLocations(r)
 	case strings.HasSuffix(r.file, ".py"):
-		return nil, l.python(r)
+		return nil, l.pythonError(r)
 	default:
-		p, err := l.filePlace(r)
-		return []place{p}, err
+		p, err := l.fileLocation(r)
+		return []location{p}, err
 	}
 }
 
-func (l *Loader) modulePlaces(r reference) ([]place, error) {
-	var found []place
+func (l *Loader) moduleLocations(r reference) ([]location, error) {
+	var found []location
 	if identifier().MatchString(r.module) {
 		path := filepath.Join(l.root(), "components", r.module+".star")
 		ok, err := isFile(path)
@@ -135,26 +143,22 @@ func (l *Loader) modulePlaces(r reference) ([]place, error) {
 			return nil, err
 		}
 		if ok {
-			found = append(found, place{path: path})
+			found = append(found, location{path: path})
 		}
 		if name := r.module + ".star"; slices.Contains(starFiles(l.config.Builtins), name) {
-			found = append(found, place{builtin: name})
+			found = append(found, location{builtin: name})
 		}
 	}
 	if len(found) == 0 {
 		return nil, fmt.Errorf("unknown component %s: it is neither in %s nor built in.%s `torchx builtins` lists the built-in ones",
-			brief(r.text), filepath.Join(l.root(), "components"), closeTo(r.text, l.known()))
+			quoteShort(r.text), filepath.Join(l.root(), "components"), didYouMean(r.text, l.Known()))
 	}
 	return found, nil
 }
 
-// filePlace finds a file on disk, else in the workspace root's components
-// folder, else in the built-in library.
-func (l *Loader) filePlace(r reference) (place, error) {
-	candidates := []string{r.file}
-	if !filepath.IsAbs(r.file) {
-		candidates = []string{filepath.Join(l.dir(), r.file)}
-	}
+// fileLocation finds a file on disk, else in the project's components folder, else built in.
+func (l *Loader) fileLocation(r reference) (location, error) {
+	candidates := []string{l.abs(r.file)}
 	name, inComponents := strings.CutPrefix(filepath.ToSlash(filepath.Clean(r.file)), "components/")
 	if inComponents {
 		candidates = append(candidates, filepath.Join(l.root(), "components", filepath.FromSlash(name)))
@@ -162,16 +166,16 @@ func (l *Loader) filePlace(r reference) (place, error) {
 	for _, path := range candidates {
 		ok, err := isFile(path)
 		if err != nil {
-			return place{}, err
+			return location{}, err
 		}
 		if ok {
-			return place{path: path}, nil
+			return location{path: path}, nil
 		}
 	}
 	if slices.Contains(starFiles(l.config.Builtins), name) {
-		return place{builtin: name}, nil
+		return location{builtin: name}, nil
 	}
-	return place{}, fmt.Errorf("component file %s does not exist.%s", brief(candidates[0]), l.similarFile(r.file, candidates[0]))
+	return location{}, fmt.Errorf("component file %s does not exist.%s", quoteShort(candidates[0]), l.similarFile(r.file, candidates[0]))
 }
 
 // similarFile suggests a file of the same folder, or a built-in one.
@@ -186,21 +190,17 @@ func (l *Loader) similarFile(file, path string) string {
 	return suggest.Hint(file, among)
 }
 
-// python explains that Python files are not components, and points to a port.
-func (l *Loader) python(r reference) error {
+// pythonError explains that Python files are not components, and points to a port.
+func (l *Loader) pythonError(r reference) error {
 	star := strings.TrimSuffix(r.file, ".py") + ".star"
-	path := star
-	if !filepath.IsAbs(path) {
-		path = filepath.Join(l.dir(), star)
-	}
-	if ok, err := isFile(path); ok && err == nil {
+	if ok, err := isFile(l.abs(star)); ok && err == nil {
 		if r.function != "" {
 			star += ":" + r.function
 		}
-		return fmt.Errorf("%s is a Python file, and components are Starlark files now. Did you mean %s?", brief(r.file), star)
+		return fmt.Errorf("%s is a Python file, and components are Starlark files now. Did you mean %s?", quoteShort(r.file), star)
 	}
 	return fmt.Errorf("%s is a Python file, and components are Starlark files now: port it with `torchx migrate -o %s %s`",
-		brief(r.file), oneLine(star), oneLine(r.file))
+		quoteShort(r.file), oneLine(star), oneLine(r.file))
 }
 
 // isFile reports whether there is a file to read at path.
@@ -214,15 +214,15 @@ func isFile(path string) (bool, error) {
 		if errors.As(err, &detail) {
 			err = detail.Err
 		}
-		return false, fmt.Errorf("cannot read component file %s: %w", brief(path), err)
+		return false, fmt.Errorf("cannot read component file %s: %w", quoteShort(path), err)
 	case info.IsDir():
-		return false, fmt.Errorf("component file %s is a folder", brief(path))
+		return false, fmt.Errorf("component file %s is a folder", quoteShort(path))
 	}
 	return true, nil
 }
 
-// pick takes the function out of a loaded file. Errors list what is there.
-func pick(r reference, m *interp.Module) (*starlark.Function, error) {
+// functionOf takes the function out of a loaded file. Errors list what is there.
+func functionOf(r reference, m *interp.Module) (*starlark.Function, error) {
 	public := publicFunctions(m)
 	list := "it has " + strings.Join(public, ", ")
 	if len(public) == 0 {
@@ -240,20 +240,19 @@ func pick(r reference, m *interp.Module) (*starlark.Function, error) {
 		case r.library != "":
 			form = "@" + r.library + "//" + form
 		}
-		return nil, fmt.Errorf("component %s names no function, write %s: %s", brief(r.text), form, list)
+		return nil, fmt.Errorf("component %s names no function, write %s: %s", quoteShort(r.text), form, list)
 	}
 	switch v := m.Globals[r.function].(type) {
 	case *starlark.Function:
 		return v, nil
 	case nil:
-		return nil, fmt.Errorf("no function %s in %s: %s.%s", brief(r.function), name, list, suggest.Hint(r.function, public))
+		return nil, fmt.Errorf("no function %s in %s: %s.%s", quoteShort(r.function), name, list, suggest.Hint(r.function, public))
 	default:
 		return nil, fmt.Errorf("%s in %s is no function but of type %s: %s", r.function, name, v.Type(), list)
 	}
 }
 
-// publicFunctions lists the functions of a module that can be components, in
-// the order of the file.
+// publicFunctions lists the functions of a module that can be components, in file order.
 func publicFunctions(m *interp.Module) []string {
 	var out []string
 	for name, v := range m.Globals {
@@ -268,9 +267,8 @@ func publicFunctions(m *interp.Module) []string {
 }
 
 // component describes a function that was found.
-func (l *Loader) component(r reference, p place, m *interp.Module, s *session, fn *starlark.Function) (*Component, error) {
-	src := newSource(fn, m.Syntax)
-	src.resources = func() []string { return specmodule.NamedResourceNames(l.config.Resources...) }
+func (l *Loader) component(r reference, p location, m *interp.Module, s *session, fn *starlark.Function) (*Component, error) {
+	src := newSource(fn, m.Syntax, l.config.Resources)
 	params, err := src.params()
 	if err != nil {
 		return nil, err
@@ -285,7 +283,7 @@ func (l *Loader) component(r reference, p place, m *interp.Module, s *session, f
 }
 
 // canonical names what is in the components folder, or built in, MODULE.FUNCTION.
-func (l *Loader) canonical(r reference, p place) string {
+func (l *Loader) canonical(r reference, p location) string {
 	switch {
 	case p.builtin != "":
 		return componentName(p.builtin, r.function)

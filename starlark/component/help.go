@@ -6,17 +6,14 @@ import (
 	"unicode/utf8"
 )
 
-// The column at which the help of arguments begins, and the least width that
-// text is wrapped to however narrow the terminal is.
+// The column where the help of arguments begins, and the minimum width of wrapped text.
 const (
 	helpColumn = 26
 	leastWidth = 50
 )
 
-// Help returns the text that --help prints: usage, description, then each
-// argument with its type and whether it is required or what its default is.
-// width is the columns of the terminal, 0 for 80; no line of prose is longer
-// unless a word is. With color, headings and options stand out (ANSI).
+// Help returns the text of --help, wrapped to width columns (0: 80), with ANSI colors if color is
+// set.
 func (c *Component) Help(color bool, width int) string {
 	if width <= 0 {
 		width = 80
@@ -55,24 +52,29 @@ func (h *helpWriter) style(code, text string) string {
 }
 
 func (h *helpWriter) usage(c *Component) {
-	words := []string{"torchx run", c.Ref}
-	rest := ""
+	label := "Usage: "
+	lines := wrap(c.UsageWords(c.Ref, placeholder, true), h.width-len(label)-2)
+	h.text.WriteString(h.style("1", "Usage:") + " " + strings.Join(lines, "\n"+strings.Repeat(" ", len(label)+2)) + "\n")
+}
+
+// UsageWords returns the words of a command line that runs the component as name.
+// placeholder stands for the value of a required parameter.
+func (c *Component) UsageWords(name string, placeholder func(p *Param) string, options bool) []string {
+	words := []string{"torchx run", name}
+	var rest []string
 	for i := range c.Params {
 		p := &c.Params[i]
 		switch {
 		case p.Variadic:
-			rest = "[--] [" + strings.ToUpper(p.Name) + " ...]"
+			rest = []string{"[--] [" + strings.ToUpper(p.Name) + " ...]"}
 		case p.Required:
-			words = append(words, p.flag()+" "+placeholder(p))
+			words = append(words, p.Flag()+" "+placeholder(p))
 		}
 	}
-	words = append(words, "[options]")
-	if rest != "" {
-		words = append(words, rest)
+	if options {
+		words = append(words, "[options]")
 	}
-	label := "Usage: "
-	lines := wrap(words, h.width-len(label)-2)
-	h.text.WriteString(h.style("1", "Usage:") + " " + strings.Join(lines, "\n"+strings.Repeat(" ", len(label)+2)) + "\n")
+	return append(words, rest...)
 }
 
 // description wraps paragraphs; indented lines are kept as they are.
@@ -138,7 +140,7 @@ func (p *Param) synopsis() string {
 	if p.Variadic {
 		return strings.ToUpper(p.Name) + " ..."
 	}
-	return p.flag() + " " + placeholder(p)
+	return p.Flag() + " " + placeholder(p)
 }
 
 // placeholder shows what kind of value is expected.
@@ -151,15 +153,15 @@ func placeholder(p *Param) string {
 			return "K=" + t.elem().placeholder() + ",..."
 		}
 		return "K=V,..."
-	case Bool:
-		return "[bool]"
-	default:
-		return t.placeholder()
 	}
+	if p.IsSwitch() {
+		return "[" + p.Type.Kind.String() + "]"
+	}
+	return p.Type.placeholder()
 }
 
-// placeholder is the word for a value that is neither a list nor a dict: the
-// choices of an enum if they are short, else what the kind is called.
+// placeholder is the word for a scalar value: the choices of an enum if they are short, else the
+// kind.
 func (t Type) placeholder() string {
 	if t.Kind == Enum {
 		if choices := strings.Join(t.Choices, "|"); len(choices) < helpColumn {
@@ -169,9 +171,8 @@ func (t Type) placeholder() string {
 	return t.Kind.String()
 }
 
-// remark lists the choices that the placeholder does not, and says whether the
-// parameter is required or what its default is, unless its help tells the default
-// in its own words.
+// remark lists choices that the placeholder lacks, then "required" or the default unless the help
+// has it.
 func (p *Param) remark() string {
 	if p.Type.has(Enum) && !strings.Contains(placeholder(p), "{") {
 		return strings.TrimSpace("(one of: " + strings.Join(p.Type.Choices, ", ") + ") " + p.whenLeftOut())

@@ -27,8 +27,8 @@ func (l *Loader) openLibrary(name string) (fs.FS, error) {
 	return fsys, nil
 }
 
-// libraryPlaces is where a component of a library is.
-func (l *Loader) libraryPlaces(r reference) ([]place, error) {
+// libraryLocations is where a component of a library is.
+func (l *Loader) libraryLocations(r reference) ([]location, error) {
 	fsys, err := l.openLibrary(r.library)
 	if err != nil {
 		return nil, err
@@ -43,7 +43,7 @@ func (l *Loader) libraryPlaces(r reference) ([]place, error) {
 		}
 		// Whatever else is wrong with a file is said when it is loaded.
 		if _, err := fs.Stat(fsys, file); !errors.Is(err, fs.ErrNotExist) {
-			return []place{{library: r.library, file: file}}, nil
+			return []location{{library: r.library, file: file}}, nil
 		}
 	}
 	hint := suggest.Hint(candidates[0], filesBelow(fsys, path.Dir(candidates[0])))
@@ -67,10 +67,8 @@ func (l *Loader) Libraries() []string {
 	return l.config.Libraries(l.root())
 }
 
-// LibraryComponents lists the components of a library, each as
-// @NAME//FILE.star:FUNCTION: the public functions with a docstring of all its files
-// but tests, by file and in the order of each. Nothing is executed, and a file that
-// does not parse has none.
+// LibraryComponents lists the documented components of a library as @NAME//FILE.star:FUNCTION, in
+// file order. Nothing is executed; files that do not parse are skipped.
 func (l *Loader) LibraryComponents(ctx context.Context, name string) ([]Summary, error) {
 	fsys, err := l.openLibrary(name)
 	if err != nil {
@@ -86,11 +84,8 @@ func (l *Loader) LibraryComponents(ctx context.Context, name string) ([]Summary,
 		case entry.IsDir() || !strings.HasSuffix(file, ".star") || strings.HasSuffix(file, "_test.star"):
 			return nil
 		}
-		for _, s := range fileSummaries(fsys, file) {
-			if s.Doc != "" {
-				all = append(all, Summary{"@" + name + "//" + file + ":" + s.Name, s.Doc})
-			}
-		}
+		list, _ := fileSummaries(fsys, file, "@"+name+"//"+file+":")
+		all = append(all, slices.DeleteFunc(list, func(s Summary) bool { return s.Doc == "" })...)
 		return nil
 	})
 	if err != nil {
@@ -99,8 +94,8 @@ func (l *Loader) LibraryComponents(ctx context.Context, name string) ([]Summary,
 	return all, nil
 }
 
-// LibraryEntries lists what can stand behind a part of a reference, for completion:
-// @NAME// for each library, then the folders and files of one, then its functions.
+// LibraryEntries completes a reference: @NAME// for each library, then folders and files, then
+// functions.
 func (l *Loader) LibraryEntries(typed string) []Summary {
 	name, rest, inside := strings.Cut(strings.TrimPrefix(typed, "@"), "//")
 	var all []Summary
@@ -116,9 +111,7 @@ func (l *Loader) LibraryEntries(typed string) []Summary {
 	}
 	prefix := "@" + name + "//"
 	if file, _, ok := strings.Cut(rest, ".star:"); ok {
-		for _, s := range fileSummaries(fsys, file+".star") {
-			all = append(all, Summary{prefix + file + ".star:" + s.Name, s.Doc})
-		}
+		all, _ = fileSummaries(fsys, file+".star", prefix+file+".star:")
 		return all
 	}
 	dir := path.Dir(rest + "_")

@@ -9,6 +9,7 @@ import (
 	"go.starlark.net/starlark"
 	"go.starlark.net/syntax"
 
+	"torchx/starlark/interp"
 	"torchx/starlark/specmodule"
 )
 
@@ -32,8 +33,11 @@ type Param struct {
 // Short reports whether the parameter has one letter, so that -x stands for it too.
 func (p *Param) Short() bool { return utf8.RuneCountInString(p.Name) == 1 }
 
-// flag returns the parameter as it is typed: "--name", "-x".
-func (p *Param) flag() string {
+// IsSwitch reports whether an option may stand without its value.
+func (p *Param) IsSwitch() bool { return kinds[p.Type.Kind].bare != "" }
+
+// Flag returns the parameter as it is typed: "--name", "-x".
+func (p *Param) Flag() string {
 	switch {
 	case p.Variadic:
 		return p.Name
@@ -46,29 +50,29 @@ func (p *Param) flag() string {
 
 // nullable reports whether None is a value of the parameter.
 func (p *Param) nullable() bool {
-	return p.Type.Optional || p.def == starlark.None || p.Type.Kind == List || p.Type.Kind == Dict
+	return p.Type.Optional || p.def == starlark.None || p.Type.isCompound()
 }
 
 // source is a function and where its docstring is.
 type source struct {
 	fn   *starlark.Function
-	doc  docstring
+	doc  Doc
 	file string // that fn is from
 	tree func() *syntax.File
-	// resources are the names that a parameter of type resource can have.
-	resources func() []string
+	// resources are those of the project, which a parameter of type resource can name.
+	resources []specmodule.NamedResource
 }
 
-// newSource reads fn's docstring. tree returns the syntax of the file fn is from,
-// nil if that is not known; it is called for the line numbers of errors only.
-func newSource(fn *starlark.Function, tree func() *syntax.File) source {
-	return source{fn: fn, doc: parseDocstring(fn.Doc()), file: fn.Position().Filename(), tree: tree, resources: func() []string { return specmodule.NamedResourceNames() }}
+// newSource reads fn's docstring. tree returns the syntax of fn's file, or nil; only errors need
+// it.
+func newSource(fn *starlark.Function, tree func() *syntax.File, resources []specmodule.NamedResource) source {
+	return source{fn: fn, doc: ParseDoc(fn.Doc()), file: fn.Position().Filename(), tree: tree, resources: resources}
 }
 
 // docLine is the line of the docstring's opening quotes, from 1.
 func (s source) docLine() int {
 	if def := findDef(s.tree(), s.fn); def != nil {
-		if literal := docLiteral(def); literal != nil {
+		if literal := interp.Docstring(def.Body); literal != nil {
 			return int(literal.TokenPos.Line)
 		}
 	}
@@ -88,24 +92,8 @@ func findDef(file *syntax.File, fn *starlark.Function) *syntax.DefStmt {
 	return nil
 }
 
-// docLiteral returns the docstring of a definition, or nil.
-func docLiteral(def *syntax.DefStmt) *syntax.Literal {
-	if len(def.Body) == 0 {
-		return nil
-	}
-	expr, ok := def.Body[0].(*syntax.ExprStmt)
-	if !ok {
-		return nil
-	}
-	literal, ok := expr.X.(*syntax.Literal)
-	if !ok || literal.Token != syntax.STRING {
-		return nil
-	}
-	return literal
-}
-
-// params lists the parameters in the order of the function's text but for
-// *args, which comes last. Errors are one line that names file, line and argument.
+// params lists the parameters in order, *args last. Errors are one line with file, line and
+// argument.
 func (s source) params() ([]Param, error) {
 	if s.fn.HasKwargs() {
 		return nil, s.fail(int(s.fn.Position().Line), "**kwargs cannot be given on a command line: name the parameters")
@@ -131,7 +119,7 @@ func (s source) params() ([]Param, error) {
 // param describes the i-th parameter; variadic says that it is *args.
 func (s source) param(i int, variadic bool) (Param, error) {
 	name, pos := s.fn.Param(i)
-	doc := s.doc.Args[name]
+	doc, _ := s.doc.Arg(name)
 	p := Param{Name: name, Help: doc.Help, Variadic: variadic}
 	if name == "help" {
 		return p, s.fail(int(pos.Line), "no parameter can be called help: --help shows a component's help")
@@ -147,7 +135,7 @@ func (s source) param(i int, variadic bool) (Param, error) {
 		}
 		p.Type = t
 	}
-	if err := s.complete(&p, int(pos.Line)); err != nil {
+	if err := s.inferType(&p, int(pos.Line)); err != nil {
 		return p, err
 	}
 	if !p.Required && !variadic {
@@ -156,8 +144,8 @@ func (s source) param(i int, variadic bool) (Param, error) {
 	return p, nil
 }
 
-// complete infers a type that the docstring does not give, and checks it.
-func (s source) complete(p *Param, line int) error {
+// inferType infers a type that the docstring does not give, and checks it.
+func (s source) inferType(p *Param, line int) error {
 	if p.Type.Kind == Unset {
 		t, ok := typeOf(p.def)
 		if !ok {
@@ -167,7 +155,7 @@ func (s source) complete(p *Param, line int) error {
 		t.Optional = t.Optional || p.Type.Optional
 		p.Type = t
 	}
-	if p.Variadic && (p.Type.Kind == List || p.Type.Kind == Dict) {
+	if p.Variadic && p.Type.isCompound() {
 		if p.Type.Kind == Dict {
 			return s.fail(line, "argument *%s: its type is that of one element, and cannot be a dict", p.Name)
 		}
@@ -176,13 +164,13 @@ func (s source) complete(p *Param, line int) error {
 	return s.checkDefault(p, line)
 }
 
-// checkDefault refuses a default that cannot be what its type says. Of the types
-// that TorchX has, too, any is taken, as there; `component lint` finds those.
+// checkDefault checks the default of a strict type. `component lint` checks the other types, for
+// which TorchX accepts any default.
 func (s source) checkDefault(p *Param, line int) error {
 	if p.Type.has(Resource) {
-		p.Type.Choices = s.resources()
+		p.Type.Choices = specmodule.NamedResourceNames(s.resources...)
 	}
-	if p.Variadic || !p.Type.has(Enum) && !p.Type.has(Duration) && !p.Type.has(ByteSize) && !p.Type.has(Resource) {
+	if p.Variadic || !kinds[p.Type.Kind].strict && !kinds[p.Type.Elem].strict {
 		return nil
 	}
 	if err := p.Type.Fits(p.def); err != nil {
@@ -191,61 +179,13 @@ func (s source) checkDefault(p *Param, line int) error {
 	return nil
 }
 
-// typeOf tells the type from a default; a required parameter is a str.
-func typeOf(def starlark.Value) (Type, bool) {
-	switch def := def.(type) {
-	case nil:
-		return Type{Kind: String}, true
-	case starlark.NoneType:
-		return Type{Kind: String, Optional: true}, true
-	case *starlark.List:
-		return Type{Kind: List, Elem: elementKind(def)}, true
-	case starlark.Tuple:
-		return Type{Kind: List, Elem: elementKind(def)}, true
-	case *starlark.Dict:
-		t := Type{Kind: Dict, Key: String, Elem: String}
-		for _, item := range def.Items() {
-			t.Key, t.Elem = primitiveOf(item[0]), primitiveOf(item[1])
-			break
-		}
-		return t, true
-	}
-	kind := primitiveOf(def)
-	return Type{Kind: kind}, kind != String || isString(def)
-}
-
-func elementKind(values starlark.Indexable) Kind {
-	if values.Len() == 0 {
-		return String
-	}
-	return primitiveOf(values.Index(0))
-}
-
-func primitiveOf(v starlark.Value) Kind {
-	switch v.(type) {
-	case starlark.Bool:
-		return Bool
-	case starlark.Int:
-		return Int
-	case starlark.Float:
-		return Float
-	default:
-		return String
-	}
-}
-
-func isString(v starlark.Value) bool {
-	_, ok := v.(starlark.String)
-	return ok
-}
-
 // fail makes an error about a line of the component's file.
 func (s source) fail(line int, format string, args ...any) error {
 	return fmt.Errorf("%s:%d: component %s: %s", s.file, line, s.fn.Name(), oneLine(fmt.Sprintf(format, args...)))
 }
 
-// oneLine keeps what a docstring or an argument holds from breaking an error
-// into lines, or from reaching the terminal as a control sequence.
+// oneLine replaces unprintable characters, so that an error stays one line and holds no control
+// sequence.
 func oneLine(text string) string {
 	return strings.Map(func(r rune) rune {
 		if !unicode.IsPrint(r) {

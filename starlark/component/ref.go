@@ -28,12 +28,12 @@ var (
 func parseRef(text string) (reference, error) {
 	ref := reference{text: text}
 	if oneLine(text) != text {
-		return ref, fmt.Errorf("invalid component %s: it has unprintable characters", brief(text))
+		return ref, fmt.Errorf("invalid component %s: it has unprintable characters", quoteShort(text))
 	}
 	if strings.HasPrefix(text, "@") {
 		match := libraryRef().FindStringSubmatch(text)
 		if match == nil {
-			return ref, ref.badLibrary()
+			return ref, ref.libraryFormError()
 		}
 		ref.library, text = match[1], match[2]
 	}
@@ -52,18 +52,17 @@ func parseRef(text string) (reference, error) {
 	return ref, ref.checkFile()
 }
 
-// checkModule refuses what can be no MODULE.FUNCTION. An unknown module is
-// found out later.
+// checkModule refuses an invalid MODULE.FUNCTION. Unknown modules are found later.
 func (r *reference) checkModule() error {
 	switch {
 	case r.library != "" && (!identifier().MatchString(r.module) || !identifier().MatchString(r.function)):
-		return r.badLibrary()
+		return r.libraryFormError()
 	case r.text == "":
 		return fmt.Errorf("the component's name is empty: expected MODULE.FUNCTION or FILE.star:FUNCTION")
 	case r.library == "" && strings.ContainsAny(r.text, `/\`):
-		return fmt.Errorf("invalid component %s: a component in a file is written FILE.star:FUNCTION", brief(r.text))
+		return fmt.Errorf("invalid component %s: a component in a file is written FILE.star:FUNCTION", quoteShort(r.text))
 	case strings.HasPrefix(r.function, "_"):
-		return r.private()
+		return r.privateError()
 	}
 	return nil
 }
@@ -73,19 +72,19 @@ func (r *reference) checkFile() error {
 	case r.library == "" && strings.HasSuffix(r.file, ".py"):
 		return nil // refused with a better text once the folder has been looked at
 	case !strings.HasSuffix(r.file, ".star") || strings.Contains(r.file, ".star:"):
-		return fmt.Errorf("invalid component %s: expected FILE.star:FUNCTION, with one colon", brief(r.text))
+		return fmt.Errorf("invalid component %s: expected FILE.star:FUNCTION, with one colon", quoteShort(r.text))
 	case !identifier().MatchString(r.function) && r.function != "":
-		return fmt.Errorf("invalid component %s: %s cannot be the name of a function", brief(r.text), brief(r.function))
+		return fmt.Errorf("invalid component %s: %s cannot be the name of a function", quoteShort(r.text), quoteShort(r.function))
 	case strings.HasPrefix(r.function, "_"):
-		return r.private()
+		return r.privateError()
 	}
 	return nil
 }
 
-func (r *reference) badLibrary() error {
-	return fmt.Errorf("invalid component %s: a library's component is written @NAME//FILE.star:FUNCTION", brief(r.text))
+func (r *reference) libraryFormError() error {
+	return fmt.Errorf("invalid component %s: a library's component is written @NAME//FILE.star:FUNCTION", quoteShort(r.text))
 }
 
-func (r *reference) private() error {
-	return fmt.Errorf("component %s is private: names that begin with _ are for use within their file", brief(r.text))
+func (r *reference) privateError() error {
+	return fmt.Errorf("component %s is private: names that begin with _ are for use within their file", quoteShort(r.text))
 }

@@ -16,15 +16,13 @@ var (
 	templateTest string
 )
 
-// Template returns a component to start from and its test. They are formatted, have
-// nothing for lint to find, and the test passes.
+// Template returns a new component and its test: formatted, free of lint findings, passing.
 func Template(module, function string) (source, test string) {
 	fill := strings.NewReplacer("MODULE", module, "FUNCTION", function, "APP", strings.ReplaceAll(function, "_", "-")).Replace
 	return fill(templateSource), fill(templateTest)
 }
 
-// Reserved reports whether a name cannot be that of a new component: it is a word of
-// Starlark, or one of its functions.
+// Reserved reports whether a name is a keyword or built-in and so cannot name a new component.
 func Reserved(name string) bool {
 	if _, ok := starlark.Universe[name]; ok || name == "help" || name == "specs" || name == "torchx" {
 		return true

@@ -1,6 +1,7 @@
 package component
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -9,19 +10,10 @@ import (
 	"torchx/runtime/suggest"
 )
 
-// typeForms are how types are written, in the order that errors list them.
-var typeForms = []string{
-	"str", "int", "float", "bool", "list[T]", "dict[str, T]", "T?", `enum("a", "b")`, "duration", "bytesize", "path", "resource",
-}
-
-// typeNames are the words that a type can begin with, for hints.
-var typeNames = append([]string{"Optional", "Literal", "list", "dict"}, kindNames[String:]...)
-
-// ParseType reads what a docstring writes in parentheses behind a name: "int",
-// "list[str]", "dict[str, int]", `enum("a", "b")`, "duration", "bytesize", "path",
-// "resource"; "T?", "optional[T]", "T | None" and "T, optional" are T or None. The
-// spellings of Python's typing do as well: List, Dict, Optional, Literal. The word
-// "optional" alone leaves the kind Unset. Errors are one line and list the forms.
+// ParseType reads the type of a docstring entry: "int", "list[str]", "dict[str, int]", `enum("a",
+// "b")`; "T?", "optional[T]", "T | None" and "T, optional" add None. List, Dict, Optional and
+// Literal of Python work too. "optional" alone leaves the kind Unset. Errors are one line and list
+// the forms.
 func ParseType(text string) (Type, error) {
 	text = strings.TrimSpace(text)
 	if strings.EqualFold(text, "optional") {
@@ -82,7 +74,7 @@ func (p *typeParser) close(bracket string) error {
 		return nil
 	}
 	if w := p.peek(); w != "" {
-		return fmt.Errorf("a closing %s is missing before %s", bracket, brief(w))
+		return fmt.Errorf("a closing %s is missing before %s", bracket, quoteShort(w))
 	}
 	return fmt.Errorf("a closing %s is missing", bracket)
 }
@@ -98,7 +90,7 @@ func (p *typeParser) whole() (Type, error) {
 		p.at++
 	}
 	if w := p.peek(); w != "" {
-		return t, fmt.Errorf("nothing is expected behind %s, and there is %s; %s", t, brief(w), known())
+		return t, fmt.Errorf("nothing is expected behind %s, and there is %s; %s", t, quoteShort(w), typeForms())
 	}
 	return t, nil
 }
@@ -150,11 +142,11 @@ func (p *typeParser) name(name string) (Type, error) {
 	case "enum", "literal":
 		return p.enum()
 	}
-	i := slices.Index(kindNames[:], name)
-	if i < 1 {
+	i := slices.IndexFunc(kinds[String:], func(k kind) bool { return k.name == name })
+	if i < 0 {
 		return Type{}, unknownType(name)
 	}
-	return Type{Kind: Kind(i)}, nil
+	return Type{Kind: String + Kind(i)}, nil
 }
 
 func (p *typeParser) optional() (Type, error) {
@@ -190,7 +182,7 @@ func (p *typeParser) dictType() (Type, error) {
 	if err != nil {
 		return key, err
 	}
-	if key.Kind > Bool {
+	if !kinds[key.Kind].key {
 		return key, fmt.Errorf("the keys of a dict are str, int, float or bool")
 	}
 	if !p.accept(",") {
@@ -206,7 +198,7 @@ func (p *typeParser) dictType() (Type, error) {
 // element reads a type that can be inside a list or dict.
 func (p *typeParser) element() (Type, error) {
 	t, err := p.term()
-	if err == nil && (t.Kind == List || t.Kind == Dict || t.Optional) {
+	if err == nil && (t.isCompound() || t.Optional) {
 		return t, fmt.Errorf("neither a list, a dict nor None can be inside a list or dict")
 	}
 	return t, err
@@ -225,7 +217,7 @@ func (p *typeParser) enum() (Type, error) {
 		case !ok || choice == "" || strings.Contains(choice, ",") || oneLine(choice) != choice:
 			return t, fmt.Errorf(`the values of an enum are texts in quotes without commas, as in enum("a", "b")`)
 		case slices.Contains(t.Choices, choice):
-			return t, fmt.Errorf("%s stands in the enum twice", brief(choice))
+			return t, fmt.Errorf("%s stands in the enum twice", quoteShort(choice))
 		}
 		t.Choices = append(t.Choices, choice)
 		if !p.accept(",") {
@@ -243,8 +235,20 @@ func unquote(word string) (string, bool) {
 	return word[1 : n-1], true
 }
 
-func known() string { return "a type is one of " + strings.Join(typeForms, ", ") }
+// typeForms lists the forms of types.
+func typeForms() string {
+	forms := map[Kind]string{List: "list[T]", Dict: "dict[str, T], T?", Enum: `enum("a", "b")`}
+	var list []string
+	for k := String; int(k) < len(kinds); k++ {
+		list = append(list, cmp.Or(forms[k], k.String()))
+	}
+	return "a type is one of " + strings.Join(list, ", ")
+}
 
 func unknownType(name string) error {
-	return fmt.Errorf("%s.%s", known(), suggest.Hint(name, typeNames))
+	names := []string{"Optional", "Literal"}
+	for _, k := range kinds[String:] {
+		names = append(names, k.name)
+	}
+	return fmt.Errorf("%s.%s", typeForms(), suggest.Hint(name, names))
 }

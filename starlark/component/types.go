@@ -1,36 +1,15 @@
 package component
 
 import (
+	"fmt"
+	"slices"
 	"strconv"
 	"strings"
+
+	"go.starlark.net/starlark"
+
+	"torchx/runtime/suggest"
 )
-
-// Kind is what a value of a parameter is made of.
-type Kind int
-
-// The kinds. Unset stands for a type that nothing has been said about yet. What a
-// component is given: a str for Enum, Path and Resource, seconds as an int (a float
-// if there is a fraction) for Duration, bytes as an int for ByteSize.
-const (
-	Unset Kind = iota
-	String
-	Int
-	Float
-	Bool
-	List
-	Dict
-	Enum
-	Duration
-	ByteSize
-	Path
-	Resource // the name of a resource, as specs.named_resources has it
-)
-
-// kindNames are indexed by Kind.
-var kindNames = [...]string{"", "str", "int", "float", "bool", "list", "dict", "enum", "duration", "bytesize", "path", "resource"}
-
-// String returns the name that docstrings use, such as "str".
-func (k Kind) String() string { return kindNames[k] }
 
 // Type is the type of a parameter.
 type Type struct {
@@ -44,8 +23,7 @@ type Type struct {
 	Optional bool
 }
 
-// String writes the type as a docstring does: "list[int]", `enum("a", "b")`. That
-// it is optional is not part of it.
+// String writes the type as a docstring does, without Optional: "list[int]", `enum("a", "b")`.
 func (t Type) String() string {
 	switch t.Kind {
 	case List:
@@ -66,8 +44,257 @@ func (t Type) String() string {
 // elem is the type of the elements of a list, or of the values of a dict.
 func (t Type) elem() Type { return Type{Kind: t.Elem, Choices: t.Choices} }
 
+// key is the type of the keys of a dict.
+func (t Type) key() Type { return Type{Kind: t.Key} }
+
 // list is the type of lists of t, which is neither a list nor a dict.
 func (t Type) list() Type { return Type{Kind: List, Elem: t.Kind, Choices: t.Choices} }
 
 // has reports whether t or its elements are of kind k.
 func (t Type) has(k Kind) bool { return t.Kind == k || t.Elem == k }
+
+// isCompound reports whether t is a list or dict.
+func (t Type) isCompound() bool { return t.Kind == List || t.Kind == Dict }
+
+// NamesResource reports whether values are the names of resources.
+func (t Type) NamesResource() bool { return t.Kind == Resource }
+
+// Members returns the Starlark type whose methods the values of a documented type have, such as
+// "string"; "" for none. An incomplete text is matched by its beginning.
+func Members(text string) string {
+	text = strings.ToLower(text)
+	for _, k := range kinds[String:] {
+		if strings.HasPrefix(text, k.name) {
+			return k.members
+		}
+	}
+	return ""
+}
+
+// Literal writes v, a constant of another kind, as Starlark code of type t; "" if that is unclear.
+func (t Type) Literal(v starlark.Value) string {
+	if f := kinds[t.Kind].literal; f != nil {
+		if text, ok := f(v); ok {
+			return text
+		}
+	}
+	return ""
+}
+
+// Offer is what can be offered while a value is typed.
+type Offer struct {
+	// Words are whole values; nil if they cannot be listed.
+	Words []string
+	// Files says that the value can be the path of a file.
+	Files bool
+	// List says that the value is several, separated by commas.
+	List bool
+}
+
+// Offer returns what to offer for a value of the parameter.
+func (p *Param) Offer() Offer {
+	t := p.Type
+	switch t.Kind {
+	case List:
+		t = t.elem()
+	case Dict:
+		return Offer{}
+	}
+	o := Offer{Words: t.Choices, Files: kinds[t.Kind].files, List: p.Type.Kind == List}
+	if o.Words == nil {
+		o.Words = kinds[t.Kind].words
+	}
+	return o
+}
+
+// allows reports whether text is one of the choices, if there are any.
+func (t Type) allows(text string) bool {
+	return len(t.Choices) == 0 || slices.Contains(t.Choices, text) || text == "" && kinds[t.Kind].blank
+}
+
+// examples are two values of the type as they are typed.
+func (t Type) examples() (first, second string) {
+	switch words := kinds[t.Kind].examples; {
+	case t.Kind == List:
+		first, second = t.elem().examples()
+		return first + "," + second, ""
+	case t.Kind == Dict:
+		key, _ := t.key().examples()
+		value, _ := t.elem().examples()
+		return key + "=" + value, ""
+	case words == nil:
+		return t.Choices[0], t.Choices[len(t.Choices)-1]
+	default:
+		return words[0], words[1]
+	}
+}
+
+// expected says how a value of the type is written, with an example.
+func (t Type) expected() string {
+	switch t.Kind {
+	case Enum:
+		return "one of " + strings.Join(t.Choices, ", ")
+	case List:
+		first, _ := t.examples()
+		return fmt.Sprintf("values of type %s separated by commas such as %s", t.Elem, first)
+	case Dict:
+		first, _ := t.examples()
+		return fmt.Sprintf("KEY=VALUE pairs of types %s and %s separated by commas such as %s", t.Key, t.Elem, first)
+	default:
+		return kinds[t.Kind].expected
+	}
+}
+
+// refuse is the error about a value of another type. typed is the word to suggest a choice for, or
+// "".
+func (t Type) refuse(shown, typed string) error {
+	switch t.Kind {
+	case Enum:
+		hint := suggest.Hint(typed, t.Choices)
+		if hint != "" {
+			hint = "." + hint
+		}
+		return fmt.Errorf("%s is not %s%s", shown, t.expected(), hint)
+	case Resource:
+		if typed != "" {
+			return &unknownResourceError{typed, t.Choices}
+		}
+	}
+	article, how := "a", ""
+	if strings.ContainsAny(t.Kind.String()[:1], "aeiou") {
+		article = "an"
+	}
+	if expected := t.expected(); expected != "" {
+		how = " (" + expected + ")"
+	}
+	return fmt.Errorf("%s is not %s %s%s", shown, article, t.Kind, how)
+}
+
+// unknownResourceError names an unknown resource. It is not a usage error: the project defines
+// resources.
+type unknownResourceError struct {
+	name  string
+	names []string
+}
+
+// Error returns TorchX's words.
+func (e *unknownResourceError) Error() string {
+	hint := "Named resources: " + strings.Join(e.names, ", ")
+	if closest, ok := suggest.Closest(e.name, e.names); ok {
+		hint = fmt.Sprintf("Did you mean `%s`?", closest)
+	}
+	return fmt.Sprintf("No named resource found for `%s`. %s", strings.Trim(quoteShort(e.name), `"`), hint)
+}
+
+// Fits reports why v, such as a default, is not a value of the type. None fits every type.
+func (t Type) Fits(v starlark.Value) error {
+	if v == starlark.None || v == nil {
+		return nil
+	}
+	switch t.Kind {
+	case List:
+		return t.fitsList(v)
+	case Dict:
+		return t.fitsDict(v)
+	}
+	if !t.accepts(v) {
+		return t.misfit(v)
+	}
+	return nil
+}
+
+// accepts reports whether v is a value of the type, which is neither a list nor a dict.
+func (t Type) accepts(v starlark.Value) bool {
+	text, ok := kinds[t.Kind].show(v)
+	return ok && t.allows(text)
+}
+
+func (t Type) fitsList(v starlark.Value) error {
+	values, ok := v.(starlark.Indexable)
+	if _, text := v.(starlark.String); !ok || text {
+		return t.misfit(v)
+	}
+	for i := range values.Len() {
+		if e := values.Index(i); !t.elem().accepts(e) {
+			return fmt.Errorf("element %d: %w", i, t.elem().misfit(e))
+		}
+	}
+	return nil
+}
+
+func (t Type) fitsDict(v starlark.Value) error {
+	dict, ok := v.(*starlark.Dict)
+	if !ok {
+		return t.misfit(v)
+	}
+	for key, value := range dict.Entries() {
+		if !t.key().accepts(key) {
+			return fmt.Errorf("key %w", t.key().misfit(key))
+		}
+		if !t.elem().accepts(value) {
+			return fmt.Errorf("the value of %s, %w", quoteShort(key.String()), t.elem().misfit(value))
+		}
+	}
+	return nil
+}
+
+// misfit is the error about a Starlark value of another type. For a text in place of a time or size
+// it shows the number.
+func (t Type) misfit(v starlark.Value) error {
+	text, isText := starlark.AsString(v)
+	shown := v.String()
+	if len(shown) > 100 {
+		shown = "a " + v.Type()
+	}
+	if unit := kinds[t.Kind].unit; unit != "" && isText {
+		if number, ok := kinds[t.Kind].read(text); ok {
+			return fmt.Errorf("%s is a text, and a %s is a number of %s: write %s", shown, t.Kind, unit, number)
+		}
+	}
+	if isText || t.Kind == Enum || t.Kind == Resource {
+		return t.refuse(shown, text)
+	}
+	return fmt.Errorf("%s is of type %s, not %s", shown, v.Type(), t)
+}
+
+// typeOf tells the type from a default; a required parameter is a str.
+func typeOf(def starlark.Value) (Type, bool) {
+	switch def := def.(type) {
+	case nil:
+		return Type{Kind: String}, true
+	case starlark.NoneType:
+		return Type{Kind: String, Optional: true}, true
+	case starlark.String:
+		return Type{Kind: String}, true
+	case *starlark.List:
+		return Type{Kind: List, Elem: elementKind(def)}, true
+	case starlark.Tuple:
+		return Type{Kind: List, Elem: elementKind(def)}, true
+	case *starlark.Dict:
+		for key, value := range def.Entries() {
+			return Type{Kind: Dict, Key: kindOf(key), Elem: kindOf(value)}, true
+		}
+		return Type{Kind: Dict, Key: String, Elem: String}, true
+	}
+	return Type{Kind: kindOf(def)}, kindOf(def) != String
+}
+
+func elementKind(values starlark.Indexable) Kind {
+	if values.Len() == 0 {
+		return String
+	}
+	return kindOf(values.Index(0))
+}
+
+func kindOf(v starlark.Value) Kind {
+	switch v.(type) {
+	case starlark.Bool:
+		return Bool
+	case starlark.Int:
+		return Int
+	case starlark.Float:
+		return Float
+	default:
+		return String
+	}
+}

@@ -1,8 +1,10 @@
 package component
 
 import (
+	"encoding/json"
 	"fmt"
-	"math/big"
+	"maps"
+	"math"
 	"slices"
 	"strconv"
 	"strings"
@@ -10,20 +12,10 @@ import (
 	"go.starlark.net/starlark"
 
 	"torchx/runtime/kv"
-	"torchx/runtime/lazyregexp"
 )
 
-// maxDigits bounds the digits of an int, as Python does: reading them is quadratic.
-const maxDigits = 4300
-
-var (
-	intForm   = lazyregexp.New(`^[+-]?[0-9]+(_[0-9]+)*$`)
-	floatForm = lazyregexp.New(`^(?i)[+-]?(inf|infinity|nan|([0-9]+(_[0-9]+)*\.?([0-9]+(_[0-9]+)*)?|\.[0-9]+(_[0-9]+)*)(e[+-]?[0-9]+(_[0-9]+)*)?)$`)
-)
-
-// parseText reads a value as the command line gives it. An empty list or dict
-// is None, as in TorchX. Errors are one line without the parameter's name, and say
-// what is expected with an example.
+// parseText reads a value from the command line. An empty list or dict is None, as in TorchX.
+// Errors are one line with an example, without the parameter's name.
 func (t Type) parseText(text string) (starlark.Value, error) {
 	switch t.Kind {
 	case List:
@@ -40,10 +32,10 @@ func (t Type) parseList(text string) (starlark.Value, error) {
 		return starlark.None, nil
 	}
 	var values []starlark.Value
-	for _, part := range strings.Split(text, ",") {
+	for part := range strings.SplitSeq(text, ",") {
 		v, err := t.elem().parseOne(strings.TrimSpace(part))
 		if err != nil {
-			return nil, fmt.Errorf("%w, in %s, which should be %s", err, brief(text), t.expected())
+			return nil, t.errorIn(err, text)
 		}
 		values = append(values, v)
 	}
@@ -60,13 +52,13 @@ func (t Type) parseDict(text string) (starlark.Value, error) {
 	}
 	dict := starlark.NewDict(len(pairs))
 	for _, pair := range pairs {
-		key, err := Type{Kind: t.Key}.parseOne(pair.Key)
+		key, err := t.key().parseOne(pair.Key)
 		if err != nil {
-			return nil, fmt.Errorf("key %w, in %s, which should be %s", err, brief(text), t.expected())
+			return nil, t.errorIn(fmt.Errorf("key %w", err), text)
 		}
 		value, err := t.elem().parseOne(pair.Value)
 		if err != nil {
-			return nil, fmt.Errorf("the value of %s, %w, in %s, which should be %s", pair.Key, err, brief(text), t.expected())
+			return nil, t.errorIn(fmt.Errorf("the value of %s, %w", pair.Key, err), text)
 		}
 		if err := dict.SetKey(key, value); err != nil {
 			return nil, err
@@ -75,43 +67,22 @@ func (t Type) parseDict(text string) (starlark.Value, error) {
 	return dict, nil
 }
 
+// errorIn adds the whole text to an error about a part of it.
+func (t Type) errorIn(err error, text string) error {
+	return fmt.Errorf("%w, in %s, which should be %s", err, quoteShort(text), t.expected())
+}
+
 // parseOne reads a value that is neither a list nor a dict.
 func (t Type) parseOne(text string) (starlark.Value, error) {
-	v, ok := t.read(text)
-	if !ok {
-		return nil, t.refuse(brief(text), text)
+	v, ok := kinds[t.Kind].read(text)
+	if !ok || !t.allows(text) {
+		return nil, t.refuse(quoteShort(text), text)
 	}
 	return v, nil
 }
 
-// read is parseOne without a reason.
-func (t Type) read(text string) (starlark.Value, bool) {
-	switch t.Kind {
-	case Int:
-		return parseInt(text)
-	case Float:
-		return parseFloat(text)
-	case Bool:
-		return parseBool(text)
-	case Duration:
-		return parseDuration(strings.TrimSpace(text))
-	case ByteSize:
-		return parseByteSize(strings.TrimSpace(text))
-	case Enum, Resource:
-		return starlark.String(text), t.allows(text)
-	default:
-		return starlark.String(text), true
-	}
-}
-
-// allows reports whether text is one of the choices of an enum or resource. An
-// empty name of a resource is none, as for specs.resource.
-func (t Type) allows(text string) bool {
-	return slices.Contains(t.Choices, text) || t.Kind == Resource && (text == "" || len(t.Choices) == 0)
-}
-
-// brief quotes text, cut to a length that keeps an error readable.
-func brief(text string) string {
+// quoteShort quotes text, cut to a length that keeps an error readable.
+func quoteShort(text string) string {
 	const limit = 100
 	if runes := []rune(text); len(runes) > limit {
 		return strconv.Quote(string(runes[:limit])) + "…"
@@ -119,35 +90,125 @@ func brief(text string) string {
 	return strconv.Quote(text)
 }
 
-func parseInt(text string) (starlark.Value, bool) {
-	text = strings.TrimSpace(text)
-	if len(text) > maxDigits || !intForm().MatchString(text) {
-		return nil, false
+// show writes a value as the command line would give it to a parameter of type t.
+func (t Type) show(v starlark.Value) string {
+	switch v := v.(type) {
+	case starlark.NoneType:
+		return "none"
+	case *starlark.Dict:
+		var parts []string
+		for key, value := range v.Entries() {
+			parts = append(parts, t.key().show(key)+"="+t.elem().show(value))
+		}
+		return strings.Join(parts, ",")
+	case starlark.Sequence:
+		var parts []string
+		for e := range starlark.Elements(v) {
+			parts = append(parts, t.elem().show(e))
+		}
+		return strings.Join(parts, ",")
 	}
-	n, ok := new(big.Int).SetString(strings.ReplaceAll(text, "_", ""), 10)
+	if text, ok := kinds[t.Kind].show(v); ok {
+		return text
+	}
+	return showPlain(v)
+}
+
+// fromJSON converts a decoded JSON value: one of the type, or a string as it would be typed.
+func (t Type) fromJSON(v any) (starlark.Value, error) {
+	if text, ok := v.(string); ok {
+		return t.parseText(text)
+	}
+	switch t.Kind {
+	case List:
+		return t.listFromJSON(v)
+	case Dict:
+		return t.dictFromJSON(v)
+	default:
+		return t.oneFromJSON(v)
+	}
+}
+
+func (t Type) listFromJSON(v any) (starlark.Value, error) {
+	items, ok := v.([]any)
 	if !ok {
-		return nil, false
+		return nil, t.refuse(showJSON(v), "")
 	}
-	return starlark.MakeBigInt(n), true
+	values := make([]starlark.Value, len(items))
+	for i, item := range items {
+		e, err := t.elem().oneFromJSON(item)
+		if err != nil {
+			return nil, fmt.Errorf("element %d: %w", i, err)
+		}
+		values[i] = e
+	}
+	return starlark.NewList(values), nil
 }
 
-func parseFloat(text string) (starlark.Value, bool) {
-	text = strings.TrimSpace(text)
-	if !floatForm().MatchString(text) {
-		return nil, false
+// dictFromJSON sorts the keys: a decoded object has lost their order.
+func (t Type) dictFromJSON(v any) (starlark.Value, error) {
+	items, ok := v.(map[string]any)
+	if !ok {
+		return nil, t.refuse(showJSON(v), "")
 	}
-	// A number out of range is an infinity, as in Python.
-	f, _ := strconv.ParseFloat(strings.ReplaceAll(text, "_", ""), 64)
-	return starlark.Float(f), true
+	dict := starlark.NewDict(len(items))
+	for _, name := range slices.Sorted(maps.Keys(items)) {
+		key, err := t.key().parseOne(name)
+		if err != nil {
+			return nil, fmt.Errorf("key %w", err)
+		}
+		value, err := t.elem().oneFromJSON(items[name])
+		if err != nil {
+			return nil, fmt.Errorf("value of %q: %w", name, err)
+		}
+		if err := dict.SetKey(key, value); err != nil {
+			return nil, err
+		}
+	}
+	return dict, nil
 }
 
-// parseBool takes the words of run options, which TorchX reads as false for components.
-func parseBool(text string) (starlark.Value, bool) {
-	switch strings.ToLower(strings.TrimSpace(text)) {
-	case "true", "1", "yes", "on":
-		return starlark.True, true
-	case "false", "0", "no", "off":
-		return starlark.False, true
+func (t Type) oneFromJSON(v any) (starlark.Value, error) {
+	switch v := v.(type) {
+	case string:
+		return t.parseOne(v)
+	case bool:
+		if t.Kind == Bool {
+			return starlark.Bool(v), nil
+		}
+	case json.Number:
+		return t.numberFromJSON(v.String())
+	case float64:
+		return t.numberFromJSON(formatNumber(v))
+	case int:
+		return t.numberFromJSON(strconv.Itoa(v))
 	}
-	return nil, false
+	return nil, t.refuse(showJSON(v), "")
+}
+
+// numberFromJSON takes the text of a number. One for a str stays as it was written.
+func (t Type) numberFromJSON(text string) (starlark.Value, error) {
+	if kinds[t.Kind].notNumeric {
+		return nil, t.refuse(text, "")
+	}
+	return t.parseOne(text)
+}
+
+// formatNumber writes whole numbers without an exponent, so that they can be ints.
+func formatNumber(f float64) string {
+	if f == math.Trunc(f) && math.Abs(f) < 1<<53 {
+		return strconv.FormatFloat(f, 'f', -1, 64)
+	}
+	return strconv.FormatFloat(f, 'g', -1, 64)
+}
+
+func showJSON(v any) string {
+	data, err := json.Marshal(v)
+	if err != nil {
+		return fmt.Sprint(v)
+	}
+	if len(data) > 100 {
+		return quoteShort(string(data))
+	}
+	return string(data)
 }

@@ -2,6 +2,7 @@ package interp
 
 import (
 	"fmt"
+	"slices"
 
 	"go.starlark.net/starlark"
 )
@@ -9,16 +10,16 @@ import (
 // A check refuses a call before it begins.
 type check = func(t *starlark.Thread, name string, args starlark.Tuple, kwargs []starlark.Tuple) error
 
-// guardedUniverse returns the functions of the universe that walk, print or
-// build in one step, each behind its check.
+// guardedUniverse returns the universal functions that walk, print or build in one step, with their
+// checks.
 func guardedUniverse() starlark.StringDict {
 	env := starlark.StringDict{}
 	for name, c := range map[string]check{
-		"any": walks(itemBytes), "all": walks(itemBytes), "min": checkMinMax, "max": checkMinMax,
-		"list": walks(itemBytes), "tuple": walks(itemBytes), "reversed": walks(itemBytes), "bytes": walks(itemBytes),
-		"sorted": walks(32), "enumerate": walks(64), "set": walks(entryBytes), "dict": walks(entryBytes),
+		"any": checkWalk(itemBytes), "all": checkWalk(itemBytes), "min": checkMinMax, "max": checkMinMax,
+		"list": checkWalk(itemBytes), "tuple": checkWalk(itemBytes), "reversed": checkWalk(itemBytes), "bytes": checkWalk(itemBytes),
+		"sorted": checkWalk(32), "enumerate": checkWalk(64), "set": checkWalk(entryBytes), "dict": checkWalk(entryBytes),
 		"zip": checkZip,
-		"str": prints, "repr": prints, "print": prints, "fail": prints,
+		"str": checkPrinted, "repr": checkPrinted, "print": checkPrinted, "fail": checkPrinted,
 		"int": checkInt,
 	} {
 		env[name] = guardedBuiltin(starlark.Universe[name].(*starlark.Builtin), c)
@@ -27,7 +28,7 @@ func guardedUniverse() starlark.StringDict {
 	return env
 }
 
-// guardedBuiltin returns b behind c, with the name and receiver of b.
+// guardedBuiltin returns b behind a check, with its name and receiver.
 func guardedBuiltin(b *starlark.Builtin, c check) *starlark.Builtin {
 	guarded := starlark.NewBuiltin(b.Name(), func(t *starlark.Thread, _ *starlark.Builtin, args starlark.Tuple, kwargs []starlark.Tuple) (starlark.Value, error) {
 		if err := c(t, b.Name(), args, kwargs); err != nil {
@@ -52,22 +53,27 @@ func guardedGetattr(b *starlark.Builtin) *starlark.Builtin {
 	})
 }
 
-// walks bounds every argument that can be iterated; each is the memory that the
-// function takes for an item.
-func walks(each uint64) check {
+// checkWalk bounds every iterable argument; each is the memory that the function takes for an item.
+func checkWalk(each uint64) check {
 	return func(t *starlark.Thread, name string, args starlark.Tuple, kwargs []starlark.Tuple) error {
-		for _, v := range args {
+		for _, v := range values(args, kwargs) {
 			if err := checkItems(t, name, v, each); err != nil {
-				return err
-			}
-		}
-		for _, kv := range kwargs {
-			if err := checkItems(t, name, kv[1], each); err != nil {
 				return err
 			}
 		}
 		return nil
 	}
+}
+
+func values(args starlark.Tuple, kwargs []starlark.Tuple) starlark.Tuple {
+	if len(kwargs) == 0 {
+		return args
+	}
+	all := slices.Clone(args)
+	for _, kv := range kwargs {
+		all = append(all, kv[1])
+	}
+	return all
 }
 
 func checkMinMax(t *starlark.Thread, name string, args starlark.Tuple, _ []starlark.Tuple) error {
@@ -96,7 +102,7 @@ func checkZip(t *starlark.Thread, name string, args starlark.Tuple, _ []starlark
 	return charge(t, name, rows*each)
 }
 
-func prints(t *starlark.Thread, name string, args starlark.Tuple, kwargs []starlark.Tuple) error {
+func checkPrinted(t *starlark.Thread, name string, args starlark.Tuple, kwargs []starlark.Tuple) error {
 	n, err := printedSize(name, args...)
 	if err != nil {
 		return err
@@ -109,11 +115,7 @@ func prints(t *starlark.Thread, name string, args starlark.Tuple, kwargs []starl
 
 // checkInt bounds int(text): reading n digits takes n² time.
 func checkInt(_ *starlark.Thread, name string, args starlark.Tuple, kwargs []starlark.Tuple) error {
-	values := append(starlark.Tuple{}, args...)
-	for _, kv := range kwargs {
-		values = append(values, kv[1])
-	}
-	for _, v := range values {
+	for _, v := range values(args, kwargs) {
 		if s, ok := v.(starlark.String); ok && len(s) > maxDigits {
 			return &LimitError{Limit: "size", Msg: fmt.Sprintf("%s would read %d digits, and a number may have at most %d", name, len(s), maxDigits)}
 		}

@@ -10,7 +10,7 @@ import (
 	"go.starlark.net/syntax"
 )
 
-// Block is a statement, or the head of one that holds others, and how often it ran.
+// Block is a statement, or the head of a compound one, and how often it ran.
 type Block struct {
 	Line, Col       int // of its first character, from 1
 	EndLine, EndCol int // of the character behind it
@@ -18,15 +18,14 @@ type Block struct {
 	Func            int // the line of the function at the top level that it is in
 }
 
-// FileCoverage is what ran of one file. Statements inside functions count: those
-// at the top level run whenever the file is loaded.
+// FileCoverage is the coverage of one file: its statements inside functions, since all others run
+// on load.
 type FileCoverage struct {
 	Path   string // absolute
 	Blocks []Block
 }
 
-// Coverage returns what ran of all files that Config.Cover chose, sorted by path.
-// It may be called at any time.
+// Coverage returns the coverage of all files that Config.Cover selected, sorted by path.
 func (i *Interp) Coverage() []FileCoverage {
 	i.mu.Lock()
 	defer i.mu.Unlock()
@@ -37,9 +36,9 @@ func (i *Interp) Coverage() []FileCoverage {
 	return list
 }
 
-// Statements parses a file that was not loaded, so that it can be counted as one of
-// which nothing ran. The error is an *Error.
-func Statements(path, name string, source []byte) (FileCoverage, error) {
+// ZeroCoverage parses a file that was not loaded and returns its coverage, which is zero. The error
+// is an *Error.
+func ZeroCoverage(path, name string, source []byte) (FileCoverage, error) {
 	file, err := Parse(name, source)
 	if err != nil {
 		return FileCoverage{}, err
@@ -49,19 +48,18 @@ func Statements(path, name string, source []byte) (FileCoverage, error) {
 	return FileCoverage{path, c.snapshot()}, nil
 }
 
-// coverName is the function that counts. A step callback would do without, but it
-// credits the line of the instruction, not the statement.
+// coverName is the counting function. A step callback would credit the line of the instruction
+// instead.
 const coverName = guardPrefix + "cover"
 
-// counters are those of one file; insert fills blocks before anything is counted.
+// counters count the statements of one file. insert fills blocks before any of them runs.
 type counters struct {
 	blocks []Block
 	def    int // the line of the function at the top level that is being walked
 	counts []atomic.Uint32
 }
 
-// counters returns new counters for a file that is about to be loaded, nil if it
-// is not counted.
+// counters returns the counters for a file to be loaded, nil if it is not covered.
 func (i *Interp) counters(path string) *counters {
 	if path == "" || i.cfg.Cover == nil || !i.cfg.Cover(path) {
 		return nil
@@ -94,20 +92,19 @@ func (c *counters) builtin() *starlark.Builtin {
 // insert puts a call of the counting function before each statement of a function.
 func (c *counters) insert(f *syntax.File) {
 	for _, s := range f.Stmts {
-		c.inside(s, false)
+		c.insertInto(s, false)
 	}
 	c.counts = make([]atomic.Uint32, len(c.blocks))
 }
 
-// inside inserts into the statements that s holds; counted says that they are in a
-// function already.
-func (c *counters) inside(s syntax.Stmt, counted bool) {
+// insertInto inserts counters into the statements of s; counted: they are inside a function.
+func (c *counters) insertInto(s syntax.Stmt, counted bool) {
 	switch s := s.(type) {
 	case *syntax.DefStmt:
 		if !counted {
 			c.def = int(s.Def.Line)
 		}
-		s.Body = c.list(s.Body, true, isDocstring(s.Body))
+		s.Body = c.list(s.Body, true, Docstring(s.Body) != nil)
 	case *syntax.IfStmt:
 		s.True = c.list(s.True, counted, false)
 		s.False = c.list(s.False, counted, false)
@@ -125,22 +122,13 @@ func (c *counters) list(stmts []syntax.Stmt, counted, docstring bool) []syntax.S
 		if counted && (n > 0 || !docstring) {
 			out = append(out, c.counter(s))
 		}
-		c.inside(s, counted)
+		c.insertInto(s, counted)
 		out = append(out, s)
 	}
 	return out
 }
 
-func isDocstring(body []syntax.Stmt) bool {
-	e, ok := body[0].(*syntax.ExprStmt)
-	if !ok {
-		return false
-	}
-	l, ok := e.X.(*syntax.Literal)
-	return ok && l.Token == syntax.STRING
-}
-
-// counter notes a statement and returns the one that counts it.
+// counter adds a block for a statement and returns the statement that counts it.
 func (c *counters) counter(s syntax.Stmt) syntax.Stmt {
 	start, end := s.Span()
 	switch s := s.(type) { // of what holds others, the head

@@ -8,17 +8,17 @@ import (
 	"go.starlark.net/syntax"
 )
 
-// An excerpt is a source line and where in it to point; it is made when the
-// error is, so that an Error needs nothing of its Interp.
+// An excerpt is a source line and a column to point at. It is made with the error, which thus needs
+// no Interp.
 type excerpt struct {
 	line  string
 	caret int // characters before the one to point at; -1: nothing to show
 }
 
-// topLevel is what the engine calls the function of a file's own statements.
+// topLevel is the engine's name for the code outside functions.
 const topLevel = "<toplevel>"
 
-// from is what the line has from the caret on.
+// from is the line from the caret on.
 func (x excerpt) from() string {
 	if runes := []rune(x.line); x.caret >= 0 && x.caret < len(runes) {
 		return string(runes[x.caret:])
@@ -31,9 +31,8 @@ const (
 	maxExcerpt = 120 // characters of a source line that Detail shows
 )
 
-// Detail returns several lines for a user who looks for the cause: the whole
-// message when it has more than one line, then the backtrace, innermost call
-// first, each with its source line and a caret. "" when there is nothing to add.
+// Detail returns the lines that explain an error: a message of several lines, then the backtrace,
+// innermost call first, with source lines and carets. "" when there is nothing to add.
 func (e *Error) Detail() string {
 	var b strings.Builder
 	if strings.Contains(strings.TrimRight(e.Msg, "\n"), "\n") {
@@ -48,7 +47,7 @@ func (e *Error) Detail() string {
 		}
 		f.write(&b, "in "+functionName(f.Name))
 	}
-	for _, f := range e.others {
+	for _, f := range e.further {
 		f.write(&b, f.Name)
 	}
 	return b.String()
@@ -111,8 +110,7 @@ func oneLineAll(line string) string {
 	}, line)
 }
 
-// lineOf returns the 1-based line n; like the parser it takes \n, \r\n and \r
-// as ends of a line.
+// lineOf returns line n, from 1. Lines end as for the parser: with \n, \r\n or \r.
 func lineOf(source string, n int) (string, bool) {
 	source = strings.TrimPrefix(source, string(byteOrderMark))
 	for ; n > 0; n-- {

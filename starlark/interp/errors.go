@@ -20,12 +20,12 @@ type Error struct {
 	Col  int    // 1-based, in characters; 0: not known
 	Msg  string // may have several lines
 
-	frames []frame // innermost first
-	others []frame // further problems of the same file, Name is the message
-	cause  error
+	frames  []frame // innermost first
+	further []frame // further problems of the same file, Name is the message
+	cause   error
 }
 
-// A frame is a place in a file, and the function it is in.
+// A frame is a position in a file and the function around it.
 type frame struct {
 	Name    string
 	Pos     syntax.Position
@@ -35,7 +35,7 @@ type frame struct {
 // Error returns one line: "file:line:col: message".
 func (e *Error) Error() string {
 	msg := oneLine(e.Msg)
-	if n := len(e.others); n > 0 {
+	if n := len(e.further); n > 0 {
 		msg = fmt.Sprintf("%s (and %d more)", msg, n)
 	}
 	if at := e.position(); at != "" {
@@ -71,32 +71,29 @@ func (e *LimitError) Error() string {
 	return oneLine(e.At + ": " + e.Msg)
 }
 
-func (r *run) tooManySteps() *LimitError {
-	return &LimitError{Limit: "steps", Msg: fmt.Sprintf(
-		"the evaluation took more than %d steps and was stopped; is there a loop that does not end?", r.interp.cfg.MaxSteps)}
+// stopped is the error of a run that reached a limit.
+func stopped(limit, reason, hint string) *LimitError {
+	return &LimitError{Limit: limit, Msg: "the evaluation " + reason + " and was stopped; " + hint}
 }
 
-func (r *run) tooLong() *LimitError {
-	return &LimitError{Limit: "time", Msg: fmt.Sprintf(
-		"the evaluation took longer than %s and was stopped; is there a loop that does not end?", r.interp.cfg.Timeout)}
-}
+const endlessLoop = "is there a loop that does not end?"
 
 func (r *run) tooMuchMemory() *LimitError {
-	return &LimitError{Limit: "memory", Msg: fmt.Sprintf(
-		"the evaluation needs more than %s of memory and was stopped; does a value grow without end?", size(r.interp.cfg.MaxHeap))}
+	reason := "needs more than " + size(r.interp.cfg.MaxHeap) + " of memory"
+	return stopped("memory", reason, "does a value grow without end?")
 }
 
 // report makes the *Error of a failed run.
 func (r *run) report(err error) error {
 	e := r.interp.describe(err)
 	var limit *LimitError
-	if !errors.As(err, &limit) && cancelled(err) {
+	if !errors.As(err, &limit) && isCancelled(err) {
 		limit = r.limit.Load()
 	}
 	switch {
 	case limit != nil:
 		e.setLimit(limit)
-	case r.ctx.Err() != nil && (cancelled(err) || errors.Is(err, r.ctx.Err())):
+	case r.ctx.Err() != nil && (isCancelled(err) || errors.Is(err, r.ctx.Err())):
 		e.Msg, e.cause = "the evaluation was interrupted", context.Cause(r.ctx)
 		if e.File == "" {
 			e.File = r.subject
@@ -116,8 +113,8 @@ func (e *Error) setLimit(limit *LimitError) {
 	e.cause = &l
 }
 
-// cancelled reports whether err comes from Thread.Cancel.
-func cancelled(err error) bool {
+// isCancelled reports whether err comes from Thread.Cancel.
+func isCancelled(err error) bool {
 	return err != nil && strings.Contains(err.Error(), "Starlark computation cancelled: ")
 }
 
@@ -136,20 +133,20 @@ func (i *Interp) describe(err error) *Error {
 	if inner == nil {
 		return e
 	}
-	e.Msg = named(inner)
+	e.Msg = withBuiltinName(inner)
 	e.frames = i.frames(inner.CallStack)
 	if len(e.frames) > 0 {
 		e.at(e.frames[0].Pos)
 	}
 	if e.isLoad() {
-		e.Msg += loaders(e.frames[1:])
+		e.Msg += loadedBy(e.frames[1:])
 		e.frames = nil
 	}
 	return e
 }
 
-// isLoad reports whether a load statement failed by itself: its line is in the message,
-// so that a backtrace would add nothing.
+// isLoad reports whether a load statement itself failed. Its line is in the message; a backtrace
+// adds nothing.
 func (e *Error) isLoad() bool {
 	if len(e.frames) == 0 || !strings.HasPrefix(e.frames[0].excerpt.from(), "load") {
 		return false
@@ -157,8 +154,8 @@ func (e *Error) isLoad() bool {
 	return !slices.ContainsFunc(e.frames, func(f frame) bool { return f.Name != topLevel })
 }
 
-// loaders says which files loaded the one of a message, the nearest first.
-func loaders(frames []frame) string {
+// loadedBy lists the files that loaded the one of a message, nearest first.
+func loadedBy(frames []frame) string {
 	var places []string
 	for n, f := range frames {
 		if n == maxFrames {
@@ -177,8 +174,7 @@ func (e *Error) at(pos syntax.Position) {
 	e.File, e.Line, e.Col = pos.Filename(), int(pos.Line), int(pos.Col)
 }
 
-// innermost returns the deepest evaluation error of the chain: load() wraps
-// the error of the loaded file, which has the longer stack.
+// innermost returns the deepest evaluation error: load() wraps that of the loaded file.
 func innermost(err error) *starlark.EvalError {
 	var inner *starlark.EvalError
 	for {
@@ -190,10 +186,10 @@ func innermost(err error) *starlark.EvalError {
 	}
 }
 
-// named puts the name of the built-in function that failed before its message,
-// unless the message has it.
-func named(err *starlark.EvalError) string {
-	if len(err.CallStack) == 0 || cancelled(err) {
+// withBuiltinName puts the name of the failed built-in function before its message, unless the message has
+// it.
+func withBuiltinName(err *starlark.EvalError) string {
+	if len(err.CallStack) == 0 || isCancelled(err) {
 		return err.Msg
 	}
 	top := err.CallStack.At(0)
@@ -207,7 +203,7 @@ func named(err *starlark.EvalError) string {
 	return name + ": " + err.Msg
 }
 
-// builtinFile is what the engine calls the file of functions written in Go.
+// builtinFile is the engine's file name for functions written in Go.
 const builtinFile = "<builtin>"
 
 // framesOf returns the frames of stack that are in Starlark files, innermost first.
@@ -229,14 +225,14 @@ func (i *Interp) frames(stack starlark.CallStack) []frame {
 	return list
 }
 
-// maxProblems bounds how many problems of one file Detail shows.
+// maxProblems bounds the problems of one file in Detail.
 const maxProblems = 5
 
 // sourceProblem makes the *Error of a file that cannot be compiled.
 func (i *Interp) sourceProblem(err error) error {
 	var syn syntax.Error
 	var res resolve.ErrorList
-	var limit *placedError
+	var limit *positionError
 	switch {
 	case errors.As(err, &syn):
 		line, _ := lineOf(string(i.source(syn.Pos.Filename())), int(syn.Pos.Line))
@@ -244,7 +240,7 @@ func (i *Interp) sourceProblem(err error) error {
 	case errors.As(err, &res):
 		e := i.problem(res[0].Pos, res[0].Msg, err)
 		for _, more := range res[1:min(len(res), maxProblems)] {
-			e.others = append(e.others, frame{more.Msg, more.Pos, i.excerptAt(more.Pos)})
+			e.further = append(e.further, frame{more.Msg, more.Pos, i.excerptAt(more.Pos)})
 		}
 		return e
 	case errors.As(err, &limit):

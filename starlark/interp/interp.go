@@ -22,14 +22,13 @@
 package interp
 
 import (
+	"cmp"
 	"context"
 	"crypto/sha256"
-	"encoding/hex"
 	"errors"
 	"fmt"
 	"io/fs"
-	"os"
-	"sort"
+	"slices"
 	"sync"
 	"time"
 
@@ -50,39 +49,37 @@ const (
 
 // Config says where files come from and what an evaluation may use.
 type Config struct {
-	// Dir is the folder that relative paths start at, and that paths in messages
-	// are shown relative to; "": the working folder.
+	// Dir is where relative paths start, and what paths in messages are relative to; "": the
+	// working directory.
 	Dir string
 	// Builtins holds the built-in files: "@torchx//dist.star" is its "dist.star".
 	Builtins fs.FS
-	// Library returns the files of "@name//…" for everything that is reached from the
-	// workspace with that root, libraries included; nil: there are no libraries. It
-	// must return a file system that cannot be left, such as os.Root.FS. Of a name that
-	// the workspace does not have the error is an fs.ErrNotExist.
+	// Library returns the files of "@name//…" for all that is loaded in the workspace with that
+	// root; nil: there are no libraries. Nothing outside the file system may be reachable, as with
+	// os.Root.FS. For an unknown name the error is an fs.ErrNotExist.
 	Library func(root, name string) (fs.FS, error)
-	// Predeclared are the names that every file sees. The values must be frozen,
-	// and functions that iterate must bound themselves.
+	// Predeclared are the names that every file sees: frozen values, and functions that bound
+	// themselves.
 	Predeclared starlark.StringDict
 	// MaxSteps bounds each LoadFile, LoadBuiltin or Call; 0: DefaultMaxSteps.
 	MaxSteps uint64
 	// Timeout bounds each LoadFile, LoadBuiltin or Call; 0: DefaultTimeout.
 	Timeout time.Duration
-	// MaxHeap bounds the heap of the whole process while something is evaluated,
-	// in bytes, garbage that is not collected yet included; 0: DefaultMaxHeap.
+	// MaxHeap bounds the heap of the whole process during an evaluation, in bytes, with uncollected
+	// garbage; 0: DefaultMaxHeap.
 	MaxHeap uint64
 	// Print gets the text of each print(); nil: it is dropped.
 	Print func(msg string)
-	// Cover says of a file on disk, by its absolute path, whether its statements are
-	// counted (see Coverage); nil: none are. Counting takes steps of its own.
+	// Cover reports whether to count the statements of the file at an absolute path (see Coverage);
+	// nil: of none. Counting takes steps.
 	Cover func(path string) bool
-	// Fatal is the last resort when the engine does not react to a limit within
-	// 200 ms. It must print the error and end the process. nil: the evaluation
-	// goes on until the engine reacts.
+	// Fatal must print the error and end the process. It is called when the engine ignores a limit
+	// for 200 ms; nil: the evaluation goes on.
 	Fatal func(err error)
 }
 
-// Interp evaluates Starlark files. It is safe for concurrent use: one file is
-// loaded at a time, calls run side by side.
+// Interp evaluates Starlark files. It is safe for concurrent use: files load one at a time, calls
+// run in parallel.
 type Interp struct {
 	cfg         Config
 	dir         string // absolute folder of Config.Dir
@@ -91,14 +88,14 @@ type Interp struct {
 
 	loading sync.Mutex // held while a file is loaded, with what it loads
 	mu      sync.Mutex // guards the maps
-	modules map[string]*loaded
+	modules map[string]*Module
 	sources map[string][]byte // by the name shown in positions
 
 	libraries map[libraryKey]*tree // that were opened
 	covered   map[string]*counters // by the absolute path of the file
 }
 
-// Module is an evaluated file. Nothing in it may be changed.
+// Module is an evaluated file. It is immutable.
 type Module struct {
 	Label   string              // "//dir/x.star", "@torchx//dist.star", "@lib//x.star"
 	Path    string              // absolute path; "" for a built-in or library file
@@ -110,8 +107,9 @@ type Module struct {
 
 // ModuleHash names one evaluated file and its content.
 type ModuleHash struct {
-	Label, Path string
-	SHA256      string // hex
+	Label  string `json:"label"`  // as load() names it
+	Path   string `json:"path"`   // on disk, "" for a built-in or library file
+	SHA256 string `json:"sha256"` // of its bytes, in hexadecimal
 }
 
 // New returns an Interp that has loaded nothing.
@@ -126,8 +124,8 @@ func New(c Config) *Interp {
 		c.MaxHeap = DefaultMaxHeap
 	}
 	i := &Interp{
-		cfg: c, dir: absDir(c.Dir), predeclared: environment(c.Predeclared),
-		modules: map[string]*loaded{}, sources: map[string][]byte{},
+		cfg: c, dir: absFrom("", cmp.Or(c.Dir, ".")), predeclared: environment(c.Predeclared),
+		modules: map[string]*Module{}, sources: map[string][]byte{},
 		libraries: map[libraryKey]*tree{}, covered: map[string]*counters{},
 	}
 	if c.Builtins != nil {
@@ -136,26 +134,17 @@ func New(c Config) *Interp {
 	return i
 }
 
-func absDir(dir string) string {
-	if dir == "" {
-		dir = "."
-	}
-	return absFrom("", dir)
-}
-
-// LoadFile evaluates the file at path, which may be relative to Config.Dir, or
-// returns what an earlier load made of it.
+// LoadFile evaluates the file at path, which may be relative to Config.Dir, once.
 func (i *Interp) LoadFile(ctx context.Context, path string) (*Module, error) {
 	if path == "" {
 		return nil, &Error{Msg: "no Starlark file is named; give the path of a .star file"}
 	}
-	abs := absFrom(i.dir, path)
-	root := WorkspaceRoot(abs)
-	name, err := nameUnder(root, abs)
+	source, err := i.SourceOf(path)
 	if err != nil {
-		return nil, &Error{File: path, Msg: err.Error(), cause: err}
+		cause := errors.Unwrap(err)
+		return nil, &Error{File: path, Msg: cause.Error(), cause: cause}
 	}
-	return i.load(ctx, location{&tree{dir: root, shown: i.dir, top: root}, name})
+	return i.load(ctx, source)
 }
 
 // LoadBuiltin evaluates a file of Config.Builtins, for example "dist.star".
@@ -164,14 +153,14 @@ func (i *Interp) LoadBuiltin(ctx context.Context, name string) (*Module, error) 
 		err := fmt.Errorf("no built-in file: %w", fs.ErrNotExist)
 		return nil, &Error{File: builtinPrefix + "//" + name, Msg: err.Error(), cause: err}
 	}
-	return i.load(ctx, location{i.builtins, name})
+	return i.load(ctx, &Source{i.builtins, name})
 }
 
-func (i *Interp) load(ctx context.Context, at location) (*Module, error) {
+func (i *Interp) load(ctx context.Context, at *Source) (*Module, error) {
 	i.loading.Lock()
 	defer i.loading.Unlock()
 	var m *Module
-	err := i.run(ctx, at.display(), func(r *run) (err error) {
+	err := i.run(ctx, at.Display(), func(r *run) (err error) {
 		m, err = r.load(at)
 		return err
 	})
@@ -186,7 +175,7 @@ func (i *Interp) Call(ctx context.Context, fn starlark.Callable, args starlark.T
 		if err != nil {
 			return err
 		}
-		return r.bounded(fn, result)
+		return r.checkResult(fn, result)
 	})
 	if err != nil {
 		return nil, err
@@ -194,8 +183,8 @@ func (i *Interp) Call(ctx context.Context, fn starlark.Callable, args starlark.T
 	return result, nil
 }
 
-// bounded refuses a result that its reader could not walk.
-func (r *run) bounded(fn starlark.Callable, v starlark.Value) error {
+// checkResult refuses a result that is too large to walk.
+func (r *run) checkResult(fn starlark.Callable, v starlark.Value) error {
 	err := checkShape(v)
 	if limit := new(LimitError); errors.As(err, &limit) {
 		limit.Msg = "the result of " + fn.Name() + " " + limit.Msg
@@ -211,27 +200,11 @@ func (i *Interp) Modules() []ModuleHash {
 	i.mu.Lock()
 	defer i.mu.Unlock()
 	list := make([]ModuleHash, 0, len(i.modules))
-	for _, l := range i.modules {
-		list = append(list, ModuleHash{l.module.Label, l.module.Path, l.hash})
+	for _, m := range i.modules {
+		list = append(list, ModuleHash{m.Label, m.Path, fmt.Sprintf("%x", sha256.Sum256(m.Source))})
 	}
-	sort.Slice(list, func(a, b int) bool {
-		if list[a].Label != list[b].Label {
-			return list[a].Label < list[b].Label
-		}
-		return list[a].Path < list[b].Path
+	slices.SortFunc(list, func(a, b ModuleHash) int {
+		return cmp.Or(cmp.Compare(a.Label, b.Label), cmp.Compare(a.Path, b.Path))
 	})
 	return list
-}
-
-func hashOf(data []byte) string {
-	sum := sha256.Sum256(data)
-	return hex.EncodeToString(sum[:])
-}
-
-func workingFolder() string {
-	dir, err := os.Getwd()
-	if err != nil {
-		return string(os.PathSeparator) // a removed folder: absolute paths still work
-	}
-	return dir
 }

@@ -15,13 +15,12 @@ import (
 	"torchx/runtime/lazyregexp"
 )
 
-// libraryKey is a library as one workspace has it.
 type libraryKey struct{ root, name string }
 
 var libraryLabel = lazyregexp.New(`^@([A-Za-z0-9_][A-Za-z0-9_.-]*)//(.*)$`)
 
-// LoadLibrary evaluates a file of the library name, for example "sub/x.star", as
-// the workspace with that root has it. root is absolute.
+// LoadLibrary evaluates a file of a library of the workspace with that absolute root, such as
+// "sub/x.star".
 func (i *Interp) LoadLibrary(ctx context.Context, root, name, file string) (*Module, error) {
 	label := "@" + name + "//" + file
 	t, err := i.library(root, name)
@@ -31,10 +30,10 @@ func (i *Interp) LoadLibrary(ctx context.Context, root, name, file string) (*Mod
 	if err != nil {
 		return nil, &Error{File: label, Msg: err.Error(), cause: err}
 	}
-	return i.load(ctx, location{t, path.Clean(file)})
+	return i.load(ctx, &Source{t, path.Clean(file)})
 }
 
-func (i *Interp) libraryOf(from location, label string) (*tree, string, error) {
+func (i *Interp) libraryOf(from *Source, label string) (*tree, string, error) {
 	m := libraryLabel().FindStringSubmatch(label)
 	if m == nil {
 		return nil, "", errors.New(`the label is not of the form "@library//file.star"`)
@@ -87,7 +86,6 @@ func (i *Interp) library(root, name string) (*tree, error) {
 	return t, nil
 }
 
-// unknownLibraryError says that the workspace has no library of that name.
 type unknownLibraryError struct {
 	name  string
 	cause error
@@ -99,38 +97,37 @@ func (e *unknownLibraryError) Unwrap() error { return e.cause }
 // maxSearched bounds the files that are searched for further missing libraries.
 const maxSearched = 5000
 
-// alsoMissing adds to the error of an unknown library which others are missing, so
-// that the user can add all of them at once: what is known to be loaded is read, but
-// not evaluated.
-func (r *run) alsoMissing(err error) error {
+// addMissing adds all other missing libraries to the error of an unknown one, so that the user can
+// add them together. It reads files without evaluating them.
+func (r *run) addMissing(err error) error {
 	var unknown *unknownLibraryError
 	if !errors.As(err, &unknown) {
 		return err
 	}
-	var others []string
-	for name, place := range r.interp.missing(r.loading[0]) {
+	var further []string
+	for name, place := range r.interp.missingLibraries(r.loading[0]) {
 		if name != unknown.name {
-			others = append(others, "@"+name+" for "+place)
+			further = append(further, "@"+name+" for "+place)
 		}
 	}
-	if len(others) == 0 {
+	if len(further) == 0 {
 		return err
 	}
-	slices.Sort(others)
-	return fmt.Errorf("%w (also missing: %s)", err, strings.Join(others, ", "))
+	slices.Sort(further)
+	return fmt.Errorf("%w (also missing: %s)", err, strings.Join(further, ", "))
 }
 
-// missing returns the unknown libraries that start, and all that it loads, needs,
-// each with the place of a load that names it.
-func (i *Interp) missing(start location) map[string]string {
+// missingLibraries returns the unknown libraries that start and its loads need, each with the place of a
+// load.
+func (i *Interp) missingLibraries(start *Source) map[string]string {
 	found := map[string]string{}
-	seen := map[string]bool{start.key(): true}
-	for open := []location{start}; len(open) > 0 && len(seen) < maxSearched; open = open[1:] {
-		source, err := open[0].read()
+	seen := map[string]bool{start.Key(): true}
+	for open := []*Source{start}; len(open) > 0 && len(seen) < maxSearched; open = open[1:] {
+		source, err := open[0].Read()
 		if err != nil {
 			continue
 		}
-		loads, err := Loads(open[0].display(), source)
+		loads, err := Loads(open[0].Display(), source)
 		if err != nil {
 			continue
 		}
@@ -139,9 +136,9 @@ func (i *Interp) missing(start location) map[string]string {
 			var unknown *unknownLibraryError
 			switch {
 			case errors.As(err, &unknown) && found[unknown.name] == "":
-				found[unknown.name] = fmt.Sprintf("%s:%d", open[0].display(), load.Line)
-			case err == nil && !seen[to.key()]:
-				seen[to.key()] = true
+				found[unknown.name] = fmt.Sprintf("%s:%d", open[0].Display(), load.Line)
+			case err == nil && !seen[to.Key()]:
+				seen[to.Key()] = true
 				open = append(open, to)
 			}
 		}
@@ -155,8 +152,8 @@ type Load struct {
 	Line  int    // 1-based
 }
 
-// Loads lists the load statements of a file, in their order, without evaluating it.
-// name is what the error, a syntax error, calls the file.
+// Loads lists the load statements of a file in order, without evaluating it. The error is a syntax
+// error.
 func Loads(name string, source []byte) ([]Load, error) {
 	file, err := dialect().Parse(name, bytes.TrimPrefix(source, byteOrderMark), 0)
 	if err != nil {
@@ -175,8 +172,7 @@ func Loads(name string, source []byte) ([]Load, error) {
 	return loads, nil
 }
 
-// LibraryOf returns NAME of a label "@NAME//…", "" for other labels and for
-// "@torchx//…", the built-in files.
+// LibraryOf returns NAME of a label "@NAME//…", "" for other labels and for "@torchx//…".
 func LibraryOf(label string) string {
 	m := libraryLabel().FindStringSubmatch(label)
 	if m == nil || "@"+m[1] == builtinPrefix {

@@ -12,26 +12,20 @@ import (
 	"go.starlark.net/syntax"
 )
 
-// dialect of every file: sets, and if and for at the top level; no recursion,
-// no while, and a global is assigned once.
+// dialect is that of every file: sets, top-level if and for; no recursion, while or reassigned
+// globals.
 func dialect() *syntax.FileOptions {
 	return &syntax.FileOptions{Set: true, TopLevelControl: true}
 }
 
-// loaded is a module in the cache.
-type loaded struct {
-	module *Module
-	hash   string
-}
-
 // load evaluates the file at l, or returns the cached module.
-func (r *run) load(l location) (*Module, error) {
+func (r *run) load(l *Source) (*Module, error) {
 	i := r.interp
 	i.mu.Lock()
-	known := i.modules[l.key()]
+	known := i.modules[l.Key()]
 	i.mu.Unlock()
 	if known != nil {
-		return known.module, nil
+		return known, nil
 	}
 	if err := r.enter(l); err != nil {
 		return nil, err
@@ -42,39 +36,39 @@ func (r *run) load(l location) (*Module, error) {
 		return nil, err
 	}
 	i.mu.Lock()
-	i.modules[l.key()] = &loaded{m, hashOf(m.Source)}
+	i.modules[l.Key()] = m
 	i.mu.Unlock()
 	return m, nil
 }
 
-// enter notes that l is being loaded, unless it is already.
-func (r *run) enter(l location) error {
+// enter adds l to the files being loaded, unless that makes a cycle.
+func (r *run) enter(l *Source) error {
 	for n, open := range r.loading {
-		if open.key() != l.key() {
+		if open.Key() != l.Key() {
 			continue
 		}
 		chain := make([]string, 0, len(r.loading)-n+1)
 		for _, c := range r.loading[n:] {
-			chain = append(chain, c.label())
+			chain = append(chain, c.Label())
 		}
 		return fmt.Errorf("load cycle: %s; move what both need to a file of its own",
-			strings.Join(append(chain, l.label()), " -> "))
+			strings.Join(append(chain, l.Label()), " -> "))
 	}
 	r.loading = append(r.loading, l)
 	return nil
 }
 
-func (r *run) evaluate(l location) (*Module, error) {
-	source, err := l.read()
+func (r *run) evaluate(l *Source) (*Module, error) {
+	source, err := l.Read()
 	if err != nil {
 		if len(r.loading) == 1 {
-			return nil, &Error{File: l.display(), Msg: err.Error(), cause: err}
+			return nil, &Error{File: l.Display(), Msg: err.Error(), cause: err}
 		}
 		return nil, err // the load statement is where it went wrong
 	}
-	name := l.display()
+	name := l.Display()
 	r.interp.keepSource(name, source)
-	count := r.interp.counters(l.path())
+	count := r.interp.counters(l.Path())
 	prog, err := r.interp.compile(name, source, count)
 	if err != nil {
 		return nil, err
@@ -87,19 +81,18 @@ func (r *run) evaluate(l location) (*Module, error) {
 		return nil, err
 	}
 	globals.Freeze()
-	return &Module{Label: l.label(), Path: l.path(), Globals: globals, Source: source, name: name}, nil
+	return &Module{Label: l.Label(), Path: l.Path(), Globals: globals, Source: source, name: name}, nil
 }
 
-// fileName is what a file sees of itself: its absolute path, or the label of a
-// built-in one.
+// fileName is a file's name for itself: its absolute path, or the label of a built-in file.
 const fileName = "__file__"
 
-func (i *Interp) fileEnv(l location, count *counters) starlark.StringDict {
+func (i *Interp) fileEnv(l *Source, count *counters) starlark.StringDict {
 	env := maps.Clone(i.predeclared)
 	if count != nil {
 		env[coverName] = count.builtin()
 	}
-	env[fileName] = starlark.String(cmp.Or(l.path(), l.label()))
+	env[fileName] = starlark.String(cmp.Or(l.Path(), l.Label()))
 	return env
 }
 
@@ -113,7 +106,7 @@ func (r *run) loadStatement(_ *starlark.Thread, label string) (starlark.StringDi
 	}
 	l, err := r.interp.resolve(r.loading[len(r.loading)-1], label)
 	if err != nil {
-		return nil, r.alsoMissing(err)
+		return nil, r.addMissing(err)
 	}
 	m, err := r.load(l)
 	if err != nil {
@@ -124,8 +117,7 @@ func (r *run) loadStatement(_ *starlark.Thread, label string) (starlark.StringDi
 
 var byteOrderMark = []byte("\uFEFF")
 
-// compile makes a program of source, rewritten so that it is guarded and, unless
-// count is nil, counts its statements.
+// compile compiles source with guards, and with counters unless count is nil.
 func (i *Interp) compile(name string, source []byte, count *counters) (*starlark.Program, error) {
 	guarded, err := dialect().Parse(name, bytes.TrimPrefix(source, byteOrderMark), 0)
 	if err != nil {
@@ -144,8 +136,8 @@ func (i *Interp) compile(name string, source []byte, count *counters) (*starlark
 	return prog, nil
 }
 
-// Syntax parses the file as it was written, with comments, not resolved. Most
-// loads do without: it takes as long as the evaluation of a small file.
+// Syntax parses the file as written, with comments, unresolved. It takes as long as evaluating a
+// small file.
 func (m *Module) Syntax() *syntax.File {
 	file, err := dialect().Parse(m.name, bytes.TrimPrefix(m.Source, byteOrderMark), syntax.RetainComments)
 	if err != nil {

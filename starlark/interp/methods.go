@@ -10,12 +10,12 @@ import (
 // A methodCheck refuses a call of a method of recv before it begins.
 type methodCheck = func(t *starlark.Thread, name string, recv starlark.Value, args starlark.Tuple, kwargs []starlark.Tuple) error
 
-// guardedMethods are the methods of built-in types that walk or build in one
-// step. Types of other packages with such a method check themselves.
+// guardedMethods are the built-in methods that walk or build in one step. Types of other packages
+// check themselves.
 var guardedMethods = map[string]methodCheck{
 	"replace": checkReplace, "join": checkJoin, "format": checkFormat,
 	"split": checkSplit, "rsplit": checkSplit, "splitlines": checkSplitLines,
-	"upper": copies, "lower": copies, "title": copies, "capitalize": copies,
+	"upper": checkCopy, "lower": checkCopy, "title": checkCopy, "capitalize": checkCopy,
 	"extend": checkListExtend,
 	"update": checkHashed, "union": checkHashed, "intersection": checkHashed, "difference": checkHashed,
 	"symmetric_difference": checkHashed, "issubset": checkHashed, "issuperset": checkHashed,
@@ -48,7 +48,7 @@ func guardMethod(v starlark.Value) starlark.Value {
 	})
 }
 
-func copies(t *starlark.Thread, name string, recv starlark.Value, _ starlark.Tuple, _ []starlark.Tuple) error {
+func checkCopy(t *starlark.Thread, name string, recv starlark.Value, _ starlark.Tuple, _ []starlark.Tuple) error {
 	return charge(t, name, contentBytes(recv))
 }
 
@@ -59,19 +59,18 @@ func checkListExtend(t *starlark.Thread, name string, recv starlark.Value, args 
 	return nil
 }
 
-// checkHashed bounds the methods of dicts and sets: all of them copy the
-// receiver at most, and walk their arguments.
+// checkHashed bounds the methods of dicts and sets, which copy the receiver and walk their
+// arguments.
 func checkHashed(t *starlark.Thread, name string, recv starlark.Value, args starlark.Tuple, kwargs []starlark.Tuple) error {
 	if name != "update" && name != "issubset" && name != "issuperset" {
 		if err := charge(t, name, 64*uint64(max(starlark.Len(recv), 0))); err != nil {
 			return err
 		}
 	}
-	return walks(entryBytes)(t, name, args, kwargs)
+	return checkWalk(entryBytes)(t, name, args, kwargs)
 }
 
-// checkReplace computes the size of the result, since a short call can ask for
-// petabytes.
+// checkReplace computes the size of the result: a short call can ask for petabytes.
 func checkReplace(t *starlark.Thread, name string, recv starlark.Value, args starlark.Tuple, _ []starlark.Tuple) error {
 	if len(args) < 2 {
 		return nil
@@ -95,8 +94,8 @@ func checkReplace(t *starlark.Thread, name string, recv starlark.Value, args sta
 }
 
 func checkJoin(t *starlark.Thread, name string, recv starlark.Value, args starlark.Tuple, _ []starlark.Tuple) error {
-	sep, ok := starlark.AsString(recv)
-	if !ok || len(args) != 1 {
+	sep, _ := starlark.AsString(recv)
+	if len(args) != 1 {
 		return nil
 	}
 	it, ok := args[0].(starlark.Iterable)
@@ -116,41 +115,27 @@ func checkJoin(t *starlark.Thread, name string, recv starlark.Value, args starla
 	return charge(t, name, n)
 }
 
-// checkFormat takes each replacement field as the longest argument.
+// checkFormat assumes the longest argument for each replacement field.
 func checkFormat(t *starlark.Thread, name string, recv starlark.Value, args starlark.Tuple, kwargs []starlark.Tuple) error {
-	s, ok := starlark.AsString(recv)
-	if !ok {
-		return nil
-	}
+	s, _ := starlark.AsString(recv)
 	var longest uint64
-	add := func(v starlark.Value) error {
+	for _, v := range values(args, kwargs) {
 		if text, ok := v.(starlark.String); ok && !strings.Contains(s, "!r") {
 			longest = max(longest, uint64(len(text)))
-			return nil
+			continue
 		}
 		n, err := printedSize(name, starlark.Tuple{v})
+		if err != nil {
+			return err
+		}
 		longest = max(longest, n)
-		return err
-	}
-	for _, v := range args {
-		if err := add(v); err != nil {
-			return err
-		}
-	}
-	for _, kv := range kwargs {
-		if err := add(kv[1]); err != nil {
-			return err
-		}
 	}
 	return charge(t, name, uint64(len(s))+saturatingMul(longest, uint64(strings.Count(s, "{"))))
 }
 
-// checkSplit bounds the pieces: each takes a string and an item.
+// checkSplit bounds the pieces; each takes a string and an item.
 func checkSplit(t *starlark.Thread, name string, recv starlark.Value, args starlark.Tuple, _ []starlark.Tuple) error {
-	s, ok := starlark.AsString(recv)
-	if !ok {
-		return nil
-	}
+	s, _ := starlark.AsString(recv)
 	// The engine reserves room for maxsplit pieces before it looks for them.
 	if len(args) > 1 {
 		if most, ok := args[1].(starlark.Int); ok {
@@ -174,10 +159,8 @@ func checkSplit(t *starlark.Thread, name string, recv starlark.Value, args starl
 }
 
 func checkSplitLines(t *starlark.Thread, name string, recv starlark.Value, _ starlark.Tuple, _ []starlark.Tuple) error {
-	if s, ok := starlark.AsString(recv); ok {
-		return charge(t, name, 3*itemBytes*uint64(strings.Count(s, "\n")+1))
-	}
-	return nil
+	s, _ := starlark.AsString(recv)
+	return charge(t, name, 3*itemBytes*uint64(strings.Count(s, "\n")+1))
 }
 
 func countFields(s string) int {

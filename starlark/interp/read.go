@@ -8,37 +8,40 @@ import (
 	"io/fs"
 	"os"
 	"strings"
+	"syscall"
 	"unicode/utf8"
 )
 
-// MaxSource is the largest file that is read, in bytes. The parser cannot be
-// stopped and needs about 100 bytes of memory for one of source.
+// MaxSource is the size limit of a file in bytes. The parser cannot be stopped and needs 100 times
+// as much memory.
 const MaxSource = 1 << 20
 
-// read returns the content of the file at l: valid UTF-8 of at most MaxSource
-// bytes, out of a regular file inside the tree.
-func (l location) read() ([]byte, error) {
-	data, err := l.readRaw()
+// openNonblock keeps the open of a pipe without a writer from blocking.
+const openNonblock = syscall.O_NONBLOCK
+
+// Read returns the content: UTF-8 of at most MaxSource bytes from a regular file inside its root.
+// It never blocks.
+func (s *Source) Read() ([]byte, error) {
+	data, err := s.readRaw()
 	if err != nil {
-		return nil, readError(l, err)
+		return nil, readError(s, err)
 	}
 	return data, checkText(data)
 }
 
-// readRaw opens the file without ever blocking: a pipe that nobody writes to
-// would block both an ordinary open and a read.
-func (l location) readRaw() ([]byte, error) {
-	if l.tree.dir != "" {
-		return readInRoot(l.tree.dir, l.name)
+// readRaw checks for a regular file first: opening or reading a pipe without a writer would block.
+func (s *Source) readRaw() ([]byte, error) {
+	if s.tree.dir != "" {
+		return readInRoot(s.tree.dir, s.name)
 	}
-	info, err := fs.Stat(l.tree.fsys, l.name)
+	info, err := fs.Stat(s.tree.fsys, s.name)
 	if err != nil {
 		return nil, err
 	}
 	if err := checkRegular(info); err != nil {
 		return nil, err
 	}
-	f, err := l.tree.fsys.Open(l.name)
+	f, err := s.tree.fsys.Open(s.name)
 	if err != nil {
 		return nil, err
 	}
@@ -78,7 +81,7 @@ func readOpen(f fs.File) ([]byte, error) {
 	return data, nil
 }
 
-// A sourceError says what is wrong with a file that could be opened.
+// A sourceError is about the content or kind of a file.
 type sourceError string
 
 func (e sourceError) Error() string { return string(e) }
@@ -89,22 +92,22 @@ func tooLarge(n int64) error {
 
 func checkRegular(info fs.FileInfo) error {
 	mode := info.Mode()
+	what := "not a regular file"
 	switch {
+	case mode.IsRegular() && info.Size() > MaxSource:
+		return tooLarge(info.Size())
 	case mode.IsRegular():
-		if info.Size() > MaxSource {
-			return tooLarge(info.Size())
-		}
 		return nil
 	case mode.IsDir():
 		return sourceError("is a folder; name a .star file in it")
 	case mode&fs.ModeNamedPipe != 0:
-		return sourceError("is a named pipe; only regular files are read")
+		what = "a named pipe"
 	case mode&fs.ModeSocket != 0:
-		return sourceError("is a socket; only regular files are read")
+		what = "a socket"
 	case mode&fs.ModeDevice != 0:
-		return sourceError("is a device; only regular files are read")
+		what = "a device"
 	}
-	return sourceError("is not a regular file; only regular files are read")
+	return sourceError("is " + what + "; only regular files are read")
 }
 
 func checkText(data []byte) error {
@@ -121,40 +124,40 @@ func checkText(data []byte) error {
 	return nil
 }
 
-// readError rewords err for a user; the original stays in the chain.
-func readError(l location, err error) error {
+// readError rewords err for the user and wraps it.
+func readError(s *Source, err error) error {
 	var bad sourceError
 	switch {
 	case errors.As(err, &bad):
 		return bad
 	case errors.Is(err, fs.ErrNotExist):
-		return reworded{"no such file" + l.whereItIs() + "; check the name", err}
+		return rewordedError{"no such file" + s.pathHint() + "; check the name", err}
 	case errors.Is(err, fs.ErrPermission):
-		return reworded{"permission denied" + l.whereItIs() + "; make the file and its folders readable", err}
+		return rewordedError{"permission denied" + s.pathHint() + "; make the file and its folders readable", err}
 	case strings.Contains(err.Error(), "path escapes"):
-		return reworded{"is or passes through a symbolic link that leads out of " + l.tree.describe() + " or is absolute; only files inside are read", err}
+		return rewordedError{"is or passes through a symbolic link that leads out of " + s.tree.describe() + " or is absolute; only files inside are read", err}
 	case strings.Contains(err.Error(), "not a directory"):
-		return reworded{"no such file" + l.whereItIs() + ": a part of its path is not a folder; check the name", err}
+		return rewordedError{"no such file" + s.pathHint() + ": a part of its path is not a folder; check the name", err}
 	}
 	var perr *fs.PathError
 	if errors.As(err, &perr) {
-		return reworded{"cannot be read: " + perr.Err.Error(), err}
+		return rewordedError{"cannot be read: " + perr.Err.Error(), err}
 	}
-	return reworded{"cannot be read: " + err.Error(), err}
+	return rewordedError{"cannot be read: " + err.Error(), err}
 }
 
-// whereItIs adds the path to a message that starts with a label or short path.
-func (l location) whereItIs() string {
-	if p := l.path(); p != "" && p != l.display() {
+// pathHint is the path, if the message starts with a label or short path.
+func (s *Source) pathHint() string {
+	if p := s.Path(); p != "" && p != s.Display() {
 		return " (" + p + ")"
 	}
 	return ""
 }
 
-type reworded struct {
+type rewordedError struct {
 	msg   string
 	cause error
 }
 
-func (e reworded) Error() string { return e.msg }
-func (e reworded) Unwrap() error { return e.cause }
+func (e rewordedError) Error() string { return e.msg }
+func (e rewordedError) Unwrap() error { return e.cause }

@@ -7,18 +7,17 @@ import (
 	"go.starlark.net/syntax"
 )
 
-// maxNesting bounds the depth of a syntax tree. Brackets end at 1000 in the
-// parser already; chains such as a + a + … and elif … do not, and the compiler
-// recurses over them.
+// maxNesting bounds the depth of a syntax tree: the compiler recurses over chains such as a + a + …
+// and elif …, which the parser, unlike brackets, does not bound.
 const maxNesting = 4000
 
-// A placedError is a limit that the text of a file exceeds at pos.
-type placedError struct {
+// A positionError is a limit exceeded at pos.
+type positionError struct {
 	pos syntax.Position
 	err *LimitError
 }
 
-func (e *placedError) Error() string { return e.err.Error() }
+func (e *positionError) Error() string { return e.err.Error() }
 
 // rewrite puts calls of guards into f, before names are resolved. Values, the
 // order of evaluation and positions stay as they were written:
@@ -43,10 +42,10 @@ func rewrite(f *syntax.File) error {
 type rewriter struct {
 	depth int
 	pos   syntax.Position // last known one
-	err   *placedError
+	err   *positionError
 }
 
-// nest counts one level down, which its caller undoes, and reports whether to go on.
+// nest enters a level, which the caller leaves, and reports whether to go on.
 func (w *rewriter) nest(pos syntax.Position) (ok bool) {
 	w.depth++
 	if pos.IsValid() {
@@ -60,7 +59,7 @@ func (w *rewriter) nest(pos syntax.Position) (ok bool) {
 
 func (w *rewriter) fail(pos syntax.Position, format string, args ...any) {
 	if w.err == nil {
-		w.err = &placedError{pos, &LimitError{Limit: "size", Msg: fmt.Sprintf(format, args...)}}
+		w.err = &positionError{pos, &LimitError{Limit: "size", Msg: fmt.Sprintf(format, args...)}}
 	}
 }
 
@@ -101,8 +100,7 @@ func (w *rewriter) stmt(s syntax.Stmt) {
 	}
 }
 
-// firstPos is where a statement that can hold others begins; Span would walk
-// the tree at every level.
+// firstPos is the start of a compound statement. Span would walk the tree at every level.
 func firstPos(s syntax.Stmt) syntax.Position {
 	switch s := s.(type) {
 	case *syntax.IfStmt:
@@ -192,8 +190,7 @@ func unparen(e syntax.Expr) syntax.Expr {
 	}
 }
 
-// isNumber reports whether e is a number in the source: what + adds to one is
-// as small.
+// isNumber reports whether e is a literal number: adding to one stays small.
 func isNumber(e syntax.Expr) bool {
 	l, ok := unparen(e).(*syntax.Literal)
 	return ok && (l.Token == syntax.INT || l.Token == syntax.FLOAT)

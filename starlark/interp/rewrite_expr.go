@@ -13,7 +13,7 @@ var augmented = map[syntax.Token]string{
 	syntax.PERCENT_EQ: "%", syntax.PIPE_EQ: "|",
 }
 
-// expr rewrites what *at holds, and replaces it when it needs a guard itself.
+// expr rewrites *at and its parts.
 func (w *rewriter) expr(at *syntax.Expr) {
 	defer func() { w.depth-- }()
 	if !w.nest(exprPos(*at)) {
@@ -43,7 +43,6 @@ func (w *rewriter) expr(at *syntax.Expr) {
 	}
 }
 
-// parts rewrites the parts of expressions that need no guard themselves.
 func (w *rewriter) parts(e syntax.Expr) {
 	switch e := e.(type) {
 	case *syntax.ParenExpr:
@@ -99,8 +98,8 @@ func (w *rewriter) slice(e *syntax.SliceExpr) {
 	e.X = call(e.Lbrack, "slice", e.X)
 }
 
-// args rewrites arguments: expr, name=expr, *expr, **expr. The compiler knows
-// the last three by their form, which must stay.
+// args rewrites arguments: expr, name=expr, *expr, **expr. The compiler needs the form of the last
+// three.
 func (w *rewriter) args(list []syntax.Expr) {
 	for n := range list {
 		switch a := list[n].(type) {
@@ -120,8 +119,7 @@ func (w *rewriter) args(list []syntax.Expr) {
 	}
 }
 
-// needsGuard reports whether the operator can take much time or memory in its
-// one step, given which operands are literals.
+// needsGuard reports whether the operator can be expensive with these operands.
 func needsGuard(e *syntax.BinaryExpr) bool {
 	switch e.Op {
 	case syntax.PLUS:

@@ -18,19 +18,24 @@ const (
 
 // A run is one evaluation: a load with all it loads, or a call.
 type run struct {
-	interp   *Interp
-	ctx      context.Context
-	hooks    Hooks
-	subject  string // what is evaluated, for messages without a position
-	thread   *starlark.Thread
-	loading  []location       // files being loaded, the innermost last
-	stash    []starlark.Value // see stashValue
-	charged  uint64           // bytes of guarded growth since the last look at the heap
-	sample   []metrics.Sample
-	limit    atomic.Pointer[LimitError] // the first limit that was exceeded
-	state    atomic.Int32               // running, ended or fatal
+	interp  *Interp
+	ctx     context.Context
+	hooks   Hooks
+	subject string // what is evaluated, for messages without a position
+	thread  *starlark.Thread
+	loading []*Source        // files being loaded, the innermost last
+	stash   []starlark.Value // see pushGuard
+	state   atomic.Int32     // running, ended or fatal
+	done    chan struct{}
+	limits
+}
+
+// limits is the resource use of a run.
+type limits struct {
 	deadline time.Time
-	done     chan struct{}
+	charged  uint64                     // bytes of guarded growth since the last look at the heap
+	sample   []metrics.Sample           // reused by each look
+	limit    atomic.Pointer[LimitError] // the first limit that was exceeded
 }
 
 const (
@@ -67,17 +72,18 @@ func (i *Interp) run(ctx context.Context, subject string, body func(*run) error)
 func (i *Interp) newRun(ctx context.Context, subject string) *run {
 	r := &run{
 		interp: i, ctx: ctx, subject: subject, hooks: hooksOf(ctx),
-		deadline: time.Now().Add(i.cfg.Timeout),
-		done:     make(chan struct{}), sample: heapSample(),
+		done: make(chan struct{}), limits: limits{deadline: time.Now().Add(i.cfg.Timeout), sample: heapSample()},
 	}
 	r.thread = &starlark.Thread{Name: subject, Load: r.loadStatement, Print: r.print}
 	r.thread.SetLocal(runKey, r)
 	r.thread.SetMaxExecutionSteps(i.cfg.MaxSteps)
-	r.thread.OnMaxSteps = func(*starlark.Thread) { r.exceed(r.tooManySteps()) }
+	r.thread.OnMaxSteps = func(*starlark.Thread) {
+		r.exceed(stopped("steps", fmt.Sprintf("took more than %d steps", i.cfg.MaxSteps), endlessLoop))
+	}
 	return r
 }
 
-// protect turns a panic of the engine or of a predeclared function into an error.
+// protect returns a panic of the engine or a built-in function as an error.
 func (r *run) protect(body func(*run) error) (err error) {
 	defer func() {
 		if p := recover(); p != nil {
@@ -107,7 +113,7 @@ func (r *run) watch() {
 		var limit *LimitError
 		switch {
 		case time.Now().After(r.deadline):
-			limit = r.tooLong()
+			limit = stopped("time", fmt.Sprintf("took longer than %s", r.interp.cfg.Timeout), endlessLoop)
 		case heapBytes(sample) > r.interp.cfg.MaxHeap:
 			limit = r.tooMuchMemory()
 		default:
@@ -119,8 +125,7 @@ func (r *run) watch() {
 	}
 }
 
-// lastResort ends the process when the engine does not react to a cancel: it is
-// inside one step that allocates or computes without end.
+// lastResort ends the process when the engine ignores a cancel, inside one endless step.
 func (r *run) lastResort(tick <-chan time.Time, sample []metrics.Sample) {
 	end := r.fatal()
 	if end == nil {
@@ -142,7 +147,7 @@ func (r *run) lastResort(tick <-chan time.Time, sample []metrics.Sample) {
 	end(&limit)
 }
 
-// charge accounts for n bytes that one step is about to take.
+// charge accounts for n bytes of one step.
 func (r *run) charge(n uint64) error {
 	r.charged += n
 	if r.charged < checkEvery {
@@ -159,9 +164,44 @@ func heapSample() []metrics.Sample {
 	return []metrics.Sample{{Name: "/memory/classes/heap/objects:bytes"}}
 }
 
-// heapBytes returns the size of all heap objects of the process, those that
-// are garbage but not swept yet included.
+// heapBytes returns the size of all heap objects of the process, with garbage that is not swept
+// yet.
 func heapBytes(sample []metrics.Sample) uint64 {
 	metrics.Read(sample)
 	return sample[0].Value.Uint64()
+}
+
+// Hooks override functions of Config for the evaluations with a context; nil ones change nothing.
+type Hooks struct {
+	Print func(msg string)
+	Fatal func(err error)
+}
+
+type hooksKey struct{}
+
+// WithHooks returns a context for LoadFile, LoadBuiltin or Call.
+func WithHooks(ctx context.Context, h Hooks) context.Context {
+	return context.WithValue(ctx, hooksKey{}, h)
+}
+
+func hooksOf(ctx context.Context) Hooks {
+	h, _ := ctx.Value(hooksKey{}).(Hooks)
+	return h
+}
+
+func (r *run) print(_ *starlark.Thread, msg string) {
+	switch {
+	case r.hooks.Print != nil:
+		r.hooks.Print(msg)
+	case r.interp.cfg.Print != nil:
+		r.interp.cfg.Print(msg)
+	}
+}
+
+// fatal returns the function that ends the process, or nil.
+func (r *run) fatal() func(error) {
+	if r.hooks.Fatal != nil {
+		return r.hooks.Fatal
+	}
+	return r.interp.cfg.Fatal
 }

@@ -8,8 +8,8 @@ import (
 	"go.starlark.net/starlarkstruct"
 )
 
-// Bounds of what one step of the engine may make or walk. A component describes
-// a job in kilobytes; these only keep each step short and small.
+// Bounds of one step of the engine. A component describes a job in kilobytes; these keep steps
+// short.
 const (
 	maxValue   = 64 << 20              // bytes of one string, list …
 	maxItems   = maxValue / itemBytes  // items that one step walks
@@ -21,7 +21,7 @@ const (
 	maxNodes   = 1 << 20               // parts of a value that is compared, printed, frozen or returned
 )
 
-// size writes n bytes for people: "64 MiB".
+// size formats n bytes: "64 MiB".
 func size(n uint64) string {
 	units := []string{"bytes", "KiB", "MiB", "GiB", "TiB", "PiB"}
 	unit, f := 0, float64(n)
@@ -45,8 +45,7 @@ func tooManyItems(what string, v starlark.Value, n, most uint64) *LimitError {
 		"%s would walk a %s of %s items in one step, and at most %d are allowed", what, v.Type(), count, most)}
 }
 
-// charge refuses n bytes of new value for one step, by its own size or because
-// the process holds too much already.
+// charge refuses n new bytes in one step if that is too large or the process holds too much.
 func charge(t *starlark.Thread, what string, n uint64) error {
 	if n < 1<<16 { // the steps that make them bound these
 		return nil
@@ -101,7 +100,7 @@ func countItems(v starlark.Value, limit uint64) uint64 {
 	return n
 }
 
-// checkItems bounds a step that walks v and takes each bytes for an item.
+// checkItems bounds a step that walks v with each bytes for an item.
 func checkItems(t *starlark.Thread, what string, v starlark.Value, each uint64) error {
 	limit := uint64(maxItems)
 	if each > itemBytes {
@@ -121,8 +120,7 @@ func checkExtend(t *starlark.Thread, what string, list *starlark.List, v starlar
 	return charge(t, what, itemBytes*(uint64(list.Len())+countItems(v, maxItems)))
 }
 
-// A walker counts the parts of a value without trusting its shape: a few lines
-// can make a tuple of 2^60 parts or a list of a million levels.
+// A walker counts the parts of a value: a few lines can make 2^60 parts or a million levels.
 type walker struct {
 	left int // parts that may still be visited
 	deep int // levels that may still be entered
@@ -137,14 +135,14 @@ func checkComparable(what string, v starlark.Value) error {
 		return nil
 	}
 	w := walker{left: maxNodes}
-	if !w.shallow(v, starlark.CompareLimit) {
+	if !w.visitShallow(v, starlark.CompareLimit) {
 		return &LimitError{Limit: "size", Msg: fmt.Sprintf("%s would compare more than %d items in one step", what, maxNodes)}
 	}
 	return nil
 }
 
-// shallow visits v to the given depth, shared parts as often as they are met.
-func (w *walker) shallow(v starlark.Value, depth int) bool {
+// visitShallow visits v to the given depth, shared parts as often as they are met.
+func (w *walker) visitShallow(v starlark.Value, depth int) bool {
 	if w.left--; w.left < 0 {
 		return false
 	}
@@ -153,14 +151,13 @@ func (w *walker) shallow(v starlark.Value, depth int) bool {
 	}
 	ok := true
 	parts(v, func(p starlark.Value) bool {
-		ok = w.shallow(p, depth-1)
+		ok = w.visitShallow(p, depth-1)
 		return ok
 	})
 	return ok
 }
 
-// checkShape refuses a value that Freeze, or a reader in Go, could not walk:
-// nested too deep or with too many parts.
+// checkShape refuses a value with too many levels or parts for Freeze or a reader in Go.
 func checkShape(v starlark.Value) error {
 	w := walker{left: maxNodes, deep: maxDepth, seen: map[starlark.Value]bool{}}
 	return w.visit(v)
@@ -177,8 +174,7 @@ func checkGlobals(file string, globals starlark.StringDict) error {
 	return nil
 }
 
-// visit enters each list, dict, set and function once, as Freeze does, and each
-// tuple and struct as often as it is met, as Freeze does too.
+// visit enters lists, dicts, sets and functions once, tuples and structs each time, as Freeze does.
 func (w *walker) visit(v starlark.Value) error {
 	if w.left--; w.left < 0 {
 		return &LimitError{Limit: "size", Msg: fmt.Sprintf("has more than %d parts", maxNodes)}

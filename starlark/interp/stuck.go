@@ -4,10 +4,8 @@ package interp
 
 import "fmt"
 
-// stuckAt returns the position of the step that does not end. It looks at the
-// stack of another goroutine without a lock. That is sound enough for a message
-// before the process ends: the engine is inside a single step and changes its
-// stack only when a function begins or ends.
+// stuckAt returns the position of an endless step. It reads the stack of another goroutine without
+// a lock, which is safe enough before the process ends: a single step does not change that stack.
 func stuckAt(r *run) (at string) {
 	defer func() {
 		if recover() != nil {

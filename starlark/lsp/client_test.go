@@ -269,8 +269,8 @@ func (c *client) edit(name string, version int, changes ...contentChange) {
 	})
 }
 
-func (c *client) at(name string, p position) positionParams {
-	return positionParams{textDocument{c.uri(name)}, p}
+func (c *client) at(name string, p position) requestParams {
+	return requestParams{TextDocument: textDocument{URI: c.uri(name)}, Position: p}
 }
 
 // complete lists the labels that are offered at a position.

@@ -1,7 +1,6 @@
 package lsp
 
 import (
-	"context"
 	"slices"
 	"strings"
 	"time"
@@ -12,22 +11,22 @@ import (
 	"torchx/starlark/starlint"
 )
 
-// diagnoseAfter is how long the author must pause before a document is diagnosed.
+// diagnoseAfter is the pause in typing before a document is diagnosed.
 const diagnoseAfter = 200 * time.Millisecond
 
-// source is what diagnostics say they are from.
+// source names the server in diagnostics.
 const source = "torchx"
 
-// diagnose has a document looked through soon.
+// diagnose schedules the diagnostics of a document.
 func (s *server) diagnose(uri string) {
-	s.documents.later(uri, func() {
+	s.documents.debounce(uri, func() {
 		snap := s.snapshot(uri)
 		if snap == nil || s.ctx.Err() != nil {
 			return
 		}
-		defer s.caught(&jsonrpc2.Request{Method: "diagnose " + uri, Notif: true})
+		defer s.recoverPanic(&jsonrpc2.Request{Method: "diagnose " + uri, Notif: true})
 		found := snap.diagnostics()
-		// What is out of date is not worth telling: the next ones come soon.
+		// Outdated diagnostics are dropped: new ones are scheduled.
 		if now := s.documents.get(uri); now == nil || now.version != snap.version {
 			return
 		}
@@ -37,14 +36,14 @@ func (s *server) diagnose(uri string) {
 
 func (s *server) publish(p diagnosticsParams) {
 	if err := s.conn.Notify(s.ctx, "textDocument/publishDiagnostics", p); err != nil && s.ctx.Err() == nil {
-		s.log("%v", err)
+		s.Printf("%v", err)
 	}
 }
 
-// diagnostics lists what lint finds in a document, and what it loads or calls in vain.
+// diagnostics lists the findings of lint and analysis.
 func (s *snapshot) diagnostics() []diagnostic {
 	out := []diagnostic{}
-	if s.foreign {
+	if s.readOnly {
 		return out
 	}
 	for _, f := range starlint.Check(s.file.Name, []byte(s.file.Text)) {
@@ -52,7 +51,7 @@ func (s *snapshot) diagnostics() []diagnostic {
 	}
 	for _, p := range s.file.Problems(s) {
 		d := diagnostic{
-			Range: s.extent(p.From, p.To), Severity: severityError, Source: source, Message: p.Text,
+			Range: s.rangeOf(p.From, p.To), Severity: severityError, Source: source, Message: p.Text,
 		}
 		out = append(out, d)
 	}
@@ -61,7 +60,7 @@ func (s *snapshot) diagnostics() []diagnostic {
 
 func (s *snapshot) finding(f starlint.Finding) diagnostic {
 	d := diagnostic{
-		Range: s.extent(f.Start.Offset, f.End.Offset), Severity: severityWarning, Code: f.Rule, Source: source, Message: f.Message,
+		Range: s.rangeOf(f.Start.Offset, f.End.Offset), Severity: severityWarning, Code: f.Rule, Source: source, Message: f.Message,
 	}
 	if f.Severity == starlint.Error {
 		d.Severity = severityError
@@ -72,23 +71,11 @@ func (s *snapshot) finding(f starlint.Finding) diagnostic {
 	return d
 }
 
-// codeActions answers which fixes there are for a part of a document.
-func (s *server) codeActions(r *jsonrpc2.Request) (answerFunc, error) {
-	params, err := decode[codeActionParams](r.Params)
-	if err != nil {
-		return nil, err
-	}
-	snap := s.snapshot(params.TextDocument.URI)
-	if snap == nil {
-		return nil, failure(jsonrpc2.CodeInvalidParams, "%s is not open", params.TextDocument.URI)
-	}
-	return func(context.Context) (any, error) { return snap.fixes(params.Range), nil }, nil
-}
-
+// fixes returns the fixes for a part of the document.
 func (s *snapshot) fixes(at textRange) []codeAction {
 	out := []codeAction{}
 	from, to := s.enc.offset(&s.file.Lines, at.Start), s.enc.offset(&s.file.Lines, at.End)
-	if s.foreign {
+	if s.readOnly {
 		return out
 	}
 	for _, f := range starlint.Check(s.file.Name, []byte(s.file.Text)) {
@@ -97,14 +84,14 @@ func (s *snapshot) fixes(at textRange) []codeAction {
 		}
 		edits := make([]textEdit, len(f.Fix.Edits))
 		for i, e := range f.Fix.Edits {
-			edits[i] = textEdit{s.extent(e.Start.Offset, e.End.Offset), e.Text}
+			edits[i] = textEdit{s.rangeOf(e.Start.Offset, e.End.Offset), e.Text}
 		}
 		out = append(out, codeAction{f.Fix.Title, "quickfix", []diagnostic{s.finding(f)}, workspaceEdit{map[string][]textEdit{s.uri: edits}}})
 	}
 	return out
 }
 
-// formatting answers how the document is to be changed so that it is in its one form.
+// formatting returns the edits that format the document.
 func (s *snapshot) formatting() ([]textEdit, error) {
 	out, err := starfmt.Format(s.file.Name, []byte(s.file.Text))
 	if err != nil {
@@ -113,8 +100,8 @@ func (s *snapshot) formatting() ([]textEdit, error) {
 	return s.lineEdits(string(out)), nil
 }
 
-// lineEdits turns the document into another text by replacing the lines between the
-// first and the last that differ, so that the cursor elsewhere stays where it is.
+// lineEdits replaces the lines between the first and last that differ, so that the cursor stays in
+// place elsewhere.
 func (s *snapshot) lineEdits(text string) []textEdit {
 	old, now := strings.SplitAfter(s.file.Text, "\n"), strings.SplitAfter(text, "\n")
 	if slices.Equal(old, now) {
@@ -130,7 +117,7 @@ func (s *snapshot) lineEdits(text string) []textEdit {
 	}
 	from := lengthOf(old[:front])
 	to := len(s.file.Text) - lengthOf(old[len(old)-back:])
-	return []textEdit{{s.extent(from, to), strings.Join(now[front:len(now)-back], "")}}
+	return []textEdit{{s.rangeOf(from, to), strings.Join(now[front:len(now)-back], "")}}
 }
 
 func lengthOf(lines []string) int {

@@ -1,6 +1,7 @@
 package lsp
 
 import (
+	"maps"
 	"slices"
 	"strings"
 	"sync"
@@ -11,27 +12,25 @@ import (
 	"torchx/starlark/analysis"
 )
 
-// document is a file that the client has open, as it is there. It does not change:
-// a new text is a new document.
+// document is an open file as the client has it. It is immutable: a new text is a new document.
 type document struct {
 	uri     string
 	version int
 	file    *analysis.File
-	// foreign: it is of a library or built in, so nothing in it is the author's to change.
-	foreign bool
+	// readOnly: it belongs to a library or is built in.
+	readOnly bool
 }
 
-// documents are those that are open.
+// documents are the open documents.
 type documents struct {
-	files *files
 	mu    sync.Mutex
 	byURI map[string]*document
-	// due holds when a document is to be diagnosed.
-	due map[string]*time.Timer
+	// timers start the diagnostics of documents.
+	timers map[string]*time.Timer
 }
 
-func newDocuments(f *files) *documents {
-	return &documents{files: f, byURI: map[string]*document{}, due: map[string]*time.Timer{}}
+func newDocuments() *documents {
+	return &documents{byURI: map[string]*document{}, timers: map[string]*time.Timer{}}
 }
 
 func (d *documents) get(uri string) *document {
@@ -40,16 +39,11 @@ func (d *documents) get(uri string) *document {
 	return d.byURI[uri]
 }
 
-// all lists the open documents by their URI.
+// all lists the open documents by URI.
 func (d *documents) all() []*document {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	var out []*document
-	for _, doc := range d.byURI {
-		out = append(out, doc)
-	}
-	slices.SortFunc(out, func(a, b *document) int { return strings.Compare(a.uri, b.uri) })
-	return out
+	return slices.SortedFunc(maps.Values(d.byURI), func(a, b *document) int { return strings.Compare(a.uri, b.uri) })
 }
 
 func (d *documents) each(do func(uri string)) {
@@ -68,20 +62,20 @@ func (d *documents) remove(uri string) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	delete(d.byURI, uri)
-	if t := d.due[uri]; t != nil {
+	if t := d.timers[uri]; t != nil {
 		t.Stop()
-		delete(d.due, uri)
+		delete(d.timers, uri)
 	}
 }
 
-// later calls do once nobody has called later for the same document for a while.
-func (d *documents) later(uri string, do func()) {
+// debounce calls do after a pause without another call for the document.
+func (d *documents) debounce(uri string, do func()) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	if t := d.due[uri]; t != nil {
+	if t := d.timers[uri]; t != nil {
 		t.Stop()
 	}
-	d.due[uri] = time.AfterFunc(diagnoseAfter, do)
+	d.timers[uri] = time.AfterFunc(diagnoseAfter, do)
 }
 
 func (s *server) didOpen(r *jsonrpc2.Request) error {
@@ -90,7 +84,7 @@ func (s *server) didOpen(r *jsonrpc2.Request) error {
 		return err
 	}
 	doc := params.TextDocument
-	s.update(doc.URI, doc.Version, valid(doc.Text), nil)
+	s.update(doc.URI, doc.Version, validUTF8(doc.Text), nil)
 	return nil
 }
 
@@ -112,7 +106,7 @@ func (s *server) didChange(r *jsonrpc2.Request) error {
 }
 
 func (s *server) didClose(r *jsonrpc2.Request) error {
-	params, err := decode[documentParams](r.Params)
+	params, err := decode[requestParams](r.Params)
 	if err != nil {
 		return err
 	}
@@ -122,25 +116,24 @@ func (s *server) didClose(r *jsonrpc2.Request) error {
 	return nil
 }
 
-// update makes a text that of a document and has it diagnosed; the other documents,
-// too, if what they can load from it has changed.
+// update sets the text of a document and diagnoses it, and the others if its exports have changed.
 func (s *server) update(uri string, version int, text string, before *analysis.File) {
-	source, foreign := s.files.sourceOf(uri, s.root)
+	source, readOnly := s.files.sourceOf(uri, s.root)
 	name := uri
 	if source != nil {
 		name = source.Display()
 	}
 	file := analysis.New(name, source, text, before)
-	s.documents.put(&document{uri: uri, version: version, file: file, foreign: foreign})
-	if before == nil || offered(before) != offered(file) {
+	s.documents.put(&document{uri: uri, version: version, file: file, readOnly: readOnly})
+	if before == nil || exportsText(before) != exportsText(file) {
 		s.documents.each(s.diagnose)
 		return
 	}
 	s.diagnose(uri)
 }
 
-// offered is what other files see of one.
-func offered(f *analysis.File) string {
+// exportsText describes what other files can load from one.
+func exportsText(f *analysis.File) string {
 	var b strings.Builder
 	for _, sym := range f.Globals() {
 		b.WriteString(sym.Label + sym.Signature + "\n")

@@ -1,10 +1,14 @@
 package lsp
 
 import (
+	"crypto/sha256"
+	"encoding/hex"
 	"errors"
 	"fmt"
+	"net/url"
 	"os"
 	"path/filepath"
+	"runtime"
 	"strings"
 	"sync"
 	"time"
@@ -13,25 +17,24 @@ import (
 	"torchx/starlark/interp"
 )
 
-// freshFor is how long libraries and roots are remembered before they are looked for
-// again; maxFiles bounds the files that are kept analysed.
+// freshFor is how long libraries and roots are cached; maxFiles bounds the analysed files.
 const (
 	freshFor = 2 * time.Second
 	maxFiles = 1000
 )
 
-// files are those on disk, of libraries and built in, analysed when they are asked for.
+// files analyses the files on disk, of libraries and built in, on demand.
 type files struct {
 	config Config
 
-	mu     sync.Mutex
-	interp *interp.Interp // nil: make a new one
-	made   time.Time
-	cache  map[string]cached // by the source's key
-	shown  map[string]string // label of a file by the path that it was extracted to
+	mu        sync.Mutex
+	interp    *interp.Interp // nil: make a new one
+	createdAt time.Time
+	cache     map[string]cached // by the source's key
+	extracted map[string]string // label of a file by the path that it was extracted to
 }
 
-// cached is an analysed file and what it looked like on disk.
+// cached is an analysed file with its size and time on disk.
 type cached struct {
 	modified time.Time
 	size     int64
@@ -39,30 +42,30 @@ type cached struct {
 }
 
 func newFiles(c Config) *files {
-	return &files{config: c, cache: map[string]cached{}, shown: map[string]string{}}
+	return &files{config: c, cache: map[string]cached{}, extracted: map[string]string{}}
 }
 
-// forget has everything looked for again.
+// forget clears the cache of libraries and roots.
 func (f *files) forget() {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	f.interp = nil
 }
 
-// locator finds files; it never evaluates one.
+// locator returns an interpreter that only finds files.
 func (f *files) locator() *interp.Interp {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	if f.interp == nil || time.Since(f.made) > freshFor {
-		f.made = time.Now()
+	if f.interp == nil || time.Since(f.createdAt) > freshFor {
+		f.createdAt = time.Now()
 		f.interp = interp.New(interp.Config{Dir: f.config.Dir, Builtins: f.config.Builtins, Library: f.config.Library})
 	}
 	return f.interp
 }
 
-// sourceOf returns the file that a URI names, nil if it is not on disk; foreign says
-// that it shows a file of a library or a built-in one.
-func (f *files) sourceOf(uri, root string) (source *interp.Source, foreign bool) {
+// sourceOf returns the file of a URI, nil if it is not on disk; foreign: it shows a library or
+// built-in file.
+func (f *files) sourceOf(uri, root string) (source *interp.Source, readOnly bool) {
 	path, ok := pathOf(uri)
 	if !ok {
 		return nil, false
@@ -71,7 +74,7 @@ func (f *files) sourceOf(uri, root string) (source *interp.Source, foreign bool)
 		if root == "" {
 			root = f.config.Dir
 		}
-		source, err := f.locator().Labelled(root, label)
+		source, err := f.locator().SourceIn(root, label)
 		return source, err == nil
 	}
 	source, err := f.locator().SourceOf(path)
@@ -81,7 +84,7 @@ func (f *files) sourceOf(uri, root string) (source *interp.Source, foreign bool)
 	return source, false
 }
 
-// read analyses a file as it is on disk.
+// read analyses a file on disk.
 func (f *files) read(source *interp.Source) (*analysis.File, error) {
 	info, err := source.Stat()
 	if err == nil {
@@ -108,7 +111,7 @@ func (f *files) read(source *interp.Source) (*analysis.File, error) {
 	return file, nil
 }
 
-// path is where a file is on disk; one that is not is written there.
+// path returns the path of a file, which it extracts if necessary.
 func (f *files) path(file *analysis.File) (string, error) {
 	if p := f.diskPath(file.Source); p != "" {
 		return p, nil
@@ -119,7 +122,7 @@ func (f *files) path(file *analysis.File) (string, error) {
 	return f.extract(file.Source.Label(), file.Text)
 }
 
-// diskPath is where a file can be edited, "" if it cannot.
+// diskPath is where a file can be edited, or "".
 func (f *files) diskPath(source *interp.Source) string {
 	name := interp.LibraryOf(source.Label())
 	if name == "" || f.config.Folder == nil {
@@ -133,12 +136,12 @@ func (f *files) diskPath(source *interp.Source) string {
 	return filepath.Join(folder, filepath.FromSlash(file))
 }
 
-// extract writes a file that is not on disk to a folder named after its content, so
-// that it is never out of date, and returns its path.
+// extract writes a file that is not on disk below a folder named after its content, and returns its
+// path.
 func (f *files) extract(label, text string) (string, error) {
 	path := filepath.Join(f.config.Extracted, hashOf(text), filepath.FromSlash(strings.Replace(strings.TrimPrefix(label, "@"), "//", "/", 1)))
 	f.mu.Lock()
-	f.shown[path] = label
+	f.extracted[path] = label
 	f.mu.Unlock()
 	if data, err := os.ReadFile(path); err == nil && string(data) == text {
 		return path, nil
@@ -149,18 +152,62 @@ func (f *files) extract(label, text string) (string, error) {
 	return path, writeWhole(path, text)
 }
 
-// labelOf is the label of the file that a path shows, "" if it is an ordinary one.
+// labelOf is the label of the file extracted to a path, or "".
 func (f *files) labelOf(path string) string {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	if label := f.shown[path]; label != "" || f.config.Extracted == "" {
+	if label := f.extracted[path]; label != "" || f.config.Extracted == "" {
 		return label
 	}
-	// One that an earlier server wrote: HASH/LIBRARY/FILE.
+	// An earlier server may have extracted it: HASH/LIBRARY/FILE.
 	rest, ok := strings.CutPrefix(path, f.config.Extracted+string(filepath.Separator))
 	parts := strings.SplitN(filepath.ToSlash(rest), "/", 3)
 	if !ok || len(parts) < 3 {
 		return ""
 	}
 	return "@" + parts[1] + "//" + parts[2]
+}
+
+// pathOf returns the absolute path that a file: URI names; false for others.
+func pathOf(uri string) (string, bool) {
+	u, err := url.Parse(uri)
+	if err != nil || u.Scheme != "file" || u.Path == "" {
+		return "", false
+	}
+	path := u.Path
+	if runtime.GOOS == "windows" {
+		path = strings.TrimPrefix(path, "/") // /C:/dir
+	}
+	return filepath.Clean(filepath.FromSlash(path)), true
+}
+
+// uriOf returns the file: URI of an absolute path.
+func uriOf(path string) string {
+	path = filepath.ToSlash(path)
+	if !strings.HasPrefix(path, "/") {
+		path = "/" + path
+	}
+	return (&url.URL{Scheme: "file", Path: path}).String()
+}
+
+func hashOf(text string) string {
+	sum := sha256.Sum256([]byte(text))
+	return hex.EncodeToString(sum[:6])
+}
+
+// writeWhole writes a read-only file under another name first, so that it is never seen incomplete.
+func writeWhole(path, text string) error {
+	tmp, err := os.CreateTemp(filepath.Dir(path), ".new-*")
+	if err != nil {
+		return err
+	}
+	_, err = tmp.WriteString(text)
+	err = errors.Join(err, tmp.Chmod(0o400), tmp.Close())
+	if err == nil {
+		err = os.Rename(tmp.Name(), path)
+	}
+	if err != nil {
+		os.Remove(tmp.Name())
+	}
+	return err
 }

@@ -2,10 +2,12 @@
 // Protocol, version 3.17, on one connection.
 // https://microsoft.github.io/language-server-protocol/specifications/lsp/3.17/specification/
 //
-// Nothing of the user's is evaluated, so a file that would loop for ever is no danger.
-// Messages are taken in one by one, in their order: what changes a document is done
-// at once, what asks is answered beside it from the documents as they were then.
-// An unsaved document counts instead of its file, for whoever loads it, too.
+//	Serve → server (messages in order) → documents (open) ─► snapshot ─► answer
+//	                                     files (on disk)  ─┘
+//
+// It evaluates nothing, so an endless loop in a file is harmless. Changes of documents are
+// applied in order; requests are answered in parallel from a snapshot of the documents.
+// An unsaved document takes precedence over its file, also for files that load it.
 package lsp
 
 import (
@@ -13,7 +15,7 @@ import (
 	"errors"
 	"io"
 	"io/fs"
-	"log"
+	"slices"
 	"time"
 
 	"github.com/sourcegraph/jsonrpc2"
@@ -25,39 +27,36 @@ type Config struct {
 	Dir string
 	// Builtins holds the files of @torchx//.
 	Builtins fs.FS
-	// Library and Libraries are those of a workspace; see interp.Config. nil: there are none.
+	// Library and Libraries are those of a workspace (see interp.Config); nil: there are none.
 	Library   func(root, name string) (fs.FS, error)
 	Libraries func(root string) []string
-	// Resources are the names of resources that the project with a root adds; nil: none.
+	// Resources are the named resources of the project with a root; nil: none.
 	Resources func(root string) []string
-	// Folder is where the files of a library are that can be edited; nil, or false: they
-	// cannot.
+	// Folder returns where the files of a library can be edited; nil or false: they cannot.
 	Folder func(root, name string) (string, bool)
-	// Extracted is the folder into which files that are not on disk (of @torchx// and
-	// of libraries) are written when an editor is to open them; "": they are not shown.
+	// Extracted is where files of @torchx// and libraries are written for an editor; "": they are
+	// not shown.
 	Extracted string
-	// Version is the program's.
+	// Version is the program's version.
 	Version string
-	// Alive reports whether a process is there; the server ends when its client's is
-	// not any more. nil: only the end of the connection counts.
+	// Alive reports whether a process exists; the server ends with its client. nil: only the
+	// connection counts.
 	Alive func(pid int) bool
-	// Log is told what goes wrong, a line at a time.
+	// Log receives errors, a line at a time.
 	Log func(line string)
 }
 
-// ErrNoShutdown says that the client went away without an orderly end.
+// ErrNoShutdown says that the client disconnected without a shutdown.
 var ErrNoShutdown = errors.New("the client went away without a shutdown")
 
-// Serve talks to the client on the other side of in and out until it says exit, goes
-// away, or ctx ends. Nothing else is written to out. The error is ErrNoShutdown unless
-// the client asked for the end.
+// Serve talks to a client until it says exit, disconnects, or ctx ends. The error is ErrNoShutdown
+// unless the client sent shutdown.
 func Serve(ctx context.Context, in io.Reader, out io.Writer, c Config) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	s := newServer(ctx, c)
-	stream := reported{jsonrpc2.NewBufferedStream(pipes{in, out}, jsonrpc2.VSCodeObjectCodec{}), c.Log}
-	lines := log.New(logWriter{c.Log}, "", 0)
-	s.conn = jsonrpc2.NewConn(ctx, stream, s, jsonrpc2.SetLogger(lines))
+	stream := loggedStream{jsonrpc2.NewBufferedStream(pipes{in, out}, jsonrpc2.VSCodeObjectCodec{}), c.Log}
+	s.conn = jsonrpc2.NewConn(ctx, stream, s, jsonrpc2.SetLogger(s))
 	close(s.ready)
 	select {
 	case <-s.conn.DisconnectNotify():
@@ -70,15 +69,14 @@ func Serve(ctx context.Context, in io.Reader, out io.Writer, c Config) error {
 	return nil
 }
 
-// reported tells of what is no message before the connection ends because of it: the
-// connection itself does so after it has told that it ended.
-type reported struct {
+// loggedStream logs malformed messages before the connection ends: the connection logs them too late.
+type loggedStream struct {
 	jsonrpc2.ObjectStream
 	log func(string)
 }
 
-// ReadObject returns io.EOF for every error, which nobody tells of again.
-func (r reported) ReadObject(v any) error {
+// ReadObject returns io.EOF for every error, which the connection does not log.
+func (r loggedStream) ReadObject(v any) error {
 	err := r.ObjectStream.ReadObject(v)
 	if err == nil {
 		return nil
@@ -89,30 +87,20 @@ func (r reported) ReadObject(v any) error {
 	return io.EOF
 }
 
-// pipes are the two directions of a connection. They belong to the caller.
+// pipes are the two directions of a connection, which the caller owns.
 type pipes struct {
 	io.Reader
 	io.Writer
 }
 
-// Close leaves both open.
+// Close does nothing.
 func (pipes) Close() error { return nil }
 
-// logWriter passes lines on to a function.
-type logWriter struct{ log func(string) }
-
-func (w logWriter) Write(p []byte) (int, error) {
-	if w.log != nil {
-		w.log(string(p))
-	}
-	return len(p), nil
-}
-
-// aliveEvery is how often the client's process is looked for.
+// aliveEvery is the interval of looking for the client's process.
 const aliveEvery = 2 * time.Second
 
-// watchClient ends the server when the client's process is gone, which a pipe that
-// somebody else holds open would not tell.
+// watchClient ends the server with the client's process, even if another process holds the pipe
+// open.
 func (s *server) watchClient(pid int) {
 	if pid <= 0 || s.config.Alive == nil {
 		return
@@ -130,4 +118,67 @@ func (s *server) watchClient(pid int) {
 			}
 		}
 	}
+}
+
+// initialize stores the client's capabilities and returns the server's.
+func (s *server) initialize(r *jsonrpc2.Request) (any, error) {
+	params, err := decode[initializeParams](r.Params)
+	if err != nil {
+		return nil, err
+	}
+	s.client = params.Capabilities
+	s.utf8 = slices.Contains(s.client.General.PositionEncodings, "utf-8")
+	root := params.RootURI
+	if len(params.WorkspaceFolders) > 0 {
+		root = params.WorkspaceFolders[0].URI
+	}
+	s.root, _ = pathOf(root)
+	s.state.Store(stateRunning)
+	go s.watchClient(params.ProcessID)
+	encoding := "utf-16"
+	if s.utf8 {
+		encoding = "utf-8"
+	}
+	return map[string]any{
+		"serverInfo": map[string]string{"name": "torchx", "version": s.config.Version},
+		"capabilities": map[string]any{
+			"positionEncoding": encoding,
+			"textDocumentSync": map[string]any{"openClose": true, "change": 2, "save": true}, // 2: incremental
+			"completionProvider": map[string]any{
+				"triggerCharacters": []string{".", `"`, "/", "@"},
+			},
+			"hoverProvider":              true,
+			"signatureHelpProvider":      map[string]any{"triggerCharacters": []string{"(", ","}},
+			"definitionProvider":         true,
+			"documentSymbolProvider":     true,
+			"documentFormattingProvider": true,
+			"codeActionProvider":         map[string]any{"codeActionKinds": []string{"quickfix"}},
+		},
+	}, nil
+}
+
+// watchFiles asks the client to report changes of Starlark files.
+func (s *server) watchFiles() {
+	if !s.client.Workspace.DidChangeWatchedFiles.DynamicRegistration {
+		return
+	}
+	registration := map[string]any{"registrations": []any{map[string]any{
+		"id": "star-files", "method": "workspace/didChangeWatchedFiles",
+		"registerOptions": map[string]any{"watchers": []any{map[string]any{"globPattern": "**/*.star"}}},
+	}}}
+	// Another goroutine waits, since this one reads the answer.
+	go func() {
+		if err := s.conn.Call(s.ctx, "client/registerCapability", registration, nil); err != nil && s.ctx.Err() == nil {
+			s.Printf("the client does not watch files: %v", err)
+		}
+	}()
+}
+
+// markup converts Markdown to the form that the client shows.
+func (s *server) markup(text string) markupContent {
+	formats := s.client.TextDocument.Hover.ContentFormat
+	if len(formats) > 0 && !slices.Contains(formats, "markdown") {
+		return markupContent{"plaintext", text}
+	}
+	return markupContent{"markdown", text}
 }

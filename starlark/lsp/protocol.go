@@ -2,7 +2,8 @@ package lsp
 
 import "encoding/json"
 
-// The types are the parts of the protocol's that are used here, with its names.
+// The types are the parts of the protocol that the server uses, with its names. They
+// are ours since a module with all of the protocol is more to keep than these.
 
 type position struct {
 	Line      int `json:"line"`      // from 0
@@ -53,35 +54,30 @@ type clientCapabilities struct {
 }
 
 type textDocument struct {
-	URI string `json:"uri"`
+	URI     string `json:"uri"`
+	Version int    `json:"version"`
 }
 
-type positionParams struct {
+// requestParams are the parameters of all requests about a document.
+type requestParams struct {
 	TextDocument textDocument `json:"textDocument"`
 	Position     position     `json:"position"`
-}
-
-type documentParams struct {
-	TextDocument textDocument `json:"textDocument"`
+	Range        textRange    `json:"range"`
 }
 
 type openParams struct {
 	TextDocument struct {
-		URI     string `json:"uri"`
-		Version int    `json:"version"`
-		Text    string `json:"text"`
+		textDocument
+		Text string `json:"text"`
 	} `json:"textDocument"`
 }
 
 type changeParams struct {
-	TextDocument struct {
-		URI     string `json:"uri"`
-		Version int    `json:"version"`
-	} `json:"textDocument"`
+	TextDocument   textDocument    `json:"textDocument"`
 	ContentChanges []contentChange `json:"contentChanges"`
 }
 
-// contentChange replaces a part of a document, all of it without a range.
+// contentChange replaces a part of a document, without a range all of it.
 type contentChange struct {
 	Range *textRange `json:"range"`
 	Text  string     `json:"text"`
@@ -156,16 +152,11 @@ type documentSymbol struct {
 	SelectionRange textRange `json:"selectionRange"`
 }
 
-// symbolInformation is the older form of documentSymbol.
+// symbolInformation is the old form of documentSymbol.
 type symbolInformation struct {
 	Name     string   `json:"name"`
 	Kind     int      `json:"kind"`
 	Location location `json:"location"`
-}
-
-type codeActionParams struct {
-	TextDocument textDocument `json:"textDocument"`
-	Range        textRange    `json:"range"`
 }
 
 type codeAction struct {

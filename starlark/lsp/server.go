@@ -13,7 +13,6 @@ import (
 	"github.com/sourcegraph/jsonrpc2"
 )
 
-// state is how far the connection is.
 type state = int32
 
 // The states of a connection, in their order.
@@ -33,39 +32,45 @@ type server struct {
 	ending sync.Once
 	state  atomic.Int32
 
-	client clientCapabilities // set by initialize, before anything reads it
-	root   string             // the folder that the client has opened, "" for none
-	utf8   bool               // positions are in bytes
-
 	documents *documents
 	files     *files
-	busy      chan struct{} // one element for each answer that is being made
+	clientState
+	answering
+}
 
-	answers sync.WaitGroup // those that are being made
+// clientState is set by initialize, before anything reads it.
+type clientState struct {
+	client clientCapabilities
+	root   string // the folder that the client has opened, "" for none
+	utf8   bool   // positions are in bytes
+}
 
-	mu      sync.Mutex
+// answering is the state of the requests that are being answered.
+type answering struct {
+	busy    chan struct{} // one element for each running answer
+	answers sync.WaitGroup
+	mu      sync.Mutex // guards pending
 	pending map[jsonrpc2.ID]context.CancelFunc
 }
 
 func newServer(ctx context.Context, c Config) *server {
 	s := &server{
 		ctx: ctx, config: c, ready: make(chan struct{}), exit: make(chan struct{}),
-		busy: make(chan struct{}, runtime.NumCPU()), pending: map[jsonrpc2.ID]context.CancelFunc{},
+		answering: answering{busy: make(chan struct{}, runtime.NumCPU()), pending: map[jsonrpc2.ID]context.CancelFunc{}},
 	}
 	s.files = newFiles(c)
-	s.documents = newDocuments(s.files)
+	s.documents = newDocuments()
 	return s
 }
 
 // end makes Serve return.
 func (s *server) end() { s.ending.Do(func() { close(s.exit) }) }
 
-// failure makes an error for the client.
+// failure is an error for the client.
 func failure(code int64, format string, args ...any) error {
 	return &jsonrpc2.Error{Code: code, Message: fmt.Sprintf(format, args...)}
 }
 
-// decode reads parameters.
 func decode[T any](raw *json.RawMessage) (T, error) {
 	var v T
 	if raw == nil {
@@ -77,14 +82,14 @@ func decode[T any](raw *json.RawMessage) (T, error) {
 	return v, nil
 }
 
-// Handle implements jsonrpc2.Handler: it is called with each message, one after the
-// other, and returns before an answer is made.
+// Handle implements jsonrpc2.Handler: it handles messages in order and returns before requests are
+// answered.
 func (s *server) Handle(_ context.Context, _ *jsonrpc2.Conn, r *jsonrpc2.Request) {
 	<-s.ready
-	defer s.caught(r)
+	defer s.recoverPanic(r)
 	if r.Notif {
 		if err := s.notification(r); err != nil {
-			s.log("%s: %v", r.Method, err)
+			s.Printf("%s: %v", r.Method, err)
 		}
 		return
 	}
@@ -100,8 +105,8 @@ func (s *server) Handle(_ context.Context, _ *jsonrpc2.Conn, r *jsonrpc2.Request
 	s.inBackground(r, answer)
 }
 
-// lifecycle answers what belongs to the beginning and the end of the connection; no
-// answer means that the request is about something else, and allowed now.
+// lifecycle answers initialize and shutdown, and refuses requests out of order. It returns nil, nil
+// for other requests.
 func (s *server) lifecycle(r *jsonrpc2.Request) (any, error) {
 	switch now := s.state.Load(); {
 	case r.Method == "initialize" && now == stateNew:
@@ -118,7 +123,7 @@ func (s *server) lifecycle(r *jsonrpc2.Request) (any, error) {
 	return nil, nil
 }
 
-// notification does at once what a message says that wants no answer.
+// notification handles a message that needs no answer.
 func (s *server) notification(r *jsonrpc2.Request) error {
 	if r.Method == "exit" {
 		s.end()
@@ -145,31 +150,45 @@ func (s *server) notification(r *jsonrpc2.Request) error {
 	return nil
 }
 
-// answerFunc makes the answer to one request from what was known when it came.
-type answerFunc = func(ctx context.Context) (any, error)
+// answerFunc answers one request.
+type answerFunc = func() (any, error)
 
-// request finds out how a request is answered.
-func (s *server) request(r *jsonrpc2.Request) (answerFunc, error) {
-	switch r.Method {
-	case "textDocument/completion":
-		return atPosition(s, r, (*snapshot).completion)
-	case "textDocument/hover":
-		return atPosition(s, r, (*snapshot).hover)
-	case "textDocument/signatureHelp":
-		return atPosition(s, r, (*snapshot).signature)
-	case "textDocument/definition":
-		return atPosition(s, r, (*snapshot).definition)
-	case "textDocument/documentSymbol":
-		return ofDocument(s, r, (*snapshot).symbols)
-	case "textDocument/formatting":
-		return ofDocument(s, r, (*snapshot).formatting)
-	case "textDocument/codeAction":
-		return s.codeActions(r)
-	}
-	return nil, failure(jsonrpc2.CodeMethodNotFound, "there is no %s here", r.Method)
+// requests are the answers to requests about a document, by method.
+var requests = map[string]func(*snapshot, requestParams) (any, error){
+	"textDocument/completion":     atPosition((*snapshot).completion),
+	"textDocument/hover":          atPosition((*snapshot).hover),
+	"textDocument/signatureHelp":  atPosition((*snapshot).signature),
+	"textDocument/definition":     atPosition((*snapshot).definition),
+	"textDocument/documentSymbol": func(s *snapshot, _ requestParams) (any, error) { return s.symbols(), nil },
+	"textDocument/formatting":     func(s *snapshot, _ requestParams) (any, error) { return s.formatting() },
+	"textDocument/codeAction":     func(s *snapshot, p requestParams) (any, error) { return s.fixes(p.Range), nil },
 }
 
-// inBackground makes an answer and sends it, unless the client cancels the request.
+// atPosition adapts an answer that needs an offset only.
+func atPosition[T any](answer func(*snapshot, int) (T, error)) func(*snapshot, requestParams) (any, error) {
+	return func(s *snapshot, p requestParams) (any, error) {
+		return answer(s, s.enc.offset(&s.file.Lines, p.Position))
+	}
+}
+
+// request prepares the answer to a request, from the documents as they are now.
+func (s *server) request(r *jsonrpc2.Request) (answerFunc, error) {
+	answer := requests[r.Method]
+	if answer == nil {
+		return nil, failure(jsonrpc2.CodeMethodNotFound, "there is no %s here", r.Method)
+	}
+	params, err := decode[requestParams](r.Params)
+	if err != nil {
+		return nil, err
+	}
+	snap := s.snapshot(params.TextDocument.URI)
+	if snap == nil {
+		return nil, failure(jsonrpc2.CodeInvalidParams, "%s is not open", params.TextDocument.URI)
+	}
+	return func() (any, error) { return answer(snap, params) }, nil
+}
+
+// inBackground answers a request unless the client cancels it.
 func (s *server) inBackground(r *jsonrpc2.Request, answer answerFunc) {
 	ctx, cancel := context.WithCancel(s.ctx)
 	s.mu.Lock()
@@ -182,7 +201,7 @@ func (s *server) inBackground(r *jsonrpc2.Request, answer answerFunc) {
 			s.mu.Unlock()
 			cancel()
 		}()
-		defer s.caught(r)
+		defer s.recoverPanic(r)
 		select {
 		case s.busy <- struct{}{}:
 			defer func() { <-s.busy }()
@@ -191,7 +210,7 @@ func (s *server) inBackground(r *jsonrpc2.Request, answer answerFunc) {
 		var result any
 		err := ctx.Err()
 		if err == nil {
-			result, err = answer(ctx)
+			result, err = answer()
 		}
 		if ctx.Err() != nil {
 			err = failure(codeCancelled, "%s was cancelled", r.Method)
@@ -200,7 +219,7 @@ func (s *server) inBackground(r *jsonrpc2.Request, answer answerFunc) {
 	})
 }
 
-// cancel stops a request that is not answered yet.
+// cancel cancels a pending request.
 func (s *server) cancel(r *jsonrpc2.Request) error {
 	params, err := decode[cancelParams](r.Params)
 	if err != nil {
@@ -229,23 +248,24 @@ func (s *server) reply(id jsonrpc2.ID, result any, err error) {
 		err = s.conn.ReplyWithError(s.ctx, id, known)
 	}
 	if err != nil && !errors.Is(err, jsonrpc2.ErrClosed) {
-		s.log("%v", err)
+		s.Printf("%v", err)
 	}
 }
 
-// caught keeps a defect in one answer from ending the server.
-func (s *server) caught(r *jsonrpc2.Request) {
+// recoverPanic keeps the server alive after a panic.
+func (s *server) recoverPanic(r *jsonrpc2.Request) {
 	reason := recover()
 	if reason == nil {
 		return
 	}
-	s.log("internal error in %s: %v\n%s", r.Method, reason, debug.Stack())
+	s.Printf("internal error in %s: %v\n%s", r.Method, reason, debug.Stack())
 	if !r.Notif {
 		s.reply(r.ID, nil, failure(jsonrpc2.CodeInternalError, "internal error: %v", reason))
 	}
 }
 
-func (s *server) log(format string, args ...any) {
+// Printf implements jsonrpc2.Logger.
+func (s *server) Printf(format string, args ...any) {
 	if s.config.Log != nil {
 		s.config.Log(fmt.Sprintf(format, args...))
 	}

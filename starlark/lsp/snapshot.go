@@ -1,15 +1,14 @@
 package lsp
 
 import (
-	"context"
 	"errors"
-
-	"github.com/sourcegraph/jsonrpc2"
+	"unicode/utf8"
 
 	"torchx/starlark/analysis"
+	"torchx/starlark/interp"
 )
 
-// snapshot is a document, and all that are open beside it, at one moment.
+// snapshot is a document with all other open documents, at one moment.
 type snapshot struct {
 	*server
 	*document
@@ -19,7 +18,7 @@ type snapshot struct {
 
 var _ analysis.Loader = (*snapshot)(nil)
 
-// snapshot takes one of a document; nil if that is not open.
+// snapshot returns the snapshot of a document, nil if it is not open.
 func (s *server) snapshot(uri string) *snapshot {
 	doc := s.documents.get(uri)
 	if doc == nil {
@@ -39,7 +38,7 @@ func (s *server) snapshot(uri string) *snapshot {
 
 var errUnsaved = errors.New("a file that is not on disk cannot load others: save it first")
 
-// Load implements analysis.Loader: an open document counts before its file.
+// Load implements analysis.Loader. An open document takes precedence over its file.
 func (s *snapshot) Load(from *analysis.File, label string) (*analysis.File, error) {
 	if from.Source == nil {
 		return nil, errUnsaved
@@ -53,13 +52,13 @@ func (s *snapshot) Load(from *analysis.File, label string) (*analysis.File, erro
 	}
 	file, err := s.files.read(source)
 	if open := s.open[s.files.diskPath(source)]; err == nil && open != nil {
-		// It is edited as a file of another workspace, but loads as one of this library.
+		// The file is open in another workspace, but loads as one of this library.
 		return analysis.New(file.Name, source, open.Text, nil), nil
 	}
 	return file, err
 }
 
-// Entries implements analysis.Loader. What cannot be read has no entries.
+// Entries implements analysis.Loader. Unreadable folders have no entries.
 func (s *snapshot) Entries(from *analysis.File, folder string) []string {
 	if from.Source == nil {
 		return nil
@@ -95,35 +94,71 @@ func (s *snapshot) Resources(from *analysis.File) []string {
 	return s.config.Resources(root)
 }
 
-// atPosition answers a request about a place of a document.
-func atPosition[T any](s *server, r *jsonrpc2.Request, answer func(*snapshot, int) (T, error)) (answerFunc, error) {
-	params, err := decode[positionParams](r.Params)
-	if err != nil {
-		return nil, err
-	}
-	snap := s.snapshot(params.TextDocument.URI)
-	if snap == nil {
-		return nil, failure(jsonrpc2.CodeInvalidParams, "%s is not open", params.TextDocument.URI)
-	}
-	return func(context.Context) (any, error) {
-		return answer(snap, snap.enc.offset(&snap.file.Lines, params.Position))
-	}, nil
-}
-
-// ofDocument answers a request about a whole document.
-func ofDocument[T any](s *server, r *jsonrpc2.Request, answer func(*snapshot) (T, error)) (answerFunc, error) {
-	params, err := decode[documentParams](r.Params)
-	if err != nil {
-		return nil, err
-	}
-	snap := s.snapshot(params.TextDocument.URI)
-	if snap == nil {
-		return nil, failure(jsonrpc2.CodeInvalidParams, "%s is not open", params.TextDocument.URI)
-	}
-	return func(context.Context) (any, error) { return answer(snap) }, nil
-}
-
-// extent is the range of offsets in the snapshot's document.
-func (s *snapshot) extent(from, to int) textRange {
+func (s *snapshot) rangeOf(from, to int) textRange {
 	return s.enc.textRange(&s.file.Lines, from, to)
+}
+
+// encoding converts between offsets in bytes and the client's positions.
+type encoding struct{ utf8 bool }
+
+// offset is that of a position, at most the end of its line.
+func (e encoding) offset(l *interp.Lines, p position) int {
+	start, line := l.Start(p.Line), l.Line(p.Line)
+	if p.Line < 0 {
+		return 0
+	}
+	if e.utf8 {
+		return start + max(0, min(p.Character, len(line)))
+	}
+	units := 0
+	for i, r := range line {
+		if units >= p.Character {
+			return start + i
+		}
+		units += unitsOf(r)
+	}
+	return start + len(line)
+}
+
+func (e encoding) position(l *interp.Lines, offset int) position {
+	line, col := l.LineCol(offset)
+	if e.utf8 {
+		return position{line, col}
+	}
+	start := l.Start(line)
+	units := 0
+	for _, r := range l.Text[start : start+col] {
+		units += unitsOf(r)
+	}
+	return position{line, units}
+}
+
+// unitsOf is how many code units of UTF-16 a character takes.
+func unitsOf(r rune) int {
+	if r >= 1<<16 {
+		return 2
+	}
+	return 1
+}
+
+func (e encoding) textRange(l *interp.Lines, from, to int) textRange {
+	return textRange{e.position(l, from), e.position(l, to)}
+}
+
+// apply returns text after a change.
+func (e encoding) apply(text string, c contentChange) string {
+	if c.Range == nil {
+		return validUTF8(c.Text)
+	}
+	l := interp.NewLines(text)
+	from, to := e.offset(&l, c.Range.Start), e.offset(&l, c.Range.End)
+	return text[:from] + validUTF8(c.Text) + text[max(from, to):]
+}
+
+// validUTF8 replaces invalid UTF-8, which JSON cannot hold.
+func validUTF8(text string) string {
+	if utf8.ValidString(text) {
+		return text
+	}
+	return string([]rune(text))
 }

@@ -15,8 +15,8 @@ var (
 	script string
 )
 
-// HTML is one page with all components: style and script are in it, it loads
-// nothing, and follows the reader's choice of light or dark.
+// HTML is a self-contained page with all components. It follows the reader's choice of light or
+// dark.
 func HTML(title string, pages []Page) string {
 	var b strings.Builder
 	t := html.EscapeString(title)
@@ -81,8 +81,7 @@ func writeEntry(b *strings.Builder, e Entry) {
 	b.WriteString("</article>\n")
 }
 
-// prose writes the paragraphs of a docstring; indented lines stay as they are, and
-// lines that begin with - or * are a list.
+// prose writes the paragraphs, indented blocks and lists of a docstring.
 func prose(b *strings.Builder, doc string) {
 	for block := range strings.SplitSeq(doc, "\n\n") {
 		lines := strings.Split(strings.Trim(block, "\n"), "\n")

@@ -5,6 +5,7 @@ package pages
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"torchx/starlark/component"
@@ -30,38 +31,17 @@ type Entry struct {
 
 // usage is the line that runs a component.
 func (e Entry) usage() string {
-	words := []string{"torchx run", e.Name}
-	rest := ""
-	options := false
-	for i := range e.Params {
-		p := &e.Params[i]
-		switch {
-		case p.Variadic:
-			rest = "[--] [" + strings.ToUpper(p.Name) + " ...]"
-		case p.Required:
-			words = append(words, flag(p)+" "+strings.ToUpper(p.Type.Kind.String()))
-		default:
-			options = true
-		}
-	}
-	if options {
-		words = append(words, "[options]")
-	}
-	if rest != "" {
-		words = append(words, rest)
-	}
-	return strings.Join(words, " ")
+	options := slices.ContainsFunc(e.Params, func(p component.Param) bool { return !p.Variadic && !p.Required })
+	placeholder := func(p *component.Param) string { return strings.ToUpper(p.Type.Kind.String()) }
+	return strings.Join(e.UsageWords(e.Name, placeholder, options), " ")
 }
 
 // flag is a parameter as it is typed.
 func flag(p *component.Param) string {
-	switch {
-	case p.Variadic:
+	if p.Variadic {
 		return p.Name + " ..."
-	case p.Short():
-		return "-" + p.Name
 	}
-	return "--" + p.Name
+	return p.Flag()
 }
 
 // value is a parameter's default as the file has it; "" for what has none.
@@ -86,11 +66,11 @@ func Markdown(p Page) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%s# %s\n\n", Mark, p.Name)
 	if p.Doc != "" {
-		b.WriteString(prosaic(p.Doc) + "\n\n")
+		b.WriteString(escapeProse(p.Doc) + "\n\n")
 	}
 	fmt.Fprintf(&b, "Components of `%s`.\n", p.File)
 	for _, e := range p.Components {
-		fmt.Fprintf(&b, "\n## %s\n\n%s\n\n    %s\n", e.Name, prosaic(e.Doc), e.usage())
+		fmt.Fprintf(&b, "\n## %s\n\n%s\n\n    %s\n", e.Name, escapeProse(e.Doc), e.usage())
 		if len(e.Params) == 0 {
 			continue
 		}
@@ -104,30 +84,29 @@ func Markdown(p Page) string {
 			case !x.Required:
 				value = code(e.value(x))
 			}
-			fmt.Fprintf(&b, "| %s | %s | %s | %s |\n", code(flag(x)), code(x.Type.String()), value, tabular(x.Help))
+			fmt.Fprintf(&b, "| %s | %s | %s | %s |\n", code(flag(x)), code(x.Type.String()), value, escapeCell(x.Help))
 		}
 	}
 	return b.String()
 }
 
-// prosaic is a docstring whose stars and angles are no Markdown; lists and indented
-// lines stay.
-func prosaic(doc string) string {
+// escapeProse escapes stars and angles of a docstring for Markdown, outside lists and indented lines.
+func escapeProse(doc string) string {
 	lines := strings.Split(doc, "\n")
 	for i, l := range lines {
 		switch {
 		case strings.HasPrefix(l, " "):
 		case strings.HasPrefix(l, "* "):
-			lines[i] = "* " + plain(l[2:])
+			lines[i] = "* " + escapeText(l[2:])
 		default:
-			lines[i] = plain(l)
+			lines[i] = escapeText(l)
 		}
 	}
 	return strings.Join(lines, "\n")
 }
 
-// plain escapes what Markdown would take for markup, but for what is in backquotes.
-func plain(s string) string {
+// escapeText escapes what Markdown would take for markup, but for what is in backquotes.
+func escapeText(s string) string {
 	parts := strings.Split(s, "`")
 	for i := range parts {
 		if i%2 == 0 || i == len(parts)-1 {
@@ -137,8 +116,8 @@ func plain(s string) string {
 	return strings.Join(parts, "`")
 }
 
-// tabular is a line fit for a cell of a table.
-func tabular(s string) string { return strings.ReplaceAll(plain(s), "|", `\|`) }
+// escapeCell is a line fit for a cell of a table.
+func escapeCell(s string) string { return strings.ReplaceAll(escapeText(s), "|", `\|`) }
 
 // code is text in backquotes, fit for a table.
 func code(s string) string {
@@ -155,11 +134,11 @@ func Index(pages []Page) string {
 	for _, p := range pages {
 		fmt.Fprintf(&b, "\n## [%s](%s.md)\n\n", p.Name, p.Name)
 		if p.Doc != "" {
-			b.WriteString(plain(summary(p.Doc)) + "\n\n")
+			b.WriteString(escapeText(summary(p.Doc)) + "\n\n")
 		}
 		b.WriteString("| component | |\n|---|---|\n")
 		for _, e := range p.Components {
-			fmt.Fprintf(&b, "| [%s](%s.md#%s) | %s |\n", e.Name, p.Name, anchor(e.Name), tabular(summary(e.Doc)))
+			fmt.Fprintf(&b, "| [%s](%s.md#%s) | %s |\n", e.Name, p.Name, anchor(e.Name), escapeCell(summary(e.Doc)))
 		}
 	}
 	return b.String()

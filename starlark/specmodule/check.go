@@ -22,14 +22,21 @@ func wrongType(at string, v starlark.Value, want string) error {
 	return fmt.Errorf("%s: got %s, want %s%s", at, v.Type(), want, hint)
 }
 
-func checkString(at string, v starlark.Value) (starlark.Value, error) {
-	if _, ok := v.(starlark.String); !ok {
-		return nil, wrongType(at, v, "string")
+// check returns a frozen copy of v, or an error that starts with at, such as `env["X"]`.
+type check = func(at string, v starlark.Value) (starlark.Value, error)
+
+func checkType[V starlark.Value](at string, v starlark.Value, want string) (starlark.Value, error) {
+	if _, ok := v.(V); !ok {
+		return nil, wrongType(at, v, want)
 	}
 	return v, nil
 }
 
-// checkPath wants a string that is not empty.
+func checkString(at string, v starlark.Value) (starlark.Value, error) {
+	return checkType[starlark.String](at, v, "string")
+}
+
+// checkPath accepts a string that is not empty.
 func checkPath(at string, v starlark.Value) (starlark.Value, error) {
 	if v == starlark.String("") {
 		return nil, fmt.Errorf("%s: must not be empty", at)
@@ -38,40 +45,33 @@ func checkPath(at string, v starlark.Value) (starlark.Value, error) {
 }
 
 func checkBool(at string, v starlark.Value) (starlark.Value, error) {
-	if _, ok := v.(starlark.Bool); !ok {
-		return nil, wrongType(at, v, "bool")
-	}
-	return v, nil
+	return checkType[starlark.Bool](at, v, "bool")
 }
 
-// checkInt wants an int of 32 bits: no count, and no memory in MB, needs more.
+// checkInt accepts an int of 32 bits: no count, and no memory in MB, needs more.
 func checkInt(at string, v starlark.Value) (starlark.Value, error) {
-	if _, ok := v.(starlark.Int); !ok {
-		return nil, wrongType(at, v, "int")
-	}
-	if _, err := starlark.AsInt32(v); err != nil {
-		return nil, fmt.Errorf("%s: int %s is out of range", at, abbreviate(v))
-	}
-	return v, nil
+	return checkRange(at, v, math.MinInt32, math.MaxInt32, "")
 }
 
-// checkCount wants an int that is not negative.
 func checkCount(at string, v starlark.Value) (starlark.Value, error) {
-	if _, err := checkInt(at, v); err != nil {
-		return nil, err
-	}
-	if n, _ := starlark.AsInt32(v); n < 0 {
-		return nil, fmt.Errorf("%s: got %d, want 0 or more", at, n)
-	}
-	return v, nil
+	return checkRange(at, v, 0, math.MaxInt32, "%s: got %d, want 0 or more")
 }
 
 func checkPort(at string, v starlark.Value) (starlark.Value, error) {
-	if _, err := checkInt(at, v); err != nil {
+	return checkRange(at, v, 0, math.MaxUint16, "%s: %d is not a port number (0 to 65535)")
+}
+
+// checkRange accepts an int from least to most. format is the error about other ints of 32 bits.
+func checkRange(at string, v starlark.Value, least, most int, format string) (starlark.Value, error) {
+	if _, err := checkType[starlark.Int](at, v, "int"); err != nil {
 		return nil, err
 	}
-	if n, _ := starlark.AsInt32(v); n < 0 || n > math.MaxUint16 {
-		return nil, fmt.Errorf("%s: %d is not a port number (0 to 65535)", at, n)
+	n, err := starlark.AsInt32(v)
+	switch {
+	case err != nil:
+		return nil, fmt.Errorf("%s: int %s is out of range", at, abbreviate(v))
+	case n < least || n > most:
+		return nil, fmt.Errorf(format, at, n)
 	}
 	return v, nil
 }
@@ -118,31 +118,29 @@ func checkCallable(at string, v starlark.Value) (starlark.Value, error) {
 	return frozen(v), nil
 }
 
-// recordOf wants a value of that kind.
-func recordOf(k kind) func(string, starlark.Value) (starlark.Value, error) {
+// recordOf accepts a record of one of the kinds.
+func recordOf(kinds ...kind) check {
 	return func(at string, v starlark.Value) (starlark.Value, error) {
-		if r, ok := v.(*record); ok && r.kind == k {
+		if r, ok := v.(*record); ok && slices.Contains(kinds, r.kind) {
 			return v, nil
 		}
-		return nil, wrongType(at, v, k.String())
+		return nil, wrongType(at, v, kindList(kinds))
 	}
 }
 
-// listOf wants a list or tuple of records of one of the kinds.
-func listOf(kinds ...kind) func(string, starlark.Value) (starlark.Value, error) {
+// listOf accepts a list or tuple of records of one of the kinds.
+func listOf(kinds ...kind) check {
+	return func(at string, v starlark.Value) (starlark.Value, error) {
+		return checkList(at, v, kindList(kinds), recordOf(kinds...))
+	}
+}
+
+func kindList(kinds []kind) string {
 	names := make([]string, len(kinds))
 	for i, k := range kinds {
 		names[i] = k.String()
 	}
-	want := strings.Join(names, ", ")
-	return func(at string, v starlark.Value) (starlark.Value, error) {
-		return checkList(at, v, want, func(at string, v starlark.Value) (starlark.Value, error) {
-			if r, ok := v.(*record); ok && slices.Contains(kinds, r.kind) {
-				return v, nil
-			}
-			return nil, wrongType(at, v, want)
-		})
-	}
+	return strings.Join(names, ", ")
 }
 
 func checkStrings(at string, v starlark.Value) (starlark.Value, error) {
@@ -150,7 +148,7 @@ func checkStrings(at string, v starlark.Value) (starlark.Value, error) {
 }
 
 // checkList copies a list or tuple whose items pass check.
-func checkList(at string, v starlark.Value, what string, check func(string, starlark.Value) (starlark.Value, error)) (starlark.Value, error) {
+func checkList(at string, v starlark.Value, what string, check check) (starlark.Value, error) {
 	var seq starlark.Indexable
 	switch v := v.(type) { // no other sequence: a range may have any length
 	case *starlark.List:
@@ -184,7 +182,7 @@ func checkCounts(at string, v starlark.Value) (starlark.Value, error) {
 }
 
 // checkDict copies a dict with string keys whose values pass check, in its order.
-func checkDict(at string, v starlark.Value, want string, check func(string, starlark.Value) (starlark.Value, error)) (starlark.Value, error) {
+func checkDict(at string, v starlark.Value, want string, check check) (starlark.Value, error) {
 	d, ok := v.(*starlark.Dict)
 	if !ok {
 		return nil, wrongType(at, v, want)
@@ -205,7 +203,7 @@ func checkDict(at string, v starlark.Value, want string, check func(string, star
 	return frozen(out), nil
 }
 
-// checkWorkspace wants a specs.Workspace, or the path of a single project.
+// checkWorkspace accepts a specs.Workspace, or the path of a single project.
 func checkWorkspace(at string, v starlark.Value) (starlark.Value, error) {
 	if path, ok := v.(starlark.String); ok && path != "" {
 		projects := starlark.NewDict(1)
@@ -217,7 +215,7 @@ func checkWorkspace(at string, v starlark.Value) (starlark.Value, error) {
 	return recordOf(kindWorkspace)(at, v)
 }
 
-// checkJSONDict wants a dict that has a JSON form, apart from its tuples.
+// checkJSONDict accepts a dict of JSON values and tuples.
 func checkJSONDict(at string, v starlark.Value) (starlark.Value, error) {
 	c := copier{budget: maxValues}
 	d, ok := v.(*starlark.Dict)
@@ -227,7 +225,7 @@ func checkJSONDict(at string, v starlark.Value) (starlark.Value, error) {
 	return c.dict(at, d, 0)
 }
 
-// abbreviate prints a value for a message, which stays one short line.
+// abbreviate prints a value for a message of one short line.
 func abbreviate(v starlark.Value) string {
 	const limit = 60
 	switch v := v.(type) {

@@ -12,6 +12,11 @@
 package specmodule
 
 import (
+	_ "embed"
+	"errors"
+	"fmt"
+	"strings"
+
 	"go.starlark.net/lib/math"
 	"go.starlark.net/starlark"
 	"go.starlark.net/starlarkstruct"
@@ -23,38 +28,45 @@ import (
 type Options struct {
 	Image   string // torchx.IMAGE: the image of components that are given none
 	Version string // torchx.version
-	// Resources are those of the project, beside the built-in ones.
+	// Resources are those of the project.
 	Resources []NamedResource
 
-	// Getenv looks a variable up for torchx.getenv; nil: there are none.
+	// Getenv serves torchx.getenv; nil: no variable is set.
 	Getenv func(name string) (string, bool)
-	// OnGetenv is told each variable that torchx.getenv found; nil: nobody is.
+	// OnGetenv receives each variable that torchx.getenv found.
 	OnGetenv func(name, value string)
-	// ExpandUser returns the home folder that `~` stands for in the source of a
-	// bind mount; nil or "": it stays `~`.
+	// ExpandUser returns the home folder for a leading `~` of a bind mount's source; nil or "": it
+	// stays.
 	ExpandUser func() string
-	// Call runs a role's pre_proc under the interpreter's limits; nil: it is
-	// called without any.
+	// Call runs a role's pre_proc under the interpreter's limits; nil: without limits.
 	Call func(fn starlark.Callable, args starlark.Tuple) (starlark.Value, error)
 }
 
-// Predeclared returns the names that every component file sees. The values are
-// frozen.
+// Predeclared returns the names that every component file sees, frozen.
 func Predeclared(o Options) starlark.StringDict {
 	if o.Call == nil {
 		o.Call = callUnlimited
 	}
 	names := starlark.StringDict{
-		"specs":  specsModule(o),
-		"torchx": torchxModule(o),
+		"specs": specsModule(o),
+		"torchx": module("torchx", map[string]function{"getenv": o.getenv}, starlark.StringDict{
+			"IMAGE":   starlark.String(o.Image),
+			"version": starlark.String(o.Version),
+			"py":      pyModule(),
+		}),
 		"json":   jsonModule(),
 		"math":   math.Module,
 		"struct": starlark.NewBuiltin("struct", starlarkstruct.Make),
-		"shlex":  shlexModule(),
+		"shlex":  module("shlex", map[string]function{"quote": shlexQuote, "join": shlexJoin, "split": shlexSplit}, nil),
 		"path":   pathModule(),
 	}
 	names.Freeze()
 	return names
+}
+
+// Names lists the keys of what Predeclared returns, sorted.
+func Names() []string {
+	return []string{"json", "math", "path", "shlex", "specs", "struct", "torchx"}
 }
 
 func callUnlimited(fn starlark.Callable, args starlark.Tuple) (starlark.Value, error) {
@@ -62,50 +74,33 @@ func callUnlimited(fn starlark.Callable, args starlark.Tuple) (starlark.Value, e
 }
 
 func specsModule(o Options) starlark.Value {
-	names := &resourceNames{o.Resources}
-	m := &starlarkstruct.Module{Name: "specs", Members: starlark.StringDict{
-		"resource":            starlark.NewBuiltin("specs.resource", names.resource),
-		"get_named_resources": starlark.NewBuiltin("specs.get_named_resources", names.get),
-		"named_resources":     newNamedResources(names),
-		"parse_mounts":        starlark.NewBuiltin("specs.parse_mounts", o.parseMounts),
-		"replace":             starlark.NewBuiltin("specs.replace", replace),
-		"overlay":             starlark.NewBuiltin("specs.overlay", overlayFunc),
-		"overlays":            overlaysModule(),
-		"macros":              macrosModule(),
-		"RetryPolicy":         retryPolicyModule(),
-		"NULL_RESOURCE":       resourceRecord(spec.NullResource()),
-		"MISSING":             starlark.String(spec.Missing),
-		"NONE":                starlark.String(spec.None),
-	}}
+	names := resourceNames(o.Resources)
+	macros, policies := starlark.StringDict{}, starlark.StringDict{}
+	for _, name := range []string{"img_root", "app_id", "replica_id", "rank0_env"} {
+		macros[name] = starlark.String("${" + name + "}")
+	}
+	for _, p := range spec.RetryPolicies {
+		policies[string(p)] = starlark.String(p)
+	}
+	m := module("specs", map[string]function{
+		"resource":            names.resource,
+		"get_named_resources": names.get,
+		"parse_mounts":        o.parseMounts,
+		"replace":             replace,
+		"overlay":             overlayFunc,
+	}, starlark.StringDict{
+		"named_resources": newNamedResources(names),
+		"overlays":        overlaysModule(),
+		"macros":          module("specs.macros", nil, macros),
+		"RetryPolicy":     module("specs.RetryPolicy", nil, policies),
+		"NULL_RESOURCE":   resourceRecord(spec.NullResource()),
+		"MISSING":         starlark.String(spec.Missing),
+		"NONE":            starlark.String(spec.None),
+	})
 	for k := range kindCount {
 		m.Members[k.name()] = constructor(k, o)
 	}
 	return m
-}
-
-func macrosModule() starlark.Value {
-	m := &starlarkstruct.Module{Name: "specs.macros", Members: starlark.StringDict{}}
-	for _, name := range []string{"img_root", "app_id", "replica_id", "rank0_env"} {
-		m.Members[name] = starlark.String("${" + name + "}")
-	}
-	return m
-}
-
-func retryPolicyModule() starlark.Value {
-	m := &starlarkstruct.Module{Name: "specs.RetryPolicy", Members: starlark.StringDict{}}
-	for _, p := range spec.RetryPolicies {
-		m.Members[string(p)] = starlark.String(p)
-	}
-	return m
-}
-
-func torchxModule(o Options) starlark.Value {
-	return &starlarkstruct.Module{Name: "torchx", Members: starlark.StringDict{
-		"IMAGE":   starlark.String(o.Image),
-		"version": starlark.String(o.Version),
-		"getenv":  starlark.NewBuiltin("torchx.getenv", o.getenv),
-		"py":      pyModule(),
-	}}
 }
 
 const getenvKey = "torchx.getenv" // in the locals of a thread
@@ -115,15 +110,14 @@ func SetGetenv(t *starlark.Thread, lookup func(name string) (string, bool)) {
 	t.SetLocal(getenvKey, lookup)
 }
 
-// getenv is torchx.getenv(name, default = None).
-func (o Options) getenv(t *starlark.Thread, b *starlark.Builtin, args starlark.Tuple, kwargs []starlark.Tuple) (starlark.Value, error) {
+func (o Options) getenv(c call) (starlark.Value, error) {
 	var name string
 	var fallback starlark.Value = starlark.None
-	if err := starlark.UnpackArgs(b.Name(), args, kwargs, "name", &name, "default?", &fallback); err != nil {
+	if err := c.unpack("name", &name, "default?", &fallback); err != nil {
 		return nil, err
 	}
 	lookup := o.Getenv
-	if own, ok := t.Local(getenvKey).(func(string) (string, bool)); ok {
+	if own, ok := c.thread.Local(getenvKey).(func(string) (string, bool)); ok {
 		lookup = own
 	}
 	if lookup == nil {
@@ -137,4 +131,79 @@ func (o Options) getenv(t *starlark.Thread, b *starlark.Builtin, args starlark.T
 		o.OnGetenv(name, value)
 	}
 	return starlark.String(value), nil
+}
+
+type call struct {
+	thread *starlark.Thread
+	name   string // "specs.replace"
+	args   starlark.Tuple
+	kwargs []starlark.Tuple
+}
+
+type function = func(c call) (starlark.Value, error)
+
+// namedError is an error to which builtin does not add the name of the function.
+type namedError struct{ error }
+
+// unpack reads the arguments, as starlark.UnpackArgs.
+func (c call) unpack(pairs ...any) error {
+	if err := starlark.UnpackArgs(c.name, c.args, c.kwargs, pairs...); err != nil {
+		return namedError{err}
+	}
+	return nil
+}
+
+// builtin returns f as a Starlark function. Its errors begin with name.
+func builtin(name string, f function) *starlark.Builtin {
+	return starlark.NewBuiltin(name, func(t *starlark.Thread, _ *starlark.Builtin, args starlark.Tuple, kwargs []starlark.Tuple) (starlark.Value, error) {
+		v, err := f(call{t, name, args, kwargs})
+		var named namedError
+		switch {
+		case errors.As(err, &named):
+			return nil, named.error
+		case err != nil:
+			return nil, fmt.Errorf("%s: %w", name, err)
+		}
+		return v, nil
+	})
+}
+
+// module makes a module of functions, which are called NAME.MEMBER, and other values.
+func module(name string, functions map[string]function, values starlark.StringDict) *starlarkstruct.Module {
+	m := &starlarkstruct.Module{Name: name, Members: starlark.StringDict{}}
+	for member, f := range functions {
+		m.Members[member] = builtin(name+"."+member, f)
+	}
+	for member, v := range values {
+		m.Members[member] = v
+	}
+	return m
+}
+
+// Doc is the help text of a built-in name.
+type Doc struct {
+	Signature string // as it would be declared: `specs.resource(cpu = None, …)`
+	Text      string // one paragraph without line breaks
+}
+
+//go:embed docs.txt
+var docs string
+
+// Docs returns the documentation of all predeclared names by full name: "specs.Role", "struct".
+func Docs() map[string]Doc { return ParseDocs(docs) }
+
+// ParseDocs reads signatures, each followed by an indented line of text. Names end at the first
+// bracket.
+func ParseDocs(text string) map[string]Doc {
+	all := map[string]Doc{}
+	signature := ""
+	for line := range strings.Lines(text) {
+		if !strings.HasPrefix(line, " ") {
+			signature = strings.TrimSpace(line)
+			continue
+		}
+		name, _, _ := strings.Cut(strings.Replace(signature, "[", "(", 1), "(")
+		all[name] = Doc{signature, strings.TrimSpace(line)}
+	}
+	return all
 }

@@ -14,10 +14,10 @@ import (
 // defaultPermissions of a device mount: read, write, make nodes.
 const defaultPermissions = "rwm"
 
-// mountTypes is the order in which messages name the types.
+// mountTypes are in the order of messages, and of the kinds from kindBind on.
 var mountTypes = []spec.MountType{spec.MountBind, spec.MountVolume, spec.MountDevice}
 
-// mountKeys maps each key that a mount option may have to the one it stands for.
+// mountKeys maps the keys of mount options to their canonical form.
 var mountKeys = map[string]string{
 	"type": "type",
 	"src":  "src", "source": "src",
@@ -31,13 +31,12 @@ var mountKeyNames = []string{
 	"type", "dst", "destination", "target", "src", "source", "readonly", "read_only", "perm", "permissions",
 }
 
-// mountOptions is one mount as it is read: key to value.
+// mountOptions are the options of one mount by canonical key.
 type mountOptions map[string]string
 
-// ParseMounts reads mounts from options such as "type=bind", "src=/a", "dst=/b",
-// "readonly"; each "type" begins a mount, and the last of a repeated key wins.
-// A bind source's leading `~` becomes home, unless that is "". Errors name the
-// mount by its place (from 1) and type.
+// ParseMounts reads options such as "type=bind", "src=/a", "dst=/b", "readonly". Each "type" begins
+// a mount; the last of a repeated key counts. A leading `~` of a bind source becomes home, unless
+// that is "". Errors give the number and type of the mount.
 func ParseMounts(options []string, home string) ([]spec.Mount, error) {
 	var all []mountOptions
 	for _, option := range options {
@@ -82,7 +81,7 @@ func splitMountOption(option string) (key, value string, err error) {
 	return key, value, nil
 }
 
-// mount checks the options against the mount's (valid) type and puts defaults in.
+// mount checks the options of a mount of a valid type and adds defaults.
 func (o mountOptions) mount(home string) (spec.Mount, error) {
 	m := spec.Mount{Type: spec.MountType(o["type"]), Src: o["src"], Dst: o["dst"]}
 	if m.Src == "" {
@@ -105,8 +104,7 @@ func (o mountOptions) mount(home string) (spec.Mount, error) {
 	return m, err
 }
 
-// device fills in what only device mounts have. They are mounted under their
-// own path unless told otherwise.
+// device sets the fields of device mounts. dst defaults to src.
 func (o mountOptions) device(m *spec.Mount) error {
 	if _, ok := o["readonly"]; ok {
 		return fmt.Errorf("readonly is not for devices: use perm=r")
@@ -144,7 +142,7 @@ func parseBool(s string) (bool, error) {
 	return false, fmt.Errorf("readonly=%.100q is not a bool, use true or false", s)
 }
 
-// expandHome replaces a leading `~` or `~/`; a user's name after it is left alone.
+// expandHome replaces a leading `~` or `~/`, but no `~user`.
 func expandHome(path, home string) string {
 	if home != "" && (path == "~" || strings.HasPrefix(path, "~/")) {
 		return strings.TrimRight(home, "/") + path[1:]
@@ -152,16 +150,15 @@ func expandHome(path, home string) string {
 	return path
 }
 
-// parseMounts is specs.parse_mounts(opts): a list of options, one string with
-// commas, or None.
-func (o Options) parseMounts(_ *starlark.Thread, b *starlark.Builtin, args starlark.Tuple, kwargs []starlark.Tuple) (starlark.Value, error) {
+// parseMounts is specs.parse_mounts(opts); opts may be a list, a string with commas, or None.
+func (o Options) parseMounts(c call) (starlark.Value, error) {
 	var opts starlark.Value = starlark.None
-	if err := starlark.UnpackArgs(b.Name(), args, kwargs, "opts", &opts); err != nil {
+	if err := c.unpack("opts", &opts); err != nil {
 		return nil, err
 	}
 	options, err := mountOptionList(opts)
 	if err != nil {
-		return nil, fmt.Errorf("%s: %w", b.Name(), err)
+		return nil, err
 	}
 	home := ""
 	if o.ExpandUser != nil {
@@ -169,7 +166,7 @@ func (o Options) parseMounts(_ *starlark.Thread, b *starlark.Builtin, args starl
 	}
 	mounts, err := ParseMounts(options, home)
 	if err != nil {
-		return nil, fmt.Errorf("%s: %w", b.Name(), err)
+		return nil, err
 	}
 	values := make([]starlark.Value, len(mounts))
 	for i, m := range mounts {

@@ -6,7 +6,6 @@ import (
 	"torchx/runtime/spec"
 )
 
-// namedRow describes one named resource.
 type namedRow struct {
 	name          string
 	cpu, gpu, mem int // mem in MB; in GiB for AWS
@@ -23,7 +22,6 @@ const (
 	neuronDevice           = "aws.amazon.com/neurondevice"
 )
 
-// resource returns what the row stands for.
 func (n *namedRow) resource() spec.Resource {
 	r := spec.NullResource()
 	r.CPU, r.GPU, r.MemMB = float64(n.cpu), n.gpu, n.mem
@@ -40,8 +38,7 @@ func (n *namedRow) resource() spec.Resource {
 	return r
 }
 
-// namedTable holds the names and sizes of TorchX. Those of AWS are the vCPUs,
-// GPUs, memory and network or accelerator devices that it states per instance type.
+// namedTable has TorchX's names and sizes. AWS documents those of its instance types.
 var namedTable = [...]namedRow{
 	{"gpu.small", 8, 1, 32768, 0, 0},
 	{"gpu.medium", 16, 2, 65536, 0, 0},

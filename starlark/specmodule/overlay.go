@@ -2,85 +2,70 @@ package specmodule
 
 import (
 	"fmt"
+	"slices"
 
 	"go.starlark.net/starlark"
-	"go.starlark.net/starlarkstruct"
 
 	"torchx/runtime/overlay"
 )
 
-// overlayBackend is whose objects an overlay changes unless told otherwise.
+// overlayBackend is the default of specs.overlay.
 const overlayBackend = "kubernetes"
 
 func overlaysModule() starlark.Value {
-	return &starlarkstruct.Module{Name: "specs.overlays", Members: starlark.StringDict{
-		"PUT":          starlark.NewBuiltin("specs.overlays.PUT", overlayPut),
-		"JOIN":         starlark.NewBuiltin("specs.overlays.JOIN", overlayJoin),
-		"DEL":          starlark.NewBuiltin("specs.overlays.DEL", overlayDel),
-		"with_overlay": starlark.NewBuiltin("specs.overlays.with_overlay", withOverlay),
-	}}
+	return module("specs.overlays", map[string]function{
+		"PUT":          fieldKey(overlay.Put),
+		"JOIN":         overlayJoin,
+		"DEL":          fieldKey(overlay.Del),
+		"with_overlay": withOverlay,
+	}, nil)
 }
 
-// overlayPut is specs.overlays.PUT(field).
-func overlayPut(_ *starlark.Thread, b *starlark.Builtin, args starlark.Tuple, kwargs []starlark.Tuple) (starlark.Value, error) {
-	var field string
-	err := starlark.UnpackArgs(b.Name(), args, kwargs, "field", &field)
-	return starlark.String(overlay.Put(field)), err
+// fieldKey is specs.overlays.PUT(field) or DEL(field).
+func fieldKey(key func(field string) string) function {
+	return func(c call) (starlark.Value, error) {
+		var field string
+		err := c.unpack("field", &field)
+		return starlark.String(key(field)), err
+	}
 }
 
-// overlayJoin is specs.overlays.JOIN(field, on).
-func overlayJoin(_ *starlark.Thread, b *starlark.Builtin, args starlark.Tuple, kwargs []starlark.Tuple) (starlark.Value, error) {
+func overlayJoin(c call) (starlark.Value, error) {
 	var field, on string
-	err := starlark.UnpackArgs(b.Name(), args, kwargs, "field", &field, "on", &on)
+	err := c.unpack("field", &field, "on", &on)
 	return starlark.String(overlay.Join(field, on)), err
 }
 
-// overlayDel is specs.overlays.DEL(field).
-func overlayDel(_ *starlark.Thread, b *starlark.Builtin, args starlark.Tuple, kwargs []starlark.Tuple) (starlark.Value, error) {
-	var field string
-	err := starlark.UnpackArgs(b.Name(), args, kwargs, "field", &field)
-	return starlark.String(overlay.Del(field)), err
-}
-
-// overlayFunc is specs.overlay(kind, overlay, base = None, backend = "kubernetes").
-func overlayFunc(_ *starlark.Thread, b *starlark.Builtin, args starlark.Tuple, kwargs []starlark.Tuple) (starlark.Value, error) {
+func overlayFunc(c call) (starlark.Value, error) {
 	var objectKind string
 	var over, base starlark.Value = starlark.None, emptyDict
 	backend := overlayBackend
-	if err := starlark.UnpackArgs(b.Name(), args, kwargs,
-		"kind", &objectKind, "overlay", &over, "base??", &base, "backend??", &backend); err != nil {
+	if err := c.unpack("kind", &objectKind, "overlay", &over, "base??", &base, "backend??", &backend); err != nil {
 		return nil, err
 	}
-	metadata, err := addOverlay(base, backend, objectKind, over)
-	if err != nil {
-		return nil, fmt.Errorf("%s: %w", b.Name(), err)
-	}
-	return metadata, nil
+	return addOverlay(base, backend, objectKind, over)
 }
 
-// withOverlay is specs.overlays.with_overlay(role, backend, kind, overlay).
-func withOverlay(_ *starlark.Thread, b *starlark.Builtin, args starlark.Tuple, kwargs []starlark.Tuple) (starlark.Value, error) {
+func withOverlay(c call) (starlark.Value, error) {
 	var old, over starlark.Value
 	var backend, objectKind string
-	if err := starlark.UnpackArgs(b.Name(), args, kwargs,
-		"role", &old, "backend", &backend, "kind", &objectKind, "overlay", &over); err != nil {
+	if err := c.unpack("role", &old, "backend", &backend, "kind", &objectKind, "overlay", &over); err != nil {
 		return nil, err
 	}
 	role, ok := old.(*record)
 	if !ok || role.kind != kindRole {
-		return nil, fmt.Errorf("%s: %w", b.Name(), wrongType("role", old, kindRole.String()))
+		return nil, fmt.Errorf("%w", wrongType("role", old, kindRole.String()))
 	}
 	metadata, err := addOverlay(role.get("metadata"), backend, objectKind, over)
 	if err != nil {
-		return nil, fmt.Errorf("%s: %w", b.Name(), err)
+		return nil, err
 	}
-	changed := &record{kind: kindRole, values: append([]starlark.Value{}, role.values...), call: role.call}
+	changed := &record{kind: kindRole, values: slices.Clone(role.values), call: role.call}
 	changed.values[fieldIndex(kindRole, "metadata")] = frozen(metadata)
 	return changed, nil
 }
 
-// addOverlay returns metadata with an overlay on objects of that kind added to
-// those it has. Metadata of other backends is kept.
+// addOverlay returns metadata with one more overlay on objects of that kind.
 func addOverlay(metadata starlark.Value, backend, objectKind string, over starlark.Value) (starlark.Value, error) {
 	base, err := checkJSONDict("base", metadata)
 	if err != nil {

@@ -31,8 +31,7 @@ var kindNames = [kindCount]string{
 func (k kind) name() string   { return kindNames[k] }
 func (k kind) String() string { return "specs." + kindNames[k] }
 
-// record is an immutable value of one of the specs types: the fields that its
-// kind's schema lists, checked and frozen.
+// record is an immutable value of a specs type, with the checked fields of its schema.
 type record struct {
 	kind   kind
 	values []starlark.Value // in the order of schemas[kind]

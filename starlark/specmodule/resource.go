@@ -12,29 +12,28 @@ import (
 	"torchx/runtime/suggest"
 )
 
-// What specs.resource puts in place of a value that is missing or 0; TorchX's.
+// Defaults of specs.resource for missing or zero values, as in TorchX.
 const (
 	defaultCPU   = 2
 	defaultGPU   = 0
 	defaultMemMB = 1024
 )
 
-// resource is specs.resource(cpu = None, gpu = None, memMB = None, h = None).
-func (n *resourceNames) resource(_ *starlark.Thread, b *starlark.Builtin, args starlark.Tuple, kwargs []starlark.Tuple) (starlark.Value, error) {
+func (n resourceNames) resource(c call) (starlark.Value, error) {
 	cpu, gpu, mem := starlark.Value(starlark.None), starlark.Value(starlark.None), starlark.Value(starlark.None)
 	h := ""
-	if err := starlark.UnpackArgs(b.Name(), args, kwargs, "cpu??", &cpu, "gpu??", &gpu, "memMB??", &mem, "h??", &h); err != nil {
+	if err := c.unpack("cpu??", &cpu, "gpu??", &gpu, "memMB??", &mem, "h??", &h); err != nil {
 		return nil, err
 	}
 	if h != "" {
 		r, err := n.find(h)
 		if err != nil {
-			return nil, fmt.Errorf("%s: %w", b.Name(), err)
+			return nil, err
 		}
 		return resourceRecord(r), nil
 	}
 	values := starlark.Tuple{orDefault(cpu, defaultCPU), orDefault(gpu, defaultGPU), orDefault(mem, defaultMemMB)}
-	return newRecord(kindResource, nil, b.Name(), values, nil)
+	return newRecord(kindResource, nil, call{name: c.name, args: values})
 }
 
 // orDefault replaces None and 0; anything else is checked by the constructor.
@@ -48,56 +47,53 @@ func orDefault(v starlark.Value, fallback int) starlark.Value {
 	return v
 }
 
-// copyResource is specs.Resource.copy(original, **capabilities).
-func copyResource(_ *starlark.Thread, b *starlark.Builtin, args starlark.Tuple, kwargs []starlark.Tuple) (starlark.Value, error) {
-	var old *record
-	if err := starlark.UnpackPositionalArgs(b.Name(), args, nil, 1, &recordArg{&old}); err != nil {
+func copyResource(c call) (starlark.Value, error) {
+	old, err := c.record()
+	if err != nil {
 		return nil, err
 	}
 	if old.kind != kindResource {
-		return nil, fmt.Errorf("%s: %w", b.Name(), wrongType("original", old, kindResource.String()))
+		return nil, wrongType("original", old, kindResource.String())
 	}
-	merged := starlark.NewDict(len(kwargs))
-	for _, kv := range append(old.get("capabilities").(*starlark.Dict).Items(), kwargs...) {
+	merged := starlark.NewDict(len(c.kwargs))
+	for _, kv := range append(old.get("capabilities").(*starlark.Dict).Items(), c.kwargs...) {
 		if err := merged.SetKey(kv[0], kv[1]); err != nil {
 			return nil, err
 		}
 	}
-	r := &record{kind: kindResource, values: append([]starlark.Value{}, old.values...)}
+	r := &record{kind: kindResource, values: slices.Clone(old.values)}
 	if err := r.set(fieldIndex(kindResource, "capabilities"), merged); err != nil {
-		return nil, fmt.Errorf("%s: %w", b.Name(), err)
+		return nil, err
 	}
 	return r, nil
 }
 
-// get is specs.get_named_resources(name).
-func (n *resourceNames) get(_ *starlark.Thread, b *starlark.Builtin, args starlark.Tuple, kwargs []starlark.Tuple) (starlark.Value, error) {
+func (n resourceNames) get(c call) (starlark.Value, error) {
 	var name string
-	if err := starlark.UnpackArgs(b.Name(), args, kwargs, "res", &name); err != nil {
+	if err := c.unpack("res", &name); err != nil {
 		return nil, err
 	}
 	r, err := n.find(name)
 	if err != nil {
-		return nil, err
+		return nil, namedError{err}
 	}
 	return resourceRecord(r), nil
 }
 
-// NamedResource is a resource that components can ask for by its name.
+// NamedResource is a resource with the name that components use.
 type NamedResource struct {
 	Name     string
 	Resource spec.Resource
 }
 
-// resourceNames are the names that components can ask for: those of the project, which
-// hide built-in ones, and the built-in ones.
-type resourceNames struct{ project []NamedResource }
+// resourceNames are the project's named resources, which hide built-in ones.
+type resourceNames []NamedResource
 
-// find looks a name up. The error suggests the closest name, or lists all.
-func (n *resourceNames) find(name string) (spec.Resource, error) {
-	for i := range n.project {
-		if n.project[i].Name == name {
-			return n.project[i].Resource, nil
+// find looks up a name. The error suggests the closest one, or lists all.
+func (n resourceNames) find(name string) (spec.Resource, error) {
+	for i := range n {
+		if n[i].Name == name {
+			return n[i].Resource, nil
 		}
 	}
 	for i := range namedTable {
@@ -114,23 +110,21 @@ func (n *resourceNames) find(name string) (spec.Resource, error) {
 	return spec.Resource{}, fmt.Errorf("No named resource found for `%s`. %s", quoted[1:len(quoted)-1], hint) //nolint:staticcheck // TorchX's words
 }
 
-func (n *resourceNames) names() []string {
+func (n resourceNames) names() []string {
 	var names []string
-	seen := map[string]bool{}
-	for i := range n.project {
-		seen[n.project[i].Name] = true
-		names = append(names, n.project[i].Name)
+	for i := range n {
+		names = append(names, n[i].Name)
 	}
 	for i := range namedTable {
-		if !seen[namedTable[i].name] {
+		if !slices.Contains(names[:len(n)], namedTable[i].name) {
 			names = append(names, namedTable[i].name)
 		}
 	}
 	return names
 }
 
-// NamedResources lists the built-in resources: the generic ones by size, those of
-// AWS by family, the null resource.
+// NamedResources lists the built-in resources: generic ones by size, AWS by family, the null
+// resource.
 func NamedResources() []NamedResource {
 	all := make([]NamedResource, len(namedTable))
 	for i := range namedTable {
@@ -139,16 +133,14 @@ func NamedResources() []NamedResource {
 	return all
 }
 
-// NamedResourceNames lists the names of resources: those of the project first, which
-// hide built-in ones, then those of NamedResources.
+// NamedResourceNames lists the names of the project's resources, then those of NamedResources.
 func NamedResourceNames(project ...NamedResource) []string {
-	return (&resourceNames{project}).names()
+	return resourceNames(project).names()
 }
 
-// namedResources is specs.named_resources: a read-only mapping whose error for
-// an unknown name helps.
+// namedResources is specs.named_resources, a read-only mapping that suggests names in its errors.
 type namedResources struct {
-	names *resourceNames
+	names resourceNames
 	dict  func() *starlark.Dict
 }
 
@@ -158,12 +150,12 @@ var (
 	_ starlark.HasAttrs        = (*namedResources)(nil)
 )
 
-// newNamedResources makes the values when one is asked for: few components do, and
-// all of them are a sixth of what evaluating one costs.
-func newNamedResources(names *resourceNames) starlark.Value {
+// newNamedResources makes the values on demand: few components need them, and they cost a sixth of
+// an evaluation.
+func newNamedResources(names resourceNames) starlark.Value {
 	return &namedResources{names, sync.OnceValue(func() *starlark.Dict {
-		d := starlark.NewDict(len(namedTable) + len(names.project))
-		for _, r := range append(NamedResources(), names.project...) { // those of the project come last, and count
+		d := starlark.NewDict(len(namedTable) + len(names))
+		for _, r := range append(NamedResources(), names...) { // those of the project come last, and count
 			_ = d.SetKey(starlark.String(r.Name), resourceRecord(r.Resource)) // a new dict takes every string
 		}
 		d.Freeze()

@@ -2,6 +2,7 @@ package specmodule
 
 import (
 	"fmt"
+	"slices"
 
 	"go.starlark.net/starlark"
 
@@ -12,11 +13,8 @@ import (
 // field is one parameter of a constructor and attribute of its value.
 type field struct {
 	name string
-	// check returns a frozen copy of v, or an error that starts with at, the
-	// place of v as its author would write it (`env["X"]`).
-	check func(at string, v starlark.Value) (starlark.Value, error)
-	// fallback is the frozen value if the argument is None or not given; nil
-	// means that the argument is required.
+	check
+	// fallback replaces None and a missing argument; nil: the argument is required.
 	fallback starlark.Value
 }
 
@@ -95,7 +93,6 @@ func fieldNames(k kind) []string {
 	return names
 }
 
-// fieldIndex returns the place of a field, or -1.
 func fieldIndex(k kind, name string) int {
 	for i := range schemas[k] {
 		if schemas[k][i].name == name {
@@ -107,17 +104,17 @@ func fieldIndex(k kind, name string) int {
 
 // constructor returns the builtin that makes records of one kind.
 func constructor(k kind, o Options) starlark.Value {
-	b := starlark.NewBuiltin(k.String(), func(_ *starlark.Thread, b *starlark.Builtin, args starlark.Tuple, kwargs []starlark.Tuple) (starlark.Value, error) {
-		return newRecord(k, o.Call, b.Name(), args, kwargs)
+	b := builtin(k.String(), func(c call) (starlark.Value, error) {
+		return newRecord(k, o.Call, c)
 	})
 	if k == kindResource {
-		return &callableModule{b, starlark.StringDict{"copy": starlark.NewBuiltin("specs.Resource.copy", copyResource)}}
+		return &callableModule{b, starlark.StringDict{"copy": builtin("specs.Resource.copy", copyResource)}}
 	}
 	return b
 }
 
-func newRecord(k kind, call callFunc, fn string, args starlark.Tuple, kwargs []starlark.Tuple) (*record, error) {
-	if err := checkKeywords(k, fn, kwargs); err != nil {
+func newRecord(k kind, preProc callFunc, c call) (starlark.Value, error) {
+	if err := checkKeywords(k, c.kwargs); err != nil {
 		return nil, err
 	}
 	raw := make([]starlark.Value, len(schemas[k]))
@@ -129,23 +126,23 @@ func newRecord(k kind, call callFunc, fn string, args starlark.Tuple, kwargs []s
 		}
 		pairs = append(pairs, name, &raw[i])
 	}
-	if err := starlark.UnpackArgs(fn, args, kwargs, pairs...); err != nil {
+	if err := c.unpack(pairs...); err != nil {
 		return nil, err
 	}
-	r := &record{kind: k, values: raw, call: call}
+	r := &record{kind: k, values: raw, call: preProc}
 	for i, f := range schemas[k] {
 		if raw[i] == nil {
 			raw[i] = f.fallback
 			continue
 		}
 		if err := r.set(i, raw[i]); err != nil {
-			return nil, fmt.Errorf("%s: %w", fn, err)
+			return nil, err
 		}
 	}
 	return r, nil
 }
 
-// set checks v and makes it the i-th field of a record under construction.
+// set checks v and sets field i of a new record.
 func (r *record) set(i int, v starlark.Value) (err error) {
 	f := schemas[r.kind][i]
 	r.values[i], err = f.check(f.name, v)
@@ -153,48 +150,47 @@ func (r *record) set(i int, v starlark.Value) (err error) {
 }
 
 // checkKeywords finds misspelt names; UnpackArgs would suggest from half of them only.
-func checkKeywords(k kind, fn string, kwargs []starlark.Tuple) error {
+func checkKeywords(k kind, kwargs []starlark.Tuple) error {
 	for _, kv := range kwargs {
 		name := string(kv[0].(starlark.String))
 		if fieldIndex(k, name) < 0 {
-			return fmt.Errorf("%s: unexpected keyword argument %q.%s", fn, name, suggest.Hint(name, fieldNames(k)))
+			return fmt.Errorf("unexpected keyword argument %q.%s", name, suggest.Hint(name, fieldNames(k)))
 		}
 	}
 	return nil
 }
 
-// replace is specs.replace(value, **changes).
-func replace(_ *starlark.Thread, b *starlark.Builtin, args starlark.Tuple, kwargs []starlark.Tuple) (starlark.Value, error) {
-	var old *record
-	if err := starlark.UnpackPositionalArgs(b.Name(), args, nil, 1, &recordArg{&old}); err != nil {
+func replace(c call) (starlark.Value, error) {
+	old, err := c.record()
+	if err != nil {
 		return nil, err
 	}
-	if err := checkKeywords(old.kind, b.Name(), kwargs); err != nil {
+	if err := checkKeywords(old.kind, c.kwargs); err != nil {
 		return nil, err
 	}
-	r := &record{kind: old.kind, values: append([]starlark.Value{}, old.values...), call: old.call}
-	for _, kv := range kwargs {
+	r := &record{kind: old.kind, values: slices.Clone(old.values), call: old.call}
+	for _, kv := range c.kwargs {
 		i := fieldIndex(r.kind, string(kv[0].(starlark.String)))
 		if f := schemas[r.kind][i]; kv[1] == starlark.None && f.fallback != nil {
 			r.values[i] = f.fallback
 		} else if err := r.set(i, kv[1]); err != nil {
-			return nil, fmt.Errorf("%s: %w", b.Name(), err)
+			return nil, err
 		}
 	}
 	return r, nil
 }
 
-// recordArg unpacks an argument that may be any of the specs types.
-type recordArg struct{ to **record }
-
-// Unpack implements starlark.Unpacker.
-func (a *recordArg) Unpack(v starlark.Value) error {
+// record unpacks the only positional argument, which may be any of the specs types.
+func (c call) record() (*record, error) {
+	var v starlark.Value
+	if err := starlark.UnpackPositionalArgs(c.name, c.args, nil, 1, &v); err != nil {
+		return nil, namedError{err}
+	}
 	r, ok := v.(*record)
 	if !ok {
-		return fmt.Errorf("got %s, want specs.AppDef, specs.Role, specs.Resource, a mount or specs.Workspace", v.Type())
+		return nil, fmt.Errorf("for parameter 1: got %s, want specs.AppDef, specs.Role, specs.Resource, a mount or specs.Workspace", v.Type())
 	}
-	*a.to = r
-	return nil
+	return r, nil
 }
 
 // callableModule is a builtin with attributes, as a Python class with static methods.

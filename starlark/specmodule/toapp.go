@@ -2,16 +2,16 @@ package specmodule
 
 import (
 	"fmt"
+	"iter"
+	"slices"
 
 	"go.starlark.net/starlark"
 
 	"torchx/runtime/spec"
 )
 
-// ToApp returns the app that a component's result describes. The error says
-// what the component returned if that is no specs.AppDef. The app shares
-// nothing with v, except that a role's PreProc calls its Starlark function
-// through Options.Call.
+// ToApp returns the app of a component's result. It shares nothing with v but PreProc, which calls
+// its Starlark function through Options.Call.
 func ToApp(v starlark.Value) (*spec.App, error) {
 	r, ok := v.(*record)
 	if !ok || r.kind != kindApp {
@@ -20,7 +20,6 @@ func ToApp(v starlark.Value) (*spec.App, error) {
 	return r.toApp(), nil
 }
 
-// toSpec returns the value's counterpart in package spec.
 func (r *record) toSpec() any {
 	switch r.kind {
 	case kindApp:
@@ -37,9 +36,9 @@ func (r *record) toSpec() any {
 
 func (r *record) toApp() *spec.App {
 	app := &spec.App{
-		Name: r.str("name"), Roles: []spec.Role{}, Metadata: toGoMap(r.get("metadata").(*starlark.Dict)),
+		Name: r.str("name"), Roles: []spec.Role{}, Metadata: r.goMap("metadata"),
 	}
-	for v := range r.get("roles").(*starlark.List).Elements() {
+	for v := range r.list("roles") {
 		app.Roles = append(app.Roles, v.(*record).toRole())
 	}
 	return app
@@ -52,7 +51,7 @@ func (r *record) toRole() spec.Role {
 		role.MinReplicas = &least
 	}
 	role.Entrypoint = r.str("entrypoint")
-	for v := range r.get("args").(*starlark.List).Elements() {
+	for v := range r.list("args") {
 		role.Args = append(role.Args, string(v.(starlark.String)))
 	}
 	role.Env = r.strings("env")
@@ -61,8 +60,8 @@ func (r *record) toRole() spec.Role {
 	role.RetryPolicy = spec.RetryPolicy(r.str("retry_policy"))
 	role.Resource = r.get("resource").(*record).toResource()
 	role.PortMap = r.ints("port_map")
-	role.Metadata = toGoMap(r.get("metadata").(*starlark.Dict))
-	for v := range r.get("mounts").(*starlark.List).Elements() {
+	role.Metadata = r.goMap("metadata")
+	for v := range r.list("mounts") {
 		role.Mounts = append(role.Mounts, v.(*record).toMount())
 	}
 	if w, ok := r.get("workspace").(*record); ok {
@@ -78,40 +77,44 @@ func (r *record) toResource() spec.Resource {
 	res := spec.NullResource()
 	cpu, _ := starlark.AsFloat(r.get("cpu"))
 	res.CPU, res.GPU, res.MemMB = cpu, toInt(r.get("gpu")), toInt(r.get("memMB"))
-	res.Capabilities = toGoMap(r.get("capabilities").(*starlark.Dict))
+	res.Capabilities = r.goMap("capabilities")
 	res.Devices = r.ints("devices")
-	res.Tags = toGoMap(r.get("tags").(*starlark.Dict))
+	res.Tags = r.goMap("tags")
 	return res
 }
 
+// toMount relies on the three kinds of mounts having the same order of fields.
 func (r *record) toMount() spec.Mount {
-	switch r.kind {
-	case kindBind:
-		return spec.Mount{Type: spec.MountBind, Src: r.str("src_path"), Dst: r.str("dst_path"), ReadOnly: r.get("read_only") == starlark.True}
-	case kindVolume:
-		return spec.Mount{Type: spec.MountVolume, Src: r.str("src"), Dst: r.str("dst_path"), ReadOnly: r.get("read_only") == starlark.True}
+	src, _ := starlark.AsString(r.values[0])
+	dst, _ := starlark.AsString(r.values[1])
+	m := spec.Mount{Type: mountTypes[r.kind-kindBind], Src: src, Dst: dst, ReadOnly: r.values[2] == starlark.True}
+	if r.kind == kindDevice {
+		m.Permissions = r.str("permissions")
 	}
-	return spec.Mount{Type: spec.MountDevice, Src: r.str("src_path"), Dst: r.str("dst_path"), Permissions: r.str("permissions")}
+	return m
 }
 
 // The field accessors below rely on the checks of the schema.
 
 func (r *record) str(name string) string { return string(r.get(name).(starlark.String)) }
 
-func (r *record) strings(name string) spec.Map[string] {
-	d := r.get(name).(*starlark.Dict)
-	m := make(spec.Map[string], 0, d.Len())
-	for _, kv := range d.Items() {
-		m = append(m, spec.Entry[string]{Key: string(kv[0].(starlark.String)), Value: string(kv[1].(starlark.String))})
-	}
-	return m
+func (r *record) list(name string) iter.Seq[starlark.Value] {
+	return r.get(name).(*starlark.List).Elements()
 }
 
-func (r *record) ints(name string) spec.Map[int] {
-	d := r.get(name).(*starlark.Dict)
-	m := make(spec.Map[int], 0, d.Len())
-	for _, kv := range d.Items() {
-		m = append(m, spec.Entry[int]{Key: string(kv[0].(starlark.String)), Value: toInt(kv[1])})
+func (r *record) goMap(name string) map[string]any { return toGoMap(r.get(name).(*starlark.Dict)) }
+
+func (r *record) strings(name string) spec.Map[string] {
+	return mapOf(r.get(name), func(v starlark.Value) string { return string(v.(starlark.String)) })
+}
+
+func (r *record) ints(name string) spec.Map[int] { return mapOf(r.get(name), toInt) }
+
+func mapOf[V any](dict starlark.Value, convert func(starlark.Value) V) spec.Map[V] {
+	d := dict.(*starlark.Dict)
+	m := make(spec.Map[V], 0, d.Len())
+	for key, value := range d.Entries() {
+		m = append(m, spec.Entry[V]{Key: string(key.(starlark.String)), Value: convert(value)})
 	}
 	return m
 }
@@ -139,19 +142,16 @@ func resourceRecord(r spec.Resource) *record {
 
 // mountRecord is the inverse of toMount.
 func mountRecord(m spec.Mount) *record {
+	k := kindBind + kind(slices.Index(mountTypes, m.Type))
 	values := []starlark.Value{starlark.String(m.Src), starlark.String(m.Dst), starlark.Bool(m.ReadOnly)}
-	switch m.Type {
-	case spec.MountBind:
-		return &record{kind: kindBind, values: values}
-	case spec.MountVolume:
-		return &record{kind: kindVolume, values: values}
+	if k == kindDevice {
+		values[2] = starlark.String(m.Permissions)
 	}
-	values[2] = starlark.String(m.Permissions)
-	return &record{kind: kindDevice, values: values}
+	return &record{kind: k, values: values}
 }
 
-// preProc adapts the Starlark function fn of a role to Go. It gets the backend's
-// name and the request as fresh, mutable dicts and lists, and returns the request.
+// preProc adapts a role's Starlark function. It gets the backend and the request, and returns the
+// request.
 func preProc(fn starlark.Callable, call callFunc) spec.PreProc {
 	return func(backend string, request []byte) ([]byte, error) {
 		in, err := FromJSON(request)
@@ -165,10 +165,6 @@ func preProc(fn starlark.Callable, call callFunc) spec.PreProc {
 		if out.Type() != in.Type() {
 			return nil, fmt.Errorf("%s returned %s, want the changed request (%s)", fn.Name(), out.Type(), in.Type())
 		}
-		data, err := ToJSON(out)
-		if err != nil {
-			return nil, err
-		}
-		return data, nil
+		return ToJSON(out)
 	}
 }

@@ -10,14 +10,22 @@ import (
 	"torchx/runtime/spec"
 )
 
-// Limits of one call. Shared parts are counted as often as they occur: a list
-// that holds another twice, and so on, grows exponentially.
+// Limits of one call. Shared parts count each time: lists that hold another twice grow
+// exponentially.
 const (
 	maxDepth  = 200       // levels of nesting
 	maxValues = 200_000   // parts of metadata: each may cost half a KB
 	maxParts  = 2_000_000 // parts of a value written as JSON
 	maxText   = 64 << 20  // bytes of a string that a call returns
 	maxParsed = 4 << 20   // bytes of a text whose parts cost up to 200 times as much
+)
+
+// Errors about the limits.
+var (
+	errTooDeep     = fmt.Errorf("value is nested more than %d deep", maxDepth)
+	errTooLarge    = fmt.Errorf("value is too large (more than %d parts or %d MiB)", maxParts, maxText>>20)
+	errTooLong     = fmt.Errorf("the result is too long (more than %d MiB)", maxText>>20)
+	errTextTooLong = fmt.Errorf("the text is too long (more than %d MiB)", maxParsed>>20)
 )
 
 // copier makes frozen deep copies of JSON-like values.
@@ -29,8 +37,8 @@ func (c *copier) enter(at string, depth int) error {
 	c.budget--
 	switch {
 	case depth > maxDepth:
-		// No path here: it would be as long as the value is deep.
-		return fmt.Errorf("value is nested more than %d deep", maxDepth)
+		// No path here: it is as long as the value is deep.
+		return errTooDeep
 	case c.budget < 0:
 		return fmt.Errorf("%.60s: value has more than %d parts", at, maxValues)
 	}
@@ -81,8 +89,8 @@ func (c *copier) dict(at string, d *starlark.Dict, depth int) (starlark.Value, e
 	})
 }
 
-// toGo turns a value that copier has passed into its Go form: nil, bool, int,
-// float64, string, []any, spec.Tuple, map[string]any.
+// toGo converts a copied value to nil, bool, int, float64, string, []any, spec.Tuple or
+// map[string]any.
 func toGo(v starlark.Value) any {
 	switch v := v.(type) {
 	case starlark.Bool:

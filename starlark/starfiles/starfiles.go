@@ -19,13 +19,10 @@ const (
 // IsTest holds for the names of test files.
 func IsTest(name string) bool { return strings.HasSuffix(name, testSuffix) }
 
-// Find returns the .star files that paths mean, each once, named as a path below
-// the one that led to it. A path is a file, or a folder with all below it ("/..."
-// at its end changes nothing); no paths mean dir. Relative paths start at dir, an
-// absolute folder. Folders below a path are passed over if they are hidden, or
-// called testdata, vendor or torchx.vendor (see `torchx lib vendor`): what is in there
-// is not the project's own code, or is
-// broken on purpose. Errors: a path that is not there, or no .star file.
+// Find returns the .star files of paths, each once, named below the path that led to it. A path is
+// a file or a folder, also written "folder/..."; no paths mean dir, an absolute folder, where
+// relative paths start. It skips folders below a path that are hidden or called testdata, vendor or
+// torchx.vendor. Errors: a path that does not exist, or is no .star file.
 func Find(dir string, paths []string) ([]string, error) {
 	if len(paths) == 0 {
 		paths = []string{"."}
@@ -39,14 +36,13 @@ func Find(dir string, paths []string) ([]string, error) {
 	return f.found, nil
 }
 
-// Tests is Find for test files only. A path that is another file means the test
-// file of its name: for x.star that is x_test.star.
+// Tests is Find for test files only. x.star means its test file, x_test.star.
 func Tests(dir string, paths []string) ([]string, error) {
 	named := slices.Clone(paths)
 	for i, p := range paths {
 		if stem, ok := strings.CutSuffix(p, suffix); ok && !IsTest(p) {
 			named[i] = stem + testSuffix
-			if _, err := os.Stat(absolute(dir, named[i])); errors.Is(err, fs.ErrNotExist) {
+			if _, err := os.Stat(Absolute(dir, named[i])); errors.Is(err, fs.ErrNotExist) {
 				return nil, fmt.Errorf("%s has no test file: %s does not exist", p, named[i])
 			}
 		}
@@ -61,7 +57,8 @@ type finder struct {
 	seen  map[string]bool // absolute paths
 }
 
-func absolute(dir, path string) string {
+// Absolute returns a path of Find, relative to dir unless it is absolute.
+func Absolute(dir, path string) string {
 	if filepath.IsAbs(path) {
 		return filepath.Clean(path)
 	}
@@ -81,7 +78,7 @@ func (f *finder) path(path string) error {
 			path = string(filepath.Separator)
 		}
 	}
-	info, err := os.Stat(absolute(f.dir, path))
+	info, err := os.Stat(Absolute(f.dir, path))
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
 		return fmt.Errorf("%s does not exist: name a .star file or a folder", path)
@@ -98,12 +95,12 @@ func (f *finder) path(path string) error {
 
 // folder takes in all files below a folder, but those that symlinks lead to.
 func (f *finder) folder(path string) error {
-	top := absolute(f.dir, path)
+	top := Absolute(f.dir, path)
 	return filepath.WalkDir(top, func(at string, e fs.DirEntry, err error) error {
 		switch {
 		case err != nil:
 			return err
-		case e.IsDir() && at != top && passedOver(e.Name()):
+		case e.IsDir() && at != top && isSkipped(e.Name()):
 			return filepath.SkipDir
 		case e.Type().IsRegular() && strings.HasSuffix(e.Name(), suffix):
 			rel, err := filepath.Rel(top, at)
@@ -116,12 +113,12 @@ func (f *finder) folder(path string) error {
 	})
 }
 
-func passedOver(folder string) bool {
+func isSkipped(folder string) bool {
 	return strings.HasPrefix(folder, ".") || slices.Contains([]string{"testdata", "vendor", "torchx.vendor"}, folder)
 }
 
 func (f *finder) add(name string) {
-	if abs := absolute(f.dir, name); !f.seen[abs] {
+	if abs := Absolute(f.dir, name); !f.seen[abs] {
 		f.seen[abs] = true
 		f.found = append(f.found, name)
 	}

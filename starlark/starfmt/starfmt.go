@@ -15,10 +15,8 @@ import (
 
 var byteOrderMark = []byte("\uFEFF")
 
-// Format returns the file called name, whose content is src, in the one form.
-// Formatting what Format returned changes nothing. The error is an *interp.Error
-// with the place if src is no component file, else a plain line about a file that
-// cannot be laid out; src itself is not changed.
+// Format returns src in the form of buildifier; formatting that again changes nothing. The error is
+// an *interp.Error if src is no component file, else a plain one.
 func Format(name string, src []byte) ([]byte, error) {
 	if _, err := interp.Parse(name, src); err != nil {
 		return nil, err

@@ -2,20 +2,18 @@ package starlint
 
 import (
 	"fmt"
-	"math/big"
-	"strconv"
-	"strings"
+	"slices"
 
 	"go.starlark.net/starlark"
 	"go.starlark.net/syntax"
 
 	"torchx/starlark/component"
+	"torchx/starlark/interp"
 )
 
-// defaultOf reports a default that is no value of the parameter's type. Only what
-// can be read off the text is looked at.
-func (d *documented) defaultOf(p param, t component.Type) {
-	v := d.constant(p.def, 0)
+// defaultOf reports a default of another type than the parameter's, if it is a constant.
+func (d *componentCheck) defaultOf(p interp.Param, t component.Type) {
+	v := constant(p.Default, d.constants)
 	if v == nil {
 		return
 	}
@@ -23,150 +21,58 @@ func (d *documented) defaultOf(p param, t component.Type) {
 	if err == nil {
 		return
 	}
-	start, end := d.span(p.def)
+	start, end := d.span(p.Default)
 	f := Finding{
 		Rule: ruleDefault, Severity: Warning, Start: start, End: end,
-		Message: fmt.Sprintf("the default of %s is not of its type %s: %v", p.name, t, err),
+		Message: fmt.Sprintf("the default of %s is not of its type %s: %v", p.Name, t, err),
 	}
-	if text := converted(v, p.def, t); text != "" {
-		f.Fix = &Fix{"write " + text, []Edit{{start, end, text}}}
+	if _, ok := p.Default.(*syntax.Literal); ok {
+		if text := t.Literal(v); text != "" {
+			f.Fix = &Fix{"write " + text, []Edit{{start, end, text}}}
+		}
 	}
 	d.add(f)
 }
 
-// converted writes a default in the type that it should have, "" if that is not clear.
-func converted(v starlark.Value, e syntax.Expr, t component.Type) string {
-	if _, ok := e.(*syntax.Literal); !ok {
-		return ""
-	}
-	switch v := v.(type) {
-	case starlark.Int, starlark.Float:
-		if t.Kind == component.String {
-			return strconv.Quote(v.String())
-		}
-	case starlark.String:
-		text := strings.TrimSpace(string(v))
-		switch t.Kind {
-		case component.Int:
-			if n, ok := new(big.Int).SetString(text, 10); ok {
-				return n.String()
-			}
-		case component.Bool:
-			switch strings.ToLower(text) {
-			case "true":
-				return "True"
-			case "false":
-				return "False"
-			}
-		}
-	}
-	return ""
-}
-
-// constantsOf are the names that a file gives a value once, at its top.
-func constantsOf(file *syntax.File) map[string]syntax.Expr {
-	constants := map[string]syntax.Expr{}
+// constantsOf are the names that a file gives a constant value at its top.
+func constantsOf(file *syntax.File) starlark.StringDict {
+	constants := starlark.StringDict{}
 	for _, s := range file.Stmts {
 		if a, ok := s.(*syntax.AssignStmt); ok && a.Op == syntax.EQ {
 			if id, ok := a.LHS.(*syntax.Ident); ok {
-				constants[id.Name] = a.RHS
+				if v := constant(a.RHS, constants); v != nil {
+					constants[id.Name] = v
+				}
 			}
 		}
 	}
 	return constants
 }
 
-// maxConstant bounds how deep a constant is followed.
-const maxConstant = 20
-
-// constant is the value of an expression, nil if only running the file can tell.
-func (d *documented) constant(e syntax.Expr, depth int) starlark.Value {
-	if depth > maxConstant {
+// constant evaluates an expression of literals and constants; nil if only running the
+// file can tell its value.
+func constant(e syntax.Expr, constants starlark.StringDict) starlark.Value {
+	known := true
+	syntax.Walk(e, func(n syntax.Node) bool {
+		switch n := n.(type) {
+		case nil, *syntax.ParenExpr, *syntax.ListExpr, *syntax.TupleExpr, *syntax.DictExpr, *syntax.DictEntry:
+		case *syntax.Literal:
+			known = known && n.Token != syntax.BYTES
+		case *syntax.UnaryExpr:
+			known = known && n.Op == syntax.MINUS
+		case *syntax.Ident:
+			known = known && (constants.Has(n.Name) || slices.Contains([]string{"True", "False", "None"}, n.Name))
+		default:
+			known = false
+		}
+		return known
+	})
+	if !known {
 		return nil
 	}
-	switch e := e.(type) {
-	case *syntax.ParenExpr:
-		return d.constant(e.X, depth+1)
-	case *syntax.Literal:
-		return literal(e)
-	case *syntax.UnaryExpr:
-		return d.negative(e, depth)
-	case *syntax.ListExpr:
-		if items, ok := d.constantList(e.List, depth); ok {
-			return starlark.NewList(items)
-		}
-	case *syntax.TupleExpr:
-		if items, ok := d.constantList(e.List, depth); ok {
-			return starlark.Tuple(items)
-		}
-	case *syntax.DictExpr:
-		return d.constantDict(e, depth)
-	case *syntax.Ident:
-		switch e.Name {
-		case "True", "False":
-			return starlark.Bool(e.Name == "True")
-		case "None":
-			return starlark.None
-		}
-		if value, ok := d.constants[e.Name]; ok {
-			return d.constant(value, depth+1)
-		}
-	}
-	return nil
-}
-
-func (d *documented) constantList(list []syntax.Expr, depth int) ([]starlark.Value, bool) {
-	var items []starlark.Value
-	for _, e := range list {
-		v := d.constant(e, depth+1)
-		if v == nil {
-			return nil, false
-		}
-		items = append(items, v)
-	}
-	return items, true
-}
-
-func (d *documented) constantDict(e *syntax.DictExpr, depth int) starlark.Value {
-	dict := starlark.NewDict(len(e.List))
-	for _, entry := range e.List {
-		pair, ok := entry.(*syntax.DictEntry)
-		if !ok {
-			return nil
-		}
-		k, v := d.constant(pair.Key, depth+1), d.constant(pair.Value, depth+1)
-		if k == nil || v == nil || dict.SetKey(k, v) != nil {
-			return nil
-		}
-	}
-	return dict
-}
-
-func (d *documented) negative(e *syntax.UnaryExpr, depth int) starlark.Value {
-	if e.Op != syntax.MINUS || e.X == nil {
+	v, err := starlark.EvalExprOptions(&syntax.FileOptions{}, &starlark.Thread{}, e, constants)
+	if err != nil {
 		return nil
 	}
-	switch v := d.constant(e.X, depth+1).(type) {
-	case starlark.Int:
-		return starlark.MakeInt(0).Sub(v)
-	case starlark.Float:
-		return -v
-	}
-	return nil
-}
-
-func literal(l *syntax.Literal) starlark.Value {
-	switch v := l.Value.(type) {
-	case string:
-		if l.Token == syntax.STRING {
-			return starlark.String(v)
-		}
-	case int64:
-		return starlark.MakeInt64(v)
-	case *big.Int:
-		return starlark.MakeBigInt(v)
-	case float64:
-		return starlark.Float(v)
-	}
-	return nil
+	return v
 }

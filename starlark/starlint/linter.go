@@ -4,7 +4,7 @@ import (
 	"bytes"
 	"errors"
 	"slices"
-	"sort"
+	"strings"
 	"unicode/utf8"
 
 	"github.com/bazelbuild/buildtools/build"
@@ -12,6 +12,7 @@ import (
 	"go.starlark.net/starlark"
 	"go.starlark.net/syntax"
 
+	"torchx/runtime/lazyregexp"
 	"torchx/starlark/interp"
 	"torchx/starlark/specmodule"
 	"torchx/starlark/starfiles"
@@ -22,36 +23,29 @@ const byteOrderMark = "\uFEFF"
 
 // linter is one file that is linted.
 type linter struct {
-	name     string
-	text     []byte // without a byte order mark
-	mark     int    // bytes of the byte order mark
-	lines    []int  // offset in text of each line
-	file     *syntax.File
-	tree     *build.File
-	off      []disabled
-	findings []Finding
+	name         string
+	interp.Lines     // of the text without a byte order mark
+	mark         int // bytes of the byte order mark
+	file         *syntax.File
+	tree         *build.File
+	off          []disabledRange
+	findings     []Finding
 }
 
 func newLinter(name string, src []byte) *linter {
-	l := &linter{name: name, text: bytes.TrimPrefix(src, []byte(byteOrderMark)), lines: []int{0}}
-	l.mark = len(src) - len(l.text)
-	for i, c := range l.text {
-		if c == '\n' {
-			l.lines = append(l.lines, i+1)
-		}
-	}
-	return l
+	text := bytes.TrimPrefix(src, []byte(byteOrderMark))
+	return &linter{name: name, Lines: interp.NewLines(string(text)), mark: len(src) - len(text)}
 }
 
 func (l *linter) run() {
-	file, err := interp.Parse(l.name, l.text)
+	file, err := interp.Parse(l.name, []byte(l.Text))
 	if err != nil {
-		l.cannotParse(err)
+		l.addSyntaxError(err)
 		return
 	}
 	l.file = file
-	if l.tree, err = build.ParseDefault(l.name, l.text); err == nil {
-		l.off = disabledParts(l.tree)
+	if l.tree, err = build.ParseDefault(l.name, []byte(l.Text)); err == nil {
+		l.off = disabledRanges(l.tree)
 		l.bazel()
 	}
 	l.resolve()
@@ -61,13 +55,13 @@ func (l *linter) run() {
 	}
 }
 
-func (l *linter) cannotParse(err error) {
+func (l *linter) addSyntaxError(err error) {
 	f := Finding{Rule: ruleSyntax, Severity: Error, Message: err.Error(), Start: l.at(0), End: l.at(0)}
 	var at *interp.Error
 	if errors.As(err, &at) {
 		f.Message = at.Msg
 		if at.Line > 0 {
-			f.Start = l.place(at.Line, at.Col)
+			f.Start = l.position(at.Line, at.Col)
 			f.End = l.wordEnd(f.Start)
 		}
 	}
@@ -77,12 +71,12 @@ func (l *linter) cannotParse(err error) {
 // resolve reports names that are not defined, or that are defined twice.
 func (l *linter) resolve() {
 	var problems resolve.ErrorList
-	known := func(name string) bool { return name == "__file__" || predeclared(name) }
-	if err := resolve.File(l.file, known, starlark.Universe.Has); !errors.As(err, &problems) {
+	checkDescribed := func(name string) bool { return name == "__file__" || predeclared(name) }
+	if err := resolve.File(l.file, checkDescribed, starlark.Universe.Has); !errors.As(err, &problems) {
 		return
 	}
 	for _, p := range problems {
-		start := l.place(int(p.Pos.Line), int(p.Pos.Col))
+		start := l.position(int(p.Pos.Line), int(p.Pos.Col))
 		l.add(Finding{Rule: ruleNames, Severity: Error, Message: p.Msg, Start: start, End: l.wordEnd(start)})
 	}
 }
@@ -101,39 +95,28 @@ func (l *linter) add(f Finding) {
 	l.findings = append(l.findings, f)
 }
 
-// at is the place of an offset in text; offsets behind its end mean the end.
+// at is the position of an offset in the text; offsets behind its end mean the end.
 func (l *linter) at(offset int) Position {
-	offset = max(0, min(offset, len(l.text)))
-	line := sort.SearchInts(l.lines, offset+1)
-	return Position{line, utf8.RuneCount(l.text[l.lines[line-1]:offset]) + 1, offset + l.mark}
+	line, col := l.LineCol(offset)
+	start := l.Start(line)
+	return Position{line + 1, utf8.RuneCountInString(l.Text[start:start+col]) + 1, start + col + l.mark}
 }
 
-// place is the place of a line and a column, both from 1, in characters.
-func (l *linter) place(line, col int) Position {
-	line = max(1, min(line, len(l.lines)))
-	offset := l.lines[line-1]
-	for range col - 1 {
-		if offset >= len(l.text) || l.text[offset] == '\n' {
-			break
-		}
-		_, n := utf8.DecodeRune(l.text[offset:])
-		offset += n
-	}
-	return l.at(offset)
-}
+// position is that of a line and a column, both from 1, in characters.
+func (l *linter) position(line, col int) Position { return l.at(l.Offset(line, col)) }
 
 // span is the place of a node of our own tree.
 func (l *linter) span(n syntax.Node) (start, end Position) {
 	from, to := n.Span()
-	return l.place(int(from.Line), int(from.Col)), l.place(int(to.Line), int(to.Col))
+	return l.position(int(from.Line), int(from.Col)), l.position(int(to.Line), int(to.Col))
 }
 
 // wordEnd is where the word at a place ends; there is one character of it at least.
 func (l *linter) wordEnd(p Position) Position {
 	from := p.Offset - l.mark
 	to := from
-	for to < len(l.text) {
-		r, n := utf8.DecodeRune(l.text[to:])
+	for to < len(l.Text) {
+		r, n := utf8.DecodeRuneInString(l.Text[to:])
 		if r == '\n' || to > from && !isWord(r) {
 			break
 		}
@@ -147,4 +130,53 @@ func (l *linter) wordEnd(p Position) Position {
 
 func isWord(r rune) bool {
 	return r == '_' || r >= '0' && r <= '9' || r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= utf8.RuneSelf
+}
+
+// disabledRange are lines, from 1, in which rules are turned off.
+type disabledRange struct {
+	from, to int
+	rules    map[string]bool
+}
+
+// directive matches a comment that turns rules off, in our words or buildifier's.
+var directive = lazyregexp.New(`(?:lint|buildifier|buildozer): *disable=([\w-]+(?:, *[\w-]+)*)`)
+
+// disabledRanges finds the comments that turn rules off for what they stand above or behind, as
+// buildifier does.
+func disabledRanges(tree *build.File) []disabledRange {
+	var parts []disabledRange
+	build.Walk(tree, func(e build.Expr, _ []build.Expr) {
+		if e == nil {
+			return
+		}
+		c := e.Comment()
+		rules := map[string]bool{}
+		for _, list := range [][]build.Comment{c.Before, c.Suffix, c.After} {
+			for _, comment := range list {
+				for _, m := range directive().FindAllStringSubmatch(comment.Token, -1) {
+					for _, rule := range strings.Split(m[1], ",") {
+						rules[strings.TrimSpace(rule)] = true
+					}
+				}
+			}
+		}
+		if len(rules) > 0 {
+			from, to := lineRange(e)
+			parts = append(parts, disabledRange{from, to, rules})
+		}
+	})
+	return parts
+}
+
+// lineRange is the lines of a node with its comments.
+func lineRange(e build.Expr) (from, to int) {
+	start, end := e.Span()
+	c := e.Comment()
+	if len(c.Before) > 0 {
+		start, _ = c.Before[0].Span()
+	}
+	if n := len(c.After); n > 0 {
+		_, end = c.After[n-1].Span()
+	}
+	return start.Line, end.Line
 }

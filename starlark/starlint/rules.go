@@ -1,6 +1,14 @@
 package starlint
 
-import "slices"
+import (
+	"slices"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"github.com/bazelbuild/buildtools/build"
+	"github.com/bazelbuild/buildtools/warn"
+)
 
 // Names of our own rules.
 const (
@@ -37,11 +45,118 @@ func Rules() []Rule {
 	for _, w := range warnings() {
 		rules = append(rules, w.Rule)
 	}
-	slices.SortFunc(rules, func(a, b Rule) int {
-		if a.Name < b.Name {
-			return -1
-		}
-		return 1
-	})
+	slices.SortFunc(rules, func(a, b Rule) int { return strings.Compare(a.Name, b.Name) })
 	return rules
+}
+
+// A warning is one of buildtools'; its name there is that of the rule, unless category says otherwise.
+type warning struct {
+	Rule
+	category string
+	title    string // of its fix
+}
+
+// warnings are those of buildtools about mistakes in every Starlark dialect, not about Bazel's
+// style.
+func warnings() []warning {
+	return []warning{
+		{Rule{"confusing-name", "a variable is called l, I or O", false}, "confusing-name", ""},
+		{Rule{"dict-method-named-arg", "a method of a dict is given its argument by name, which it does not take", false}, "dict-method-named-arg", ""},
+		{Rule{"docstring-header", "a docstring does not begin with a summary of one line", false}, "function-docstring-header", ""},
+		{Rule{"list-append", "x += [y] makes a list that is thrown away; x.append(y) does not", true}, "list-append", "use append"},
+		{Rule{"no-effect", "a statement does nothing", false}, "no-effect", ""},
+		{Rule{"return-value", "some paths through a function return a value, others do not", false}, "return-value", ""},
+		{Rule{"string-iteration", "a string is iterated or indexed like a list", false}, "string-iteration", ""},
+		{Rule{"uninitialized", "a variable may have no value yet", false}, "uninitialized", ""},
+		{Rule{"unreachable", "a statement can never be reached", false}, "unreachable", ""},
+		{Rule{ruleUnusedLoad, "a loaded name is not used", true}, "load", "remove it"},
+		{Rule{"unused-variable", "a variable is never used; call it _ or _name if that is meant", false}, "unused-variable", ""},
+	}
+}
+
+// category is what buildtools calls a rule of ours.
+func category(rule string) string {
+	for _, w := range warnings() {
+		if w.Name == rule {
+			return w.category
+		}
+	}
+	return rule
+}
+
+// bazel runs the warnings of buildtools.
+func (l *linter) bazel() {
+	for _, w := range warnings() {
+		for _, found := range l.warn(w.category) {
+			f := Finding{
+				Rule: w.Name, Severity: Warning, Message: firstSentence(found.Message),
+				Start: l.at(found.Start.Byte), End: l.at(found.End.Byte),
+			}
+			if fix := l.replacements(found.Replacement); fix != nil && w.title != "" {
+				f.Fix = &Fix{Title: w.title, Edits: fix}
+			}
+			l.add(f)
+		}
+	}
+}
+
+// firstSentence is the beginning of a message of buildtools; the rest is advice about Bazel.
+func firstSentence(text string) string {
+	text, _, _ = strings.Cut(text, "\n")
+	text, _, _ = strings.Cut(text, ". ")
+	text = strings.TrimSuffix(text, ".")
+	first, size := utf8.DecodeRuneInString(text)
+	return string(unicode.ToLower(first)) + text[size:]
+}
+
+// warn runs one warning. A defect in it must not hide what the other rules find.
+func (l *linter) warn(category string) (found []*warn.LinterFinding) {
+	defer func() {
+		if recover() != nil {
+			found = nil
+		}
+	}()
+	return warn.FileWarningMap[category](l.tree)
+}
+
+// replacements are the edits of a fix, nil if there is none.
+func (l *linter) replacements(list []warn.LinterReplacement) []Edit {
+	var edits []Edit
+	for _, r := range list {
+		if r.Old == nil || *r.Old == nil {
+			return nil
+		}
+		start, end := (*r.Old).Span()
+		if r.New == nil {
+			edits = append(edits, l.removal(start.Byte, end.Byte))
+			continue
+		}
+		edits = append(edits, Edit{l.at(start.Byte), l.at(end.Byte), l.print(r.New, start.Byte)})
+	}
+	return edits
+}
+
+// print lays an expression out that begins at an offset of the file.
+func (l *linter) print(e build.Expr, offset int) string {
+	*e.Comment() = build.Comments{} // those stand outside of what is replaced
+	file := &build.File{Type: build.TypeDefault, Stmt: []build.Expr{e}}
+	text := strings.TrimSuffix(string(build.FormatWithoutRewriting(file)), "\n")
+	line := l.Text[l.Start(l.at(offset).Line-1):offset]
+	margin := line[:len(line)-len(strings.TrimLeft(line, " \t"))]
+	return strings.ReplaceAll(text, "\n", "\n"+margin)
+}
+
+// removal takes a statement away, with its lines if it has them for itself.
+func (l *linter) removal(start, end int) Edit {
+	from, to := start, end
+	for from > 0 && (l.Text[from-1] == ' ' || l.Text[from-1] == '\t') {
+		from--
+	}
+	for to < len(l.Text) && strings.ContainsRune(" \t\r", rune(l.Text[to])) {
+		to++
+	}
+	if (from == 0 || l.Text[from-1] == '\n') && (to == len(l.Text) || l.Text[to] == '\n') {
+		return Edit{l.at(from), l.at(min(to+1, len(l.Text))), ""}
+	}
+	return Edit{l.at(start), l.at(end), ""}
 }

@@ -1,10 +1,10 @@
-// Package starlint finds what is wrong or doubtful in component files without
-// running them.
+// Package starlint finds errors and doubtful code in component files without
+// running them. Check returns Findings, some of which have a Fix; Apply makes them.
 //
 // The rules are a fixed list of warnings of github.com/bazelbuild/buildtools
-// (bazel.go) and our own about components (docs.go, roles.go, names.go). A file
-// that cannot be parsed, or has names that nothing defines, gets findings for
-// that. A comment beside or above the place turns rules off there:
+// (rules.go) and our own about syntax and names (linter.go), components
+// (components.go) and their defaults (defaults.go). A comment beside or above the
+// place turns rules off there:
 //
 //	# lint: disable=RULE, RULE
 //	# buildifier: disable=RULE
@@ -33,7 +33,7 @@ type Edit struct {
 // Fix is a change that ends a finding and keeps what the file means.
 type Fix struct {
 	Title string `json:"title"` // what it does, as an order: "remove the load of x"
-	Edits []Edit `json:"edits"` // apart from one another
+	Edits []Edit `json:"edits"` // areApart from one another
 }
 
 // Severity says what a finding means.
@@ -63,9 +63,8 @@ type Rule struct {
 	Fixable bool
 }
 
-// Check lints the file called name, whose content is src, and returns what it
-// found, sorted by place. A test file (x_test.star) has no components, so the
-// rules about them do not count there.
+// Check lints a file and returns its findings by position. Rules about components do not apply to
+// tests.
 func Check(name string, src []byte) []Finding {
 	l := newLinter(name, src)
 	l.run()
@@ -75,14 +74,31 @@ func Check(name string, src []byte) []Finding {
 	return l.findings
 }
 
-// Apply makes the fixes of findings in src, and returns the result with how many
-// were made. Where two would touch the same text the first one counts: lint the
-// result again for the rest.
+// maxRounds bounds how often FixAll lints a file: a fix can uncover another finding.
+const maxRounds = 10
+
+// FixAll makes the fixes of a file until none are left. It returns the new source, the number of
+// fixes and the findings that are left.
+func FixAll(name string, src []byte) (out []byte, fixed int, left []Finding) {
+	left = Check(name, src)
+	for range maxRounds {
+		out, n := Apply(src, left)
+		if n == 0 {
+			break
+		}
+		src, fixed = out, fixed+n
+		left = Check(name, src)
+	}
+	return src, fixed, left
+}
+
+// Apply makes the fixes of findings in src and counts them. Of overlapping fixes it makes the first
+// only.
 func Apply(src []byte, findings []Finding) ([]byte, int) {
 	var edits []Edit
 	fixed := 0
 	for i := range findings {
-		if fix := findings[i].Fix; fix != nil && apart(edits, fix.Edits) {
+		if fix := findings[i].Fix; fix != nil && areApart(edits, fix.Edits) {
 			edits = append(edits, fix.Edits...)
 			fixed++
 		}
@@ -99,8 +115,8 @@ func Apply(src []byte, findings []Finding) ([]byte, int) {
 	return out.Bytes(), fixed
 }
 
-// apart holds if none of the new edits touches one that is there.
-func apart(have, more []Edit) bool {
+// areApart holds if none of the new edits touches one that is there.
+func areApart(have, more []Edit) bool {
 	for _, a := range have {
 		for _, b := range more {
 			if a.Start.Offset <= b.End.Offset && b.Start.Offset <= a.End.Offset {

@@ -10,8 +10,7 @@ import (
 	"torchx/starlark/specmodule"
 )
 
-// app is t.app(component, *args): what `torchx run` makes of the component and these
-// arguments, each as it would be typed.
+// app is t.app(component, *args): the app that `torchx run` makes with these arguments.
 func (x *test) app(c call) (starlark.Value, error) {
 	if len(c.args) == 0 || len(c.kwargs) > 0 {
 		return nil, errors.New(`it takes a component and the arguments as they are typed: t.app(train, "--epochs", "3")`)
@@ -43,8 +42,7 @@ func (x *test) app(c call) (starlark.Value, error) {
 	return v, err
 }
 
-// plan is t.plan(app, backend = "local", cfg = {}): the request that the backend
-// would get, as dicts and lists.
+// plan is t.plan(app, backend = "local", cfg = {}): the backend's request as dicts and lists.
 func (x *test) plan(c call) (starlark.Value, error) {
 	var v starlark.Value
 	backend, options := "local", starlark.NewDict(0)
@@ -76,7 +74,7 @@ func (x *test) plan(c call) (starlark.Value, error) {
 	return specmodule.FromJSON(request)
 }
 
-// cfgText is a value as -cfg takes it.
+// cfgText is a value in the form of -cfg.
 func cfgText(v starlark.Value) (string, error) {
 	switch v := v.(type) {
 	case starlark.String:

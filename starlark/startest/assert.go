@@ -11,7 +11,6 @@ import (
 	"torchx/starlark/interp"
 )
 
-// eq is t.eq(got, want, msg = "").
 func (x *test) eq(c call) (starlark.Value, error) {
 	got, want, msg, same, err := compare(c)
 	if err != nil || same {
@@ -24,17 +23,12 @@ func (x *test) eq(c call) (starlark.Value, error) {
 	return x.failed(c, msg, text)
 }
 
-// ne is t.ne(got, unwanted, msg = "").
 func (x *test) ne(c call) (starlark.Value, error) {
 	got, _, msg, same, err := compare(c)
 	if err != nil || !same {
 		return starlark.True, err
 	}
-	text, err := short(c.name, got)
-	if err != nil {
-		return nil, err
-	}
-	return x.failed(c, msg, "got "+text+", want anything else")
+	return x.failedf(c, msg, "got %s, want anything else", got)
 }
 
 func compare(c call) (got, want starlark.Value, msg string, same bool, err error) {
@@ -48,10 +42,8 @@ func compare(c call) (got, want starlark.Value, msg string, same bool, err error
 	return
 }
 
-// isTrue is t.true(cond, msg = "").
 func (x *test) isTrue(c call) (starlark.Value, error) { return x.truth(c, true) }
 
-// isFalse is t.false(cond, msg = "").
 func (x *test) isFalse(c call) (starlark.Value, error) { return x.truth(c, false) }
 
 func (x *test) truth(c call, want bool) (starlark.Value, error) {
@@ -63,21 +55,11 @@ func (x *test) truth(c call, want bool) (starlark.Value, error) {
 	if bool(v.Truth()) == want {
 		return starlark.True, nil
 	}
-	text, err := short(c.name, v)
-	if err != nil {
-		return nil, err
-	}
-	word := "true"
-	if !want {
-		word = "false"
-	}
-	return x.failed(c, msg, fmt.Sprintf("got %s, want something %s", text, word))
+	return x.failedf(c, msg, "got %s, want something %t", v, want)
 }
 
-// contains is t.contains(where, what, msg = ""): what in where.
 func (x *test) contains(c call) (starlark.Value, error) { return x.within(c, true) }
 
-// lacks is t.lacks(where, what, msg = ""): what not in where.
 func (x *test) lacks(c call) (starlark.Value, error) { return x.within(c, false) }
 
 func (x *test) within(c call, want bool) (starlark.Value, error) {
@@ -96,22 +78,13 @@ func (x *test) within(c call, want bool) (starlark.Value, error) {
 	if bool(found.Truth()) == want {
 		return starlark.True, nil
 	}
-	whereText, err := short(c.name, where)
-	if err != nil {
-		return nil, err
-	}
-	whatText, err := short(c.name, what)
-	if err != nil {
-		return nil, err
-	}
 	verb := "does not contain"
 	if !want {
 		verb = "contains"
 	}
-	return x.failed(c, msg, fmt.Sprintf("%s %s %s", whereText, verb, whatText))
+	return x.failedf(c, msg, "%s %s %s", where, verb, what)
 }
 
-// matches is t.matches(text, pattern, msg = "").
 func (x *test) matches(c call) (starlark.Value, error) {
 	var text, pattern, msg string
 	if err := c.unpack("text", &text, "pattern", &pattern, "msg?", &msg); err != nil {
@@ -121,15 +94,10 @@ func (x *test) matches(c call) (starlark.Value, error) {
 	if err != nil || re.MatchString(text) {
 		return starlark.True, err
 	}
-	shown, err := short(c.name, starlark.String(text))
-	if err != nil {
-		return nil, err
-	}
-	return x.failed(c, msg, fmt.Sprintf("%s does not match %q", shown, pattern))
+	return x.failedf(c, msg, "%s does not match %q", starlark.String(text), pattern)
 }
 
-// fails is t.fails(fn, pattern, *args, **kwargs): fn must fail with a message that
-// matches. It returns the message, or None.
+// fails is t.fails(fn, pattern, *args, **kwargs). It returns the error message, or None.
 func (x *test) fails(c call) (starlark.Value, error) {
 	if len(c.args) < 2 {
 		return nil, errors.New("it takes a function and a pattern: t.fails(fn, pattern, *args, **kwargs)")
@@ -149,18 +117,14 @@ func (x *test) fails(c call) (starlark.Value, error) {
 	v, err := starlark.Call(c.thread, fn, c.args[2:], c.kwargs)
 	switch {
 	case err == nil:
-		text, err := short(c.name, v)
-		if err != nil {
-			return nil, err
-		}
-		_, err = x.failed(c, "", fmt.Sprintf("%s did not fail: it returned %s, want an error that matches %q", fn.Name(), text, pattern))
+		_, err = x.failedf(c, "", "%s did not fail: it returned %s, want an error that matches %q", fn.Name(), v, pattern)
 		return starlark.None, err
-	case interp.Stopped(err), errors.Is(err, errStop), errors.Is(err, errSkip):
+	case interp.IsStopped(err), errors.Is(err, errStop), errors.Is(err, errSkip):
 		return nil, err
 	}
 	msg := x.exec.file.interp.Explain(err).Msg
 	if !re.MatchString(msg) {
-		_, err := x.failed(c, "", fmt.Sprintf("%s failed with %q, which does not match %q", fn.Name(), msg, pattern))
+		_, err := x.failedf(c, "", "%s failed with %q, which does not match %q", fn.Name(), msg, pattern)
 		return starlark.None, err
 	}
 	return starlark.String(msg), nil

@@ -2,29 +2,32 @@ package startest
 
 import (
 	"bytes"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io/fs"
 	"os"
 	"path"
 	"path/filepath"
+	"strings"
+	"unicode/utf8"
 
+	"github.com/pmezard/go-difflib/difflib"
 	"go.starlark.net/starlark"
 
 	"torchx/runtime/lazyregexp"
 	"torchx/starlark/interp"
+	"torchx/starlark/specmodule"
 )
 
 // goldenDir is the folder of golden files, beside the test file.
 const goldenDir = "testdata"
 
-// goldenName matches names of golden files: parts that no system takes for
-// anything else, with slashes between them.
+// goldenName matches names of golden files that are valid on every system.
 var goldenName = lazyregexp.New(`^[A-Za-z0-9_][A-Za-z0-9_.+=-]*(/[A-Za-z0-9_][A-Za-z0-9_.+=-]*)*$`)
 
-// golden is t.golden(value, name): value must be what the file
-// testdata/NAME.json holds, or NAME.txt if it is a string. With -update the file
-// is written instead.
+// golden is t.golden(value, name): compares with testdata/NAME.json, or NAME.txt for a string;
+// -update writes it.
 func (x *test) golden(c call) (starlark.Value, error) {
 	var v starlark.Value
 	var name string
@@ -53,7 +56,7 @@ func (x *test) golden(c call) (starlark.Value, error) {
 	return x.failed(c, "", fmt.Sprintf("got is not %s (-update accepts it):\n%s", file, lineDiff(string(got), string(want))))
 }
 
-// goldenText is the file, relative to that of the test, and its content.
+// goldenText returns the golden file of a value, relative to the test file, and its content.
 func goldenText(what, name string, v starlark.Value) (file string, data []byte, err error) {
 	if s, ok := starlark.AsString(v); ok {
 		return path.Join(goldenDir, name+".txt"), []byte(s), nil
@@ -65,8 +68,7 @@ func goldenText(what, name string, v starlark.Value) (file string, data []byte, 
 	return path.Join(goldenDir, name+".json"), data, err
 }
 
-// readGolden reads a golden file; line ends of Windows, which git may have made,
-// count as plain ones.
+// readGolden reads a golden file. Git may have made its line ends those of Windows.
 func (f *file) readGolden(name string) ([]byte, error) {
 	root, err := os.OpenRoot(f.dir())
 	if err != nil {
@@ -77,14 +79,12 @@ func (f *file) readGolden(name string) ([]byte, error) {
 	return bytes.ReplaceAll(data, []byte("\r\n"), []byte("\n")), err
 }
 
-// dir is the folder of the test file.
 func (f *file) dir() string { return filepath.Dir(f.path) }
 
-// writeGolden writes a golden file, unless it holds that already or another test
-// of this run has written something else.
+// writeGolden writes a golden file, unless another test of this run wrote something else.
 func (x *test) writeGolden(c call, name string, data []byte) (starlark.Value, error) {
 	f := x.exec.file
-	if before, again := f.runner.goldens.LoadOrStore(filepath.Join(f.dir(), name), string(data)); again && before != string(data) {
+	if before, retryFiles := f.runner.goldens.LoadOrStore(filepath.Join(f.dir(), name), string(data)); retryFiles && before != string(data) {
 		return x.failed(c, "", name+" would be written twice with different contents: use two names")
 	}
 	old, err := f.readGolden(name)
@@ -98,7 +98,7 @@ func (x *test) writeGolden(c call, name string, data []byte) (starlark.Value, er
 	return starlark.True, nil
 }
 
-// replaceGolden never leaves half a file: it is written under another name first.
+// replaceGolden writes under another name first, so that no half-written file remains.
 func (f *file) replaceGolden(name string, data []byte) error {
 	root, err := os.OpenRoot(f.dir())
 	if err != nil {
@@ -117,4 +117,81 @@ func (f *file) replaceGolden(name string, data []byte) error {
 		return errors.Join(err, root.Remove(part))
 	}
 	return nil
+}
+
+const (
+	maxShort = 100     // characters of a value that is shown on one line
+	maxLine  = 120     // bytes of two values on one line
+	maxDiff  = 1 << 18 // bytes of a text that is compared line by line
+	maxLines = 200     // lines of a difference that are shown
+)
+
+// short is a value on one short line.
+func short(what string, v starlark.Value) (string, error) {
+	if err := interp.CheckPrint(what, v); err != nil {
+		return "", err
+	}
+	text := v.String()
+	if utf8.RuneCountInString(text) > maxShort {
+		text = string([]rune(text)[:maxShort]) + "…"
+	}
+	return text, nil
+}
+
+// difference compares two values on one line, or line by line.
+func difference(what string, got, want starlark.Value) (string, error) {
+	if err := interp.CheckPrint(what, got, want); err != nil {
+		return "", err
+	}
+	g, w := got.String(), want.String()
+	if g == w {
+		g, w = g+" ("+got.Type()+")", w+" ("+want.Type()+")"
+	}
+	if len(g)+len(w) <= maxLine {
+		return "got " + g + ", want " + w, nil
+	}
+	return "got is not as wanted:\n" + lineDiff(lines(got), lines(want)), nil
+}
+
+// lines is a value as text of several lines: a string as it is, JSON values indented.
+func lines(v starlark.Value) string {
+	if s, ok := starlark.AsString(v); ok {
+		return s
+	}
+	data, err := indented(v)
+	if err != nil {
+		return v.String()
+	}
+	return string(data)
+}
+
+func indented(v starlark.Value) ([]byte, error) {
+	data, err := specmodule.ToJSON(v)
+	if err != nil {
+		return nil, err
+	}
+	var out bytes.Buffer
+	if err := json.Indent(&out, data, "", "  "); err != nil {
+		return nil, err
+	}
+	out.WriteByte('\n')
+	return out.Bytes(), nil
+}
+
+// lineDiff is the unified difference of two texts, "-" being what was wanted.
+func lineDiff(got, want string) string {
+	if len(got) > maxDiff || len(want) > maxDiff {
+		return fmt.Sprintf("got %d bytes, want %d; they are too long to be compared line by line", len(got), len(want))
+	}
+	text, err := difflib.GetUnifiedDiffString(difflib.UnifiedDiff{
+		A: difflib.SplitLines(want), B: difflib.SplitLines(got), FromFile: "want", ToFile: "got", Context: 3,
+	})
+	if err != nil {
+		return err.Error()
+	}
+	all := strings.SplitAfter(text, "\n")
+	if len(all) > maxLines {
+		text = strings.Join(all[:maxLines], "") + fmt.Sprintf("… %d more lines\n", len(all)-maxLines)
+	}
+	return text
 }

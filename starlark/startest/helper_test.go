@@ -86,9 +86,9 @@ type outcome struct {
 	cover []interp.FileCoverage
 }
 
-func (o *outcome) take(m startest.Message) {
+func (o *outcome) handle(m startest.Message) {
 	if m.Test != nil {
-		if _, again := o.tests[m.File+":"+m.Test.Name]; again {
+		if _, retryFiles := o.tests[m.File+":"+m.Test.Name]; retryFiles {
 			m.Test.Output = append(m.Test.Output, "THE TEST HAS TWO RESULTS")
 		}
 		o.tests[m.File+":"+m.Test.Name] = *m.Test
@@ -119,7 +119,7 @@ func tasks(dir string) []startest.Task {
 func here(t *testing.T, dir string, o startest.Options) *outcome {
 	t.Helper()
 	out := newOutcome()
-	r, err := startest.NewRunner(host(dir), o, out.take)
+	r, err := startest.NewRunner(host(dir), o, out.handle)
 	must(t, err)
 	r.Run(t.Context(), tasks(dir))
 	return out
@@ -135,7 +135,7 @@ func supervised(ctx context.Context, t *testing.T, dir string, o startest.Option
 		cmd := exec.CommandContext(ctx, exe)
 		cmd.Env = append(os.Environ(), workerDir+"="+dir)
 		return cmd
-	}, out.take)
+	}, out.handle)
 	return out, err
 }
 

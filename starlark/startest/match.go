@@ -6,12 +6,12 @@ import (
 	"strings"
 )
 
-// A matcher chooses tests by name, level by level: "x/y" matches tests called like
-// x, and in them subtests called like y. The zero value matches all.
+// A matcher selects tests by name, level by level: "x/y" matches subtests y of tests x. The zero
+// value matches all.
 type matcher []*regexp.Regexp
 
-// newMatcher reads a pattern of `go test -run`: regular expressions with slashes
-// between them, each unanchored.
+// newMatcher reads a pattern of `go test -run`: unanchored regular expressions, separated by
+// slashes.
 func newMatcher(flag, pattern string) (matcher, error) {
 	var m matcher
 	if pattern == "" {
@@ -27,7 +27,7 @@ func newMatcher(flag, pattern string) (matcher, error) {
 	return m, nil
 }
 
-// CheckPattern says what is wrong with a pattern of Options; flag is its name.
+// CheckPattern checks a pattern of Options; flag is its name in the error.
 func CheckPattern(flag, pattern string) error {
 	_, err := newMatcher(flag, pattern)
 	return err
@@ -63,8 +63,8 @@ func splitPattern(s string) []string {
 	return append(parts, s)
 }
 
-// begins holds if a test, or one in it, may match.
-func (m matcher) begins(name string) bool {
+// matchesPrefix reports whether a test, or one of its subtests, may match.
+func (m matcher) matchesPrefix(name string) bool {
 	for i, part := range strings.Split(name, "/") {
 		if i < len(m) && !m[i].MatchString(part) {
 			return false
@@ -73,21 +73,23 @@ func (m matcher) begins(name string) bool {
 	return true
 }
 
-// whole holds if the test itself matches, not only one in it.
-func (m matcher) whole(name string) bool {
-	return len(m) > 0 && strings.Count(name, "/")+1 >= len(m) && m.begins(name)
+// matchesAll reports whether the test itself matches.
+func (m matcher) matchesAll(name string) bool {
+	return len(m) > 0 && strings.Count(name, "/")+1 >= len(m) && m.matchesPrefix(name)
 }
 
-// chooser is -run and -skip together.
-type chooser struct{ run, skip matcher }
+// selection is -run and -skip together.
+type selection struct{ run, skip matcher }
 
-func (c chooser) chosen(name string) bool { return c.run.begins(name) && !c.skip.whole(name) }
+func (c selection) selects(name string) bool {
+	return c.run.matchesPrefix(name) && !c.skip.matchesAll(name)
+}
 
-func newChooser(o Options) (chooser, error) {
+func newSelection(o Options) (selection, error) {
 	run, err := newMatcher("run", o.Run)
 	if err != nil {
-		return chooser{}, err
+		return selection{}, err
 	}
 	skip, err := newMatcher("skip", o.Skip)
-	return chooser{run, skip}, err
+	return selection{run, skip}, err
 }

@@ -21,14 +21,14 @@ import (
 	"torchx/starlark/starfiles"
 )
 
-// Runner runs tests in this process. Use it once.
+// Runner runs tests in this process, once.
 type Runner struct {
-	host    Host
-	options Options
-	chooser chooser
-	// report is told of everything, one message at a time.
+	host      Host
+	options   Options
+	selection selection
+	// report receives one message at a time.
 	report func(Message)
-	// stuck ends the process; nil: a step that does not end is waited for.
+	// stuck ends the process; nil: endless steps go on.
 	stuck func()
 
 	interps  []*interp.Interp
@@ -36,15 +36,20 @@ type Runner struct {
 	patterns sync.Map // text → *regexp.Regexp
 
 	reporting sync.Mutex
-	mu        sync.Mutex // guards what follows
-	wake      *sync.Cond // something below has changed
-	tasks     []Task     // not loaded yet
-	ready     []unit     // tests to run
-	alone     []unit     // tests to run again when nothing else does
-	again     []Task     // files to load again then
-	loading   int        // files that are being loaded
-	halted    bool       // no new tests
-	lonely    bool       // one test runs at a time
+	queue
+}
+
+// queue is the work of a Runner. mu guards it.
+type queue struct {
+	mu         sync.Mutex
+	wake       *sync.Cond // something below has changed
+	tasks      []Task     // not loaded yet
+	ready      []unit     // tests to run
+	retryTests []unit     // tests to run again, alone
+	retryFiles []Task     // files to load again, alone
+	loading    int        // files that are being loaded
+	stopped    bool       // no new tests
+	serial     bool       // one test runs at a time
 }
 
 // A unit is one test of a loaded file.
@@ -54,7 +59,7 @@ type unit struct {
 	fn   starlark.Callable
 }
 
-// file is a test file that is loaded.
+// file is a loaded test file.
 type file struct {
 	runner *Runner
 	interp *interp.Interp
@@ -62,25 +67,24 @@ type file struct {
 	path   string // absolute
 	began  time.Time
 
-	mu     sync.Mutex
-	left   int // tests without a result
-	result FileResult
+	mu        sync.Mutex
+	remaining int // tests without a result
+	result    FileResult
 }
 
-// NewRunner returns a runner. Errors: a bad pattern in the options.
+// NewRunner returns a runner, or an error about a pattern in the options.
 func NewRunner(h Host, o Options, report func(Message)) (*Runner, error) {
-	c, err := newChooser(o)
+	c, err := newSelection(o)
 	if err != nil {
 		return nil, err
 	}
-	r := &Runner{host: h, options: o, chooser: c, report: report}
+	r := &Runner{host: h, options: o, selection: c, report: report}
 	r.wake = sync.NewCond(&r.mu)
 	return r, nil
 }
 
-// Run runs the tests of files. Files are loaded and tests called side by side;
-// results come as they are there. Failures are results, not errors. When ctx ends,
-// tests end early as failed.
+// Run runs the tests of files in parallel and reports results as they come. Failures are results,
+// not errors. When ctx ends, running tests fail.
 func (r *Runner) Run(ctx context.Context, tasks []Task) {
 	r.tasks = tasks
 	n := r.options.Parallel
@@ -88,7 +92,7 @@ func (r *Runner) Run(ctx context.Context, tasks []Task) {
 		n = runtime.GOMAXPROCS(0)
 	}
 	if r.options.Careful {
-		n, r.lonely = 1, true
+		n, r.serial = 1, true
 	}
 	for range n {
 		r.interps = append(r.interps, r.newInterp())
@@ -98,13 +102,13 @@ func (r *Runner) Run(ctx context.Context, tasks []Task) {
 		group.Go(func() { r.work(ctx, i) })
 	}
 	group.Wait()
-	r.runAlone(ctx)
+	r.retryAlone(ctx)
 	if r.options.Cover {
 		r.send(Message{Coverage: r.coverage()})
 	}
 }
 
-// coverSteps is how many steps a counted statement may take beside its own.
+// coverSteps is the maximum of extra steps for a counted statement.
 const coverSteps = 6
 
 func (r *Runner) newInterp() *interp.Interp {
@@ -126,7 +130,7 @@ func (r *Runner) newInterp() *interp.Interp {
 	return i
 }
 
-// work runs tests while there are any, and loads files in between.
+// work runs tests while there are any, else loads files.
 func (r *Runner) work(ctx context.Context, i *interp.Interp) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -135,9 +139,9 @@ func (r *Runner) work(ctx context.Context, i *interp.Interp) {
 		case len(r.ready) > 0:
 			u := r.ready[0]
 			r.ready = r.ready[1:]
-			halted := r.halted || ctx.Err() != nil
+			stopped := r.stopped || ctx.Err() != nil
 			r.mu.Unlock()
-			if halted {
+			if stopped {
 				u.file.finish(r, nil)
 			} else {
 				r.runUnit(ctx, u)
@@ -147,10 +151,10 @@ func (r *Runner) work(ctx context.Context, i *interp.Interp) {
 			t := r.tasks[0]
 			r.tasks = r.tasks[1:]
 			r.loading++
-			halted := r.halted || ctx.Err() != nil
+			stopped := r.stopped || ctx.Err() != nil
 			r.mu.Unlock()
 			var units []unit
-			if !halted {
+			if !stopped {
 				units = r.load(ctx, i, t)
 			}
 			r.mu.Lock()
@@ -171,7 +175,7 @@ func (r *Runner) send(m Message) {
 	r.report(m)
 }
 
-// load evaluates a test file and returns its tests that are to be run.
+// load evaluates a test file and returns its selected tests.
 func (r *Runner) load(ctx context.Context, i *interp.Interp, t Task) []unit {
 	f := &file{runner: r, interp: i, name: t.File, path: t.File, began: time.Now(), result: FileResult{Status: Pass}}
 	if !filepath.IsAbs(f.path) {
@@ -181,11 +185,11 @@ func (r *Runner) load(ctx context.Context, i *interp.Interp, t Task) []unit {
 		r.send(Message{File: f.name, Started: loadingName})
 	}
 	ctx = interp.WithHooks(ctx, interp.Hooks{Print: func(string) {}, Fatal: r.fatal(unit{file: f})})
-	r.makeRoom()
+	r.freeGarbage()
 	m, err := i.LoadFile(ctx, f.path)
-	if r.toBlameOthers(ctx, crowded(err)) {
+	if r.mayBlameOthers(ctx, hitSharedLimit(err)) {
 		r.mu.Lock()
-		r.again = append(r.again, t)
+		r.retryFiles = append(r.retryFiles, t)
 		r.mu.Unlock()
 		return nil
 	}
@@ -194,14 +198,14 @@ func (r *Runner) load(ctx context.Context, i *interp.Interp, t Task) []unit {
 		return nil
 	}
 	units := r.tests(f, m, t.Done)
-	f.left, f.result.Tests = len(units), len(units)
+	f.remaining, f.result.Tests = len(units), len(units)
 	if len(units) == 0 {
 		f.done()
 	}
 	return units
 }
 
-// loadingName stands for the loading of a file where tests are named.
+// loadingName stands for the loading of a file in place of a test.
 const loadingName = "(load)"
 
 // broken reports a file that cannot be loaded.
@@ -219,12 +223,12 @@ func (f *file) done() {
 	f.runner.send(Message{File: f.name, Done: &f.result})
 }
 
-// tests lists the functions test_… of a module that are chosen, in their order.
+// tests lists the selected test functions of a module in order.
 func (r *Runner) tests(f *file, m *interp.Module, done []string) []unit {
 	var units []unit
 	for name, v := range m.Globals {
 		fn, ok := v.(starlark.Callable)
-		if ok && strings.HasPrefix(name, "test_") && r.chooser.chosen(name) && !slices.Contains(done, name) {
+		if ok && strings.HasPrefix(name, "test_") && r.selection.selects(name) && !slices.Contains(done, name) {
 			units = append(units, unit{f, name, fn})
 		}
 	}
@@ -242,17 +246,17 @@ func (u unit) line() int {
 	return 0
 }
 
-// runUnit runs a test and reports it, or keeps it for later if another test may be
-// to blame for how it ended.
+// runUnit runs a test and reports it, or keeps it for later if another test may have caused its
+// failure.
 func (r *Runner) runUnit(ctx context.Context, u unit) {
 	if r.options.Careful {
 		r.send(Message{File: u.file.name, Started: u.name})
 	}
-	r.makeRoom()
+	r.freeGarbage()
 	result := r.call(ctx, u)
-	if r.toBlameOthers(ctx, result.crowded) {
+	if r.mayBlameOthers(ctx, result.hitSharedLimit) {
 		r.mu.Lock()
-		r.alone = append(r.alone, u)
+		r.retryTests = append(r.retryTests, u)
 		r.mu.Unlock()
 		return
 	}
@@ -262,13 +266,13 @@ func (r *Runner) runUnit(ctx context.Context, u unit) {
 func (r *Runner) finish(u unit, result Result) {
 	if result.Status == Fail && r.options.FailFast {
 		r.mu.Lock()
-		r.halted = true
+		r.stopped = true
 		r.mu.Unlock()
 	}
 	u.file.finish(r, &result)
 }
 
-// finish takes the result of a test, nil if it was not run at all.
+// finish records the result of a test, nil if it did not run.
 func (f *file) finish(r *Runner, result *Result) {
 	if result != nil {
 		r.send(Message{File: f.name, Test: result})
@@ -279,22 +283,21 @@ func (f *file) finish(r *Runner, result *Result) {
 	} else if result.Status == Fail {
 		f.result.Status = Fail
 	}
-	f.left--
-	last := f.left == 0
+	f.remaining--
+	last := f.remaining == 0
 	f.mu.Unlock()
 	if last {
 		f.done()
 	}
 }
 
-// runAlone gives tests and files that exceeded a limit of the whole process the
-// process for themselves: they may have been the victims of others.
-func (r *Runner) runAlone(ctx context.Context) {
-	r.lonely = true
-	for _, u := range r.alone {
+// retryAlone repeats tests and files that exceeded a limit of the whole process, one at a time.
+func (r *Runner) retryAlone(ctx context.Context) {
+	r.serial = true
+	for _, u := range r.retryTests {
 		r.runUnit(ctx, u)
 	}
-	for _, t := range r.again {
+	for _, t := range r.retryFiles {
 		i := r.newInterp() // the old one remembers what could not be loaded
 		r.interps = append(r.interps, i)
 		r.tasks = []Task{t}
@@ -302,21 +305,21 @@ func (r *Runner) runAlone(ctx context.Context) {
 	}
 }
 
-// crowded reports whether an error is that a limit of the whole process was exceeded.
-func crowded(err error) bool {
+// hitSharedLimit reports whether a limit of the whole process was exceeded.
+func hitSharedLimit(err error) bool {
 	var limit *interp.LimitError
 	return errors.As(err, &limit) && slices.Contains([]string{"memory", "time"}, limit.Limit)
 }
 
-// toBlameOthers reports whether a limit that was exceeded may be the work of another test.
-func (r *Runner) toBlameOthers(ctx context.Context, crowded bool) bool {
-	return crowded && ctx.Err() == nil && !r.lonely
+// mayBlameOthers reports whether another test may have exceeded the limit.
+func (r *Runner) mayBlameOthers(ctx context.Context, hitSharedLimit bool) bool {
+	return hitSharedLimit && ctx.Err() == nil && !r.serial
 }
 
-// makeRoom takes away what earlier tests left, for one that runs alone: garbage counts
-// as memory until it is collected. That costs more than most tests, so a little stays.
-func (r *Runner) makeRoom() {
-	if !r.lonely {
+// freeGarbage frees the garbage of earlier tests for one that runs alone. That costs more than most
+// tests, so only when there is much.
+func (r *Runner) freeGarbage() {
+	if !r.serial {
 		return
 	}
 	sample := []metrics.Sample{{Name: "/memory/classes/heap/objects:bytes"}}
@@ -347,7 +350,7 @@ func (r *Runner) call(ctx context.Context, u unit) Result {
 	return x.result
 }
 
-// problem says why a function cannot be called as a test.
+// problem reports why a function cannot be a test.
 func (u unit) problem() string {
 	fn, ok := u.fn.(*starlark.Function)
 	if !ok || fn.NumParams() == 1 && !fn.HasVarargs() && !fn.HasKwargs() {
@@ -356,7 +359,7 @@ func (u unit) problem() string {
 	return fmt.Sprintf("%s:%d: a test takes one argument: def %s(t)", fn.Position().Filename(), fn.Position().Line, u.name)
 }
 
-// entry is fn(t), on a thread whose torchx.getenv finds what the test has set.
+// entry is fn(t) on a thread whose torchx.getenv sees the test's variables.
 func (x *test) entry(fn starlark.Callable) starlark.Callable {
 	return starlark.NewBuiltin(fn.Name(), func(t *starlark.Thread, _ *starlark.Builtin, _ starlark.Tuple, _ []starlark.Tuple) (starlark.Value, error) {
 		specmodule.SetGetenv(t, func(name string) (string, bool) {
@@ -367,8 +370,8 @@ func (x *test) entry(fn starlark.Callable) starlark.Callable {
 	})
 }
 
-// fatal returns what reports that a test, or the loading of its file if there is no
-// function, cannot be stopped, and ends the process; nil if nothing may.
+// fatal returns a function that reports a test that cannot be stopped (or the loading of its file)
+// and ends the process; nil if the process must go on.
 func (r *Runner) fatal(u unit) func(error) {
 	if r.stuck == nil {
 		return nil
@@ -380,7 +383,7 @@ func (r *Runner) fatal(u unit) func(error) {
 		var limit *interp.LimitError
 		switch {
 		case errors.As(err, &limit) && limit.Limit == "memory" && !r.options.Careful:
-			// Another test may hold the memory: one after the other they will show.
+			// Another test may hold the memory: careful workers will tell.
 		case u.fn != nil:
 			m.Test = &Result{Name: u.name, Status: Fail, Line: u.line(), Output: []string{err.Error()}, Seconds: seconds}
 		default:

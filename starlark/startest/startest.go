@@ -15,7 +15,9 @@
 package startest
 
 import (
+	_ "embed"
 	"io/fs"
+	"strings"
 	"time"
 
 	"torchx/runtime/spec"
@@ -33,50 +35,47 @@ const (
 	Skip Status = "skip"
 )
 
-// Result is what came of one test.
+// Result is the result of one test.
 type Result struct {
 	Name    string  `json:"name"` // "test_x", of a subtest "test_x/name"
 	Status  Status  `json:"status"`
 	Seconds float64 `json:"seconds"`
 	Line    int     `json:"line,omitempty"` // where its function begins; 0 for subtests
-	// Output holds what it logged, printed and failed with, in order: lines, or
-	// several lines in one that belong together.
+	// Output holds what it logged, printed and failed with, in order. An element may have several
+	// lines.
 	Output []string `json:"output,omitempty"`
 	Subs   []Result `json:"subs,omitempty"`
 	// Wrote names golden files that were written, relative to the test file.
 	Wrote []string `json:"wrote,omitempty"`
 
-	// crowded: a limit of the whole process was exceeded, which another test may
-	// have been the cause of.
-	crowded bool
+	// hitSharedLimit: a limit of the whole process was exceeded, perhaps because of another test.
+	hitSharedLimit bool
 }
 
-// FileResult says that all tests of a file have ended.
+// FileResult is the result of a file, when all its tests have ended.
 type FileResult struct {
 	Status  Status  `json:"status"` // Fail if a test failed, or the file could not be loaded
 	Seconds float64 `json:"seconds"`
-	// Problem is why the file could not be loaded, "" if it could; Detail may have
-	// lines with the place in the source.
+	// Problem is why the file could not be loaded, or ""; Detail may show the place in the source.
 	Problem string `json:"problem,omitempty"`
 	Detail  string `json:"detail,omitempty"`
 	Tests   int    `json:"tests"` // that were run or skipped, subtests not counted
 }
 
-// Message is one thing that a worker reports about a file. Exactly one of the
-// pointers is set, but for one about coverage.
+// Message is a report of a worker about a file. Exactly one pointer is set, none for coverage.
 type Message struct {
 	File string      `json:"file"` // as it was named
 	Test *Result     `json:"test,omitempty"`
 	Done *FileResult `json:"done,omitempty"`
-	// Started names a test that begins; only careful workers say it.
+	// Started names a test that begins; only careful workers report it.
 	Started string `json:"started,omitempty"`
-	// Stuck ends the worker: Test, or the loading of File, could not be stopped.
+	// Stuck: Test, or the loading of File, could not be stopped, and the worker ends.
 	Stuck bool `json:"stuck,omitempty"`
-	// Coverage is what ran; it comes at the end of a worker.
+	// Coverage comes at the end of a worker.
 	Coverage []interp.FileCoverage `json:"coverage,omitempty"`
 }
 
-// Options are what a worker is told.
+// Options are the settings of a worker.
 type Options struct {
 	Run      string        `json:"run,omitempty"`  // only tests that match, as `go test -run`
 	Skip     string        `json:"skip,omitempty"` // not those that match
@@ -85,14 +84,14 @@ type Options struct {
 	FailFast bool          `json:"fail_fast,omitempty"`
 	Parallel int           `json:"parallel,omitempty"` // tests at once; 0: one for each processor
 	Timeout  time.Duration `json:"timeout,omitempty"`  // of one test; 0: interp.DefaultTimeout
-	// MaxHeap is what the worker may hold while tests run, in bytes; 0: interp.DefaultMaxHeap.
+	// MaxHeap is the heap limit of the worker in bytes; 0: interp.DefaultMaxHeap.
 	MaxHeap uint64 `json:"max_heap,omitempty"`
-	// Careful workers run one test after the other, and say which before it begins.
+	// Careful workers run one test at a time and report its start.
 	Careful bool `json:"careful,omitempty"`
 }
 
-// Host connects tests to the program around them. All of it is the same on every
-// machine, so that golden files are too.
+// Host connects tests to the program. It is the same on every machine, so that golden files are
+// too.
 type Host struct {
 	Dir      string // absolute; names of files start there
 	Builtins fs.FS
@@ -101,13 +100,24 @@ type Host struct {
 	Image, Version string
 	// Resources are named resources beside the built-in ones.
 	Resources []specmodule.NamedResource
-	// Plan returns the JSON form of the request that the backend would get for the
-	// app; nil: tests cannot plan.
+	// Plan returns the backend's request for the app as JSON; nil: tests cannot plan.
 	Plan func(app *spec.App, backend string, cfg map[string]string) ([]byte, error)
 }
 
-// Task is a file of which tests are to be run.
+// Task is a file with tests to run.
 type Task struct {
 	File string   `json:"file"`
 	Done []string `json:"done,omitempty"` // tests that have their result already
+}
+
+//go:embed docs.txt
+var docs string
+
+// Docs returns the documentation of the attributes of t by name.
+func Docs() map[string]specmodule.Doc {
+	all := map[string]specmodule.Doc{}
+	for name, d := range specmodule.ParseDocs(docs) {
+		all[strings.TrimPrefix(name, "t.")] = d
+	}
+	return all
 }

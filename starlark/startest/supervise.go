@@ -1,7 +1,6 @@
 package startest
 
 import (
-	"bufio"
 	"bytes"
 	"cmp"
 	"context"
@@ -15,11 +14,10 @@ import (
 	"torchx/starlark/interp"
 )
 
-// Supervise runs a job in worker processes that start makes, each of which calls
-// Work, and reports what they say: every file of the job gets its tests' results,
-// then Done. A worker that ends early costs only the test that was to blame.
-// Coverage is returned at the end. Errors: workers cannot be started, or end before
-// they do anything; the end of ctx.
+// Supervise runs a job in worker processes that start makes, each of which calls Work, and reports
+// results: for each file its tests, then Done. A worker that ends early fails only the test that
+// caused it. It returns the coverage. Errors: workers that do not start, or end before any test;
+// the end of ctx.
 func Supervise(ctx context.Context, job Job, start func(context.Context) *exec.Cmd, report func(Message)) ([]interp.FileCoverage, error) {
 	s := &supervisor{options: job.Options, report: report, files: map[string]*progress{}}
 	for _, t := range job.Tasks {
@@ -27,15 +25,15 @@ func Supervise(ctx context.Context, job Job, start func(context.Context) *exec.C
 		s.files[t.File] = &progress{result: FileResult{Status: Pass}}
 	}
 	for {
-		job := Job{s.options, s.left()}
-		if len(job.Tasks) == 0 || s.halted {
+		job := Job{s.options, s.remaining()}
+		if len(job.Tasks) == 0 || s.stopped {
 			return s.coverage, nil
 		}
 		err := s.worker(ctx, start(ctx), job)
 		if ctx.Err() != nil {
 			return s.coverage, context.Cause(ctx)
 		}
-		if err == nil && !s.stuck && !s.halted && len(s.left()) > 0 {
+		if err == nil && !s.stuck && !s.stopped && len(s.remaining()) > 0 {
 			err = errors.New("it ended before its tests did")
 		}
 		if err != nil {
@@ -46,7 +44,7 @@ func Supervise(ctx context.Context, job Job, start func(context.Context) *exec.C
 	}
 }
 
-// progress is what is known of a file.
+// progress is the state of a file.
 type progress struct {
 	done    []string // tests with a result
 	ended   bool
@@ -59,14 +57,13 @@ type supervisor struct {
 	report   func(Message)
 	order    []string
 	files    map[string]*progress
-	halted   bool // a test has failed, and that is enough
+	stopped  bool // a test has failed, and that is enough
 	stuck    bool // the worker said why it ends
 	running  string
 	coverage []interp.FileCoverage
 }
 
-// left lists the files that have not ended.
-func (s *supervisor) left() []Task {
+func (s *supervisor) remaining() []Task {
 	var tasks []Task
 	for _, name := range s.order {
 		if f := s.files[name]; !f.ended {
@@ -76,18 +73,18 @@ func (s *supervisor) left() []Task {
 	return tasks
 }
 
-// maxComplaint bounds what is kept of a worker's stderr, in bytes.
-const maxComplaint = 4096
+// maxStderr bounds what is kept of a worker's stderr in bytes.
+const maxStderr = 4096
 
-// worker runs one worker to its end. An error says how it ended before its work did.
+// worker runs one worker to its end. The error is about a premature end.
 func (s *supervisor) worker(ctx context.Context, cmd *exec.Cmd, job Job) error {
 	s.stuck, s.running = false, ""
 	input, err := json.Marshal(job)
 	if err != nil {
 		return err
 	}
-	complaint := &limited{left: maxComplaint}
-	cmd.Stdin, cmd.Stderr = bytes.NewReader(input), complaint
+	stderr := &limitedBuffer{remaining: maxStderr}
+	cmd.Stdin, cmd.Stderr = bytes.NewReader(input), stderr
 	out, err := cmd.StdoutPipe()
 	if err != nil {
 		return err
@@ -103,46 +100,41 @@ func (s *supervisor) worker(ctx context.Context, cmd *exec.Cmd, job Job) error {
 	if s.stuck || ended == nil || ctx.Err() != nil {
 		return nil //nolint:nilerr // a stuck worker is meant to end, and the caller looks at ctx
 	}
-	if line, _, _ := strings.Cut(complaint.String(), "\n"); line != "" {
+	if line, _, _ := strings.Cut(stderr.String(), "\n"); line != "" {
 		ended = fmt.Errorf("%w: %s", ended, line)
 	}
 	return ended
 }
 
-// limited keeps the beginning of what is written to it.
-type limited struct {
+// limitedBuffer keeps the beginning of its input.
+type limitedBuffer struct {
 	bytes.Buffer
-	left int
+	remaining int
 }
 
-func (l *limited) Write(p []byte) (int, error) {
-	n := min(len(p), l.left)
-	l.left -= n
+func (l *limitedBuffer) Write(p []byte) (int, error) {
+	n := min(len(p), l.remaining)
+	l.remaining -= n
 	l.Buffer.Write(p[:n])
 	return len(p), nil
 }
 
-// read takes in the messages of a worker. A last line that is cut off is that of a
-// worker that was killed.
+// read reads the messages of a worker. The last line of a killed worker may be incomplete.
 func (s *supervisor) read(out io.Reader) error {
-	r := bufio.NewReaderSize(out, 1<<16)
+	messages := json.NewDecoder(out)
 	for {
-		line, err := r.ReadBytes('\n')
-		if errors.Is(err, io.EOF) {
-			return nil
-		}
-		if err != nil {
-			return err
-		}
 		var m Message
-		if err := json.Unmarshal(line, &m); err != nil {
+		switch err := messages.Decode(&m); {
+		case errors.Is(err, io.EOF), errors.Is(err, io.ErrUnexpectedEOF):
+			return nil
+		case err != nil:
 			return fmt.Errorf("a process for tests said what is no message: %w", err)
 		}
-		s.take(m)
+		s.handle(m)
 	}
 }
 
-func (s *supervisor) take(m Message) {
+func (s *supervisor) handle(m Message) {
 	s.coverage = MergeCoverage(s.coverage, m.Coverage)
 	f := s.files[m.File]
 	if f == nil {
@@ -168,7 +160,7 @@ func (s *supervisor) take(m Message) {
 		}
 	}
 	if f.result.Status == Fail && s.options.FailFast {
-		s.halted = true
+		s.stopped = true
 	}
 }
 
@@ -180,7 +172,7 @@ func (f *progress) test(r *Result) {
 	}
 }
 
-// done ends a file: several workers may have run its tests.
+// done ends a file, whose tests several workers may have run.
 func (s *supervisor) done(name string, d *FileResult) {
 	f := s.files[name]
 	f.ended, f.started = true, ""
@@ -193,8 +185,7 @@ func (s *supervisor) done(name string, d *FileResult) {
 	s.report(Message{File: name, Done: d})
 }
 
-// blame finds out which test made a worker end early. Who that was shows only when
-// tests run one after the other.
+// blame finds the test that made a worker end early; the tests have to run one at a time for that.
 func (s *supervisor) blame(ended error) error {
 	if !s.options.Careful {
 		s.options.Careful = true
@@ -209,6 +200,6 @@ func (s *supervisor) blame(ended error) error {
 		s.done(s.running, &FileResult{Status: Fail, Problem: text})
 		return nil
 	}
-	s.take(Message{File: s.running, Test: &Result{Name: f.started, Status: Fail, Output: []string{text}}})
+	s.handle(Message{File: s.running, Test: &Result{Name: f.started, Status: Fail, Output: []string{text}}})
 	return nil
 }

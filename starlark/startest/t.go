@@ -3,6 +3,8 @@ package startest
 import (
 	"errors"
 	"fmt"
+	"maps"
+	"slices"
 	"strings"
 	"time"
 
@@ -11,13 +13,13 @@ import (
 	"torchx/starlark/interp"
 )
 
-// What ends a test from inside: it has failed, or is skipped.
+// Errors that end a test.
 var (
 	errStop = errors.New("the test has failed")
 	errSkip = errors.New("the test is skipped")
 )
 
-// A test is one run of a test or subtest; to Starlark it is the value t.
+// A test is one run of a test or subtest: the value t.
 type test struct {
 	exec   *execution
 	result Result
@@ -41,10 +43,8 @@ func (x *test) Freeze()               {} // it stays a log that grows
 func (x *test) Truth() starlark.Bool  { return true }
 func (x *test) Hash() (uint32, error) { return 0, errors.New("a test cannot be a key") }
 
-// A method is one of t's functions.
 type method = func(x *test, c call) (starlark.Value, error)
 
-// A call is one call of a method.
 type call struct {
 	thread *starlark.Thread
 	name   string // "t.eq"
@@ -57,45 +57,19 @@ func (c call) unpack(pairs ...any) error {
 	return starlark.UnpackArgs(c.name, c.args, c.kwargs, pairs...)
 }
 
-// methodOf returns a method by its name, nil if there is none.
-func methodOf(name string) method {
-	switch name {
-	case "eq":
-		return (*test).eq
-	case "ne":
-		return (*test).ne
-	case "true":
-		return (*test).isTrue
-	case "false":
-		return (*test).isFalse
-	case "contains":
-		return (*test).contains
-	case "lacks":
-		return (*test).lacks
-	case "matches":
-		return (*test).matches
-	case "fails":
-		return (*test).fails
-	case "error":
-		return (*test).error
-	case "fatal":
-		return (*test).fatal
-	case "log":
-		return (*test).log
-	case "skip":
-		return (*test).skip
-	case "run":
-		return (*test).run
-	case "setenv":
-		return (*test).setenv
-	case "app":
-		return (*test).app
-	case "plan":
-		return (*test).plan
-	case "golden":
-		return (*test).golden
-	}
-	return nil
+// methods are t's functions by name.
+var methods = map[string]method{
+	"eq": (*test).eq, "ne": (*test).ne, "true": (*test).isTrue, "false": (*test).isFalse,
+	"contains": (*test).contains, "lacks": (*test).lacks, "matches": (*test).matches, "fails": (*test).fails,
+	"error": (*test).error, "fatal": (*test).fatal, "log": (*test).log, "skip": (*test).skip,
+	"run": (*test).run, "setenv": (*test).setenv, "app": (*test).app, "plan": (*test).plan, "golden": (*test).golden,
+}
+
+// AttrNames lists the attributes of t.
+func (x *test) AttrNames() []string {
+	names := append(slices.Collect(maps.Keys(methods)), "name")
+	slices.Sort(names)
+	return names
 }
 
 // Attr returns t.name, or a method.
@@ -103,7 +77,7 @@ func (x *test) Attr(name string) (starlark.Value, error) {
 	if name == "name" {
 		return starlark.String(x.result.Name), nil
 	}
-	m := methodOf(name)
+	m := methods[name]
 	if m == nil {
 		return nil, nil
 	}
@@ -113,18 +87,34 @@ func (x *test) Attr(name string) (starlark.Value, error) {
 	}), nil
 }
 
-// failed notes that the test has failed at the place of the call, and lets it go on.
+// failed fails the test at the position of the call. The test goes on.
 func (x *test) failed(c call, msg, text string) (starlark.Value, error) {
 	if msg != "" {
 		text = msg + ": " + text
 	}
 	x.result.Status = Fail
-	x.say(c, text)
+	x.logAt(c, text)
 	return starlark.False, nil
 }
 
-// say adds a line with the place of the call; further lines are indented below it.
-func (x *test) say(c call, text string) {
+// failedf is failed with a format; values among args are shortened.
+func (x *test) failedf(c call, msg, format string, args ...any) (starlark.Value, error) {
+	for i, a := range args {
+		v, ok := a.(starlark.Value)
+		if !ok {
+			continue
+		}
+		text, err := short(c.name, v)
+		if err != nil {
+			return nil, err
+		}
+		args[i] = text
+	}
+	return x.failed(c, msg, fmt.Sprintf(format, args...))
+}
+
+// logAt adds output with the position of the call; further lines are indented.
+func (x *test) logAt(c call, text string) {
 	place := ""
 	if c.thread.CallStackDepth() > 1 {
 		pos := c.thread.CallFrame(1).Pos
@@ -133,7 +123,7 @@ func (x *test) say(c call, text string) {
 	x.output(place + strings.ReplaceAll(strings.TrimRight(text, "\n"), "\n", "\n    "))
 }
 
-// maxOutput bounds what a test may say, in bytes: it is kept until the test ends.
+// maxOutput bounds the output of a test in bytes, which is kept in memory.
 const maxOutput = 1 << 20
 
 func (x *test) output(text string) {
@@ -162,11 +152,11 @@ func (x *test) log(c call) (starlark.Value, error) {
 		}
 		words[i] = text
 	}
-	x.say(c, strings.Join(words, " "))
+	x.logAt(c, strings.Join(words, " "))
 	return starlark.None, nil
 }
 
-// textOf is a value as str() writes it.
+// textOf is a value as str() shows it.
 func textOf(what string, v starlark.Value) (string, error) {
 	if s, ok := starlark.AsString(v); ok {
 		return s, nil
@@ -196,7 +186,7 @@ func (x *test) skip(c call) (starlark.Value, error) {
 		return nil, err
 	}
 	if reason != "" {
-		x.say(c, reason)
+		x.logAt(c, reason)
 	}
 	return nil, errSkip
 }
@@ -210,7 +200,6 @@ func (x *test) setenv(c call) (starlark.Value, error) {
 	return starlark.None, nil
 }
 
-// run runs fn as a subtest, and returns whether it passed.
 func (x *test) run(c call) (starlark.Value, error) {
 	if len(c.args) < 2 {
 		return nil, errors.New("it takes a name and a function: t.run(name, fn, *args)")
@@ -224,14 +213,14 @@ func (x *test) run(c call) (starlark.Value, error) {
 		return nil, fmt.Errorf("%s is no function but of type %s", c.args[1].String(), c.args[1].Type())
 	}
 	sub := x.exec.newTest(x.result.Name + "/" + x.subName(name))
-	if !x.exec.runner.chooser.chosen(sub.result.Name) {
+	if !x.exec.runner.selection.selects(sub.result.Name) {
 		return starlark.True, nil
 	}
 	outer := x.exec.inner
 	x.exec.inner = sub
 	_, err := starlark.Call(c.thread, fn, append(starlark.Tuple{sub}, c.args[2:]...), c.kwargs)
 	x.exec.inner = outer
-	stopped := err != nil && interp.Stopped(err)
+	stopped := err != nil && interp.IsStopped(err)
 	if stopped {
 		sub.result.Status = Fail // the reason is that of the whole test
 	} else {
@@ -248,8 +237,7 @@ func (x *test) run(c call) (starlark.Value, error) {
 	return starlark.Bool(sub.result.Status != Fail), nil
 }
 
-// subName makes the name of a subtest as Go does: without spaces, and with a
-// number if there was one of that name.
+// subName makes the name of a subtest as Go does: without spaces, numbered if it is repeated.
 func (x *test) subName(name string) string {
 	name = strings.Map(func(r rune) rune {
 		if r <= ' ' || r == 0x7f {
@@ -269,7 +257,7 @@ func (e *execution) newTest(name string) *test {
 	return &test{exec: e, result: Result{Name: name, Status: Pass}, began: time.Now(), names: map[string]int{}}
 }
 
-// end notes how the function of the test ended.
+// end records how the test's function ended.
 func (x *test) end(err error) {
 	switch {
 	case err == nil:
@@ -286,11 +274,11 @@ func (x *test) end(err error) {
 			e = x.exec.file.interp.Explain(err)
 		}
 		x.output(errorText(e))
-		x.result.crowded = crowded(err)
+		x.result.hitSharedLimit = hitSharedLimit(err)
 	}
 }
 
-// errorText is an error and, below it, where it came about.
+// errorText is an error with its backtrace.
 func errorText(e *interp.Error) string {
 	text := e.Error()
 	if detail := strings.TrimRight(e.Detail(), "\n"); detail != "" {

@@ -10,22 +10,20 @@ import (
 	"time"
 )
 
-// Job is all that a worker is told.
+// Job is the input of a worker.
 type Job struct {
 	Options Options `json:"options"`
 	Tasks   []Task  `json:"tasks"`
 }
 
-// exitStuck is the exit code of a worker that a test has kept from going on.
+// exitStuck is the exit code of a worker with a test that cannot be stopped.
 const exitStuck = 3
 
-// flushEvery is how long a message may wait for others, so that 10,000 tests a
-// second do not take 10,000 writes.
+// flushEvery is how long a message may wait for others: 10,000 tests a second need fewer writes.
 const flushEvery = 20 * time.Millisecond
 
-// Work is the life of a worker process: it reads a Job as JSON, runs it and writes
-// Messages, one a line. exit ends the process when a test cannot be stopped. The
-// error is that of reading or writing.
+// Work runs a worker process: it reads a Job as JSON, runs it and writes Messages, one a line. exit
+// ends the process when a test cannot be stopped. Errors: of reading or writing.
 func Work(ctx context.Context, h Host, in io.Reader, out io.Writer, exit func(code int)) error {
 	var job Job
 	if err := json.NewDecoder(in).Decode(&job); err != nil {
@@ -49,7 +47,7 @@ func Work(ctx context.Context, h Host, in io.Reader, out io.Writer, exit func(co
 	return w.flush()
 }
 
-// messageWriter writes messages in groups.
+// messageWriter writes messages in batches.
 type messageWriter struct {
 	mu      sync.Mutex
 	out     *bufio.Writer

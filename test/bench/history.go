@@ -10,6 +10,7 @@ import (
 	"strings"
 	"time"
 
+	"torchx/runtime/history"
 	"torchx/runtime/spec"
 	"torchx/state"
 )
@@ -62,9 +63,12 @@ func fill(home string, apps int) error {
 	start := time.Now().AddDate(-1, 0, 0)
 	for i := range apps {
 		at := start.Add(time.Duration(i) * time.Minute)
-		a := state.App{
-			ID: appID(i), Name: "trainer", Backend: "local", Component: "dist.ddp", App: def, Cfg: []byte(`{}`),
-			State: states[i%len(states)], ExitCode: &codes[i%len(codes)], SubmittedAt: at, StartedAt: &at, FinishedAt: &at,
+		a := history.App{
+			AppKey: history.AppKey{ID: appID(i), Backend: "local"},
+			Name:   "trainer",
+			App:    def, Cfg: []byte(`{}`), Source: history.Source{Component: "dist.ddp"},
+			Outcome:     history.Outcome{State: states[i%len(states)], ExitCode: &codes[i%len(codes)], StartedAt: &at, FinishedAt: &at},
+			SubmittedAt: at,
 		}
 		if err := db.Insert(ctx, a); err != nil {
 			return errors.Join(err, db.Close())

@@ -1,11 +1,12 @@
 // Package imports checks that imports between the packages of this module go
-// one way. It reads the whole picture from `go list`, tests included where a rule
-// says so.
+// one way, by folder and by package. It reads the imports of all packages from
+// `go list`; tests may import what they need.
 package imports
 
 import (
 	"encoding/json"
 	"os/exec"
+	"slices"
 	"strings"
 	"testing"
 )
@@ -15,55 +16,79 @@ type pkg struct {
 	Imports    []string
 }
 
-// allowed lists, for each package of ours, the packages of ours it may import; a
-// name that ends in "/..." stands for all below it. cmd may import everything.
+// folders lists, for each top-level folder, the others that its packages may
+// import: cmd → {starlark, backends, state} → runtime, and nothing back. Test
+// support (test/...) is only for tests and for packages below test.
+var folders = map[string][]string{
+	"cmd":        {"starlark", "backends", "state", "runtime", "components"},
+	"starlark":   {"runtime"},
+	"backends":   {"runtime"},
+	"state":      {"runtime"},
+	"runtime":    {},
+	"components": {},
+	"test":       {"cmd", "starlark", "backends", "state", "runtime", "components"},
+}
+
+// allowed lists, for each package below cmd and test, the packages of ours that
+// it may import; a name that ends in "/..." stands for all below it.
 var allowed = map[string][]string{
-	"runtime/lazyregexp":          {},
-	"runtime/spec":                {},
-	"runtime/kv":                  {},
-	"runtime/suggest":             {},
-	"runtime/overlay":             {"runtime/spec"},
-	"runtime/procs":               {},
-	"runtime/cgroup":              {},
-	"runtime/secrets":             {"runtime/lazyregexp"},
-	"runtime/failpoint":           {},
-	"runtime/config":              {"runtime/suggest", "runtime/spec", "runtime/kv"},
-	"runtime/library":             {"runtime/library/git", "runtime/suggest"},
-	"runtime/library/git":         {},
-	"runtime/logstore":            {"runtime/backend"},
-	"runtime/logview":             {"runtime/backend", "runtime/spec"},
-	"runtime/agent":               {"runtime/spec", "runtime/procs", "runtime/logstore", "runtime/failpoint", "state", "runtime/cgroup", "runtime/machine"},
-	"runtime/runner":              {"runtime/backend", "state", "runtime/spec", "runtime/config", "runtime/suggest", "runtime/procs", "runtime/failpoint", "runtime/secrets", "runtime/lazyregexp"},
-	"starlark/interp":             {"runtime/lazyregexp"},
-	"starlark/specmodule":         {"runtime/spec", "runtime/suggest", "runtime/overlay", "runtime/kv"},
-	"starlark/analysis":           {"starlark/specmodule", "starlark/component", "starlark/interp", "starlark/startest", "starlark/starfiles", "runtime/suggest"},
-	"starlark/component":          {"starlark/interp", "starlark/specmodule", "runtime/spec", "runtime/suggest", "runtime/kv", "runtime/units", "runtime/lazyregexp"},
-	"starlark/pages":              {"starlark/component"},
-	"starlark/migrate":            {"starlark/specmodule", "starlark/starfmt", "runtime/suggest", "runtime/lazyregexp"},
-	"starlark/lsp":                {"starlark/analysis", "starlark/interp", "starlark/starfmt", "starlark/starlint"},
-	"components":                  {},
-	"state":                       {"runtime/spec", "runtime/failpoint"},
-	"runtime/backend":             {"runtime/spec", "runtime/kv", "runtime/suggest", "runtime/lazyregexp"},
-	"backends/local":              {"runtime/backend", "backends/bundled", "runtime/spec", "runtime/agent", "runtime/logstore", "backends/local/proc", "runtime/failpoint", "runtime/machine", "backends/local/ttypipe", "runtime/cgroup"},
-	"backends/local/proc":         {"runtime/spec", "runtime/agent", "runtime/logstore", "runtime/procs", "runtime/failpoint", "backends/local/ttypipe", "runtime/cgroup"},
-	"backends/local/ttypipe":      {},
-	"backends/all":                {"backends/...", "runtime/agent"},
-	"runtime/machine":             {},
-	"backends/docker":             {"runtime/backend", "runtime/spec", "runtime/agent", "runtime/logstore", "runtime/failpoint", "backends/bundled", "backends/docker/...", "backends/docker/image", "backends/workspace", "runtime/lazyregexp"},
-	"backends/kubernetes":         {"runtime/backend", "runtime/spec", "runtime/agent", "runtime/logstore", "runtime/overlay", "backends/workspace", "backends/kubernetes/..."},
-	"backends/kubernetes/kube":    {"runtime/backend"},
-	"backends/kubernetes/label":   {},
-	"backends/docker/image":       {"runtime/backend", "runtime/spec", "backends/workspace", "runtime/lazyregexp"},
-	"backends/workspace":          {"runtime/backend", "runtime/spec"},
-	"backends/kubernetes/observe": {"runtime/spec", "backends/kubernetes/kube", "backends/kubernetes/label"},
-	"backends/kubernetes/podlog":  {},
-	"backends/kubernetes/archive": {"runtime/backend", "runtime/spec", "runtime/agent", "runtime/logstore", "runtime/procs", "backends/kubernetes/podlog"},
-	"backends/bundled":            {"runtime/backend", "runtime/spec", "runtime/agent", "runtime/logstore", "runtime/failpoint"},
-	"starlark/starfiles":          {},
-	"starlark/starfmt":            {"starlark/interp"},
-	"starlark/starlint":           {"starlark/interp", "starlark/specmodule", "starlark/component", "starlark/starfiles", "runtime/suggest", "runtime/lazyregexp"},
-	"runtime/units":               {},
-	"starlark/startest":           {"starlark/interp", "starlark/specmodule", "starlark/component", "starlark/starfiles", "runtime/spec", "runtime/lazyregexp"},
+	"runtime/agent":            {"runtime/backend", "runtime/cgroup", "runtime/failpoint", "runtime/filelock", "runtime/history", "runtime/logstore", "runtime/machine", "runtime/procs", "runtime/spec"},
+	"runtime/backend":          {"runtime/kv", "runtime/lazyregexp", "runtime/spec", "runtime/suggest"},
+	"runtime/cgroup":           {},
+	"runtime/config":           {"runtime/kv", "runtime/spec", "runtime/suggest"},
+	"runtime/failpoint":        {},
+	"runtime/filelock":         {},
+	"runtime/history":          {"runtime/spec"},
+	"runtime/kv":               {},
+	"runtime/lazyregexp":       {},
+	"runtime/library":          {"runtime/library/git", "runtime/suggest"},
+	"runtime/library/git":      {},
+	"runtime/logstore":         {"runtime/backend"},
+	"runtime/logview":          {"runtime/backend"},
+	"runtime/logview/position": {"runtime/backend", "runtime/history", "runtime/spec"},
+	"runtime/machine":          {},
+	"runtime/overlay":          {"runtime/spec"},
+	"runtime/procs":            {},
+	"runtime/runner":           {"runtime/backend", "runtime/config", "runtime/failpoint", "runtime/history", "runtime/lazyregexp", "runtime/procs", "runtime/secrets", "runtime/spec"},
+	"runtime/secrets":          {"runtime/lazyregexp"},
+	"runtime/spec":             {},
+	"runtime/suggest":          {},
+	"runtime/units":            {},
+	"runtime/usage":            {"runtime/backend", "runtime/procs", "runtime/runner", "runtime/spec"},
+
+	"state": {"runtime/failpoint", "runtime/history", "runtime/spec"},
+
+	"starlark/analysis":   {"runtime/suggest", "starlark/component", "starlark/interp", "starlark/specmodule", "starlark/starfiles", "starlark/startest"},
+	"starlark/component":  {"runtime/kv", "runtime/lazyregexp", "runtime/spec", "runtime/suggest", "runtime/units", "starlark/interp", "starlark/specmodule"},
+	"starlark/interp":     {"runtime/lazyregexp"},
+	"starlark/lsp":        {"starlark/analysis", "starlark/interp", "starlark/starfmt", "starlark/starlint"},
+	"starlark/migrate":    {"runtime/lazyregexp", "runtime/suggest", "starlark/specmodule", "starlark/starfmt"},
+	"starlark/pages":      {"starlark/component", "starlark/starfiles"},
+	"starlark/specmodule": {"runtime/overlay", "runtime/spec", "runtime/suggest"},
+	"starlark/starfiles":  {},
+	"starlark/starfmt":    {"starlark/interp"},
+	"starlark/starlint":   {"runtime/lazyregexp", "runtime/suggest", "starlark/component", "starlark/interp", "starlark/specmodule", "starlark/starfiles"},
+	"starlark/startest":   {"runtime/lazyregexp", "runtime/spec", "starlark/component", "starlark/interp", "starlark/specmodule", "starlark/starfiles"},
+
+	"backends/all":                 {"backends/...", "runtime/agent", "runtime/backend"},
+	"backends/bundled":             {"runtime/agent", "runtime/backend", "runtime/failpoint", "runtime/logstore", "runtime/spec"},
+	"backends/docker":              {"backends/bundled", "backends/docker/image", "backends/driver", "backends/logcopy", "backends/workspace", "runtime/agent", "runtime/backend", "runtime/lazyregexp", "runtime/logstore", "runtime/spec"},
+	"backends/docker/image":        {"backends/workspace", "runtime/backend", "runtime/lazyregexp"},
+	"backends/driver":              {"runtime/agent", "runtime/backend", "runtime/history"},
+	"backends/kubernetes":          {"backends/driver", "backends/kubernetes/archive", "backends/kubernetes/kube", "backends/kubernetes/label", "backends/kubernetes/manifest", "backends/kubernetes/observe", "backends/logcopy", "backends/workspace", "runtime/agent", "runtime/backend", "runtime/logstore", "runtime/spec"},
+	"backends/kubernetes/archive":  {"backends/kubernetes/podlog", "backends/logcopy", "runtime/agent", "runtime/backend", "runtime/filelock", "runtime/history", "runtime/logstore", "runtime/logview", "runtime/spec"},
+	"backends/kubernetes/kube":     {"runtime/backend"},
+	"backends/kubernetes/label":    {},
+	"backends/kubernetes/manifest": {"backends/kubernetes/kube", "backends/kubernetes/label", "backends/workspace", "runtime/backend", "runtime/overlay", "runtime/spec"},
+	"backends/kubernetes/observe":  {"backends/kubernetes/kube", "backends/kubernetes/label", "runtime/spec"},
+	"backends/kubernetes/podlog":   {"backends/logcopy"},
+	"backends/local":               {"backends/bundled", "backends/driver", "backends/local/proc", "backends/local/ttypipe", "runtime/agent", "runtime/backend", "runtime/cgroup", "runtime/failpoint", "runtime/logstore", "runtime/machine", "runtime/spec"},
+	"backends/local/proc":          {"backends/local/ttypipe", "runtime/agent", "runtime/cgroup", "runtime/failpoint", "runtime/logstore", "runtime/procs", "runtime/spec"},
+	"backends/local/ttypipe":       {},
+	"backends/logcopy":             {"runtime/logstore"},
+	"backends/workspace":           {"runtime/backend", "runtime/spec"},
+
+	"components": {},
 }
 
 // external lists the packages of ours that may import a module, by its prefix.
@@ -71,7 +96,7 @@ var external = map[string][]string{
 	"go.starlark.net/":          {"starlark/"},
 	"modernc.org/sqlite":        {"state"},
 	"github.com/sourcegraph/":   {"starlark/lsp"},
-	"github.com/urfave/cli/":    {"cmd/torchx"},
+	"github.com/urfave/cli/":    {"cmd/"},
 	"github.com/docker/docker/": {"backends/docker", "test/enginetest"},
 	"github.com/creack/pty":     {"backends/local/proc"},
 	"k8s.io/":                   {"backends/kubernetes", "test/clustertest"},
@@ -101,9 +126,9 @@ func TestImportsGoDown(t *testing.T) {
 func check(t *testing.T, name string, imports []string) {
 	t.Helper()
 	for _, i := range imports {
-		ours, isOurs := strings.CutPrefix(i, "torchx/")
-		if isOurs && !mayImport(name, ours) {
-			t.Errorf("%s may not import %s", name, ours)
+		if ours, isOurs := strings.CutPrefix(i, "torchx/"); isOurs {
+			checkFolder(t, name, ours)
+			checkPackage(t, name, ours)
 		}
 		for module, users := range external {
 			if strings.HasPrefix(i, module) && !under(name, append(users, "test/bench/floor")) {
@@ -111,29 +136,45 @@ func check(t *testing.T, name string, imports []string) {
 			}
 		}
 	}
-	if _, ok := allowed[name]; !ok && !under(name, []string{"cmd/", "test/"}) {
+	if _, ok := allowed[name]; !ok && !isTop(name) {
 		t.Errorf("package %s has no rule: say in this file what it may import", name)
 	}
 }
 
-func mayImport(name, other string) bool {
-	if under(name, []string{"cmd/", "test/"}) {
-		return true
+func checkFolder(t *testing.T, name, other string) {
+	t.Helper()
+	from, to := folderOf(name), folderOf(other)
+	may, ok := folders[from]
+	if !ok {
+		t.Errorf("folder %s of package %s has no rule: say in this file what it may import", from, name)
+	}
+	if from != to && !slices.Contains(may, to) {
+		t.Errorf("%s may not import %s: folder %s imports only %q of the other folders", name, other, from, may)
+	}
+}
+
+func checkPackage(t *testing.T, name, other string) {
+	t.Helper()
+	if isTop(name) {
+		return
 	}
 	for _, a := range allowed[name] {
 		tree, ok := strings.CutSuffix(a, "/...")
 		if a == other || ok && (other == tree || strings.HasPrefix(other, tree+"/")) {
-			return true
+			return
 		}
 	}
-	return false
+	t.Errorf("%s may not import %s: its rule is %q", name, other, allowed[name])
 }
 
+func folderOf(name string) string {
+	folder, _, _ := strings.Cut(name, "/")
+	return folder
+}
+
+// isTop reports whether a package may import every package that its folder may.
+func isTop(name string) bool { return under(name, []string{"cmd/", "test/"}) }
+
 func under(name string, prefixes []string) bool {
-	for _, p := range prefixes {
-		if strings.HasPrefix(name, p) {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(prefixes, func(p string) bool { return strings.HasPrefix(name, p) })
 }

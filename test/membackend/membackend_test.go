@@ -1,182 +1,176 @@
+// Package membackend tests the conformance suite and the runner without processes
+// of their own: with a backend that runs apps inside the test. Its replicas are
+// goroutines that interpret a few programs (see Programs); logs and results live in
+// memory.
 package membackend
 
 import (
-	"encoding/json"
-	"errors"
-	"strconv"
+	"context"
+	"fmt"
+	"slices"
 	"strings"
-	"testing"
+	"sync"
 	"time"
 
 	"torchx/runtime/backend"
 	"torchx/runtime/spec"
-	"torchx/test/backendtest"
 )
 
-// words are backendtest's programs as this backend calls them.
-type words struct{}
+// Name is the backend's canonical name.
+const Name = "mem"
 
-func (words) Echo(text string) (string, []string)  { return "echo", []string{text} }
-func (words) Print(text string) (string, []string) { return "printf", []string{text} }
-func (words) Env(name string) (string, []string)   { return "printenv", []string{name} }
-func (words) Exit(code int) (string, []string)     { return "exit", []string{strconv.Itoa(code)} }
-func (words) IgnoreTerm() (string, []string)       { return "hang", nil }
-func (words) Die() (string, []string)              { return "die", []string{"KILL"} }
-
-func (words) FailWith(text string, code int) (string, []string) {
-	return "fail", []string{strconv.Itoa(code), text}
+// Backend is one client of a place where apps run.
+type Backend struct {
+	extra []backend.Option
+	place *place
 }
 
-func (words) Sleep(d time.Duration) (string, []string) { return "sleep", []string{inSeconds(d)} }
-
-func (words) Lines(n int, pause time.Duration) (string, []string) {
-	return "lines", []string{strconv.Itoa(n), inSeconds(pause)}
+// place is what outlives its clients.
+type place struct {
+	mu    sync.Mutex
+	apps  map[string]*app
+	order []string // ids as they were submitted
 }
 
-func inSeconds(d time.Duration) string { return strconv.FormatFloat(d.Seconds(), 'f', -1, 64) }
+var (
+	_ backend.Backend = (*Backend)(nil)
+	_ backend.Waiter  = (*Backend)(nil)
+	_ backend.Prober  = (*Backend)(nil)
+)
 
-func TestConformance(t *testing.T) {
-	t.Parallel()
-	backendtest.Run(t, func(*testing.T) backendtest.Harness {
-		b := New()
-		return backendtest.Harness{
-			Backend: b, Programs: words{}, Caps: backendtest.AllCaps(),
-			Reopen: func(*testing.T) backend.Backend { return b.Reopen() },
-		}
-	})
+// New returns a client of a new, empty place. The extra options are accepted
+// beside its own and have no effect.
+func New(extra ...backend.Option) *Backend {
+	return &Backend{extra: extra, place: &place{apps: map[string]*app{}}}
 }
 
-// run runs roles, each "name replicas program argument…", to the end.
-func run(t *testing.T, cfg backend.Config, change func(app *spec.App), roles ...string) *spec.Status {
-	t.Helper()
-	app := &spec.App{Name: "app"}
-	for _, text := range roles {
-		words := strings.Fields(text)
-		r := spec.NewRole(words[0], "")
-		r.NumReplicas, _ = strconv.Atoi(words[1])
-		r.Entrypoint, r.Args = words[2], words[3:]
-		app.Roles = append(app.Roles, r)
+// Reopen returns another client of the same place.
+func (b *Backend) Reopen() *Backend { return &Backend{extra: b.extra, place: b.place} }
+
+// Name is "mem".
+func (b *Backend) Name() string { return Name }
+
+// Probe always finds the backend.
+func (b *Backend) Probe(context.Context) error { return nil }
+
+// Close does nothing: apps belong to the place, not to its clients.
+func (b *Backend) Close() error { return nil }
+
+// Submit starts every replica. A program that does not exist is a *StartError
+// with code 127; the app is FAILED then and nothing was started.
+func (b *Backend) Submit(_ context.Context, p *backend.Plan) error {
+	req, ok := p.Request.(*Request)
+	if !ok {
+		return backend.Errorf(backend.ErrInvalidPlan, "request is a %T, not one of backend %s", p.Request, Name)
 	}
-	if change != nil {
-		change(app)
+	a := newApp(p, req)
+	if err := b.place.add(a); err != nil {
+		return err
 	}
-	b := New()
-	p, err := b.Plan(t.Context(), backend.PlanInput{ID: "a", App: app, Cfg: cfg})
+	return a.start()
+}
+
+func (pl *place) add(a *app) error {
+	pl.mu.Lock()
+	defer pl.mu.Unlock()
+	if _, ok := pl.apps[a.id]; ok {
+		return fmt.Errorf("app %s: %w", a.id, backend.ErrExists)
+	}
+	pl.apps[a.id] = a
+	pl.order = append(pl.order, a.id)
+	return nil
+}
+
+func (pl *place) get(id string) (*app, error) {
+	pl.mu.Lock()
+	defer pl.mu.Unlock()
+	if a, ok := pl.apps[id]; ok {
+		return a, nil
+	}
+	return nil, fmt.Errorf("app %s: %w", id, backend.ErrNotFound)
+}
+
+// Describe returns a copy of the app's status.
+func (b *Backend) Describe(_ context.Context, id string) (*spec.Status, error) {
+	a, err := b.place.get(id)
 	if err != nil {
-		t.Fatal(err)
+		return nil, err
 	}
-	if err := b.Submit(t.Context(), p); err != nil {
-		t.Fatal(err)
+	s, _ := a.snapshot()
+	return s, nil
+}
+
+// List returns all apps in the order they were submitted.
+func (b *Backend) List(context.Context) ([]spec.Summary, error) {
+	b.place.mu.Lock()
+	defer b.place.mu.Unlock()
+	all := make([]spec.Summary, len(b.place.order))
+	for i, id := range b.place.order {
+		a := b.place.apps[id]
+		s, _ := a.snapshot()
+		all[i] = spec.Summary{ID: id, Name: a.name, State: s.State}
 	}
-	s, err := b.Wait(t.Context(), "a")
+	return all, nil
+}
+
+// Wait returns the terminal status of an app.
+func (b *Backend) Wait(ctx context.Context, id string) (*spec.Status, error) {
+	a, err := b.place.get(id)
 	if err != nil {
-		t.Fatal(err)
+		return nil, err
 	}
-	return s
-}
-
-func states(s *spec.Status) string {
-	words := []string{s.State.String()}
-	for _, role := range s.Roles {
-		for _, r := range role.Replicas {
-			words = append(words, r.State.String())
+	for {
+		s, changed := a.snapshot()
+		if s.State.Terminal() {
+			return s, nil
 		}
-	}
-	return strings.Join(words, " ")
-}
-
-func TestWithoutFailFast(t *testing.T) {
-	t.Parallel()
-	s := run(t, backend.Config{"fail_fast": false}, nil, "a 1 exit 3", "b 1 sleep 0.05")
-	if got := states(s); got != "FAILED FAILED SUCCEEDED" || *s.ExitCode != 3 {
-		t.Errorf("%s with %d", got, *s.ExitCode)
-	}
-}
-
-func TestMinReplicas(t *testing.T) {
-	t.Parallel()
-	for minimum, want := range map[int]spec.State{0: spec.Succeeded, 1: spec.Succeeded, 2: spec.Failed} {
-		// Replica 0 succeeds, replica 1 fails.
-		s := run(t, nil, func(app *spec.App) { app.Roles[0].MinReplicas = &minimum }, "r 2 exit ${replica_id}")
-		if s.State != want || s.Roles[0].Replicas[1].State != spec.Failed {
-			t.Errorf("min_replicas %d: %s, want %v", minimum, states(s), want)
+		select {
+		case <-ctx.Done():
+			return s, ctx.Err()
+		case <-changed:
 		}
 	}
 }
 
-func TestGracePeriod(t *testing.T) {
-	t.Parallel()
-	s := run(t, backend.Config{"grace_period": 0.01}, nil, "a 1 hang", "b 1 false")
-	if got := states(s); got != "FAILED CANCELLED FAILED" || *s.Roles[0].Replicas[0].ExitCode != codeKill {
-		t.Errorf("%s, %+v", got, s.Roles[0].Replicas[0])
+// Cancel asks every replica to stop, and kills those that have not after the
+// grace_period.
+func (b *Backend) Cancel(_ context.Context, id string, o backend.CancelOptions) error {
+	a, err := b.place.get(id)
+	if err != nil {
+		return nil //nolint:nilerr // cancelling an unknown app does nothing
 	}
+	a.cancel(o.Force)
+	return nil
 }
 
-func TestPlanRefusesCfg(t *testing.T) {
-	t.Parallel()
-	role := spec.NewRole("r", "")
-	role.Entrypoint = "true"
-	for _, cfg := range []backend.Config{
-		{"fail_fast": "yes"},
-		{"grace_period": 1},
-		{"grace_period": -1.0},
-		{"color": "red"},
-		{"count": 1.5},
-		{"tags": map[string]string{}},
-		{"labels": []string{}},
-		{"extra": true},
-	} {
-		_, err := New(backend.Option{Key: "extra", Type: backend.TypeStr}).Plan(t.Context(),
-			backend.PlanInput{ID: "a", App: &spec.App{Name: "app", Roles: []spec.Role{role}}, Cfg: cfg})
-		if !errors.Is(err, backend.ErrInvalidOption) {
-			t.Errorf("%v: %v", cfg, err)
-		}
+// Delete forgets a finished app; its logs are not kept anywhere.
+func (b *Backend) Delete(_ context.Context, id string, _ backend.DeleteOptions) error {
+	a, err := b.place.get(id)
+	if err != nil {
+		return err
 	}
+	if s, _ := a.snapshot(); !s.State.Terminal() {
+		return fmt.Errorf("app %s is still running: cancel it first", id)
+	}
+	b.place.mu.Lock()
+	defer b.place.mu.Unlock()
+	delete(b.place.apps, id)
+	b.place.order = slices.DeleteFunc(b.place.order, func(other string) bool { return other == id })
+	return nil
 }
 
-func TestLoadNamesWhatIsWrong(t *testing.T) {
-	t.Parallel()
-	role := spec.NewRole("r", "")
-	role.Entrypoint = "true"
-	in := backend.PlanInput{ID: "a", App: &spec.App{Name: "app", Roles: []spec.Role{role}}}
-	for raw, want := range map[string]string{
-		`{"app_id":"b"}`:                                                       "app_id",
-		`{"app_id":"a","roles":[]}`:                                            "roles",
-		`{"app_id":"a","roles":[{"name":"x"}]}`:                                "roles[0].name",
-		`{"app_id":"a","roles":[{"name":"r"}]}`:                                "roles[0].replicas",
-		`{"app_id":"a","roles":[{"name":"r","replicas":[{"args":[]}]}]}`:       "roles[0].replicas[0].args",
-		`{"app_id":"a","roles":[{"name":"r","replicas":[{"argv":["true"]}]}]}`: "argv",
-	} {
-		_, err := New().Load(t.Context(), in, json.RawMessage(raw))
-		if !errors.Is(err, backend.ErrInvalidPlan) || !strings.Contains(err.Error(), want) {
-			t.Errorf("%s: %v, want one about %s", raw, err, want)
-		}
+// Logs opens the log of one replica.
+func (b *Backend) Logs(_ context.Context, id string, r spec.Replica, o backend.LogOptions) (backend.LogReader, error) {
+	a, err := b.place.get(id)
+	if err != nil {
+		return nil, err
 	}
+	rep := a.replica(r)
+	if rep == nil {
+		return nil, fmt.Errorf("replica %s/%d of app %s (roles: %s): %w", r.Role, r.ID, id, strings.Join(a.roleNames(), ", "), backend.ErrNotFound)
+	}
+	return newReader(a, rep, o)
 }
 
-func TestEveryProgramIsKnown(t *testing.T) {
-	t.Parallel()
-	for text, want := range map[string]string{
-		"true": "SUCCEEDED", "false": "FAILED", "exit x": "FAILED", "sleep x": "FAILED", "lines x": "FAILED",
-		"fail x": "FAILED", "die x": "FAILED", "die TERM": "FAILED", "printenv NONE": "FAILED", "lines 2": "SUCCEEDED",
-	} {
-		if got := run(t, nil, nil, "r 1 "+text).State.String(); got != want {
-			t.Errorf("%s: %s, want %s", text, got, want)
-		}
-	}
-}
-
-// What cannot be honoured is named once.
-func TestOrderIsIgnored(t *testing.T) {
-	t.Parallel()
-	roles := []spec.Role{spec.NewRole("a", "img"), spec.NewRole("b", "img")}
-	for i := range roles {
-		roles[i].Entrypoint = "true"
-		roles[i].Metadata = map[string]any{spec.OrderKey: map[string]any{"ready": map[string]any{"port": 80}}}
-	}
-	b := New()
-	p, err := b.Plan(t.Context(), backend.PlanInput{ID: "x", App: &spec.App{Name: "x", Roles: roles}})
-	if err != nil || len(p.Warnings) != 1 || !strings.Contains(p.Warnings[0], "depends_on and ready") {
-		t.Errorf("warnings %q, %v", p.Warnings, err)
-	}
-}
+// seconds converts an option to a duration.
+func seconds(s float64) time.Duration { return time.Duration(s * float64(time.Second)) }

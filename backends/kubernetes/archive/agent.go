@@ -6,35 +6,28 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
-	"os/exec"
 	"path/filepath"
-	"runtime"
-	"strconv"
-	"strings"
 	"time"
 
+	"torchx/runtime/agent"
 	"torchx/runtime/backend"
-	"torchx/runtime/procs"
+	"torchx/runtime/filelock"
 	"torchx/runtime/spec"
 )
 
 const (
-	agentLock = "agent.lock"
-	agentLog  = "agent.log"
-	// liveFolder has an empty file for each archive whose agent has work to do, so that
-	// every command can see which died, however many archives there are.
+	// liveFolder has an empty file for each archive whose agent has work to do.
 	liveFolder = "live"
 	// beginTime is how long an app may take to appear on the cluster: the archive is
 	// there before it is submitted, so that a crash between loses nothing.
 	beginTime = 10 * time.Minute
 	// lockWait outlasts those who only look whether the lock is held.
 	lockWait = 5 * time.Second
-	// dyingWait bounds the wait for an agent that is about to end.
-	dyingWait = 2 * time.Second
 )
 
-func marker(dir string) string {
-	return filepath.Join(filepath.Dir(dir), liveFolder, filepath.Base(dir))
+// life is where the agent of an archive shows that it lives.
+func life(dir string) agent.Life {
+	return agent.Life{Dir: dir, LiveDir: filepath.Join(filepath.Dir(dir), liveFolder), Manifest: infoFile}
 }
 
 // Begin notes, before an app is submitted, that an agent is to follow it.
@@ -43,10 +36,11 @@ func Begin(dir string, i Info) error {
 	if err := i.Write(dir); err != nil {
 		return err
 	}
-	if err := os.MkdirAll(filepath.Dir(marker(dir)), 0o700); err != nil {
-		return fmt.Errorf("create archive: %w", err)
+	err := os.MkdirAll(life(dir).LiveDir, 0o700)
+	if err == nil {
+		err = os.WriteFile(life(dir).Entry(), nil, 0o600)
 	}
-	if err := os.WriteFile(marker(dir), nil, 0o600); err != nil {
+	if err != nil {
 		return fmt.Errorf("create archive: %w", err)
 	}
 	return nil
@@ -54,7 +48,7 @@ func Begin(dir string, i Info) error {
 
 // Forget takes back Begin for an app that did not come to be.
 func Forget(dir string) error {
-	_ = os.Remove(marker(dir)) // without an archive it is taken away by the next Sweep
+	life(dir).RemoveEntry()
 	return Remove(dir)
 }
 
@@ -67,8 +61,8 @@ func Is(dir string) bool {
 // Sweep starts the agents of a home that died, by the program exe. Its cost depends on
 // the number of apps that are followed only.
 func Sweep(home, exe string) error {
-	entries, err := os.ReadDir(filepath.Join(home, archiveFolder, liveFolder))
-	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+	entries, err := agent.LiveEntries(filepath.Join(home, archiveFolder, liveFolder))
+	if err != nil {
 		return fmt.Errorf("look for archives whose agent died: %w", err)
 	}
 	var errs []error
@@ -77,7 +71,7 @@ func Sweep(home, exe string) error {
 		i, err := ReadInfo(dir)
 		switch {
 		case errors.Is(err, fs.ErrNotExist), err == nil && i.Done:
-			_ = os.Remove(marker(dir)) // the next one does
+			life(dir).RemoveEntry()
 		case err != nil:
 			errs = append(errs, err)
 		default:
@@ -87,61 +81,29 @@ func Sweep(home, exe string) error {
 	return errors.Join(errs...)
 }
 
-// Spawn starts the agent of an archive, detached, unless it has one.
+// Spawn starts the agent of an archive, detached, unless it has one. Of two that are
+// started at the same time the second ends.
 func Spawn(exe, dir string) error {
-	lock, err := freeLock(filepath.Join(dir, agentLock))
-	if lock == nil {
-		return err
+	if life(dir).Alive() {
+		return nil
 	}
-	lock.Close() // the agent takes it; of two the second ends
-	out, err := os.OpenFile(filepath.Join(dir, agentLog), os.O_WRONLY|os.O_CREATE|os.O_APPEND, 0o600)
+	process, err := life(dir).Start(exe)
 	if err != nil {
 		return fmt.Errorf("start archive agent: %w", err)
 	}
-	defer out.Close()
-	cmd := exec.CommandContext(context.Background(), exe, "agent", dir) // it outlives every caller
-	cmd.Stdout, cmd.Stderr = out, out
-	cmd.Dir = filepath.VolumeName(dir) + string(filepath.Separator) // it must not keep a mount busy
-	cmd.Env = agentEnv(os.Environ())
-	detach(cmd)
-	if err := cmd.Start(); err != nil {
-		return fmt.Errorf("start archive agent: %w", err)
-	}
-	return cmd.Process.Release()
+	return process.Release()
 }
 
-// freeLock is tryLock that waits for an agent that was killed just now.
-func freeLock(path string) (*os.File, error) {
-	for began := time.Now(); ; time.Sleep(time.Millisecond) {
-		f, err := tryLock(path)
-		if f != nil || err != nil || time.Since(began) > dyingWait {
-			return f, err
-		}
-		text, err := os.ReadFile(path)
-		if err != nil {
-			return nil, nil //nolint:nilerr,nilnil // somebody has it, that is all that counts
-		}
-		pid, err := strconv.Atoi(strings.TrimSpace(string(text)))
-		if err != nil {
-			return nil, nil //nolint:nilerr,nilnil // as above
-		}
-		_, there := procs.Get(pid)
-		if runtime.GOOS != "linux" || there && !procs.Dying(pid) { // elsewhere nobody can tell
-			return nil, nil //nolint:nilnil // as above
-		}
+// tryLock takes a lock; nil if another process holds it.
+func tryLock(path string) (*os.File, error) {
+	lock, err := filelock.TryAcquire(path)
+	switch {
+	case err == nil:
+		return lock.File, nil
+	case errors.Is(err, filelock.ErrHeld):
+		return nil, nil //nolint:nilnil // that is no error
 	}
-}
-
-// agentEnv leaves out what marks a process as a part of an app: an agent that a
-// replica starts must outlive it.
-func agentEnv(env []string) []string {
-	var kept []string
-	for _, e := range env {
-		if !strings.HasPrefix(e, spec.JobIDVariable+"=") {
-			kept = append(kept, e)
-		}
-	}
-	return kept
+	return nil, err
 }
 
 // Agent is the process that follows an app to its end.
@@ -156,14 +118,17 @@ type Agent struct {
 // Run follows an app until it has ended and its logs are complete. It returns at once
 // if the archive has an agent, and soon if somebody deletes the archive.
 func (g *Agent) Run(ctx context.Context) error {
-	lock, err := g.lock(ctx)
-	if lock == nil {
+	lock, err := life(g.App.Dir).Acquire(lockWait)
+	if errors.Is(err, filelock.ErrHeld) {
+		return nil
+	}
+	if err != nil {
 		return err
 	}
 	defer lock.Close()
-	_, err = fmt.Fprintf(lock, "%-10d\n", os.Getpid()) // for people, one write over the last one
+	_, err = fmt.Fprintf(lock.File, "%-10d\n", os.Getpid()) // one write over the last one
 	if err != nil {
-		return fmt.Errorf("write %s: %w", agentLock, err)
+		return fmt.Errorf("write %s: %w", lock.File.Name(), err)
 	}
 	i, err := ReadInfo(g.App.Dir)
 	if err != nil || i.Done {
@@ -183,21 +148,8 @@ func (g *Agent) Run(ctx context.Context) error {
 	if err := i.Write(g.App.Dir); err != nil {
 		return err
 	}
-	return os.Remove(marker(g.App.Dir))
-}
-
-func (g *Agent) lock(ctx context.Context) (*os.File, error) {
-	for began := time.Now(); ; {
-		f, err := tryLock(filepath.Join(g.App.Dir, agentLock))
-		if f != nil || err != nil || time.Since(began) > lockWait {
-			return f, err
-		}
-		select {
-		case <-ctx.Done():
-			return nil, ctx.Err()
-		case <-time.After(lockEvery / 4):
-		}
-	}
+	life(g.App.Dir).RemoveEntry()
+	return nil
 }
 
 // endWithout ends the work when the archive is gone.

@@ -11,6 +11,7 @@ import (
 	"testing"
 	"time"
 
+	"torchx/backends/logcopy"
 	"torchx/runtime/backend"
 	"torchx/runtime/spec"
 )
@@ -80,7 +81,7 @@ func TestAgent(t *testing.T) {
 	if i, err := ReadInfo(dir); !i.Done || err != nil {
 		t.Errorf("%+v, %v", i, err)
 	}
-	if _, err := os.Stat(marker(dir)); err == nil {
+	if _, err := os.Stat(life(dir).Entry()); err == nil {
 		t.Error("the archive is still among those that are followed")
 	}
 	if err := runAgent(t, c, dir, s); err != nil { // there is nothing left to do
@@ -96,7 +97,7 @@ func TestAgentOfDeletedArchive(t *testing.T) {
 	done := make(chan error, 1)
 	go func() { done <- runAgent(t, c, dir, s) }()
 	for attemptDir := attemptDir(dir, worker, 0); ; time.Sleep(time.Millisecond) {
-		if _, err := os.Stat(filepath.Join(attemptDir, cursorFile)); err == nil {
+		if _, err := os.Stat(filepath.Join(attemptDir, logcopy.CursorFile)); err == nil {
 			break
 		}
 	}
@@ -148,14 +149,14 @@ func TestSweep(t *testing.T) {
 	if err := os.WriteFile(exe, []byte("#!/bin/sh\necho started \"$@\"\n"), 0o700); err != nil {
 		t.Fatal(err)
 	}
-	lock, err := tryLock(filepath.Join(dir, agentLock))
+	lock, err := tryLock(filepath.Join(dir, "agent.lock"))
 	if err != nil {
 		t.Fatal(err)
 	}
 	if err := Sweep(home, exe); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := os.Stat(filepath.Join(dir, agentLog)); err == nil {
+	if _, err := os.Stat(filepath.Join(dir, "agent.log")); err == nil {
 		t.Error("an agent was started beside another one")
 	}
 	lock.Close()
@@ -164,7 +165,7 @@ func TestSweep(t *testing.T) {
 	}
 	want := fmt.Sprintf("started agent %s\n", dir)
 	for began := time.Now(); ; time.Sleep(time.Millisecond) {
-		text, _ := os.ReadFile(filepath.Join(dir, agentLog))
+		text, _ := os.ReadFile(filepath.Join(dir, "agent.log"))
 		if strings.HasSuffix(string(text), "\n") || time.Since(began) > 10*time.Second {
 			if string(text) != want {
 				t.Errorf("%q, want %q", text, want)
@@ -172,7 +173,7 @@ func TestSweep(t *testing.T) {
 			break
 		}
 	}
-	if _, err := os.Stat(marker(gone)); err == nil {
+	if _, err := os.Stat(life(gone).Entry()); err == nil {
 		t.Error("an archive that is gone is still among those that are followed")
 	}
 }

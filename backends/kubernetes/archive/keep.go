@@ -29,8 +29,8 @@ func makeReplica(dir string, r spec.Replica) error {
 }
 
 // Kept says which logs an archive has; nil if it has none.
-func Kept(dir string) *backend.KeptLogs {
-	k := &backend.KeptLogs{Dir: dir, Layout: layout}
+func Kept(dir string) *backend.RetainedLogs {
+	k := &backend.RetainedLogs{Dir: dir, Layout: layout}
 	roles, err := os.ReadDir(filepath.Join(dir, replicasFolder))
 	if err != nil {
 		return nil
@@ -41,7 +41,7 @@ func Kept(dir string) *backend.KeptLogs {
 		if err != nil {
 			continue
 		}
-		role := backend.KeptRole{Role: string(name)}
+		role := backend.RetainedRole{Role: string(name)}
 		ids, err := os.ReadDir(folder)
 		if err != nil {
 			continue
@@ -63,13 +63,13 @@ func Kept(dir string) *backend.KeptLogs {
 
 // OpenKept opens a log of an archive of which the cluster knows nothing any more.
 // Errors: backends.ErrNotFound.
-func OpenKept(k *backend.KeptLogs, r spec.Replica, hub *logstore.Hub, o backend.LogOptions) (backend.LogReader, error) {
+func OpenKept(k *backend.RetainedLogs, r spec.Replica, hub *logstore.Hub, o backend.LogOptions) (backend.LogReader, error) {
 	dir := StreamDir(k.Dir, o.Stream)
-	_, attempts := archived(dir, r)
+	names, attempts := archived(dir, r)
 	if attempts == 0 {
 		return nil, fmt.Errorf("replica %s/%d was not archived: %w", r.Role, r.ID, backend.ErrNotFound)
 	}
-	return openArchived(dir, r, attempts, hub, o)
+	return openArchived(dir, r, names, attempts, hub, o)
 }
 
 // Size is what the files of an archive take; 0 if there is none.

@@ -1,0 +1,50 @@
+package bundled
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"runtime"
+
+	"torchx/runtime/agent"
+	"torchx/runtime/backend"
+	"torchx/runtime/failpoint"
+	"torchx/runtime/spec"
+)
+
+// Start writes the bundle of an app, starts its agent and returns when every
+// replica has started. unrecorded says that the history does not have the app.
+// Errors: ErrExists, *backend.StartError.
+func (a *Apps) Start(m *agent.Manifest, unrecorded bool) error {
+	if runtime.GOOS == "windows" {
+		return backend.Errorf(backend.ErrUnsupported, "the %s backend needs Linux or macOS", a.Backend)
+	}
+	if unrecorded {
+		a.noteUnrecorded(m.ID)
+	}
+	bundle, lock, err := agent.Create(m)
+	if errors.Is(err, fs.ErrExist) {
+		return fmt.Errorf("app %s: %w", m.ID, backend.ErrExists)
+	}
+	if err != nil {
+		return &backend.StartError{Code: spec.ExitNotStarted, Err: err}
+	}
+	defer lock.Close() // from here on only the agent holds it
+	failpoint.Hit(failpoint.Bundled)
+	err = agent.Spawn(a.Exe, bundle, lock)
+	failpoint.Hit(failpoint.Spawned)
+	return err
+}
+
+// Cancel writes the request and tells the app's agent.
+func (a *Apps) Cancel(_ context.Context, id string, o backend.CancelOptions) error {
+	if runtime.GOOS == "windows" || !a.Has(id) {
+		return nil
+	}
+	err := agent.Cancel(a.Bundle(id), o.Force)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	return err
+}

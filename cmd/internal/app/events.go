@@ -1,0 +1,132 @@
+package app
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/urfave/cli/v2"
+
+	"torchx/cmd/internal/program"
+	"torchx/cmd/internal/ui"
+	"torchx/runtime/history"
+	"torchx/runtime/spec"
+)
+
+func NewEvents(t *program.Factory) *cli.Command {
+	var asJSON bool
+	return &cli.Command{
+		Name:      "events",
+		Usage:     "show what happened to an app, and when",
+		UsageText: "HANDLE [--json]\ntorchx events -",
+		Description: "Show what the history recorded of an app, oldest first: when it was submitted, and each change of state " +
+			"of the app and of its replicas. " + program.HandleHelp,
+		Flags: []cli.Flag{program.JSONFlag(&asJSON)},
+		Action: func(c *cli.Context) error {
+			handle, err := program.OneArgument(c, "HANDLE")
+			if err != nil {
+				return err
+			}
+			return events(c.Context, t, handle, asJSON)
+		},
+	}
+}
+
+func events(ctx context.Context, t *program.Factory, text string, asJSON bool) error {
+	r, ref, err := t.Resolve(ctx, text)
+	if err != nil {
+		return err
+	}
+	// What happened since the last look is recorded by looking.
+	if _, err := r.Status(ctx, ref); err != nil {
+		return err
+	}
+	if r.History == nil {
+		return errors.New("there is no history to read events from")
+	}
+	events, err := r.History.Events(ctx, ref.Backend, ref.ID)
+	if errors.Is(err, history.ErrNotFound) {
+		return fmt.Errorf("app %s is not in this history, so no events of it are known", ref.Handle())
+	}
+	if err != nil {
+		return err
+	}
+	if asJSON {
+		return t.PrintJSON(eventObjects(events))
+	}
+	return eventTable(t, events, time.Local)
+}
+
+// eventObject is an element of `events --json`; what does not apply is null.
+type eventObject struct {
+	Time     time.Time         `json:"time"`
+	Kind     history.EventKind `json:"kind"`
+	State    spec.State        `json:"state"`
+	Role     *string           `json:"role"`
+	Replica  *int              `json:"replica"`
+	Attempt  *int              `json:"attempt"`
+	ExitCode *int              `json:"exit_code"`
+	Signal   *string           `json:"signal"`
+	Msg      *string           `json:"msg"`
+}
+
+func eventObjects(events []history.Event) []eventObject {
+	objects := make([]eventObject, len(events))
+	for i := range events {
+		e := &events[i]
+		o := eventObject{Time: e.Time, Kind: e.Kind, State: e.State, ExitCode: e.ExitCode}
+		if e.Role != "" {
+			o.Role, o.Replica, o.Attempt = &e.Role, &e.Replica, &e.Attempt
+		}
+		if e.Signal != "" {
+			o.Signal = &e.Signal
+		}
+		if e.Msg != "" {
+			o.Msg = &e.Msg
+		}
+		objects[i] = o
+	}
+	return objects
+}
+
+func eventTable(t *program.Factory, events []history.Event, loc *time.Location) error {
+	tab := ui.Table{Header: []string{"TIME", "REPLICA", "WHAT"}}
+	for i := range events {
+		e := &events[i]
+		replica := ""
+		if e.Role != "" {
+			replica = fmt.Sprintf("%s/%d", e.Role, e.Replica)
+		}
+		tab.Add(ui.NewCell(e.Time.In(loc).Format("2006-01-02 15:04:05.000"), ui.AnsiDim),
+			ui.NewCell(replica, ""), ui.NewCell(eventText(e), stateColor(e.State)))
+	}
+	if width := ui.ScreenWidth(t.Out); width > 0 {
+		tab.Cut(width)
+	}
+	return tab.Write(t.Out, t.OutStyle)
+}
+
+// eventText says what happened in a few words.
+func eventText(e *history.Event) string {
+	text := e.State.String()
+	if e.Kind == history.EventRecorded {
+		text = "recorded as " + text
+	}
+	if e.Kind == history.EventMissing {
+		text = string(e.Kind)
+	}
+	switch {
+	case e.Signal != "":
+		text += ", " + e.Signal
+	case e.ExitCode != nil && (*e.ExitCode != 0 || e.Role != ""):
+		text += fmt.Sprintf(", exit code %d", *e.ExitCode)
+	}
+	if e.Attempt > 0 {
+		text += fmt.Sprintf(", attempt %d", e.Attempt)
+	}
+	if e.Msg != "" {
+		text += ": " + e.Msg
+	}
+	return text
+}

@@ -1,0 +1,82 @@
+package app
+
+import (
+	"context"
+	"os"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/urfave/cli/v2"
+
+	"torchx/cmd/internal/program"
+	"torchx/cmd/internal/ui"
+	"torchx/runtime/suggest"
+	"torchx/runtime/usage"
+)
+
+// TopOrders are the orders of `top`, by the key that chooses each: its first letter.
+var TopOrders = []string{"submitted", "cpu", "memory", "elapsed", "name"}
+
+type topOptions struct {
+	order      string
+	once, json bool
+}
+
+func NewTop(t *program.Factory) *cli.Command {
+	o := topOptions{}
+	return &cli.Command{
+		Name:      "top",
+		Usage:     "watch running apps: CPU, memory, last lines",
+		UsageText: "[--sort ORDER] [--once] [--json]\ntorchx top\ntorchx top --once --sort memory",
+		Description: "Show running apps with their replicas, and those that ended within the last minute: state, CPU (100 % is one " +
+			"processor), resident memory of all processes, time, attempt and the last line of output. It is drawn anew each second " +
+			"until q or Ctrl-C; the keys s, c, m, e and n choose the order, the arrows scroll. Where there is no terminal the table is printed once. " +
+			"CPU and memory are those of this machine's processes; CPU is the average of the last second, with --once that of the whole attempt.",
+		Flags: []cli.Flag{
+			&cli.StringFlag{Name: "sort", Usage: "`ORDER` " + strings.Join(TopOrders, ", ") + " (default: submitted, newest first)", Destination: &o.order},
+			&cli.BoolFlag{Name: "once", Usage: "print the table once", Destination: &o.once},
+			&cli.BoolFlag{Name: "json", Usage: "print it once as JSON", Destination: &o.json},
+		},
+		Action: func(c *cli.Context) error {
+			if err := program.NoArguments(c); err != nil {
+				return err
+			}
+			return top(c.Context, t, o)
+		},
+	}
+}
+
+func top(ctx context.Context, t *program.Factory, o topOptions) error {
+	if o.order == "" {
+		o.order = TopOrders[0]
+	}
+	if !slices.Contains(TopOrders, o.order) {
+		return program.Usagef("top", "unknown order %s: it is one of %s.%s", ui.QuoteWord(o.order),
+			strings.Join(TopOrders, ", "), suggest.Hint(o.order, TopOrders))
+	}
+	r, err := t.Runner(ctx)
+	if err != nil {
+		return err
+	}
+	s := usage.NewSampler(r)
+	screen, ok := t.Out.(*os.File)
+	if ok && !o.once && !o.json && ui.IsTerminal(screen) && t.Env.Get("TERM") != "dumb" {
+		return WatchTop(ctx, t, s, screen, o.order)
+	}
+	apps, err := s.Sample(ctx, time.Now())
+	if err != nil {
+		return err
+	}
+	sortTop(apps, o.order)
+	s.ReadLastLines(ctx, apps, 0, maxTopLines)
+	cleanLines(apps)
+	if o.json {
+		return t.PrintJSON(apps)
+	}
+	tab := topTable(apps)
+	if width := ui.ScreenWidth(t.Out); width > 0 {
+		cutLines(tab, width)
+	}
+	return tab.Write(t.Out, t.OutStyle)
+}

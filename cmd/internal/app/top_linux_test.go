@@ -1,0 +1,83 @@
+package app
+
+import (
+	"math"
+	"strings"
+	"testing"
+	"unicode/utf8"
+
+	"torchx/cmd/internal/ui"
+	"torchx/runtime/spec"
+	"torchx/runtime/usage"
+)
+
+func TestCleanLines(t *testing.T) {
+	t.Parallel()
+	line := "\x1b[31mred"
+	apps := []*usage.App{{Replicas: []usage.Replica{{}, {LastLine: &line}}}}
+	cleanLines(apps)
+	if want := `\x1b[31mred`; *apps[0].Replicas[1].LastLine != want {
+		t.Errorf("got %q, want %q", *apps[0].Replicas[1].LastLine, want)
+	}
+}
+
+func TestTopKeys(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		keys  string
+		first int
+	}{{"[A", 4}, {"OB", 6}, {"[H", 0}, {"[1~", 0}, {"[F", math.MaxInt}, {"[4~", math.MaxInt}, {"[Z", 5}} {
+		v := &topScreen{first: 5}
+		keys := make(chan byte, len(c.keys))
+		for _, k := range []byte(c.keys) {
+			keys <- k
+		}
+		if quit := v.key('\x1b', keys); quit || v.first != c.first {
+			t.Errorf("%q: first row %d, want %d", c.keys, v.first, c.first)
+		}
+	}
+}
+
+// TestTopWidth: no line is wider than the terminal, however narrow it is.
+func TestTopWidth(t *testing.T) {
+	t.Parallel()
+	line, bytes, percent := strings.Repeat("loss ", 50), int64(900<<20), 99.5
+	for width := 13; width < 300; width++ {
+		tab := topTable([]*usage.App{{
+			Name: "a-rather-long-name-pmh49wllj3gz9", State: spec.Cancelled, RSS: &bytes, CPU: &percent, Elapsed: &percent,
+			Replicas: []usage.Replica{{Role: "trainer", ID: 299, State: spec.Running, LastLine: &line, RSS: &bytes}},
+		}})
+		cutLines(tab, width)
+		var text strings.Builder
+		must(t, tab.Write(&text, ui.Style{}))
+		for l := range strings.Lines(text.String()) {
+			if n := utf8.RuneCountInString(strings.TrimSuffix(l, "\n")); n > width {
+				t.Errorf("%d columns where there are %d: %q", n, width, l)
+			}
+		}
+		if shows := "a-rather-"; width >= 30 && !strings.Contains(text.String(), shows) || width >= 40 && !strings.Contains(text.String(), "CANCELLED") {
+			t.Errorf("%d columns:\n%s", width, text.String())
+		}
+	}
+}
+
+func TestSortTop(t *testing.T) {
+	t.Parallel()
+	f := func(v float64) *float64 { return &v }
+	n := func(v int64) *int64 { return &v }
+	for order, want := range map[string]string{"cpu": "b a c", "memory": "a b c", "elapsed": "c a b", "name": "a b c"} {
+		apps := []*usage.App{
+			{Name: "a", CPU: f(1), RSS: n(9), Elapsed: f(2)},
+			{Name: "c", Elapsed: f(3)},
+			{Name: "b", CPU: f(50), RSS: n(1), Elapsed: f(1)},
+		}
+		sortTop(apps, order)
+		var got []string
+		for _, a := range apps {
+			got = append(got, a.Name)
+		}
+		if strings.Join(got, " ") != want {
+			t.Errorf("%s: %v, want %s", order, got, want)
+		}
+	}
+}

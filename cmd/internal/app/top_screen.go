@@ -1,0 +1,248 @@
+package app
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"math"
+	"os"
+	"strings"
+	"time"
+
+	"golang.org/x/term"
+
+	"torchx/cmd/internal/program"
+	"torchx/cmd/internal/tty"
+	"torchx/cmd/internal/ui"
+	"torchx/runtime/usage"
+)
+
+// topInterval is the time between two looks.
+const topInterval = time.Second
+
+// What is written to take over a terminal and to give it back: the alternate
+// screen, the cursor, and no wrapping of lines that are too long.
+const (
+	ScreenTake = "\x1b[?1049h\x1b[?25l\x1b[?7l\x1b[H\x1b[2J"
+	ScreenGive = "\x1b[?7h\x1b[?25h\x1b[?1049l" + ui.AnsiReset
+)
+
+// topScreen is `top` on a terminal.
+type topScreen struct {
+	*program.Factory
+	sampler *usage.Sampler
+	screen  *os.File
+	order   string
+	first   int // row at the top
+	apps    []*usage.App
+}
+
+// WatchTop shows the table until q, Ctrl-C or a signal.
+func WatchTop(ctx context.Context, t *program.Factory, s *usage.Sampler, screen *os.File, order string) (err error) {
+	t.Level = ui.LevelError + 1 // messages would tear the picture
+	keys := make(chan byte, 64)
+	give, err := takeScreen(t, screen, keys)
+	if err != nil {
+		return err
+	}
+	defer func() {
+		if giveErr := give(); err == nil {
+			err = giveErr
+		}
+	}()
+	resized, stop := tty.Resizes()
+	defer stop()
+	v := &topScreen{Factory: t, sampler: s, screen: screen, order: order}
+	return v.loop(ctx, keys, resized)
+}
+
+// takeScreen makes the terminal ours; give hands it back as it was, and is to be
+// called whatever happens.
+func takeScreen(t *program.Factory, screen *os.File, keys chan<- byte) (give func() error, err error) {
+	restore := func() error { return nil }
+	if in, ok := t.In.(*os.File); ok && term.IsTerminal(int(in.Fd())) {
+		before, err := term.MakeRaw(int(in.Fd()))
+		if err != nil {
+			return nil, fmt.Errorf("set the terminal up: %w", err)
+		}
+		restore = func() error { return term.Restore(int(in.Fd()), before) }
+		go readKeys(in, keys)
+	}
+	give = func() error {
+		_, err := screen.WriteString(ScreenGive)
+		if restoreErr := restore(); restoreErr != nil {
+			return restoreErr
+		}
+		return err
+	}
+	if _, err := screen.WriteString(ScreenTake); err != nil {
+		_ = give() // the first error is the one to tell
+		return nil, err
+	}
+	return give, nil
+}
+
+// readKeys hands on what is typed. Nobody ends it: the process does.
+func readKeys(in *os.File, keys chan<- byte) {
+	buf := make([]byte, 64)
+	for {
+		n, err := in.Read(buf)
+		for _, k := range buf[:n] {
+			keys <- k
+		}
+		if err != nil {
+			return
+		}
+	}
+}
+
+func (v *topScreen) loop(ctx context.Context, keys <-chan byte, resized <-chan os.Signal) error {
+	tick := time.NewTicker(topInterval)
+	defer tick.Stop()
+	if err := v.look(ctx); err != nil {
+		return err
+	}
+	for {
+		var err error
+		select {
+		case <-ctx.Done():
+			return context.Cause(ctx)
+		case <-tick.C:
+			err = v.look(ctx)
+		case <-resized:
+			err = v.draw()
+		case k := <-keys:
+			if v.key(k, keys) {
+				return nil
+			}
+			sortTop(v.apps, v.order)
+			err = v.draw()
+		}
+		if err != nil {
+			return err
+		}
+	}
+}
+
+// key does what a key says and reports whether it ends the view.
+func (v *topScreen) key(k byte, keys <-chan byte) (quit bool) {
+	const ctrlC, ctrlD, escape = 3, 4, 27
+	switch k {
+	case 'q', 'Q', ctrlC, ctrlD:
+		return true
+	case 'k':
+		v.first--
+	case 'j':
+		v.first++
+	case escape: // the arrows are ESC [ A and so on
+		switch sequence(keys) {
+		case "[A", "OA":
+			v.first--
+		case "[B", "OB":
+			v.first++
+		case "[5~":
+			v.first -= v.page()
+		case "[6~":
+			v.first += v.page()
+		case "[H", "OH", "[1~", "[7~":
+			v.first = 0
+		case "[F", "OF", "[4~", "[8~":
+			v.first = math.MaxInt
+		}
+	default:
+		for _, o := range TopOrders {
+			if o[0] == k {
+				v.order = o
+			}
+		}
+	}
+	return false
+}
+
+// sequence is what came with an escape; the terminal sends it in one go.
+func sequence(keys <-chan byte) string {
+	var b strings.Builder
+	for {
+		select {
+		case k := <-keys:
+			b.WriteByte(k)
+			if k >= '@' && k != '[' && k != 'O' || k == '~' {
+				return b.String()
+			}
+		case <-time.After(50 * time.Millisecond):
+			return b.String()
+		}
+	}
+}
+
+// look takes a sample and draws it.
+func (v *topScreen) look(ctx context.Context) error {
+	apps, err := v.sampler.Sample(ctx, time.Now())
+	if err != nil {
+		if cause := context.Cause(ctx); cause != nil {
+			return cause
+		}
+		return err
+	}
+	v.apps = apps
+	sortTop(v.apps, v.order)
+	v.clampFirst()
+	v.sampler.ReadLastLines(ctx, v.apps, v.first, min(v.page(), maxTopLines))
+	return v.draw()
+}
+
+func (v *topScreen) size() (width, height int) {
+	width, height, err := term.GetSize(int(v.screen.Fd()))
+	if err != nil || width <= 0 || height <= 0 {
+		return ui.DefaultWidth, 24
+	}
+	return width, height
+}
+
+// page is how many rows of the table fit below the two lines of the heading.
+func (v *topScreen) page() int {
+	_, height := v.size()
+	return max(1, height-2)
+}
+
+func (v *topScreen) clampFirst() {
+	rows := 0
+	for _, a := range v.apps {
+		rows += 1 + len(a.Replicas)
+	}
+	v.first = max(0, min(v.first, rows-v.page()))
+}
+
+// draw writes the whole picture at once over the one before.
+func (v *topScreen) draw() error {
+	v.clampFirst()
+	width, height := v.size()
+	var text bytes.Buffer
+	tab := topTable(v.apps)
+	cutLines(tab, width)
+	if err := tab.Write(&text, v.OutStyle); err != nil {
+		return err
+	}
+	lines := strings.Split(strings.TrimSuffix(text.String(), "\n"), "\n")
+	lines = append(lines[:1], lines[1+v.first:]...)
+	if len(v.apps) == 0 {
+		lines = append(lines, "no app runs, and none has ended within the last minute")
+	}
+	head := fmt.Sprintf("torchx top  %s  %s  by %s (keys: s c m e n, arrows, q)", time.Now().Format(time.TimeOnly), ui.Counted(len(v.apps), "app"), v.order)
+	head = head[:min(len(head), width)]
+	lines = append([]string{v.OutStyle.Paint(ui.AnsiDim, head)}, lines...)
+	if len(lines) > height {
+		lines = lines[:height]
+	}
+	var b strings.Builder
+	b.WriteString("\x1b[H")
+	for i, l := range lines {
+		if i > 0 {
+			b.WriteString("\r\n")
+		}
+		b.WriteString("\x1b[2K" + l)
+	}
+	b.WriteString("\x1b[J")
+	_, err := v.screen.WriteString(b.String())
+	return err
+}

@@ -1,0 +1,128 @@
+package app
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strconv"
+
+	"torchx/cmd/internal/ui"
+	"torchx/runtime/usage"
+)
+
+// sortTop puts apps, and the replicas of each, in the order asked for: the
+// largest first, but for names.
+func sortTop(apps []*usage.App, order string) {
+	slices.SortStableFunc(apps, func(a, b *usage.App) int {
+		switch order {
+		case "cpu":
+			return cmp.Compare(value(b.CPU), value(a.CPU))
+		case "memory":
+			return cmp.Compare(value(b.RSS), value(a.RSS))
+		case "elapsed":
+			return cmp.Compare(value(b.Elapsed), value(a.Elapsed))
+		case "name":
+			return cmp.Compare(a.Name, b.Name)
+		}
+		return b.SubmittedAt.Compare(a.SubmittedAt)
+	})
+	for _, app := range apps {
+		slices.SortStableFunc(app.Replicas, func(a, b usage.Replica) int {
+			switch order {
+			case "cpu":
+				return cmp.Compare(value(b.CPU), value(a.CPU))
+			case "memory":
+				return cmp.Compare(value(b.RSS), value(a.RSS))
+			case "elapsed":
+				return cmp.Compare(value(b.Elapsed), value(a.Elapsed))
+			}
+			return 0 // as in the app
+		})
+	}
+}
+
+// value of what may not be known: less than everything that is.
+func value[T int64 | float64](v *T) T {
+	if v == nil {
+		return -1
+	}
+	return *v
+}
+
+// topTable has a row for each app and, below it, one for each of its replicas.
+func topTable(apps []*usage.App) *ui.Table {
+	tab := &ui.Table{Header: []string{"APP / REPLICA", "STATE", "CPU%", "MEMORY", "TIME", "TRY", "LAST LINE"}}
+	for _, a := range apps {
+		tab.Add(ui.NewCell(a.Name, ui.AnsiBold), ui.NewCell(a.State.String(), stateColor(a.State)), ui.NewCell(percentText(a.CPU), ""),
+			ui.NewCell(optionalBytes(a.RSS), ""), ui.NewCell(optionalClock(a.Elapsed), ""), ui.Cell{}, ui.NewCell(a.Waiting, ""))
+		for i := range a.Replicas {
+			r := &a.Replicas[i]
+			line := ""
+			if r.LastLine != nil {
+				line = *r.LastLine
+			}
+			tab.Add(ui.NewCell(fmt.Sprintf("  %s/%d", r.Role, r.ID), ""), ui.NewCell(r.State.String(), stateColor(r.State)), ui.NewCell(percentText(r.CPU), ""),
+				ui.NewCell(optionalBytes(r.RSS), ""), ui.NewCell(optionalClock(r.Elapsed), ""), ui.NewCell(strconv.Itoa(r.Attempt), ""), ui.NewCell(line, ""))
+		}
+	}
+	return tab
+}
+
+// maxTopLines is the number of replicas whose last line is read.
+const maxTopLines = 200
+
+// cleanLines escapes what would drive a terminal in last lines.
+func cleanLines(apps []*usage.App) {
+	for _, a := range apps {
+		for i := range a.Replicas {
+			if line := a.Replicas[i].LastLine; line != nil {
+				*line = ui.OneLine(*line)
+			}
+		}
+	}
+}
+
+// topName is how much of an app's name is left while other columns give way for it.
+const topName = 20
+
+// cutLines makes the table at most width wide: the last column gives way, then names,
+// then others.
+func cutLines(tab *ui.Table, width int) {
+	all := tab.Width()
+	if all <= width {
+		return
+	}
+	last := len(tab.Header) - 1
+	widths := ui.ColumnWidths(append([][]ui.Cell{{}}, tab.Rows...))
+	room := max(len(tab.Header[last]), width-(all-max(len(tab.Header[last]), widths[last])))
+	for _, r := range tab.Rows {
+		if text := []rune(ui.OneLine(r[last].Text)); len(text) > room {
+			r[last].Text = string(text[:room])
+		}
+	}
+	const name = "APP / REPLICA"
+	tab.Shorten(name, width, topName)
+	tab.Fit(width, "LAST LINE", "TRY", "TIME", "CPU%", "MEMORY", "STATE")
+	tab.Shorten(name, width, 1)
+}
+
+func percentText(p *float64) string {
+	if p == nil {
+		return "-"
+	}
+	return strconv.FormatFloat(*p, 'f', 1, 64)
+}
+
+func optionalBytes(n *int64) string {
+	if n == nil {
+		return "-"
+	}
+	return ui.BytesText(*n)
+}
+
+func optionalClock(s *float64) string {
+	if s == nil {
+		return "-"
+	}
+	return ui.Clock(int64(*s))
+}

@@ -1,0 +1,244 @@
+package complete
+
+import (
+	"context"
+	"io"
+	"strings"
+
+	"github.com/urfave/cli/v2"
+
+	"torchx/cmd/internal/program"
+	"torchx/cmd/internal/ui"
+)
+
+// CompleteCommand is the hidden command that the scripts of `torchx completion`
+// call with the words of the line up to the cursor, the program's name first. It
+// prints a line for each word that can stand there, value TAB explanation, and
+// lines with a colon in front that tell the script what else to do.
+const CompleteCommand = "__complete"
+
+// What a script is told beside the words.
+const (
+	completeFiles   = ":files"   // offer files, too
+	completeFolders = ":folders" // offer folders, too
+	completeOpen    = ":open"    // no space behind a completed word
+)
+
+// suggestion is a word that can stand at the cursor.
+type suggestion struct{ value, about string }
+
+// completer answers one request.
+type completer struct {
+	*program.Factory
+	grammar  *program.Grammar
+	commands []*cli.Command
+	global   []cli.Flag
+	line     partialLine
+	current  string // the word at the cursor, up to it
+
+	out    []suggestion
+	files  bool
+	folder bool
+}
+
+// partialLine is what the words before the cursor say.
+type partialLine struct {
+	verb        *program.Verb
+	positionals []string
+	flags       map[string]string // by the flag's first name
+	pending     *program.FlagSpec // the word at the cursor is its value
+	plain       bool              // behind "--": no flags any more
+}
+
+// Complete serves the scripts: it prints no messages, and what cannot be found
+// out is left out.
+func Complete(ctx context.Context, t *program.Factory, words []string) error {
+	if len(words) == 0 {
+		return nil
+	}
+	t = t.With(func(f *program.Factory) { f.Err = io.Discard })
+	app := t.CommandLine()
+	c := &completer{
+		Factory: t, grammar: program.GrammarOf(app), commands: app.Commands, global: app.Flags,
+		current: words[len(words)-1],
+	}
+	if len(words) > 1 {
+		c.line = read(c.grammar, words[1:len(words)-1])
+		c.find(ctx)
+	}
+	return t.Print(c.text())
+}
+
+// text is the answer: the words that begin as the one at the cursor, each once.
+func (c *completer) text() string {
+	var b strings.Builder
+	seen := map[string]bool{}
+	open := false
+	for _, s := range c.out {
+		if !strings.HasPrefix(s.value, c.current) || seen[s.value] || strings.ContainsAny(s.value, "\t\n") {
+			continue
+		}
+		seen[s.value] = true
+		open = open || strings.HasSuffix(s.value, "=") || strings.HasSuffix(s.value, "/") || strings.HasSuffix(s.value, ":")
+		b.WriteString(s.value)
+		if s.about != "" {
+			b.WriteString("\t" + strings.ReplaceAll(ui.OneLine(s.about), "\t", " "))
+		}
+		b.WriteByte('\n')
+	}
+	for _, d := range []struct {
+		name string
+		set  bool
+	}{{completeFiles, c.files}, {completeFolders, c.folder}, {completeOpen, open}} {
+		if d.set {
+			b.WriteString(d.name + "\n")
+		}
+	}
+	return b.String()
+}
+
+func (c *completer) add(value, about string) { c.out = append(c.out, suggestion{value, about}) }
+
+// read takes in the words before the cursor; what makes no sense is passed over.
+func read(g *program.Grammar, words []string) partialLine {
+	l := partialLine{flags: map[string]string{}}
+	for _, w := range words {
+		switch {
+		case l.pending != nil:
+			l.flags[l.pending.Name], l.pending = w, nil
+		case l.plain || l.foreign():
+			l.positionals = append(l.positionals, w)
+		case w == "--" && l.verb != nil:
+			l.plain = true
+		case program.IsFlag(w):
+			l.flag(g, w)
+		case l.verb == nil:
+			l.verb = known(g.Verbs, w)
+		case l.verb.Subs != nil:
+			l.verb = known(l.verb.Subs, w)
+		default:
+			l.positionals = append(l.positionals, w)
+		}
+	}
+	return l
+}
+
+// known is the command that a word names; one that does not exist takes nothing.
+func known(verbs map[string]*program.Verb, word string) *program.Verb {
+	if v := verbs[word]; v != nil {
+		return v
+	}
+	return &program.Verb{Name: word, Flags: program.FlagTable{}}
+}
+
+// foreign holds where words belong to a component.
+func (l *partialLine) foreign() bool { return l.verb != nil && l.verb.Stops && len(l.positionals) > 0 }
+
+func (l *partialLine) flag(g *program.Grammar, word string) {
+	spelling, value, hasValue := strings.Cut(word, "=")
+	f := (&program.ArgParser{Grammar: g, Verb: l.verb}).Find(spelling)
+	switch {
+	case f == nil:
+	case f.TakesValue && !hasValue:
+		l.pending = f
+	default:
+		l.flags[f.Name] = value
+	}
+}
+
+// find collects what can stand at the cursor.
+func (c *completer) find(ctx context.Context) {
+	spelling, value, hasValue := strings.Cut(c.current, "=")
+	switch {
+	case c.line.pending != nil:
+		c.flagValue(ctx, c.line.pending.Name, c.current)
+	case c.line.foreign():
+		c.componentArgument(ctx)
+	case program.IsFlag(c.current) && hasValue && !c.line.plain:
+		if f := (&program.ArgParser{Grammar: c.grammar, Verb: c.line.verb}).Find(spelling); f != nil && f.TakesValue {
+			c.flagValue(ctx, f.Name, value)
+			for i := range c.out {
+				c.out[i].value = spelling + "=" + c.out[i].value
+			}
+		}
+	case strings.HasPrefix(c.current, "-") && c.current != "-" && !c.line.plain:
+		c.flagNames()
+	case c.line.verb == nil:
+		c.commandNames(c.commands)
+	case c.line.verb.Subs != nil:
+		c.commandNames(c.command().Subcommands)
+	default:
+		c.positional(ctx)
+	}
+}
+
+func (c *completer) commandNames(commands []*cli.Command) {
+	for _, cmd := range commands {
+		if cmd.Hidden {
+			continue
+		}
+		c.add(cmd.Name, cmd.Usage)
+		for _, alias := range cmd.Aliases {
+			if c.current != "" && !strings.HasPrefix(cmd.Name, c.current) {
+				c.add(alias, cmd.Usage)
+			}
+		}
+	}
+	if c.current == "-" {
+		c.flagNames()
+	}
+}
+
+func (c *completer) command() *cli.Command {
+	if c.line.verb == nil {
+		return nil
+	}
+	return program.FindCommand(c.commands, c.line.verb.Name)
+}
+
+// flagNames offers each flag that may still be given once, by the first of its
+// names that begins as the word at the cursor.
+func (c *completer) flagNames() {
+	flags := c.global
+	if cmd := c.command(); cmd != nil {
+		flags = append(append([]cli.Flag{}, cmd.Flags...), c.global...)
+	}
+	offered := map[string]bool{}
+	for _, f := range flags {
+		if v, ok := f.(cli.VisibleFlag); ok && !v.IsVisible() || offered[f.Names()[0]] {
+			continue
+		}
+		offered[f.Names()[0]] = true
+		about := ""
+		if d, ok := f.(cli.DocGenerationFlag); ok {
+			_, about = program.UnquoteUsage(d.GetUsage())
+		}
+		_, given := c.line.flags[f.Names()[0]]
+		if s, ok := f.(cli.DocGenerationSliceFlag); given && (!ok || !s.IsSliceFlag()) {
+			continue
+		}
+		for _, spelling := range spellings(f) {
+			if strings.HasPrefix(spelling, c.current) {
+				c.add(spelling, about)
+				break
+			}
+		}
+	}
+	c.add("--help", "print help and exit")
+}
+
+// spellings of a flag, the readable ones first.
+func spellings(f cli.Flag) []string {
+	var long, short []string
+	for _, n := range f.Names() {
+		if len(n) == 1 {
+			short = append(short, "-"+n)
+			continue
+		}
+		long = append(long, program.Dashes(n))
+		if program.Dashes(n) != "--"+n {
+			short = append(short, "--"+n)
+		}
+	}
+	return append(long, short...)
+}

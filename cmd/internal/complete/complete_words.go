@@ -1,0 +1,247 @@
+package complete
+
+import (
+	"context"
+	"os"
+	"path"
+	"strings"
+
+	"torchx/cmd/internal/app"
+	"torchx/runtime/backend"
+	"torchx/runtime/spec"
+)
+
+// positional offers what a command takes, which the first line of its usage
+// says: HANDLE, HANDLE[/ROLE…, COMPONENT, FILE, BACKEND or a choice such as bash|zsh.
+func (c *completer) positional(ctx context.Context) {
+	cmd := c.command()
+	if cmd == nil {
+		return
+	}
+	usage, _, _ := strings.Cut(cmd.UsageText, "\n")
+	places := operands(usage)
+	at := len(c.line.positionals)
+	if n := len(places); n > 0 && strings.HasSuffix(places[n-1], "...") {
+		at = min(at, n-1)
+	}
+	if at >= len(places) {
+		if _, set := c.line.flags["print"]; set && cmd.Name == "builtins" {
+			c.components(false)
+		}
+		return
+	}
+	place := places[at]
+	switch {
+	case strings.HasPrefix(c.line.verb.Name, "lib "):
+		c.libraryWords(cmd.Name, at)
+	case cmd.Name == "diff":
+		c.components(true)
+		c.handles(ctx, cmd.Name, false)
+	case cmd.Name == "new", cmd.Name == "doc":
+		c.files = true
+	case strings.HasPrefix(place, "HANDLE"):
+		c.handles(ctx, cmd.Name, strings.Contains(place, "/ROLE"))
+	case place == "COMPONENT":
+		c.components(true)
+	case cmd.Name == "config":
+		c.add(place, cmd.Usage)
+	case strings.HasPrefix(place, "FILE"), strings.HasPrefix(place, "PATH"):
+		c.files = true
+	case strings.HasPrefix(place, "BACKEND"):
+		c.backendNames(false)
+	case strings.Contains(place, "|"):
+		for _, choice := range strings.Split(place, "|") {
+			c.add(choice, "")
+		}
+	}
+}
+
+// operands are the words of a line of usage that are neither flags nor other remarks.
+func operands(usage string) []string {
+	var out []string
+	inFlag := false
+	for _, w := range strings.Fields(usage) {
+		switch {
+		case inFlag:
+			inFlag = !strings.HasSuffix(w, "]")
+		case strings.HasPrefix(w, "[-"):
+			inFlag = !strings.HasSuffix(w, "]")
+		case w == "[options]" || strings.HasPrefix(w, "["+"component") || w == "arguments]":
+		default:
+			out = append(out, strings.TrimSuffix(strings.TrimPrefix(w, "["), "]"))
+		}
+	}
+	return out
+}
+
+// flagValue offers values of a flag, by its first name; typed is what is there of it.
+func (c *completer) flagValue(ctx context.Context, name, typed string) {
+	switch name {
+	case "backend":
+		c.backendNames(true)
+	case "cfg":
+		c.options(typed)
+	case "state":
+		states := app.StateNames()
+		if c.line.verb != nil && c.line.verb.Name == "prune" {
+			states = app.TerminalStates()
+		}
+		for _, s := range states {
+			c.add(strings.ToLower(s), "")
+		}
+	case "streams":
+		for _, s := range backend.Streams {
+			c.add(string(s), "")
+		}
+	case "log_level":
+		for _, s := range []string{"debug", "info", "warning", "error"} {
+			c.add(s, "")
+		}
+	case "sort":
+		for _, s := range app.TopOrders {
+			c.add(s, "")
+		}
+	case "roles":
+		c.roles(ctx)
+	case "workspace":
+		c.folder = true
+	case "print":
+		c.components(false)
+	}
+}
+
+func (c *completer) backendNames(aliases bool) {
+	reg, err := c.Registry()
+	if err != nil {
+		return
+	}
+	for _, n := range reg.Names() {
+		c.add(n, "")
+		for _, a := range reg.AliasesOf(n) {
+			if aliases && c.current != "" && !strings.HasPrefix(n, c.current) {
+				c.add(a, "the same as "+n)
+			}
+		}
+	}
+}
+
+// options offers the keys of the backend's -cfg, then their values.
+func (c *completer) options(typed string) {
+	reg, err := c.Registry()
+	if err != nil {
+		return
+	}
+	name := c.line.flags["backend"]
+	if name == "" {
+		name = reg.Names()[0]
+	}
+	b, err := reg.Get(name)
+	if err != nil {
+		return
+	}
+	before := typed[:strings.LastIndexByte(typed, ',')+1]
+	key, _, hasValue := strings.Cut(typed[len(before):], "=")
+	for _, o := range b.Options() {
+		switch {
+		case !hasValue:
+			c.add(before+o.Key+"=", o.Help)
+		case o.Key == key:
+			choices := o.Choices
+			if o.Type == backend.TypeBool {
+				choices = []string{"true", "false"}
+			}
+			for _, v := range choices {
+				c.add(before+key+"="+v, "")
+			}
+		}
+	}
+}
+
+// components offers components and, with files, the files and functions of the project.
+func (c *completer) components(files bool) {
+	loader, err := c.Loader()
+	if err != nil {
+		return
+	}
+	if strings.HasPrefix(c.current, "@") {
+		for _, s := range loader.LibraryEntries(c.current) {
+			c.add(s.Name, s.Doc)
+		}
+		return
+	}
+	if file, _, ok := strings.Cut(c.current, ".star:"); ok && files {
+		for _, s := range loader.Functions(file + ".star") {
+			c.add(s.Name, s.Doc)
+		}
+		return
+	}
+	if !strings.Contains(c.current, "/") {
+		for _, s := range loader.Known() {
+			c.add(s.Name, s.Doc)
+		}
+	}
+	if files {
+		c.starFiles()
+	}
+	if c.current == "" {
+		for _, s := range loader.LibraryEntries("@") {
+			c.add(s.Name, "a library of the project")
+		}
+	}
+}
+
+// libraryWords offers what a command of `lib` takes in a place: names of libraries, or
+// folders.
+func (c *completer) libraryWords(command string, at int) {
+	_, replace := c.line.flags["replace"]
+	switch {
+	case command == "remove", command == "update", command == "add" && replace && at == 0:
+		for _, name := range c.OpenLibraries().Names(c.ProjectRoot()) {
+			c.add(name, "")
+		}
+	case command == "add":
+		c.folder = at == 1
+	}
+}
+
+// starFiles offers component files and folders to look for them in.
+func (c *completer) starFiles() {
+	dir, _ := path.Split(c.current)
+	from := dir
+	if from == "" {
+		from = "."
+	}
+	entries, err := os.ReadDir(c.Env.Absolute(from))
+	if err != nil {
+		return
+	}
+	for _, e := range entries {
+		info, err := os.Stat(path.Join(c.Env.Absolute(from), e.Name()))
+		switch {
+		case err != nil || strings.HasPrefix(e.Name(), "."):
+		case info.IsDir():
+			c.add(dir+e.Name()+"/", "")
+		case strings.HasSuffix(e.Name(), ".star"):
+			c.add(dir+e.Name()+":", "")
+		}
+	}
+}
+
+// roles offers the roles of the app on the line, as a comma list.
+func (c *completer) roles(ctx context.Context) {
+	if len(c.line.positionals) == 0 {
+		return
+	}
+	before := c.current[:strings.LastIndexByte(c.current, ',')+1]
+	for _, r := range c.rolesOf(ctx, c.line.positionals[0]) {
+		c.add(before+r.Name, "")
+	}
+}
+
+func (c *completer) rolesOf(ctx context.Context, handle string) []spec.Role {
+	app := c.recorded(ctx, handle)
+	if app == nil {
+		return nil
+	}
+	return app.Roles
+}

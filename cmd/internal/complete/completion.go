@@ -1,0 +1,45 @@
+package complete
+
+import (
+	"embed"
+	"strings"
+
+	"github.com/urfave/cli/v2"
+
+	"torchx/cmd/internal/program"
+	"torchx/cmd/internal/ui"
+	"torchx/runtime/suggest"
+)
+
+// completionScripts are the scripts of the shells, completions/torchx.SHELL.
+//
+//go:embed completions
+var completionScripts embed.FS
+
+// shells are those that there is a script for.
+var shells = []string{"bash", "zsh", "fish"}
+
+func NewCompletion(t *program.Factory) *cli.Command {
+	return &cli.Command{
+		Name:  "completion",
+		Usage: "print a script that completes command lines in a shell",
+		UsageText: strings.Join(shells, "|") + "\n" +
+			"source <(torchx completion bash)\n" +
+			"torchx completion zsh > \"${fpath[1]}/_torchx\"\n" +
+			"torchx completion fish > ~/.config/fish/completions/torchx.fish",
+		Description: "Print what a shell reads, once or from its start-up file, to complete commands, options, apps, " +
+			"components and their arguments with the Tab key.",
+		Action: func(c *cli.Context) error {
+			shell, err := program.OneArgument(c, strings.Join(shells, ", ")+" (the shell)")
+			if err != nil {
+				return err
+			}
+			script, err := completionScripts.ReadFile("completions/torchx." + shell)
+			if err != nil {
+				return program.Usagef("completion", "there is no script for %s: there are those for %s.%s",
+					ui.QuoteWord(shell), strings.Join(shells, ", "), suggest.Hint(shell, shells))
+			}
+			return t.Print(string(script))
+		},
+	}
+}

@@ -1,0 +1,64 @@
+package component
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/urfave/cli/v2"
+
+	"torchx/cmd/internal/program"
+	"torchx/cmd/internal/ui"
+)
+
+func NewBuiltins(t *program.Factory) *cli.Command {
+	var name string
+	return &cli.Command{
+		Name:        "builtins",
+		Usage:       "list the built-in components or print the source of one",
+		UsageText:   "[--print NAME]\ntorchx builtins\ntorchx builtins --print dist.ddp",
+		Description: "List the components that come with torchx, or print the source of one to start your own from.",
+		Flags: []cli.Flag{
+			&cli.StringFlag{Name: "print", Usage: "print the source of the component `NAME`", Destination: &name},
+		},
+		Action: func(c *cli.Context) error {
+			if err := program.NoArguments(c); err != nil {
+				return err
+			}
+			if c.IsSet("print") {
+				return printBuiltin(t, name)
+			}
+			return listBuiltins(c.Context, t)
+		},
+	}
+}
+
+func printBuiltin(t *program.Factory, name string) error {
+	loader, err := t.Loader()
+	if err != nil {
+		return err
+	}
+	source, err := loader.Source(name)
+	if err != nil {
+		return err
+	}
+	return t.Print(source)
+}
+
+func listBuiltins(ctx context.Context, t *program.Factory) error {
+	loader, err := t.Loader()
+	if err != nil {
+		return err
+	}
+	list, err := loader.Builtins(ctx)
+	if err != nil {
+		return err
+	}
+	tab := ui.Table{}
+	for i, s := range list {
+		tab.Add(ui.NewCell(fmt.Sprintf("%2d. %s", i+1, s.Name), ""), ui.NewCell(s.Doc, ui.AnsiDim))
+	}
+	if err := t.Printf("Found %d builtin components:\n", len(list)); err != nil {
+		return err
+	}
+	return tab.Write(t.Out, t.OutStyle)
+}

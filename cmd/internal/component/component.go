@@ -1,0 +1,26 @@
+package component
+
+import (
+	"github.com/urfave/cli/v2"
+
+	"torchx/cmd/internal/program"
+)
+
+// componentCommand is the group of commands for people who write components.
+func NewComponent(t *program.Factory) *cli.Command {
+	return t.Group(&cli.Command{
+		Name:  "component",
+		Usage: "list, write, test, format, lint and document components",
+		UsageText: "COMMAND ...\n" +
+			"torchx component new train\n" +
+			"torchx component test\n" +
+			"torchx component fmt --check components\n" +
+			"torchx component lint components/train.star",
+		Description: "Tools for the files that components are written in. Those that take paths take files and folders, with all " +
+			"below them; without any they take the working folder.",
+		Subcommands: []*cli.Command{
+			componentListCommand(t), componentShowCommand(t), componentResourcesCommand(t), componentNewCommand(t), componentDocCommand(t),
+			componentTestCommand(t), componentFmtCommand(t), componentLintCommand(t),
+		},
+	})
+}

@@ -1,0 +1,111 @@
+package component
+
+import (
+	"bytes"
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+
+	"github.com/pmezard/go-difflib/difflib"
+	"github.com/urfave/cli/v2"
+
+	"torchx/cmd/internal/program"
+	"torchx/cmd/internal/ui"
+	"torchx/starlark/interp"
+	"torchx/starlark/starfmt"
+)
+
+// fmtOptions are those of `component fmt`.
+type fmtOptions struct{ check, diff bool }
+
+func componentFmtCommand(t *program.Factory) *cli.Command {
+	o := fmtOptions{}
+	return &cli.Command{
+		Name:  "fmt",
+		Usage: "lay component files out in their one form",
+		UsageText: "[--check] [-d] [PATH...]\n" +
+			"torchx component fmt\n" +
+			"torchx component fmt --check components\n" +
+			"torchx component fmt -d train.star",
+		Description: "Rewrite .star files in the form that buildifier gives them, and print the names of those that changed. " +
+			"A file that cannot be parsed stays as it is, and the exit code is 1.",
+		Flags: []cli.Flag{
+			&cli.BoolFlag{Name: "check", Usage: "write nothing: exit with 1 if a file would change", Destination: &o.check},
+			&cli.BoolFlag{Name: "diff", Aliases: []string{"d"}, Usage: "write nothing: print what would change", Destination: &o.diff},
+		},
+		Action: func(c *cli.Context) error { return componentFmt(t, c.Args().Slice(), o) },
+	}
+}
+
+// componentFmt goes on after a file that cannot be formatted and fails at the end.
+func componentFmt(t *program.Factory, paths []string, o fmtOptions) error {
+	return eachStarFile(t, paths, func(file string) error {
+		changed, err := formatFile(t, file, o)
+		if err == nil && changed && o.check {
+			err = program.QuietError(program.ExitError)
+		}
+		return err
+	})
+}
+
+// formatFile reports whether the file was not in its form; it is then, unless
+// nothing is to be written.
+func formatFile(t *program.Factory, file string, o fmtOptions) (changed bool, err error) {
+	path := t.Env.Absolute(file)
+	src, err := interp.ReadFile(path, file)
+	if err != nil {
+		return false, err
+	}
+	out, err := starfmt.Format(file, src)
+	if err != nil || bytes.Equal(src, out) {
+		return false, err
+	}
+	if o.diff {
+		return true, printDiff(t, file, src, out)
+	}
+	if err := t.Printf("%s\n", ui.OneLine(file)); err != nil || o.check {
+		return true, err
+	}
+	return true, replaceFile(path, out)
+}
+
+func printDiff(t *program.Factory, file string, before, after []byte) error {
+	text, err := difflib.GetUnifiedDiffString(difflib.UnifiedDiff{
+		A: difflib.SplitLines(string(before)), B: difflib.SplitLines(string(after)),
+		FromFile: file, ToFile: file + " (formatted)", Context: 3,
+	})
+	if err != nil {
+		return err
+	}
+	return t.Print(t.PaintDiff(ui.Clean(text, true)))
+}
+
+// replaceFile writes a file anew, or leaves it as it is: what is half written has
+// another name. A symlink stays one, and a file that is there keeps its mode.
+func replaceFile(path string, data []byte) error {
+	mode := fs.FileMode(0o644)
+	switch real, err := filepath.EvalSymlinks(path); {
+	case err == nil:
+		info, err := os.Stat(real)
+		if err != nil {
+			return err
+		}
+		path, mode = real, info.Mode().Perm()
+	case !errors.Is(err, fs.ErrNotExist):
+		return err
+	}
+	f, err := os.CreateTemp(filepath.Dir(path), ".torchx-*")
+	if err != nil {
+		return err
+	}
+	_, err = f.Write(data)
+	err = errors.Join(err, f.Chmod(mode), f.Sync(), f.Close())
+	if err == nil {
+		err = os.Rename(f.Name(), path)
+	}
+	if err != nil {
+		os.Remove(f.Name())
+	}
+	return err
+}

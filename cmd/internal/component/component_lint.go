@@ -1,0 +1,130 @@
+package component
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/urfave/cli/v2"
+
+	"torchx/cmd/internal/program"
+	"torchx/cmd/internal/ui"
+	"torchx/starlark/interp"
+	"torchx/starlark/starlint"
+)
+
+// lintOptions are those of `component lint`.
+type lintOptions struct{ fix, json, rules bool }
+
+func componentLintCommand(t *program.Factory) *cli.Command {
+	o := lintOptions{}
+	return &cli.Command{
+		Name:  "lint",
+		Usage: "find mistakes in component files",
+		UsageText: "[--fix] [--json] [PATH...]\n" +
+			"torchx component lint\n" +
+			"torchx component lint --fix components/train.star\n" +
+			"torchx component lint --rules",
+		Description: "Print what is wrong or doubtful in .star files, as FILE:LINE:COLUMN: RULE: MESSAGE, and exit with 1 if there is " +
+			"anything. Nothing is run. A comment `# lint: disable=RULE` (or buildifier's) turns a rule off for the statement that it stands above or behind.",
+		Flags: []cli.Flag{
+			&cli.BoolFlag{Name: "fix", Usage: "make the fixes that there are, and report the rest", Destination: &o.fix},
+			&cli.BoolFlag{Name: "rules", Usage: "list the rules", Destination: &o.rules},
+			&cli.BoolFlag{Name: "json", Usage: "print JSON: an array of findings with their places and fixes", Destination: &o.json},
+		},
+		Action: func(c *cli.Context) error {
+			if o.rules {
+				return printRules(t)
+			}
+			return componentLint(t, c.Args().Slice(), o)
+		},
+	}
+}
+
+func componentLint(t *program.Factory, paths []string, o lintOptions) error {
+	all := []starlint.Finding{}
+	err := eachStarFile(t, paths, func(file string) error {
+		src, err := interp.ReadFile(t.Env.Absolute(file), file)
+		if err != nil {
+			return err
+		}
+		var findings []starlint.Finding
+		if !o.fix {
+			findings = starlint.Check(file, src)
+		} else if findings, err = fixFile(t, file, src); err != nil {
+			return err
+		}
+		all = append(all, findings...)
+		if len(findings) == 0 {
+			return nil
+		}
+		if !o.json {
+			if err := printFindings(t, findings); err != nil {
+				return err
+			}
+		}
+		return program.QuietError(program.ExitError)
+	})
+	if o.json {
+		if err := t.PrintJSON(all); err != nil {
+			return err
+		}
+	}
+	if err != nil && !o.json {
+		sumUp(t, all, o.fix)
+	}
+	return err
+}
+
+// fixFile makes the fixes of a file and returns the findings that are left.
+func fixFile(t *program.Factory, file string, src []byte) ([]starlint.Finding, error) {
+	out, fixed, left := starlint.FixAll(file, src)
+	if fixed == 0 {
+		return left, nil
+	}
+	t.Say("%s: fixed %s", file, ui.Counted(fixed, "finding"))
+	return left, replaceFile(t.Env.Absolute(file), out)
+}
+
+func printFindings(t *program.Factory, findings []starlint.Finding) error {
+	var b strings.Builder
+	for i := range findings {
+		f := &findings[i]
+		color := ui.AnsiYellow
+		if f.Severity == starlint.Error {
+			color = ui.AnsiRed
+		}
+		place := fmt.Sprintf("%s:%d:%d:", ui.OneLine(f.File), f.Start.Line, f.Start.Col)
+		fmt.Fprintf(&b, "%s %s %s\n", t.OutStyle.Paint(ui.AnsiBold, place), t.OutStyle.Paint(color, f.Rule+":"), ui.OneLine(f.Message))
+	}
+	return t.Print(b.String())
+}
+
+// sumUp says how much was found, and what can be done without thinking.
+func sumUp(t *program.Factory, findings []starlint.Finding, fixed bool) {
+	if len(findings) == 0 {
+		return
+	}
+	fixable := 0
+	for i := range findings {
+		if findings[i].Fix != nil {
+			fixable++
+		}
+	}
+	text := ui.Counted(len(findings), "finding")
+	if fixable > 0 && !fixed {
+		text += fmt.Sprintf(", %d of which --fix would mend", fixable)
+	}
+	t.Say("%s", text)
+}
+
+func printRules(t *program.Factory) error {
+	tab := ui.Table{Header: []string{"RULE", "FIX", "MEANING"}}
+	for _, r := range starlint.Rules() {
+		fix := ""
+		if r.Fixable {
+			fix = "fix"
+		}
+		tab.Add(ui.NewCell(r.Name, ui.AnsiBold), ui.NewCell(fix, ui.AnsiGreen), ui.NewCell(r.Summary, ""))
+	}
+	return tab.Write(t.Out, t.OutStyle)
+}

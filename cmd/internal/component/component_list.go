@@ -1,0 +1,69 @@
+package component
+
+import (
+	"context"
+
+	"github.com/urfave/cli/v2"
+
+	"torchx/cmd/internal/program"
+	"torchx/cmd/internal/ui"
+	"torchx/starlark/component"
+)
+
+func componentListCommand(t *program.Factory) *cli.Command {
+	var asJSON bool
+	return &cli.Command{
+		Name:      "list",
+		Usage:     "list the components that can be run here",
+		UsageText: "[--json]\ntorchx component list",
+		Description: "List the components of the project (components/*.star of its root), of its libraries and the built-in ones, with the first " +
+			"line of their docstrings. A component of the project hides a built-in one of the same name. Nothing is run.",
+		Flags: []cli.Flag{program.JSONFlag(&asJSON)},
+		Action: func(c *cli.Context) error {
+			if err := program.NoArguments(c); err != nil {
+				return err
+			}
+			return componentList(c.Context, t, asJSON)
+		},
+	}
+}
+
+// listedComponent is an element of `component list --json`.
+type listedComponent struct {
+	Name   string           `json:"name"`
+	Origin component.Origin `json:"origin"`
+	Doc    string           `json:"doc"`
+}
+
+func componentList(ctx context.Context, t *program.Factory, asJSON bool) error {
+	loader, err := t.Loader()
+	if err != nil {
+		return err
+	}
+	list, problems, err := loader.List(ctx)
+	if err != nil {
+		return err
+	}
+	for _, p := range problems {
+		t.Warn("%v", p)
+	}
+	if asJSON {
+		all := []listedComponent{}
+		for _, l := range list {
+			all = append(all, listedComponent{l.Name, l.Origin, l.Doc})
+		}
+		return t.PrintJSON(all)
+	}
+	tab := ui.Table{Header: []string{"COMPONENT", "FROM", "DESCRIPTION"}}
+	for _, l := range list {
+		color := ""
+		if l.Origin == component.OriginBuiltin {
+			color = ui.AnsiDim
+		}
+		tab.Add(ui.NewCell(l.Name, ""), ui.NewCell(string(l.Origin), color), ui.NewCell(l.Doc, ui.AnsiDim))
+	}
+	if width := ui.ScreenWidth(t.Out); width > 0 {
+		tab.Cut(width)
+	}
+	return tab.Write(t.Out, t.OutStyle)
+}

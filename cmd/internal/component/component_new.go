@@ -1,0 +1,107 @@
+package component
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+
+	"github.com/urfave/cli/v2"
+
+	"torchx/cmd/internal/program"
+	"torchx/cmd/internal/ui"
+	"torchx/starlark/component"
+)
+
+func componentNewCommand(t *program.Factory) *cli.Command {
+	return &cli.Command{
+		Name:  "new",
+		Usage: "write a component to start from, with its test",
+		UsageText: "NAME|PATH\n" +
+			"torchx component new train\n" +
+			"torchx component new train.large\n" +
+			"torchx component new jobs/sweep.star:lr",
+		Description: "Write a documented component and a test of it. NAME is MODULE or MODULE.FUNCTION, and goes into components/MODULE.star of " +
+			"the project's root; PATH is a file, FILE.star or FILE.star:FUNCTION. Files that are there are kept.",
+		Action: func(c *cli.Context) error {
+			name, err := program.OneArgument(c, "NAME")
+			if err != nil {
+				return err
+			}
+			return componentNew(t, name)
+		},
+	}
+}
+
+// newComponent is what `component new` writes.
+type newComponent struct {
+	file     string // absolute
+	module   string
+	function string
+	ref      string // how it is run
+}
+
+func componentNew(t *program.Factory, name string) error {
+	n, err := readNew(t, name)
+	if err != nil {
+		return err
+	}
+	source, test := component.Template(n.module, n.function)
+	testFile := strings.TrimSuffix(n.file, ".star") + "_test.star"
+	for _, file := range []string{n.file, testFile} {
+		if _, err := os.Lstat(file); err == nil {
+			return program.ExistsError(t.ShortPath(file), "choose another name, or write into it")
+		}
+	}
+	if err := os.MkdirAll(filepath.Dir(n.file), 0o755); err != nil {
+		return fmt.Errorf("make the folder of %s: %w", t.ShortPath(n.file), program.PathCause(err))
+	}
+	const hint = "choose another name"
+	if err := program.CreateWhole(testFile, []byte(test), false, hint); err != nil {
+		return err
+	}
+	if err := program.CreateWhole(n.file, []byte(source), false, hint); err != nil {
+		return errors.Join(err, os.Remove(testFile))
+	}
+	t.Say("wrote %s and %s", t.ShortPath(n.file), t.ShortPath(testFile))
+	t.Say("try: torchx run %s --help; torchx component test %s", n.ref, ui.QuoteWord(t.ShortPath(testFile)))
+	return nil
+}
+
+// readNew finds out where NAME or PATH is to be.
+func readNew(t *program.Factory, text string) (*newComponent, error) {
+	n := &newComponent{}
+	file, function, colon := strings.Cut(text, ":")
+	switch {
+	case colon || strings.HasSuffix(text, ".star"):
+		if !strings.HasSuffix(file, ".star") {
+			return nil, program.Usagef("component new", "%s: a component is in a file that ends in .star", ui.QuoteWord(text))
+		}
+		n.file = t.Env.Absolute(file)
+		n.module = strings.TrimSuffix(filepath.Base(file), ".star")
+		n.function = function
+	case strings.ContainsAny(text, `/\@`):
+		return nil, program.Usagef("component new", "%s: a path ends in .star, a name is MODULE or MODULE.FUNCTION", ui.QuoteWord(text))
+	default:
+		n.module, n.function, _ = strings.Cut(text, ".")
+		n.file = filepath.Join(t.ProjectRoot(), "components", n.module+".star")
+	}
+	if strings.HasSuffix(n.module, "_test") {
+		return nil, program.Usagef("component new", "%s: files that end in _test.star hold tests, and no components", ui.QuoteWord(text))
+	}
+	if n.function == "" {
+		n.function = strings.ReplaceAll(n.module, "-", "_")
+	}
+	word := regexp.MustCompile(`^[a-z][a-z0-9_]*$`)
+	if !word.MatchString(n.function) || component.Reserved(n.function) {
+		return nil, program.Usagef("component new", "%s cannot be the name of a component: it has small letters, digits and _, begins with a letter, and is no word of Starlark", ui.QuoteWord(n.function))
+	}
+	if n.ref = n.module + "." + n.function; filepath.Dir(n.file) != filepath.Join(t.ProjectRoot(), "components") {
+		n.ref = t.ShortPath(n.file) + ":" + n.function
+	} else if !word.MatchString(n.module) {
+		return nil, program.Usagef("component new", "%s cannot be a module: it has small letters, digits and _, and begins with a letter", ui.QuoteWord(n.module))
+	}
+	return n, nil
+}

@@ -1,0 +1,58 @@
+package component
+
+import (
+	"errors"
+	"path/filepath"
+
+	"github.com/urfave/cli/v2"
+
+	"torchx/cmd/internal/program"
+	"torchx/cmd/internal/tty"
+	"torchx/components"
+	"torchx/starlark/lsp"
+)
+
+// sourcesFolder is the folder in TORCHX_HOME with files that editors are shown of what
+// is not on disk.
+const sourcesFolder = "sources"
+
+func NewLsp(t *program.Factory) *cli.Command {
+	return &cli.Command{
+		Name:      "lsp",
+		Usage:     "be the language server of an editor",
+		UsageText: "[--stdio]",
+		Description: "Speak the Language Server Protocol on stdin and stdout: diagnostics, completion, hover, signatures, " +
+			"definitions, formatting and quick fixes for component files. An editor starts it; docs/editors.md says how to tell yours. " +
+			"Nothing is evaluated, and nothing else is written to stdout.",
+		Flags: []cli.Flag{
+			&cli.BoolFlag{Name: "stdio", Usage: "accepted, since editors give it; there is no other way"},
+			&cli.StringFlag{Name: "clientProcessId", Usage: "accepted; the client says `PID` in the protocol, too", Hidden: true},
+		},
+		Action: func(c *cli.Context) error {
+			if err := program.NoArguments(c); err != nil {
+				return err
+			}
+			return serveEditor(t, c)
+		},
+	}
+}
+
+func serveEditor(t *program.Factory, c *cli.Context) error {
+	libraries := t.OpenLibraries()
+	config := lsp.Config{
+		Dir: t.Env.Dir, Builtins: components.FS, Version: program.Version, Alive: processAlive,
+		Library: libraries.Open, Libraries: libraries.Names, Folder: libraries.Folder, Resources: t.ResourceNamesOf,
+		Log: func(line string) { t.Line("lsp: ", line) },
+	}
+	if home, err := t.Env.Home(); err == nil {
+		config.Extracted = filepath.Join(home, sourcesFolder)
+	}
+	if tty.IsTerminalInput(t.In) {
+		t.Say("an editor speaks with this on stdin and stdout, see docs/editors.md; Ctrl-D ends it")
+	}
+	err := lsp.Serve(c.Context, t.In, t.Out, config)
+	if errors.Is(err, lsp.ErrNoShutdown) {
+		return program.QuietError(program.ExitError) // there is nobody to read why
+	}
+	return err
+}

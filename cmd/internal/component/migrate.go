@@ -1,0 +1,117 @@
+package component
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"strings"
+
+	"github.com/urfave/cli/v2"
+
+	"torchx/cmd/internal/program"
+	"torchx/starlark/migrate"
+)
+
+// migrateOptions are those of `migrate`.
+type migrateOptions struct {
+	output  string
+	partial bool
+	force   bool
+	json    bool
+}
+
+func NewMigrate(t *program.Factory) *cli.Command {
+	o := migrateOptions{}
+	return &cli.Command{
+		Name:  "migrate",
+		Usage: "port a TorchX component file from Python to Starlark",
+		UsageText: "[-o FILE] [--partial] [--force] [--json] FILE.py\n" +
+			"torchx migrate comp.py\n" +
+			"torchx migrate -o components/comp.star comp.py",
+		Description: "Print the Starlark file that gives the same apps as the TorchX components in FILE.py, formatted. python3 reads the file; " +
+			"nothing of it is executed. Nothing is guessed: what could not be ported is listed with its line, nothing is printed, and the exit code is 1. " +
+			"With --partial the rest is printed all the same, and what is missing fails with the reason when it is run. " +
+			"The README lists what can be ported.",
+		Flags: []cli.Flag{
+			&cli.StringFlag{Name: "output", Aliases: []string{"o"}, Usage: "write to `FILE` instead of stdout", Destination: &o.output},
+			&cli.BoolFlag{Name: "partial", Usage: "write what could be ported although something could not", Destination: &o.partial},
+			&cli.BoolFlag{Name: "force", Usage: "replace a file that is there", Destination: &o.force},
+			&cli.BoolFlag{Name: "json", Usage: "print {text, components, problems, notes} as JSON", Destination: &o.json},
+		},
+		Action: func(c *cli.Context) error {
+			file, err := program.OneArgument(c, "FILE.py")
+			if err != nil {
+				return err
+			}
+			if o.json && o.output != "" {
+				return program.Usagef("migrate", "--json goes to stdout: leave -o out")
+			}
+			return migrateFile(c.Context, t, file, o)
+		},
+	}
+}
+
+func migrateFile(ctx context.Context, t *program.Factory, file string, o migrateOptions) error {
+	source, err := readPython(t.Env.Absolute(file))
+	if err != nil {
+		return fmt.Errorf("read %s: %w", file, program.PathCause(err))
+	}
+	port, err := migrate.Port(ctx, "python3", file, source)
+	if err != nil {
+		return err
+	}
+	if o.json {
+		err = t.PrintJSON(port)
+	} else {
+		err = deliverPort(t, file, port, o)
+	}
+	if err == nil && len(port.Problems) > 0 {
+		err = program.QuietError(program.ExitError)
+	}
+	return err
+}
+
+// readPython reads a file, and of one that is too large no more than shows that. What is
+// no file is not opened: a pipe would block for ever.
+func readPython(path string) ([]byte, error) {
+	info, err := os.Stat(path)
+	switch {
+	case err != nil:
+		return nil, err
+	case info.IsDir():
+		return nil, errors.New("it is a folder: name one .py file")
+	case !info.Mode().IsRegular():
+		return nil, errors.New("it is no regular file")
+	}
+	f, err := os.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	return io.ReadAll(io.LimitReader(f, migrate.MaxSource+1))
+}
+
+// deliverPort prints or writes the port, and says what is to be said about it.
+func deliverPort(t *program.Factory, file string, port *migrate.Result, o migrateOptions) error {
+	for _, n := range port.Notes {
+		t.Line("", "note: "+n.Error())
+	}
+	for _, p := range port.Problems {
+		t.SayError(p.Error())
+	}
+	if len(port.Problems) > 0 && !o.partial {
+		t.Line("", fmt.Sprintf("%s was not ported: change what is named above, or port the rest with --partial", file))
+		return nil
+	}
+	if o.output == "" {
+		return t.Print(port.Text)
+	}
+	path := t.Env.Absolute(o.output)
+	if err := program.CreateWhole(path, []byte(port.Text), o.force, "look at what would be written without -o, or replace it with --force"); err != nil {
+		return err
+	}
+	t.Say("wrote %s: %s", t.ShortPath(path), strings.Join(port.Components, ", "))
+	return nil
+}

@@ -1,0 +1,73 @@
+package component
+
+import (
+	"context"
+	"encoding/json"
+	"os"
+	"runtime/debug"
+
+	"torchx/backends/driver"
+	"torchx/cmd/internal/program"
+	"torchx/cmd/internal/ui"
+	"torchx/components"
+	"torchx/runtime/backend"
+	"torchx/runtime/history"
+	"torchx/runtime/runner"
+	"torchx/runtime/spec"
+	"torchx/starlark/startest"
+)
+
+// What tests plan with: the same on every machine, so that golden plans are, too.
+const (
+	testPlanHome = "/torchx-home"
+	testPlanDir  = "/workspace"
+	testPlanRand = 0x123456789ABCDEF0 // the id behind an app's name is always the same
+	testVersion  = "0.0.0"            // of what makes the plan
+	testPath     = "PATH=/usr/bin:/bin"
+)
+
+// workerGC lets a worker collect garbage less often: it lives shortly, and most of
+// what a test makes is garbage when it ends.
+const workerGC = 400 // percent
+
+// TestWorker runs tests that another process asks for on stdin.
+func TestWorker(ctx context.Context, t *program.Factory) error {
+	debug.SetGCPercent(workerGC)
+	return startest.Work(ctx, testHost(ctx, t), t.In, t.Out, os.Exit)
+}
+
+// testHost is what tests see of this program: nothing of the user's settings.
+func testHost(ctx context.Context, t *program.Factory) startest.Host {
+	resources, err := t.RootResources()
+	if err != nil {
+		resources = nil // componentTest has said so
+	}
+	reg := t.Env.Registry(driver.Env{Home: testPlanHome, Exe: "torchx", Version: testVersion, Offline: true})
+	return startest.Host{
+		Dir: t.Env.Dir, Builtins: components.FS, Library: t.OpenLibraries().Open, Image: program.DefaultImage, Version: program.Version, Resources: resources,
+		Plan: func(app *spec.App, backendName string, cfg map[string]string) ([]byte, error) {
+			return planForTest(ctx, reg, app, backendName, cfg)
+		},
+	}
+}
+
+// planForTest returns the request of a plan, as `run --dryrun --json` prints it.
+func planForTest(ctx context.Context, reg *backend.Registry, app *spec.App, backendName string, cfg map[string]string) ([]byte, error) {
+	r := &runner.Runner{
+		Backends:  reg,
+		Rand:      func() uint64 { return testPlanRand },
+		LookupEnv: func(string) (string, bool) { return "", false },
+	}
+	var layer backend.Layer
+	for _, k := range ui.Keys(cfg) {
+		layer = append(layer, backend.Value{Key: k, Text: cfg[k], Origin: "cfg"})
+	}
+	planned, err := r.Plan(ctx, runner.PlanRequest{
+		Backend: backendName, App: app, Cfg: []backend.Layer{layer}, DefaultImage: program.DefaultImage, Environ: []string{testPath},
+		Provenance: runner.Provenance{Source: history.Source{Cwd: testPlanDir}},
+	})
+	if err != nil {
+		return nil, err
+	}
+	return json.Marshal(planned.Plan.Request)
+}

@@ -1,0 +1,236 @@
+package config
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+
+	"torchx/cmd/internal/program"
+	"torchx/cmd/internal/run"
+	"torchx/runtime/backend"
+	"torchx/runtime/config"
+	"torchx/runtime/secrets"
+	"torchx/starlark/component"
+)
+
+// The sources of a value.
+const (
+	sourceFlag     = "flag"        // of this command line
+	sourceFile     = "file"        // a line of a .torchxconfig
+	sourceEnv      = "environment" // a variable
+	sourceAlias    = "alias"       // what another name of a backend implies
+	sourceDefault  = "default"
+	sourceRequired = "required" // there is no value, but there must be one
+	sourceNone     = "none"
+)
+
+// origin is a value and where it comes from.
+type origin struct {
+	Key     string `json:"key,omitempty"`
+	Value   any    `json:"value"`  // null for none
+	Source  string `json:"source"` // one of the sources
+	Origin  string `json:"origin"` // FILE:LINE, $VARIABLE, -cfg or the alias; "" for a default
+	Problem string `json:"problem,omitempty"`
+	// Hidden are values for the same key that do not count.
+	Hidden []origin `json:"hidden,omitempty"`
+}
+
+// explained is what `config explain --json` prints.
+type explained struct {
+	Files     []string `json:"files"` // the first one wins
+	Settings  []origin `json:"settings"`
+	Backend   string   `json:"backend"`
+	Options   []origin `json:"options"`
+	Component string   `json:"component,omitempty"`
+	Arguments []origin `json:"arguments,omitempty"`
+	Notes     []string `json:"notes"` // what means nothing, one line each
+}
+
+// explainer puts an explanation together.
+type explainer struct {
+	*program.Factory
+	conf  *config.Config
+	rules *secrets.Rules
+	out   *explained
+}
+
+func explainConfig(ctx context.Context, t *program.Factory, o configOptions) (*explained, error) {
+	conf, err := t.Config()
+	if err != nil {
+		return nil, err
+	}
+	rules, err := t.Rules()
+	if err != nil {
+		return nil, err
+	}
+	x := &explainer{Factory: t, conf: conf, rules: rules, out: &explained{Files: append([]string{}, conf.Files()...), Notes: []string{}}}
+	if err := x.settings(); err != nil {
+		return nil, err
+	}
+	if err := x.backend(o.backend, o.cfg); err != nil {
+		return nil, err
+	}
+	if o.component != "" {
+		if err := x.component(ctx, o.component); err != nil {
+			return nil, err
+		}
+	}
+	return x.out, x.strangers(o)
+}
+
+func (x *explainer) note(text string) {
+	if !slices.Contains(x.out.Notes, text) {
+		x.out.Notes = append(x.out.Notes, text)
+	}
+}
+
+// shown is a value without what looks like a secret.
+func (x *explainer) shown(key string, value any) any {
+	if x.ShowSecrets || value == nil || key == "secrets" { // those are names
+		return value
+	}
+	text := backend.FormatValue(value)
+	if hidden := x.rules.Value(key, text); hidden != text {
+		return hidden
+	}
+	return value
+}
+
+// backend explains the options of a backend.
+func (x *explainer) backend(name, cfg string) error {
+	o := run.RunOptions{Command: "config", Backend: name, Cfg: cfg}
+	if err := o.UseBackend(x.Factory, x.conf); err != nil {
+		return err
+	}
+	reg, err := x.Registry()
+	if err != nil {
+		return err
+	}
+	alias, err := x.Canonical("config", o.Backend)
+	if err != nil {
+		return err
+	}
+	b, err := reg.Get(alias.Backend)
+	if err != nil {
+		return err
+	}
+	layers, err := run.CfgLayers(x.Factory, o, x.conf)
+	if err != nil {
+		return err
+	}
+	for _, w := range backend.Unused(b.Options(), layers...) {
+		x.note(w)
+	}
+	r, err := x.Planner()
+	if err != nil {
+		return err
+	}
+	hidden, err := r.HiddenLayers(x.conf, o.Backend)
+	if err != nil {
+		return err
+	}
+	layers = append(append(layers, hidden...), backend.DefaultsLayer(alias.Defaults, o.Backend))
+	x.out.Backend = alias.Backend
+	for _, e := range backend.Explain(b.Options(), layers...) {
+		x.out.Options = append(x.out.Options, x.option(&e, o.Backend))
+	}
+	return nil
+}
+
+// option explains one option; alias is the name that the user chose for the backend.
+func (x *explainer) option(e *backend.Explained, alias string) origin {
+	at := origin{Key: e.Key, Value: x.shown(e.Key, e.Value), Source: sourceDefault}
+	source := func(v *backend.Value) string {
+		switch v.Origin {
+		case "-cfg":
+			return sourceFlag
+		case alias:
+			return sourceAlias
+		}
+		return sourceFile
+	}
+	switch {
+	case len(e.Given) > 0:
+		at.Source, at.Origin = source(&e.Given[0]), e.Given[0].Origin
+		for i := range e.Given[1:] {
+			v := &e.Given[i+1]
+			at.Hidden = append(at.Hidden, origin{Value: x.shown(e.Key, v.Text), Source: source(v), Origin: v.Origin})
+		}
+	case e.Required:
+		at.Source = sourceRequired
+	case e.Value == nil:
+		at.Source = sourceNone
+	}
+	if e.Err != nil {
+		at.Problem = fmt.Sprintf("%s: option %s: %v", at.Origin, e.Key, e.Err)
+	}
+	return at
+}
+
+// component explains the defaults of a component's arguments.
+func (x *explainer) component(ctx context.Context, ref string) error {
+	loader, err := x.Loader()
+	if err != nil {
+		return err
+	}
+	found, err := loader.Find(ctx, ref)
+	if err != nil {
+		return err
+	}
+	section := "component:" + found.Name
+	values := map[string]config.Value{}
+	var names []string
+	for i := range found.Params {
+		names = append(names, found.Params[i].Name)
+	}
+	for _, v := range x.conf.Section(section) {
+		key := strings.ReplaceAll(v.Key, "-", "_")
+		if !slices.Contains(names, key) {
+			x.unknown(v, "parameter of "+found.Name, names)
+			continue
+		}
+		values[key] = v
+	}
+	x.out.Component = found.Name
+	for i := range found.Params {
+		p := &found.Params[i]
+		at := x.argument(p, values)
+		for _, v := range x.conf.Hidden(section) {
+			if strings.ReplaceAll(v.Key, "-", "_") == p.Name {
+				at.Hidden = append(at.Hidden, origin{Value: x.shown(p.Name, v.Text), Source: sourceFile, Origin: v.Origin()})
+			}
+		}
+		x.out.Arguments = append(x.out.Arguments, at)
+	}
+	return nil
+}
+
+func (x *explainer) argument(p *component.Param, values map[string]config.Value) origin {
+	at := origin{Key: p.Name, Source: sourceDefault}
+	v, given := values[p.Name]
+	switch {
+	case given && !v.IsNone(): // None leaves an argument to its default
+		at.Value, at.Source, at.Origin = x.shown(p.Name, v.Text), sourceFile, v.Origin()
+		if err := p.CheckConfig(v.Text); err != nil {
+			at.Problem = fmt.Sprintf("%s: argument %s: %v", at.Origin, p.Name, err)
+		}
+	case p.Required:
+		at.Source = sourceRequired
+	case p.Variadic:
+		at.Source = sourceNone
+	default:
+		at.Value = x.shown(p.Name, p.Default)
+	}
+	return at
+}
+
+func valueText(v any) string {
+	switch v {
+	case nil:
+		return "-"
+	case "":
+		return `""`
+	}
+	return backend.FormatValue(v)
+}

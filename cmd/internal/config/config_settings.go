@@ -1,0 +1,170 @@
+package config
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"torchx/cmd/internal/program"
+	"torchx/runtime/backend"
+	"torchx/runtime/config"
+	"torchx/runtime/suggest"
+)
+
+// settings explains what the program itself takes from files and environment.
+func (x *explainer) settings() error {
+	home, err := x.Env.Home()
+	if err != nil {
+		return err
+	}
+	reg, err := x.Registry()
+	if err != nil {
+		return err
+	}
+	add := func(o origin) { x.out.Settings = append(x.out.Settings, o) }
+	add(x.setting("home", home, "TORCHX_HOME"))
+	add(x.setting("backend", reg.Names()[0], "", place{"cli:run", "scheduler"}, place{"cli:run", "backend"}))
+	add(x.setting("component", nil, "", place{"cli:run", "component"}))
+	add(x.setting("workspace", nil, "", place{"cli:run", "workspace"}))
+	add(x.setting("image", program.DefaultImage, "TORCHX_IMAGE", place{"torchx", "image"}))
+	add(x.trackers())
+	add(x.setting("secrets", nil, "TORCHX_SECRETS", place{"torchx", "secrets"}))
+	add(x.setting("log_level", "info", "LOGLEVEL"))
+	add(x.setting("parent_run_id", nil, "TORCHX_PARENT_RUN_ID"))
+	add(x.setting("session_id", nil, "TORCHX_INTERNAL_SESSION_ID"))
+	return nil
+}
+
+// place is a key of a section.
+type place struct{ section, key string }
+
+// setting explains one value: that of the variable, else of the first place that
+// has one, else the default. An empty variable is as good as none.
+func (x *explainer) setting(name string, otherwise any, variable string, places ...place) origin {
+	var found []origin
+	if v := x.Env.Get(variable); v != "" && variable != "" {
+		found = append(found, origin{Value: x.shown(name, v), Source: sourceEnv, Origin: "$" + variable})
+	}
+	for _, p := range places {
+		if v, ok := x.conf.Get(p.section, p.key); ok {
+			found = append(found, x.configured(v))
+		}
+	}
+	for _, p := range places {
+		for _, v := range x.conf.Hidden(p.section) {
+			if v.Key == p.key {
+				found = append(found, x.configured(v))
+			}
+		}
+	}
+	at := origin{Value: otherwise, Source: sourceDefault}
+	if otherwise == nil {
+		at.Source = sourceNone
+	}
+	if len(found) > 0 {
+		at, at.Hidden = found[0], found[1:]
+	}
+	if name == "secrets" { // all of them count
+		for i := range at.Hidden {
+			at.Value = fmt.Sprintf("%v,%v", at.Value, at.Hidden[i].Value)
+			at.Origin += ", " + at.Hidden[i].Origin
+		}
+		at.Hidden = nil
+	}
+	at.Key = name
+	return at
+}
+
+func (x *explainer) configured(v config.Value) origin {
+	return origin{Value: x.shown(v.Key, v.Text), Source: sourceFile, Origin: v.Origin()}
+}
+
+func (x *explainer) trackers() origin {
+	at := x.setting("trackers", nil, "TORCHX_TRACKERS")
+	if at.Source == sourceEnv {
+		return at
+	}
+	for _, v := range x.conf.Section("torchx:tracker") {
+		if at.Source == sourceNone {
+			at.Value, at.Source, at.Origin = v.Key, sourceFile, v.Origin()
+			continue
+		}
+		at.Value = fmt.Sprintf("%v,%s", at.Value, v.Key)
+	}
+	return at
+}
+
+// Keys of sections that are not a backend's or a component's.
+var sectionKeys = map[string][]string{
+	"torchx":  {"image", "secrets"},
+	"cli:run": {"scheduler", "backend", "workspace", "component"},
+}
+
+// strangers notes sections and keys of the files that mean nothing.
+func (x *explainer) strangers(o configOptions) error {
+	known := []string{"torchx", "cli:run", "torchx:tracker"}
+	reg, err := x.Registry()
+	if err != nil {
+		return err
+	}
+	for _, name := range reg.Names() {
+		names := append([]string{name}, reg.AliasesOf(name)...)
+		known = append(known, names...)
+		b, err := reg.Get(name)
+		if err != nil {
+			return err
+		}
+		var layer backend.Layer
+		for _, v := range x.conf.Backend(names...) {
+			if v.Section != "DEFAULT" { // meant for other sections, perhaps
+				layer = append(layer, backend.Value{Key: v.Key, Text: v.Text, Origin: v.Origin()})
+			}
+		}
+		for _, w := range backend.Unused(b.Options(), layer) {
+			x.note(w)
+		}
+	}
+	for _, section := range x.conf.Names() {
+		x.stranger(section, known, o)
+	}
+	return nil
+}
+
+// stranger looks at one section that is not a backend's.
+func (x *explainer) stranger(section string, known []string, o configOptions) {
+	values := x.conf.Section(section)
+	prefix, name, _ := strings.Cut(section, ":")
+	switch allowed := sectionKeys[section]; {
+	case allowed != nil:
+		for _, v := range values {
+			if v.Section != "DEFAULT" && !slices.Contains(allowed, v.Key) {
+				x.unknown(v, "key of ["+section+"]", allowed)
+			}
+		}
+	case slices.Contains(known, section) || prefix == "tracker" || prefix == "resource":
+	case prefix == "component":
+		x.strangeComponent(name, section, values, o)
+	case len(values) > 0:
+		x.note(fmt.Sprintf("%s: section [%s] means nothing here.%s", values[0].Origin(), section, suggest.Hint(section, known)))
+	}
+}
+
+// strangeComponent notes a section for a component that cannot be meant.
+func (x *explainer) strangeComponent(name, section string, values []config.Value, o configOptions) {
+	loader, err := x.Loader()
+	if err != nil || len(values) == 0 || strings.Contains(name, ":") || name == x.out.Component || name == o.component {
+		return // a file's is known by its reference only
+	}
+	var names []string
+	for _, s := range loader.Known() {
+		names = append(names, s.Name)
+	}
+	if !slices.Contains(names, name) {
+		x.note(fmt.Sprintf("%s: section [%s] is for an unknown component.%s", values[0].Origin(), section, suggest.Hint(name, names)))
+	}
+}
+
+// unknown notes a key that is no what.
+func (x *explainer) unknown(v config.Value, what string, among []string) {
+	x.note(fmt.Sprintf("%s: %s is no %s and has no effect.%s", v.Origin(), v.Key, what, suggest.Hint(v.Key, among)))
+}

@@ -1,0 +1,107 @@
+package config
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/urfave/cli/v2"
+
+	"torchx/cmd/internal/program"
+	"torchx/runtime/backend"
+	"torchx/runtime/config"
+)
+
+type configureOptions struct {
+	backends string // comma list; "" is all
+	all      bool   // optional options too
+	print    bool
+	force    bool
+}
+
+func NewConfigure(t *program.Factory) *cli.Command {
+	o := configureOptions{}
+	return &cli.Command{
+		Name:      "configure",
+		Usage:     "write a .torchxconfig to start from",
+		UsageText: "[-s BACKENDS] [-a] [--print] [--force]\ntorchx configure --print -a",
+		Description: "Write .torchxconfig into the working folder, with a section for each backend: the required " +
+			"options as placeholders to fill in and, with -a, the others with their defaults. A file that is there is kept unless --force is given.",
+		Flags: []cli.Flag{
+			program.BackendFlag(&o.backends, "only the backends `A,B`"),
+			&cli.BoolFlag{Name: "all", Aliases: []string{"a"}, Usage: "optional options too", Destination: &o.all},
+			&cli.BoolFlag{Name: "print", Usage: "print to stdout instead", Destination: &o.print},
+			&cli.BoolFlag{Name: "force", Usage: "replace a file that is there", Destination: &o.force},
+		},
+		Action: func(c *cli.Context) error {
+			if err := program.NoArguments(c); err != nil {
+				return err
+			}
+			return configure(t, o)
+		},
+	}
+}
+
+func configure(t *program.Factory, o configureOptions) error {
+	sections, err := configSections(t, o)
+	if err != nil {
+		return err
+	}
+	var b bytes.Buffer
+	if err := config.Write(&b, sections); err != nil {
+		return err
+	}
+	if o.print {
+		return t.Print(b.String())
+	}
+	path := filepath.Join(t.Env.Dir, config.FileName)
+	if err := writeNew(path, b.Bytes(), o.force); err != nil {
+		return err
+	}
+	t.Say("wrote %s", path)
+	return nil
+}
+
+func configSections(t *program.Factory, o configureOptions) ([]config.Section, error) {
+	reg, err := t.Registry()
+	if err != nil {
+		return nil, err
+	}
+	names := reg.Names()
+	if o.backends != "" {
+		names = backend.SplitCSV(o.backends)
+	}
+	var sections []config.Section
+	for _, name := range names {
+		if _, err := reg.Canonical(name); err != nil {
+			return nil, errors.New(program.UnknownBackend(reg, name))
+		}
+		b, err := reg.Get(name)
+		if err != nil {
+			return nil, err
+		}
+		sections = append(sections, config.Section{Name: name, Values: backend.Placeholders(b.Options(), o.all)})
+	}
+	return sections, nil
+}
+
+// writeNew writes a file that must not be there, unless force is set.
+func writeNew(path string, data []byte, force bool) error {
+	flags := os.O_WRONLY | os.O_CREATE | os.O_EXCL
+	if force {
+		flags = os.O_WRONLY | os.O_CREATE | os.O_TRUNC
+	}
+	f, err := os.OpenFile(path, flags, 0o644)
+	if errors.Is(err, fs.ErrExist) {
+		return fmt.Errorf("%s is there already: look at what would be written with --print, or replace it with --force", path)
+	}
+	if err != nil {
+		return fmt.Errorf("write configuration: %s", strings.TrimPrefix(err.Error(), "open "))
+	}
+	_, err = f.Write(data)
+	return errors.Join(err, f.Close())
+}

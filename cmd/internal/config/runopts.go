@@ -1,0 +1,55 @@
+package config
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/urfave/cli/v2"
+
+	"torchx/cmd/internal/program"
+	"torchx/cmd/internal/ui"
+	"torchx/runtime/backend"
+)
+
+func NewRunopts(t *program.Factory) *cli.Command {
+	return &cli.Command{
+		Name:        "runopts",
+		Usage:       "explain the -cfg options of the backends",
+		UsageText:   "[BACKEND]\ntorchx runopts local",
+		Description: "Explain the options that -cfg and .torchxconfig can set: of one backend, or of all.",
+		Action: func(c *cli.Context) error {
+			if err := program.AtMost(c, 1); err != nil {
+				return err
+			}
+			return runopts(t, c.Args().First())
+		},
+	}
+}
+
+func runopts(t *program.Factory, name string) error {
+	reg, err := t.Registry()
+	if err != nil {
+		return err
+	}
+	names := reg.Names()
+	if name != "" {
+		alias, err := reg.Canonical(name)
+		if err != nil {
+			return fmt.Errorf("%s", program.UnknownBackend(reg, name))
+		}
+		names = []string{alias.Backend}
+	}
+	var out strings.Builder
+	for i, n := range names {
+		b, err := reg.Get(n)
+		if err != nil {
+			return err
+		}
+		if i > 0 {
+			out.WriteByte('\n')
+		}
+		text := backend.UsageText(b.Options(), ui.TerminalWidth(t.Out)-4)
+		out.WriteString(t.OutStyle.Paint(ui.AnsiBold, n+":") + "\n" + program.Indent(text))
+	}
+	return t.Print(out.String())
+}

@@ -1,0 +1,198 @@
+package diff
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"slices"
+	"strings"
+
+	"github.com/urfave/cli/v2"
+
+	"torchx/cmd/internal/program"
+	"torchx/cmd/internal/run"
+	"torchx/cmd/internal/ui"
+	"torchx/runtime/backend"
+	"torchx/starlark/specmodule"
+)
+
+// exitTrouble is the exit code of `diff` when nothing could be compared, as for diff(1);
+// exitError says that there are differences.
+const exitTrouble = 2
+
+// diffOptions are those of `diff`.
+type diffOptions struct {
+	run     run.RunOptions
+	json    bool
+	context int
+	only    string
+}
+
+// diffParts are what is compared, in the order it is printed.
+var diffParts = []string{"app", "cfg", "request"}
+
+func NewDiff(t *program.Factory) *cli.Command {
+	o := diffOptions{run: run.RunOptions{Command: "diff"}}
+	env := cli.StringSlice{}
+	return &cli.Command{
+		Name:  "diff",
+		Usage: "compare two components, argument sets, backends, or an app with its source",
+		UsageText: "[options] A [B]\n" +
+			"torchx diff train.star:small train.star:large\n" +
+			"torchx diff 'train.star:main --lr 0.1' 'train.star:main --lr 0.2'\n" +
+			"torchx diff 'train.star:main --lr 0.1' -- '--lr 0.2'\n" +
+			"torchx diff -b local,docker 'utils.echo --msg hi'\n" +
+			"torchx diff sweep-c7rn\n" +
+			"torchx diff - -- '--steps 20'",
+		Description: "Show how two apps, their options and their plans differ. A and B are components, in quotes with their arguments if there " +
+			"are any, or the handles of past apps. B may be arguments only: A's component with those changed. A past app alone is compared with what its " +
+			"component gives today, as `torchx rerun` would run it; a component alone with itself on two backends, -b X,Y. " +
+			"With A and B, -b X,Y plans A for X and B for Y. Both get the same app id, nothing is submitted and no backend is contacted. " +
+			"The exit code is 0 if there is no difference, 1 if there is one, 2 if nothing could be compared. " + program.SecretsHelp,
+		Flags: []cli.Flag{
+			program.BackendFlag(&o.run.Backend, "plan for `BACKEND`, or for two: X,Y"),
+			program.CfgFlag(&o.run.Cfg),
+			&cli.StringSliceFlag{Name: "env", Usage: "set a variable in every role, `K=V` (repeatable)", Destination: &env},
+			&cli.StringFlag{Name: "workspace", Usage: "local project `FOLDER`, as for torchx run", Destination: &o.run.Workspace},
+			&cli.IntFlag{Name: "unified", Aliases: []string{"U"}, Usage: "show `N` lines around a difference", Value: 3, Destination: &o.context},
+			&cli.StringFlag{Name: "only", Usage: "compare only `PART`: app, cfg or request", Destination: &o.only},
+			program.JSONFlag(&o.json),
+		},
+		Action: func(c *cli.Context) error {
+			o.run.Env, o.run.HasWorkspace = env.Value(), c.IsSet("workspace")
+			return troubled(c.Context, t, diff(c.Context, t, c.Args().Slice(), o))
+		},
+	}
+}
+
+// troubled ends the command with exitTrouble for every error but a difference.
+func troubled(ctx context.Context, t *program.Factory, err error) error {
+	var quiet program.QuietError
+	if err == nil || errors.As(err, &quiet) || program.Interrupted(ctx, err) || program.IsBrokenPipe(err) {
+		return err
+	}
+	t.Explain(err)
+	return program.QuietError(exitTrouble)
+}
+
+func diff(ctx context.Context, t *program.Factory, words []string, o diffOptions) error {
+	if o.only != "" && !slices.Contains(diffParts, o.only) {
+		return program.Usagef("diff", "--only is one of %s, not %s", strings.Join(diffParts, ", "), ui.QuoteWord(o.only))
+	}
+	if o.context < 0 {
+		return program.Usagef("diff", "-U must not be negative")
+	}
+	a, b, err := o.sides(words)
+	if err != nil {
+		return err
+	}
+	planner := t.With(func(f *program.Factory) {
+		f.Random = func() uint64 { return diffNumber } // one app id for both
+	})
+	for _, s := range []*diffSide{a, b} {
+		if err := planSide(ctx, planner, s, o.run); err != nil {
+			return err
+		}
+	}
+	c, err := compare(t, a, b, o.only)
+	if err != nil {
+		return err
+	}
+	if o.json {
+		err = t.PrintJSON(c)
+	} else {
+		err = printComparison(t, c, o.context)
+	}
+	if err == nil && !c.Equal {
+		err = program.QuietError(program.ExitError)
+	}
+	return err
+}
+
+// diffNumber makes the app id that both sides have.
+const diffNumber = 0x123456789ABCDEF0
+
+// diffSide is A or B.
+type diffSide struct {
+	Label     string   `json:"label"`
+	Backend   string   `json:"backend"`
+	Component string   `json:"component,omitempty"`
+	Args      []string `json:"args"`
+
+	handle  string // of a past app
+	now     bool   // its component as it is today
+	backend string // asked for
+	base    []string
+	parts   map[string]any             // by diffParts
+	ordered map[string]json.RawMessage // the same, keys in their order
+}
+
+// sides reads what is to be compared.
+func (o *diffOptions) sides(words []string) (a, b *diffSide, err error) {
+	if len(words) == 0 {
+		return nil, nil, program.Usagef("diff", "missing A: a component, with its arguments in quotes, or the handle of an app")
+	}
+	if len(words) > 2 {
+		return nil, nil, program.Usagef("diff", "unexpected argument %s: put a component and its arguments into quotes, 'COMPONENT --x 1'", ui.QuoteWord(words[2]))
+	}
+	names := backend.SplitCSV(o.run.Backend)
+	if len(names) > 2 {
+		return nil, nil, program.Usagef("diff", "-b takes at most two backends")
+	}
+	if a, err = readSide(words[0]); err != nil {
+		return nil, nil, err
+	}
+	switch {
+	case len(words) == 2:
+		b, err = a.other(words[1])
+	case len(names) == 2:
+		copied := *a
+		b = &copied
+	case a.handle != "":
+		b = &diffSide{handle: a.handle, now: true}
+	default:
+		err = program.Usagef("diff", "missing B: another component, arguments for %s, or two backends, -b X,Y", ui.QuoteWord(a.Component))
+	}
+	if err != nil {
+		return nil, nil, err
+	}
+	if len(names) > 0 {
+		a.backend, b.backend = names[0], names[len(names)-1]
+	}
+	return a, b, nil
+}
+
+// readSide reads A: a handle, or a component and its arguments.
+func readSide(text string) (*diffSide, error) {
+	words, err := specmodule.SplitWords(text)
+	if err != nil {
+		return nil, program.Usagef("diff", "%s: %v", ui.QuoteWord(text), err)
+	}
+	if len(words) == 0 {
+		return nil, program.Usagef("diff", "there is nothing to compare in %s", ui.QuoteWord(text))
+	}
+	if isHandle(words[0]) {
+		return &diffSide{handle: words[0], now: len(words) > 1, Args: words[1:]}, nil
+	}
+	return &diffSide{Component: words[0], Args: words[1:]}, nil
+}
+
+// other reads B, which may be arguments for what a is.
+func (s *diffSide) other(text string) (*diffSide, error) {
+	if !strings.HasPrefix(text, "-") || text == "-" {
+		return readSide(text)
+	}
+	args, err := specmodule.SplitWords(text)
+	if err != nil {
+		return nil, program.Usagef("diff", "%s: %v", ui.QuoteWord(text), err)
+	}
+	if s.handle != "" {
+		return &diffSide{handle: s.handle, now: true, Args: args, base: s.Args}, nil
+	}
+	return &diffSide{Component: s.Component, Args: args, base: s.Args}, nil
+}
+
+// isHandle tells the handle of an app, or the beginning of an id, from a component.
+func isHandle(word string) bool {
+	return word == "-" || strings.Contains(word, "://") || !strings.ContainsAny(word, ".:@")
+}

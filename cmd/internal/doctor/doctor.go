@@ -1,0 +1,181 @@
+package doctor
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"sync"
+	"time"
+	"unicode/utf8"
+
+	"github.com/urfave/cli/v2"
+
+	"torchx/cmd/internal/program"
+	"torchx/cmd/internal/ui"
+	"torchx/runtime/backend"
+)
+
+// doctorTime bounds the look at the home and at each backend. A backend bounds
+// its checks itself; this is for one that does not.
+const doctorTime = 20 * time.Second
+
+// Examination is what was found out about the home or about one backend.
+type Examination struct {
+	Name   string          `json:"name"` // "home" or that of the backend
+	Checks []backend.Check `json:"checks"`
+}
+
+func NewDoctor(t *program.Factory) *cli.Command {
+	var backendName string
+	var asJSON bool
+	return &cli.Command{
+		Name:      "doctor",
+		Usage:     "look for what keeps apps from running, with the fix",
+		UsageText: "[-b BACKEND] [--json]\ntorchx doctor\ntorchx doctor -b local --json",
+		Description: "Examine the home of torchx (TORCHX_HOME) and every backend: really lock a file, start an agent, read the whole history. " +
+			"Each line is ok, a warning or a failure; below the last two stands what to do. The exit code is 1 if there is a failure. Without -b, a backend other than local that is not there is a warning.",
+		Flags: []cli.Flag{program.BackendFlag(&backendName, "only the home and `BACKEND`"), program.JSONFlag(&asJSON)},
+		Action: func(c *cli.Context) error {
+			if err := program.NoArguments(c); err != nil {
+				return err
+			}
+			return doctor(c.Context, t, backendName, asJSON)
+		},
+	}
+}
+
+func doctor(ctx context.Context, t *program.Factory, backendName string, asJSON bool) error {
+	reg, err := t.Registry()
+	if err != nil {
+		return err
+	}
+	names := reg.Names()
+	if backendName != "" {
+		alias, err := t.Canonical("doctor", backendName)
+		if err != nil {
+			return err
+		}
+		names = []string{alias.Backend}
+	}
+	home, err := t.Env.Home()
+	if err != nil {
+		return err
+	}
+	found := make([]Examination, 1+len(names))
+	found[0] = Examination{"home", examineHome(ctx, t, home)}
+	var all sync.WaitGroup
+	for i, name := range names {
+		all.Go(func() { found[i+1] = Examination{name, examineBackend(ctx, reg, name, backendName != "" || i == 0)} })
+	}
+	all.Wait()
+	if ctx.Err() != nil {
+		return ctx.Err()
+	}
+	if asJSON {
+		err = t.PrintMaskedJSON(found)
+	} else {
+		err = printExaminations(t, found, home)
+	}
+	if err == nil && levels(found)[backend.LevelFailure] > 0 {
+		err = program.QuietError(program.ExitError)
+	}
+	return err
+}
+
+// examineBackend never takes longer than doctorTime. A backend that is not needed,
+// since nobody asked for it and it is not the default, may be missing: that is a
+// warning.
+func examineBackend(ctx context.Context, reg *backend.Registry, name string, needed bool) []backend.Check {
+	checks := examined(ctx, reg, name)
+	for i := range checks {
+		if !needed && checks[i].Level == backend.LevelFailure {
+			checks[i].Level = backend.LevelWarning
+		}
+	}
+	return checks
+}
+
+func examined(ctx context.Context, reg *backend.Registry, name string) []backend.Check {
+	ctx, cancel := context.WithTimeout(ctx, doctorTime)
+	defer cancel()
+	done := make(chan []backend.Check, 1)
+	go func() {
+		b, err := reg.Get(name)
+		if err != nil {
+			done <- []backend.Check{backend.FailedCheck("opening", "", "%v", err)}
+			return
+		}
+		done <- backend.Diagnose(ctx, b)
+	}()
+	select {
+	case checks := <-done:
+		return checks
+	case <-ctx.Done():
+		return []backend.Check{backend.FailedCheck("answer", "see whether what it needs hangs", "no answer within %v", doctorTime)}
+	}
+}
+
+// levels counts the checks of each level.
+func levels(found []Examination) map[backend.Level]int {
+	n := map[backend.Level]int{}
+	for _, e := range found {
+		for _, c := range e.Checks {
+			n[c.Level]++
+		}
+	}
+	return n
+}
+
+func levelColor(l backend.Level) string {
+	switch l {
+	case backend.LevelOK:
+		return ui.AnsiGreen
+	case backend.LevelWarning:
+		return ui.AnsiYellow
+	}
+	return ui.AnsiRed
+}
+
+func printExaminations(t *program.Factory, found []Examination, home string) error {
+	var b strings.Builder
+	for i, e := range found {
+		title := "backend " + e.Name
+		if i == 0 {
+			title = "home " + ui.OneLine(home)
+		} else {
+			b.WriteByte('\n')
+		}
+		b.WriteString(t.OutStyle.Paint(ui.AnsiBold, title) + "\n")
+		if len(e.Checks) == 0 {
+			b.WriteString("  nothing is known to look at\n")
+		}
+		for _, c := range e.Checks {
+			writeCheck(t, &b, c)
+		}
+	}
+	n := levels(found)
+	fmt.Fprintf(&b, "\n%d ok, %s, %s\n", n[backend.LevelOK],
+		ui.Counted(n[backend.LevelWarning], "warning"), ui.Counted(n[backend.LevelFailure], "failure"))
+	return t.Print(b.String())
+}
+
+// Columns of a check: its level, its name, what was found.
+const (
+	checkNameColumn = 11
+	checkTextColumn = 26
+)
+
+// writeCheck writes a check, with its fix below it.
+func writeCheck(t *program.Factory, b *strings.Builder, c backend.Check) {
+	level, name := string(c.Level), ui.OneLine(c.Name)
+	b.WriteString("  " + t.OutStyle.Paint(levelColor(c.Level), level) + spaces(checkNameColumn-2-len(level)) +
+		name + spaces(checkTextColumn-checkNameColumn-utf8.RuneCountInString(name)))
+	lines := ui.WrapText(ui.OneLine(t.Masked(c.Text)), ui.TerminalWidth(t.Out)-checkTextColumn)
+	if c.Fix != "" {
+		lines = append(lines, ui.WrapText("fix: "+ui.OneLine(c.Fix), ui.TerminalWidth(t.Out)-checkTextColumn)...)
+	}
+	b.WriteString(strings.Join(lines, "\n"+spaces(checkTextColumn)) + "\n")
+}
+
+// spaces are n spaces, at least one.
+func spaces(n int) string { return strings.Repeat(" ", max(n, 1)) }

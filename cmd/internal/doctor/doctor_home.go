@@ -1,0 +1,150 @@
+package doctor
+
+import (
+	"context"
+	"errors"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"torchx/cmd/internal/program"
+	"torchx/cmd/internal/ui"
+	"torchx/runtime/backend"
+	"torchx/state"
+)
+
+// examTime bounds one check of the home.
+const examTime = 10 * time.Second
+
+// Free space, in bytes, below which the doctor warns, and below which logs and
+// results are lost soon.
+const (
+	lowSpace  = 1 << 30
+	tinySpace = 32 << 20
+)
+
+// examineHome looks at the folder of everything, then at what is in it.
+func examineHome(ctx context.Context, t *program.Factory, home string) []backend.Check {
+	checks := backend.RunDiagnostics(ctx, examTime, []backend.Diagnostic{
+		{Name: "folder", Run: func(context.Context) backend.Check { return folderCheck(home) }},
+	})
+	if checks[0].Level == backend.LevelFailure {
+		return checks
+	}
+	return append(checks, backend.RunDiagnostics(ctx, examTime, []backend.Diagnostic{
+		{Name: "disk", Run: func(context.Context) backend.Check { return diskCheck(home) }},
+		{Name: "history", Run: func(ctx context.Context) backend.Check { return historyCheck(ctx, home) }},
+		{Name: "kept aside", Run: func(context.Context) backend.Check { return asideCheck(home) }},
+		{Name: "configuration", Run: func(context.Context) backend.Check { return configurationCheck(t) }},
+	})...)
+}
+
+// folderCheck makes the home if it is missing, as every command does, and a file in it.
+func folderCheck(home string) backend.Check {
+	const name = "folder"
+	const fix = "set TORCHX_HOME to a folder that can be written, on a local disk"
+	if err := os.MkdirAll(home, 0o700); err != nil {
+		return backend.FailedCheck(name, fix, "it cannot be made: %v", program.PathCause(err))
+	}
+	f, err := os.CreateTemp(home, ".doctor-*")
+	if err != nil {
+		return backend.FailedCheck(name, fix, "it cannot be written: %v", program.PathCause(err))
+	}
+	_, err = f.WriteString("x")
+	if err = errors.Join(err, f.Sync(), f.Close(), os.Remove(f.Name())); err != nil {
+		return backend.FailedCheck(name, fix, "a file in it cannot be written: %v", program.PathCause(err))
+	}
+	info, err := os.Stat(home)
+	if err != nil {
+		return backend.FailedCheck(name, fix, "it cannot be looked at: %v", program.PathCause(err))
+	}
+	if others := info.Mode().Perm() & 0o077; hasModes && others != 0 {
+		return backend.WarningCheck(name, "chmod 700 "+home, "others can get into it (mode %04o): logs and variables are private", info.Mode().Perm())
+	}
+	return backend.PassedCheck(name, "it can be written, by you only")
+}
+
+func diskCheck(home string) backend.Check {
+	const name = "disk"
+	free, files, err := freeSpace(home)
+	if err != nil {
+		return backend.WarningCheck(name, "see `df "+home+"`", "how much is free is not known: %v", err)
+	}
+	text := ui.BytesText(free) + " free"
+	const fix = "free some space, for example with `torchx prune`, or set TORCHX_HOME to another disk"
+	switch {
+	case free < tinySpace:
+		return backend.FailedCheck(name, fix, "%s: logs will be incomplete", text)
+	case files >= 0 && files < 1000:
+		return backend.WarningCheck(name, "delete small files on it", "%s, but room for %d more files only", text, files)
+	case free < lowSpace:
+		return backend.WarningCheck(name, fix, "%s", text)
+	}
+	return backend.PassedCheck(name, "%s", text)
+}
+
+// historyCheck opens the history as it is: a damaged file stays where it is.
+func historyCheck(ctx context.Context, home string) backend.Check {
+	const name = "history"
+	db, err := state.Open(ctx, filepath.Join(home, program.HistoryFile), state.Options{BusyTimeout: 2 * time.Second})
+	switch {
+	case errors.Is(err, state.ErrCorrupt):
+		return backend.FailedCheck(name, "type `torchx list`: the file is kept aside and a new one made from the apps' folders",
+			"%s is damaged", program.HistoryFile)
+	case errors.Is(err, state.ErrLocked):
+		return backend.WarningCheck(name, "find who holds it, for example with `lsof`; apps run without it meanwhile",
+			"another process holds %s locked", program.HistoryFile)
+	case err != nil:
+		return backend.FailedCheck(name, "see the message", "%v", err)
+	}
+	defer func() { _ = db.Leave() }() // nothing was written
+	h, err := db.Check(ctx)
+	switch {
+	case errors.Is(err, context.DeadlineExceeded):
+		return backend.WarningCheck(name, "remove old apps with `torchx prune`", "%d apps in %s are too many to check in %v", h.Apps, ui.BytesText(h.Bytes), examTime)
+	case err != nil:
+		return backend.FailedCheck(name, "move "+db.Path()+" and its -wal away: a new one is made from the apps' folders", "%v", err)
+	case db.ReadOnly() || len(db.Notices()) > 0:
+		return backend.WarningCheck(name, "set TORCHX_HOME to a folder on a local disk that can be written", "%s", strings.Join(db.Notices(), "; "))
+	}
+	return backend.PassedCheck(name, "%s in %s, sound (journal: %s)", ui.Counted(h.Apps, "app"), ui.BytesText(h.Bytes), h.Journal)
+}
+
+// asideCheck names damaged histories that were kept.
+func asideCheck(home string) backend.Check {
+	const name = "kept aside"
+	found, _ := filepath.Glob(filepath.Join(globQuote(home), program.HistoryFile+".corrupt-*"))
+	if len(found) == 0 {
+		return backend.PassedCheck(name, "no damaged history")
+	}
+	size := int64(0)
+	for _, f := range found {
+		if info, err := os.Stat(f); err == nil {
+			size += info.Size()
+		}
+	}
+	return backend.WarningCheck(name, "delete them if nobody is to look into them: rm "+filepath.Join(home, program.HistoryFile+".corrupt-*"),
+		"%s of damaged histories, %s", ui.Counted(len(found), "file"), ui.BytesText(size))
+}
+
+// globQuote keeps what a pattern would read from being special.
+func globQuote(path string) string {
+	return strings.NewReplacer(`\`, `\\`, `*`, `\*`, `?`, `\?`, `[`, `\[`).Replace(path)
+}
+
+func configurationCheck(t *program.Factory) backend.Check {
+	const name = "configuration"
+	conf, err := t.Config()
+	if err != nil {
+		return backend.FailedCheck(name, "correct the file, or set TORCHXCONFIG to another or to nothing", "%v", err)
+	}
+	var names []string
+	for _, f := range conf.Files() {
+		names = append(names, t.ShortPath(f))
+	}
+	if len(names) == 0 {
+		return backend.PassedCheck(name, "no .torchxconfig here")
+	}
+	return backend.PassedCheck(name, "%s (see `torchx config explain`)", strings.Join(names, ", "))
+}

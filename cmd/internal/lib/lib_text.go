@@ -1,0 +1,184 @@
+package lib
+
+import (
+	"context"
+	"fmt"
+	"strconv"
+	"strings"
+
+	"torchx/cmd/internal/program"
+	"torchx/cmd/internal/ui"
+	"torchx/runtime/library"
+)
+
+// shortCommit is as much of a commit as people read.
+const shortCommit = 8
+
+func commitText(commit string) string { return commit[:min(shortCommit, len(commit))] }
+
+// libraryText says what was locked of a library.
+func libraryText(k *library.Locked) string {
+	text := "@" + k.Name
+	if k.Revision != "" {
+		text += fmt.Sprintf(" %s (commit %s, %s)", k.Revision, commitText(k.Commit), ui.Counted(len(k.Files), "file"))
+	} else {
+		text += fmt.Sprintf(" (%s in %s)", ui.Counted(len(k.Files), "file"), k.Folder)
+	}
+	return text
+}
+
+// sayLibraryChanges says what became of each library.
+func sayLibraryChanges(t *program.Factory, changes []library.Change) {
+	for _, c := range changes {
+		switch {
+		case c.New == nil:
+			t.Say("@%s is not listed any more, and left %s", c.Name, library.LockFile)
+		case c.Old == nil:
+			t.Say("locked %s", libraryText(c.New))
+		case c.Old == c.New:
+			t.Say("fetched %s", libraryText(c.New))
+		default:
+			t.Say("%s", updateText(c))
+		}
+	}
+}
+
+// updateText says what an update did.
+func updateText(c library.Change) string {
+	d := library.Compare(c.Old, c.New)
+	if d.None() && c.Old.Commit == c.New.Commit && c.Old.Revision == c.New.Revision {
+		return libraryText(c.New) + " is up to date"
+	}
+	var parts []string
+	for _, p := range []struct {
+		n    int
+		what string
+	}{{len(d.Changed), "changed"}, {len(d.Added), "new"}, {len(d.Gone), "gone"}} {
+		if p.n > 0 {
+			parts = append(parts, fmt.Sprintf("%d %s", p.n, p.what))
+		}
+	}
+	what := "no file changed"
+	if len(parts) > 0 {
+		what = "files: " + strings.Join(parts, ", ")
+	}
+	if c.New.Folder != "" {
+		return fmt.Sprintf("updated @%s from %s; %s", c.Name, c.New.Folder, what)
+	}
+	from := ""
+	if c.Old.Commit != "" {
+		from = fmt.Sprintf(" from %s (%s)", c.Old.Revision, commitText(c.Old.Commit))
+	}
+	return fmt.Sprintf("updated @%s%s to %s (%s); %s", c.Name, from, c.New.Revision, commitText(c.New.Commit), what)
+}
+
+// sayMissing warns of libraries that those of the project need, all at once.
+func sayMissing(ctx context.Context, t *program.Factory, m *library.Manager) error {
+	err := m.Missing(ctx)
+	if ctx.Err() != nil {
+		return err
+	}
+	if err != nil {
+		t.Warn("%v", err)
+	}
+	return nil
+}
+
+// libraryStatus is a library in `lib list --json`.
+type libraryStatus struct {
+	Name     string  `json:"name"`
+	URL      *string `json:"url"`
+	Revision *string `json:"revision"`
+	Path     *string `json:"path"`
+	Folder   *string `json:"folder"`
+	Commit   *string `json:"commit"`
+	Files    int     `json:"files"`
+	Replaced *string `json:"replaced"` // the folder that is read instead
+	Vendored bool    `json:"vendored"`
+	Problem  *string `json:"problem"`
+}
+
+func libList(t *program.Factory, m *library.Manager, asJSON bool) error {
+	list, err := m.List()
+	if err != nil {
+		return err
+	}
+	if asJSON {
+		return t.PrintJSON(libraryStatuses(list))
+	}
+	if len(list) == 0 {
+		t.Say("the project has no libraries: `torchx lib add NAME URL [REVISION]` adds one")
+		return nil
+	}
+	tab := ui.Table{Header: []string{"NAME", "REVISION", "COMMIT", "FILES", "STATE", "FROM"}}
+	for _, s := range list {
+		state, color := stateOf(s)
+		tab.Add(ui.NewCell("@"+s.Name, ""), ui.NewCell(orDash(s.Revision), ""), ui.NewCell(orDash(commitText(s.Commit)), ui.AnsiDim),
+			ui.NewCell(strconv.Itoa(s.Files), ui.AnsiDim), ui.NewCell(state, color), ui.NewCell(fromText(s), ""))
+	}
+	if width := ui.ScreenWidth(t.Out); width > 0 {
+		tab.Fit(width, "FILES", "COMMIT")
+		tab.Shorten("FROM", width, 20)
+	}
+	if err := tab.Write(t.Out, t.OutStyle); err != nil {
+		return err
+	}
+	for _, s := range list {
+		if s.Problem != "" {
+			t.Warn("library @%s: %s", s.Name, s.Problem)
+		}
+	}
+	return nil
+}
+
+// stateOf says in a word how it stands with a library.
+func stateOf(s library.Status) (text, color string) {
+	switch {
+	case s.Problem != "":
+		return "not ready", ui.AnsiRed
+	case s.Replaced != "":
+		return "replaced", ui.AnsiYellow
+	case s.Vendored:
+		return "vendored", ui.AnsiGreen
+	case s.Folder != "":
+		return "in place", ui.AnsiGreen
+	}
+	return "cached", ui.AnsiGreen
+}
+
+// fromText says where the library comes from.
+func fromText(s library.Status) string {
+	switch {
+	case s.Replaced != "":
+		return s.Replaced + " instead of " + s.Source()
+	case s.Path != "":
+		return s.Source() + " path=" + s.Path
+	}
+	return s.Source()
+}
+
+func orDash(text string) string {
+	if text == "" {
+		return "-"
+	}
+	return text
+}
+
+func libraryStatuses(list []library.Status) []libraryStatus {
+	out := make([]libraryStatus, len(list))
+	for i, s := range list {
+		out[i] = libraryStatus{
+			Name: s.Name, URL: orNull(s.URL), Revision: orNull(s.Revision), Path: orNull(s.Path), Folder: orNull(s.Folder),
+			Commit: orNull(s.Commit), Files: s.Files, Replaced: orNull(s.Replaced), Vendored: s.Vendored, Problem: orNull(s.Problem),
+		}
+	}
+	return out
+}
+
+// orNull is nil for an empty text.
+func orNull(text string) *string {
+	if text == "" {
+		return nil
+	}
+	return &text
+}

@@ -1,0 +1,22 @@
+package program
+
+import (
+	"os"
+	"runtime"
+	"runtime/debug"
+)
+
+// firstCollection is how much more than usual (the collector's 4 MB) is allocated
+// before the first collection, in percent: most commands end before they have used
+// 16 MB, and collecting took a tenth of the processor time of a start of 100 replicas.
+const firstCollection = 400
+
+// CollectLate puts the first garbage collection off. Those that follow are as usual.
+func CollectLate() {
+	if os.Getenv("GOGC") != "" {
+		return
+	}
+	usual := debug.SetGCPercent(firstCollection)
+	sentinel := new([16]byte) // not a tiny allocation, which may never be collected
+	runtime.SetFinalizer(sentinel, func(*[16]byte) { debug.SetGCPercent(usual) })
+}

@@ -1,0 +1,139 @@
+package program
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"syscall"
+
+	"github.com/urfave/cli/v2"
+
+	"torchx/cmd/internal/ui"
+	"torchx/starlark/component"
+)
+
+// levelOf knows Python's names too, which LOGLEVEL holds for TorchX users.
+func levelOf(name string) (int, bool) {
+	switch strings.ToLower(name) {
+	case "debug", "notset", "trace":
+		return ui.LevelDebug, true
+	case "info":
+		return ui.LevelInfo, true
+	case "warning", "warn":
+		return ui.LevelWarning, true
+	case "error", "critical", "fatal":
+		return ui.LevelError, true
+	}
+	return ui.LevelInfo, false
+}
+
+// setLevel takes the level from the flag, else from $LOGLEVEL.
+func (f *Factory) setLevel(name string, given bool) error {
+	origin := "--log_level"
+	if !given {
+		if name = f.Env.Get("LOGLEVEL"); name == "" {
+			return nil
+		}
+		origin = "$LOGLEVEL"
+	}
+	level, ok := levelOf(name)
+	if !ok {
+		return Usagef("", "unknown level %s in %s: it is one of debug, info, warning, error", ui.QuoteWord(name), origin)
+	}
+	f.Level = level
+	return nil
+}
+
+// Report prints the error that ended the program and returns its exit code.
+func (f *Factory) Report(ctx context.Context, err error) int {
+	var quiet QuietError
+	switch {
+	case err == nil || errors.As(err, &quiet):
+	case IsBrokenPipe(err):
+		return ExitOK // the reader has seen enough, as with `| head`
+	case errors.As(context.Cause(ctx), &quiet):
+		return int(quiet)
+	case Interrupted(ctx, err):
+		f.Line("", "interrupted")
+	default:
+		f.Explain(err)
+	}
+	return ExitCode(ctx, err)
+}
+
+// Explain prints an error: one line that says it all and, for errors of a
+// component file, the place in the source below it.
+func (f *Factory) Explain(err error) {
+	text := err.Error()
+	var usage *usageError
+	var args *component.UsageError
+	switch {
+	case errors.As(err, &usage):
+		text = strings.TrimSuffix(text, ".") + helpHint(usage.command)
+	case errors.As(err, &args):
+		text = fmt.Sprintf("%s: %s%s%s", args.Component, strings.TrimSuffix(args.Text, "."), misplaced(f.flagsOf("run"), args.Text), helpHint("run "+args.Component))
+	default:
+		text += f.remedy(err)
+	}
+	f.SayError(text)
+	var detailed interface{ Detail() string }
+	if errors.As(err, &detailed) {
+		if detail := strings.TrimRight(detailed.Detail(), "\n"); detail != "" {
+			fmt.Fprintln(f.Err, ui.Clean(f.Masked(detail), true)) // as for line
+		}
+	}
+}
+
+// remedy says what to do about what the system refused, unless the error does.
+func (f *Factory) remedy(err error) string {
+	switch text := err.Error(); {
+	case errors.Is(err, syscall.EMFILE):
+		return " (raise the limit: ulimit -n)"
+	case errors.Is(err, syscall.EDQUOT), strings.Contains(text, syscall.ENOSPC.Error()): // an agent's error is a text
+		if !strings.Contains(text, "free some space") && !strings.Contains(text, "make room") { // an engine's disk
+			return " (free some space: `torchx prune` removes apps that have ended)"
+		}
+	case errors.Is(err, syscall.EROFS), errors.Is(err, syscall.EACCES):
+		if home, homeErr := f.Env.Home(); homeErr == nil && strings.Contains(text, home+"/") && !strings.Contains(text, "TORCHX_HOME") {
+			return " (set TORCHX_HOME to a folder that can be written)"
+		}
+	}
+	return ""
+}
+
+// misplaced tells of an option that a component does not know, but `run` does.
+func misplaced(flags []cli.Flag, text string) string {
+	option, unknown := strings.CutPrefix(text, `unknown option "`)
+	option, _, quoted := strings.Cut(option, `"`)
+	if !unknown || !quoted {
+		return ""
+	}
+	name, _, _ := strings.Cut(strings.TrimLeft(option, "-"), "=")
+	for _, f := range flags {
+		for _, n := range f.Names() {
+			if dashed(n) == dashed(name) {
+				return ": torchx's own options stand before the component or handle"
+			}
+		}
+	}
+	return ""
+}
+
+func helpHint(command string) string {
+	if command == "" {
+		return " (see torchx --help)"
+	}
+	return " (see torchx " + command + " --help)"
+}
+
+// flagsOf are the flags of a command; there are none before the command line is read.
+func (f *Factory) flagsOf(command string) []cli.Flag {
+	if f.shared.commandLine == nil {
+		return nil
+	}
+	if c := FindCommand(f.shared.commandLine.Commands, command); c != nil {
+		return c.Flags
+	}
+	return nil
+}

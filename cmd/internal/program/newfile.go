@@ -1,0 +1,53 @@
+package program
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+)
+
+// CreateWhole writes a file that is there whole or not at all. One that is there
+// already is kept unless force is set; hint says how to go on then.
+func CreateWhole(path string, data []byte, force bool, hint string) error {
+	if info, err := os.Stat(path); err == nil && !info.Mode().IsRegular() {
+		return fmt.Errorf("%s is no regular file", path)
+	} else if err == nil && !force {
+		return ExistsError(path, hint)
+	}
+	temp, err := os.CreateTemp(filepath.Dir(path), "."+filepath.Base(path)+".*")
+	if err != nil {
+		return fmt.Errorf("write %s: %w", path, PathCause(err))
+	}
+	defer os.Remove(temp.Name())
+	_, err = temp.Write(data)
+	if err = errors.Join(err, temp.Chmod(0o644), temp.Close()); err != nil {
+		return fmt.Errorf("write %s: %w", path, PathCause(err))
+	}
+	if !force {
+		// A link, unlike a renaming, never replaces what somebody else has just made.
+		switch err := os.Link(temp.Name(), path); {
+		case err == nil:
+			return nil
+		case errors.Is(err, fs.ErrExist):
+			return ExistsError(path, hint)
+		}
+	}
+	if err := os.Rename(temp.Name(), path); err != nil {
+		return fmt.Errorf("write %s: %w", path, linkCause(err))
+	}
+	return nil
+}
+
+func ExistsError(path, hint string) error {
+	return fmt.Errorf("%s is there already, and is kept: %s", path, hint)
+}
+
+func linkCause(err error) error {
+	var l *os.LinkError
+	if errors.As(err, &l) {
+		return l.Err
+	}
+	return err
+}

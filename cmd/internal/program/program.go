@@ -1,0 +1,159 @@
+package program
+
+import (
+	"context"
+	"fmt"
+	"path/filepath"
+	"runtime/debug"
+
+	"github.com/urfave/cli/v2"
+
+	"torchx/backends/all"
+	"torchx/cmd/internal/ui"
+	"torchx/runtime/agent"
+	"torchx/state"
+)
+
+// agentCommand is the hidden command by which this program starts itself again,
+// detached, to look after one app.
+const agentCommand = "agent"
+
+// Definition is what the program consists of.
+type Definition struct {
+	Commands func(*Factory) []*cli.Command
+	// Hidden are commands that this program calls itself with; they have no flags.
+	Hidden map[string]func(ctx context.Context, f *Factory, args []string) error
+}
+
+// Run is the whole program: it does what args say and returns the exit code.
+func Run(ctx context.Context, args []string, s ui.Streams, env Environment, def Definition) (code int) {
+	if len(args) > 2 && args[1] == agentCommand {
+		if args[2] == agent.SelfTestArgument {
+			return agent.RunSelfTest(s.Out)
+		}
+		return all.RunAgent(args[2], openStore)
+	}
+	ctx, interrupts := watchSignals(ctx, env.Signals)
+	defer interrupts.stop()
+	f := NewFactory(s, env, def, interrupts)
+	defer func() {
+		if r := recover(); r != nil {
+			code = f.crash(r)
+		}
+	}()
+	err := f.main(ctx, args[1:])
+	if closeErr := f.close(); err == nil {
+		err = closeErr
+	}
+	return f.Report(ctx, err)
+}
+
+// openStore opens the history for an agent, which never refuses to work with it.
+func openStore(ctx context.Context, home string) (agent.Store, error) {
+	return state.Open(ctx, filepath.Join(home, HistoryFile), state.Options{Agent: true})
+}
+
+// crash reports a defect of this program in one line.
+func (f *Factory) crash(reason any) int {
+	if f.Env.Get("TORCHX_DEBUG") != "" {
+		fmt.Fprintf(f.Err, "%s\n%s", ui.OneLine(fmt.Sprint(reason)), debug.Stack())
+	} else {
+		f.SayError(fmt.Sprintf("internal error: %v (set TORCHX_DEBUG=1 for a trace)", reason))
+	}
+	return ExitError
+}
+
+// main parses the command line and runs the command it names.
+func (f *Factory) main(ctx context.Context, args []string) error {
+	if len(args) > 0 {
+		if hidden := f.def.Hidden[args[0]]; hidden != nil {
+			return hidden(ctx, f, args[1:])
+		}
+	}
+	app := f.CommandLine()
+	line, err := GrammarOf(app).Normalise(args)
+	if err != nil {
+		return err
+	}
+	if line.help {
+		return f.Print(HelpText(app, line.verb, ui.TerminalWidth(f.Out)))
+	}
+	return app.RunContext(ctx, append([]string{app.Name}, line.Args()...))
+}
+
+// GrammarOf is the shape of the command line; behind a component, or an app to
+// rerun, everything is the component's.
+func GrammarOf(app *cli.App) *Grammar { return NewGrammar(app.Flags, app.Commands, "run", "rerun") }
+
+// CommandLine defines the program: its flags and its commands.
+func (f *Factory) CommandLine() *cli.App {
+	app := &cli.App{
+		Name:                      "torchx",
+		Usage:                     "run apps described in Starlark on this machine, Docker or Kubernetes",
+		HideHelp:                  true,
+		HideHelpCommand:           true,
+		HideVersion:               true,
+		DisableSliceFlagSeparator: true,
+		Writer:                    f.Out,
+		ErrWriter:                 f.Err,
+		Reader:                    f.In,
+		ExitErrHandler:            func(*cli.Context, error) {}, // run decides how the program ends
+		OnUsageError:              func(_ *cli.Context, err error, _ bool) error { return Usagef("", "%v", err) },
+		Flags:                     f.globalFlags(),
+		Commands:                  f.def.Commands(f),
+		Before:                    f.applyGlobalFlags,
+		Action:                    f.noCommand,
+	}
+	for _, c := range app.Commands {
+		f.wrap(c, c.Name)
+	}
+	f.shared.commandLine = app
+	return app
+}
+
+func (f *Factory) globalFlags() []cli.Flag {
+	return []cli.Flag{
+		&cli.StringFlag{Name: "log_level", Usage: "least `LEVEL` of messages: debug, info, warning or error (default: $LOGLEVEL, else info)"},
+		&cli.BoolFlag{Name: "no-color", Usage: "no colours, as with NO_COLOR set"},
+		&cli.BoolFlag{Name: "offline", Usage: "never use the network (the local backend does not anyway)"},
+		&cli.BoolFlag{Name: "show-secrets", Usage: "show values that look like secrets (names like *_TOKEN; more: secrets in [torchx] of .torchxconfig, $TORCHX_SECRETS)"},
+		&cli.BoolFlag{Name: "version", Usage: "print the version and exit"},
+	}
+}
+
+func (f *Factory) applyGlobalFlags(c *cli.Context) error {
+	if c.Bool("no-color") {
+		f.Plain()
+	}
+	f.ShowSecrets = c.Bool("show-secrets")
+	f.offline = c.Bool("offline")
+	return f.setLevel(c.String("log_level"), c.IsSet("log_level"))
+}
+
+// noCommand is what happens without a command.
+func (f *Factory) noCommand(c *cli.Context) error {
+	if c.Bool("version") {
+		return f.Printf("%s\n", versionLine())
+	}
+	_ = f.Print(programHelp(c.App, ui.TerminalWidth(f.Out))) // the error below is what counts
+	f.SayError("no command is given: choose one of the above")
+	return QuietError(ExitError)
+}
+
+// wrap completes a command: no flags or sub-commands of urfave's own, --version
+// before anything else, and usage errors of our form. Its name is given with that
+// of its group: "component test".
+func (f *Factory) wrap(c *cli.Command, name string) {
+	c.HideHelp, c.HideHelpCommand = true, true
+	for _, sub := range c.Subcommands {
+		f.wrap(sub, name+" "+sub.Name)
+	}
+	action := c.Action
+	c.OnUsageError = func(_ *cli.Context, err error, _ bool) error { return Usagef(name, "%v", err) }
+	c.Action = func(ctx *cli.Context) error {
+		if ctx.Bool("version") {
+			return f.Printf("%s\n", versionLine())
+		}
+		return action(ctx)
+	}
+}

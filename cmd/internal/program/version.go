@@ -1,0 +1,71 @@
+package program
+
+import (
+	"runtime"
+	"runtime/debug"
+
+	"github.com/urfave/cli/v2"
+)
+
+// Version of this program; a build from a checkout adds its revision.
+const Version = "0.1.0"
+
+type versionInfo struct {
+	Version  string  `json:"version"`
+	Revision *string `json:"revision"`
+	Modified bool    `json:"modified"` // built from a changed checkout
+	Go       string  `json:"go"`
+	OS       string  `json:"os"`
+	Arch     string  `json:"arch"`
+}
+
+func (f *Factory) NewVersion() *cli.Command {
+	var asJSON bool
+	return &cli.Command{
+		Name:        "version",
+		Usage:       "print the version",
+		UsageText:   "[--json]",
+		Description: "Print the version of this program, what it was built from and for.",
+		Flags:       []cli.Flag{JSONFlag(&asJSON)},
+		Action: func(c *cli.Context) error {
+			if err := NoArguments(c); err != nil {
+				return err
+			}
+			if asJSON {
+				return f.PrintJSON(readVersion())
+			}
+			return f.Printf("%s\n", versionLine())
+		},
+	}
+}
+
+func readVersion() versionInfo {
+	v := versionInfo{Version: Version, Go: runtime.Version(), OS: runtime.GOOS, Arch: runtime.GOARCH}
+	info, ok := debug.ReadBuildInfo()
+	if !ok {
+		return v
+	}
+	for _, s := range info.Settings {
+		switch s.Key {
+		case "vcs.revision":
+			revision := s.Value
+			v.Revision = &revision
+		case "vcs.modified":
+			v.Modified = s.Value == "true"
+		}
+	}
+	return v
+}
+
+// versionLine begins as TorchX's version line does: `torchx-<version>`.
+func versionLine() string {
+	v := readVersion()
+	line := "torchx-" + v.Version
+	if v.Revision != nil {
+		line += " " + (*v.Revision)[:min(12, len(*v.Revision))]
+		if v.Modified {
+			line += "+changes"
+		}
+	}
+	return line + " (" + v.Go + " " + v.OS + "/" + v.Arch + ")"
+}

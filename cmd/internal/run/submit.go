@@ -1,0 +1,93 @@
+package run
+
+import (
+	"context"
+	"fmt"
+	"os"
+
+	"github.com/urfave/cli/v2"
+
+	"torchx/cmd/internal/follow"
+	"torchx/cmd/internal/program"
+	"torchx/runtime/runner"
+)
+
+func NewSubmit(t *program.Factory) *cli.Command {
+	var following follow.FollowOptions
+	var backend string
+	return &cli.Command{
+		Name:      "submit",
+		Usage:     "submit what a dry run printed",
+		UsageText: "FILE|- [-d] [--wait] [--log] [--queue]\ntorchx run --dryrun --json utils.echo > plan.json\ntorchx submit plan.json",
+		Description: "Submit exactly what `torchx run --dryrun --json` printed, edited or not, from FILE or - for stdin. " +
+			"It stays with the app as run does. An app id that is taken is an error.",
+		Flags: append([]cli.Flag{
+			program.BackendFlag(&backend, "the `BACKEND` that it was planned for, where the plan does not tell"),
+		}, follow.FollowFlags(&following)...),
+		Action: func(c *cli.Context) error {
+			file, err := program.OneArgument(c, "FILE")
+			if err != nil {
+				return err
+			}
+			if err := following.Check("submit"); err != nil {
+				return err
+			}
+			if following.Tty.On && file == "-" && !following.Detach {
+				return program.Usagef("submit", "--tty needs stdin for the terminal: put the plan into a file")
+			}
+			return submit(c.Context, t, file, backend, following)
+		},
+	}
+}
+
+func submit(ctx context.Context, t *program.Factory, file, backend string, following follow.FollowOptions) error {
+	data, err := readPlan(t, file)
+	if err != nil {
+		return err
+	}
+	if backend != "" {
+		if _, err := t.Canonical("submit", backend); err != nil {
+			return err
+		}
+	}
+	r, err := t.Runner(ctx)
+	if err != nil {
+		return err
+	}
+	image, err := t.Image()
+	if err != nil {
+		return err
+	}
+	planned, err := r.Load(ctx, data, runner.LoadOptions{
+		Backend: backend, Cwd: t.Env.Dir, Environ: replicaEnviron(t), DefaultImage: image, Progress: t.Display.Tell,
+	})
+	if err != nil {
+		return fmt.Errorf("%s: %w", planName(file), err)
+	}
+	sayPlanned(t, planned)
+	return follow.SubmitPlanned(ctx, t, planned, following)
+}
+
+func planName(file string) string {
+	if file == "-" {
+		return "stdin"
+	}
+	return file
+}
+
+func readPlan(t *program.Factory, file string) ([]byte, error) {
+	in := t.In
+	if file != "-" {
+		f, err := os.Open(t.Env.Absolute(file))
+		if err != nil {
+			return nil, fmt.Errorf("read %s: %w", file, program.PathCause(err))
+		}
+		defer f.Close()
+		in = f
+	}
+	data, err := readLimited(in)
+	if err != nil {
+		return nil, fmt.Errorf("read %s: %w", planName(file), program.PathCause(err))
+	}
+	return data, nil
+}

@@ -1,0 +1,79 @@
+package run
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+
+	"go.yaml.in/yaml/v3"
+
+	"torchx/cmd/internal/program"
+	"torchx/runtime/config"
+	"torchx/runtime/spec"
+)
+
+// projectMarks are what makes a folder a project.
+var projectMarks = []string{config.FileName, "Dockerfile.torchx", ".git"}
+
+// parseWorkspace reads the text of --workspace, which is YAML as in TorchX: one
+// folder, or a map of local folders to folders of the image.
+func parseWorkspace(text string) (*spec.Workspace, error) {
+	var doc yaml.Node
+	// What is no YAML is the name of a folder, too.
+	isYAML := yaml.Unmarshal([]byte(text), &doc) == nil
+	if !isYAML || len(doc.Content) != 1 || doc.Content[0].Kind != yaml.MappingNode {
+		return &spec.Workspace{Projects: spec.Map[string]{{Key: text}}}, nil
+	}
+	w := &spec.Workspace{}
+	pairs := doc.Content[0].Content
+	for i := 0; i+1 < len(pairs); i += 2 {
+		key, value := pairs[i], pairs[i+1]
+		if key.Kind != yaml.ScalarNode || value.Kind != yaml.ScalarNode || key.Value == "" {
+			return nil, fmt.Errorf("%q is neither a folder nor a map of folders: write {FOLDER: PLACE, FOLDER2: PLACE2}", text)
+		}
+		if value.Tag == "!!null" {
+			value.Value = ""
+		}
+		w.Projects.Set(key.Value, value.Value)
+	}
+	return w, nil
+}
+
+// applyWorkspace gives the first role the workspace that somebody named, as
+// TorchX does: the others have their own, or none.
+func applyWorkspace(app *spec.App, text string) (*spec.App, error) {
+	if text == "" || len(app.Roles) == 0 {
+		return app, nil
+	}
+	w, err := parseWorkspace(text)
+	if err != nil {
+		return nil, program.Usagef("run", "--workspace: %v", err)
+	}
+	app = app.Clone()
+	app.Roles[0].Workspace = w
+	return app, nil
+}
+
+// defaultWorkspace is the working folder if it is a project, and why it is or is
+// not taken, in the words that backends.PlanInput asks for. The home folder and the root are never meant, whatever is in them.
+func defaultWorkspace(t *program.Factory) (dir, why string) {
+	dir = t.Env.Dir
+	if dir == filepath.Dir(dir) || sameFolder(dir, t.Env.Get("HOME")) {
+		return "", fmt.Sprintf("no workspace: %s as a whole is never one; choose a folder with --workspace", dir)
+	}
+	for _, mark := range projectMarks {
+		if _, err := os.Lstat(filepath.Join(dir, mark)); err == nil {
+			return dir, fmt.Sprintf("the working folder, which has %s; --workspace= is none", mark)
+		}
+	}
+	return "", fmt.Sprintf("no workspace: %s is no project (it has no %s, %s or %s)", dir, projectMarks[0], projectMarks[1], projectMarks[2])
+}
+
+func sameFolder(a, b string) bool {
+	x, err := os.Stat(a)
+	if err != nil || b == "" {
+		return false
+	}
+	y, err := os.Stat(b)
+	return err == nil && os.SameFile(x, y)
+}

@@ -1,0 +1,161 @@
+package ui
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+	"strings"
+	"sync"
+
+	"torchx/runtime/backend"
+	"torchx/runtime/secrets"
+)
+
+// Streams are the three standard streams.
+type Streams struct {
+	In       io.Reader
+	Out, Err io.Writer
+}
+
+// Levels of messages, from --log_level.
+const (
+	LevelDebug = iota
+	LevelInfo
+	LevelWarning
+	LevelError
+)
+
+// Console is where the program speaks: the three streams, how each is coloured,
+// which messages are shown and what is hidden in them.
+type Console struct {
+	Streams
+	OutStyle    Style
+	ErrStyle    Style
+	Level       int
+	ShowSecrets bool
+	Rules       func() (*secrets.Rules, error) // what a secret looks like; never nil rules
+	warned      *sync.Map                      // lines of WarnOnce
+}
+
+// NewConsole returns a console that colours nothing and hides what looks like a
+// secret by the program's own rules.
+func NewConsole(s Streams) *Console {
+	return &Console{
+		Streams: s, Level: LevelInfo, warned: &sync.Map{},
+		Rules: func() (*secrets.Rules, error) { return secrets.New(nil) },
+	}
+}
+
+// Clone returns a copy that remembers with c which lines WarnOnce has printed.
+func (c *Console) Clone() *Console {
+	clone := *c
+	return &clone
+}
+
+// Plain turns colours off.
+func (c *Console) Plain() { c.OutStyle, c.ErrStyle = Style{}, Style{} }
+
+// Say prints a line for people on stderr.
+func (c *Console) Say(format string, args ...any) {
+	if c.Level <= LevelInfo {
+		c.Line("", fmt.Sprintf(format, args...))
+	}
+}
+
+// Warn prints a warning on stderr.
+func (c *Console) Warn(format string, args ...any) {
+	if c.Level <= LevelWarning {
+		c.Line(c.ErrStyle.Paint(AnsiYellow, "warning: "), fmt.Sprintf(format, args...))
+	}
+}
+
+// WarnOnce leaves out what was said before: each look at an app may meet the same trouble.
+func (c *Console) WarnOnce(line string) {
+	if _, again := c.warned.LoadOrStore(line, true); !again {
+		c.Warn("%s", line)
+	}
+}
+
+func (c *Console) SayError(text string) { c.Line(c.ErrStyle.Paint(AnsiRed, "error: "), text) }
+
+// Line prints one line on stderr; what it says cannot drive the terminal and
+// has no secrets.
+func (c *Console) Line(mark, text string) {
+	fmt.Fprintf(c.Err, "torchx: %s%s\n", mark, OneLine(c.Masked(text))) // nowhere to report an error of stderr to
+}
+
+// Print writes to stdout.
+func (c *Console) Print(text string) error {
+	_, err := io.WriteString(c.Out, text)
+	return err
+}
+
+func (c *Console) Printf(format string, args ...any) error {
+	_, err := fmt.Fprintf(c.Out, format, args...)
+	return err
+}
+
+// PrintJSON prints a value as indented JSON; < > & stay as they are.
+func (c *Console) PrintJSON(v any) error {
+	e := json.NewEncoder(c.Out)
+	e.SetIndent("", "  ")
+	e.SetEscapeHTML(false)
+	return e.Encode(v)
+}
+
+// Masked is text with what looks like a secret hidden.
+func (c *Console) Masked(text string) string {
+	if c.ShowSecrets {
+		return text
+	}
+	r, _ := c.Rules() // commands that show values report a bad pattern
+	return r.Text(text)
+}
+
+// MaskedJSON is the JSON form of v with what looks like a secret hidden.
+func (c *Console) MaskedJSON(v any) (json.RawMessage, error) {
+	data, err := encodeJSON(v)
+	if err != nil || c.ShowSecrets {
+		return data, err
+	}
+	r, err := c.Rules()
+	if err != nil {
+		return nil, err
+	}
+	return r.JSON(data)
+}
+
+// MaskedYAML is yamlText with what looks like a secret hidden.
+func (c *Console) MaskedYAML(v any) (string, error) {
+	data, err := c.MaskedJSON(v)
+	if err != nil {
+		return "", err
+	}
+	return yamlText(data)
+}
+
+// PrintMaskedJSON is printJSON with what looks like a secret hidden.
+func (c *Console) PrintMaskedJSON(v any) error {
+	data, err := c.MaskedJSON(v)
+	if err != nil {
+		return err
+	}
+	return c.PrintJSON(data)
+}
+
+// RequestYAML is the request of a plan, in the documents that it consists of.
+func (c *Console) RequestYAML(request any) (string, error) {
+	m, ok := request.(backend.ManifestLister)
+	if !ok {
+		return c.MaskedYAML(request)
+	}
+	var docs []string
+	for _, part := range m.Manifests() {
+		text, err := c.MaskedYAML(part)
+		if err != nil {
+			return "", err
+		}
+		docs = append(docs, text)
+	}
+	return strings.Join(docs, "---\n"), nil
+}

@@ -1,0 +1,166 @@
+package ui
+
+import (
+	"fmt"
+	"strings"
+	"sync"
+	"time"
+
+	"torchx/runtime/backend"
+)
+
+const (
+	redrawEvery = 100 * time.Millisecond // as fast as anybody reads
+	reportEvery = 10 * time.Second       // between lines about a step, off a terminal
+	barColumns  = 20
+)
+
+// Display shows the steps before an app starts: on a terminal one line each, which
+// is drawn again in place; elsewhere a line now and then. It knows the time by now.
+type Display struct {
+	*Console
+	width func() int // columns of the terminal; 0: there is none
+	now   func() time.Time
+
+	mu     sync.Mutex
+	steps  []*shownStep // that go on, in the order they began
+	lines  int          // that stand on the terminal and may be drawn again
+	redraw time.Time    // of the last drawing
+}
+
+// shownStep is a step and when it was last spoken of.
+type shownStep struct {
+	backend.Step
+	began, said time.Time
+}
+
+// NewDisplay returns a display on the console's stderr; dumb is a terminal on which
+// nothing can be drawn again.
+func NewDisplay(c *Console, dumb bool) *Display {
+	width := func() int {
+		if dumb {
+			return 0
+		}
+		return ScreenWidth(c.Err)
+	}
+	return &Display{Console: c, width: width, now: time.Now}
+}
+
+// Tell takes news in; it is a backends.Progress.
+func (d *Display) Tell(news backend.Step) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if news.Warning != "" {
+		d.erase()
+		d.Warn("%s", news.Warning) // the bars come back with the next news
+		return
+	}
+	if d.Level > LevelInfo {
+		return
+	}
+	s, fresh := d.find(news)
+	if news.Output != "" {
+		d.erase()
+		fmt.Fprintf(d.Err, "  %s\n", OneLine(d.Masked(news.Output)))
+	}
+	if news.Ended {
+		d.end(s, news.Failed)
+	}
+	if d.width() > 0 {
+		d.draw(fresh || news.Ended || news.Output != "")
+	} else {
+		d.report(s, fresh)
+	}
+}
+
+// Busy reports whether a step goes on.
+func (d *Display) Busy() bool {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	return len(d.steps) > 0
+}
+
+// find returns the step that the news is about, with the news in it.
+func (d *Display) find(news backend.Step) (s *shownStep, fresh bool) {
+	for _, at := range d.steps {
+		if at.Name == news.Name {
+			if news.Text == "" {
+				news.Text = at.Text
+			}
+			if news.Total == 0 && news.Done == 0 {
+				news.Done, news.Total = at.Done, at.Total
+			}
+			at.Step = news
+			return at, false
+		}
+	}
+	s = &shownStep{Step: news, began: d.now()}
+	d.steps = append(d.steps, s)
+	return s, true
+}
+
+func (d *Display) end(s *shownStep, failed bool) {
+	for i, at := range d.steps {
+		if at == s {
+			d.steps = append(d.steps[:i], d.steps[i+1:]...)
+			break
+		}
+	}
+	d.erase()
+	if !failed { // an error says the rest
+		d.Say("%s: done after %s", s.Name, Age(d.now().Sub(s.began)))
+	}
+}
+
+// report says where a step is, off a terminal.
+func (d *Display) report(s *shownStep, fresh bool) {
+	if s.Ended || !fresh && d.now().Sub(s.said) < reportEvery {
+		return
+	}
+	s.said = d.now()
+	d.Say("%s", strings.Join(s.parts(false), "  "))
+}
+
+// parts are what is to be said of a step.
+func (s *shownStep) parts(bar bool) []string {
+	parts := []string{s.Name + ":"}
+	if s.Total > 0 {
+		share := min(float64(s.Done)/float64(s.Total), 1)
+		number := "%.0f"
+		if bar {
+			number = "%3.0f"
+			full := int(share * barColumns)
+			parts = append(parts, "["+strings.Repeat("=", full)+strings.Repeat(" ", barColumns-full)+"]")
+		}
+		parts = append(parts, fmt.Sprintf(number+"%% of %s", share*100, BytesText(s.Total)))
+	} else if s.Done > 0 {
+		parts = append(parts, BytesText(s.Done))
+	}
+	if s.Text != "" {
+		parts = append(parts, s.Text)
+	}
+	return parts
+}
+
+// draw shows all steps on the terminal, now or if the last time is long enough ago.
+func (d *Display) draw(now bool) {
+	if !now && d.now().Sub(d.redraw) < redrawEvery {
+		return
+	}
+	d.erase()
+	width := d.width()
+	for _, s := range d.steps {
+		line := []rune(OneLine(d.Masked("torchx: " + strings.Join(s.parts(true), " "))))
+		// A line that wraps could not be erased again.
+		fmt.Fprintf(d.Err, "%s\n", string(line[:min(len(line), width-1)]))
+	}
+	d.lines, d.redraw = len(d.steps), d.now()
+}
+
+// erase takes the drawn lines away.
+func (d *Display) erase() {
+	if d.lines > 0 {
+		fmt.Fprintf(d.Err, "\r\x1b[%dA\x1b[J", d.lines) // \r: Ctrl-C has moved the cursor
+		d.lines = 0
+	}
+}

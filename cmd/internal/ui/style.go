@@ -1,0 +1,65 @@
+package ui
+
+import (
+	"io"
+	"os"
+
+	"golang.org/x/term"
+)
+
+// DefaultWidth is the number of columns that help and tables are made for when
+// the terminal does not tell its own.
+const DefaultWidth = 80
+
+// Style colours text for one output; the zero value leaves it plain.
+type Style struct{ Color bool }
+
+// ANSI colours, the same eight that every terminal has.
+const (
+	AnsiRed    = "\x1b[31m"
+	AnsiGreen  = "\x1b[32m"
+	AnsiYellow = "\x1b[33m"
+	AnsiBlue   = "\x1b[34m"
+	AnsiBold   = "\x1b[1m"
+	AnsiDim    = "\x1b[2m"
+	AnsiReset  = "\x1b[0m"
+)
+
+func (s Style) Paint(code, text string) string {
+	if !s.Color || code == "" || text == "" {
+		return text
+	}
+	return code + text + AnsiReset
+}
+
+// IsTerminal reports whether w is a terminal.
+func IsTerminal(w io.Writer) bool {
+	f, ok := w.(*os.File)
+	return ok && term.IsTerminal(int(f.Fd()))
+}
+
+// ScreenWidth is the width of a terminal in columns, 0 if w is none.
+func ScreenWidth(w io.Writer) int {
+	f, ok := w.(*os.File)
+	if !ok {
+		return 0
+	}
+	width, _, err := term.GetSize(int(f.Fd()))
+	if err != nil {
+		return 0
+	}
+	return width
+}
+
+// TerminalWidth is the width of w in columns, at most 100: longer lines read badly.
+func TerminalWidth(w io.Writer) int {
+	f, ok := w.(*os.File)
+	if !ok {
+		return DefaultWidth
+	}
+	width, _, err := term.GetSize(int(f.Fd()))
+	if err != nil || width < 40 {
+		return DefaultWidth
+	}
+	return min(width, 100)
+}

@@ -1,0 +1,151 @@
+package ui
+
+import (
+	"io"
+	"slices"
+	"strings"
+	"unicode/utf8"
+)
+
+// Cell is one field of a table; color is an ANSI code or "".
+type Cell struct{ Text, Color string }
+
+// NewCell returns a cell with a color, "" for none.
+func NewCell(text, color string) Cell { return Cell{text, color} }
+
+// Table prints rows in columns that line up.
+type Table struct {
+	Header []string
+	Rows   [][]Cell
+}
+
+// Fit leaves columns out, in the order given, until a line has at most width
+// columns: what they say is said elsewhere, a broken line says nothing.
+func (t *Table) Fit(width int, spare ...string) {
+	for _, name := range spare {
+		if t.Width() <= width {
+			return
+		}
+		t.drop(slices.Index(t.Header, name))
+	}
+}
+
+func (t *Table) drop(column int) {
+	if column < 0 {
+		return
+	}
+	t.Header = slices.Delete(t.Header, column, column+1)
+	for i, r := range t.Rows {
+		if column < len(r) {
+			t.Rows[i] = slices.Delete(r, column, column+1)
+		}
+	}
+}
+
+// Cut shortens the cells of the last column until a line has at most width
+// columns, but for the first ten characters.
+func (t *Table) Cut(width int) {
+	last := len(t.Header) - 1
+	head := Table{Header: t.Header[:last]}
+	for _, r := range t.Rows {
+		head.Rows = append(head.Rows, r[:min(last, len(r))])
+	}
+	room := max(10, width-head.Width()-2)
+	for _, r := range t.Rows {
+		if last >= len(r) {
+			continue
+		}
+		if text := []rune(OneLine(r[last].Text)); len(text) > room {
+			r[last].Text = string(text[:room-1]) + "…"
+		}
+	}
+}
+
+// Width is that of the longest line.
+func (t *Table) Width() int {
+	header := make([]Cell, len(t.Header))
+	for i, h := range t.Header {
+		header[i].Text = h
+	}
+	total := -2 // between two columns
+	for _, w := range ColumnWidths(append([][]Cell{header}, t.Rows...)) {
+		total += w + 2
+	}
+	return total
+}
+
+func (t *Table) Add(cells ...Cell) { t.Rows = append(t.Rows, cells) }
+
+// Write prints the table; control characters in cells are escaped.
+func (t *Table) Write(w io.Writer, s Style) error {
+	header := make([]Cell, len(t.Header))
+	for i, h := range t.Header {
+		header[i] = Cell{h, AnsiBold}
+	}
+	rows := append([][]Cell{header}, t.Rows...)
+	for _, r := range rows {
+		for i := range r {
+			r[i].Text = OneLine(r[i].Text)
+		}
+	}
+	widths := ColumnWidths(rows)
+	var b strings.Builder
+	for _, r := range rows {
+		writeRow(&b, r, widths, s)
+	}
+	_, err := io.WriteString(w, b.String())
+	return err
+}
+
+func ColumnWidths(rows [][]Cell) []int {
+	var widths []int
+	for _, r := range rows {
+		for i, c := range r {
+			if i == len(widths) {
+				widths = append(widths, 0)
+			}
+			widths[i] = max(widths[i], utf8.RuneCountInString(c.Text))
+		}
+	}
+	return widths
+}
+
+// writeRow pads every cell but the last one, so that lines have no trailing space.
+func writeRow(b *strings.Builder, r []Cell, widths []int, s Style) {
+	last := len(r) - 1
+	for last >= 0 && r[last].Text == "" {
+		last--
+	}
+	for i, c := range r[:last+1] {
+		b.WriteString(s.Paint(c.Color, c.Text))
+		if i < last {
+			b.WriteString(strings.Repeat(" ", widths[i]-utf8.RuneCountInString(c.Text)+2))
+		}
+	}
+	b.WriteByte('\n')
+}
+
+// Shorten cuts the texts of one column, at least columns wide, so that a line has
+// at most width columns; an ellipsis stands for what is left out.
+func (t *Table) Shorten(name string, width, least int) {
+	column := slices.Index(t.Header, name)
+	over := t.Width() - width
+	if column < 0 || over <= 0 {
+		return
+	}
+	widest := utf8.RuneCountInString(name)
+	for _, r := range t.Rows {
+		if column < len(r) {
+			widest = max(widest, utf8.RuneCountInString(r[column].Text))
+		}
+	}
+	room := max(widest-over, least)
+	for _, r := range t.Rows {
+		if column >= len(r) {
+			continue
+		}
+		if text := []rune(r[column].Text); len(text) > room {
+			r[column].Text = string(text[:room-1]) + "…"
+		}
+	}
+}

@@ -1,0 +1,117 @@
+package ui
+
+import (
+	"fmt"
+	"sort"
+	"strconv"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"torchx/runtime/lazyregexp"
+)
+
+// Clean makes text from outside harmless for a terminal: control characters,
+// direction overrides and invalid UTF-8 are written as escapes. Newlines stay
+// if lines is set.
+func Clean(s string, lines bool) string {
+	if !strings.ContainsFunc(s, needsEscape) && utf8.ValidString(s) {
+		return s
+	}
+	var b strings.Builder
+	for i := 0; i < len(s); {
+		r, n := utf8.DecodeRuneInString(s[i:])
+		switch {
+		case r == utf8.RuneError && n == 1:
+			fmt.Fprintf(&b, `\x%02x`, s[i])
+		case r == '\n' && lines, !needsEscape(r):
+			b.WriteString(s[i : i+n])
+		default:
+			b.WriteString(strings.Trim(fmt.Sprintf("%+q", r), "'"))
+		}
+		i += n
+	}
+	return b.String()
+}
+
+// CleanStyled is clean for text with lines of which parts were emphasised: colours
+// stay, since they do no more than that.
+func CleanStyled(s string) string {
+	var b strings.Builder
+	for {
+		at := colours().FindStringIndex(s)
+		if at == nil {
+			return b.String() + Clean(s, true)
+		}
+		b.WriteString(Clean(s[:at[0]], true) + s[at[0]:at[1]])
+		s = s[at[1]:]
+	}
+}
+
+// colours matches what turns emphasis on and off.
+var colours = lazyregexp.New(`\x1b\[(?:0|1|32)m`)
+
+// needsEscape holds for what drives a terminal instead of showing up on it.
+func needsEscape(r rune) bool {
+	return r != '\t' && unicode.IsControl(r) || unicode.Is(unicode.Bidi_Control, r) ||
+		r == '\u2028' || r == '\u2029'
+}
+
+// OneLine is clean for a single line.
+func OneLine(s string) string { return Clean(strings.TrimRight(s, "\n"), false) }
+
+// QuoteWord quotes a word of the user's if it would not be seen as one.
+func QuoteWord(s string) string {
+	if s == "" || strings.ContainsAny(s, " \t'") {
+		return "'" + s + "'"
+	}
+	return s
+}
+
+// Keys returns the keys of a map in order.
+func Keys[V any](m map[string]V) []string {
+	out := make([]string, 0, len(m))
+	for k := range m {
+		out = append(out, k)
+	}
+	sort.Strings(out)
+	return out
+}
+
+// WrapText breaks text at spaces so that no line is wider than width, where a
+// word allows it. Lines of the text stay apart.
+func WrapText(text string, width int) []string {
+	var out []string
+	for _, line := range strings.Split(text, "\n") {
+		out = append(out, wrapLine(line, width)...)
+	}
+	return out
+}
+
+func wrapLine(line string, width int) []string {
+	var out []string
+	current := ""
+	for _, word := range strings.Fields(line) {
+		switch {
+		case current == "":
+			current = word
+		case utf8.RuneCountInString(current)+1+utf8.RuneCountInString(word) <= width:
+			current += " " + word
+		default:
+			out = append(out, current)
+			current = word
+		}
+	}
+	return append(out, current)
+}
+
+// Counted is "1 file", "2 files", "3 libraries".
+func Counted(n int, noun string) string {
+	if n == 1 {
+		return "1 " + noun
+	}
+	if base, ok := strings.CutSuffix(noun, "y"); ok {
+		return strconv.Itoa(n) + " " + base + "ies"
+	}
+	return strconv.Itoa(n) + " " + noun + "s"
+}

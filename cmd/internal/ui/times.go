@@ -1,0 +1,53 @@
+package ui
+
+import (
+	"fmt"
+	"math"
+	"strconv"
+	"time"
+
+	"torchx/runtime/units"
+)
+
+// ParseTime reads a moment as users write it: RFC 3339, unix seconds (with a
+// fraction or not), or an age such as 90s, 10m, 2h30m, 3d or 1w before now.
+func ParseTime(text string, now time.Time) (time.Time, error) {
+	if t, err := time.Parse(time.RFC3339Nano, text); err == nil {
+		if t.Year() < 1970 || t.Year() > 2242 {
+			return t, fmt.Errorf("invalid time %s: the year is not between 1970 and 2242", QuoteWord(text))
+		}
+		return t, nil
+	}
+	if seconds, err := strconv.ParseFloat(text, 64); err == nil {
+		return unixSeconds(text, seconds)
+	}
+	if age, err := units.ParseDuration(text); err == nil {
+		return now.Add(-age), nil
+	}
+	return time.Time{}, fmt.Errorf("invalid time %s: write RFC 3339 (2026-01-31T08:00:00Z), unix seconds or an age (10m, 2h, 3d)",
+		QuoteWord(text))
+}
+
+func unixSeconds(text string, seconds float64) (time.Time, error) {
+	const limit = 1 << 33 // early in 2242; nanoseconds since 1970 fit in 64 bits until 2262
+	if math.IsNaN(seconds) || seconds < 0 || seconds > limit {
+		return time.Time{}, fmt.Errorf("invalid time %s: not between 0 and %d unix seconds", QuoteWord(text), int64(limit))
+	}
+	whole := math.Floor(seconds)
+	return time.Unix(int64(whole), int64((seconds-whole)*1e9)), nil
+}
+
+// Age says how long ago something was, in the largest unit that fits.
+func Age(d time.Duration) string {
+	switch {
+	case d < 0:
+		return "0s"
+	case d < time.Minute:
+		return fmt.Sprintf("%ds", int(d.Seconds()))
+	case d < time.Hour:
+		return fmt.Sprintf("%dm", int(d.Minutes()))
+	case d < 48*time.Hour:
+		return fmt.Sprintf("%dh", int(d.Hours()))
+	}
+	return fmt.Sprintf("%dd", int(d.Hours()/24))
+}

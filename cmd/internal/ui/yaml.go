@@ -1,0 +1,119 @@
+package ui
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"strconv"
+	"strings"
+
+	"torchx/runtime/lazyregexp"
+)
+
+// yamlText shows a value as YAML made from its JSON form, keys in their order:
+// what people read in a dry run. Control characters are escaped.
+func yamlText(v any) (string, error) {
+	data, err := encodeJSON(v)
+	if err != nil {
+		return "", err
+	}
+	d := json.NewDecoder(bytes.NewReader(data))
+	d.UseNumber()
+	w := yamlWriter{dec: d}
+	if err := w.value("", false); err != nil {
+		return "", fmt.Errorf("decode: %w", err)
+	}
+	return strings.TrimPrefix(strings.TrimPrefix(w.b.String(), "\n"), " "), nil
+}
+
+// encodeJSON is json.Marshal with < > & as they are.
+func encodeJSON(v any) ([]byte, error) {
+	var data bytes.Buffer
+	e := json.NewEncoder(&data)
+	e.SetEscapeHTML(false)
+	if err := e.Encode(v); err != nil {
+		return nil, fmt.Errorf("encode: %w", err)
+	}
+	return data.Bytes(), nil
+}
+
+type yamlWriter struct {
+	dec *json.Decoder
+	b   strings.Builder
+}
+
+// value writes the next value behind its key or dash: a scalar on the same
+// line, the items of a map or list below it, each after indent; behind a dash
+// the first item is on the same line.
+func (w *yamlWriter) value(indent string, dash bool) error {
+	token, err := w.dec.Token()
+	if err != nil {
+		return err
+	}
+	switch token {
+	case json.Delim('{'):
+		return w.items(indent, "{}", dash, w.key)
+	case json.Delim('['):
+		return w.items(indent, "[]", dash, func() (string, error) { return "-", nil })
+	}
+	w.b.WriteString(" " + yamlScalar(token) + "\n")
+	return nil
+}
+
+func (w *yamlWriter) key() (string, error) {
+	token, err := w.dec.Token()
+	if err != nil {
+		return "", err
+	}
+	return yamlScalar(token) + ":", nil
+}
+
+func (w *yamlWriter) items(indent, empty string, dash bool, label func() (string, error)) error {
+	if !w.dec.More() {
+		w.b.WriteString(" " + empty + "\n")
+		_, err := w.dec.Token()
+		return err
+	}
+	before := "\n" + indent
+	if dash {
+		before = " "
+	}
+	for w.dec.More() {
+		l, err := label()
+		if err != nil {
+			return err
+		}
+		w.b.WriteString(before + l)
+		before = indent
+		if err := w.value(indent+"  ", l == "-"); err != nil {
+			return err
+		}
+	}
+	_, err := w.dec.Token()
+	return err
+}
+
+// yamlPlain matches texts that YAML reads as themselves without quotes.
+var yamlPlain = lazyregexp.New(`^[A-Za-z_/][A-Za-z0-9_./@+=-]*$`)
+
+func yamlScalar(token json.Token) string {
+	switch v := token.(type) {
+	case nil:
+		return "null"
+	case string:
+		if yamlPlain().MatchString(v) && !yamlWord(v) {
+			return v
+		}
+		return strconv.Quote(v) // Go's escapes are YAML's as well
+	}
+	return fmt.Sprint(token)
+}
+
+// yamlWord holds for words that YAML takes for something else than a text.
+func yamlWord(s string) bool {
+	switch strings.ToLower(s) {
+	case "true", "false", "null", "yes", "no", "on", "off", "y", "n":
+		return true
+	}
+	return false
+}

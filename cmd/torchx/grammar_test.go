@@ -1,0 +1,133 @@
+package main
+
+import (
+	"slices"
+	"strings"
+	"testing"
+
+	"torchx/cmd/internal/program"
+	"torchx/cmd/internal/ui"
+)
+
+func testGrammar() *program.Grammar {
+	t := program.NewFactory(ui.Streams{}, program.Environment{}, torchxProgram(), nil)
+	app := t.CommandLine()
+	return program.NewGrammar(app.Flags, app.Commands, "run")
+}
+
+func TestNormalise(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct{ in, want string }{
+		{"", ""},
+		{"list", "list --"},
+		{"ps --all", "list --all=true --"},
+		{"status -", "status -- -"},
+		{"log -/role/0 -t", "log --tail=true -- -/role/0"},
+		{"log h -t", "log --tail=true -- h"},
+		{"log -t h", "log --tail=true -- h"},
+		{"log h -n 5", "log --n=5 -- h"},
+		{"log h -n5", "log --n=5 -- h"},
+		{"log h --since=10m", "log --since=10m -- h"},
+		{"log h -- -t", "log -- h -t"},
+		{"--log-level debug list", "--log_level=debug list --"},
+		{"list --log_level=debug --no_color", "--log_level=debug --no-color=true list --"},
+		{"run -s local utils.echo --msg hi", "run --backend=local -- utils.echo --msg hi"},
+		{"run --scheduler_args a=b,c=d -- utils.sh -- echo", "run --cfg=a=b,c=d -- utils.sh -- echo"},
+		{"run --scheduler-args=a=b utils.echo --help", "run --cfg=a=b -- utils.echo --help"},
+		{"run -cfg a=b utils.sh -h gpu.small", "run --cfg=a=b -- utils.sh -h gpu.small"},
+		{"run --env A=1 --env B=2 c", "run --env=A=1 --env=B=2 -- c"},
+		{"run --dryrun=false c", "run --dryrun=false -- c"},
+		{"run --workspace= c", "run --workspace= -- c"},
+		{"run --parent-run-id -5 c", "run --parent_run_id=-5 -- c"},
+		{"run -h", "run --"},
+		{"component", "component --"},
+		{"component lint a --json", "component lint --json=true -- a"},
+		{"component --no-color test -run a/b x", "--no-color=true component test --run=a/b -- x"},
+		{"component fmt -- --check", "component fmt -- --check"},
+	} {
+		got, err := testGrammar().Normalise(strings.Fields(c.in))
+		if err != nil {
+			t.Errorf("%q: %v", c.in, err)
+		} else if s := strings.Join(got.Args(), " "); s != c.want {
+			t.Errorf("%q:\n got %q\nwant %q", c.in, s, c.want)
+		}
+	}
+}
+
+func TestNormaliseErrors(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct{ in, want string }{
+		{"--frob", "unknown flag --frob."},
+		{"lst", "unknown command lst. Did you mean list?"},
+		{"help", "unknown command help."},
+		{"component tst", "component: unknown command tst. Did you mean test?"},
+		{"component -- test", "component: unknown command --."},
+		{"component lint --fxi", "component lint: unknown flag --fxi. Did you mean --fix?"},
+		{"list --js", "list: unknown flag --js. Did you mean --json?"},
+		{"run --work x", "run: unknown flag --work. Did you mean --workspace?"},
+		{"list --hel", "list: unknown flag --hel. Did you mean --help?"},
+		{"list h", ""},
+		{"list --limt 3", "list: unknown flag --limt. Did you mean --limit?"},
+		{"list --limit", "list: --limit needs a value"},
+		{"list --limit --all", "list: --limit needs a value: write --limit=VALUE if it begins with '-'"},
+		{"list --limit 1 --limit 2", "list: --limit is specified more than once"},
+		{"list --limit=1 --limit=2", "list: --limit is specified more than once"},
+		{"run -s local --backend local c", "run: --backend is specified more than once (also as -s)"},
+		{"list --all --all", "list: --all is specified more than once"},
+		{"list --all=maybe", "list: --all is a switch: maybe is neither true nor false"},
+		{"log h -x", "log: unknown flag -x."},
+		{"-- list", "unknown command --."},
+		{"agent", "unknown command agent."},
+	} {
+		_, err := testGrammar().Normalise(strings.Fields(c.in))
+		switch {
+		case c.want == "" && err != nil:
+			t.Errorf("%q: %v", c.in, err)
+		case c.want != "" && (err == nil || !strings.HasPrefix(err.Error(), c.want)):
+			t.Errorf("%q: got %v, want %s", c.in, err, c.want)
+		}
+	}
+}
+
+// FuzzNormalise checks that no argument gets lost or changed: positionals come
+// out as they went in, and everything else is one flag in its canonical form.
+func FuzzNormalise(f *testing.F) {
+	f.Add("run\x00-s\x00local\x00utils.echo\x00--msg\x00x")
+	f.Add("log\x00-\x00-t\x00-n5\x00--\x00--x")
+	f.Add("list\x00--log_level=debug")
+	g := testGrammar()
+	f.Fuzz(func(t *testing.T, text string) {
+		args := strings.Split(text, "\x00")
+		n, err := g.Normalise(args)
+		if err != nil {
+			if strings.TrimSpace(err.Error()) == "" {
+				t.Error("empty error")
+			}
+			return
+		}
+		if !containsInOrder(args, n.Positionals) {
+			t.Errorf("%q: positionals %q", args, n.Positionals)
+		}
+		for _, flag := range slices.Concat(n.Globals, n.Flags) {
+			name, _, ok := strings.Cut(strings.TrimPrefix(flag, "--"), "=")
+			if !ok || !strings.HasPrefix(flag, "--") || name == "" {
+				t.Errorf("%q: flag %q", args, flag)
+			}
+		}
+		again, err := g.Normalise(n.Args())
+		if err != nil || !slices.Equal(again.Args(), n.Args()) {
+			t.Errorf("%q is not stable: %q, then %q (%v)", args, n.Args(), again.Args(), err)
+		}
+	})
+}
+
+func containsInOrder(all, some []string) bool {
+	for _, s := range some {
+		i := slices.Index(all, s)
+		if i < 0 {
+			return false
+		}
+		all = all[i+1:]
+	}
+	return true
+}

@@ -1,0 +1,195 @@
+package agent
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"log"
+	"os"
+	"os/exec"
+	"os/signal"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"syscall"
+	"time"
+
+	"torchx/runtime/filelock"
+	"torchx/runtime/procs"
+	"torchx/runtime/spec"
+)
+
+// Names of the files of a supervisor in the folder of its app.
+const (
+	lockFile = "agent.lock"
+	logFile  = "agent.log"
+)
+
+const (
+	// endingWait bounds the wait for an agent that is about to end.
+	endingWait = 2 * time.Second
+	// lockPause is the pause between two tries to take a lock.
+	lockPause = 2 * time.Millisecond
+)
+
+// Life is where a supervisor shows that it lives. A supervisor is the detached process
+// `torchx agent DIR`. It holds the lock of its folder until it ends, and the app has an
+// entry in a folder of live apps until it has its result: an entry whose lock is free
+// belongs to an app whose supervisor died, and the next command acts on that.
+type Life struct {
+	Dir      string // the app's folder
+	LiveDir  string // the folder of live apps; the entry has the name of Dir
+	Manifest string // the file without which Dir counts as deleted
+}
+
+func (l Life) lock() string { return filepath.Join(l.Dir, lockFile) }
+
+func (l Life) log() string { return filepath.Join(l.Dir, logFile) }
+
+// Entry is the path of the app's entry among the live apps.
+func (l Life) Entry() string { return filepath.Join(l.LiveDir, filepath.Base(l.Dir)) }
+
+// RemoveEntry is for an app that has ended; an entry that stays costs the next command
+// a look.
+func (l Life) RemoveEntry() { _ = os.Remove(l.Entry()) }
+
+// LiveEntries returns the names in a folder of live apps; none if it does not exist.
+func LiveEntries(dir string) ([]fs.DirEntry, error) {
+	entries, err := os.ReadDir(dir)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	return entries, err
+}
+
+// Acquire takes the lock for this process, as its supervisor. It tries for as long as
+// wait, since other processes test the lock. Errors: filelock.ErrHeld.
+func (l Life) Acquire(wait time.Duration) (*filelock.Lock, error) {
+	for deadline := time.Now().Add(wait); ; time.Sleep(lockPause) {
+		lock, err := filelock.TryAcquire(l.lock())
+		if !errors.Is(err, filelock.ErrHeld) || time.Now().After(deadline) {
+			return lock, err
+		}
+	}
+}
+
+// held reports whether a supervisor, or the process that starts it, holds the lock. The
+// entry may be another name of the lock, which remains when Dir is deleted.
+func (l Life) held() bool { return filelock.Held(l.Entry()) || filelock.Held(l.lock()) }
+
+// Deleted reports whether the app's folder was deleted or moved away.
+func (l Life) Deleted() bool {
+	_, err := os.Lstat(filepath.Join(l.Dir, l.Manifest))
+	return errors.Is(err, fs.ErrNotExist)
+}
+
+// Alive reports whether the app has a supervisor or is being submitted. It waits for a
+// supervisor that is about to end: one that was killed just now, or one that learns here
+// that its folder was deleted.
+func (l Life) Alive() bool {
+	notified := false
+	for deadline := time.Now().Add(endingWait); l.held(); time.Sleep(time.Millisecond) {
+		h := l.holder()
+		if h.PID == 0 || time.Now().After(deadline) {
+			return true
+		}
+		_, exists := procs.Get(h.PID)
+		switch {
+		case !exists: // it ended just now, or runs on another machine
+			return l.held()
+		case notified || procs.Dying(h.PID):
+		case l.Deleted():
+			_ = signalHolder(l.Entry(), syscall.SIGTERM) // else it finds out by itself
+			notified = true
+		default:
+			return true
+		}
+	}
+	return false
+}
+
+// holder is the content of a lock: the submitter writes the handle, the agent its pid.
+type holder struct {
+	Handle string `json:"handle,omitempty"`
+	PID    int    `json:"pid,omitempty"`
+}
+
+func (h holder) encode() []byte {
+	data, _ := json.Marshal(h) // plain fields cannot fail
+	return append(data, '\n')
+}
+
+// holder returns what is known of the holder; it is empty if nothing is.
+func (l Life) holder() holder {
+	h, _ := readHolder(l.Entry())
+	if h.PID == 0 {
+		if locked, err := readHolder(l.lock()); err == nil && locked.PID != 0 {
+			return locked
+		}
+	}
+	return h
+}
+
+// readHolder reads a holder, or a number, which is a pid. A text that is being written
+// gives an empty holder.
+func readHolder(path string) (h holder, err error) {
+	data, err := os.ReadFile(path)
+	if err != nil {
+		return h, fmt.Errorf("read %s: %w", lockFile, err)
+	}
+	if pid, err := strconv.Atoi(strings.TrimSpace(string(data))); err == nil {
+		return holder{PID: pid}, nil
+	}
+	if !json.Valid(data) {
+		return h, nil
+	}
+	return h, json.Unmarshal(data, &h)
+}
+
+// Start starts the detached supervisor of the folder by the program exe; it inherits
+// files from descriptor 3 on.
+func (l Life) Start(exe string, files ...*os.File) (*os.Process, error) {
+	out, err := os.OpenFile(l.log(), os.O_WRONLY|os.O_CREATE|os.O_APPEND, 0o600)
+	if err != nil {
+		return nil, err
+	}
+	defer out.Close()
+	cmd := command(context.Background(), exe, l.Dir) // it outlives every caller
+	cmd.Stdout, cmd.Stderr, cmd.ExtraFiles = out, out, files
+	return cmd.Process, cmd.Start()
+}
+
+// command returns `exe agent argument` as a process that outlives the terminal, keeps no
+// mount busy and is no part of the app that may have started it.
+func command(ctx context.Context, exe, argument string) *exec.Cmd {
+	cmd := exec.CommandContext(ctx, exe, "agent", argument)
+	cmd.Dir = filepath.VolumeName(argument) + string(filepath.Separator)
+	cmd.Env = []string{}
+	for _, e := range os.Environ() {
+		if !strings.HasPrefix(e, spec.JobIDVariable+"=") {
+			cmd.Env = append(cmd.Env, e)
+		}
+	}
+	cmd.SysProcAttr = detached()
+	return cmd
+}
+
+// Supervise is the body of a supervisor: it runs an app and returns the process's exit
+// code. What run logs and returns goes to the log of the folder.
+func Supervise(run func(*log.Logger) error) int {
+	// First of all: a replica that inherited the lock would keep a dead app alive.
+	if err := closeOnExec(); err != nil {
+		fmt.Fprintln(os.Stderr, "torchx agent:", err)
+		return 1
+	}
+	// Received and dropped, since replicas would inherit signals that are ignored.
+	signal.Notify(make(chan os.Signal, 1), syscall.SIGHUP, syscall.SIGPIPE)
+	l := log.New(os.Stderr, "", log.LstdFlags|log.Lmicroseconds)
+	if err := run(l); err != nil {
+		l.Print(err)
+		return 1
+	}
+	return 0
+}

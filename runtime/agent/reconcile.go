@@ -1,0 +1,103 @@
+package agent
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"runtime"
+	"time"
+
+	"torchx/runtime/failpoint"
+	"torchx/runtime/filelock"
+	"torchx/runtime/spec"
+)
+
+// reconcileWait bounds the wait for processes that only test the lock.
+const reconcileWait = 200 * time.Millisecond
+
+// Inspect returns the true status of a bundle: that of its live agent, or the
+// result. If the agent died, whatever it left running is ended and the result is
+// worked out from the journal first; it is never taken for a success that is not
+// on record. Errors wrap fs.ErrNotExist if the bundle is gone.
+func (b Bundle) Inspect() (*spec.Status, error) {
+	s, err := b.Status()
+	if err == nil && s.State.Terminal() || err != nil && errors.Is(err, os.ErrNotExist) {
+		return s, err
+	}
+	if runtime.GOOS == "windows" || b.Held() || b.isAdoptable() { // Windows sees neither locks nor processes of Linux
+		return s, err
+	}
+	lock, err := b.life().Acquire(reconcileWait)
+	if errors.Is(err, filelock.ErrHeld) {
+		return b.Status()
+	}
+	if err != nil {
+		return nil, err
+	}
+	defer lock.Close()
+	s, err = b.reconcile()
+	if err == nil && s.State.Terminal() {
+		failpoint.Hit(failpoint.ReconcileRecorded)
+		b.life().RemoveEntry()
+	}
+	return s, err
+}
+
+// Tend is Inspect for a backend whose replicas may be containers: when the agent
+// of such an app died, another one is started first, by the program exe.
+func (b Bundle) Tend(exe string) (*spec.Status, error) {
+	s, err := b.Inspect()
+	if err != nil || s.State.Terminal() || runtime.GOOS == "windows" || b.Held() || !b.isAdoptable() {
+		return s, err
+	}
+	if err := b.revive(exe); err != nil {
+		return nil, fmt.Errorf("app folder %s: %w", b.Dir, err)
+	}
+	return b.Status()
+}
+
+// revive starts the agent of an app of containers again after it died.
+func (b Bundle) revive(exe string) error {
+	lock, err := b.life().Acquire(reconcileWait)
+	if errors.Is(err, filelock.ErrHeld) {
+		return nil // another process starts one
+	}
+	if err != nil {
+		return err
+	}
+	defer lock.Close() // from here on only the agent holds it
+	if s, err := b.Status(); err == nil && s.State.Terminal() {
+		return nil
+	}
+	return Spawn(exe, b, lock)
+}
+
+// reconcile needs the lock.
+func (b Bundle) reconcile() (*spec.Status, error) {
+	if s, err := b.Status(); err == nil && s.State.Terminal() {
+		return s, nil // it ended, or another process reconciled it, before we had the lock
+	}
+	if b.isAdoptable() {
+		return b.Status() // its agent began and died before we had the lock
+	}
+	m, err := b.Manifest()
+	if err != nil {
+		return nil, fmt.Errorf("reconcile: %w", err)
+	}
+	starts, err := readLines[startRecord](b.path(startsFile))
+	if err != nil {
+		return nil, fmt.Errorf("reconcile: %w", err)
+	}
+	exits, err := readLines[exitRecord](b.path(exitsFile))
+	if err != nil {
+		return nil, fmt.Errorf("reconcile: %w", err)
+	}
+	endRemains(m.Handle, starts)
+	cancelled, _ := b.cancelRequested()
+	s := replayResult(m, starts, exits, cancelled)
+	b.settleAdmission(m, &s)
+	if err := b.writeStatus(&s, true); err != nil && !cannotWrite(err) {
+		return nil, err
+	}
+	return &s, nil // what cannot be written now is worked out again by the next look
+}

@@ -1,0 +1,72 @@
+package agent
+
+import (
+	"bufio"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"strings"
+
+	"torchx/runtime/backend"
+	"torchx/runtime/filelock"
+	"torchx/runtime/spec"
+)
+
+// readyAnswer is the one line the submitter waits for.
+type readyAnswer struct {
+	OK    bool   `json:"ok"`
+	Error string `json:"error,omitempty"`
+	Code  int    `json:"code,omitempty"` // what `torchx run` exits with
+}
+
+func (r readyAnswer) encode() []byte {
+	data, _ := json.Marshal(r) // plain fields cannot fail
+	return append(data, '\n')
+}
+
+// Spawn starts the detached agent of a bundle, passes the lock on and returns when
+// every replica has started. Errors: *backend.StartError.
+func Spawn(exe string, b Bundle, lock *filelock.Lock) error {
+	answer, err := spawn(exe, b, lock)
+	if err == nil && !answer.OK {
+		return &backend.StartError{Code: answer.Code, Err: errors.New(answer.Error)}
+	}
+	if err != nil {
+		return &backend.StartError{Code: spec.ExitNotStarted, Err: err}
+	}
+	return nil
+}
+
+func spawn(exe string, b Bundle, lock *filelock.Lock) (a readyAnswer, err error) {
+	r, w, err := os.Pipe()
+	if err != nil {
+		return a, fmt.Errorf("start agent: %w", err)
+	}
+	defer r.Close()
+	process, err := b.life().Start(exe, lock.File, w)
+	if err = errors.Join(err, w.Close()); err != nil {
+		return a, fmt.Errorf("start agent: %w", err)
+	}
+	line, err := bufio.NewReader(r).ReadBytes('\n')
+	if err == nil {
+		err = json.Unmarshal(line, &a)
+	}
+	if err != nil {
+		log := b.path(logFile)
+		return a, fmt.Errorf("agent ended before the app started: %s (see %s)", lastLine(log), log)
+	}
+	if !a.OK {
+		return a, nil
+	}
+	return a, process.Release()
+}
+
+func lastLine(path string) string {
+	data, err := os.ReadFile(path)
+	lines := strings.Split(strings.TrimSpace(string(data)), "\n")
+	if err != nil || lines[len(lines)-1] == "" {
+		return "no reason given"
+	}
+	return lines[len(lines)-1]
+}

@@ -1,0 +1,110 @@
+package agent
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+
+	"torchx/runtime/filelock"
+)
+
+// A home keeps one entry in its folder "live" for each app that has not ended: a
+// second name of the bundle's lock file. Every command can see from it which agents
+// died, however many finished bundles there are, and test the lock of a bundle that
+// was deleted.
+const liveFolder = "live"
+
+func liveDir(home string) string { return filepath.Join(home, liveFolder) }
+
+// home is the folder that the bundle belongs to.
+func (b Bundle) home() string { return filepath.Dir(filepath.Dir(b.Dir)) }
+
+// life is where the bundle's agent shows that it lives.
+func (b Bundle) life() Life { return Life{b.Dir, liveDir(b.home()), manifestFile} }
+
+// Held reports whether an agent, or the submitter, holds the bundle's lock.
+func (b Bundle) Held() bool { return filelock.Held(b.path(lockFile)) }
+
+// enterLive adds the bundle to the live ones. An existing entry of that name is of an
+// app that was deleted, since the bundle is new.
+func (b Bundle) enterLive(h holder) error {
+	l := b.life()
+	if err := makePrivate(l.LiveDir); err != nil {
+		return fmt.Errorf("create %s: %w", l.LiveDir, err)
+	}
+	err := os.Link(l.lock(), l.Entry())
+	if errors.Is(err, fs.ErrExist) {
+		l.RemoveEntry()
+		err = os.Link(l.lock(), l.Entry())
+	}
+	if err != nil { // a file system without hard links: the bundle has the lock
+		err = os.WriteFile(l.Entry(), h.encode(), 0o600)
+	}
+	if err != nil {
+		return fmt.Errorf("mark app as live: %w", err)
+	}
+	return nil
+}
+
+// liveBundles lists the bundles that have an entry among the live ones.
+func liveBundles(home string) ([]Bundle, error) {
+	entries, err := LiveEntries(liveDir(home))
+	if err != nil {
+		return nil, fmt.Errorf("look for apps whose agent died: %w", err)
+	}
+	bundles := make([]Bundle, len(entries))
+	for i, e := range entries {
+		bundles[i] = BundleOf(home, e.Name())
+	}
+	return bundles, nil
+}
+
+// Sweep ends what dead agents of a home left running and writes their apps' results;
+// an app of containers gets a new agent, by the program exe. It reads live apps only,
+// so that every command can afford it. It continues after an error and joins them.
+func Sweep(home, exe string) error {
+	bundles, err := liveBundles(home)
+	errs := []error{err}
+	for _, b := range bundles {
+		if b.life().Alive() {
+			continue
+		}
+		s, err := b.Tend(exe) // removes the entry
+		switch {
+		case errors.Is(err, fs.ErrNotExist):
+			b.sweepDeleted()
+		case err != nil:
+			errs = append(errs, fmt.Errorf("app folder %s: %w", b.Dir, err))
+		case s.State.Terminal():
+			b.life().RemoveEntry()
+		}
+	}
+	return errors.Join(errs...)
+}
+
+// Dead lists the folder names of apps whose agent died and whose result is not written
+// yet; the next Sweep writes it.
+func Dead(home string) ([]string, error) {
+	bundles, err := liveBundles(home)
+	var dead []string
+	for _, b := range bundles {
+		if !b.life().held() {
+			dead = append(dead, filepath.Base(b.Dir))
+		}
+	}
+	return dead, err
+}
+
+// sweepDeleted is for an app whose bundle was deleted while it ran.
+func (b Bundle) sweepDeleted() {
+	h, err := readHolder(b.life().Entry())
+	if err != nil {
+		return // another process was faster
+	}
+	if h.Handle != "" {
+		endRemains(h.Handle, nil)
+	}
+	b.life().RemoveEntry()
+}

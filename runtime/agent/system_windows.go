@@ -1,0 +1,31 @@
+package agent
+
+import (
+	"errors"
+	"os"
+	"syscall"
+
+	"golang.org/x/sys/windows"
+)
+
+// detached makes a process outlive the terminal.
+func detached() *syscall.SysProcAttr {
+	return &syscall.SysProcAttr{CreationFlags: windows.DETACHED_PROCESS | windows.CREATE_NEW_PROCESS_GROUP}
+}
+
+// Apps of this machine do not run on Windows: there is nothing to end or to signal.
+
+func kill(int) {}
+
+func selfTest() SelfTest { return SelfTest{} }
+
+func closeOnExec() error { return nil }
+
+// BootID is not known.
+func BootID() string { return "" }
+
+func pinProcess(int) (send func(syscall.Signal) error, release func(), err error) {
+	return nil, nil, errors.ErrUnsupported
+}
+
+func allocate(*os.File, int64) error { return errors.ErrUnsupported }

@@ -1,0 +1,157 @@
+// Package units reads and writes amounts of bytes and of time as people type them.
+package units
+
+import (
+	"errors"
+	"math"
+	"math/big"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// prefixes are those of 1024, 1024² and so on.
+const prefixes = "KMGTPE"
+
+// maxText bounds what is read, in bytes: no amount needs more.
+const maxText = 40
+
+// ErrForm says that a text is no amount at all, ErrRange that it is too large for 64 bits.
+var (
+	ErrForm  = errors.New("not an amount")
+	ErrRange = errors.New("too large")
+)
+
+// ParseBytes reads an amount of bytes as coreutils do: 500, 10M and 10MiB count by
+// 1024, 10MB by 1000. Parts of a byte are dropped. Errors: ErrForm, ErrRange.
+func ParseBytes(text string) (int64, error) {
+	number, unit := cutNumber(text)
+	factor, ok := bytesFactor(strings.ToLower(strings.TrimPrefix(unit, " ")))
+	n, isNumber := parseDecimal(number)
+	if !ok || !isNumber || len(text) > maxText {
+		return 0, ErrForm
+	}
+	n.Mul(n, new(big.Rat).SetInt(factor))
+	whole := new(big.Int).Quo(n.Num(), n.Denom())
+	if !whole.IsInt64() {
+		return 0, ErrRange
+	}
+	return whole.Int64(), nil
+}
+
+// bytesFactor is what a unit in lower case counts: "", "b", "k", "kb", "ki", "kib" …
+func bytesFactor(unit string) (*big.Int, bool) {
+	if unit == "" || unit == "b" {
+		return big.NewInt(1), true
+	}
+	power := strings.IndexByte(strings.ToLower(prefixes), unit[0]) + 1
+	base := int64(1024)
+	switch unit[1:] {
+	case "", "i", "ib":
+	case "b":
+		base = 1000
+	default:
+		return nil, false
+	}
+	return new(big.Int).Exp(big.NewInt(base), big.NewInt(int64(power)), nil), power > 0
+}
+
+// cutNumber parts the digits in front, with a point, from what follows.
+func cutNumber(text string) (number, rest string) {
+	i := 0
+	for i < len(text) && (text[i] >= '0' && text[i] <= '9' || text[i] == '.') {
+		i++
+	}
+	return text[:i], text[i:]
+}
+
+// parseDecimal reads 12, 1.5, .5 or 1. exactly.
+func parseDecimal(text string) (*big.Rat, bool) {
+	if text == "." {
+		return nil, false
+	}
+	return new(big.Rat).SetString(text) // refuses "" and a second point
+}
+
+// FormatBytes writes an amount so that ParseBytes reads the same again, with the
+// largest unit that divides it: 16GiB, 1000, 0.
+func FormatBytes(n int64) string {
+	unit := ""
+	for i := 0; i < len(prefixes) && n != 0 && n%1024 == 0; i++ {
+		n /= 1024
+		unit = prefixes[i:i+1] + "iB"
+	}
+	return strconv.FormatInt(n, 10) + unit
+}
+
+type durationUnit struct {
+	name string
+	size time.Duration
+}
+
+// durationUnits are the units of time, the largest first.
+var durationUnits = [...]durationUnit{
+	{"w", 7 * 24 * time.Hour},
+	{"d", 24 * time.Hour},
+	{"h", time.Hour},
+	{"m", time.Minute},
+	{"s", time.Second},
+	{"ms", time.Millisecond},
+	{"us", time.Microsecond},
+	{"ns", time.Nanosecond},
+}
+
+// ParseDuration reads seconds (90, 0.5) or numbers with units (1h30m, 1.5d, 500ms):
+// those of Go, d for days and w for weeks. Nothing is negative, and parts of a
+// nanosecond are dropped. Errors: ErrForm, ErrRange (over 292 years).
+func ParseDuration(text string) (time.Duration, error) {
+	if text == "" || len(text) > maxText {
+		return 0, ErrForm
+	}
+	sum := new(big.Rat)
+	for rest := text; rest != ""; {
+		number, after := cutNumber(rest)
+		n, ok := parseDecimal(number)
+		if !ok {
+			return 0, ErrForm
+		}
+		unit := after[:len(after)-len(strings.TrimLeft(after, "wdhmsun"))]
+		if unit == "" && after == "" && number == text {
+			unit = "s"
+		}
+		i := slices.IndexFunc(durationUnits[:], func(u durationUnit) bool { return u.name == unit })
+		if i < 0 {
+			return 0, ErrForm
+		}
+		sum.Add(sum, n.Mul(n, new(big.Rat).SetInt64(int64(durationUnits[i].size))))
+		rest = strings.TrimPrefix(after, unit)
+	}
+	whole := new(big.Int).Quo(sum.Num(), sum.Denom())
+	if !whole.IsInt64() {
+		return 0, ErrRange
+	}
+	return time.Duration(whole.Int64()), nil
+}
+
+// FormatDuration writes a time so that ParseDuration reads the same again, in as
+// few units as there are: 0s, 90m is 1h30m, 36h is 1d12h. A negative one has a sign.
+func FormatDuration(d time.Duration) string {
+	if d == 0 {
+		return "0s"
+	}
+	if d == math.MinInt64 { // has no positive counterpart
+		return d.String()
+	}
+	if d < 0 {
+		return "-" + FormatDuration(-d)
+	}
+	var b strings.Builder
+	for _, u := range durationUnits[1:] { // 10d reads better than 1w3d
+		if n := d / u.size; n > 0 {
+			b.WriteString(strconv.FormatInt(int64(n), 10) + u.name)
+			d -= n * u.size
+		}
+	}
+	return b.String()
+}

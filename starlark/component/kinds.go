@@ -1,0 +1,274 @@
+package component
+
+import (
+	"math"
+	"math/big"
+	"strconv"
+	"strings"
+	"time"
+
+	"go.starlark.net/starlark"
+
+	"torchx/runtime/lazyregexp"
+	"torchx/runtime/units"
+)
+
+// Kind names what a value of a parameter is made of.
+type Kind int
+
+// The kinds. A component gets a str for Enum, Path and Resource, seconds as an int (a
+// float if there is a fraction) for Duration, bytes as an int for ByteSize.
+const (
+	Unset Kind = iota // no type is given
+	String
+	Int
+	Float
+	Bool
+	List
+	Dict
+	Enum
+	Duration
+	ByteSize
+	Path
+	Resource // the name of a resource, as specs.named_resources has it
+)
+
+// String returns the name that docstrings use, such as "str".
+func (k Kind) String() string { return kinds[k].name }
+
+// kind is everything that help, errors, completion, lint and editors know of an argument type.
+//
+// To add one, add a constant above and a row to kinds, then its description to
+// README.md. A type that is made of others, as List is, also needs a case in
+// typeParser.name and in the methods of Type that read and show.
+type kind struct {
+	wording
+	traits
+	codec
+}
+
+// wording is how a kind and its values are written.
+type wording struct {
+	name     string   // in docstrings
+	examples []string // two values as they are typed; none for an Enum, which has its choices
+	expected string   // how a value is written, with an example; "" if the name says it
+	unit     string   // what the number that a component gets counts, "" if a text is no mistake for it
+	members  string   // the Starlark type whose methods a value has, "" for none
+}
+
+// traits are the rules that a kind follows. The zero value suits most kinds.
+type traits struct {
+	bare       string   // the value of an option without one, "" if it needs one
+	words      []string // all values, if they are the same for each parameter
+	key        bool     // the keys of a dict can be of this kind
+	signed     bool     // "-1" is a value, not an option
+	notNumeric bool     // a number in JSON is no value
+	files      bool     // a value may be the path of a file
+	blank      bool     // "" is a value although the choices do not list it
+	strict     bool     // a default must be of the type; TorchX takes any for its own types
+}
+
+// codec converts values. Each function returns false for what is no value of the kind.
+type codec struct {
+	read    func(text string) (starlark.Value, bool)
+	show    func(v starlark.Value) (string, bool)
+	literal func(v starlark.Value) (string, bool) // what Starlark code writes for a value of another kind; may be nil
+}
+
+// kinds is indexed by Kind.
+var kinds = [...]kind{
+	Unset: {codec: codec{read: readString, show: showAs[starlark.String]}},
+	String: {
+		wording{name: "str", examples: []string{"a", "b"}, members: "string"},
+		traits{key: true, files: true},
+		codec{readString, showAs[starlark.String], literalString},
+	},
+	Int: {
+		wording{name: "int", examples: []string{"3", "4"}, expected: "a whole number such as 3"},
+		traits{key: true, signed: true},
+		codec{readInt, showAs[starlark.Int], literalInt},
+	},
+	Float: {
+		wording{name: "float", examples: []string{"1.5", "2"}, expected: "a number such as 1.5"},
+		traits{key: true, signed: true},
+		codec{read: readFloat, show: showNumber},
+	},
+	Bool: {
+		wording{name: "bool", examples: []string{"true", "false"}, expected: "true or false"},
+		traits{key: true, bare: "true", words: []string{"true", "false"}, notNumeric: true},
+		codec{readBool, showAs[starlark.Bool], literalBool},
+	},
+	List: {wording: wording{name: "list", members: "list"}, codec: codec{show: showAs[*starlark.List]}},
+	Dict: {wording: wording{name: "dict", members: "dict"}, codec: codec{show: showAs[*starlark.Dict]}},
+	Enum: {
+		wording{name: "enum", members: "string"},
+		traits{strict: true},
+		codec{read: readString, show: showAs[starlark.String]},
+	},
+	Duration: {
+		wording{
+			name: "duration", examples: []string{"90s", "2h"}, unit: "seconds",
+			expected: "seconds, or a time such as 90s, 1h30m or 2d",
+		},
+		traits{strict: true},
+		codec{read: readDuration, show: showDuration},
+	},
+	ByteSize: {
+		wording{
+			name: "bytesize", examples: []string{"512MiB", "10G"}, unit: "bytes",
+			expected: "bytes, or a size such as 512MiB or 10G",
+		},
+		traits{strict: true},
+		codec{read: readByteSize, show: showByteSize},
+	},
+	Path: {
+		wording{
+			name: "path", examples: []string{"data/train.csv", "b.csv"}, members: "string",
+			expected: "a file or folder such as data/train.csv",
+		},
+		traits{files: true, notNumeric: true},
+		codec{read: readString, show: showAs[starlark.String]},
+	},
+	Resource: {
+		wording{
+			name: "resource", examples: []string{"gpu.small", "cpu.small"}, members: "string",
+			expected: "a named resource such as gpu.small",
+		},
+		traits{strict: true, blank: true},
+		codec{read: readString, show: showAs[starlark.String]},
+	},
+}
+
+// maxDigits bounds the digits of an int, as Python does: reading them is quadratic.
+const maxDigits = 4300
+
+var (
+	intForm   = lazyregexp.New(`^[+-]?[0-9]+(_[0-9]+)*$`)
+	floatForm = lazyregexp.New(`^(?i)[+-]?(inf|infinity|nan|([0-9]+(_[0-9]+)*\.?([0-9]+(_[0-9]+)*)?|\.[0-9]+(_[0-9]+)*)(e[+-]?[0-9]+(_[0-9]+)*)?)$`)
+)
+
+func readString(text string) (starlark.Value, bool) { return starlark.String(text), true }
+
+func readInt(text string) (starlark.Value, bool) {
+	text = strings.TrimSpace(text)
+	if len(text) > maxDigits || !intForm().MatchString(text) {
+		return nil, false
+	}
+	n, ok := new(big.Int).SetString(strings.ReplaceAll(text, "_", ""), 10)
+	if !ok {
+		return nil, false
+	}
+	return starlark.MakeBigInt(n), true
+}
+
+func readFloat(text string) (starlark.Value, bool) {
+	text = strings.TrimSpace(text)
+	if !floatForm().MatchString(text) {
+		return nil, false
+	}
+	// A number out of range is an infinity, as in Python.
+	f, _ := strconv.ParseFloat(strings.ReplaceAll(text, "_", ""), 64)
+	return starlark.Float(f), true
+}
+
+// readBool takes the words of run options. TorchX reads some of them as false for components.
+func readBool(text string) (starlark.Value, bool) {
+	switch strings.ToLower(strings.TrimSpace(text)) {
+	case "true", "1", "yes", "on":
+		return starlark.True, true
+	case "false", "0", "no", "off":
+		return starlark.False, true
+	}
+	return nil, false
+}
+
+func readDuration(text string) (starlark.Value, bool) {
+	d, err := units.ParseDuration(strings.TrimSpace(text))
+	if err != nil {
+		return nil, false
+	}
+	if d%time.Second == 0 {
+		return starlark.MakeInt64(int64(d / time.Second)), true
+	}
+	return starlark.Float(d.Seconds()), true
+}
+
+func readByteSize(text string) (starlark.Value, bool) {
+	n, err := units.ParseBytes(strings.TrimSpace(text))
+	return starlark.MakeInt64(n), err == nil
+}
+
+// showAs shows values of one Starlark type.
+func showAs[V starlark.Value](v starlark.Value) (string, bool) {
+	_, ok := v.(V)
+	return showPlain(v), ok
+}
+
+func showNumber(v starlark.Value) (string, bool) {
+	_, ok := starlark.AsFloat(v)
+	return showPlain(v), ok
+}
+
+// showPlain writes any value but a list or dict as it would be typed.
+func showPlain(v starlark.Value) string {
+	switch v := v.(type) {
+	case starlark.String:
+		return string(v)
+	case starlark.Bool:
+		return strconv.FormatBool(bool(v))
+	case starlark.Float:
+		f := float64(v)
+		if math.Abs(f) < 1e15 && f == math.Trunc(f) {
+			return strconv.FormatFloat(f, 'f', 1, 64)
+		}
+		return strconv.FormatFloat(f, 'g', -1, 64)
+	}
+	return v.String()
+}
+
+// maxSeconds is the longest time that can be written with units: what fits in a time.Duration.
+const maxSeconds = math.MaxInt64 / int64(time.Second)
+
+func showDuration(v starlark.Value) (string, bool) {
+	seconds, ok := starlark.AsFloat(v)
+	if !ok || !(seconds >= 0) || seconds > float64(maxSeconds) {
+		return "", false
+	}
+	if n, whole := v.(starlark.Int); whole {
+		whole, _ := n.Int64() // inText maxSeconds
+		return units.FormatDuration(time.Duration(whole) * time.Second), true
+	}
+	return units.FormatDuration(time.Duration(math.Round(seconds * float64(time.Second)))), true
+}
+
+func showByteSize(v starlark.Value) (string, bool) {
+	n, ok := v.(starlark.Int)
+	if !ok {
+		return "", false
+	}
+	size, ok := n.Int64()
+	if !ok || size < 0 {
+		return "", false
+	}
+	return units.FormatBytes(size), true
+}
+
+func literalString(v starlark.Value) (string, bool) {
+	_, ok := starlark.AsFloat(v)
+	return strconv.Quote(v.String()), ok
+}
+
+func literalInt(v starlark.Value) (string, bool) {
+	text, _ := starlark.AsString(v)
+	n, ok := new(big.Int).SetString(strings.TrimSpace(text), 10)
+	if !ok {
+		return "", false
+	}
+	return n.String(), true
+}
+
+func literalBool(v starlark.Value) (string, bool) {
+	text, _ := starlark.AsString(v)
+	word, ok := map[string]string{"true": "True", "false": "False"}[strings.ToLower(strings.TrimSpace(text))]
+	return word, ok
+}
