@@ -97,7 +97,7 @@ def form(text):
 def position(node):
     """Where a node stands; order is, for nodes without a place, that of the first node in them."""
     placed = next((n for n in ast.walk(node) if hasattr(n, "lineno")), None)
-    out = {"order": placed.lineno * 100000 + placed.col_offset if placed else 0}
+    out = {"order": placed.lineno * 2**20 + placed.col_offset if placed else 0}
     if placed is node:
         out.update(line=node.lineno, col=node.col_offset + 1, end=getattr(node, "end_lineno", None) or node.lineno)
     return out

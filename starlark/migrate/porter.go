@@ -2,6 +2,7 @@ package migrate
 
 import (
 	"fmt"
+	"math"
 	"slices"
 	"strings"
 
@@ -12,7 +13,8 @@ import (
 // porter ports one file.
 type porter struct {
 	name     string
-	comments []comment          // those that were not written yet
+	comments []comment // those that were not written yet
+	stars    []star
 	imports  map[string]string  // local names of what was imported, to its full name in Python
 	globals  map[string]*global // what the file itself defines
 	bound    map[string]bool    // every name that is bound anywhere in the file
@@ -59,19 +61,14 @@ type scope struct {
 
 func newPorter(name string, d *dumped) *porter {
 	p := &porter{
-		name: name, comments: d.Comments, imports: d.Imports, globals: map[string]*global{}, bound: map[string]bool{},
+		name: name, comments: d.Comments, stars: d.Stars, imports: d.Imports, globals: map[string]*global{}, bound: map[string]bool{},
 		known: map[string]string{}, unproved: map[string]bool{}, usages: map[*pyFunctionDef]*usage{},
 		out: output{prelude: map[string]bool{}, aliases: map[string]bool{}, loads: map[string]string{}},
 	}
 	for name, full := range p.imports {
 		p.imports[name] = canonical(full)
 	}
-	for _, s := range d.Stars {
-		if s.Module != "typing" {
-			msg := "`from " + s.Module + " import *` brings names that are not known: import them one by one"
-			p.out.problems = append(p.out.problems, Problem{p.name, s.Line, msg})
-		}
-	}
+	p.checkStars(0, math.MaxInt)
 	for full, doc := range specmodule.Docs() {
 		p.known[full] = doc.Signature
 	}
@@ -84,6 +81,16 @@ func newPorter(name string, d *dumped) *porter {
 		})
 	}
 	return p
+}
+
+// checkStars finds `from … import *` in some lines.
+func (p *porter) checkStars(first, last int) {
+	for _, s := range p.stars {
+		if s.Module != "typing" && first <= s.Line && s.Line <= last {
+			msg := "`from " + s.Module + " import *` brings names that are not known: import them one by one"
+			p.out.problems = append(p.out.problems, Problem{p.name, s.Line, msg})
+		}
+	}
 }
 
 // fail notes a place that cannot be ported, and returns something in its place.

@@ -35,12 +35,15 @@ type dumped struct {
 	Line     int            `json:"line"`
 
 	Imports map[string]string `json:"imports"` // local names to full names
-	Stars   []struct {
-		Module string `json:"module"`
-		Line   int    `json:"line"`
-	} `json:"stars"` // from Module import *
+	Stars   []star            `json:"stars"`
 
 	body []node // the statements of Tree
+}
+
+// star is from Module import *.
+type star struct {
+	Module string `json:"module"`
+	Line   int    `json:"line"`
 }
 
 // comment is a comment of the program.

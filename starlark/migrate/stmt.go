@@ -37,6 +37,8 @@ func (p *porter) stmt(w *writer, n node) {
 		switch kind := n.at().Kind; {
 		case kind == "Break", kind == "Continue":
 			w.line(strings.ToLower(kind))
+		case kind == "ImportFrom":
+			p.checkStars(n.at().Line, n.at().End)
 		case !slices.Contains(silent, kind):
 			p.fail(n, "%s", unsupported(n))
 		}
