@@ -3,8 +3,9 @@ package observe
 import (
 	"strconv"
 	"strings"
-	"torchx/runtime/spec"
 	"unicode/utf8"
+
+	"torchx/runtime/spec"
 
 	corev1 "k8s.io/api/core/v1"
 )
