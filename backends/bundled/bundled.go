@@ -60,6 +60,9 @@ func New(c Config) (*Apps, error) {
 	return &Apps{Config: c, hub: logstore.NewHub(), watches: map[string]*watch{}}, nil
 }
 
+// RunsHere is true: bundles are on this machine.
+func (a *Apps) RunsHere() bool { return true }
+
 // Close ends what the client watches; apps go on.
 func (a *Apps) Close() error {
 	a.mu.Lock()

@@ -64,9 +64,9 @@ type logCopies struct {
 }
 
 var (
-	_ agent.Launcher = (*launcher)(nil)
-	_ agent.Adopter  = (*launcher)(nil)
-	_ agent.Reacher  = (*launcher)(nil)
+	_ agent.Launcher      = (*launcher)(nil)
+	_ agent.Adopter       = (*launcher)(nil)
+	_ agent.AddressFinder = (*launcher)(nil)
 )
 
 // run is one attempt that has begun: a container.
@@ -223,7 +223,7 @@ func (l *launcher) signal(replica spec.Replica, name string) {
 
 // Reach returns a container's address in the app's network, which this machine can
 // reach if the engine runs on its kernel, else where the port is published.
-func (l *launcher) Reach(ctx context.Context, r spec.Replica, port int) (found []agent.Address) {
+func (l *launcher) Addresses(ctx context.Context, r spec.Replica, port int) (found []agent.Address) {
 	current := l.runs.of(r)
 	if current == nil || !strings.HasPrefix(l.engine.DaemonHost(), localEngine) {
 		return nil // elsewhere those addresses may be another machine's

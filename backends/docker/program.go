@@ -41,7 +41,7 @@ func (l *launcher) checkPrograms(ctx context.Context, batch []agent.Start, conta
 		r := batch[i].Replica
 		err := l.engine.do(ctx, func() error { return l.checkProgram(ctx, l.byKey[r], containers[i].id) })
 		if p, ok := err.(*programError); ok { //nolint:errorlint // never wrapped
-			err = &agent.RefusedError{Replica: r, Code: p.code, Err: p}
+			err = &agent.ReplicaStartError{Replica: r, Code: p.code, Err: p}
 		}
 		if err != nil {
 			refused[n] = refusal(ctx, r, codeOther, err)

@@ -57,7 +57,7 @@ func (l *launcher) Start(ctx context.Context, batch []agent.Start) []agent.Start
 		return nil // each has its own answer
 	})
 	for i := range started {
-		if refused := new(agent.RefusedError); errors.As(started[i].Err, &refused) {
+		if refused := new(agent.ReplicaStartError); errors.As(started[i].Err, &refused) {
 			l.refused.Store(true) // nothing of the app is to stay in the engine
 		}
 	}
@@ -97,11 +97,11 @@ func refusal(ctx context.Context, r spec.Replica, code int, err error) error {
 	if ctx.Err() != nil {
 		return agent.ErrNotTried
 	}
-	var refused *agent.RefusedError
+	var refused *agent.ReplicaStartError
 	if errors.As(err, &refused) {
 		return refused
 	}
-	return &agent.RefusedError{Replica: r, Code: code, Err: explained(err)}
+	return &agent.ReplicaStartError{Replica: r, Code: code, Err: explained(err)}
 }
 
 // createOne makes a container, or finds the one that a former agent made.

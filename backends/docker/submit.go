@@ -64,8 +64,8 @@ func (b *Backend) manifest(ctx context.Context, engine *client.Client, p *backen
 	return &agent.Manifest{
 		Version: 1, ID: p.ID, Backend: Name, Handle: handleOf(p.ID),
 		App: p.App, Cfg: p.Cfg, Request: raw, Environ: b.at.environ(), Record: p.Record,
-		Home: b.Home, SubmittedAt: time.Now(), FailFast: o.failFast, Containers: true,
-		GracePeriod: time.Duration(o.grace * float64(time.Second)),
+		Home: b.Home, SubmittedAt: time.Now(),
+		Lifecycle: agent.Lifecycle{GracePeriod: time.Duration(o.grace * float64(time.Second)), FailFast: o.failFast, Containers: true},
 	}, nil
 }
 

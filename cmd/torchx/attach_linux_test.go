@@ -14,6 +14,7 @@ import (
 
 	"torchx/cmd/internal/program"
 	"torchx/cmd/internal/ui"
+	"torchx/runtime/spec"
 )
 
 // session is a command that runs in this process, on a terminal of its own or without.
@@ -110,11 +111,11 @@ func TestAttachOnATerminal(t *testing.T) {
 		"d detaches":      {func(s *session) { s.typed("d\n") }, program.ExitOK, "goes on: torchx attach", "RUNNING"},
 		"end of input":    {func(s *session) { s.typed("\x04") }, program.ExitOK, "goes on: torchx attach", "RUNNING"},
 		"asks again":      {func(s *session) { s.typed("x\n\n") }, program.ExitOK, "goes on: torchx attach", "RUNNING"},
-		"second Ctrl-C":   {func(s *session) { s.signals <- os.Interrupt }, program.ExitInterrupted, "goes on: torchx attach", "RUNNING"},
+		"second Ctrl-C":   {func(s *session) { s.signals <- os.Interrupt }, spec.ExitCancelled, "goes on: torchx attach", "RUNNING"},
 		"the hang-up":     {func(s *session) { s.signals <- syscall.SIGHUP }, program.ExitHangup, "goes on", "RUNNING"},
-		"c cancels":       {func(s *session) { s.typed("c\n") }, program.ExitInterrupted, ": CANCELLED", "CANCELLED"},
-		"cancel cancels":  {func(s *session) { s.typed("CANCEL\n") }, program.ExitInterrupted, ": CANCELLED", "CANCELLED"},
-		"SIGTERM as well": {func(s *session) { s.signals <- syscall.SIGTERM }, program.ExitInterrupted, "goes on: torchx attach", "RUNNING"},
+		"c cancels":       {func(s *session) { s.typed("c\n") }, spec.ExitCancelled, ": CANCELLED", "CANCELLED"},
+		"cancel cancels":  {func(s *session) { s.typed("CANCEL\n") }, spec.ExitCancelled, ": CANCELLED", "CANCELLED"},
+		"SIGTERM as well": {func(s *session) { s.signals <- syscall.SIGTERM }, spec.ExitCancelled, "goes on: torchx attach", "RUNNING"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -155,7 +156,7 @@ func TestAttachFromNow(t *testing.T) {
 	}
 	for _, one := range []*session{s, all, seen} {
 		one.signals <- os.Interrupt
-		if code := <-one.ended; code != program.ExitInterrupted {
+		if code := <-one.ended; code != spec.ExitCancelled {
 			t.Errorf("exit code %d", code)
 		}
 	}
@@ -182,7 +183,7 @@ func TestAttachEndsWhileAsking(t *testing.T) {
 		t.Fatalf("%+v", r)
 	}
 	s.typed("d\n")
-	if code := <-s.ended; code != program.ExitInterrupted || !strings.Contains(s.shown.String(), ": CANCELLED") {
+	if code := <-s.ended; code != spec.ExitCancelled || !strings.Contains(s.shown.String(), ": CANCELLED") {
 		t.Errorf("exit code %d: %q", code, s.shown)
 	}
 	if strings.Contains(s.shown.String(), "goes on") {

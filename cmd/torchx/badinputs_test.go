@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"torchx/cmd/internal/program"
+	"torchx/runtime/spec"
 )
 
 // badInput is one command line that must end in one clear line.
@@ -38,7 +39,7 @@ var differentCodes = map[string]int{
 	"repeated_run_flag": program.ExitUsage,
 	"tracker_none":      program.ExitUsage,
 	// The code of the shell for a program that is not there.
-	"local_run_cmd_not_found": program.ExitNotFound,
+	"local_run_cmd_not_found": spec.ExitNotFound,
 }
 
 // elsewhere are the backends that these tests do without: naming one that is

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"torchx/cmd/internal/program"
+	"torchx/runtime/spec"
 )
 
 func TestPruneAsks(t *testing.T) {
@@ -23,7 +24,7 @@ func TestPruneAsks(t *testing.T) {
 		"no":          {func(s *session) { s.typed("n\n") }, program.ExitError, "nothing is removed", true},
 		"by default":  {func(s *session) { s.typed("\n") }, program.ExitError, "nothing is removed", true},
 		"end of text": {func(s *session) { s.typed("\x04") }, program.ExitError, "nothing is removed", true},
-		"Ctrl-C":      {func(s *session) { s.signals <- os.Interrupt }, program.ExitInterrupted, "interrupted", true},
+		"Ctrl-C":      {func(s *session) { s.signals <- os.Interrupt }, spec.ExitCancelled, "interrupted", true},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -56,7 +57,7 @@ func TestLogNewFollowsAndGoesOn(t *testing.T) {
 	s := begin(t, home, false, "log", "--new", "-t", handle+"/a/0")
 	s.shown.waitFor("one\ntwo")
 	s.signals <- syscall.SIGINT
-	if code := <-s.ended; code != program.ExitInterrupted {
+	if code := <-s.ended; code != spec.ExitCancelled {
 		t.Errorf("exit code %d", code)
 	}
 	if got := torchx(t, dir, nil, "", "log", "--new", handle+"/a/0"); got.out != "" {

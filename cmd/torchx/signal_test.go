@@ -17,6 +17,7 @@ import (
 	"time"
 
 	"torchx/cmd/internal/program"
+	"torchx/runtime/spec"
 )
 
 // foreground is a `torchx run` that goes on in a process of its own.
@@ -106,7 +107,7 @@ func TestInterruptCancels(t *testing.T) {
 	for _, s := range []syscall.Signal{syscall.SIGINT, syscall.SIGTERM} {
 		f := start(t, `trap "echo bye; exit 0" TERM; echo ready; while :; do sleep 0.05; done`)
 		f.signal(s)
-		if code := f.wait(); code != program.ExitInterrupted {
+		if code := f.wait(); code != spec.ExitCancelled {
 			t.Errorf("%v: exit code %d", s, code)
 		}
 		for _, want := range []string{"cancelling " + f.handle, "a/0 bye\n", f.handle + ": CANCELLED"} {
@@ -124,7 +125,7 @@ func TestSecondInterruptKills(t *testing.T) {
 	f.signal(syscall.SIGINT)
 	f.err.waitFor("cancelling")
 	f.signal(syscall.SIGINT)
-	if code := f.wait(); code != program.ExitInterrupted {
+	if code := f.wait(); code != spec.ExitCancelled {
 		t.Errorf("exit code %d", code)
 	}
 	if took := time.Since(begun); took > 20*time.Second {

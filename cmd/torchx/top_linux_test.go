@@ -12,6 +12,7 @@ import (
 	"torchx/cmd/internal/app"
 	"torchx/cmd/internal/program"
 	"torchx/cmd/internal/ui"
+	"torchx/runtime/spec"
 )
 
 // TestTopGivesTheTerminalBack: whatever ends top, the terminal is as it was.
@@ -25,7 +26,7 @@ func TestTopGivesTheTerminalBack(t *testing.T) {
 	}{
 		"q":       {func(s *session) { s.typed("q") }, program.ExitOK},
 		"Ctrl-C":  {func(s *session) { s.typed("\x03") }, program.ExitOK},
-		"SIGTERM": {func(s *session) { s.signals <- syscall.SIGTERM }, program.ExitInterrupted},
+		"SIGTERM": {func(s *session) { s.signals <- syscall.SIGTERM }, spec.ExitCancelled},
 		"SIGHUP":  {func(s *session) { s.signals <- syscall.SIGHUP }, program.ExitHangup},
 	} {
 		t.Run(name, func(t *testing.T) {

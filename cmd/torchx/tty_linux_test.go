@@ -17,6 +17,7 @@ import (
 	"torchx/cmd/internal/program"
 	"torchx/runtime/agent"
 	"torchx/runtime/procs"
+	"torchx/runtime/spec"
 )
 
 // onTTY starts an app on a terminal of its own.
@@ -111,9 +112,9 @@ func TestTTYSignals(t *testing.T) {
 		left   string
 	}{
 		"run and SIGHUP":     {false, syscall.SIGHUP, program.ExitHangup, "RUNNING"},
-		"run and SIGTERM":    {false, syscall.SIGTERM, program.ExitInterrupted, "CANCELLED"},
+		"run and SIGTERM":    {false, syscall.SIGTERM, spec.ExitCancelled, "CANCELLED"},
 		"attach and SIGHUP":  {true, syscall.SIGHUP, program.ExitHangup, "RUNNING"},
-		"attach and SIGTERM": {true, syscall.SIGTERM, program.ExitInterrupted, "RUNNING"},
+		"attach and SIGTERM": {true, syscall.SIGTERM, spec.ExitCancelled, "RUNNING"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -148,7 +149,7 @@ func TestTTYAgentKilled(t *testing.T) {
 	must(t, err)
 	leader := st.Roles[0].Replicas[0].PID
 	must(t, syscall.Kill(agentOf(t, bundles[0]), syscall.SIGKILL))
-	s.end(program.ExitSupervise, "agent died")
+	s.end(spec.ExitNotStarted, "agent died")
 	for _, p := range procs.List() {
 		if p.Session == leader && !p.Zombie {
 			t.Errorf("%+v is left", p)
@@ -269,7 +270,7 @@ func TestTTYKeysWhileStuck(t *testing.T) {
 	s.typed("\x10\x11")
 	s.end(program.ExitOK, "goes on")
 	begun := time.Now()
-	if r := torchx(t, dir, nil, "", "cancel", "--wait", "-"); r.code != program.ExitOK && r.code != program.ExitInterrupted || time.Since(begun) > 9*time.Second {
+	if r := torchx(t, dir, nil, "", "cancel", "--wait", "-"); r.code != program.ExitOK && r.code != spec.ExitCancelled || time.Since(begun) > 9*time.Second {
 		t.Errorf("%+v after %v", r, time.Since(begun))
 	}
 }

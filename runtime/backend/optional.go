@@ -22,6 +22,19 @@ type Queuer interface {
 	Queues() bool
 }
 
+// LocalRunner is a Backend whose apps run on this machine. `run` stays with such an app
+// unless it is told otherwise, and `top` reads the last lines of its logs.
+type LocalRunner interface {
+	// RunsHere reports whether apps run on this machine.
+	RunsHere() bool
+}
+
+// RunsHere reports whether b is a LocalRunner whose apps run on this machine.
+func RunsHere(b Backend) bool {
+	l, ok := b.(LocalRunner)
+	return ok && l.RunsHere()
+}
+
 // Prober is a Backend that can be out of reach, such as a server.
 type Prober interface {
 	// Probe checks that the backend answers. Errors: ErrUnavailable, with the remedy.

@@ -42,7 +42,7 @@ func Tests(dir string, paths []string) ([]string, error) {
 	for i, p := range paths {
 		if stem, ok := strings.CutSuffix(p, suffix); ok && !IsTest(p) {
 			named[i] = stem + testSuffix
-			if _, err := os.Stat(absolute(dir, named[i])); errors.Is(err, fs.ErrNotExist) {
+			if _, err := os.Stat(Absolute(dir, named[i])); errors.Is(err, fs.ErrNotExist) {
 				return nil, fmt.Errorf("%s has no test file: %s does not exist", p, named[i])
 			}
 		}
@@ -57,7 +57,8 @@ type finder struct {
 	seen  map[string]bool // absolute paths
 }
 
-func absolute(dir, path string) string {
+// Absolute returns a path of Find, relative to dir unless it is absolute.
+func Absolute(dir, path string) string {
 	if filepath.IsAbs(path) {
 		return filepath.Clean(path)
 	}
@@ -77,7 +78,7 @@ func (f *finder) path(path string) error {
 			path = string(filepath.Separator)
 		}
 	}
-	info, err := os.Stat(absolute(f.dir, path))
+	info, err := os.Stat(Absolute(f.dir, path))
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
 		return fmt.Errorf("%s does not exist: name a .star file or a folder", path)
@@ -94,7 +95,7 @@ func (f *finder) path(path string) error {
 
 // folder takes in all files below a folder, but those that symlinks lead to.
 func (f *finder) folder(path string) error {
-	top := absolute(f.dir, path)
+	top := Absolute(f.dir, path)
 	return filepath.WalkDir(top, func(at string, e fs.DirEntry, err error) error {
 		switch {
 		case err != nil:
@@ -117,7 +118,7 @@ func isSkipped(folder string) bool {
 }
 
 func (f *finder) add(name string) {
-	if abs := absolute(f.dir, name); !f.seen[abs] {
+	if abs := Absolute(f.dir, name); !f.seen[abs] {
 		f.seen[abs] = true
 		f.found = append(f.found, name)
 	}

@@ -74,6 +74,24 @@ func Check(name string, src []byte) []Finding {
 	return l.findings
 }
 
+// maxRounds bounds how often FixAll lints a file: a fix can uncover another finding.
+const maxRounds = 10
+
+// FixAll makes the fixes of a file until none are left. It returns the new source, the number of
+// fixes and the findings that are left.
+func FixAll(name string, src []byte) (out []byte, fixed int, left []Finding) {
+	left = Check(name, src)
+	for range maxRounds {
+		out, n := Apply(src, left)
+		if n == 0 {
+			break
+		}
+		src, fixed = out, fixed+n
+		left = Check(name, src)
+	}
+	return src, fixed, left
+}
+
 // Apply makes the fixes of findings in src and counts them. Of overlapping fixes it makes the first
 // only.
 func Apply(src []byte, findings []Finding) ([]byte, int) {

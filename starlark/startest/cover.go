@@ -6,8 +6,10 @@ import (
 	"io"
 	"maps"
 	"slices"
+	"strings"
 
 	"torchx/starlark/interp"
+	"torchx/starlark/starfiles"
 )
 
 // MergeCoverage adds up the coverage of several runs, sorted by path. Of a changed file the last
@@ -16,9 +18,9 @@ func MergeCoverage(lists ...[]interp.FileCoverage) []interp.FileCoverage {
 	files := map[string]interp.FileCoverage{}
 	for _, list := range lists {
 		for _, f := range list {
-			before, retryFiles := files[f.Path]
+			before, known := files[f.Path]
 			f.Blocks = slices.Clone(f.Blocks)
-			if retryFiles && len(before.Blocks) == len(f.Blocks) {
+			if known && len(before.Blocks) == len(f.Blocks) {
 				for i := range f.Blocks {
 					f.Blocks[i].Count += before.Blocks[i].Count
 				}
@@ -56,4 +58,66 @@ func WriteProfile(w io.Writer, files []interp.FileCoverage, name func(path strin
 		}
 	}
 	return nil
+}
+
+// Percent writes the share of statements that ran: "66.7%".
+func Percent(ran, all int) string {
+	return fmt.Sprintf("%.1f%%", 100*float64(ran)/float64(max(all, 1)))
+}
+
+// Unloaded returns the coverage of the components below paths, relative to dir, that no test has
+// loaded. It leaves out files that cannot be parsed.
+func Unloaded(dir string, paths []string, loaded []interp.FileCoverage) []interp.FileCoverage {
+	known := map[string]bool{}
+	for _, f := range loaded {
+		known[f.Path] = true
+	}
+	names, err := starfiles.Find(dir, paths)
+	if err != nil {
+		return nil
+	}
+	var list []interp.FileCoverage
+	for _, name := range names {
+		path := starfiles.Absolute(dir, name)
+		if known[path] || starfiles.IsTest(name) {
+			continue
+		}
+		if src, err := interp.ReadFile(path, name); err == nil {
+			if f, err := interp.ZeroCoverage(path, name, src); err == nil {
+				list = append(list, f)
+			}
+		}
+	}
+	return list
+}
+
+// MissedLines lists the lines with statements that did not run: "3, 7-9". A range ends with its
+// function, since what stands between two functions may have run.
+func MissedLines(f interp.FileCoverage) string {
+	var parts []string
+	first, last, function := 0, 0, 0
+	end := func() {
+		switch first {
+		case 0:
+		case last:
+			parts = append(parts, fmt.Sprint(first))
+		default:
+			parts = append(parts, fmt.Sprintf("%d-%d", first, last))
+		}
+		first, last = 0, 0
+	}
+	for _, b := range f.Blocks {
+		if b.Count > 0 || b.Func != function {
+			end()
+		}
+		if function = b.Func; b.Count > 0 {
+			continue
+		}
+		if first == 0 {
+			first = b.Line
+		}
+		last = max(last, b.EndLine)
+	}
+	end()
+	return strings.Join(parts, ", ")
 }

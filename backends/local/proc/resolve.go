@@ -129,7 +129,7 @@ func interpreter(path string) string {
 }
 
 // refuse gives an error of a start the exit code of the shells' convention.
-func refuse(r spec.Replica, err error) *agent.RefusedError {
+func refuse(r spec.Replica, err error) *agent.ReplicaStartError {
 	code := 125
 	switch {
 	case errors.Is(err, syscall.ENOEXEC), errors.Is(err, fs.ErrPermission):
@@ -137,7 +137,7 @@ func refuse(r spec.Replica, err error) *agent.RefusedError {
 	case errors.Is(err, fs.ErrNotExist):
 		code = 127
 	}
-	return &agent.RefusedError{Replica: r, Code: code, Err: err}
+	return &agent.ReplicaStartError{Replica: r, Code: code, Err: err}
 }
 
 // maxErrorFile bounds what of an error file is taken into the status.

@@ -19,7 +19,7 @@ func NewDescribe(t *program.Factory) *cli.Command {
 		UsageText: "HANDLE [--json]\ntorchx describe -",
 		Description: "Show the component, the arguments, the options and the app as it was submitted. " + program.SecretsHelp +
 			" With it the app of --json can be run again. " + program.HandleHelp,
-		Flags: []cli.Flag{program.JsonFlag(&asJSON)},
+		Flags: []cli.Flag{program.JSONFlag(&asJSON)},
 		Action: func(c *cli.Context) error {
 			handle, err := program.OneArgument(c, "HANDLE")
 			if err != nil {

@@ -22,7 +22,7 @@ func NewEvents(t *program.Factory) *cli.Command {
 		UsageText: "HANDLE [--json]\ntorchx events -",
 		Description: "Show what the history recorded of an app, oldest first: when it was submitted, and each change of state " +
 			"of the app and of its replicas. " + program.HandleHelp,
-		Flags: []cli.Flag{program.JsonFlag(&asJSON)},
+		Flags: []cli.Flag{program.JSONFlag(&asJSON)},
 		Action: func(c *cli.Context) error {
 			handle, err := program.OneArgument(c, "HANDLE")
 			if err != nil {

@@ -44,7 +44,7 @@ func NewList(t *program.Factory) *cli.Command {
 			&cli.StringFlag{Name: "limit", Aliases: []string{"n"}, Usage: "at most `N` apps (default: 50)", Destination: &o.limit},
 			&cli.StringSliceFlag{Name: "state", Usage: "only apps in state `S` (repeatable, or S,S2)", Destination: &states},
 			&cli.StringFlag{Name: "since", Usage: "only apps submitted at `TIME` or later: RFC 3339, unix seconds or an age (10m, 2h, 3d)", Destination: &o.since},
-			program.JsonFlag(&o.json),
+			program.JSONFlag(&o.json),
 		},
 		Action: func(c *cli.Context) error {
 			if err := program.NoArguments(c); err != nil {
@@ -60,6 +60,9 @@ func list(ctx context.Context, t *program.Factory, o listOptions) error {
 	filter, err := listFilter(t, o)
 	if err != nil {
 		return err
+	}
+	if layer, _ := backend.CfgLayer(o.cfg); len(layer) > 0 { // listFilter has checked it
+		t = t.With(func(f *program.Factory) { f.Cfg = layer })
 	}
 	r, err := t.Runner(ctx)
 	if err != nil {
@@ -109,7 +112,6 @@ func checkListCfg(t *program.Factory, backendName, cfg string) error {
 	if err != nil || len(layer) == 0 {
 		return err
 	}
-	t.Given = layer
 	if backendName == "" {
 		t.Warn("-cfg is ignored: it tells a backend where to look, and goes with -b")
 		return nil

@@ -41,32 +41,9 @@ func copyFailed(ctx context.Context, t *program.Factory, r *runner.Runner, targe
 	return all, unread
 }
 
-// failedReplicas lists the failed replicas of a target by the time of their end;
-// the one that the backend saw fail first comes first in any case.
+// failedReplicas returns the failed replicas of a target, the first to fail first.
 func failedReplicas(s *spec.Status, target follow.LogTarget) []spec.ReplicaStatus {
-	var failed []spec.ReplicaStatus
-	for _, role := range s.Roles {
-		for _, r := range role.Replicas {
-			r.Role = role.Role
-			wanted := (target.Role == "" || target.Role == r.Role) && (len(target.Ids) == 0 || slices.Contains(target.Ids, r.ID))
-			if wanted && r.State == spec.Failed {
-				failed = append(failed, r)
-			}
-		}
-	}
-	first := func(r spec.ReplicaStatus) bool {
-		return s.FirstFailure != nil && r.Role == s.FirstFailure.Role && r.ID == s.FirstFailure.ID
-	}
-	slices.SortStableFunc(failed, func(a, b spec.ReplicaStatus) int {
-		switch {
-		case first(a) || a.FinishedAt != nil && b.FinishedAt == nil && !first(b):
-			return -1
-		case first(b) || b.FinishedAt != nil && a.FinishedAt == nil:
-			return 1
-		case a.FinishedAt == nil:
-			return 0
-		}
-		return a.FinishedAt.Compare(*b.FinishedAt)
+	return slices.DeleteFunc(s.FailedReplicas(), func(r spec.ReplicaStatus) bool {
+		return target.Role != "" && target.Role != r.Role || len(target.Ids) > 0 && !slices.Contains(target.Ids, r.ID)
 	})
-	return failed
 }

@@ -49,7 +49,7 @@ func NewPrune(t *program.Factory) *cli.Command {
 			&cli.BoolFlag{Name: "keep-logs", Usage: "keep the log files, in TORCHX_HOME/logs; torchx log still prints them", Destination: &o.keepLogs},
 			&cli.BoolFlag{Name: "dry-run", Aliases: []string{"n", "dryrun"}, Usage: "only print what would go, and how much it takes", Destination: &o.dryRun},
 			&cli.BoolFlag{Name: "force", Aliases: []string{"f", "yes", "y"}, Usage: "do not ask", Destination: &o.force},
-			program.JsonFlag(&o.json),
+			program.JSONFlag(&o.json),
 		},
 		Action: func(c *cli.Context) error {
 			if err := program.NoArguments(c); err != nil {

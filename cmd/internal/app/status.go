@@ -29,7 +29,7 @@ func NewStatus(t *program.Factory) *cli.Command {
 		Description: "Show the state of an app. " + program.HandleHelp,
 		Flags: []cli.Flag{
 			&cli.StringFlag{Name: "roles", Usage: "only the roles `A,B`", Destination: &o.roles},
-			program.JsonFlag(&o.json),
+			program.JSONFlag(&o.json),
 		},
 		Action: func(c *cli.Context) (err error) {
 			if o.handle, err = program.OneArgument(c, "HANDLE"); err != nil {

@@ -12,6 +12,7 @@ import (
 	"torchx/cmd/internal/program"
 	"torchx/cmd/internal/ui"
 	"torchx/runtime/suggest"
+	"torchx/runtime/usage"
 )
 
 // TopOrders are the orders of `top`, by the key that chooses each: its first letter.
@@ -58,17 +59,18 @@ func top(ctx context.Context, t *program.Factory, o topOptions) error {
 	if err != nil {
 		return err
 	}
-	s := newSampler(r)
+	s := usage.NewSampler(r)
 	screen, ok := t.Out.(*os.File)
 	if ok && !o.once && !o.json && ui.IsTerminal(screen) && t.Env.Get("TERM") != "dumb" {
 		return WatchTop(ctx, t, s, screen, o.order)
 	}
-	apps, err := s.sample(ctx, time.Now())
+	apps, err := s.Sample(ctx, time.Now())
 	if err != nil {
 		return err
 	}
 	sortTop(apps, o.order)
-	s.lastLines(ctx, apps, 0, maxTopLines)
+	s.ReadLastLines(ctx, apps, 0, maxTopLines)
+	cleanLines(apps)
 	if o.json {
 		return t.PrintJSON(apps)
 	}

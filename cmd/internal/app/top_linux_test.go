@@ -8,20 +8,16 @@ import (
 
 	"torchx/cmd/internal/ui"
 	"torchx/runtime/spec"
+	"torchx/runtime/usage"
 )
 
-func TestLastPart(t *testing.T) {
+func TestCleanLines(t *testing.T) {
 	t.Parallel()
-	for in, want := range map[string]string{
-		"":                       "",
-		"a\n":                    "a",
-		"10%\r20%\r30%\r":        "30%",
-		"\x1b[31mred\n":          `\x1bred`,
-		strings.Repeat("x", 500): strings.Repeat("x", maxLastLine),
-	} {
-		if got := lastPart(in); got != want && in != "\x1b[31mred\n" || strings.Contains(got, "\x1b") {
-			t.Errorf("%q: %q, want %q", in, got, want)
-		}
+	line := "\x1b[31mred"
+	apps := []*usage.App{{Replicas: []usage.Replica{{}, {LastLine: &line}}}}
+	cleanLines(apps)
+	if want := `\x1b[31mred`; *apps[0].Replicas[1].LastLine != want {
+		t.Errorf("got %q, want %q", *apps[0].Replicas[1].LastLine, want)
 	}
 }
 
@@ -47,9 +43,9 @@ func TestTopWidth(t *testing.T) {
 	t.Parallel()
 	line, bytes, percent := strings.Repeat("loss ", 50), int64(900<<20), 99.5
 	for width := 13; width < 300; width++ {
-		tab := topTable([]*topApp{{
+		tab := topTable([]*usage.App{{
 			Name: "a-rather-long-name-pmh49wllj3gz9", State: spec.Cancelled, RSS: &bytes, CPU: &percent, Elapsed: &percent,
-			Replicas: []topReplica{{Role: "trainer", ID: 299, State: spec.Running, LastLine: &line, RSS: &bytes}},
+			Replicas: []usage.Replica{{Role: "trainer", ID: 299, State: spec.Running, LastLine: &line, RSS: &bytes}},
 		}})
 		cutLines(tab, width)
 		var text strings.Builder
@@ -70,7 +66,7 @@ func TestSortTop(t *testing.T) {
 	f := func(v float64) *float64 { return &v }
 	n := func(v int64) *int64 { return &v }
 	for order, want := range map[string]string{"cpu": "b a c", "memory": "a b c", "elapsed": "c a b", "name": "a b c"} {
-		apps := []*topApp{
+		apps := []*usage.App{
 			{Name: "a", CPU: f(1), RSS: n(9), Elapsed: f(2)},
 			{Name: "c", Elapsed: f(3)},
 			{Name: "b", CPU: f(50), RSS: n(1), Elapsed: f(1)},

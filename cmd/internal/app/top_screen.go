@@ -14,6 +14,7 @@ import (
 	"torchx/cmd/internal/program"
 	"torchx/cmd/internal/tty"
 	"torchx/cmd/internal/ui"
+	"torchx/runtime/usage"
 )
 
 // topInterval is the time between two looks.
@@ -29,15 +30,15 @@ const (
 // topScreen is `top` on a terminal.
 type topScreen struct {
 	*program.Factory
-	sampler *sampler
+	sampler *usage.Sampler
 	screen  *os.File
 	order   string
 	first   int // row at the top
-	apps    []*topApp
+	apps    []*usage.App
 }
 
 // WatchTop shows the table until q, Ctrl-C or a signal.
-func WatchTop(ctx context.Context, t *program.Factory, s *sampler, screen *os.File, order string) (err error) {
+func WatchTop(ctx context.Context, t *program.Factory, s *usage.Sampler, screen *os.File, order string) (err error) {
 	t.Level = ui.LevelError + 1 // messages would tear the picture
 	keys := make(chan byte, 64)
 	give, err := takeScreen(t, screen, keys)
@@ -176,7 +177,7 @@ func sequence(keys <-chan byte) string {
 
 // look takes a sample and draws it.
 func (v *topScreen) look(ctx context.Context) error {
-	apps, err := v.sampler.sample(ctx, time.Now())
+	apps, err := v.sampler.Sample(ctx, time.Now())
 	if err != nil {
 		if cause := context.Cause(ctx); cause != nil {
 			return cause
@@ -186,7 +187,7 @@ func (v *topScreen) look(ctx context.Context) error {
 	v.apps = apps
 	sortTop(v.apps, v.order)
 	v.clampFirst()
-	v.sampler.lastLines(ctx, v.apps, v.first, min(v.page(), maxTopLines))
+	v.sampler.ReadLastLines(ctx, v.apps, v.first, min(v.page(), maxTopLines))
 	return v.draw()
 }
 

@@ -7,12 +7,13 @@ import (
 	"strconv"
 
 	"torchx/cmd/internal/ui"
+	"torchx/runtime/usage"
 )
 
 // sortTop puts apps, and the replicas of each, in the order asked for: the
 // largest first, but for names.
-func sortTop(apps []*topApp, order string) {
-	slices.SortStableFunc(apps, func(a, b *topApp) int {
+func sortTop(apps []*usage.App, order string) {
+	slices.SortStableFunc(apps, func(a, b *usage.App) int {
 		switch order {
 		case "cpu":
 			return cmp.Compare(value(b.CPU), value(a.CPU))
@@ -23,10 +24,10 @@ func sortTop(apps []*topApp, order string) {
 		case "name":
 			return cmp.Compare(a.Name, b.Name)
 		}
-		return b.submitted.Compare(a.submitted)
+		return b.SubmittedAt.Compare(a.SubmittedAt)
 	})
 	for _, app := range apps {
-		slices.SortStableFunc(app.Replicas, func(a, b topReplica) int {
+		slices.SortStableFunc(app.Replicas, func(a, b usage.Replica) int {
 			switch order {
 			case "cpu":
 				return cmp.Compare(value(b.CPU), value(a.CPU))
@@ -49,11 +50,11 @@ func value[T int64 | float64](v *T) T {
 }
 
 // topTable has a row for each app and, below it, one for each of its replicas.
-func topTable(apps []*topApp) *ui.Table {
+func topTable(apps []*usage.App) *ui.Table {
 	tab := &ui.Table{Header: []string{"APP / REPLICA", "STATE", "CPU%", "MEMORY", "TIME", "TRY", "LAST LINE"}}
 	for _, a := range apps {
 		tab.Add(ui.NewCell(a.Name, ui.AnsiBold), ui.NewCell(a.State.String(), stateColor(a.State)), ui.NewCell(percentText(a.CPU), ""),
-			ui.NewCell(optionalBytes(a.RSS), ""), ui.NewCell(optionalClock(a.Elapsed), ""), ui.Cell{}, ui.NewCell(a.waiting, ""))
+			ui.NewCell(optionalBytes(a.RSS), ""), ui.NewCell(optionalClock(a.Elapsed), ""), ui.Cell{}, ui.NewCell(a.Waiting, ""))
 		for i := range a.Replicas {
 			r := &a.Replicas[i]
 			line := ""
@@ -65,6 +66,20 @@ func topTable(apps []*topApp) *ui.Table {
 		}
 	}
 	return tab
+}
+
+// maxTopLines is the number of replicas whose last line is read.
+const maxTopLines = 200
+
+// cleanLines escapes what would drive a terminal in last lines.
+func cleanLines(apps []*usage.App) {
+	for _, a := range apps {
+		for i := range a.Replicas {
+			if line := a.Replicas[i].LastLine; line != nil {
+				*line = ui.OneLine(*line)
+			}
+		}
+	}
 }
 
 // topName is how much of an app's name is left while other columns give way for it.

@@ -56,7 +56,7 @@ func Complete(ctx context.Context, t *program.Factory, words []string) error {
 	if len(words) == 0 {
 		return nil
 	}
-	t.Err = io.Discard
+	t = t.With(func(f *program.Factory) { f.Err = io.Discard })
 	app := t.CommandLine()
 	c := &completer{
 		Factory: t, grammar: program.GrammarOf(app), commands: app.Commands, global: app.Flags,

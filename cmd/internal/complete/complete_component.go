@@ -43,12 +43,15 @@ func (c *completer) componentArgument(ctx context.Context) {
 
 // componentOnLine is the component that the line is about, or nil.
 func (c *completer) componentOnLine(ctx context.Context) *component.Component {
-	name := c.line.positionals[0]
+	name, f := c.line.positionals[0], c.Factory
 	if c.line.verb.Name == "rerun" {
-		name = c.componentOf(ctx, name)
+		name, f = c.componentOf(ctx, name)
 	}
-	loader, err := c.Loader()
-	if err != nil || name == "" {
+	if name == "" {
+		return nil
+	}
+	loader, err := f.Loader()
+	if err != nil {
 		return nil
 	}
 	found, err := loader.Find(ctx, name)

@@ -4,8 +4,6 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
-	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 	"time"
@@ -23,28 +21,6 @@ const maxHandles = 100
 // wantsLive are the commands that make sense of a running app only.
 var wantsLive = []string{"attach", "cancel", "wait"}
 
-// history opens the history to look something up while the user waits: nothing
-// is created, and a locked file is not waited for.
-func (c *completer) history(ctx context.Context) *state.DB {
-	if c.Db != nil {
-		return c.Db
-	}
-	home, err := c.Env.Home()
-	if err != nil {
-		return nil
-	}
-	file := filepath.Join(home, program.HistoryFile)
-	if _, err := os.Stat(file); err != nil {
-		return nil
-	}
-	db, err := state.Open(ctx, file, state.Options{BusyTimeout: 50 * time.Millisecond})
-	if err != nil {
-		return nil
-	}
-	c.Db = db
-	return db
-}
-
 // handles offers app ids, the newest first, and whole handles once one is begun;
 // with parts also the roles and replicas behind an id.
 func (c *completer) handles(ctx context.Context, command string, parts bool) {
@@ -54,7 +30,7 @@ func (c *completer) handles(ctx context.Context, command string, parts bool) {
 			return
 		}
 	}
-	db := c.history(ctx)
+	db := c.PeekHistory(ctx)
 	if db == nil {
 		return
 	}
@@ -121,7 +97,7 @@ func (c *completer) replicas(ctx context.Context, handle, rest string) {
 
 // recorded is the app that a handle, an id or "-" means, as it was submitted.
 func (c *completer) recorded(ctx context.Context, handle string) *spec.App {
-	db := c.history(ctx)
+	db := c.PeekHistory(ctx)
 	if db == nil {
 		return nil
 	}
@@ -133,19 +109,18 @@ func (c *completer) recorded(ctx context.Context, handle string) *spec.App {
 	return &app
 }
 
-// componentOf is the component that an app was made by, to be found from the folder
-// that the app was run in; "" if none is known.
-func (c *completer) componentOf(ctx context.Context, handle string) string {
-	db := c.history(ctx)
+// componentOf returns the component that an app was made by, "" if none is known, and
+// a factory for the folder that the app was run in.
+func (c *completer) componentOf(ctx context.Context, handle string) (string, *program.Factory) {
+	db := c.PeekHistory(ctx)
 	if db == nil {
-		return ""
+		return "", nil
 	}
 	row, err := c.rowOf(ctx, db, handle)
 	if err != nil || row.Modules == nil {
-		return ""
+		return "", nil
 	}
-	c.Env.Dir = row.Cwd
-	return row.Component
+	return row.Component, c.InDir(row.Cwd)
 }
 
 func (c *completer) rowOf(ctx context.Context, db *state.DB, handle string) (history.App, error) {

@@ -14,9 +14,7 @@ import (
 
 	"torchx/cmd/internal/program"
 	"torchx/cmd/internal/ui"
-	"torchx/starlark/component"
 	"torchx/starlark/pages"
-	"torchx/starlark/starfiles"
 )
 
 // docOptions are those of `component doc`.
@@ -138,73 +136,5 @@ func docPages(ctx context.Context, t *program.Factory, what []string) ([]pages.P
 			return nil, fmt.Errorf("the project has no folder %s: name files or folders", t.ShortPath(what[0]))
 		}
 	}
-	var paths, refs []string
-	for _, w := range what {
-		name, library := strings.CutPrefix(w, "@")
-		if !library {
-			paths = append(paths, w)
-			continue
-		}
-		list, err := libraryComponents(ctx, loader, name)
-		if err != nil {
-			return nil, err
-		}
-		for _, s := range list {
-			refs = append(refs, s.Name)
-		}
-	}
-	if len(paths) > 0 {
-		files, err := starfiles.Find(t.Env.Dir, paths)
-		if err != nil {
-			return nil, err
-		}
-		for _, f := range files {
-			if starfiles.IsTest(f) {
-				continue
-			}
-			if err := loader.CheckFile(f); err != nil {
-				return nil, err
-			}
-			for _, s := range loader.Functions(f) {
-				if s.Doc != "" {
-					refs = append(refs, s.Name)
-				}
-			}
-		}
-	}
-	return pagesOf(ctx, t, loader, refs)
-}
-
-func libraryComponents(ctx context.Context, loader *component.Loader, name string) ([]component.Summary, error) {
-	if name == "torchx" { // by files, since the project may hide some by name
-		list, err := loader.Builtins(ctx)
-		for i, s := range list {
-			module, function, _ := strings.Cut(s.Name, ".")
-			list[i].Name = "@torchx//" + module + ".star:" + function
-		}
-		return list, err
-	}
-	return loader.LibraryComponents(ctx, name)
-}
-
-// pagesOf finds components and puts them together by file.
-func pagesOf(ctx context.Context, t *program.Factory, loader *component.Loader, refs []string) ([]pages.Page, error) {
-	var list []pages.Page
-	at := map[string]int{}
-	for _, ref := range refs {
-		found, err := loader.Find(ctx, ref)
-		if err != nil {
-			return nil, err
-		}
-		e := pages.Entry{Component: found, Detail: found.Detail()}
-		i, ok := at[found.File]
-		if !ok {
-			i = len(list)
-			at[found.File] = i
-			file := filepath.ToSlash(t.ShortPath(found.File))
-			list = append(list, pages.Page{Name: strings.TrimSuffix(file[strings.LastIndex(file, "/")+1:], ".star"), File: file, Doc: e.Module})
-		}
-		list[i].Components = append(list[i].Components, e)
-	}
-	return list, nil
+	return pages.Collect(ctx, loader, t.Env.Dir, what, t.ShortPath)
 }

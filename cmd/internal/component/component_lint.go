@@ -47,11 +47,11 @@ func componentLint(t *program.Factory, paths []string, o lintOptions) error {
 		if err != nil {
 			return err
 		}
-		findings := starlint.Check(file, src)
-		if o.fix {
-			if findings, err = fixFile(t, file, src, findings); err != nil {
-				return err
-			}
+		var findings []starlint.Finding
+		if !o.fix {
+			findings = starlint.Check(file, src)
+		} else if findings, err = fixFile(t, file, src); err != nil {
+			return err
 		}
 		all = append(all, findings...)
 		if len(findings) == 0 {
@@ -75,25 +75,14 @@ func componentLint(t *program.Factory, paths []string, o lintOptions) error {
 	return err
 }
 
-// maxFixRounds bounds how often a file is linted anew: a fix can uncover another.
-const maxFixRounds = 10
-
-// fixFile makes the fixes of a file and returns what is left.
-func fixFile(t *program.Factory, file string, src []byte, findings []starlint.Finding) ([]starlint.Finding, error) {
-	fixed := 0
-	for range maxFixRounds {
-		out, n := starlint.Apply(src, findings)
-		if n == 0 {
-			break
-		}
-		src, fixed = out, fixed+n
-		findings = starlint.Check(file, src)
-	}
+// fixFile makes the fixes of a file and returns the findings that are left.
+func fixFile(t *program.Factory, file string, src []byte) ([]starlint.Finding, error) {
+	out, fixed, left := starlint.FixAll(file, src)
 	if fixed == 0 {
-		return findings, nil
+		return left, nil
 	}
 	t.Say("%s: fixed %s", file, ui.Counted(fixed, "finding"))
-	return findings, replaceFile(t.Env.Absolute(file), src)
+	return left, replaceFile(t.Env.Absolute(file), out)
 }
 
 func printFindings(t *program.Factory, findings []starlint.Finding) error {

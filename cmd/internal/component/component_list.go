@@ -18,7 +18,7 @@ func componentListCommand(t *program.Factory) *cli.Command {
 		UsageText: "[--json]\ntorchx component list",
 		Description: "List the components of the project (components/*.star of its root), of its libraries and the built-in ones, with the first " +
 			"line of their docstrings. A component of the project hides a built-in one of the same name. Nothing is run.",
-		Flags: []cli.Flag{program.JsonFlag(&asJSON)},
+		Flags: []cli.Flag{program.JSONFlag(&asJSON)},
 		Action: func(c *cli.Context) error {
 			if err := program.NoArguments(c); err != nil {
 				return err

@@ -22,7 +22,7 @@ func componentShowCommand(t *program.Factory) *cli.Command {
 			"torchx component show train.star:main\n" +
 			"torchx component show @lib//train.star:main",
 		Description: "Show where a component is defined, how it is called, what its arguments are and mean, and its source.",
-		Flags:       []cli.Flag{program.JsonFlag(&asJSON)},
+		Flags:       []cli.Flag{program.JSONFlag(&asJSON)},
 		Action: func(c *cli.Context) error {
 			name, err := program.OneArgument(c, "COMPONENT")
 			if err != nil {

@@ -22,7 +22,7 @@ func componentResourcesCommand(t *program.Factory) *cli.Command {
 		Description: "List the names that arguments such as `-h NAME`, specs.resource(h = …) and specs.named_resources take: first those of the " +
 			"project, from sections [resource:NAME] of .torchxconfig with cpu, memMB and, if there are any, gpu, capabilities, devices and tags " +
 			"(K=V,…); then the built-in ones that they do not hide.",
-		Flags: []cli.Flag{program.JsonFlag(&asJSON)},
+		Flags: []cli.Flag{program.JSONFlag(&asJSON)},
 		Action: func(c *cli.Context) error {
 			if err := program.NoArguments(c); err != nil {
 				return err

@@ -32,7 +32,7 @@ func NewConfig(t *program.Factory) *cli.Command {
 			"that cannot be used is an error. " + program.SecretsHelp,
 		Flags: []cli.Flag{
 			program.BackendFlag(&o.backend, "explain the options of `BACKEND` (default: the one that run would take)"),
-			program.CfgFlag(&o.cfg), program.JsonFlag(&o.json),
+			program.CfgFlag(&o.cfg), program.JSONFlag(&o.json),
 		},
 	}
 	cmd.Action = func(c *cli.Context) error {

@@ -99,18 +99,19 @@ func (x *explainer) shown(key string, value any) any {
 
 // backend explains the options of a backend.
 func (x *explainer) backend(name, cfg string) error {
-	o := run.RunOptions{Command: "config", Backend: name, Cfg: cfg, Component: "-"}
-	if err := o.ApplyConfig(x.conf); err != nil {
+	o := run.RunOptions{Command: "config", Backend: name, Cfg: cfg}
+	if err := o.UseBackend(x.Factory, x.conf); err != nil {
 		return err
 	}
-	if err := run.ChooseBackend(x.Factory, &o); err != nil {
+	reg, err := x.Registry()
+	if err != nil {
 		return err
 	}
 	alias, err := x.Canonical("config", o.Backend)
 	if err != nil {
 		return err
 	}
-	b, err := x.Backends.Get(alias.Backend)
+	b, err := reg.Get(alias.Backend)
 	if err != nil {
 		return err
 	}

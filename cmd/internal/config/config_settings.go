@@ -103,10 +103,14 @@ var sectionKeys = map[string][]string{
 // strangers notes sections and keys of the files that mean nothing.
 func (x *explainer) strangers(o configOptions) error {
 	known := []string{"torchx", "cli:run", "torchx:tracker"}
-	for _, name := range x.Backends.Names() {
-		names := append([]string{name}, x.Backends.AliasesOf(name)...)
+	reg, err := x.Registry()
+	if err != nil {
+		return err
+	}
+	for _, name := range reg.Names() {
+		names := append([]string{name}, reg.AliasesOf(name)...)
 		known = append(known, names...)
-		b, err := x.Backends.Get(name)
+		b, err := reg.Get(name)
 		if err != nil {
 			return err
 		}

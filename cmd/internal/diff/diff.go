@@ -56,7 +56,7 @@ func NewDiff(t *program.Factory) *cli.Command {
 			&cli.StringFlag{Name: "workspace", Usage: "local project `FOLDER`, as for torchx run", Destination: &o.run.Workspace},
 			&cli.IntFlag{Name: "unified", Aliases: []string{"U"}, Usage: "show `N` lines around a difference", Value: 3, Destination: &o.context},
 			&cli.StringFlag{Name: "only", Usage: "compare only `PART`: app, cfg or request", Destination: &o.only},
-			program.JsonFlag(&o.json),
+			program.JSONFlag(&o.json),
 		},
 		Action: func(c *cli.Context) error {
 			o.run.Env, o.run.HasWorkspace = env.Value(), c.IsSet("workspace")
@@ -86,9 +86,11 @@ func diff(ctx context.Context, t *program.Factory, words []string, o diffOptions
 	if err != nil {
 		return err
 	}
-	t.Random = func() uint64 { return diffNumber } // one app id for both
+	planner := t.With(func(f *program.Factory) {
+		f.Random = func() uint64 { return diffNumber } // one app id for both
+	})
 	for _, s := range []*diffSide{a, b} {
-		if err := planSide(ctx, t, s, o.run); err != nil {
+		if err := planSide(ctx, planner, s, o.run); err != nil {
 			return err
 		}
 	}

@@ -60,8 +60,6 @@ func planComponent(ctx context.Context, t *program.Factory, s *diffSide, o run.R
 
 // planPast plans a past app as it was recorded, or what its component gives now.
 func planPast(ctx context.Context, t *program.Factory, s *diffSide, o run.RunOptions) (*runner.Planned, error) {
-	env, conf := t.Env, t.Conf
-	defer func() { t.Env, t.Conf = env, conf }() // the app has a folder of its own
 	past, err := run.Recorded(ctx, t, s.handle)
 	if err != nil {
 		return nil, err
@@ -69,7 +67,7 @@ func planPast(ctx context.Context, t *program.Factory, s *diffSide, o run.RunOpt
 	if s.now && !past.Evaluated() {
 		return nil, fmt.Errorf("%s was submitted from a file, so there is no component to compare it with", past.Ref.Handle())
 	}
-	if err := run.MoveTo(t, past); err != nil {
+	if t, err = run.FolderOf(t, past); err != nil {
 		return nil, err
 	}
 	was, err := run.ReadAsked(past.Request)

@@ -34,7 +34,7 @@ func NewDoctor(t *program.Factory) *cli.Command {
 		UsageText: "[-b BACKEND] [--json]\ntorchx doctor\ntorchx doctor -b local --json",
 		Description: "Examine the home of torchx (TORCHX_HOME) and every backend: really lock a file, start an agent, read the whole history. " +
 			"Each line is ok, a warning or a failure; below the last two stands what to do. The exit code is 1 if there is a failure. Without -b, a backend other than local that is not there is a warning.",
-		Flags: []cli.Flag{program.BackendFlag(&backendName, "only the home and `BACKEND`"), program.JsonFlag(&asJSON)},
+		Flags: []cli.Flag{program.BackendFlag(&backendName, "only the home and `BACKEND`"), program.JSONFlag(&asJSON)},
 		Action: func(c *cli.Context) error {
 			if err := program.NoArguments(c); err != nil {
 				return err

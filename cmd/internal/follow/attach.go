@@ -12,6 +12,7 @@ import (
 	"torchx/cmd/internal/program"
 	"torchx/cmd/internal/tty"
 	"torchx/cmd/internal/ui"
+	"torchx/runtime/spec"
 )
 
 // attachment stays with an app that somebody else started: unlike a foreground
@@ -79,7 +80,7 @@ func (a *attachment) signal(s os.Signal) {
 		a.out.Close()
 		go a.ask()
 	default:
-		a.detach(program.QuietError(program.ExitInterrupted))
+		a.detach(program.QuietError(spec.ExitCancelled))
 	}
 }
 

@@ -14,12 +14,13 @@ import (
 // AttachTerminal sits down at the terminal of an app that runs. Signals leave it
 // running: what is typed, Ctrl-C too, goes to the app.
 func AttachTerminal(ctx context.Context, t *program.Factory, ref runner.Ref, st *spec.Status, all bool, o TtyOptions) error {
+	screen, t := shareScreen(t)
 	r, err := t.Runner(ctx)
 	if err != nil {
 		return err
 	}
 	out := t.Out
-	f := &Follower{Factory: t, Runner: r, Ref: ref, Submitted: true, tty: o, screen: shareScreen(t)}
+	f := &Follower{Factory: t, Runner: r, Ref: ref, Submitted: true, tty: o, screen: screen}
 	ctx, f.leave = context.WithCancelCause(ctx)
 	defer f.leave(nil)
 	f.Interrupts.Take(f.signalAttached)

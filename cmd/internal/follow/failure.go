@@ -29,7 +29,7 @@ func explainFailure(ctx context.Context, t *program.Factory, r *runner.Runner, r
 	}
 	name := fmt.Sprintf("%s/%d", first.Role, first.ID)
 	t.SayError(fmt.Sprintf("%s FAILED: %s failed first%s: %s", ref.Handle(), name, among(s), ui.HowItEnded(first)))
-	if report, ok := ui.ParseErrorFile(first.StructuredErrorMsg); ok {
+	if report, ok := spec.ParseErrorReport(first.StructuredErrorMsg); ok {
 		t.Line("", name+" says: "+report.Message)
 	}
 	showLast(ctx, t, r, ref, first)

@@ -43,10 +43,6 @@ func (o FollowOptions) Check(command string) error {
 	return o.Tty.Check(command)
 }
 
-// StaysBy reports whether `run` by itself stays with an app of the backend and
-// shows its output: it does where the app lives on this machine.
-func StaysBy(name string) bool { return name != "kubernetes" }
-
 // SubmitPlanned starts the app, prints its handle and stays with it as o says.
 func SubmitPlanned(ctx context.Context, t *program.Factory, p *runner.Planned, o FollowOptions) error {
 	var screen *tty.TtyScreen
@@ -54,7 +50,7 @@ func SubmitPlanned(ctx context.Context, t *program.Factory, p *runner.Planned, o
 		if err := prepareTerminal(t, p, o.Detach); err != nil {
 			return err
 		}
-		screen = shareScreen(t)
+		screen, t = shareScreen(t)
 	}
 	r, err := t.Runner(ctx)
 	if err != nil {
@@ -65,7 +61,11 @@ func SubmitPlanned(ctx context.Context, t *program.Factory, p *runner.Planned, o
 			return err
 		}
 	}
-	stays := !o.Detach && StaysBy(p.Backend)
+	b, err := r.Backends.Get(p.Backend)
+	if err != nil {
+		return err
+	}
+	stays := !o.Detach && backend.RunsHere(b)
 	f := &Follower{Factory: t, Runner: r, Ref: p.Ref(), log: o.Log || stays, quits: !stays && !o.Wait && !o.Log, tty: o.Tty, screen: screen}
 	return f.run(ctx, p)
 }
@@ -159,7 +159,7 @@ func (f *Follower) signal(s os.Signal) {
 	}
 	f.asked++
 	if f.asked > 2 || !f.Submitted && f.Display.Busy() { // nothing runs yet that would have to end
-		f.leave(program.QuietError(program.ExitInterrupted))
+		f.leave(program.QuietError(spec.ExitCancelled))
 		return
 	}
 	if f.asked == 1 {
@@ -189,7 +189,7 @@ func (f *Follower) end(force bool) {
 		defer f.ending.Unlock()
 		if err := f.Runner.Cancel(context.Background(), f.Ref, backend.CancelOptions{Force: force}); err != nil {
 			f.Explain(err)
-			f.leave(program.QuietError(program.ExitInterrupted))
+			f.leave(program.QuietError(spec.ExitCancelled))
 		}
 	}()
 }
@@ -216,7 +216,7 @@ func (f *Follower) result(ctx context.Context) error {
 		f.Say("%s: %s%s", f.Ref.Handle(), s.State, ui.After(s))
 	}
 	if f.interrupted() && s.State != spec.Succeeded {
-		return program.QuietError(program.ExitInterrupted)
+		return program.QuietError(spec.ExitCancelled)
 	}
 	return program.AppExit(s)
 }

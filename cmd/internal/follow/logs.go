@@ -9,6 +9,7 @@ import (
 	"torchx/cmd/internal/ui"
 	"torchx/runtime/backend"
 	"torchx/runtime/logview"
+	"torchx/runtime/logview/position"
 	"torchx/runtime/runner"
 	"torchx/runtime/spec"
 )
@@ -49,21 +50,27 @@ func CopyLogs(ctx context.Context, t *program.Factory, w io.Writer, s ui.Style, 
 	return copyOpen(ctx, w, s, open, q, ls, nil)
 }
 
-// copyNew is copyLogs for what came since the last look.
+// copyNew is CopyLogs for the lines added since the previous `--new`.
 func copyNew(ctx context.Context, t *program.Factory, w io.Writer, s ui.Style, r *runner.Runner, target LogTarget, q LogQuery, ls LogStyle) (logview.Stats, error) {
-	l := newLookout(ctx, t, r, target, q, ls)
-	options := func(replica spec.Replica) backend.LogOptions { return l.options(ctx, replica, q.Read) }
+	status, _ := r.Status(ctx, target.Ref) // LogsOf reports the error
+	tracker := position.NewTracker(position.Config{
+		History: r.History, App: target.Ref, Stream: q.Read.Stream, Follow: q.Read.Follow, Status: status, Warn: t.Warn,
+		Lines: position.Lines{Whole: ls.JSON || q.Regex != nil, Prefixed: ls.Prefix || ls.Timestamps},
+	})
+	options := func(replica spec.Replica) backend.LogOptions { return tracker.Options(ctx, replica, q.Read) }
 	open, err := r.LogsOf(ctx, target.Ref, target.Role, target.Ids, options)
 	if err != nil {
 		return logview.Stats{}, err
 	}
-	for i := range open {
-		open[i].Reader = l.reader(open[i])
+	for i, in := range open {
+		open[i].Reader = tracker.Reader(spec.Replica{Role: in.Role, ID: in.ID}, in.Reader)
 	}
-	stop := l.keepSaving()
-	stats, err := copyOpen(ctx, w, s, open, q, ls, l.written)
+	stop := tracker.KeepSaving()
+	stats, err := copyOpen(ctx, w, s, open, q, ls, tracker.Written)
 	stop()
-	l.end(ctx, err)
+	if !program.IsBrokenPipe(err) { // what a closed pipe held is lost, so all of it is printed again
+		tracker.Save(ctx)
+	}
 	return stats, err
 }
 

@@ -309,7 +309,7 @@ func (s *ttySession) notice(format string, args ...any) {
 var errDetached = fmt.Errorf("detached: %w", program.QuietError(program.ExitOK))
 
 // errSignalled is the same of one that a signal to an `attach --tty` ended.
-var errSignalled = fmt.Errorf("detached by a signal: %w", program.QuietError(program.ExitInterrupted))
+var errSignalled = fmt.Errorf("detached by a signal: %w", program.QuietError(spec.ExitCancelled))
 
 func TtyFlag(o *TtyOptions, usage string) cli.Flag {
 	return &cli.BoolFlag{Name: "tty", Usage: usage, Destination: &o.On}
@@ -335,11 +335,11 @@ func prepareTerminal(t *program.Factory, p *runner.Planned, detached bool) error
 	return nil
 }
 
-// shareScreen has messages go where the output of the app's terminal goes, too.
-func shareScreen(t *program.Factory) *tty.TtyScreen {
-	s := &tty.TtyScreen{W: t.Err}
-	t.Err = s
-	return s
+// shareScreen returns a factory whose messages go where the output of the app's
+// terminal goes, too.
+func shareScreen(f *program.Factory) (*tty.TtyScreen, *program.Factory) {
+	s := &tty.TtyScreen{W: f.Err}
+	return s, f.With(func(c *program.Factory) { c.Err = s })
 }
 
 // left says what became of an app whose terminal was left.

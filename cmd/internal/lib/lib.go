@@ -131,7 +131,7 @@ func libListCommand(t *program.Factory) *cli.Command {
 	return &cli.Command{
 		Name: "list", Usage: "show how it stands with each", UsageText: "[--json]\ntorchx lib list",
 		Description: "List the libraries of the project: what is locked of each, whether its files are here, and where they come from.",
-		Flags:       []cli.Flag{program.JsonFlag(&asJSON)},
+		Flags:       []cli.Flag{program.JSONFlag(&asJSON)},
 		Action: func(c *cli.Context) error {
 			if err := program.NoArguments(c); err != nil {
 				return err

@@ -7,7 +7,7 @@ import (
 )
 
 // Group completes a command that has sub-commands: alone it prints its help.
-func (t *Factory) Group(c *cli.Command) *cli.Command {
-	c.Action = func(*cli.Context) error { return t.Print(CommandHelp(c, c.Name, ui.TerminalWidth(t.Out))) }
+func (f *Factory) Group(c *cli.Command) *cli.Command {
+	c.Action = func(*cli.Context) error { return f.Print(CommandHelp(c, c.Name, ui.TerminalWidth(f.Out))) }
 	return c
 }

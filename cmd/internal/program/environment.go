@@ -1,8 +1,13 @@
 package program
 
 import (
+	"cmp"
+	"errors"
 	"os"
 	"os/signal"
+	"path/filepath"
+	"slices"
+	"strings"
 	"syscall"
 
 	"torchx/backends/all"
@@ -49,4 +54,63 @@ func listen() <-chan os.Signal {
 	signal.Notify(c, wanted...)
 	signal.Notify(make(chan os.Signal, 1), syscall.SIGPIPE)
 	return c
+}
+
+// InDir returns the environment as it is in the folder dir.
+func (e Environment) InDir(dir string) Environment {
+	e.Dir = dir
+	if _, ok := e.Lookup("PWD"); ok {
+		e.Vars = append(slices.Clone(e.Vars), "PWD="+dir)
+	}
+	return e
+}
+
+// Lookup returns a variable of the environment.
+func (e Environment) Lookup(name string) (string, bool) {
+	for i := len(e.Vars) - 1; i >= 0; i-- {
+		if k, v, ok := strings.Cut(e.Vars[i], "="); ok && k == name {
+			return v, true
+		}
+	}
+	return "", false
+}
+
+// Get returns a variable of the environment, "" if it is not set.
+func (e Environment) Get(name string) string {
+	v, _ := e.Lookup(name)
+	return v
+}
+
+// Home returns the folder that holds everything: $TORCHX_HOME, else ~/.torchx.
+func (e Environment) Home() (string, error) {
+	home := e.Get("TORCHX_HOME")
+	if home == "" {
+		user := cmp.Or(e.Get("HOME"), e.Get("USERPROFILE")) // Windows has the second
+		if user == "" {
+			return "", errors.New("no home folder is known: set TORCHX_HOME or HOME")
+		}
+		home = filepath.Join(user, ".torchx")
+	}
+	return e.Absolute(home), nil
+}
+
+// Absolute resolves a path that the user gave against the working folder.
+func (e Environment) Absolute(path string) string {
+	if filepath.IsAbs(path) {
+		return filepath.Clean(path)
+	}
+	return filepath.Join(e.Dir, path)
+}
+
+// ShortPath returns a path relative to the working folder or to ~, whichever is
+// shorter.
+func (f *Factory) ShortPath(path string) string {
+	short := path
+	for _, from := range []struct{ dir, as string }{{f.Env.Dir, ""}, {f.Env.Get("HOME"), "~/"}} {
+		rest, ok := strings.CutPrefix(path, strings.TrimSuffix(from.dir, "/")+"/")
+		if ok && from.dir != "" && len(from.as+rest) < len(short) {
+			short = from.as + rest
+		}
+	}
+	return short
 }

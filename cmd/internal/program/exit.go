@@ -4,23 +4,22 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
+	"syscall"
 
 	"torchx/runtime/backend"
+	"torchx/runtime/spec"
 	"torchx/starlark/component"
 )
 
-// The exit codes of this program. `run` and `wait` otherwise end with the code
-// of the app itself: that of the replica that failed first, 128+n for signal n.
+// Exit codes of this program beside those of spec. `run` and `wait` otherwise end with
+// the code of the app itself: that of the replica that failed first.
 const (
-	ExitOK            = 0
-	ExitError         = 1   // any other error
-	ExitUsage         = 2   // flags, component arguments, a bad pattern
-	ExitSupervise     = 125 // a planned app could not be started or supervised
-	exitNotExecutable = 126 // the entry point is not executable
-	ExitNotFound      = 127 // the entry point was not found
-	ExitHangup        = 129 // the terminal went away; the app goes on
-	ExitInterrupted   = 130 // cancelled, or Ctrl-C
-	ExitPipe          = 141 // `run`: nobody reads the output any more; the app goes on
+	ExitOK     = 0
+	ExitError  = 1                                      // any other error
+	ExitUsage  = 2                                      // flags, component arguments, a bad pattern
+	ExitHangup = spec.ExitSignal + int(syscall.SIGHUP)  // the terminal closed; the app goes on
+	ExitPipe   = spec.ExitSignal + int(syscall.SIGPIPE) // `run`: the reader of the output has gone; the app goes on
 )
 
 // ErrInterrupted is the cause of a context that Ctrl-C or SIGTERM ended.
@@ -65,7 +64,7 @@ func ExitCode(ctx context.Context, err error) int {
 	case errors.As(err, &start):
 		return startCode(start.Code)
 	case Interrupted(ctx, err):
-		return ExitInterrupted
+		return spec.ExitCancelled
 	}
 	return ExitError
 }
@@ -73,13 +72,31 @@ func ExitCode(ctx context.Context, err error) int {
 // startCode keeps to the codes that a start can fail with.
 func startCode(code int) int {
 	switch code {
-	case ExitNotFound, exitNotExecutable:
+	case spec.ExitNotFound, spec.ExitNotExecutable:
 		return code
 	}
-	return ExitSupervise
+	return spec.ExitNotStarted
 }
 
 func Interrupted(ctx context.Context, err error) bool {
 	return errors.Is(err, ErrInterrupted) ||
 		errors.Is(err, context.Canceled) && errors.Is(context.Cause(ctx), ErrInterrupted)
+}
+
+// AppExit ends the program with the app's own exit code.
+func AppExit(s *spec.Status) error {
+	switch {
+	case s.State == spec.Succeeded:
+		return nil
+	case s.State == spec.Cancelled:
+		return QuietError(spec.ExitCancelled)
+	case s.ExitCode != nil && *s.ExitCode != 0:
+		return QuietError(*s.ExitCode)
+	}
+	return QuietError(ExitError)
+}
+
+// IsBrokenPipe reports whether the reader of the output has gone.
+func IsBrokenPipe(err error) bool {
+	return errors.Is(err, syscall.EPIPE) || errors.Is(err, io.ErrClosedPipe)
 }

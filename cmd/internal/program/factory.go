@@ -1,10 +1,11 @@
 package program
 
 import (
+	"context"
 	"errors"
 	"path/filepath"
-	"strings"
 	"sync"
+	"sync/atomic"
 
 	"github.com/urfave/cli/v2"
 
@@ -12,74 +13,116 @@ import (
 	"torchx/runtime/backend"
 	"torchx/runtime/config"
 	"torchx/runtime/runner"
+	"torchx/starlark/interp"
 	"torchx/state"
 )
 
-// tool is one run of the program: its streams, what the global flags say, and
-// what commands share, opened on first use so that start-up costs nothing.
+// Factory hands commands what they need: the console, the environment and, each
+// opened on first use so that starting costs nothing, the configuration, the
+// backends, the history and what is built on them. A command never changes it:
+// InDir and With return changed copies.
 type Factory struct {
 	*ui.Console
 	Env        Environment
-	Interrupts *interrupts
+	Interrupts *Interrupts
 	Display    *ui.Display
-	def        Definition
-	app        *cli.App      // the command line, once it is defined
-	Given      backend.Layer // -cfg of a command that submits nothing: where to look
-	offline    bool          // the user forbids the network
-	Random     func() uint64 // makes the ids of apps; nil: they are new each time
+	Random     func() uint64 // makes app ids; nil is the system's secure source
+	Cfg        backend.Layer // -cfg of a command that submits nothing: where backends look
 
-	Backends *backend.Registry
-	Db       *state.DB
-	Conf     *config.Config
-	runs     *runner.Runner
+	def     Definition
+	offline bool // the user forbids the network
+	opened  *opened
+	shared  *shared
 }
 
-func NewFactory(s ui.Streams, env Environment, def Definition, i *interrupts) *Factory {
-	t := &Factory{Console: ui.NewConsole(s), Env: env, Interrupts: i, def: def}
-	t.Rules = sync.OnceValues(t.SecretRules)
+// opened is what one Factory has opened.
+type opened struct {
+	config   lazy[*config.Config]
+	registry lazy[*backend.Registry]
+	runner   lazy[*runner.Runner]
+}
+
+// shared is what copies of a Factory have in common.
+type shared struct {
+	commandLine *cli.App // nil before it is defined
+	history     lazy[*state.DB]
+	db          atomic.Pointer[state.DB] // the open history, nil for none
+	settle      sync.Once
+	mu          sync.Mutex
+	registries  []*backend.Registry
+}
+
+// lazy is a value that is made on first use.
+type lazy[T any] struct {
+	once  sync.Once
+	value T
+	err   error
+}
+
+func (l *lazy[T]) get(open func() (T, error)) (T, error) {
+	l.once.Do(func() { l.value, l.err = open() })
+	return l.value, l.err
+}
+
+// NewFactory returns a Factory that has opened nothing.
+func NewFactory(s ui.Streams, env Environment, def Definition, i *Interrupts) *Factory {
+	f := &Factory{Console: ui.NewConsole(s), Env: env, Interrupts: i, def: def, shared: &shared{}}
 	if env.Get("NO_COLOR") == "" && env.Get("TERM") != "dumb" {
-		t.OutStyle.Color = ui.IsTerminal(s.Out)
-		t.ErrStyle.Color = ui.IsTerminal(s.Err)
+		f.OutStyle.Color = ui.IsTerminal(s.Out)
+		f.ErrStyle.Color = ui.IsTerminal(s.Err)
 	}
-	t.Display = ui.NewDisplay(t.Console, env.Get("TERM") == "dumb")
-	return t
+	f.begin()
+	return f
 }
 
-// Lookup returns a variable of the environment.
-func (e Environment) Lookup(name string) (string, bool) {
-	for i := len(e.Vars) - 1; i >= 0; i-- {
-		if k, v, ok := strings.Cut(e.Vars[i], "="); ok && k == name {
-			return v, true
-		}
-	}
-	return "", false
+// begin makes f open things by itself and speak by its own configuration.
+func (f *Factory) begin() {
+	f.opened = &opened{}
+	f.Rules = sync.OnceValues(f.SecretRules)
+	f.Display = ui.NewDisplay(f.Console, f.Env.Get("TERM") == "dumb")
 }
 
-func (e Environment) Get(name string) string {
-	v, _ := e.Lookup(name)
-	return v
+// With returns a copy that change was applied to. It opens its own configuration,
+// backends and runner, and shares the history and the interrupts.
+func (f *Factory) With(change func(*Factory)) *Factory {
+	c := *f
+	c.Console = f.Console.Clone()
+	change(&c)
+	c.begin()
+	return &c
 }
 
-// Home is the folder that holds everything: $TORCHX_HOME, else ~/.torchx.
-func (e Environment) Home() (string, error) {
-	home := e.Get("TORCHX_HOME")
-	if home == "" {
-		user := e.Get("HOME")
-		if user == "" {
-			user = e.Get("USERPROFILE") // Windows
-		}
-		if user == "" {
-			return "", errors.New("no home folder is known: set TORCHX_HOME or HOME")
-		}
-		home = filepath.Join(user, ".torchx")
-	}
-	return e.Absolute(home), nil
+// InDir returns a copy whose working folder is dir.
+func (f *Factory) InDir(dir string) *Factory {
+	return f.With(func(c *Factory) { c.Env = f.Env.InDir(dir) })
 }
 
-// Absolute resolves a path of the user's against the working folder.
-func (e Environment) Absolute(path string) string {
-	if filepath.IsAbs(path) {
-		return filepath.Clean(path)
+// ProjectRoot is the root of the project that the working folder is in.
+func (f *Factory) ProjectRoot() string {
+	return interp.WorkspaceRoot(filepath.Join(f.Env.Dir, "_"))
+}
+
+// Resolve returns the runner and the app that text names: a handle, the beginning
+// of an id, or - for the last one.
+func (f *Factory) Resolve(ctx context.Context, text string) (*runner.Runner, runner.Ref, error) {
+	r, err := f.Runner(ctx)
+	if err != nil {
+		return nil, runner.Ref{}, err
 	}
-	return filepath.Join(e.Dir, path)
+	ref, err := r.Resolve(ctx, text)
+	return r, ref, err
+}
+
+// close closes what f and its copies opened, since the process ends; apps go on.
+func (f *Factory) close() error {
+	f.shared.mu.Lock()
+	defer f.shared.mu.Unlock()
+	var errs []error
+	for _, r := range f.shared.registries {
+		errs = append(errs, r.Close())
+	}
+	if db := f.shared.db.Load(); db != nil {
+		errs = append(errs, db.Leave())
+	}
+	return errors.Join(errs...)
 }

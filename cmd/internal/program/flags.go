@@ -10,7 +10,7 @@ import (
 	"torchx/runtime/backend"
 )
 
-func JsonFlag(to *bool) cli.Flag {
+func JSONFlag(to *bool) cli.Flag {
 	return &cli.BoolFlag{Name: "json", Usage: "print JSON", Destination: to}
 }
 
@@ -65,8 +65,8 @@ func Count(command, flag, text string) (int64, error) {
 
 // Canonical returns the name of a backend that a flag gave; an unknown one is a
 // usage error that lists the known ones.
-func (t *Factory) Canonical(command, name string) (backend.Alias, error) {
-	reg, err := t.Registry()
+func (f *Factory) Canonical(command, name string) (backend.Alias, error) {
+	reg, err := f.Registry()
 	if err != nil {
 		return backend.Alias{}, err
 	}

@@ -7,9 +7,9 @@ import (
 	"syscall"
 )
 
-// interrupts hands each signal to whoever is in charge: at first it ends the
-// context, later a command may take over.
-type interrupts struct {
+// Interrupts hands each signal to one function: at first it ends the context,
+// later a command may take over.
+type Interrupts struct {
 	mu      sync.Mutex
 	handle  func(os.Signal)
 	done    chan struct{}
@@ -17,9 +17,9 @@ type interrupts struct {
 }
 
 // watchSignals returns a context that Ctrl-C, SIGTERM or a hang-up ends.
-func watchSignals(ctx context.Context, signals <-chan os.Signal) (context.Context, *interrupts) {
+func watchSignals(ctx context.Context, signals <-chan os.Signal) (context.Context, *Interrupts) {
 	ctx, cancel := context.WithCancelCause(ctx)
-	i := &interrupts{done: make(chan struct{})}
+	i := &Interrupts{done: make(chan struct{})}
 	i.handle = func(s os.Signal) {
 		if s == syscall.SIGHUP {
 			cancel(QuietError(ExitHangup))
@@ -31,7 +31,7 @@ func watchSignals(ctx context.Context, signals <-chan os.Signal) (context.Contex
 	return ctx, i
 }
 
-func (i *interrupts) loop(signals <-chan os.Signal) {
+func (i *Interrupts) loop(signals <-chan os.Signal) {
 	for {
 		select {
 		case s := <-signals:
@@ -45,11 +45,11 @@ func (i *interrupts) loop(signals <-chan os.Signal) {
 	}
 }
 
-// Take makes f the one that signals are handed to, one at a time.
-func (i *interrupts) Take(f func(os.Signal)) {
+// Take makes f the function that gets the signals, one at a time.
+func (i *Interrupts) Take(f func(os.Signal)) {
 	i.mu.Lock()
 	defer i.mu.Unlock()
 	i.handle = f
 }
 
-func (i *interrupts) stop() { i.stopped.Do(func() { close(i.done) }) }
+func (i *Interrupts) stop() { i.stopped.Do(func() { close(i.done) }) }

@@ -12,19 +12,14 @@ import (
 // libraryCache is where contents of libraries are within TORCHX_HOME.
 const libraryCache = "libs"
 
-// ProjectRoot is the root of the project that the working folder is in.
-func (t *Factory) ProjectRoot() string {
-	return interp.WorkspaceRoot(filepath.Join(t.Env.Dir, "_"))
-}
-
 // LibraryManager changes the libraries of the project.
-func (t *Factory) LibraryManager(home string) *library.Manager {
+func (f *Factory) LibraryManager(home string) *library.Manager {
 	return &library.Manager{
-		Root: t.ProjectRoot(), Dir: t.Env.Dir,
+		Root: f.ProjectRoot(), Dir: f.Env.Dir,
 		Cache: &library.Cache{Dir: filepath.Join(home, libraryCache)},
-		Git:   &git.Client{Env: t.Env.Vars, Offline: t.offline},
+		Git:   &git.Client{Env: f.Env.Vars, Offline: f.offline},
 		Loads: libraryLoads,
-		Say:   func(text string) { t.Say("%s", text) },
+		Say:   func(text string) { f.Say("%s", text) },
 	}
 }
 
@@ -42,18 +37,18 @@ func libraryLoads(name string, source []byte) ([]library.Need, error) {
 
 // OpenLibraries opens libraries for components. Nothing of the disk is looked at
 // before the first one is asked for.
-func (t *Factory) OpenLibraries() *library.Set {
-	home, err := t.Env.Home()
+func (f *Factory) OpenLibraries() *library.Set {
+	home, err := f.Env.Home()
 	if err != nil {
 		home = "" // there is nothing to read then, and vendored libraries need no cache
 	}
-	return &library.Set{Cache: &library.Cache{Dir: filepath.Join(home, libraryCache)}, Dir: t.Env.Dir}
+	return &library.Set{Cache: &library.Cache{Dir: filepath.Join(home, libraryCache)}, Dir: f.Env.Dir}
 }
 
 // ReadModule returns the content that a library's file has now; top is the root of
 // the project that it was loaded for.
-func (t *Factory) ReadModule(top, library, name string) ([]byte, error) {
-	fsys, err := t.OpenLibraries().Open(top, library)
+func (f *Factory) ReadModule(top, library, name string) ([]byte, error) {
+	fsys, err := f.OpenLibraries().Open(top, library)
 	if err != nil {
 		return nil, err
 	}

@@ -29,10 +29,10 @@ func levelOf(name string) (int, bool) {
 }
 
 // setLevel takes the level from the flag, else from $LOGLEVEL.
-func (t *Factory) setLevel(name string, given bool) error {
+func (f *Factory) setLevel(name string, given bool) error {
 	origin := "--log_level"
 	if !given {
-		if name = t.Env.Get("LOGLEVEL"); name == "" {
+		if name = f.Env.Get("LOGLEVEL"); name == "" {
 			return nil
 		}
 		origin = "$LOGLEVEL"
@@ -41,12 +41,12 @@ func (t *Factory) setLevel(name string, given bool) error {
 	if !ok {
 		return Usagef("", "unknown level %s in %s: it is one of debug, info, warning, error", ui.QuoteWord(name), origin)
 	}
-	t.Level = level
+	f.Level = level
 	return nil
 }
 
 // Report prints the error that ended the program and returns its exit code.
-func (t *Factory) Report(ctx context.Context, err error) int {
+func (f *Factory) Report(ctx context.Context, err error) int {
 	var quiet QuietError
 	switch {
 	case err == nil || errors.As(err, &quiet):
@@ -55,16 +55,16 @@ func (t *Factory) Report(ctx context.Context, err error) int {
 	case errors.As(context.Cause(ctx), &quiet):
 		return int(quiet)
 	case Interrupted(ctx, err):
-		t.Line("", "interrupted")
+		f.Line("", "interrupted")
 	default:
-		t.Explain(err)
+		f.Explain(err)
 	}
 	return ExitCode(ctx, err)
 }
 
 // Explain prints an error: one line that says it all and, for errors of a
 // component file, the place in the source below it.
-func (t *Factory) Explain(err error) {
+func (f *Factory) Explain(err error) {
 	text := err.Error()
 	var usage *usageError
 	var args *component.UsageError
@@ -72,21 +72,21 @@ func (t *Factory) Explain(err error) {
 	case errors.As(err, &usage):
 		text = strings.TrimSuffix(text, ".") + helpHint(usage.command)
 	case errors.As(err, &args):
-		text = fmt.Sprintf("%s: %s%s%s", args.Component, strings.TrimSuffix(args.Text, "."), misplaced(t.flagsOf("run"), args.Text), helpHint("run "+args.Component))
+		text = fmt.Sprintf("%s: %s%s%s", args.Component, strings.TrimSuffix(args.Text, "."), misplaced(f.flagsOf("run"), args.Text), helpHint("run "+args.Component))
 	default:
-		text += t.remedy(err)
+		text += f.remedy(err)
 	}
-	t.SayError(text)
+	f.SayError(text)
 	var detailed interface{ Detail() string }
 	if errors.As(err, &detailed) {
 		if detail := strings.TrimRight(detailed.Detail(), "\n"); detail != "" {
-			fmt.Fprintln(t.Err, ui.Clean(t.Masked(detail), true)) // as for line
+			fmt.Fprintln(f.Err, ui.Clean(f.Masked(detail), true)) // as for line
 		}
 	}
 }
 
 // remedy says what to do about what the system refused, unless the error does.
-func (t *Factory) remedy(err error) string {
+func (f *Factory) remedy(err error) string {
 	switch text := err.Error(); {
 	case errors.Is(err, syscall.EMFILE):
 		return " (raise the limit: ulimit -n)"
@@ -95,7 +95,7 @@ func (t *Factory) remedy(err error) string {
 			return " (free some space: `torchx prune` removes apps that have ended)"
 		}
 	case errors.Is(err, syscall.EROFS), errors.Is(err, syscall.EACCES):
-		if home, homeErr := t.Env.Home(); homeErr == nil && strings.Contains(text, home+"/") && !strings.Contains(text, "TORCHX_HOME") {
+		if home, homeErr := f.Env.Home(); homeErr == nil && strings.Contains(text, home+"/") && !strings.Contains(text, "TORCHX_HOME") {
 			return " (set TORCHX_HOME to a folder that can be written)"
 		}
 	}
@@ -128,11 +128,11 @@ func helpHint(command string) string {
 }
 
 // flagsOf are the flags of a command; there are none before the command line is read.
-func (t *Factory) flagsOf(command string) []cli.Flag {
-	if t.app == nil {
+func (f *Factory) flagsOf(command string) []cli.Flag {
+	if f.shared.commandLine == nil {
 		return nil
 	}
-	if c := FindCommand(t.app.Commands, command); c != nil {
+	if c := FindCommand(f.shared.commandLine.Commands, command); c != nil {
 		return c.Flags
 	}
 	return nil

@@ -2,12 +2,9 @@ package program
 
 import (
 	"context"
-	"errors"
 	"fmt"
-	"io"
 	"path/filepath"
 	"runtime/debug"
-	"syscall"
 
 	"github.com/urfave/cli/v2"
 
@@ -25,7 +22,7 @@ const agentCommand = "agent"
 type Definition struct {
 	Commands func(*Factory) []*cli.Command
 	// Hidden are commands that this program calls itself with; they have no flags.
-	Hidden map[string]func(ctx context.Context, t *Factory, args []string) error
+	Hidden map[string]func(ctx context.Context, f *Factory, args []string) error
 }
 
 // Run is the whole program: it does what args say and returns the exit code.
@@ -38,17 +35,17 @@ func Run(ctx context.Context, args []string, s ui.Streams, env Environment, def 
 	}
 	ctx, interrupts := watchSignals(ctx, env.Signals)
 	defer interrupts.stop()
-	t := NewFactory(s, env, def, interrupts)
+	f := NewFactory(s, env, def, interrupts)
 	defer func() {
 		if r := recover(); r != nil {
-			code = t.crash(r)
+			code = f.crash(r)
 		}
 	}()
-	err := t.main(ctx, args[1:])
-	if closeErr := t.close(); err == nil {
+	err := f.main(ctx, args[1:])
+	if closeErr := f.close(); err == nil {
 		err = closeErr
 	}
-	return t.Report(ctx, err)
+	return f.Report(ctx, err)
 }
 
 // openStore opens the history for an agent, which never refuses to work with it.
@@ -57,29 +54,29 @@ func openStore(ctx context.Context, home string) (agent.Store, error) {
 }
 
 // crash reports a defect of this program in one line.
-func (t *Factory) crash(reason any) int {
-	if t.Env.Get("TORCHX_DEBUG") != "" {
-		fmt.Fprintf(t.Err, "%s\n%s", ui.OneLine(fmt.Sprint(reason)), debug.Stack())
+func (f *Factory) crash(reason any) int {
+	if f.Env.Get("TORCHX_DEBUG") != "" {
+		fmt.Fprintf(f.Err, "%s\n%s", ui.OneLine(fmt.Sprint(reason)), debug.Stack())
 	} else {
-		t.SayError(fmt.Sprintf("internal error: %v (set TORCHX_DEBUG=1 for a trace)", reason))
+		f.SayError(fmt.Sprintf("internal error: %v (set TORCHX_DEBUG=1 for a trace)", reason))
 	}
 	return ExitError
 }
 
 // main parses the command line and runs the command it names.
-func (t *Factory) main(ctx context.Context, args []string) error {
+func (f *Factory) main(ctx context.Context, args []string) error {
 	if len(args) > 0 {
-		if hidden := t.def.Hidden[args[0]]; hidden != nil {
-			return hidden(ctx, t, args[1:])
+		if hidden := f.def.Hidden[args[0]]; hidden != nil {
+			return hidden(ctx, f, args[1:])
 		}
 	}
-	app := t.CommandLine()
+	app := f.CommandLine()
 	line, err := GrammarOf(app).Normalise(args)
 	if err != nil {
 		return err
 	}
 	if line.help {
-		return t.Print(HelpText(app, line.verb, ui.TerminalWidth(t.Out)))
+		return f.Print(HelpText(app, line.verb, ui.TerminalWidth(f.Out)))
 	}
 	return app.RunContext(ctx, append([]string{app.Name}, line.Args()...))
 }
@@ -89,7 +86,7 @@ func (t *Factory) main(ctx context.Context, args []string) error {
 func GrammarOf(app *cli.App) *Grammar { return NewGrammar(app.Flags, app.Commands, "run", "rerun") }
 
 // CommandLine defines the program: its flags and its commands.
-func (t *Factory) CommandLine() *cli.App {
+func (f *Factory) CommandLine() *cli.App {
 	app := &cli.App{
 		Name:                      "torchx",
 		Usage:                     "run apps described in Starlark on this machine, Docker or Kubernetes",
@@ -97,24 +94,24 @@ func (t *Factory) CommandLine() *cli.App {
 		HideHelpCommand:           true,
 		HideVersion:               true,
 		DisableSliceFlagSeparator: true,
-		Writer:                    t.Out,
-		ErrWriter:                 t.Err,
-		Reader:                    t.In,
+		Writer:                    f.Out,
+		ErrWriter:                 f.Err,
+		Reader:                    f.In,
 		ExitErrHandler:            func(*cli.Context, error) {}, // run decides how the program ends
 		OnUsageError:              func(_ *cli.Context, err error, _ bool) error { return Usagef("", "%v", err) },
-		Flags:                     t.globalFlags(),
-		Commands:                  t.def.Commands(t),
-		Before:                    t.applyGlobalFlags,
-		Action:                    t.noCommand,
+		Flags:                     f.globalFlags(),
+		Commands:                  f.def.Commands(f),
+		Before:                    f.applyGlobalFlags,
+		Action:                    f.noCommand,
 	}
 	for _, c := range app.Commands {
-		t.wrap(c, c.Name)
+		f.wrap(c, c.Name)
 	}
-	t.app = app
+	f.shared.commandLine = app
 	return app
 }
 
-func (t *Factory) globalFlags() []cli.Flag {
+func (f *Factory) globalFlags() []cli.Flag {
 	return []cli.Flag{
 		&cli.StringFlag{Name: "log_level", Usage: "least `LEVEL` of messages: debug, info, warning or error (default: $LOGLEVEL, else info)"},
 		&cli.BoolFlag{Name: "no-color", Usage: "no colours, as with NO_COLOR set"},
@@ -124,44 +121,39 @@ func (t *Factory) globalFlags() []cli.Flag {
 	}
 }
 
-func (t *Factory) applyGlobalFlags(c *cli.Context) error {
+func (f *Factory) applyGlobalFlags(c *cli.Context) error {
 	if c.Bool("no-color") {
-		t.Plain()
+		f.Plain()
 	}
-	t.ShowSecrets = c.Bool("show-secrets")
-	t.offline = c.Bool("offline")
-	return t.setLevel(c.String("log_level"), c.IsSet("log_level"))
+	f.ShowSecrets = c.Bool("show-secrets")
+	f.offline = c.Bool("offline")
+	return f.setLevel(c.String("log_level"), c.IsSet("log_level"))
 }
 
 // noCommand is what happens without a command.
-func (t *Factory) noCommand(c *cli.Context) error {
+func (f *Factory) noCommand(c *cli.Context) error {
 	if c.Bool("version") {
-		return t.Printf("%s\n", versionLine())
+		return f.Printf("%s\n", versionLine())
 	}
-	_ = t.Print(programHelp(c.App, ui.TerminalWidth(t.Out))) // the error below is what counts
-	t.SayError("no command is given: choose one of the above")
+	_ = f.Print(programHelp(c.App, ui.TerminalWidth(f.Out))) // the error below is what counts
+	f.SayError("no command is given: choose one of the above")
 	return QuietError(ExitError)
 }
 
 // wrap completes a command: no flags or sub-commands of urfave's own, --version
 // before anything else, and usage errors of our form. Its name is given with that
 // of its group: "component test".
-func (t *Factory) wrap(c *cli.Command, name string) {
+func (f *Factory) wrap(c *cli.Command, name string) {
 	c.HideHelp, c.HideHelpCommand = true, true
 	for _, sub := range c.Subcommands {
-		t.wrap(sub, name+" "+sub.Name)
+		f.wrap(sub, name+" "+sub.Name)
 	}
 	action := c.Action
 	c.OnUsageError = func(_ *cli.Context, err error, _ bool) error { return Usagef(name, "%v", err) }
 	c.Action = func(ctx *cli.Context) error {
 		if ctx.Bool("version") {
-			return t.Printf("%s\n", versionLine())
+			return f.Printf("%s\n", versionLine())
 		}
 		return action(ctx)
 	}
-}
-
-// IsBrokenPipe holds when the reader of our output has gone.
-func IsBrokenPipe(err error) bool {
-	return errors.Is(err, syscall.EPIPE) || errors.Is(err, io.ErrClosedPipe)
 }

@@ -9,17 +9,17 @@ import (
 
 // ProjectResources are the named resources of .torchxconfig files: those that count
 // for every command, and those of the project's root, which count in all its folders.
-func (t *Factory) ProjectResources() ([]config.Resource, error) {
-	conf, err := t.Config()
+func (f *Factory) ProjectResources() ([]config.Resource, error) {
+	conf, err := f.Config()
 	if err != nil {
 		return nil, err
 	}
 	all, err := conf.Resources()
-	root := t.ProjectRoot()
-	if err != nil || root == t.Env.Dir {
+	root := f.ProjectRoot()
+	if err != nil || root == f.Env.Dir {
 		return all, err
 	}
-	more, err := resourcesIn(root, t.Env.Lookup)
+	more, err := resourcesIn(root, f.Env.Lookup)
 	for _, r := range more {
 		if !slices.ContainsFunc(all, func(x config.Resource) bool { return x.Name == r.Name }) {
 			all = append(all, r)
@@ -29,22 +29,22 @@ func (t *Factory) ProjectResources() ([]config.Resource, error) {
 }
 
 // resources are the project's as components see them.
-func (t *Factory) resources() ([]specmodule.NamedResource, error) {
-	list, err := t.ProjectResources()
+func (f *Factory) resources() ([]specmodule.NamedResource, error) {
+	list, err := f.ProjectResources()
 	return named(list), err
 }
 
 // RootResources are those that tests see: the project's own, and nothing of the user's.
-func (t *Factory) RootResources() ([]specmodule.NamedResource, error) {
+func (f *Factory) RootResources() ([]specmodule.NamedResource, error) {
 	nothing := func(string) (string, bool) { return "", false }
-	list, err := resourcesIn(t.ProjectRoot(), nothing)
+	list, err := resourcesIn(f.ProjectRoot(), nothing)
 	return named(list), err
 }
 
 // ResourceNamesOf are the names that the project with a root adds, for an editor: those
 // of a file that cannot be read are missing.
-func (t *Factory) ResourceNamesOf(root string) []string {
-	list, err := resourcesIn(root, t.Env.Lookup)
+func (f *Factory) ResourceNamesOf(root string) []string {
+	list, err := resourcesIn(root, f.Env.Lookup)
 	if err != nil {
 		return nil
 	}

@@ -15,9 +15,9 @@ const SecretsHelp = "Values that look like secrets are shown as " + secrets.Hidd
 // secrets. They are never nil: a configuration that cannot be read must not
 // show what would be hidden otherwise. The error names a pattern of the user's
 // that cannot be used; the other rules hold.
-func (t *Factory) SecretRules() (rules *secrets.Rules, bad error) {
-	origins := map[string]string{"$TORCHX_SECRETS": t.Env.Get("TORCHX_SECRETS")}
-	if conf, err := t.Config(); err == nil {
+func (f *Factory) SecretRules() (rules *secrets.Rules, bad error) {
+	origins := map[string]string{"$TORCHX_SECRETS": f.Env.Get("TORCHX_SECRETS")}
+	if conf, err := f.Config(); err == nil {
 		if v, ok := conf.Get("torchx", "secrets"); ok {
 			origins[v.Origin()] = v.Text
 		}

@@ -19,22 +19,22 @@ type versionInfo struct {
 	Arch     string  `json:"arch"`
 }
 
-func (t *Factory) NewVersion() *cli.Command {
+func (f *Factory) NewVersion() *cli.Command {
 	var asJSON bool
 	return &cli.Command{
 		Name:        "version",
 		Usage:       "print the version",
 		UsageText:   "[--json]",
 		Description: "Print the version of this program, what it was built from and for.",
-		Flags:       []cli.Flag{JsonFlag(&asJSON)},
+		Flags:       []cli.Flag{JSONFlag(&asJSON)},
 		Action: func(c *cli.Context) error {
 			if err := NoArguments(c); err != nil {
 				return err
 			}
 			if asJSON {
-				return t.PrintJSON(readVersion())
+				return f.PrintJSON(readVersion())
 			}
-			return t.Printf("%s\n", versionLine())
+			return f.Printf("%s\n", versionLine())
 		},
 	}
 }

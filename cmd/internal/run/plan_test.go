@@ -8,6 +8,7 @@ import (
 
 	"torchx/cmd/internal/program"
 	"torchx/cmd/internal/ui"
+	"torchx/runtime/spec"
 	"torchx/starlark/component"
 )
 
@@ -24,7 +25,7 @@ func TestInterruptedEvaluation(t *testing.T) {
 	found, err := loader.Find(t.Context(), "utils.echo")
 	must(t, err)
 	_, err = found.Build(stopped, component.Inputs{})
-	if code := f.Report(stopped, plainly(found, err)); code != program.ExitInterrupted || errs.String() != "torchx: interrupted\n" {
-		t.Errorf("got exit code %d and %q, want %d and an interruption", code, errs.String(), program.ExitInterrupted)
+	if code := f.Report(stopped, plainly(found, err)); code != spec.ExitCancelled || errs.String() != "torchx: interrupted\n" {
+		t.Errorf("got exit code %d and %q, want %d and an interruption", code, errs.String(), spec.ExitCancelled)
 	}
 }

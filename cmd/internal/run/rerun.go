@@ -56,7 +56,7 @@ func rerun(ctx context.Context, t *program.Factory, o RunOptions, text string, e
 	if err != nil {
 		return err
 	}
-	if err := MoveTo(t, past); err != nil {
+	if t, err = FolderOf(t, past); err != nil {
 		return err
 	}
 	was, err := ReadAsked(past.Request)
@@ -94,22 +94,16 @@ func Recorded(ctx context.Context, t *program.Factory, text string) (*runner.Rec
 	return r.Recorded(ctx, ref)
 }
 
-// MoveTo makes everything from here on happen as if it were typed in the folder
-// that the app was run in.
-func MoveTo(t *program.Factory, past *runner.Recorded) error {
+// FolderOf returns a factory that works in the folder that the app was run in.
+func FolderOf(f *program.Factory, past *runner.Recorded) (*program.Factory, error) {
 	if past.Cwd == "" {
-		return nil
+		return f, nil
 	}
 	if info, err := os.Stat(past.Cwd); err != nil || !info.IsDir() {
-		return fmt.Errorf("the folder %s, which %s was run in, does not exist any more: make it again, or `torchx run` the component elsewhere",
+		return nil, fmt.Errorf("the folder %s, which %s was run in, does not exist any more: make it again, or `torchx run` the component elsewhere",
 			past.Cwd, past.Ref.Handle())
 	}
-	t.Env.Dir = past.Cwd
-	if _, ok := t.Env.Lookup("PWD"); ok {
-		t.Env.Vars = append(append([]string{}, t.Env.Vars...), "PWD="+past.Cwd)
-	}
-	t.Conf = nil
-	return nil
+	return f.InDir(past.Cwd), nil
 }
 
 // ChooseWhere takes backend and options of the app, and whether it was on a terminal,

@@ -34,13 +34,22 @@ type Console struct {
 	Level       int
 	ShowSecrets bool
 	Rules       func() (*secrets.Rules, error) // what a secret looks like; never nil rules
-	warned      sync.Map                       // lines of warnOnce
+	warned      *sync.Map                      // lines of WarnOnce
 }
 
 // NewConsole returns a console that colours nothing and hides what looks like a
 // secret by the program's own rules.
 func NewConsole(s Streams) *Console {
-	return &Console{Streams: s, Level: LevelInfo, Rules: func() (*secrets.Rules, error) { return secrets.New(nil) }}
+	return &Console{
+		Streams: s, Level: LevelInfo, warned: &sync.Map{},
+		Rules: func() (*secrets.Rules, error) { return secrets.New(nil) },
+	}
+}
+
+// Clone returns a copy that remembers with c which lines WarnOnce has printed.
+func (c *Console) Clone() *Console {
+	clone := *c
+	return &clone
 }
 
 // Plain turns colours off.

@@ -1,7 +1,6 @@
 package ui
 
 import (
-	"encoding/json"
 	"fmt"
 	"strconv"
 	"strings"
@@ -54,12 +53,12 @@ func replicaText(r *spec.ReplicaStatus, loc *time.Location) string {
 		star = "*"
 	}
 	head := fmt.Sprintf(" %s%s[%d]:%s", star, OneLine(r.Role), r.ID, r.State)
-	report, ok := ParseErrorFile(r.StructuredErrorMsg)
+	report, ok := spec.ParseErrorReport(r.StructuredErrorMsg)
 	switch {
 	case ok:
-		return head + report.text(replicaNotes(r, report.code), r.Hostname, loc)
+		return head + reportText(report, replicaNotes(r, report.ExitCode), r.Hostname, loc)
 	case len(r.StructuredErrorMsg) > 0 && string(r.StructuredErrorMsg) != "null":
-		return head + replicaNotes(r, "") + "\n" + errorIndent + Clean(unquote(r.StructuredErrorMsg), true)
+		return head + replicaNotes(r, "") + "\n" + errorIndent + Clean(spec.ErrorText(r.StructuredErrorMsg), true)
 	case r.State == spec.Failed || r.State == spec.Cancelled:
 		head += " (no reply file)"
 	}
@@ -91,70 +90,15 @@ func replicaNotes(r *spec.ReplicaStatus, said string) string {
 	return " " + strings.Join(notes, ", ")
 }
 
-// errorReport is what a torchelastic error file says.
-type errorReport struct {
-	Message, code string
-	timestamp     int64 // unix seconds, 0 if not given
-}
-
-// ParseErrorFile reads the two forms of an error file: the nested one of
-// torchelastic and the flat one.
-func ParseErrorFile(data json.RawMessage) (errorReport, bool) {
-	data = json.RawMessage(unquote(data))
-	var nested struct {
-		Message *struct {
-			Message   *string     `json:"message"`
-			ErrorCode json.Number `json:"errorCode"`
-			ExtraInfo struct {
-				Timestamp json.Number `json:"timestamp"`
-			} `json:"extraInfo"`
-		} `json:"message"`
-	}
-	if json.Unmarshal(data, &nested) == nil && nested.Message != nil && nested.Message.Message != nil {
-		m := nested.Message
-		return errorReport{*m.Message, m.ErrorCode.String(), seconds(m.ExtraInfo.Timestamp)}, true
-	}
-	var flat struct {
-		Message   *string     `json:"message"`
-		ErrorCode json.Number `json:"errorCode"`
-		Timestamp json.Number `json:"timestamp"`
-	}
-	if json.Unmarshal(data, &flat) == nil && flat.Message != nil {
-		return errorReport{*flat.Message, flat.ErrorCode.String(), seconds(flat.Timestamp)}, true
-	}
-	return errorReport{}, false
-}
-
-// unquote returns the text of a JSON string, and anything else as it is: an
-// error file that was no JSON is kept as a string.
-func unquote(data json.RawMessage) string {
-	var s string
-	if json.Unmarshal(data, &s) == nil {
-		return s
-	}
-	return string(data)
-}
-
-func seconds(n json.Number) int64 {
-	if v, err := n.Int64(); err == nil {
-		return v
-	}
-	v, err := n.Float64()
-	if err != nil {
-		return 0
-	}
-	return int64(v)
-}
-
-// text is the report behind and below a replica's line; notes end that line.
-func (r errorReport) text(notes, hostname string, loc *time.Location) string {
+// reportText is the report behind and below a replica's line; notes end that line.
+func reportText(r spec.ErrorReport, notes, hostname string, loc *time.Location) string {
 	var b strings.Builder
-	if r.code != "" {
-		fmt.Fprintf(&b, " (exitcode: %s)", r.code)
+	if r.ExitCode != "" {
+		fmt.Fprintf(&b, " (exitcode: %s)", r.ExitCode)
 	}
 	b.WriteString(notes)
-	if r.timestamp != 0 {
-		b.WriteString("\n" + errorIndent + "timestamp: " + time.Unix(r.timestamp, 0).In(loc).Format(time.DateTime))
+	if !r.Timestamp.IsZero() {
+		b.WriteString("\n" + errorIndent + "timestamp: " + r.Timestamp.In(loc).Format(time.DateTime))
 	}
 	if hostname != "" {
 		b.WriteString("\n" + errorIndent + "hostname: " + OneLine(hostname))

@@ -62,7 +62,7 @@ func TestStatusTextGoldens(t *testing.T) {
 func rawErrorFile(s *spec.Status) string {
 	for _, role := range s.Roles {
 		for _, r := range role.Replicas {
-			if _, ok := ParseErrorFile(r.StructuredErrorMsg); !ok && len(r.StructuredErrorMsg) > 0 {
+			if _, ok := spec.ParseErrorReport(r.StructuredErrorMsg); !ok && len(r.StructuredErrorMsg) > 0 {
 				return string(r.StructuredErrorMsg)
 			}
 		}

@@ -139,3 +139,19 @@ func TestTableFitsTheScreen(t *testing.T) {
 		}
 	}
 }
+
+func TestParseBytes(t *testing.T) {
+	t.Parallel()
+	for text, want := range map[string]int64{
+		"0": 0, "500": 500, "1K": 1024, "1k": 1024, "2MiB": 2 << 20, "1.5G": 3 << 29, "10GB": 10e9, "1 TB": 1e12, "7B": 7,
+	} {
+		if got, err := ParseBytes(text); got != want || err != nil {
+			t.Errorf("%s: %d, %v, want %d", text, got, err, want)
+		}
+	}
+	for _, text := range []string{"", "-1", "G", "1X", "1iB", "1e3", "99999999P", "1 2"} {
+		if got, err := ParseBytes(text); err == nil {
+			t.Errorf("%q: %d", text, got)
+		}
+	}
+}

@@ -1,0 +1,225 @@
+package program
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"time"
+
+	"torchx/backends/driver"
+	"torchx/components"
+	"torchx/runtime/backend"
+	"torchx/runtime/config"
+	"torchx/runtime/history"
+	"torchx/runtime/runner"
+	"torchx/starlark/component"
+	"torchx/state"
+)
+
+// DefaultImage is torchx.IMAGE where neither $TORCHX_IMAGE nor [torchx] image
+// says otherwise: a public image that has torchrun.
+const DefaultImage = "docker.io/pytorch/pytorch:2.1.0-cuda12.1-cudnn8-runtime"
+
+// HistoryFile is the history within TORCHX_HOME.
+const HistoryFile = "state.db"
+
+// Config returns what the .torchxconfig files say.
+func (f *Factory) Config() (*config.Config, error) {
+	return f.opened.config.get(func() (*config.Config, error) {
+		return config.Load(config.Options{LookupEnv: f.Env.Lookup, Cwd: f.Env.Dir})
+	})
+}
+
+// Registry returns the backends; none is opened or contacted yet.
+func (f *Factory) Registry() (*backend.Registry, error) {
+	return f.opened.registry.get(func() (*backend.Registry, error) {
+		home, err := f.Env.Home()
+		if err != nil {
+			return nil, err
+		}
+		r := f.Env.Registry(driver.Env{
+			Home: home, Exe: f.Env.Exe, Version: Version, Offline: f.offline, Environ: f.Env.Vars, Settings: f.settings,
+			Positions: f.positions, Warn: func(line string) { f.Warn("%s", line) },
+		})
+		f.shared.mu.Lock()
+		defer f.shared.mu.Unlock()
+		f.shared.registries = append(f.shared.registries, r)
+		return r, nil
+	})
+}
+
+// settings returns the options by which a backend reaches an app: those that the
+// history has of it; of an unknown one, and of all (""), those that -cfg and the
+// .torchxconfig files give.
+func (f *Factory) settings(ctx context.Context, backendName, id string) (backend.Config, error) {
+	if db := f.shared.db.Load(); id != "" && db != nil {
+		cfg := backend.Config{}
+		row, err := db.Get(ctx, backendName, id)
+		if err == nil && json.Unmarshal(row.Cfg, &cfg) == nil {
+			return cfg, nil
+		}
+	}
+	conf, err := f.Config()
+	if err != nil {
+		return nil, err
+	}
+	r, err := f.Planner()
+	if err != nil {
+		return nil, err
+	}
+	configured, err := r.ConfigLayer(conf, backendName)
+	if err != nil {
+		return nil, err
+	}
+	b, err := r.Backends.Get(backendName)
+	if err != nil {
+		return nil, err
+	}
+	options := slices.Clone(b.Options())
+	for i := range options {
+		options[i].Default, options[i].Required = nil, false // only what was given
+	}
+	cfg, _, err := backend.Resolve(options, f.Cfg, configured)
+	return cfg, err
+}
+
+// positions is where cursors of archived logs are kept: the history, if it can be written.
+func (f *Factory) positions(context.Context) history.Positions {
+	db := f.shared.db.Load()
+	if db == nil || db.ReadOnly() {
+		return nil
+	}
+	return db
+}
+
+// Image returns torchx.IMAGE: what components use unless they are told otherwise.
+func (f *Factory) Image() (string, error) {
+	if image := f.Env.Get("TORCHX_IMAGE"); image != "" {
+		return image, nil
+	}
+	c, err := f.Config()
+	if err != nil {
+		return "", err
+	}
+	if v, ok := c.Image(); ok && v.Text != "" {
+		return v.Text, nil
+	}
+	return DefaultImage, nil
+}
+
+// Loader returns what finds and loads components from the working folder.
+func (f *Factory) Loader() (*component.Loader, error) {
+	image, err := f.Image()
+	if err != nil {
+		return nil, err
+	}
+	resources, err := f.resources()
+	if err != nil {
+		return nil, err
+	}
+	libraries := f.OpenLibraries()
+	return component.NewLoader(component.Config{
+		Dir: f.Env.Dir, Builtins: components.FS, Image: image, Version: Version, Resources: resources,
+		Library: libraries.Open, Libraries: libraries.Names,
+		Getenv: f.Env.Lookup,
+		Print:  func(msg string) { f.Line("", msg) },
+		Fatal:  func(err error) { os.Exit(f.Report(context.Background(), err)) },
+	}), nil
+}
+
+// Planner returns a runner without a history: planning opens and makes no file.
+func (f *Factory) Planner() (*runner.Runner, error) {
+	reg, err := f.Registry()
+	if err != nil {
+		return nil, err
+	}
+	return &runner.Runner{
+		Backends: reg, LookupEnv: f.Env.Lookup, Rand: f.Random, Warn: f.WarnOnce,
+	}, nil
+}
+
+// Runner returns the runner with its history open.
+func (f *Factory) Runner(ctx context.Context) (*runner.Runner, error) {
+	return f.opened.runner.get(func() (*runner.Runner, error) {
+		r, err := f.Planner()
+		if err != nil {
+			return nil, err
+		}
+		db, err := f.shared.history.get(func() (*state.DB, error) { return f.openHistory(ctx) })
+		if err != nil {
+			return nil, err
+		}
+		if db != nil { // a nil *state.DB in the interface would not compare as nil
+			r.History = db
+		}
+		f.shared.settle.Do(func() { r.Reconcile(ctx) })
+		return r, nil
+	})
+}
+
+// openHistory opens the history. Without it everything but the history itself
+// works, so a file that cannot be used is only a warning; one that a later
+// version wrote is an error, since its apps may mean something else.
+func (f *Factory) openHistory(ctx context.Context) (*state.DB, error) {
+	home, err := f.Env.Home()
+	if err != nil {
+		return nil, err
+	}
+	if err := os.MkdirAll(home, 0o700); err != nil {
+		return nil, fmt.Errorf("create %s: %w (set TORCHX_HOME to a folder that can be written)", home, PathCause(err))
+	}
+	db, err := state.Open(ctx, filepath.Join(home, HistoryFile), state.Options{SetAside: true})
+	switch {
+	case errors.Is(err, state.ErrNewerSchema), ctx.Err() != nil:
+		return nil, err
+	case err != nil:
+		f.Warn("going on without the history: %v", err)
+		return nil, nil
+	}
+	f.shared.db.Store(db)
+	for _, n := range db.Notices() {
+		f.Warn("%s", n)
+	}
+	return db, nil
+}
+
+// peekTimeout bounds the wait for a locked history that is only looked up.
+const peekTimeout = 50 * time.Millisecond
+
+// PeekHistory returns the history to look something up while the user waits, nil if
+// there is none: it creates no file and hardly waits for a locked one.
+func (f *Factory) PeekHistory(ctx context.Context) *state.DB {
+	db, err := f.shared.history.get(func() (*state.DB, error) {
+		home, err := f.Env.Home()
+		if err != nil {
+			return nil, err
+		}
+		file := filepath.Join(home, HistoryFile)
+		if _, err := os.Stat(file); err != nil {
+			return nil, err
+		}
+		db, err := state.Open(ctx, file, state.Options{BusyTimeout: peekTimeout})
+		if err == nil {
+			f.shared.db.Store(db)
+		}
+		return db, err
+	})
+	if err != nil {
+		return nil
+	}
+	return db
+}
+
+// PathCause leaves the path out of an error that names it already.
+func PathCause(err error) error {
+	var p *fs.PathError
+	if errors.As(err, &p) {
+		return p.Err
+	}
+	return err
+}

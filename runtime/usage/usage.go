@@ -1,0 +1,110 @@
+// Package usage samples what running apps use, for `top`.
+//
+// A Sampler joins the history (which apps run, or have just ended), the backends (their
+// status and last lines of output) and /proc (CPU time and memory of this machine's
+// processes) into one App each. CPU is the average since the previous sample.
+package usage
+
+import (
+	"time"
+
+	"torchx/runtime/runner"
+	"torchx/runtime/spec"
+)
+
+// App is one app; its JSON form is an element of `top --json`. Unknown values are nil.
+type App struct {
+	Handle      string     `json:"handle"`
+	Name        string     `json:"name"`
+	State       spec.State `json:"state"`
+	NumRestarts int        `json:"num_restarts"`
+	CPU         *float64   `json:"cpu_percent"` // 100 is one processor
+	RSS         *int64     `json:"rss_bytes"`   // of an ended app the peak
+	Elapsed     *float64   `json:"elapsed_seconds"`
+	Replicas    []Replica  `json:"replicas"`
+
+	Waiting     string    `json:"-"` // why it has not started
+	SubmittedAt time.Time `json:"-"`
+
+	ref runner.Ref
+}
+
+// Replica is one replica of an App.
+type Replica struct {
+	Role     string     `json:"role"`
+	ID       int        `json:"id"`
+	State    spec.State `json:"state"`
+	Attempt  int        `json:"attempt"`
+	PID      *int       `json:"pid"`
+	CPU      *float64   `json:"cpu_percent"`
+	RSS      *int64     `json:"rss_bytes"`
+	Elapsed  *float64   `json:"elapsed_seconds"`
+	LastLine *string    `json:"last_line"`
+}
+
+func newApp(row runner.Row, s *spec.Status, now time.Time) *App {
+	app := &App{
+		Handle: row.Handle, Name: row.AppID, State: s.State, NumRestarts: s.NumRestarts, ref: refOf(row),
+		Elapsed: elapsed(s.StartedAt, s.FinishedAt, now), Replicas: []Replica{},
+	}
+	if s.State == spec.Pending {
+		app.Waiting = s.Msg
+	}
+	if s.SubmittedAt != nil {
+		app.SubmittedAt = *s.SubmittedAt
+	}
+	for _, role := range s.Roles {
+		for i := range role.Replicas {
+			app.Replicas = append(app.Replicas, newReplica(role.Role, &role.Replicas[i], now))
+		}
+	}
+	return app
+}
+
+func newReplica(role string, r *spec.ReplicaStatus, now time.Time) Replica {
+	out := Replica{
+		Role: role, ID: r.ID, State: r.State, Attempt: r.Attempt, RSS: r.MaxRSSBytes,
+		Elapsed: elapsed(r.StartedAt, r.FinishedAt, now),
+	}
+	if r.State == spec.Running && r.PID > 0 {
+		out.PID = &r.PID
+	}
+	if r.CPUSeconds != nil && out.Elapsed != nil && *out.Elapsed > 0 {
+		percent := 100 * *r.CPUSeconds / *out.Elapsed
+		out.CPU = &percent
+	}
+	return out
+}
+
+func elapsed(from, to *time.Time, now time.Time) *float64 {
+	if from == nil {
+		return nil
+	}
+	if to == nil {
+		to = &now
+	}
+	seconds := max(0, to.Sub(*from).Seconds())
+	return &seconds
+}
+
+// sum adds up the replicas, of a live app only those that run.
+func (a *App) sum() {
+	for i := range a.Replicas {
+		r := &a.Replicas[i]
+		if !a.State.Terminal() && r.State != spec.Running {
+			continue
+		}
+		a.CPU, a.RSS = plus(a.CPU, r.CPU), plus(a.RSS, r.RSS)
+	}
+}
+
+func plus[T int64 | float64](a, b *T) *T {
+	switch {
+	case a == nil:
+		return b
+	case b == nil:
+		return a
+	}
+	total := *a + *b
+	return &total
+}
