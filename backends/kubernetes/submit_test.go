@@ -338,7 +338,7 @@ func TestAllOrNothing(t *testing.T) {
 	}
 }
 
-// TestMoreObjects: what somebody adds to a plan comes and goes with the app.
+// TestMoreObjects: what the user adds to a plan comes and goes with the app.
 func TestMoreObjects(t *testing.T) {
 	t.Parallel()
 	s := newSite(t)

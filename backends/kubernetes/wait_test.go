@@ -41,7 +41,7 @@ func TestWaitAway(t *testing.T) {
 	})
 }
 
-// watched returns when somebody watches the app's pods.
+// watched returns when a client watches the app's pods.
 func (o *observed) watched(t *testing.T) {
 	t.Helper()
 	for began := time.Now(); ; time.Sleep(10 * time.Millisecond) {
@@ -56,7 +56,7 @@ func (o *observed) watched(t *testing.T) {
 	}
 }
 
-// TestDeletedByHand: who waits for an app that somebody deletes is told so.
+// TestDeletedByHand: waiting for an app that another client deletes is an error.
 func TestDeletedByHand(t *testing.T) {
 	t.Parallel()
 	eachForm(t, func(t *testing.T, o *observed) {
@@ -103,7 +103,7 @@ func TestGoneAtOnce(t *testing.T) {
 	})
 }
 
-// TestDeletedPod: a pod that somebody deletes is what the app failed of.
+// TestDeletedPod: an app fails because of a pod that another client deletes.
 func TestDeletedPod(t *testing.T) {
 	t.Parallel()
 	eachForm(t, func(t *testing.T, o *observed) {

@@ -18,7 +18,7 @@ import (
 
 const fortyLines = "i=0; while [ $i -lt 40 ]; do i=$((i+1)); echo line $i; sleep 0.2; done"
 
-// deleteJobs deletes what runs the namespace's apps, as somebody without torchx does.
+// deleteJobs deletes what runs the namespace's apps, as a user without torchx does.
 func (h *home) deleteJobs() {
 	h.Helper()
 	background := metav1.DeletePropagationBackground

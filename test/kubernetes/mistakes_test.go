@@ -197,7 +197,7 @@ func TestEnds(t *testing.T) {
 	}
 }
 
-// TestDeletedByHand: of a job that somebody deleted, wait ends, and the history keeps
+// TestDeletedByHand: of a job that another client deleted, wait ends, and the history keeps
 // that it was there.
 func TestDeletedByHand(t *testing.T) {
 	t.Parallel()

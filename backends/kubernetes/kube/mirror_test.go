@@ -72,7 +72,7 @@ func (c *cluster) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// put changes a pod and tells the watches; hidden changes are told to nobody.
+// put changes a pod and tells the watches; watches do not see hidden changes.
 func (c *cluster) put(kind, name, extra string, hidden bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -184,7 +184,7 @@ func shows(t *testing.T, m *Mirror[corev1.Pod], c *cluster, want string) {
 	}
 }
 
-// watched waits until somebody watches.
+// watched waits until a client watches.
 func (c *cluster) watched(t *testing.T) {
 	t.Helper()
 	for deadline := time.Now().Add(30 * time.Second); ; time.Sleep(time.Millisecond) {

@@ -21,7 +21,7 @@ func twoRoles(t *testing.T, cfg string) backend.PlanInput {
 	}), role("other", nil))
 }
 
-// TestLoadSame: a plan that nobody has edited is read as it was written.
+// TestLoadSame: an unedited plan is read as it was written.
 func TestLoadSame(t *testing.T) {
 	t.Parallel()
 	for _, f := range Forms {

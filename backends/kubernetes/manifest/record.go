@@ -28,7 +28,7 @@ const (
 	maxAnnotations = 256 << 10
 	// plainRecord is how many bytes of a record stay uncompressed.
 	plainRecord = 4 << 10
-	// maxRecord bounds the bytes that a record unpacks to: anybody can write one.
+	// maxRecord bounds the bytes that a record unpacks to: any user may write one.
 	maxRecord = 64 << 20
 )
 
