@@ -10,8 +10,7 @@ import (
 	"torchx/runtime/usage"
 )
 
-// sortTop puts apps, and the replicas of each, in the order asked for: the
-// largest first, but for names.
+// sortTop sorts apps, and the replicas of each: the largest first, names in alphabetical order.
 func sortTop(apps []*usage.App, order string) {
 	slices.SortStableFunc(apps, func(a, b *usage.App) int {
 		switch order {
@@ -41,7 +40,7 @@ func sortTop(apps []*usage.App, order string) {
 	}
 }
 
-// value of what may not be known: less than everything that is.
+// value returns *v, or for an unknown value less than any known one.
 func value[T int64 | float64](v *T) T {
 	if v == nil {
 		return -1
@@ -82,11 +81,11 @@ func cleanLines(apps []*usage.App) {
 	}
 }
 
-// topName is how much of an app's name is left while other columns give way for it.
+// topName is the number of columns of a name that other columns are shortened for.
 const topName = 20
 
-// cutLines makes the table at most width wide: the last column gives way, then names,
-// then others.
+// cutLines makes the table at most width wide: it shortens the last column, then names,
+// then drops columns.
 func cutLines(tab *ui.Table, width int) {
 	all := tab.Width()
 	if all <= width {
