@@ -7,8 +7,8 @@ import (
 )
 
 // componentCommand is the group of commands for people who write components.
-func NewComponent(t *program.Factory) *cli.Command {
-	return t.Group(&cli.Command{
+func NewComponent(f *program.Factory) *cli.Command {
+	return f.Group(&cli.Command{
 		Name:  "component",
 		Usage: "list, write, test, format, lint and document components",
 		UsageText: "COMMAND ...\n" +
@@ -19,8 +19,8 @@ func NewComponent(t *program.Factory) *cli.Command {
 		Description: "Tools for the files that components are written in. Those that take paths take files and folders, with all " +
 			"below them; without any they take the working folder.",
 		Subcommands: []*cli.Command{
-			componentListCommand(t), componentShowCommand(t), componentResourcesCommand(t), componentNewCommand(t), componentDocCommand(t),
-			componentTestCommand(t), componentFmtCommand(t), componentLintCommand(t),
+			componentListCommand(f), componentShowCommand(f), componentResourcesCommand(f), componentNewCommand(f), componentDocCommand(f),
+			componentTestCommand(f), componentFmtCommand(f), componentLintCommand(f),
 		},
 	})
 }

@@ -24,7 +24,7 @@ type docOptions struct {
 	title       string
 }
 
-func componentDocCommand(t *program.Factory) *cli.Command {
+func componentDocCommand(f *program.Factory) *cli.Command {
 	o := docOptions{}
 	return &cli.Command{
 		Name:  "doc",
@@ -51,13 +51,13 @@ func componentDocCommand(t *program.Factory) *cli.Command {
 			if o.html && o.dir != "" {
 				return program.Usagef("component doc", "--html prints to stdout: leave -o out, which writes index.html too")
 			}
-			return componentDoc(c.Context, t, c.Args().Slice(), o)
+			return componentDoc(c.Context, f, c.Args().Slice(), o)
 		},
 	}
 }
 
-func componentDoc(ctx context.Context, t *program.Factory, what []string, o docOptions) error {
-	list, err := docPages(ctx, t, what)
+func componentDoc(ctx context.Context, f *program.Factory, what []string, o docOptions) error {
+	list, err := docPages(ctx, f, what)
 	if err != nil {
 		return err
 	}
@@ -66,10 +66,10 @@ func componentDoc(ctx context.Context, t *program.Factory, what []string, o docO
 	}
 	switch {
 	case o.html:
-		return t.Print(pages.HTML(o.title, list))
+		return f.Print(pages.HTML(o.title, list))
 	case o.dir == "":
 		for _, p := range list {
-			if err := t.Print(pages.Markdown(p)); err != nil {
+			if err := f.Print(pages.Markdown(p)); err != nil {
 				return err
 			}
 		}
@@ -82,11 +82,11 @@ func componentDoc(ctx context.Context, t *program.Factory, what []string, o docO
 		}
 		files[p.Name+".md"] = pages.Markdown(p)
 	}
-	return writePages(t, t.Env.Absolute(o.dir), files, o.check)
+	return writePages(f, f.Env.Absolute(o.dir), files, o.check)
 }
 
 // writePages writes what is not up to date, or says that it is not.
-func writePages(t *program.Factory, dir string, files map[string]string, check bool) error {
+func writePages(f *program.Factory, dir string, files map[string]string, check bool) error {
 	old := false
 	var write []string
 	for _, name := range ui.Keys(files) {
@@ -96,12 +96,12 @@ func writePages(t *program.Factory, dir string, files map[string]string, check b
 		case err == nil && string(data) == files[name]:
 			continue
 		case err == nil && !bytes.Contains(data, []byte(strings.TrimSpace(pages.Mark))):
-			return fmt.Errorf("%s was not made by torchx component doc, and is kept: choose another folder", t.ShortPath(path))
+			return fmt.Errorf("%s was not made by torchx component doc, and is kept: choose another folder", f.ShortPath(path))
 		case err != nil && !errors.Is(err, fs.ErrNotExist):
-			return fmt.Errorf("read %s: %w", t.ShortPath(path), program.PathCause(err))
+			return fmt.Errorf("read %s: %w", f.ShortPath(path), program.PathCause(err))
 		case check:
 			old = true
-			t.SayError(t.ShortPath(path) + " is not up to date: run torchx component doc")
+			f.SayError(f.ShortPath(path) + " is not up to date: run torchx component doc")
 			continue
 		}
 		write = append(write, name)
@@ -113,28 +113,28 @@ func writePages(t *program.Factory, dir string, files map[string]string, check b
 		return nil
 	}
 	if err := os.MkdirAll(dir, 0o755); err != nil {
-		return fmt.Errorf("make %s: %w", t.ShortPath(dir), program.PathCause(err))
+		return fmt.Errorf("make %s: %w", f.ShortPath(dir), program.PathCause(err))
 	}
 	for _, name := range write {
 		if err := program.CreateWhole(filepath.Join(dir, name), []byte(files[name]), true, ""); err != nil {
 			return err
 		}
-		t.Say("wrote %s", t.ShortPath(filepath.Join(dir, name)))
+		f.Say("wrote %s", f.ShortPath(filepath.Join(dir, name)))
 	}
 	return nil
 }
 
 // docPages makes a page of each file that has components.
-func docPages(ctx context.Context, t *program.Factory, what []string) ([]pages.Page, error) {
-	loader, err := t.Loader()
+func docPages(ctx context.Context, f *program.Factory, what []string) ([]pages.Page, error) {
+	loader, err := f.Loader()
 	if err != nil {
 		return nil, err
 	}
 	if len(what) == 0 {
-		what = []string{filepath.Join(t.ProjectRoot(), "components")}
+		what = []string{filepath.Join(f.ProjectRoot(), "components")}
 		if _, err := os.Stat(what[0]); err != nil {
-			return nil, fmt.Errorf("the project has no folder %s: name files or folders", t.ShortPath(what[0]))
+			return nil, fmt.Errorf("the project has no folder %s: name files or folders", f.ShortPath(what[0]))
 		}
 	}
-	return pages.Collect(ctx, loader, t.Env.Dir, what, t.ShortPath)
+	return pages.Collect(ctx, loader, f.Env.Dir, what, f.ShortPath)
 }

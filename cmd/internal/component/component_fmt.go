@@ -19,7 +19,7 @@ import (
 // fmtOptions are those of `component fmt`.
 type fmtOptions struct{ check, diff bool }
 
-func componentFmtCommand(t *program.Factory) *cli.Command {
+func componentFmtCommand(f *program.Factory) *cli.Command {
 	o := fmtOptions{}
 	return &cli.Command{
 		Name:  "fmt",
@@ -34,14 +34,14 @@ func componentFmtCommand(t *program.Factory) *cli.Command {
 			&cli.BoolFlag{Name: "check", Usage: "write nothing: exit with 1 if a file would change", Destination: &o.check},
 			&cli.BoolFlag{Name: "diff", Aliases: []string{"d"}, Usage: "write nothing: print what would change", Destination: &o.diff},
 		},
-		Action: func(c *cli.Context) error { return componentFmt(t, c.Args().Slice(), o) },
+		Action: func(c *cli.Context) error { return componentFmt(f, c.Args().Slice(), o) },
 	}
 }
 
 // componentFmt goes on after a file that cannot be formatted and fails at the end.
-func componentFmt(t *program.Factory, paths []string, o fmtOptions) error {
-	return eachStarFile(t, paths, func(file string) error {
-		changed, err := formatFile(t, file, o)
+func componentFmt(f *program.Factory, paths []string, o fmtOptions) error {
+	return eachStarFile(f, paths, func(file string) error {
+		changed, err := formatFile(f, file, o)
 		if err == nil && changed && o.check {
 			err = program.QuietError(program.ExitError)
 		}
@@ -51,8 +51,8 @@ func componentFmt(t *program.Factory, paths []string, o fmtOptions) error {
 
 // formatFile reports whether the file was not in its form; it is then, unless
 // nothing is to be written.
-func formatFile(t *program.Factory, file string, o fmtOptions) (changed bool, err error) {
-	path := t.Env.Absolute(file)
+func formatFile(f *program.Factory, file string, o fmtOptions) (changed bool, err error) {
+	path := f.Env.Absolute(file)
 	src, err := interp.ReadFile(path, file)
 	if err != nil {
 		return false, err
@@ -62,15 +62,15 @@ func formatFile(t *program.Factory, file string, o fmtOptions) (changed bool, er
 		return false, err
 	}
 	if o.diff {
-		return true, printDiff(t, file, src, out)
+		return true, printDiff(f, file, src, out)
 	}
-	if err := t.Printf("%s\n", ui.OneLine(file)); err != nil || o.check {
+	if err := f.Printf("%s\n", ui.OneLine(file)); err != nil || o.check {
 		return true, err
 	}
 	return true, replaceFile(path, out)
 }
 
-func printDiff(t *program.Factory, file string, before, after []byte) error {
+func printDiff(f *program.Factory, file string, before, after []byte) error {
 	text, err := difflib.GetUnifiedDiffString(difflib.UnifiedDiff{
 		A: difflib.SplitLines(string(before)), B: difflib.SplitLines(string(after)),
 		FromFile: file, ToFile: file + " (formatted)", Context: 3,
@@ -78,7 +78,7 @@ func printDiff(t *program.Factory, file string, before, after []byte) error {
 	if err != nil {
 		return err
 	}
-	return t.Print(t.PaintDiff(ui.Clean(text, true)))
+	return f.Print(f.PaintDiff(ui.Clean(text, true)))
 }
 
 // replaceFile writes a file anew, or leaves it as it is: what is half written has

@@ -12,7 +12,7 @@ import (
 	"torchx/starlark/component"
 )
 
-func componentShowCommand(t *program.Factory) *cli.Command {
+func componentShowCommand(f *program.Factory) *cli.Command {
 	var asJSON bool
 	return &cli.Command{
 		Name:  "show",
@@ -28,7 +28,7 @@ func componentShowCommand(t *program.Factory) *cli.Command {
 			if err != nil {
 				return err
 			}
-			return componentShow(c.Context, t, name, asJSON)
+			return componentShow(c.Context, f, name, asJSON)
 		},
 	}
 }
@@ -55,8 +55,8 @@ type shownParam struct {
 	Choices  []string `json:"choices,omitempty"`
 }
 
-func componentShow(ctx context.Context, t *program.Factory, name string, asJSON bool) error {
-	loader, err := t.Loader()
+func componentShow(ctx context.Context, f *program.Factory, name string, asJSON bool) error {
+	loader, err := f.Loader()
 	if err != nil {
 		return err
 	}
@@ -66,15 +66,15 @@ func componentShow(ctx context.Context, t *program.Factory, name string, asJSON 
 	}
 	d := found.Detail()
 	if asJSON {
-		return t.PrintJSON(shown(found, d))
+		return f.PrintJSON(shown(found, d))
 	}
-	place := t.ShortPath(found.File)
+	place := f.ShortPath(found.File)
 	if d.Line > 0 {
 		place += fmt.Sprintf(":%d", d.Line)
 	}
-	s := t.OutStyle
-	return t.Printf("%s  %s\n\n%s\n\n%s\n%s\n%s", s.Paint(ui.AnsiBold, ui.OneLine(found.Name)), s.Paint(ui.AnsiDim, ui.OneLine(place)),
-		brokenSignature(found, d), ui.CleanStyled(found.Help(s.Color, ui.TerminalWidth(t.Out))), s.Paint(ui.AnsiBold, "Source:"), ui.Clean(program.Indent(d.Source), true))
+	s := f.OutStyle
+	return f.Printf("%s  %s\n\n%s\n\n%s\n%s\n%s", s.Paint(ui.AnsiBold, ui.OneLine(found.Name)), s.Paint(ui.AnsiDim, ui.OneLine(place)),
+		brokenSignature(found, d), ui.CleanStyled(found.Help(s.Color, ui.TerminalWidth(f.Out))), s.Paint(ui.AnsiBold, "Source:"), ui.Clean(program.Indent(d.Source), true))
 }
 
 func shown(c *component.Component, d component.Detail) shownComponent {

@@ -22,7 +22,7 @@ type testOptions struct {
 	profile       string // file for the coverage
 }
 
-func componentTestCommand(t *program.Factory) *cli.Command {
+func componentTestCommand(f *program.Factory) *cli.Command {
 	o := testOptions{}
 	return &cli.Command{
 		Name:  "test",
@@ -52,7 +52,7 @@ func componentTestCommand(t *program.Factory) *cli.Command {
 			if c.IsSet("parallel") && o.Parallel < 1 {
 				return program.Usagef("component test", "-parallel must be at least 1, not %d", o.Parallel)
 			}
-			return componentTest(c.Context, t, c.Args().Slice(), o)
+			return componentTest(c.Context, f, c.Args().Slice(), o)
 		},
 	}
 }
@@ -70,26 +70,26 @@ func (o *testOptions) check() error {
 	return nil
 }
 
-func componentTest(ctx context.Context, t *program.Factory, paths []string, o testOptions) error {
+func componentTest(ctx context.Context, f *program.Factory, paths []string, o testOptions) error {
 	if err := o.check(); err != nil {
 		return err
 	}
-	files, err := starfiles.Tests(t.Env.Dir, paths)
+	files, err := starfiles.Tests(f.Env.Dir, paths)
 	if err != nil {
 		return err
 	}
 	if len(files) == 0 {
-		t.Say("no *_test.star files in %s", strings.Join(orHere(paths), ", "))
+		f.Say("no *_test.star files in %s", strings.Join(orHere(paths), ", "))
 		return nil
 	}
-	if _, err := t.RootResources(); err != nil {
+	if _, err := f.RootResources(); err != nil {
 		return err
 	}
-	p := newTestPrinter(t, o, files)
-	coverage, err := startest.Supervise(ctx, testJob(o, files), func(ctx context.Context) *exec.Cmd { return startTestWorker(ctx, t) }, p.take)
+	p := newTestPrinter(f, o, files)
+	coverage, err := startest.Supervise(ctx, testJob(o, files), func(ctx context.Context) *exec.Cmd { return startTestWorker(ctx, f) }, p.take)
 	err = errors.Join(p.end(), err)
 	if err == nil && o.Cover {
-		err = reportCoverage(t, coverage, paths, o)
+		err = reportCoverage(f, coverage, paths, o)
 	}
 	if err == nil && p.failed {
 		err = program.QuietError(program.ExitError)
@@ -111,8 +111,8 @@ const TestWorkerCommand = "__component-test"
 // workerEnd is how long a worker that was told to end may take.
 const workerEnd = time.Second
 
-func startTestWorker(ctx context.Context, t *program.Factory) *exec.Cmd {
-	cmd := exec.CommandContext(ctx, t.Env.Exe, TestWorkerCommand)
-	cmd.Dir, cmd.Env, cmd.WaitDelay = t.Env.Dir, t.Env.Vars, workerEnd
+func startTestWorker(ctx context.Context, f *program.Factory) *exec.Cmd {
+	cmd := exec.CommandContext(ctx, f.Env.Exe, TestWorkerCommand)
+	cmd.Dir, cmd.Env, cmd.WaitDelay = f.Env.Dir, f.Env.Vars, workerEnd
 	return cmd
 }

@@ -22,7 +22,7 @@ type migrateOptions struct {
 	json    bool
 }
 
-func NewMigrate(t *program.Factory) *cli.Command {
+func NewMigrate(f *program.Factory) *cli.Command {
 	o := migrateOptions{}
 	return &cli.Command{
 		Name:  "migrate",
@@ -48,13 +48,13 @@ func NewMigrate(t *program.Factory) *cli.Command {
 			if o.json && o.output != "" {
 				return program.Usagef("migrate", "--json goes to stdout: leave -o out")
 			}
-			return migrateFile(c.Context, t, file, o)
+			return migrateFile(c.Context, f, file, o)
 		},
 	}
 }
 
-func migrateFile(ctx context.Context, t *program.Factory, file string, o migrateOptions) error {
-	source, err := readPython(t.Env.Absolute(file))
+func migrateFile(ctx context.Context, f *program.Factory, file string, o migrateOptions) error {
+	source, err := readPython(f.Env.Absolute(file))
 	if err != nil {
 		return fmt.Errorf("read %s: %w", file, program.PathCause(err))
 	}
@@ -63,9 +63,9 @@ func migrateFile(ctx context.Context, t *program.Factory, file string, o migrate
 		return err
 	}
 	if o.json {
-		err = t.PrintJSON(port)
+		err = f.PrintJSON(port)
 	} else {
-		err = deliverPort(t, file, port, o)
+		err = deliverPort(f, file, port, o)
 	}
 	if err == nil && len(port.Problems) > 0 {
 		err = program.QuietError(program.ExitError)
@@ -94,24 +94,24 @@ func readPython(path string) ([]byte, error) {
 }
 
 // deliverPort prints or writes the port, and says what is to be said about it.
-func deliverPort(t *program.Factory, file string, port *migrate.Result, o migrateOptions) error {
+func deliverPort(f *program.Factory, file string, port *migrate.Result, o migrateOptions) error {
 	for _, n := range port.Notes {
-		t.Line("", "note: "+n.Error())
+		f.Line("", "note: "+n.Error())
 	}
 	for _, p := range port.Problems {
-		t.SayError(p.Error())
+		f.SayError(p.Error())
 	}
 	if len(port.Problems) > 0 && !o.partial {
-		t.Line("", fmt.Sprintf("%s was not ported: change what is named above, or port the rest with --partial", file))
+		f.Line("", fmt.Sprintf("%s was not ported: change what is named above, or port the rest with --partial", file))
 		return nil
 	}
 	if o.output == "" {
-		return t.Print(port.Text)
+		return f.Print(port.Text)
 	}
-	path := t.Env.Absolute(o.output)
+	path := f.Env.Absolute(o.output)
 	if err := program.CreateWhole(path, []byte(port.Text), o.force, "look at what would be written without -o, or replace it with --force"); err != nil {
 		return err
 	}
-	t.Say("wrote %s: %s", t.ShortPath(path), strings.Join(port.Components, ", "))
+	f.Say("wrote %s: %s", f.ShortPath(path), strings.Join(port.Components, ", "))
 	return nil
 }

@@ -13,7 +13,7 @@ import (
 	"torchx/starlark/specmodule"
 )
 
-func componentResourcesCommand(t *program.Factory) *cli.Command {
+func componentResourcesCommand(f *program.Factory) *cli.Command {
 	var asJSON bool
 	return &cli.Command{
 		Name:      "resources",
@@ -27,7 +27,7 @@ func componentResourcesCommand(t *program.Factory) *cli.Command {
 			if err := program.NoArguments(c); err != nil {
 				return err
 			}
-			return listResources(t, asJSON)
+			return listResources(f, asJSON)
 		},
 	}
 }
@@ -39,8 +39,8 @@ type listedResource struct {
 	Resource spec.Resource `json:"resource"`
 }
 
-func listResources(t *program.Factory, asJSON bool) error {
-	list, err := t.ProjectResources()
+func listResources(f *program.Factory, asJSON bool) error {
+	list, err := f.ProjectResources()
 	if err != nil {
 		return err
 	}
@@ -56,18 +56,18 @@ func listResources(t *program.Factory, asJSON bool) error {
 		}
 	}
 	if asJSON {
-		return t.PrintJSON(all)
+		return f.PrintJSON(all)
 	}
 	tab := ui.Table{Header: []string{"RESOURCE", "CPU", "GPU", "MEMORY", "DEVICES", "FROM"}}
 	for i := range all {
 		r := &all[i]
 		tab.Add(ui.NewCell(r.Name, ""), ui.NewCell(amount(r.Resource.CPU), ""), ui.NewCell(amount(float64(r.Resource.GPU)), ""), ui.NewCell(memoryText(r.Resource.MemMB), ""),
-			ui.NewCell(devicesText(r.Resource.Devices), ""), ui.NewCell(t.ShortPath(r.Origin), ui.AnsiDim))
+			ui.NewCell(devicesText(r.Resource.Devices), ""), ui.NewCell(f.ShortPath(r.Origin), ui.AnsiDim))
 	}
-	if width := ui.ScreenWidth(t.Out); width > 0 {
+	if width := ui.ScreenWidth(f.Out); width > 0 {
 		tab.Fit(width, "DEVICES")
 	}
-	return tab.Write(t.Out, t.OutStyle)
+	return tab.Write(f.Out, f.OutStyle)
 }
 
 // amount writes a number that says nothing when it is negative.

@@ -11,8 +11,8 @@ import (
 // eachStarFile calls do for each .star file that the paths name, with its name as
 // the user would write it. It goes on after an error, says what went wrong, and
 // fails at the end; a quietError has been said.
-func eachStarFile(t *program.Factory, paths []string, do func(file string) error) error {
-	files, err := starFiles(t, paths)
+func eachStarFile(f *program.Factory, paths []string, do func(file string) error) error {
+	files, err := starFiles(f, paths)
 	if err != nil {
 		return err
 	}
@@ -28,7 +28,7 @@ func eachStarFile(t *program.Factory, paths []string, do func(file string) error
 			return err
 		}
 		if !errors.As(err, &quiet) {
-			t.Explain(err)
+			f.Explain(err)
 		}
 	}
 	if failed {
@@ -38,13 +38,13 @@ func eachStarFile(t *program.Factory, paths []string, do func(file string) error
 }
 
 // starFiles finds the .star files that paths name, the working folder without any.
-func starFiles(t *program.Factory, paths []string) ([]string, error) {
-	files, err := starfiles.Find(t.Env.Dir, paths)
+func starFiles(f *program.Factory, paths []string) ([]string, error) {
+	files, err := starfiles.Find(f.Env.Dir, paths)
 	if err != nil {
 		return nil, err
 	}
 	if len(files) == 0 {
-		t.Say("no .star files in %s", strings.Join(append([]string{}, orHere(paths)...), ", "))
+		f.Say("no .star files in %s", strings.Join(append([]string{}, orHere(paths)...), ", "))
 	}
 	return files, nil
 }

@@ -30,20 +30,20 @@ const (
 const workerGC = 400 // percent
 
 // TestWorker runs tests that another process asks for on stdin.
-func TestWorker(ctx context.Context, t *program.Factory) error {
+func TestWorker(ctx context.Context, f *program.Factory) error {
 	debug.SetGCPercent(workerGC)
-	return startest.Work(ctx, testHost(ctx, t), t.In, t.Out, os.Exit)
+	return startest.Work(ctx, testHost(ctx, f), f.In, f.Out, os.Exit)
 }
 
 // testHost is what tests see of this program: nothing of the user's settings.
-func testHost(ctx context.Context, t *program.Factory) startest.Host {
-	resources, err := t.RootResources()
+func testHost(ctx context.Context, f *program.Factory) startest.Host {
+	resources, err := f.RootResources()
 	if err != nil {
 		resources = nil // componentTest has said so
 	}
-	reg := t.Env.Registry(driver.Env{Home: testPlanHome, Exe: "torchx", Version: testVersion, Offline: true})
+	reg := f.Env.Registry(driver.Env{Home: testPlanHome, Exe: "torchx", Version: testVersion, Offline: true})
 	return startest.Host{
-		Dir: t.Env.Dir, Builtins: components.FS, Library: t.OpenLibraries().Open, Image: program.DefaultImage, Version: program.Version, Resources: resources,
+		Dir: f.Env.Dir, Builtins: components.FS, Library: f.OpenLibraries().Open, Image: program.DefaultImage, Version: program.Version, Resources: resources,
 		Plan: func(app *spec.App, backendName string, cfg map[string]string) ([]byte, error) {
 			return planForTest(ctx, reg, app, backendName, cfg)
 		},

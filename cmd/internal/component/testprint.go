@@ -29,10 +29,10 @@ type testFile struct {
 	done  *startest.FileResult
 }
 
-func newTestPrinter(t *program.Factory, o testOptions, files []string) *testPrinter {
-	p := &testPrinter{Factory: t, options: o, order: files, files: map[string]*testFile{}}
-	for _, f := range files {
-		p.files[f] = &testFile{}
+func newTestPrinter(f *program.Factory, o testOptions, files []string) *testPrinter {
+	p := &testPrinter{Factory: f, options: o, order: files, files: map[string]*testFile{}}
+	for _, file := range files {
+		p.files[file] = &testFile{}
 	}
 	return p
 }

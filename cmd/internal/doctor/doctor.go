@@ -25,7 +25,7 @@ type Examination struct {
 	Checks []backend.Check `json:"checks"`
 }
 
-func NewDoctor(t *program.Factory) *cli.Command {
+func NewDoctor(f *program.Factory) *cli.Command {
 	var backendName string
 	var asJSON bool
 	return &cli.Command{
@@ -39,30 +39,30 @@ func NewDoctor(t *program.Factory) *cli.Command {
 			if err := program.NoArguments(c); err != nil {
 				return err
 			}
-			return doctor(c.Context, t, backendName, asJSON)
+			return doctor(c.Context, f, backendName, asJSON)
 		},
 	}
 }
 
-func doctor(ctx context.Context, t *program.Factory, backendName string, asJSON bool) error {
-	reg, err := t.Registry()
+func doctor(ctx context.Context, f *program.Factory, backendName string, asJSON bool) error {
+	reg, err := f.Registry()
 	if err != nil {
 		return err
 	}
 	names := reg.Names()
 	if backendName != "" {
-		alias, err := t.Canonical("doctor", backendName)
+		alias, err := f.Canonical("doctor", backendName)
 		if err != nil {
 			return err
 		}
 		names = []string{alias.Backend}
 	}
-	home, err := t.Env.Home()
+	home, err := f.Env.Home()
 	if err != nil {
 		return err
 	}
 	found := make([]Examination, 1+len(names))
-	found[0] = Examination{"home", examineHome(ctx, t, home)}
+	found[0] = Examination{"home", examineHome(ctx, f, home)}
 	var all sync.WaitGroup
 	for i, name := range names {
 		all.Go(func() { found[i+1] = Examination{name, examineBackend(ctx, reg, name, backendName != "" || i == 0)} })
@@ -72,9 +72,9 @@ func doctor(ctx context.Context, t *program.Factory, backendName string, asJSON 
 		return ctx.Err()
 	}
 	if asJSON {
-		err = t.PrintMaskedJSON(found)
+		err = f.PrintMaskedJSON(found)
 	} else {
-		err = printExaminations(t, found, home)
+		err = printExaminations(f, found, home)
 	}
 	if err == nil && levels(found)[backend.LevelFailure] > 0 {
 		err = program.QuietError(program.ExitError)
@@ -136,7 +136,7 @@ func levelColor(l backend.Level) string {
 	return ui.AnsiRed
 }
 
-func printExaminations(t *program.Factory, found []Examination, home string) error {
+func printExaminations(f *program.Factory, found []Examination, home string) error {
 	var b strings.Builder
 	for i, e := range found {
 		title := "backend " + e.Name
@@ -145,18 +145,18 @@ func printExaminations(t *program.Factory, found []Examination, home string) err
 		} else {
 			b.WriteByte('\n')
 		}
-		b.WriteString(t.OutStyle.Paint(ui.AnsiBold, title) + "\n")
+		b.WriteString(f.OutStyle.Paint(ui.AnsiBold, title) + "\n")
 		if len(e.Checks) == 0 {
 			b.WriteString("  nothing is known to look at\n")
 		}
 		for _, c := range e.Checks {
-			writeCheck(t, &b, c)
+			writeCheck(f, &b, c)
 		}
 	}
 	n := levels(found)
 	fmt.Fprintf(&b, "\n%d ok, %s, %s\n", n[backend.LevelOK],
 		ui.Counted(n[backend.LevelWarning], "warning"), ui.Counted(n[backend.LevelFailure], "failure"))
-	return t.Print(b.String())
+	return f.Print(b.String())
 }
 
 // Columns of a check: its level, its name, what was found.
@@ -166,13 +166,13 @@ const (
 )
 
 // writeCheck writes a check, with its fix below it.
-func writeCheck(t *program.Factory, b *strings.Builder, c backend.Check) {
+func writeCheck(f *program.Factory, b *strings.Builder, c backend.Check) {
 	level, name := string(c.Level), ui.OneLine(c.Name)
-	b.WriteString("  " + t.OutStyle.Paint(levelColor(c.Level), level) + spaces(checkNameColumn-2-len(level)) +
+	b.WriteString("  " + f.OutStyle.Paint(levelColor(c.Level), level) + spaces(checkNameColumn-2-len(level)) +
 		name + spaces(checkTextColumn-checkNameColumn-utf8.RuneCountInString(name)))
-	lines := ui.WrapText(ui.OneLine(t.Masked(c.Text)), ui.TerminalWidth(t.Out)-checkTextColumn)
+	lines := ui.WrapText(ui.OneLine(f.Masked(c.Text)), ui.TerminalWidth(f.Out)-checkTextColumn)
 	if c.Fix != "" {
-		lines = append(lines, ui.WrapText("fix: "+ui.OneLine(c.Fix), ui.TerminalWidth(t.Out)-checkTextColumn)...)
+		lines = append(lines, ui.WrapText("fix: "+ui.OneLine(c.Fix), ui.TerminalWidth(f.Out)-checkTextColumn)...)
 	}
 	b.WriteString(strings.Join(lines, "\n"+spaces(checkTextColumn)) + "\n")
 }

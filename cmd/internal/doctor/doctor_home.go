@@ -25,7 +25,7 @@ const (
 )
 
 // examineHome looks at the folder of everything, then at what is in it.
-func examineHome(ctx context.Context, t *program.Factory, home string) []backend.Check {
+func examineHome(ctx context.Context, f *program.Factory, home string) []backend.Check {
 	checks := backend.RunDiagnostics(ctx, examTime, []backend.Diagnostic{
 		{Name: "folder", Run: func(context.Context) backend.Check { return folderCheck(home) }},
 	})
@@ -36,7 +36,7 @@ func examineHome(ctx context.Context, t *program.Factory, home string) []backend
 		{Name: "disk", Run: func(context.Context) backend.Check { return diskCheck(home) }},
 		{Name: "history", Run: func(ctx context.Context) backend.Check { return historyCheck(ctx, home) }},
 		{Name: "kept aside", Run: func(context.Context) backend.Check { return asideCheck(home) }},
-		{Name: "configuration", Run: func(context.Context) backend.Check { return configurationCheck(t) }},
+		{Name: "configuration", Run: func(context.Context) backend.Check { return configurationCheck(f) }},
 	})...)
 }
 
@@ -133,15 +133,15 @@ func globQuote(path string) string {
 	return strings.NewReplacer(`\`, `\\`, `*`, `\*`, `?`, `\?`, `[`, `\[`).Replace(path)
 }
 
-func configurationCheck(t *program.Factory) backend.Check {
+func configurationCheck(f *program.Factory) backend.Check {
 	const name = "configuration"
-	conf, err := t.Config()
+	conf, err := f.Config()
 	if err != nil {
 		return backend.FailedCheck(name, "correct the file, or set TORCHXCONFIG to another or to nothing", "%v", err)
 	}
 	var names []string
-	for _, f := range conf.Files() {
-		names = append(names, t.ShortPath(f))
+	for _, file := range conf.Files() {
+		names = append(names, f.ShortPath(file))
 	}
 	if len(names) == 0 {
 		return backend.PassedCheck(name, "no .torchxconfig here")

@@ -15,8 +15,8 @@ import (
 	"torchx/runtime/suggest"
 )
 
-func NewLib(t *program.Factory) *cli.Command {
-	return t.Group(&cli.Command{
+func NewLib(f *program.Factory) *cli.Command {
+	return f.Group(&cli.Command{
 		Name:  "lib",
 		Usage: "add, fetch, lock and check component libraries of the project",
 		UsageText: "COMMAND ...\n" +
@@ -25,15 +25,15 @@ func NewLib(t *program.Factory) *cli.Command {
 			"torchx run @acme//train.star:ddp --help",
 		Description: libHelp,
 		Subcommands: []*cli.Command{
-			libAddCommand(t), libRemoveCommand(t),
-			libAllCommand(t, "sync", "fetch what is locked, lock what is new", "Make the libraries be here as "+library.LockFile+" has them: fetch those that are not, "+
-				"and lock those that are listed and not locked yet. A commit that is locked stays.", func(ctx context.Context, m *library.Manager, args []string) error { return libSync(ctx, t, m, args) }),
-			libUpdateCommand(t),
-			libAllCommand(t, "vendor", "keep the files in the project", "Put the files of all libraries into "+library.VendorDir+", which is then read instead of the cache: "+
-				"neither that nor the network is needed any more. Commands that change the lock keep the folder in step.", func(ctx context.Context, m *library.Manager, args []string) error { return libVendor(ctx, t, m, args) }),
-			libAllCommand(t, "verify", "compare all files with the lock", "Compare every file of every library with its SHA-256 in "+library.LockFile+
-				", and exit with 1 if one differs or is not there.", func(ctx context.Context, m *library.Manager, args []string) error { return libVerify(ctx, t, m, args) }),
-			libListCommand(t),
+			libAddCommand(f), libRemoveCommand(f),
+			libAllCommand(f, "sync", "fetch what is locked, lock what is new", "Make the libraries be here as "+library.LockFile+" has them: fetch those that are not, "+
+				"and lock those that are listed and not locked yet. A commit that is locked stays.", func(ctx context.Context, m *library.Manager, args []string) error { return libSync(ctx, f, m, args) }),
+			libUpdateCommand(f),
+			libAllCommand(f, "vendor", "keep the files in the project", "Put the files of all libraries into "+library.VendorDir+", which is then read instead of the cache: "+
+				"neither that nor the network is needed any more. Commands that change the lock keep the folder in step.", func(ctx context.Context, m *library.Manager, args []string) error { return libVendor(ctx, f, m, args) }),
+			libAllCommand(f, "verify", "compare all files with the lock", "Compare every file of every library with its SHA-256 in "+library.LockFile+
+				", and exit with 1 if one differs or is not there.", func(ctx context.Context, m *library.Manager, args []string) error { return libVerify(ctx, f, m, args) }),
+			libListCommand(f),
 		},
 	})
 }
@@ -49,15 +49,15 @@ const libHelp = "Libraries are folders of .star files that projects share, loade
 type libAction func(ctx context.Context, m *library.Manager, args []string) error
 
 // lib runs one of the commands.
-func lib(t *program.Factory, c *cli.Context, run libAction) error {
-	home, err := t.Env.Home()
+func lib(f *program.Factory, c *cli.Context, run libAction) error {
+	home, err := f.Env.Home()
 	if err != nil {
 		return err
 	}
-	return eachProblem(t, run(c.Context, t.LibraryManager(home), c.Args().Slice()))
+	return eachProblem(f, run(c.Context, f.LibraryManager(home), c.Args().Slice()))
 }
 
-func libAddCommand(t *program.Factory) *cli.Command {
+func libAddCommand(f *program.Factory) *cli.Command {
 	o := libAddOptions{}
 	return &cli.Command{
 		Name:  "add",
@@ -74,12 +74,12 @@ func libAddCommand(t *program.Factory) *cli.Command {
 			&cli.BoolFlag{Name: "replace", Usage: "read FOLDER, as it is, in the place of a library that is listed", Destination: &o.replace},
 		},
 		Action: func(c *cli.Context) error {
-			return lib(t, c, func(ctx context.Context, m *library.Manager, args []string) error { return libAdd(ctx, t, m, args, o) })
+			return lib(f, c, func(ctx context.Context, m *library.Manager, args []string) error { return libAdd(ctx, f, m, args, o) })
 		},
 	}
 }
 
-func libRemoveCommand(t *program.Factory) *cli.Command {
+func libRemoveCommand(f *program.Factory) *cli.Command {
 	var replace bool
 	return &cli.Command{
 		Name:        "remove",
@@ -90,17 +90,17 @@ func libRemoveCommand(t *program.Factory) *cli.Command {
 			&cli.BoolFlag{Name: "replace", Usage: "take only the folder away that is read in their place", Destination: &replace},
 		},
 		Action: func(c *cli.Context) error {
-			return lib(t, c, func(ctx context.Context, m *library.Manager, args []string) error {
+			return lib(f, c, func(ctx context.Context, m *library.Manager, args []string) error {
 				if replace {
-					return libUnreplace(t, m, args)
+					return libUnreplace(f, m, args)
 				}
-				return libRemove(ctx, t, m, args)
+				return libRemove(ctx, f, m, args)
 			})
 		},
 	}
 }
 
-func libUpdateCommand(t *program.Factory) *cli.Command {
+func libUpdateCommand(f *program.Factory) *cli.Command {
 	return &cli.Command{
 		Name:      "update",
 		Usage:     "lock what revisions mean now, or other ones",
@@ -108,25 +108,25 @@ func libUpdateCommand(t *program.Factory) *cli.Command {
 		Description: "Look up what the revision of each library, or of those that are named, means now, fetch that and lock it. " +
 			"@REVISION changes the line in " + library.ProjectFile + ", too.",
 		Action: func(c *cli.Context) error {
-			return lib(t, c, func(ctx context.Context, m *library.Manager, args []string) error { return libUpdate(ctx, t, m, args) })
+			return lib(f, c, func(ctx context.Context, m *library.Manager, args []string) error { return libUpdate(ctx, f, m, args) })
 		},
 	}
 }
 
 // libAllCommand is a command about all libraries.
-func libAllCommand(t *program.Factory, name, usage, description string, run libAction) *cli.Command {
+func libAllCommand(f *program.Factory, name, usage, description string, run libAction) *cli.Command {
 	return &cli.Command{
 		Name: name, Usage: usage, UsageText: "\ntorchx lib " + name, Description: description,
 		Action: func(c *cli.Context) error {
 			if c.NArg() > 0 {
 				return program.Usagef("lib "+name, "unexpected argument %s: %s is about all libraries", ui.QuoteWord(c.Args().First()), name)
 			}
-			return lib(t, c, run)
+			return lib(f, c, run)
 		},
 	}
 }
 
-func libListCommand(t *program.Factory) *cli.Command {
+func libListCommand(f *program.Factory) *cli.Command {
 	var asJSON bool
 	return &cli.Command{
 		Name: "list", Usage: "show how it stands with each", UsageText: "[--json]\ntorchx lib list",
@@ -136,19 +136,19 @@ func libListCommand(t *program.Factory) *cli.Command {
 			if err := program.NoArguments(c); err != nil {
 				return err
 			}
-			return lib(t, c, func(_ context.Context, m *library.Manager, _ []string) error { return libList(t, m, asJSON) })
+			return lib(f, c, func(_ context.Context, m *library.Manager, _ []string) error { return libList(f, m, asJSON) })
 		},
 	}
 }
 
 // eachProblem prints the parts of a joined error, each on its line.
-func eachProblem(t *program.Factory, err error) error {
+func eachProblem(f *program.Factory, err error) error {
 	var joined interface{ Unwrap() []error }
 	if !errors.As(err, &joined) {
 		return err
 	}
 	for _, part := range joined.Unwrap() {
-		t.SayError(part.Error())
+		f.SayError(part.Error())
 	}
 	return program.QuietError(program.ExitError)
 }
@@ -159,7 +159,7 @@ type libAddOptions struct {
 	replace bool
 }
 
-func libAdd(ctx context.Context, t *program.Factory, m *library.Manager, args []string, o libAddOptions) error {
+func libAdd(ctx context.Context, f *program.Factory, m *library.Manager, args []string, o libAddOptions) error {
 	if len(args) < 2 || len(args) > 3 || o.replace && len(args) > 2 {
 		return program.Usagef("lib add", "expected `lib add NAME URL [REVISION]`, `lib add NAME FOLDER` or `lib add --replace NAME FOLDER`")
 	}
@@ -169,15 +169,15 @@ func libAdd(ctx context.Context, t *program.Factory, m *library.Manager, args []
 		if len(args) > 2 || o.path != "" {
 			return program.Usagef("lib add", "a folder has no revision and no --path: %s is no URL of a repository", ui.QuoteWord(source))
 		}
-		lib.Folder = libFolder(t, m.Root, source)
+		lib.Folder = libFolder(f, m.Root, source)
 	} else {
 		lib.URL = source
 	}
 	if o.replace {
 		if err := m.Replace(lib.Name, lib.Folder); err != nil {
-			return unknownLibrary(t, err)
+			return unknownLibrary(f, err)
 		}
-		t.Say("@%s is read from %s now, as it is there", lib.Name, lib.Folder)
+		f.Say("@%s is read from %s now, as it is there", lib.Name, lib.Folder)
 		return nil
 	}
 	if len(args) > 2 {
@@ -190,18 +190,18 @@ func libAdd(ctx context.Context, t *program.Factory, m *library.Manager, args []
 	if err != nil {
 		return err
 	}
-	t.Say("added %s to %s", libraryText(change.New), t.ShortPath(filepath.Join(m.Root, library.ProjectFile)))
-	return sayMissing(ctx, t, m)
+	f.Say("added %s to %s", libraryText(change.New), f.ShortPath(filepath.Join(m.Root, library.ProjectFile)))
+	return sayMissing(ctx, f, m)
 }
 
 // libFolder is a folder that the user named, relative to the project if it is near.
-func libFolder(t *program.Factory, root, folder string) string {
+func libFolder(f *program.Factory, root, folder string) string {
 	if filepath.IsAbs(folder) {
 		return filepath.Clean(folder)
 	}
-	rel, err := filepath.Rel(root, t.Env.Absolute(folder))
+	rel, err := filepath.Rel(root, f.Env.Absolute(folder))
 	if err != nil {
-		return t.Env.Absolute(folder)
+		return f.Env.Absolute(folder)
 	}
 	rel = filepath.ToSlash(rel)
 	if rel == "." || rel == ".." || strings.HasPrefix(rel, "../") {
@@ -210,28 +210,28 @@ func libFolder(t *program.Factory, root, folder string) string {
 	return "./" + rel
 }
 
-func libRemove(ctx context.Context, t *program.Factory, m *library.Manager, args []string) error {
+func libRemove(ctx context.Context, f *program.Factory, m *library.Manager, args []string) error {
 	names, err := libraryNames(args)
 	if err != nil {
 		return err
 	}
 	if _, err := m.Remove(names); err != nil {
-		return unknownLibrary(t, err)
+		return unknownLibrary(f, err)
 	}
-	t.Say("removed @%s", strings.Join(names, ", @"))
-	return sayMissing(ctx, t, m)
+	f.Say("removed @%s", strings.Join(names, ", @"))
+	return sayMissing(ctx, f, m)
 }
 
-func libUnreplace(t *program.Factory, m *library.Manager, args []string) error {
+func libUnreplace(f *program.Factory, m *library.Manager, args []string) error {
 	names, err := libraryNames(args)
 	if err != nil {
 		return err
 	}
 	for _, name := range names {
 		if err := m.Unreplace(name); err != nil {
-			return unknownLibrary(t, err)
+			return unknownLibrary(f, err)
 		}
-		t.Say("@%s is not replaced any more", name)
+		f.Say("@%s is not replaced any more", name)
 	}
 	return nil
 }
@@ -248,19 +248,19 @@ func libraryNames(args []string) ([]string, error) {
 	return names, nil
 }
 
-func libSync(ctx context.Context, t *program.Factory, m *library.Manager, _ []string) error {
+func libSync(ctx context.Context, f *program.Factory, m *library.Manager, _ []string) error {
 	changes, err := m.Sync(ctx)
 	if err != nil {
 		return err
 	}
-	sayLibraryChanges(t, changes)
+	sayLibraryChanges(f, changes)
 	if len(changes) == 0 {
-		t.Say("all libraries are fetched, as they are locked")
+		f.Say("all libraries are fetched, as they are locked")
 	}
-	return sayMissing(ctx, t, m)
+	return sayMissing(ctx, f, m)
 }
 
-func libUpdate(ctx context.Context, t *program.Factory, m *library.Manager, args []string) error {
+func libUpdate(ctx context.Context, f *program.Factory, m *library.Manager, args []string) error {
 	var wanted []library.Wanted
 	for _, arg := range args {
 		name, revision, given := strings.Cut(strings.TrimPrefix(arg, "@"), "@")
@@ -271,23 +271,23 @@ func libUpdate(ctx context.Context, t *program.Factory, m *library.Manager, args
 	}
 	changes, err := m.Update(ctx, wanted)
 	if err != nil {
-		return unknownLibrary(t, err)
+		return unknownLibrary(f, err)
 	}
-	sayLibraryChanges(t, changes)
-	return sayMissing(ctx, t, m)
+	sayLibraryChanges(f, changes)
+	return sayMissing(ctx, f, m)
 }
 
-func libVendor(ctx context.Context, t *program.Factory, m *library.Manager, _ []string) error {
+func libVendor(ctx context.Context, f *program.Factory, m *library.Manager, _ []string) error {
 	changes, err := m.Vendor(ctx)
 	if err != nil {
 		return err
 	}
-	sayLibraryChanges(t, changes)
-	t.Say("%s holds the files of the libraries now, and is read instead of the cache", t.ShortPath(filepath.Join(m.Root, library.VendorDir)))
-	return sayMissing(ctx, t, m)
+	sayLibraryChanges(f, changes)
+	f.Say("%s holds the files of the libraries now, and is read instead of the cache", f.ShortPath(filepath.Join(m.Root, library.VendorDir)))
+	return sayMissing(ctx, f, m)
 }
 
-func libVerify(ctx context.Context, t *program.Factory, m *library.Manager, _ []string) error {
+func libVerify(ctx context.Context, f *program.Factory, m *library.Manager, _ []string) error {
 	done, err := m.Verify(ctx)
 	if err != nil {
 		return err
@@ -296,12 +296,12 @@ func libVerify(ctx context.Context, t *program.Factory, m *library.Manager, _ []
 	if done.Replaced > 0 {
 		text += fmt.Sprintf("; %d replaced and not looked at", done.Replaced)
 	}
-	t.Say("%s", text)
+	f.Say("%s", text)
 	return nil
 }
 
 // unknownLibrary adds what was probably meant.
-func unknownLibrary(t *program.Factory, err error) error {
+func unknownLibrary(f *program.Factory, err error) error {
 	var unknown *library.UnknownError
 	if !errors.As(err, &unknown) {
 		return err

@@ -28,17 +28,17 @@ func libraryText(k *library.Locked) string {
 }
 
 // sayLibraryChanges says what became of each library.
-func sayLibraryChanges(t *program.Factory, changes []library.Change) {
+func sayLibraryChanges(f *program.Factory, changes []library.Change) {
 	for _, c := range changes {
 		switch {
 		case c.New == nil:
-			t.Say("@%s is not listed any more, and left %s", c.Name, library.LockFile)
+			f.Say("@%s is not listed any more, and left %s", c.Name, library.LockFile)
 		case c.Old == nil:
-			t.Say("locked %s", libraryText(c.New))
+			f.Say("locked %s", libraryText(c.New))
 		case c.Old == c.New:
-			t.Say("fetched %s", libraryText(c.New))
+			f.Say("fetched %s", libraryText(c.New))
 		default:
-			t.Say("%s", updateText(c))
+			f.Say("%s", updateText(c))
 		}
 	}
 }
@@ -73,13 +73,13 @@ func updateText(c library.Change) string {
 }
 
 // sayMissing warns of libraries that those of the project need, all at once.
-func sayMissing(ctx context.Context, t *program.Factory, m *library.Manager) error {
+func sayMissing(ctx context.Context, f *program.Factory, m *library.Manager) error {
 	err := m.Missing(ctx)
 	if ctx.Err() != nil {
 		return err
 	}
 	if err != nil {
-		t.Warn("%v", err)
+		f.Warn("%v", err)
 	}
 	return nil
 }
@@ -98,16 +98,16 @@ type libraryStatus struct {
 	Problem  *string `json:"problem"`
 }
 
-func libList(t *program.Factory, m *library.Manager, asJSON bool) error {
+func libList(f *program.Factory, m *library.Manager, asJSON bool) error {
 	list, err := m.List()
 	if err != nil {
 		return err
 	}
 	if asJSON {
-		return t.PrintJSON(libraryStatuses(list))
+		return f.PrintJSON(libraryStatuses(list))
 	}
 	if len(list) == 0 {
-		t.Say("the project has no libraries: `torchx lib add NAME URL [REVISION]` adds one")
+		f.Say("the project has no libraries: `torchx lib add NAME URL [REVISION]` adds one")
 		return nil
 	}
 	tab := ui.Table{Header: []string{"NAME", "REVISION", "COMMIT", "FILES", "STATE", "FROM"}}
@@ -116,16 +116,16 @@ func libList(t *program.Factory, m *library.Manager, asJSON bool) error {
 		tab.Add(ui.NewCell("@"+s.Name, ""), ui.NewCell(orDash(s.Revision), ""), ui.NewCell(orDash(commitText(s.Commit)), ui.AnsiDim),
 			ui.NewCell(strconv.Itoa(s.Files), ui.AnsiDim), ui.NewCell(state, color), ui.NewCell(fromText(s), ""))
 	}
-	if width := ui.ScreenWidth(t.Out); width > 0 {
+	if width := ui.ScreenWidth(f.Out); width > 0 {
 		tab.Fit(width, "FILES", "COMMIT")
 		tab.Shorten("FROM", width, 20)
 	}
-	if err := tab.Write(t.Out, t.OutStyle); err != nil {
+	if err := tab.Write(f.Out, f.OutStyle); err != nil {
 		return err
 	}
 	for _, s := range list {
 		if s.Problem != "" {
-			t.Warn("library @%s: %s", s.Name, s.Problem)
+			f.Warn("library @%s: %s", s.Name, s.Problem)
 		}
 	}
 	return nil
