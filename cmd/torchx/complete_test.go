@@ -16,7 +16,7 @@ import (
 // one being at the cursor; explanations are left out.
 func completions(t *testing.T, dir string, words ...string) []string {
 	t.Helper()
-	r := torchx(t, dir, nil, "", append([]string{complete.CompleteCommand, "torchx"}, words...)...)
+	r := torchx(t, dir, nil, "", append([]string{complete.Command, "torchx"}, words...)...)
 	if r.code != program.ExitOK || r.err != "" {
 		t.Errorf("%q: exit code %d, stderr %q", words, r.code, r.err)
 	}

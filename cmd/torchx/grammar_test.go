@@ -5,14 +5,15 @@ import (
 	"strings"
 	"testing"
 
+	"torchx/cmd/internal/grammar"
 	"torchx/cmd/internal/program"
 	"torchx/cmd/internal/ui"
 )
 
-func testGrammar() *program.Grammar {
-	t := program.NewFactory(ui.Streams{}, program.Environment{}, torchxProgram(), nil)
-	app := t.CommandLine()
-	return program.NewGrammar(app.Flags, app.Commands, "run")
+func testGrammar() *grammar.Grammar {
+	f := program.NewFactory(ui.Streams{}, program.Environment{}, torchxProgram(), nil)
+	app := f.CommandLine()
+	return grammar.New(app.Flags, app.Commands, "run")
 }
 
 func TestNormalise(t *testing.T) {

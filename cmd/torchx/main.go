@@ -1,7 +1,6 @@
 // Command torchx runs apps that are described in Starlark on this machine, on
-// Docker and on Kubernetes, and looks after them. This package is the command
-// line: one file per sub-command, one exit-code table (exit.go), and nothing
-// else in the project prints.
+// Docker and on Kubernetes. This package lists the commands, which are in the rooms
+// of cmd/internal; cmd/internal/program parses the command line and reports errors.
 package main
 
 import (
@@ -49,19 +48,17 @@ func becomeLimited(args []string) {
 // torchxProgram lists every command.
 func torchxProgram() program.Definition {
 	return program.Definition{
-		Commands: func(t *program.Factory) []*cli.Command {
+		Commands: func(f *program.Factory) []*cli.Command {
 			return []*cli.Command{
-				run.NewRun(t), run.NewRerun(t), run.NewSubmit(t), app.NewStatus(t), app.NewList(t), app.NewLog(t),
-				app.NewDescribe(t), app.NewEvents(t), app.NewAttach(t), app.NewTop(t), app.NewWait(t), app.NewCancel(t), app.NewDelete(t), app.NewPrune(t),
-				component.NewComponent(t), lib.NewLib(t), component.NewMigrate(t), component.NewLsp(t), diff.NewDiff(t),
-				component.NewBuiltins(t), config.NewRunopts(t), config.NewConfigure(t), config.NewConfig(t), doctor.NewDoctor(t), complete.NewCompletion(t), t.NewVersion(),
+				run.NewRun(f), run.NewRerun(f), run.NewSubmit(f), app.NewStatus(f), app.NewList(f), app.NewLog(f),
+				app.NewDescribe(f), app.NewEvents(f), app.NewAttach(f), app.NewTop(f), app.NewWait(f), app.NewCancel(f), app.NewDelete(f), app.NewPrune(f),
+				component.NewComponent(f), lib.NewLib(f), component.NewMigrate(f), component.NewLsp(f), diff.NewDiff(f),
+				component.NewBuiltins(f), config.NewRunopts(f), config.NewConfigure(f), config.NewConfig(f), doctor.NewDoctor(f), complete.NewCompletion(f), f.NewVersion(),
 			}
 		},
 		Hidden: map[string]func(context.Context, *program.Factory, []string) error{
-			complete.CompleteCommand: func(ctx context.Context, t *program.Factory, args []string) error {
-				return complete.Complete(ctx, t, args)
-			},
-			component.TestWorkerCommand: func(ctx context.Context, t *program.Factory, _ []string) error { return component.TestWorker(ctx, t) },
+			complete.Command:            complete.Complete,
+			component.TestWorkerCommand: func(ctx context.Context, f *program.Factory, _ []string) error { return component.TestWorker(ctx, f) },
 		},
 	}
 }

@@ -95,9 +95,7 @@ func cutLines(tab *ui.Table, width int) {
 	widths := ui.ColumnWidths(append([][]ui.Cell{{}}, tab.Rows...))
 	room := max(len(tab.Header[last]), width-(all-max(len(tab.Header[last]), widths[last])))
 	for _, r := range tab.Rows {
-		if text := []rune(ui.OneLine(r[last].Text)); len(text) > room {
-			r[last].Text = string(text[:room])
-		}
+		r[last].Text = ui.CutText(ui.OneLine(r[last].Text), room, "")
 	}
 	const name = "APP / REPLICA"
 	tab.Shorten(name, width, topName)

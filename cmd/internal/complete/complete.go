@@ -7,15 +7,16 @@ import (
 
 	"github.com/urfave/cli/v2"
 
+	"torchx/cmd/internal/grammar"
 	"torchx/cmd/internal/program"
 	"torchx/cmd/internal/ui"
 )
 
-// CompleteCommand is the hidden command that the scripts of `torchx completion`
+// Command is the hidden command that the scripts of `torchx completion`
 // call with the words of the line up to the cursor, the program's name first. It
 // prints a line for each word that can stand there, value TAB explanation, and
 // lines with a colon in front that tell the script what else to do.
-const CompleteCommand = "__complete"
+const Command = "__complete"
 
 // What a script is told beside the words.
 const (
@@ -30,7 +31,7 @@ type suggestion struct{ value, about string }
 // completer answers one request.
 type completer struct {
 	*program.Factory
-	grammar  *program.Grammar
+	grammar  *grammar.Grammar
 	commands []*cli.Command
 	global   []cli.Flag
 	line     partialLine
@@ -43,30 +44,30 @@ type completer struct {
 
 // partialLine is what the words before the cursor say.
 type partialLine struct {
-	verb        *program.Verb
+	verb        *grammar.Verb
 	positionals []string
 	flags       map[string]string // by the flag's first name
-	pending     *program.FlagSpec // the word at the cursor is its value
+	pending     *grammar.Flag     // the word at the cursor is its value
 	plain       bool              // behind "--": no flags any more
 }
 
 // Complete serves the scripts: it prints no messages, and what cannot be found
 // out is left out.
-func Complete(ctx context.Context, t *program.Factory, words []string) error {
+func Complete(ctx context.Context, f *program.Factory, words []string) error {
 	if len(words) == 0 {
 		return nil
 	}
-	t = t.With(func(f *program.Factory) { f.Err = io.Discard })
-	app := t.CommandLine()
+	f = f.With(func(c *program.Factory) { c.Err = io.Discard })
+	app := f.CommandLine()
 	c := &completer{
-		Factory: t, grammar: program.GrammarOf(app), commands: app.Commands, global: app.Flags,
+		Factory: f, grammar: program.GrammarOf(app), commands: app.Commands, global: app.Flags,
 		current: words[len(words)-1],
 	}
 	if len(words) > 1 {
 		c.line = read(c.grammar, words[1:len(words)-1])
 		c.find(ctx)
 	}
-	return t.Print(c.text())
+	return f.Print(c.text())
 }
 
 // text is the answer: the words that begin as the one at the cursor, each once.
@@ -100,7 +101,7 @@ func (c *completer) text() string {
 func (c *completer) add(value, about string) { c.out = append(c.out, suggestion{value, about}) }
 
 // read takes in the words before the cursor; what makes no sense is passed over.
-func read(g *program.Grammar, words []string) partialLine {
+func read(g *grammar.Grammar, words []string) partialLine {
 	l := partialLine{flags: map[string]string{}}
 	for _, w := range words {
 		switch {
@@ -110,7 +111,7 @@ func read(g *program.Grammar, words []string) partialLine {
 			l.positionals = append(l.positionals, w)
 		case w == "--" && l.verb != nil:
 			l.plain = true
-		case program.IsFlag(w):
+		case grammar.IsFlag(w):
 			l.flag(g, w)
 		case l.verb == nil:
 			l.verb = known(g.Verbs, w)
@@ -124,19 +125,19 @@ func read(g *program.Grammar, words []string) partialLine {
 }
 
 // known is the command that a word names; one that does not exist takes nothing.
-func known(verbs map[string]*program.Verb, word string) *program.Verb {
+func known(verbs map[string]*grammar.Verb, word string) *grammar.Verb {
 	if v := verbs[word]; v != nil {
 		return v
 	}
-	return &program.Verb{Name: word, Flags: program.FlagTable{}}
+	return &grammar.Verb{Name: word, Flags: grammar.Flags{}}
 }
 
 // foreign holds where words belong to a component.
 func (l *partialLine) foreign() bool { return l.verb != nil && l.verb.Stops && len(l.positionals) > 0 }
 
-func (l *partialLine) flag(g *program.Grammar, word string) {
+func (l *partialLine) flag(g *grammar.Grammar, word string) {
 	spelling, value, hasValue := strings.Cut(word, "=")
-	f := (&program.ArgParser{Grammar: g, Verb: l.verb}).Find(spelling)
+	f := g.Find(l.verb, spelling)
 	switch {
 	case f == nil:
 	case f.TakesValue && !hasValue:
@@ -154,8 +155,8 @@ func (c *completer) find(ctx context.Context) {
 		c.flagValue(ctx, c.line.pending.Name, c.current)
 	case c.line.foreign():
 		c.componentArgument(ctx)
-	case program.IsFlag(c.current) && hasValue && !c.line.plain:
-		if f := (&program.ArgParser{Grammar: c.grammar, Verb: c.line.verb}).Find(spelling); f != nil && f.TakesValue {
+	case grammar.IsFlag(c.current) && hasValue && !c.line.plain:
+		if f := c.grammar.Find(c.line.verb, spelling); f != nil && f.TakesValue {
 			c.flagValue(ctx, f.Name, value)
 			for i := range c.out {
 				c.out[i].value = spelling + "=" + c.out[i].value
@@ -235,8 +236,8 @@ func spellings(f cli.Flag) []string {
 			short = append(short, "-"+n)
 			continue
 		}
-		long = append(long, program.Dashes(n))
-		if program.Dashes(n) != "--"+n {
+		long = append(long, grammar.Spelling(n))
+		if grammar.Spelling(n) != "--"+n {
 			short = append(short, "--"+n)
 		}
 	}

@@ -19,7 +19,7 @@ var completionScripts embed.FS
 // shells are those that there is a script for.
 var shells = []string{"bash", "zsh", "fish"}
 
-func NewCompletion(t *program.Factory) *cli.Command {
+func NewCompletion(f *program.Factory) *cli.Command {
 	return &cli.Command{
 		Name:  "completion",
 		Usage: "print a script that completes command lines in a shell",
@@ -39,7 +39,7 @@ func NewCompletion(t *program.Factory) *cli.Command {
 				return program.Usagef("completion", "there is no script for %s: there are those for %s.%s",
 					ui.QuoteWord(shell), strings.Join(shells, ", "), suggest.Hint(shell, shells))
 			}
-			return t.Print(string(script))
+			return f.Print(string(script))
 		},
 	}
 }

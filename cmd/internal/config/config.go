@@ -17,7 +17,7 @@ type configOptions struct {
 	json         bool
 }
 
-func NewConfig(t *program.Factory) *cli.Command {
+func NewConfig(f *program.Factory) *cli.Command {
 	o := configOptions{}
 	cmd := &cli.Command{
 		Name:  "config",
@@ -38,7 +38,7 @@ func NewConfig(t *program.Factory) *cli.Command {
 	cmd.Action = func(c *cli.Context) error {
 		switch c.Args().First() {
 		case "":
-			return t.Print(program.CommandHelp(cmd, "config", ui.TerminalWidth(t.Out)))
+			return f.Print(program.CommandHelp(cmd, "config", ui.TerminalWidth(f.Out)))
 		case "explain":
 		default:
 			return program.Usagef("config", "unknown command %s: there is `config explain`", ui.QuoteWord(c.Args().First()))
@@ -47,40 +47,40 @@ func NewConfig(t *program.Factory) *cli.Command {
 			return err
 		}
 		o.component = c.Args().Get(1)
-		return configExplain(c.Context, t, o)
+		return configExplain(c.Context, f, o)
 	}
 	return cmd
 }
 
-func configExplain(ctx context.Context, t *program.Factory, o configOptions) error {
-	e, err := explainConfig(ctx, t, o)
+func configExplain(ctx context.Context, f *program.Factory, o configOptions) error {
+	e, err := explainConfig(ctx, f, o)
 	if err != nil {
 		return err
 	}
 	if o.json {
-		err = t.PrintJSON(e)
+		err = f.PrintJSON(e)
 	} else {
-		err = printExplained(t, e)
+		err = printExplained(f, e)
 	}
 	if err != nil {
 		return err
 	}
 	if !o.json {
 		for _, n := range e.Notes {
-			t.Warn("%s", n)
+			f.Warn("%s", n)
 		}
 	}
-	return sayProblems(t, e)
+	return sayProblems(f, e)
 }
 
 // sayProblems makes values that cannot be used the end of the command.
-func sayProblems(t *program.Factory, e *explained) error {
+func sayProblems(f *program.Factory, e *explained) error {
 	found := false
 	for _, list := range [][]origin{e.Options, e.Arguments} {
 		for i := range list {
 			if list[i].Problem != "" {
 				found = true
-				t.SayError(list[i].Problem)
+				f.SayError(list[i].Problem)
 			}
 		}
 	}
@@ -91,19 +91,19 @@ func sayProblems(t *program.Factory, e *explained) error {
 }
 
 // printExplained prints a table for each group of values.
-func printExplained(t *program.Factory, e *explained) error {
+func printExplained(f *program.Factory, e *explained) error {
 	files := "none"
 	if len(e.Files) > 0 {
 		var names []string
-		for _, f := range e.Files {
-			names = append(names, t.ShortPath(f))
+		for _, file := range e.Files {
+			names = append(names, f.ShortPath(file))
 		}
 		files = strings.Join(names, ", ")
 		if len(names) > 1 {
 			files += " (the first one wins)"
 		}
 	}
-	if err := t.Printf("configuration files: %s\n", ui.OneLine(files)); err != nil {
+	if err := f.Printf("configuration files: %s\n", ui.OneLine(files)); err != nil {
 		return err
 	}
 	groups := []struct {
@@ -114,17 +114,17 @@ func printExplained(t *program.Factory, e *explained) error {
 		if len(g.list) == 0 {
 			continue
 		}
-		if err := t.Print("\n"); err != nil {
+		if err := f.Print("\n"); err != nil {
 			return err
 		}
-		if err := originTable(t, g.title, g.list); err != nil {
+		if err := originTable(f, g.title, g.list); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-func originTable(t *program.Factory, title string, list []origin) error {
+func originTable(f *program.Factory, title string, list []origin) error {
 	tab := ui.Table{Header: []string{title, "VALUE", "FROM"}}
 	for i := range list {
 		o := &list[i]
@@ -137,29 +137,29 @@ func originTable(t *program.Factory, title string, list []origin) error {
 		case o.Source == sourceRequired:
 			color = ui.AnsiYellow
 		}
-		tab.Add(ui.NewCell(o.Key, ""), ui.NewCell(valueText(o.Value), color), ui.NewCell(placeText(t, o.Source, o.Origin)+mark, color))
+		tab.Add(ui.NewCell(o.Key, ""), ui.NewCell(valueText(o.Value), color), ui.NewCell(originText(f, o.Source, o.Origin)+mark, color))
 		for _, h := range o.Hidden {
-			tab.Add(ui.NewCell("", ""), ui.NewCell(valueText(h.Value), ui.AnsiDim), ui.NewCell(placeText(t, h.Source, h.Origin)+" (hidden)", ui.AnsiDim))
+			tab.Add(ui.NewCell("", ""), ui.NewCell(valueText(h.Value), ui.AnsiDim), ui.NewCell(originText(f, h.Source, h.Origin)+" (hidden)", ui.AnsiDim))
 		}
 	}
-	if width := ui.ScreenWidth(t.Out); width > 0 {
+	if width := ui.ScreenWidth(f.Out); width > 0 {
 		tab.Shorten("VALUE", width, 12)
 	}
-	return tab.Write(t.Out, t.OutStyle)
+	return tab.Write(f.Out, f.OutStyle)
 }
 
-// placeText says in a few words where a value comes from.
-func placeText(t *program.Factory, source, place string) string {
+// originText says in a few words where a value comes from.
+func originText(f *program.Factory, source, where string) string {
 	switch source {
 	case sourceFile:
-		return t.ShortPath(place)
+		return f.ShortPath(where)
 	case sourceAlias:
-		return "the name " + place
+		return "the name " + where
 	case sourceNone:
 		return "not set"
 	}
-	if place != "" {
-		return place
+	if where != "" {
+		return where
 	}
 	return source
 }

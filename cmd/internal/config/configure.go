@@ -23,7 +23,7 @@ type configureOptions struct {
 	force    bool
 }
 
-func NewConfigure(t *program.Factory) *cli.Command {
+func NewConfigure(f *program.Factory) *cli.Command {
 	o := configureOptions{}
 	return &cli.Command{
 		Name:      "configure",
@@ -41,13 +41,13 @@ func NewConfigure(t *program.Factory) *cli.Command {
 			if err := program.NoArguments(c); err != nil {
 				return err
 			}
-			return configure(t, o)
+			return configure(f, o)
 		},
 	}
 }
 
-func configure(t *program.Factory, o configureOptions) error {
-	sections, err := configSections(t, o)
+func configure(f *program.Factory, o configureOptions) error {
+	sections, err := configSections(f, o)
 	if err != nil {
 		return err
 	}
@@ -56,18 +56,18 @@ func configure(t *program.Factory, o configureOptions) error {
 		return err
 	}
 	if o.print {
-		return t.Print(b.String())
+		return f.Print(b.String())
 	}
-	path := filepath.Join(t.Env.Dir, config.FileName)
+	path := filepath.Join(f.Env.Dir, config.FileName)
 	if err := writeNew(path, b.Bytes(), o.force); err != nil {
 		return err
 	}
-	t.Say("wrote %s", path)
+	f.Say("wrote %s", path)
 	return nil
 }
 
-func configSections(t *program.Factory, o configureOptions) ([]config.Section, error) {
-	reg, err := t.Registry()
+func configSections(f *program.Factory, o configureOptions) ([]config.Section, error) {
+	reg, err := f.Registry()
 	if err != nil {
 		return nil, err
 	}

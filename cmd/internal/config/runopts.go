@@ -11,7 +11,7 @@ import (
 	"torchx/runtime/backend"
 )
 
-func NewRunopts(t *program.Factory) *cli.Command {
+func NewRunopts(f *program.Factory) *cli.Command {
 	return &cli.Command{
 		Name:        "runopts",
 		Usage:       "explain the -cfg options of the backends",
@@ -21,13 +21,13 @@ func NewRunopts(t *program.Factory) *cli.Command {
 			if err := program.AtMost(c, 1); err != nil {
 				return err
 			}
-			return runopts(t, c.Args().First())
+			return runopts(f, c.Args().First())
 		},
 	}
 }
 
-func runopts(t *program.Factory, name string) error {
-	reg, err := t.Registry()
+func runopts(f *program.Factory, name string) error {
+	reg, err := f.Registry()
 	if err != nil {
 		return err
 	}
@@ -48,8 +48,8 @@ func runopts(t *program.Factory, name string) error {
 		if i > 0 {
 			out.WriteByte('\n')
 		}
-		text := backend.UsageText(b.Options(), ui.TerminalWidth(t.Out)-4)
-		out.WriteString(t.OutStyle.Paint(ui.AnsiBold, n+":") + "\n" + program.Indent(text))
+		text := backend.UsageText(b.Options(), ui.TerminalWidth(f.Out)-4)
+		out.WriteString(f.OutStyle.Paint(ui.AnsiBold, n+":") + "\n" + program.Indent(text))
 	}
-	return t.Print(out.String())
+	return f.Print(out.String())
 }

@@ -9,30 +9,30 @@ import (
 
 	"github.com/urfave/cli/v2"
 
+	"torchx/cmd/internal/planning"
 	"torchx/cmd/internal/program"
-	"torchx/cmd/internal/run"
 	"torchx/cmd/internal/ui"
 	"torchx/runtime/backend"
 	"torchx/starlark/specmodule"
 )
 
-// exitTrouble is the exit code of `diff` when nothing could be compared, as for diff(1);
-// exitError says that there are differences.
+// exitTrouble is the exit code of `diff` when nothing could be compared, as of diff(1);
+// program.ExitError says that there are differences.
 const exitTrouble = 2
 
-// diffOptions are those of `diff`.
-type diffOptions struct {
-	run     run.RunOptions
+// options are those of `diff`.
+type options struct {
+	plan    planning.Options
 	json    bool
 	context int
 	only    string
 }
 
-// diffParts are what is compared, in the order it is printed.
-var diffParts = []string{"app", "cfg", "request"}
+// planParts are the parts of a plan that are compared, in the order they are printed.
+var planParts = []string{"app", "cfg", "request"}
 
-func NewDiff(t *program.Factory) *cli.Command {
-	o := diffOptions{run: run.RunOptions{Command: "diff"}}
+func NewDiff(f *program.Factory) *cli.Command {
+	o := options{plan: planning.Options{Command: "diff"}}
 	env := cli.StringSlice{}
 	return &cli.Command{
 		Name:  "diff",
@@ -50,34 +50,34 @@ func NewDiff(t *program.Factory) *cli.Command {
 			"With A and B, -b X,Y plans A for X and B for Y. Both get the same app id, nothing is submitted and no backend is contacted. " +
 			"The exit code is 0 if there is no difference, 1 if there is one, 2 if nothing could be compared. " + program.SecretsHelp,
 		Flags: []cli.Flag{
-			program.BackendFlag(&o.run.Backend, "plan for `BACKEND`, or for two: X,Y"),
-			program.CfgFlag(&o.run.Cfg),
+			program.BackendFlag(&o.plan.Backend, "plan for `BACKEND`, or for two: X,Y"),
+			program.CfgFlag(&o.plan.Cfg),
 			&cli.StringSliceFlag{Name: "env", Usage: "set a variable in every role, `K=V` (repeatable)", Destination: &env},
-			&cli.StringFlag{Name: "workspace", Usage: "local project `FOLDER`, as for torchx run", Destination: &o.run.Workspace},
+			&cli.StringFlag{Name: "workspace", Usage: "local project `FOLDER`, as for torchx run", Destination: &o.plan.Workspace},
 			&cli.IntFlag{Name: "unified", Aliases: []string{"U"}, Usage: "show `N` lines around a difference", Value: 3, Destination: &o.context},
 			&cli.StringFlag{Name: "only", Usage: "compare only `PART`: app, cfg or request", Destination: &o.only},
 			program.JSONFlag(&o.json),
 		},
 		Action: func(c *cli.Context) error {
-			o.run.Env, o.run.HasWorkspace = env.Value(), c.IsSet("workspace")
-			return troubled(c.Context, t, diff(c.Context, t, c.Args().Slice(), o))
+			o.plan.Env, o.plan.HasWorkspace = env.Value(), c.IsSet("workspace")
+			return troubled(c.Context, f, diff(c.Context, f, c.Args().Slice(), o))
 		},
 	}
 }
 
 // troubled ends the command with exitTrouble for every error but a difference.
-func troubled(ctx context.Context, t *program.Factory, err error) error {
+func troubled(ctx context.Context, f *program.Factory, err error) error {
 	var quiet program.QuietError
 	if err == nil || errors.As(err, &quiet) || program.Interrupted(ctx, err) || program.IsBrokenPipe(err) {
 		return err
 	}
-	t.Explain(err)
+	f.Explain(err)
 	return program.QuietError(exitTrouble)
 }
 
-func diff(ctx context.Context, t *program.Factory, words []string, o diffOptions) error {
-	if o.only != "" && !slices.Contains(diffParts, o.only) {
-		return program.Usagef("diff", "--only is one of %s, not %s", strings.Join(diffParts, ", "), ui.QuoteWord(o.only))
+func diff(ctx context.Context, f *program.Factory, words []string, o options) error {
+	if o.only != "" && !slices.Contains(planParts, o.only) {
+		return program.Usagef("diff", "--only is one of %s, not %s", strings.Join(planParts, ", "), ui.QuoteWord(o.only))
 	}
 	if o.context < 0 {
 		return program.Usagef("diff", "-U must not be negative")
@@ -86,22 +86,22 @@ func diff(ctx context.Context, t *program.Factory, words []string, o diffOptions
 	if err != nil {
 		return err
 	}
-	planner := t.With(func(f *program.Factory) {
-		f.Random = func() uint64 { return diffNumber } // one app id for both
+	planner := f.With(func(f *program.Factory) {
+		f.Random = func() uint64 { return sharedRandom } // one app id for both
 	})
-	for _, s := range []*diffSide{a, b} {
-		if err := planSide(ctx, planner, s, o.run); err != nil {
+	for _, s := range []*side{a, b} {
+		if err := planSide(ctx, planner, s, o.plan); err != nil {
 			return err
 		}
 	}
-	c, err := compare(t, a, b, o.only)
+	c, err := compare(f, a, b, o.only)
 	if err != nil {
 		return err
 	}
 	if o.json {
-		err = t.PrintJSON(c)
+		err = f.PrintJSON(c)
 	} else {
-		err = printComparison(t, c, o.context)
+		err = printComparison(f, c, o.context)
 	}
 	if err == nil && !c.Equal {
 		err = program.QuietError(program.ExitError)
@@ -109,11 +109,11 @@ func diff(ctx context.Context, t *program.Factory, words []string, o diffOptions
 	return err
 }
 
-// diffNumber makes the app id that both sides have.
-const diffNumber = 0x123456789ABCDEF0
+// sharedRandom makes the app id that both sides have.
+const sharedRandom = 0x123456789ABCDEF0
 
-// diffSide is A or B.
-type diffSide struct {
+// side is A or B of a comparison.
+type side struct {
 	Label     string   `json:"label"`
 	Backend   string   `json:"backend"`
 	Component string   `json:"component,omitempty"`
@@ -121,21 +121,21 @@ type diffSide struct {
 
 	handle  string // of a past app
 	now     bool   // its component as it is today
-	backend string // asked for
+	backend string // that the user named
 	base    []string
-	parts   map[string]any             // by diffParts
+	parts   map[string]any             // by planParts
 	ordered map[string]json.RawMessage // the same, keys in their order
 }
 
 // sides reads what is to be compared.
-func (o *diffOptions) sides(words []string) (a, b *diffSide, err error) {
+func (o *options) sides(words []string) (a, b *side, err error) {
 	if len(words) == 0 {
 		return nil, nil, program.Usagef("diff", "missing A: a component, with its arguments in quotes, or the handle of an app")
 	}
 	if len(words) > 2 {
 		return nil, nil, program.Usagef("diff", "unexpected argument %s: put a component and its arguments into quotes, 'COMPONENT --x 1'", ui.QuoteWord(words[2]))
 	}
-	names := backend.SplitCSV(o.run.Backend)
+	names := backend.SplitCSV(o.plan.Backend)
 	if len(names) > 2 {
 		return nil, nil, program.Usagef("diff", "-b takes at most two backends")
 	}
@@ -149,7 +149,7 @@ func (o *diffOptions) sides(words []string) (a, b *diffSide, err error) {
 		copied := *a
 		b = &copied
 	case a.handle != "":
-		b = &diffSide{handle: a.handle, now: true}
+		b = &side{handle: a.handle, now: true}
 	default:
 		err = program.Usagef("diff", "missing B: another component, arguments for %s, or two backends, -b X,Y", ui.QuoteWord(a.Component))
 	}
@@ -163,7 +163,7 @@ func (o *diffOptions) sides(words []string) (a, b *diffSide, err error) {
 }
 
 // readSide reads A: a handle, or a component and its arguments.
-func readSide(text string) (*diffSide, error) {
+func readSide(text string) (*side, error) {
 	words, err := specmodule.SplitWords(text)
 	if err != nil {
 		return nil, program.Usagef("diff", "%s: %v", ui.QuoteWord(text), err)
@@ -172,13 +172,13 @@ func readSide(text string) (*diffSide, error) {
 		return nil, program.Usagef("diff", "there is nothing to compare in %s", ui.QuoteWord(text))
 	}
 	if isHandle(words[0]) {
-		return &diffSide{handle: words[0], now: len(words) > 1, Args: words[1:]}, nil
+		return &side{handle: words[0], now: len(words) > 1, Args: words[1:]}, nil
 	}
-	return &diffSide{Component: words[0], Args: words[1:]}, nil
+	return &side{Component: words[0], Args: words[1:]}, nil
 }
 
 // other reads B, which may be arguments for what a is.
-func (s *diffSide) other(text string) (*diffSide, error) {
+func (s *side) other(text string) (*side, error) {
 	if !strings.HasPrefix(text, "-") || text == "-" {
 		return readSide(text)
 	}
@@ -187,9 +187,9 @@ func (s *diffSide) other(text string) (*diffSide, error) {
 		return nil, program.Usagef("diff", "%s: %v", ui.QuoteWord(text), err)
 	}
 	if s.handle != "" {
-		return &diffSide{handle: s.handle, now: true, Args: args, base: s.Args}, nil
+		return &side{handle: s.handle, now: true, Args: args, base: s.Args}, nil
 	}
-	return &diffSide{Component: s.Component, Args: args, base: s.Args}, nil
+	return &side{Component: s.Component, Args: args, base: s.Args}, nil
 }
 
 // isHandle tells the handle of an app, or the beginning of an id, from a component.

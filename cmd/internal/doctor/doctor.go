@@ -6,7 +6,6 @@ import (
 	"strings"
 	"sync"
 	"time"
-	"unicode/utf8"
 
 	"github.com/urfave/cli/v2"
 
@@ -169,7 +168,7 @@ const (
 func writeCheck(f *program.Factory, b *strings.Builder, c backend.Check) {
 	level, name := string(c.Level), ui.OneLine(c.Name)
 	b.WriteString("  " + f.OutStyle.Paint(levelColor(c.Level), level) + spaces(checkNameColumn-2-len(level)) +
-		name + spaces(checkTextColumn-checkNameColumn-utf8.RuneCountInString(name)))
+		name + spaces(checkTextColumn-checkNameColumn-ui.TextWidth(name)))
 	lines := ui.WrapText(ui.OneLine(f.Masked(c.Text)), ui.TerminalWidth(f.Out)-checkTextColumn)
 	if c.Fix != "" {
 		lines = append(lines, ui.WrapText("fix: "+ui.OneLine(c.Fix), ui.TerminalWidth(f.Out)-checkTextColumn)...)

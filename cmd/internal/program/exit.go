@@ -7,6 +7,7 @@ import (
 	"io"
 	"syscall"
 
+	"torchx/cmd/internal/grammar"
 	"torchx/runtime/backend"
 	"torchx/runtime/spec"
 	"torchx/starlark/component"
@@ -25,21 +26,9 @@ const (
 // ErrInterrupted is the cause of a context that Ctrl-C or SIGTERM ended.
 var ErrInterrupted = errors.New("interrupted")
 
-// usageError is a command line that cannot be understood.
-type usageError struct {
-	command string // "" for the program itself
-	msg     string
-}
-
-func (e *usageError) Error() string {
-	if e.command == "" {
-		return e.msg
-	}
-	return e.command + ": " + e.msg
-}
-
+// Usagef returns an error about the command line of a command, "" for the program itself.
 func Usagef(command, format string, args ...any) error {
-	return &usageError{command, fmt.Sprintf(format, args...)}
+	return &grammar.UsageError{Command: command, Text: fmt.Sprintf(format, args...)}
 }
 
 // QuietError ends the program with a code and says no more: what there was to
@@ -51,7 +40,7 @@ func (e QuietError) Error() string { return fmt.Sprintf("exit %d", int(e)) }
 // ExitCode is the one place where an error becomes the program's exit code.
 func ExitCode(ctx context.Context, err error) int {
 	var quiet QuietError
-	var usage *usageError
+	var usage *grammar.UsageError
 	var args *component.UsageError
 	var start *backend.StartError
 	switch {

@@ -47,7 +47,7 @@ func TestExitCodes(t *testing.T) {
 	}
 }
 
-// testTool is a tool that keeps what it prints on stderr.
+// newTestFactory returns a factory that keeps what it prints on stderr.
 func newTestFactory(vars ...string) (*Factory, *strings.Builder) {
 	var errs strings.Builder
 	return NewFactory(ui.Streams{Err: &errs, Out: io.Discard}, Environment{Vars: vars}, Definition{}, nil), &errs
@@ -70,8 +70,8 @@ func TestReport(t *testing.T) {
 		{t.Context(), Usagef("list", "no."), 2, "torchx: error: list: no (see torchx list --help)\n"},
 		{t.Context(), ErrInterrupted, 130, "torchx: interrupted\n"},
 	} {
-		tool, errs := newTestFactory()
-		if got := tool.Report(c.ctx, c.err); got != c.code || errs.String() != c.text {
+		f, errs := newTestFactory()
+		if got := f.Report(c.ctx, c.err); got != c.code || errs.String() != c.text {
 			t.Errorf("%v: got %d and %q, want %d and %q", c.err, got, errs.String(), c.code, c.text)
 		}
 	}
@@ -79,29 +79,29 @@ func TestReport(t *testing.T) {
 
 func TestCrashIsOneLine(t *testing.T) {
 	t.Parallel()
-	tool, errs := newTestFactory()
-	if code := tool.crash("index\nout of range"); code != ExitError || strings.Count(errs.String(), "\n") != 1 {
+	f, errs := newTestFactory()
+	if code := f.crash("index\nout of range"); code != ExitError || strings.Count(errs.String(), "\n") != 1 {
 		t.Errorf("code %d, %q", code, errs.String())
 	}
-	tool, errs = newTestFactory("TORCHX_DEBUG=1")
-	if tool.crash("x"); !strings.Contains(errs.String(), "goroutine ") {
+	f, errs = newTestFactory("TORCHX_DEBUG=1")
+	if f.crash("x"); !strings.Contains(errs.String(), "goroutine ") {
 		t.Errorf("no trace: %q", errs.String())
 	}
 }
 
 func TestLevels(t *testing.T) {
 	t.Parallel()
-	tool, errs := newTestFactory("LOGLEVEL=ERROR")
-	must(t, tool.setLevel("", false))
-	tool.Say("said")
-	tool.Warn("warned")
-	tool.SayError("failed")
+	f, errs := newTestFactory("LOGLEVEL=ERROR")
+	must(t, f.setLevel("", false))
+	f.Say("said")
+	f.Warn("warned")
+	f.SayError("failed")
 	if errs.String() != "torchx: error: failed\n" {
 		t.Errorf("got %q", errs.String())
 	}
-	must(t, tool.setLevel("debug", true))
+	must(t, f.setLevel("debug", true))
 	errs.Reset()
-	tool.Warn("warned")
+	f.Warn("warned")
 	if errs.String() != "torchx: warning: warned\n" {
 		t.Errorf("got %q", errs.String())
 	}

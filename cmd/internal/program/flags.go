@@ -2,12 +2,15 @@ package program
 
 import (
 	"errors"
+	"fmt"
 	"strconv"
+	"strings"
 
 	"github.com/urfave/cli/v2"
 
 	"torchx/cmd/internal/ui"
 	"torchx/runtime/backend"
+	"torchx/runtime/suggest"
 )
 
 func JSONFlag(to *bool) cli.Flag {
@@ -76,3 +79,17 @@ func (f *Factory) Canonical(command, name string) (backend.Alias, error) {
 	}
 	return alias, err
 }
+
+// UnknownBackend says which backends there are and which was probably meant.
+func UnknownBackend(reg *backend.Registry, name string) string {
+	known := reg.Names()
+	among := append([]string{}, known...)
+	for _, n := range known {
+		among = append(among, reg.AliasesOf(n)...)
+	}
+	return fmt.Sprintf("unknown backend %s: known ones are %s.%s",
+		ui.QuoteWord(name), strings.Join(known, ", "), suggest.Hint(name, among))
+}
+
+// HandleHelp explains what stands for an app on the command line.
+const HandleHelp = "HANDLE is what `torchx run` printed (backend://session/app_id), any unique beginning of an app id, or - for the app that was submitted last."

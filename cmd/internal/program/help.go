@@ -4,10 +4,10 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-	"unicode/utf8"
 
 	"github.com/urfave/cli/v2"
 
+	"torchx/cmd/internal/grammar"
 	"torchx/cmd/internal/ui"
 )
 
@@ -100,7 +100,7 @@ func usageLines(begin, usage string, width int) string {
 	var b strings.Builder
 	line := begin
 	for _, part := range parts {
-		if len(line) > len(begin) && len(line)+len(part) > width {
+		if len(line) > len(begin) && ui.TextWidth(line)+ui.TextWidth(part) > width {
 			b.WriteString(strings.TrimRight(line, " ") + "\n")
 			line = strings.Repeat(" ", len(begin))
 		}
@@ -131,7 +131,7 @@ func helpFlags(b *strings.Builder, flags []cli.Flag, width int) {
 		placeholder, usage := UnquoteUsage(d.GetUsage())
 		names := make([]string, len(f.Names()))
 		for i, n := range f.Names() {
-			names[i] = Dashes(n)
+			names[i] = grammar.Spelling(n)
 		}
 		slices.SortStableFunc(names, func(a, b string) int { return dashCount(a) - dashCount(b) })
 		label := strings.Join(names, ", ")
@@ -159,7 +159,7 @@ func UnquoteUsage(usage string) (placeholder, text string) {
 func helpEntry(b *strings.Builder, label, text string, width int) {
 	lines := ui.WrapText(text, width-helpColumn)
 	first := "  " + label
-	if n := utf8.RuneCountInString(first); n+2 <= helpColumn {
+	if n := ui.TextWidth(first); n+2 <= helpColumn {
 		first += strings.Repeat(" ", helpColumn-n) + lines[0]
 		lines = lines[1:]
 	}
@@ -167,4 +167,10 @@ func helpEntry(b *strings.Builder, label, text string, width int) {
 	for _, l := range lines {
 		b.WriteString(strings.Repeat(" ", helpColumn) + l + "\n")
 	}
+}
+
+// Group completes a command that has sub-commands: alone it prints its help.
+func (f *Factory) Group(c *cli.Command) *cli.Command {
+	c.Action = func(*cli.Context) error { return f.Print(CommandHelp(c, c.Name, ui.TerminalWidth(f.Out))) }
+	return c
 }

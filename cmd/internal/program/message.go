@@ -9,6 +9,7 @@ import (
 
 	"github.com/urfave/cli/v2"
 
+	"torchx/cmd/internal/grammar"
 	"torchx/cmd/internal/ui"
 	"torchx/starlark/component"
 )
@@ -66,11 +67,11 @@ func (f *Factory) Report(ctx context.Context, err error) int {
 // component file, the place in the source below it.
 func (f *Factory) Explain(err error) {
 	text := err.Error()
-	var usage *usageError
+	var usage *grammar.UsageError
 	var args *component.UsageError
 	switch {
 	case errors.As(err, &usage):
-		text = strings.TrimSuffix(text, ".") + helpHint(usage.command)
+		text = strings.TrimSuffix(text, ".") + helpHint(usage.Command)
 	case errors.As(err, &args):
 		text = fmt.Sprintf("%s: %s%s%s", args.Component, strings.TrimSuffix(args.Text, "."), misplaced(f.flagsOf("run"), args.Text), helpHint("run "+args.Component))
 	default:
@@ -112,7 +113,7 @@ func misplaced(flags []cli.Flag, text string) string {
 	name, _, _ := strings.Cut(strings.TrimLeft(option, "-"), "=")
 	for _, f := range flags {
 		for _, n := range f.Names() {
-			if dashed(n) == dashed(name) {
+			if grammar.Canonical(n) == grammar.Canonical(name) {
 				return ": torchx's own options stand before the component or handle"
 			}
 		}

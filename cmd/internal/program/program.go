@@ -9,6 +9,7 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"torchx/backends/all"
+	"torchx/cmd/internal/grammar"
 	"torchx/cmd/internal/ui"
 	"torchx/runtime/agent"
 	"torchx/state"
@@ -75,15 +76,17 @@ func (f *Factory) main(ctx context.Context, args []string) error {
 	if err != nil {
 		return err
 	}
-	if line.help {
-		return f.Print(HelpText(app, line.verb, ui.TerminalWidth(f.Out)))
+	if line.Help {
+		return f.Print(HelpText(app, line.Verb, ui.TerminalWidth(f.Out)))
 	}
 	return app.RunContext(ctx, append([]string{app.Name}, line.Args()...))
 }
 
 // GrammarOf is the shape of the command line; behind a component, or an app to
 // rerun, everything is the component's.
-func GrammarOf(app *cli.App) *Grammar { return NewGrammar(app.Flags, app.Commands, "run", "rerun") }
+func GrammarOf(app *cli.App) *grammar.Grammar {
+	return grammar.New(app.Flags, app.Commands, "run", "rerun")
+}
 
 // CommandLine defines the program: its flags and its commands.
 func (f *Factory) CommandLine() *cli.App {

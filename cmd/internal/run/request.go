@@ -6,10 +6,13 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
+	"slices"
 	"strings"
 
 	"github.com/urfave/cli/v2"
 
+	"torchx/cmd/internal/grammar"
 	"torchx/cmd/internal/program"
 	"torchx/cmd/internal/ui"
 	"torchx/runtime/suggest"
@@ -41,7 +44,7 @@ func onlyStdin(c *cli.Context) error {
 		case "stdin", "dryrun", "dry-run", "json", "queue":
 			continue
 		}
-		return program.Usagef("run", "%s cannot be used with --stdin: put it into the JSON", program.Dashes(name))
+		return program.Usagef("run", "%s cannot be used with --stdin: put it into the JSON", grammar.Spelling(name))
 	}
 	if c.NArg() > 0 {
 		return program.Usagef("run", "a component cannot be named with --stdin: put it into the JSON as component_name")
@@ -50,8 +53,8 @@ func onlyStdin(c *cli.Context) error {
 }
 
 // readRunRequest fills o from the JSON on stdin.
-func readRunRequest(t *program.Factory, o *RunOptions) error {
-	data, err := readLimited(t.In)
+func readRunRequest(f *program.Factory, o *options) error {
+	data, err := readLimited(f.In)
 	if err != nil {
 		return fmt.Errorf("read stdin: %w", err)
 	}
@@ -59,12 +62,12 @@ func readRunRequest(t *program.Factory, o *RunOptions) error {
 	if err != nil {
 		return fmt.Errorf("--stdin: %w", err)
 	}
-	o.Component, o.Backend, o.cfgJSON = *req.ComponentName, *req.Scheduler, req.options()
+	o.Component, o.Backend, o.CfgJSON = *req.ComponentName, *req.Scheduler, req.options()
 	o.dryrun = o.dryrun || req.Dryrun
 	o.follow.Wait, o.follow.Log, o.Workspace = req.Wait, req.Log, req.Workspace
 	o.HasWorkspace = req.Workspace != ""
 	if req.ParentRunID != nil {
-		o.parentRunID = *req.ParentRunID
+		o.ParentRunID = *req.ParentRunID
 	}
 	o.Inputs.JSON, o.Inputs.Args = req.ComponentArgs, req.ComponentArgsStr
 	return nil
@@ -103,7 +106,7 @@ var requestFields = []string{
 
 func checkFields(fields map[string]json.RawMessage) error {
 	for _, name := range ui.Keys(fields) {
-		if !contains(requestFields, name) {
+		if !slices.Contains(requestFields, name) {
 			return fmt.Errorf("unknown field %q.%s", name, suggest.Hint(name, requestFields))
 		}
 	}
@@ -154,19 +157,7 @@ func jsonType(goType string) string {
 // options joins scheduler_args and scheduler_cfg.
 func (r *runRequest) options() map[string]any {
 	all := map[string]any{}
-	for _, m := range []map[string]any{r.SchedulerCfg, r.SchedulerArgs} {
-		for k, v := range m {
-			all[k] = v
-		}
-	}
+	maps.Copy(all, r.SchedulerCfg)
+	maps.Copy(all, r.SchedulerArgs)
 	return all
-}
-
-func contains(list []string, s string) bool {
-	for _, v := range list {
-		if v == s {
-			return true
-		}
-	}
-	return false
 }

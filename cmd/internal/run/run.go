@@ -1,43 +1,32 @@
 package run
 
 import (
+	"cmp"
 	"context"
 	"errors"
 
 	"github.com/urfave/cli/v2"
 
 	"torchx/cmd/internal/follow"
+	"torchx/cmd/internal/planning"
 	"torchx/cmd/internal/program"
-	"torchx/runtime/backend"
+	"torchx/cmd/internal/ui"
 	"torchx/runtime/config"
 	"torchx/runtime/runner"
 	"torchx/starlark/component"
 )
 
-// RunOptions is what `run` is asked to do, from flags, --stdin and [cli:run], or
-// `rerun`, from flags and the history.
-type RunOptions struct {
-	Command     string // "run" or "rerun"
-	Backend     string
-	Cfg         string
-	cfgJSON     map[string]any // of --stdin, instead of cfg
-	recordedCfg backend.Layer  // of `rerun`, instead of the config files
-	dryrun      bool
-	json        bool
-	follow      follow.FollowOptions
-	hasTTY      bool // --tty or --tty=false was said
-	Workspace   string
-	// HasWorkspace: somebody chose the workspace, or none.
-	HasWorkspace bool
-	parentRunID  string
-	Env          []string
-	strict       bool
-	Component    string
-	Inputs       component.Inputs
+// options are those of `run` and `rerun`.
+type options struct {
+	planning.Options
+	dryrun bool
+	json   bool
+	follow follow.FollowOptions
+	hasTTY bool // --tty or --tty=false was given
 }
 
-func NewRun(t *program.Factory) *cli.Command {
-	o := RunOptions{Command: "run"}
+func NewRun(f *program.Factory) *cli.Command {
+	o := options{Options: planning.Options{Command: "run"}}
 	var stdin, tee bool
 	env := cli.StringSlice{}
 	return &cli.Command{
@@ -65,108 +54,114 @@ func NewRun(t *program.Factory) *cli.Command {
 				if err := onlyStdin(c); err != nil {
 					return err
 				}
-				if err := readRunRequest(t, &o); err != nil {
+				if err := readRunRequest(f, &o); err != nil {
 					return err
 				}
 			}
-			return run(c.Context, t, o)
+			return run(c.Context, f, o)
 		},
 	}
 }
 
 // runFlags are the flags that `run` and `rerun` share.
-func runFlags(o *RunOptions, env *cli.StringSlice, where string) []cli.Flag {
+func runFlags(o *options, env *cli.StringSlice, where string) []cli.Flag {
 	return append([]cli.Flag{
 		program.BackendFlag(&o.Backend, where),
 		program.CfgFlag(&o.Cfg),
 		&cli.BoolFlag{Name: "dryrun", Aliases: []string{"dry-run"}, Usage: "print what would be submitted, and do nothing", Destination: &o.dryrun},
 		&cli.BoolFlag{Name: "json", Usage: "with --dryrun: JSON, as torchx submit reads it", Destination: &o.json},
 		&cli.StringSliceFlag{Name: "env", Usage: "set a variable in every role, `K=V` (repeatable)", Destination: env},
-		&cli.BoolFlag{Name: "strict", Usage: "refuse a role that does not say which resources it needs", Destination: &o.strict},
+		&cli.BoolFlag{Name: "strict", Usage: "refuse a role that does not say which resources it needs", Destination: &o.Strict},
 		&cli.StringFlag{Name: "workspace", Aliases: []string{"buck-target"}, Usage: "local project `FOLDER` to put into the image of the first role, or several: {FOLDER: PLACE, ...} (default: the working folder if it has .torchxconfig, Dockerfile.torchx or .git)", Destination: &o.Workspace},
-		&cli.StringFlag{Name: "parent_run_id", Usage: "`ID` of the run this one belongs to", Destination: &o.parentRunID},
+		&cli.StringFlag{Name: "parent_run_id", Usage: "`ID` of the run this one belongs to", Destination: &o.ParentRunID},
 	}, follow.FollowFlags(&o.follow)...)
 }
 
 // check refuses flags that make no sense together.
-func (o *RunOptions) check() error {
+func (o *options) check() error {
 	if o.json && !o.dryrun {
 		return program.Usagef(o.Command, "--json goes with --dryrun only")
 	}
 	return o.follow.Check(o.Command)
 }
 
-func run(ctx context.Context, t *program.Factory, o RunOptions) error {
+func run(ctx context.Context, f *program.Factory, o options) error {
 	if err := o.check(); err != nil {
 		return err
 	}
-	conf, err := t.Config()
+	conf, err := f.Config()
 	if err != nil {
 		return err
 	}
-	if err := o.ApplyConfig(conf); err != nil {
+	if err := o.applyConfig(conf); err != nil {
 		return err
 	}
-	if err := ChooseBackend(t, &o); err != nil {
+	if err := o.DefaultBackend(f, conf); err != nil {
 		return err
 	}
-	planned, err := Plan(ctx, t, o, conf)
+	o.TTY = o.follow.Tty.On
+	planned, err := planning.Plan(ctx, f, o.Options, conf)
 	if errors.Is(err, component.ErrHelp) {
 		return nil
 	}
 	if err != nil {
 		return err
 	}
-	return carryOut(ctx, t, planned, o)
+	return carryOut(ctx, f, planned, o)
 }
 
 // carryOut prints the plan in a dry run and submits it otherwise.
-func carryOut(ctx context.Context, t *program.Factory, planned *runner.Planned, o RunOptions) error {
-	sayPlanned(t, planned)
+func carryOut(ctx context.Context, f *program.Factory, planned *runner.Planned, o options) error {
+	sayPlanned(f, planned)
 	if o.dryrun && o.follow.Tty.On {
-		if err := follow.CheckTerminal(t, "run", planned); err != nil {
+		if err := follow.CheckTerminal(f, "run", planned); err != nil {
 			return err
 		}
 	}
 	if o.dryrun {
 		for _, n := range planned.Plan.DecidedAtSubmit {
-			t.Say("%s", n)
+			f.Say("%s", n)
 		}
-		return printPlan(t, planned, o.json)
+		return printPlan(f, planned, o.json)
 	}
-	return follow.SubmitPlanned(ctx, t, planned, o.follow)
+	return follow.SubmitPlanned(ctx, f, planned, o.follow)
 }
 
-// ApplyConfig fills in what neither flag nor argument said from [cli:run].
-func (o *RunOptions) ApplyConfig(conf *config.Config) error {
+// applyConfig fills in the component and the workspace that were not given from [cli:run].
+func (o *options) applyConfig(conf *config.Config) error {
 	defaults := conf.Cli("run")
-	for _, key := range []string{"scheduler", "backend"} {
-		if o.Backend == "" {
-			o.Backend = defaults[key]
-		}
-	}
 	if text, ok := defaults["workspace"]; ok && !o.HasWorkspace {
 		o.Workspace, o.HasWorkspace = text, true
 	}
-	if o.Component == "" {
-		o.Component = defaults["component"]
-	}
-	if o.Component == "" {
+	if o.Component = cmp.Or(o.Component, defaults["component"]); o.Component == "" {
 		return program.Usagef("run", "missing COMPONENT: `torchx builtins` lists those there are, FILE.star:FUNCTION is one of your own")
 	}
 	return nil
 }
 
-// ChooseBackend checks the backend or takes the default, the first one.
-func ChooseBackend(t *program.Factory, o *RunOptions) error {
-	if o.Backend != "" {
-		_, err := t.Canonical(o.Command, o.Backend)
-		return err
+// sayPlanned prints what planning has to say to people.
+func sayPlanned(f *program.Factory, p *runner.Planned) {
+	for _, w := range p.Warnings {
+		f.Warn("%s", w)
 	}
-	reg, err := t.Registry()
+	for _, n := range p.Plan.Notes {
+		f.Say("%s", n)
+	}
+}
+
+// printPlan is the output of a dry run.
+func printPlan(f *program.Factory, p *runner.Planned, asJSON bool) error {
+	if asJSON {
+		return f.PrintJSON(p)
+	}
+	app, err := f.MaskedYAML(p.Plan.App)
 	if err != nil {
 		return err
 	}
-	o.Backend = reg.Names()[0]
-	return nil
+	request, err := f.RequestYAML(p.Plan.Request)
+	if err != nil {
+		return err
+	}
+	return f.Printf("%s\n%s\n%s\n%s", f.OutStyle.Paint(ui.AnsiBold, "=== APPLICATION ==="), app,
+		f.OutStyle.Paint(ui.AnsiBold, "=== SCHEDULER REQUEST ==="), request)
 }

@@ -8,11 +8,12 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"torchx/cmd/internal/follow"
+	"torchx/cmd/internal/planning"
 	"torchx/cmd/internal/program"
 	"torchx/runtime/runner"
 )
 
-func NewSubmit(t *program.Factory) *cli.Command {
+func NewSubmit(f *program.Factory) *cli.Command {
 	var following follow.FollowOptions
 	var backend string
 	return &cli.Command{
@@ -35,37 +36,37 @@ func NewSubmit(t *program.Factory) *cli.Command {
 			if following.Tty.On && file == "-" && !following.Detach {
 				return program.Usagef("submit", "--tty needs stdin for the terminal: put the plan into a file")
 			}
-			return submit(c.Context, t, file, backend, following)
+			return submit(c.Context, f, file, backend, following)
 		},
 	}
 }
 
-func submit(ctx context.Context, t *program.Factory, file, backend string, following follow.FollowOptions) error {
-	data, err := readPlan(t, file)
+func submit(ctx context.Context, f *program.Factory, file, backend string, following follow.FollowOptions) error {
+	data, err := readPlan(f, file)
 	if err != nil {
 		return err
 	}
 	if backend != "" {
-		if _, err := t.Canonical("submit", backend); err != nil {
+		if _, err := f.Canonical("submit", backend); err != nil {
 			return err
 		}
 	}
-	r, err := t.Runner(ctx)
+	r, err := f.Runner(ctx)
 	if err != nil {
 		return err
 	}
-	image, err := t.Image()
+	image, err := f.Image()
 	if err != nil {
 		return err
 	}
 	planned, err := r.Load(ctx, data, runner.LoadOptions{
-		Backend: backend, Cwd: t.Env.Dir, Environ: replicaEnviron(t), DefaultImage: image, Progress: t.Display.Tell,
+		Backend: backend, Cwd: f.Env.Dir, Environ: planning.ReplicaEnviron(f), DefaultImage: image, Progress: f.Display.Tell,
 	})
 	if err != nil {
 		return fmt.Errorf("%s: %w", planName(file), err)
 	}
-	sayPlanned(t, planned)
-	return follow.SubmitPlanned(ctx, t, planned, following)
+	sayPlanned(f, planned)
+	return follow.SubmitPlanned(ctx, f, planned, following)
 }
 
 func planName(file string) string {
@@ -75,15 +76,15 @@ func planName(file string) string {
 	return file
 }
 
-func readPlan(t *program.Factory, file string) ([]byte, error) {
-	in := t.In
+func readPlan(f *program.Factory, file string) ([]byte, error) {
+	in := f.In
 	if file != "-" {
-		f, err := os.Open(t.Env.Absolute(file))
+		opened, err := os.Open(f.Env.Absolute(file))
 		if err != nil {
 			return nil, fmt.Errorf("read %s: %w", file, program.PathCause(err))
 		}
-		defer f.Close()
-		in = f
+		defer opened.Close()
+		in = opened
 	}
 	data, err := readLimited(in)
 	if err != nil {

@@ -150,9 +150,9 @@ func (d *Display) draw(now bool) {
 	d.erase()
 	width := d.width()
 	for _, s := range d.steps {
-		line := []rune(OneLine(d.Masked("torchx: " + strings.Join(s.parts(true), " "))))
+		line := OneLine(d.Masked("torchx: " + strings.Join(s.parts(true), " ")))
 		// A line that wraps could not be erased again.
-		fmt.Fprintf(d.Err, "%s\n", string(line[:min(len(line), width-1)]))
+		fmt.Fprintf(d.Err, "%s\n", CutText(line, width-1, ""))
 	}
 	d.lines, d.redraw = len(d.steps), d.now()
 }

@@ -5,7 +5,6 @@ import (
 	"strconv"
 	"strings"
 	"time"
-	"unicode/utf8"
 
 	"torchx/runtime/spec"
 )
@@ -127,15 +126,13 @@ func breakLines(text string, width int) []string {
 
 // breakAt returns the byte offset of the first space at or after column, or -1.
 func breakAt(line string, column int) int {
-	if utf8.RuneCountInString(line) <= column {
+	if TextWidth(line) <= column {
 		return -1
 	}
-	n := 0
 	for i, r := range line {
-		if r == ' ' && n >= column {
+		if r == ' ' && TextWidth(line[:i]) >= column {
 			return i
 		}
-		n++
 	}
 	return -1
 }

@@ -4,7 +4,6 @@ import (
 	"io"
 	"slices"
 	"strings"
-	"unicode/utf8"
 )
 
 // Cell is one field of a table; color is an ANSI code or "".
@@ -19,8 +18,8 @@ type Table struct {
 	Rows   [][]Cell
 }
 
-// Fit leaves columns out, in the order given, until a line has at most width
-// columns: what they say is said elsewhere, a broken line says nothing.
+// Fit leaves columns out, in the order given, until a line has at most width columns:
+// a broken line cannot be read, and other commands show what is left out.
 func (t *Table) Fit(width int, spare ...string) {
 	for _, name := range spare {
 		if t.Width() <= width {
@@ -43,37 +42,54 @@ func (t *Table) drop(column int) {
 }
 
 // Cut shortens the cells of the last column until a line has at most width
-// columns, but for the first ten characters.
+// columns, but keeps ten columns of them.
 func (t *Table) Cut(width int) {
 	last := len(t.Header) - 1
 	head := Table{Header: t.Header[:last]}
 	for _, r := range t.Rows {
 		head.Rows = append(head.Rows, r[:min(last, len(r))])
 	}
-	room := max(10, width-head.Width()-2)
+	t.cutColumn(last, max(10, width-head.Width()-2))
+}
+
+// Shorten cuts the texts of one column, at least columns wide, so that a line has
+// at most width columns; an ellipsis stands for what is left out.
+func (t *Table) Shorten(name string, width, least int) {
+	column := slices.Index(t.Header, name)
+	over := t.Width() - width
+	if column < 0 || over <= 0 {
+		return
+	}
+	t.cutColumn(column, max(t.columnWidths()[column]-over, least))
+}
+
+func (t *Table) cutColumn(column, room int) {
 	for _, r := range t.Rows {
-		if last >= len(r) {
-			continue
-		}
-		if text := []rune(OneLine(r[last].Text)); len(text) > room {
-			r[last].Text = string(text[:room-1]) + "…"
+		if column < len(r) {
+			r[column].Text = CutText(OneLine(r[column].Text), room, "…")
 		}
 	}
 }
 
-// Width is that of the longest line.
+// Width returns the width of the longest line in columns.
 func (t *Table) Width() int {
-	header := make([]Cell, len(t.Header))
-	for i, h := range t.Header {
-		header[i].Text = h
-	}
 	total := -2 // between two columns
-	for _, w := range ColumnWidths(append([][]Cell{header}, t.Rows...)) {
+	for _, w := range t.columnWidths() {
 		total += w + 2
 	}
 	return total
 }
 
+// columnWidths returns the width of each column, with its header.
+func (t *Table) columnWidths() []int {
+	header := make([]Cell, len(t.Header))
+	for i, h := range t.Header {
+		header[i].Text = h
+	}
+	return ColumnWidths(append([][]Cell{header}, t.Rows...))
+}
+
+// Add appends a row.
 func (t *Table) Add(cells ...Cell) { t.Rows = append(t.Rows, cells) }
 
 // Write prints the table; control characters in cells are escaped.
@@ -97,6 +113,7 @@ func (t *Table) Write(w io.Writer, s Style) error {
 	return err
 }
 
+// ColumnWidths returns the width of the widest cell of each column.
 func ColumnWidths(rows [][]Cell) []int {
 	var widths []int
 	for _, r := range rows {
@@ -104,7 +121,7 @@ func ColumnWidths(rows [][]Cell) []int {
 			if i == len(widths) {
 				widths = append(widths, 0)
 			}
-			widths[i] = max(widths[i], utf8.RuneCountInString(c.Text))
+			widths[i] = max(widths[i], TextWidth(c.Text))
 		}
 	}
 	return widths
@@ -119,33 +136,8 @@ func writeRow(b *strings.Builder, r []Cell, widths []int, s Style) {
 	for i, c := range r[:last+1] {
 		b.WriteString(s.Paint(c.Color, c.Text))
 		if i < last {
-			b.WriteString(strings.Repeat(" ", widths[i]-utf8.RuneCountInString(c.Text)+2))
+			b.WriteString(strings.Repeat(" ", widths[i]-TextWidth(c.Text)+2))
 		}
 	}
 	b.WriteByte('\n')
-}
-
-// Shorten cuts the texts of one column, at least columns wide, so that a line has
-// at most width columns; an ellipsis stands for what is left out.
-func (t *Table) Shorten(name string, width, least int) {
-	column := slices.Index(t.Header, name)
-	over := t.Width() - width
-	if column < 0 || over <= 0 {
-		return
-	}
-	widest := utf8.RuneCountInString(name)
-	for _, r := range t.Rows {
-		if column < len(r) {
-			widest = max(widest, utf8.RuneCountInString(r[column].Text))
-		}
-	}
-	room := max(widest-over, least)
-	for _, r := range t.Rows {
-		if column >= len(r) {
-			continue
-		}
-		if text := []rune(r[column].Text); len(text) > room {
-			r[column].Text = string(text[:room-1]) + "…"
-		}
-	}
 }

@@ -2,13 +2,16 @@ package ui
 
 import (
 	"fmt"
-	"sort"
+	"maps"
+	"slices"
 	"strconv"
 	"strings"
 	"unicode"
 	"unicode/utf8"
 
 	"torchx/runtime/lazyregexp"
+
+	"github.com/clipperhouse/displaywidth"
 )
 
 // Clean makes text from outside harmless for a terminal: control characters,
@@ -69,13 +72,15 @@ func QuoteWord(s string) string {
 }
 
 // Keys returns the keys of a map in order.
-func Keys[V any](m map[string]V) []string {
-	out := make([]string, 0, len(m))
-	for k := range m {
-		out = append(out, k)
-	}
-	sort.Strings(out)
-	return out
+func Keys[V any](m map[string]V) []string { return slices.Sorted(maps.Keys(m)) }
+
+// TextWidth returns how many columns a line takes on a terminal: CJK characters and
+// emoji take two, combining characters none.
+func TextWidth(line string) int { return displaywidth.String(line) }
+
+// CutText shortens a line to at most width columns, with tail for what is left out.
+func CutText(line string, width int, tail string) string {
+	return displaywidth.TruncateString(line, width, tail)
 }
 
 // WrapText breaks text at spaces so that no line is wider than width, where a
@@ -95,7 +100,7 @@ func wrapLine(line string, width int) []string {
 		switch {
 		case current == "":
 			current = word
-		case utf8.RuneCountInString(current)+1+utf8.RuneCountInString(word) <= width:
+		case TextWidth(current)+1+TextWidth(word) <= width:
 			current += " " + word
 		default:
 			out = append(out, current)

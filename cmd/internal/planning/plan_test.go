@@ -1,4 +1,4 @@
-package run
+package planning
 
 import (
 	"context"

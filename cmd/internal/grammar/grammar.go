@@ -1,4 +1,8 @@
-package program
+// Package grammar reads command lines into the one form that urfave/cli reads: flags
+// before positionals, each by its first name. New takes the shape of the command line
+// off its definition, Grammar.Normalise turns arguments into a Line, and completion
+// looks up flags and commands in the same tables.
+package grammar
 
 import (
 	"slices"
@@ -11,38 +15,38 @@ import (
 	"torchx/runtime/suggest"
 )
 
-// FlagSpec is what the argument normaliser knows of a flag.
-type FlagSpec struct {
+// Flag is what the grammar knows of a flag.
+type Flag struct {
 	Name       string // the first of its names: what urfave is given
 	TakesValue bool
 	repeatable bool
 	global     bool
 }
 
-// FlagTable finds a flag by each of its names, written with '-' for '_'.
-type FlagTable map[string]*FlagSpec
+// Flags finds a flag by each of its names, written with '-' for '_'.
+type Flags map[string]*Flag
 
-// Verb is a command as the argument normaliser sees it.
+// Verb is a command.
 type Verb struct {
 	Name  string // with that of its group: "component test"
-	Flags FlagTable
+	Flags Flags
 	Subs  map[string]*Verb // of a group of commands, by name and alias
-	// Stops: the first positional ends the flags of this program, and what
-	// follows belongs to somebody else (a component).
+	// Stops is whether the first positional ends the flags of this program: what
+	// follows belongs to a component.
 	Stops bool
 }
 
 // Grammar is the command line's shape: flags of the program and its commands.
 type Grammar struct {
-	global FlagTable
+	global Flags
 	Verbs  map[string]*Verb // by name and alias
 }
 
-func newFlagTable(flags []cli.Flag, global bool) FlagTable {
-	t := FlagTable{}
+func newFlags(flags []cli.Flag, global bool) Flags {
+	t := Flags{}
 	for _, f := range flags {
 		names := f.Names()
-		s := &FlagSpec{Name: names[0], global: global}
+		s := &Flag{Name: names[0], global: global}
 		if v, ok := f.(cli.DocGenerationFlag); ok {
 			s.TakesValue = v.TakesValue()
 		}
@@ -50,16 +54,16 @@ func newFlagTable(flags []cli.Flag, global bool) FlagTable {
 			s.repeatable = v.IsSliceFlag()
 		}
 		for _, n := range names {
-			t[dashed(n)] = s
+			t[Canonical(n)] = s
 		}
 	}
 	return t
 }
 
-// NewGrammar reads the shape of the command line off its definition; stops
+// New reads the shape of the command line off its definition; stops
 // names the commands whose first positional ends the flags.
-func NewGrammar(flags []cli.Flag, commands []*cli.Command, stops ...string) *Grammar {
-	g := &Grammar{global: newFlagTable(flags, true)}
+func New(flags []cli.Flag, commands []*cli.Command, stops ...string) *Grammar {
+	g := &Grammar{global: newFlags(flags, true)}
 	g.Verbs = g.verbsOf("", commands, stops)
 	return g
 }
@@ -68,7 +72,7 @@ func NewGrammar(flags []cli.Flag, commands []*cli.Command, stops ...string) *Gra
 func (g *Grammar) verbsOf(prefix string, commands []*cli.Command, stops []string) map[string]*Verb {
 	verbs := map[string]*Verb{}
 	for _, c := range commands {
-		v := &Verb{Name: prefix + c.Name, Flags: newFlagTable(c.Flags, false)}
+		v := &Verb{Name: prefix + c.Name, Flags: newFlags(c.Flags, false)}
 		v.Stops = slices.Contains(stops, v.Name)
 		for n, f := range g.global {
 			if v.Flags[n] == nil {
@@ -85,34 +89,35 @@ func (g *Grammar) verbsOf(prefix string, commands []*cli.Command, stops []string
 	return verbs
 }
 
-func dashed(name string) string { return strings.ReplaceAll(name, "_", "-") }
+// Canonical returns the name of a flag with '-' for '_', which are the same.
+func Canonical(name string) string { return strings.ReplaceAll(name, "_", "-") }
 
-// Normalised is a command line in the one form that urfave reads: each flag by
+// Line is a command line in the one form that urfave reads: each flag by
 // its first name as --name=value before the positionals.
-type Normalised struct {
+type Line struct {
 	Globals     []string
-	verb        string // "" if no command is given; with its group: "component test"
-	help        bool   // --help or -h was given
+	Verb        string // "" if no command is given; with its group: "component test"
+	Help        bool   // --help or -h was given
 	Flags       []string
 	Positionals []string
 }
 
 // Args returns the command line after the program's name.
-func (n *Normalised) Args() []string {
-	out := append([]string{}, n.Globals...)
-	if n.verb == "" {
+func (l *Line) Args() []string {
+	out := append([]string{}, l.Globals...)
+	if l.Verb == "" {
 		return out
 	}
-	out = append(out, strings.Fields(n.verb)...)
-	out = append(out, n.Flags...)
-	return append(append(out, "--"), n.Positionals...)
+	out = append(out, strings.Fields(l.Verb)...)
+	out = append(out, l.Flags...)
+	return append(append(out, "--"), l.Positionals...)
 }
 
 // Normalise puts a command line (without the program's name) into the form that
 // urfave reads, which by itself would stop at the first positional, take a
 // repeated flag silently and know neither "_" for "-" nor our hints.
-func (g *Grammar) Normalise(args []string) (*Normalised, error) {
-	p := &ArgParser{Grammar: g, out: &Normalised{}, seen: map[string]string{}}
+func (g *Grammar) Normalise(args []string) (*Line, error) {
+	p := &parser{grammar: g, out: &Line{}, seen: map[string]string{}}
 	for len(args) > 0 {
 		var err error
 		if args, err = p.step(args); err != nil {
@@ -122,27 +127,27 @@ func (g *Grammar) Normalise(args []string) (*Normalised, error) {
 	return p.out, nil
 }
 
-type ArgParser struct {
-	Grammar *Grammar
-	out     *Normalised
-	Verb    *Verb
+type parser struct {
+	grammar *Grammar
+	out     *Line
+	verb    *Verb             // nil before the command
 	seen    map[string]string // flag name to the spelling it was given in
 }
 
 // step consumes the first argument, or several, and returns the rest.
-func (p *ArgParser) step(args []string) ([]string, error) {
+func (p *parser) step(args []string) ([]string, error) {
 	arg := args[0]
 	switch {
-	case arg == "--" && p.Verb != nil && p.Verb.Subs == nil:
+	case arg == "--" && p.verb != nil && p.verb.Subs == nil:
 		p.out.Positionals = append(p.out.Positionals, args[1:]...)
 		return nil, nil
 	case IsFlag(arg):
 		return p.flag(arg, args[1:])
-	case p.Verb == nil:
-		return args[1:], p.command(arg, p.Grammar.Verbs)
-	case p.Verb.Subs != nil:
-		return args[1:], p.command(arg, p.Verb.Subs)
-	case p.Verb.Stops:
+	case p.verb == nil:
+		return args[1:], p.command(arg, p.grammar.Verbs)
+	case p.verb.Subs != nil:
+		return args[1:], p.command(arg, p.verb.Subs)
+	case p.verb.Stops:
 		p.out.Positionals = append(p.out.Positionals, args...)
 		return nil, nil
 	}
@@ -150,21 +155,21 @@ func (p *ArgParser) step(args []string) ([]string, error) {
 	return args[1:], nil
 }
 
-func (p *ArgParser) command(word string, known map[string]*Verb) error {
+func (p *parser) command(word string, known map[string]*Verb) error {
 	v := known[word]
 	if v == nil {
-		return Usagef(p.name(), "unknown command %s.%s", ui.QuoteWord(word), suggest.Hint(word, ui.Keys(known)))
+		return usagef(p.name(), "unknown command %s.%s", ui.QuoteWord(word), suggest.Hint(word, ui.Keys(known)))
 	}
-	p.Verb, p.out.verb = v, v.Name
+	p.verb, p.out.Verb = v, v.Name
 	return nil
 }
 
 // flag consumes the flag arg, whose value may be the first of rest.
-func (p *ArgParser) flag(arg string, rest []string) ([]string, error) {
+func (p *parser) flag(arg string, rest []string) ([]string, error) {
 	spelling, value, hasValue := strings.Cut(arg, "=")
-	f := p.Find(spelling)
+	f := p.grammar.Find(p.verb, spelling)
 	if f == nil && (arg == "--help" || arg == "-h") {
-		p.out.help = true
+		p.out.Help = true
 		return rest, nil
 	}
 	if f == nil && !hasValue {
@@ -174,7 +179,7 @@ func (p *ArgParser) flag(arg string, rest []string) ([]string, error) {
 		return nil, p.unknown(spelling)
 	}
 	if before, ok := p.seen[f.Name]; ok && !f.repeatable {
-		return nil, Usagef(p.name(), "%s is specified more than once%s", spelling, alsoAs(before, spelling))
+		return nil, usagef(p.name(), "%s is specified more than once%s", spelling, alsoAs(before, spelling))
 	}
 	p.seen[f.Name] = spelling
 	if !f.TakesValue {
@@ -182,7 +187,7 @@ func (p *ArgParser) flag(arg string, rest []string) ([]string, error) {
 	}
 	if !hasValue {
 		if len(rest) == 0 || looksLikeFlag(rest[0]) {
-			return nil, Usagef(p.name(), "%s needs a value%s", spelling, dashHint(spelling, rest))
+			return nil, usagef(p.name(), "%s needs a value%s", spelling, dashHint(spelling, rest))
 		}
 		value, rest = rest[0], rest[1:]
 	}
@@ -190,27 +195,31 @@ func (p *ArgParser) flag(arg string, rest []string) ([]string, error) {
 	return rest, nil
 }
 
-func (p *ArgParser) name() string {
-	if p.Verb == nil {
+func (p *parser) name() string {
+	if p.verb == nil {
 		return ""
 	}
-	return p.Verb.Name
+	return p.verb.Name
 }
 
-func (p *ArgParser) table() FlagTable {
-	if p.Verb == nil {
-		return p.Grammar.global
+func (p *parser) table() Flags { return p.grammar.flags(p.verb) }
+
+// flags returns the flags that a command takes, those of the program for nil.
+func (g *Grammar) flags(v *Verb) Flags {
+	if v == nil {
+		return g.global
 	}
-	return p.Verb.Flags
+	return v.Flags
 }
 
-// Find looks a flag up by its spelling, with one or two dashes.
-func (p *ArgParser) Find(spelling string) *FlagSpec {
-	return p.table()[dashed(strings.TrimPrefix(strings.TrimPrefix(spelling, "-"), "-"))]
+// Find returns the flag of a command, nil for the program itself, by its spelling
+// with one or two dashes; nil if there is none.
+func (g *Grammar) Find(v *Verb, spelling string) *Flag {
+	return g.flags(v)[Canonical(strings.TrimPrefix(strings.TrimPrefix(spelling, "-"), "-"))]
 }
 
 // attached reads a number that is glued to its one-letter flag: -n20.
-func (p *ArgParser) attached(arg string) (f *FlagSpec, spelling, value string, ok bool) {
+func (p *parser) attached(arg string) (f *Flag, spelling, value string, ok bool) {
 	if len(arg) < 3 || arg[1] == '-' {
 		return nil, arg, "", false
 	}
@@ -224,20 +233,20 @@ func (p *ArgParser) attached(arg string) (f *FlagSpec, spelling, value string, o
 	return f, arg[:2], arg[2:], true
 }
 
-func (p *ArgParser) unknown(spelling string) error {
-	name := dashed(strings.TrimLeft(spelling, "-"))
+func (p *parser) unknown(spelling string) error {
+	name := Canonical(strings.TrimLeft(spelling, "-"))
 	names, hint := append(ui.Keys(p.table()), "help"), ""
 	known, ok := onlyLonger(name, names)
 	if !ok {
 		known, ok = suggest.Closest(name, names)
 	}
 	if ok {
-		hint = " Did you mean " + Dashes(known) + "?"
+		hint = " Did you mean " + Spelling(known) + "?"
 	}
-	return Usagef(p.name(), "unknown flag %s.%s", ui.QuoteWord(spelling), hint)
+	return usagef(p.name(), "unknown flag %s.%s", ui.QuoteWord(spelling), hint)
 }
 
-// onlyLonger is the only one of names that begins with name.
+// onlyLonger returns the only one of names that begins with name.
 func onlyLonger(name string, names []string) (found string, ok bool) {
 	for _, n := range names {
 		if strings.HasPrefix(n, name) {
@@ -250,10 +259,10 @@ func onlyLonger(name string, names []string) (found string, ok bool) {
 	return found, ok
 }
 
-func (p *ArgParser) addBool(f *FlagSpec, spelling, value string, hasValue bool) error {
+func (p *parser) addBool(f *Flag, spelling, value string, hasValue bool) error {
 	if hasValue {
 		if _, err := strconv.ParseBool(value); err != nil {
-			return Usagef(p.name(), "%s is a switch: %s is neither true nor false", spelling, ui.QuoteWord(value))
+			return usagef(p.name(), "%s is a switch: %s is neither true nor false", spelling, ui.QuoteWord(value))
 		}
 		p.add(f, value)
 		return nil
@@ -262,7 +271,7 @@ func (p *ArgParser) addBool(f *FlagSpec, spelling, value string, hasValue bool) 
 	return nil
 }
 
-func (p *ArgParser) add(f *FlagSpec, value string) {
+func (p *parser) add(f *Flag, value string) {
 	to := &p.out.Flags
 	if f.global {
 		to = &p.out.Globals
@@ -298,8 +307,8 @@ func dashHint(spelling string, rest []string) string {
 	return ": write " + spelling + "=VALUE if it begins with '-'"
 }
 
-// Dashes writes a flag's name as it is typed.
-func Dashes(name string) string {
+// Spelling returns a flag's name as it is typed: with one dash or two.
+func Spelling(name string) string {
 	if len(name) == 1 || name == "cfg" {
 		return "-" + name
 	}

@@ -1,4 +1,4 @@
-package run
+package planning
 
 import (
 	"fmt"
@@ -39,8 +39,8 @@ func parseWorkspace(text string) (*spec.Workspace, error) {
 	return w, nil
 }
 
-// applyWorkspace gives the first role the workspace that somebody named, as
-// TorchX does: the others have their own, or none.
+// applyWorkspace gives the first role the workspace of --workspace, as TorchX does: the
+// others keep their own, or none.
 func applyWorkspace(app *spec.App, text string) (*spec.App, error) {
 	if text == "" || len(app.Roles) == 0 {
 		return app, nil
@@ -54,11 +54,12 @@ func applyWorkspace(app *spec.App, text string) (*spec.App, error) {
 	return app, nil
 }
 
-// defaultWorkspace is the working folder if it is a project, and why it is or is
-// not taken, in the words that backends.PlanInput asks for. The home folder and the root are never meant, whatever is in them.
-func defaultWorkspace(t *program.Factory) (dir, why string) {
-	dir = t.Env.Dir
-	if dir == filepath.Dir(dir) || sameFolder(dir, t.Env.Get("HOME")) {
+// defaultWorkspace returns the working folder if it is a project, and why it is or is
+// not taken, as backend.PlanInput wants it. The home folder and the root are never taken,
+// whatever is in them.
+func defaultWorkspace(f *program.Factory) (dir, why string) {
+	dir = f.Env.Dir
+	if dir == filepath.Dir(dir) || sameFolder(dir, f.Env.Get("HOME")) {
 		return "", fmt.Sprintf("no workspace: %s as a whole is never one; choose a folder with --workspace", dir)
 	}
 	for _, mark := range projectMarks {

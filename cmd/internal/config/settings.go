@@ -23,36 +23,36 @@ func (x *explainer) settings() error {
 	}
 	add := func(o origin) { x.out.Settings = append(x.out.Settings, o) }
 	add(x.setting("home", home, "TORCHX_HOME"))
-	add(x.setting("backend", reg.Names()[0], "", place{"cli:run", "scheduler"}, place{"cli:run", "backend"}))
-	add(x.setting("component", nil, "", place{"cli:run", "component"}))
-	add(x.setting("workspace", nil, "", place{"cli:run", "workspace"}))
-	add(x.setting("image", program.DefaultImage, "TORCHX_IMAGE", place{"torchx", "image"}))
+	add(x.setting("backend", reg.Names()[0], "", key{"cli:run", "scheduler"}, key{"cli:run", "backend"}))
+	add(x.setting("component", nil, "", key{"cli:run", "component"}))
+	add(x.setting("workspace", nil, "", key{"cli:run", "workspace"}))
+	add(x.setting("image", program.DefaultImage, "TORCHX_IMAGE", key{"torchx", "image"}))
 	add(x.trackers())
-	add(x.setting("secrets", nil, "TORCHX_SECRETS", place{"torchx", "secrets"}))
+	add(x.setting("secrets", nil, "TORCHX_SECRETS", key{"torchx", "secrets"}))
 	add(x.setting("log_level", "info", "LOGLEVEL"))
 	add(x.setting("parent_run_id", nil, "TORCHX_PARENT_RUN_ID"))
 	add(x.setting("session_id", nil, "TORCHX_INTERNAL_SESSION_ID"))
 	return nil
 }
 
-// place is a key of a section.
-type place struct{ section, key string }
+// key names a value of the configuration files.
+type key struct{ section, name string }
 
-// setting explains one value: that of the variable, else of the first place that
+// setting explains one value: that of the variable, else of the first key that
 // has one, else the default. An empty variable is as good as none.
-func (x *explainer) setting(name string, otherwise any, variable string, places ...place) origin {
+func (x *explainer) setting(name string, otherwise any, variable string, keys ...key) origin {
 	var found []origin
 	if v := x.Env.Get(variable); v != "" && variable != "" {
 		found = append(found, origin{Value: x.shown(name, v), Source: sourceEnv, Origin: "$" + variable})
 	}
-	for _, p := range places {
-		if v, ok := x.conf.Get(p.section, p.key); ok {
+	for _, k := range keys {
+		if v, ok := x.conf.Get(k.section, k.name); ok {
 			found = append(found, x.configured(v))
 		}
 	}
-	for _, p := range places {
-		for _, v := range x.conf.Hidden(p.section) {
-			if v.Key == p.key {
+	for _, k := range keys {
+		for _, v := range x.conf.Hidden(k.section) {
+			if v.Key == k.name {
 				found = append(found, x.configured(v))
 			}
 		}

@@ -6,8 +6,8 @@ import (
 	"slices"
 	"strings"
 
+	"torchx/cmd/internal/planning"
 	"torchx/cmd/internal/program"
-	"torchx/cmd/internal/run"
 	"torchx/runtime/backend"
 	"torchx/runtime/config"
 	"torchx/runtime/secrets"
@@ -55,16 +55,16 @@ type explainer struct {
 	out   *explained
 }
 
-func explainConfig(ctx context.Context, t *program.Factory, o configOptions) (*explained, error) {
-	conf, err := t.Config()
+func explainConfig(ctx context.Context, f *program.Factory, o configOptions) (*explained, error) {
+	conf, err := f.Config()
 	if err != nil {
 		return nil, err
 	}
-	rules, err := t.Rules()
+	rules, err := f.Rules()
 	if err != nil {
 		return nil, err
 	}
-	x := &explainer{Factory: t, conf: conf, rules: rules, out: &explained{Files: append([]string{}, conf.Files()...), Notes: []string{}}}
+	x := &explainer{Factory: f, conf: conf, rules: rules, out: &explained{Files: append([]string{}, conf.Files()...), Notes: []string{}}}
 	if err := x.settings(); err != nil {
 		return nil, err
 	}
@@ -99,8 +99,8 @@ func (x *explainer) shown(key string, value any) any {
 
 // backend explains the options of a backend.
 func (x *explainer) backend(name, cfg string) error {
-	o := run.RunOptions{Command: "config", Backend: name, Cfg: cfg}
-	if err := o.UseBackend(x.Factory, x.conf); err != nil {
+	o := planning.Options{Command: "config", Backend: name, Cfg: cfg}
+	if err := o.DefaultBackend(x.Factory, x.conf); err != nil {
 		return err
 	}
 	reg, err := x.Registry()
@@ -115,7 +115,7 @@ func (x *explainer) backend(name, cfg string) error {
 	if err != nil {
 		return err
 	}
-	layers, err := run.CfgLayers(x.Factory, o, x.conf)
+	layers, err := planning.CfgLayers(x.Factory, o, x.conf)
 	if err != nil {
 		return err
 	}

@@ -1,0 +1,173 @@
+// Package planning works out what run, rerun and diff would submit: it evaluates a
+// component, or takes a past app as it was recorded, and joins it with the options of
+// the command line, of the history and of .torchxconfig into a plan. Nothing is
+// submitted here.
+package planning
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"path/filepath"
+	"slices"
+	"strings"
+	"unicode/utf8"
+
+	"torchx/cmd/internal/program"
+	"torchx/cmd/internal/ui"
+	"torchx/runtime/backend"
+	"torchx/runtime/config"
+	"torchx/runtime/runner"
+	"torchx/starlark/component"
+	"torchx/starlark/interp"
+)
+
+// Plan evaluates the component and works out what would be submitted. Nothing
+// is written or contacted. For --help of the component it prints that and
+// returns component.ErrHelp.
+func Plan(ctx context.Context, f *program.Factory, o Options, conf *config.Config) (*runner.Planned, error) {
+	if err := Check(f, o); err != nil {
+		return nil, err
+	}
+	built, name, err := Build(ctx, f, &o, conf)
+	if err != nil {
+		return nil, err
+	}
+	q, err := Request(f, o, conf, built)
+	if err != nil {
+		return nil, err
+	}
+	q.Component = name
+	r, err := f.Planner()
+	if err != nil {
+		return nil, err
+	}
+	return r.Plan(ctx, *q)
+}
+
+// Check refuses what a plan could not hold unchanged.
+func Check(f *program.Factory, o Options) error {
+	if !filepath.IsAbs(f.Env.Dir) {
+		return errors.New("the working folder does not exist any more: change to one that does")
+	}
+	if !utf8.ValidString(f.Env.Dir) {
+		return fmt.Errorf("the name of the working folder %q is not valid UTF-8: change to one with another name", f.Env.Dir)
+	}
+	for _, arg := range slices.Concat(o.Inputs.Args, o.Env, []string{o.Cfg, o.Workspace, o.ParentRunID}) {
+		if !utf8.ValidString(arg) {
+			return program.Usagef(o.Command, "argument %q is not valid UTF-8: pass such bytes in a file", arg)
+		}
+	}
+	return nil
+}
+
+// Build finds and calls the component; name is what the history calls it. It
+// completes the inputs in o.
+func Build(ctx context.Context, f *program.Factory, o *Options, conf *config.Config) (_ *component.Result, name string, err error) {
+	loader, err := f.Loader()
+	if err != nil {
+		return nil, "", err
+	}
+	found, err := loader.Find(ctx, o.Component)
+	if err != nil {
+		return nil, "", err
+	}
+	if o.Inputs.Config == nil {
+		o.Inputs.Config = conf.Component(found.Name)
+	}
+	built, err := found.Build(ctx, o.Inputs)
+	if errors.Is(err, component.ErrHelp) {
+		return nil, "", errors.Join(err, f.Print(ui.CleanStyled(found.Help(f.OutStyle.Color, ui.TerminalWidth(f.Out)))))
+	}
+	if err != nil {
+		return nil, "", plainly(found, err)
+	}
+	for _, w := range built.Warnings {
+		f.Warn("%s", w)
+	}
+	if err := built.App.Validate(); err != nil {
+		return nil, "", fmt.Errorf("%s: %w", found.Name, err)
+	}
+	return built, found.Name, nil
+}
+
+// plainly leaves out where in the built-in library an argument was refused: that does
+// not help the user. Errors in the user's own files keep their place.
+func plainly(c *component.Component, err error) error {
+	var at *interp.Error
+	if !strings.HasPrefix(c.File, "@torchx//") || !errors.As(err, &at) || errors.Is(err, program.ErrInterrupted) {
+		return err
+	}
+	return fmt.Errorf("%s: %s", c.Name, strings.TrimPrefix(at.Msg, "fail: "))
+}
+
+// Request returns what to plan: the app that a component returned, with the options.
+func Request(f *program.Factory, o Options, conf *config.Config, built *component.Result) (*runner.PlanRequest, error) {
+	env, err := runner.ParseEnv(o.Env)
+	if err != nil {
+		return nil, program.Usagef(o.Command, "%v", err)
+	}
+	image, err := f.Image()
+	if err != nil {
+		return nil, err
+	}
+	layers, err := CfgLayers(f, o, conf)
+	if err != nil {
+		return nil, err
+	}
+	modules, err := json.Marshal(built.Modules)
+	if err != nil {
+		return nil, fmt.Errorf("encode modules: %w", err)
+	}
+	getenv, err := json.Marshal(built.Getenv)
+	if err != nil {
+		return nil, fmt.Errorf("encode environment: %w", err)
+	}
+	more, err := o.record(env, image)
+	if err != nil {
+		return nil, err
+	}
+	app, err := applyWorkspace(built.App, o.Workspace)
+	if err != nil {
+		return nil, err
+	}
+	q := &runner.PlanRequest{
+		Backend: o.Backend, App: app, Cfg: layers, Env: env, Strict: o.Strict, Cwd: f.Env.Dir,
+		DefaultImage: image, ParentRunID: o.ParentRunID, Trackers: conf.Trackers(), Environ: ReplicaEnviron(f),
+		Args: built.Args, Modules: modules, Getenv: getenv, Asked: more, Progress: f.Display.Tell,
+	}
+	if !o.HasWorkspace {
+		q.Workspace, q.WorkspaceWhy = defaultWorkspace(f)
+	}
+	return q, nil
+}
+
+// CfgLayers returns the options as given, the strongest first.
+func CfgLayers(f *program.Factory, o Options, conf *config.Config) ([]backend.Layer, error) {
+	given := backend.JSONLayer(o.CfgJSON, "scheduler_args")
+	if o.Cfg != "" {
+		var err error
+		if given, err = backend.CfgLayer(o.Cfg); err != nil {
+			return nil, err
+		}
+	}
+	r, err := f.Planner()
+	if err != nil {
+		return nil, err
+	}
+	if o.recordedCfg != nil {
+		return []backend.Layer{given, o.recordedCfg}, nil
+	}
+	configured, err := r.ConfigLayer(conf, o.Backend)
+	if err != nil {
+		return nil, err
+	}
+	return []backend.Layer{given, configured}, nil
+}
+
+// ReplicaEnviron returns what replicas start from: the environment of this process and,
+// as TorchX sets it, the way the app was started.
+func ReplicaEnviron(f *program.Factory) []string {
+	return append(slices.Clone(f.Env.Vars), "TORCHX_CONTEXT_NAME=cli_run")
+}

@@ -1,0 +1,128 @@
+package planning
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"encoding/json"
+	"fmt"
+	"os"
+
+	"torchx/cmd/internal/program"
+	"torchx/runtime/backend"
+	"torchx/runtime/config"
+	"torchx/runtime/runner"
+	"torchx/runtime/spec"
+	"torchx/starlark/component"
+)
+
+// Recorded holds the options of a run beside its component, arguments, backend and
+// -cfg, as the history keeps them for rerun.
+type Recorded struct {
+	Env         spec.Map[string]  `json:"env,omitempty"` // --env
+	Workspace   string            `json:"workspace,omitempty"`
+	NoWorkspace bool              `json:"no_workspace,omitempty"` // --workspace=
+	ParentRunID string            `json:"parent_run_id,omitempty"`
+	Inputs      map[string]any    `json:"component_args,omitempty"` // of --stdin
+	Config      map[string]string `json:"config,omitempty"`         // [component:NAME]
+	Image       string            `json:"image,omitempty"`          // torchx.IMAGE
+	TTY         bool              `json:"tty,omitempty"`            // --tty
+}
+
+// record returns the record of o; env and image are what --env and torchx.IMAGE say.
+func (o *Options) record(env spec.Map[string], image string) (json.RawMessage, error) {
+	data, err := json.Marshal(Recorded{env, o.Workspace, o.HasWorkspace && o.Workspace == "", o.ParentRunID, o.Inputs.JSON, o.Inputs.Config, image, o.TTY})
+	if err != nil {
+		return nil, fmt.Errorf("encode what was asked for: %w", err)
+	}
+	return data, nil
+}
+
+// ReadRecorded reads a record; an empty one sets no option.
+func ReadRecorded(raw json.RawMessage) (r Recorded, err error) {
+	if len(raw) == 0 {
+		return r, nil
+	}
+	d := json.NewDecoder(bytes.NewReader(raw))
+	d.UseNumber()
+	if err := d.Decode(&r); err != nil {
+		return r, fmt.Errorf("read what was asked for: %w", err)
+	}
+	if r.Config == nil {
+		r.Config = map[string]string{} // what the file says now does not count
+	}
+	return r, nil
+}
+
+// restore fills in the recorded options that were not given again.
+func (o *Options) restore(r *Recorded) {
+	var env []string
+	for _, e := range r.Env {
+		env = append(env, e.Key+"="+e.Value)
+	}
+	o.Env = append(env, o.Env...) // of two values the last one counts
+	if !o.HasWorkspace {
+		o.Workspace, o.HasWorkspace = r.Workspace, r.Workspace != "" || r.NoWorkspace
+	}
+	if o.ParentRunID == "" {
+		o.ParentRunID = r.ParentRunID
+	}
+	o.Inputs.JSON, o.Inputs.Config = r.Inputs, r.Config
+}
+
+// Past returns the app that text names and what it was made from.
+func Past(ctx context.Context, f *program.Factory, text string) (*runner.Recorded, error) {
+	r, ref, err := f.Resolve(ctx, text)
+	if err != nil {
+		return nil, err
+	}
+	return r.Recorded(ctx, ref)
+}
+
+// Again returns the options to run a past app again: o with what was recorded and not
+// given again, its backend and -cfg unless o names another backend, which has other
+// options. The factory works in the folder that the app was run in.
+func Again(f *program.Factory, o Options, past *runner.Recorded) (*program.Factory, Options, error) {
+	f, err := inFolderOf(f, past)
+	if err != nil {
+		return nil, o, err
+	}
+	recorded, err := ReadRecorded(past.Asked)
+	if err != nil {
+		return nil, o, fmt.Errorf("%s: %w", past.Ref.Handle(), err)
+	}
+	o.restore(&recorded)
+	o.Backend = cmp.Or(o.Backend, past.Ref.Backend)
+	alias, err := f.Canonical("rerun", o.Backend)
+	if err != nil {
+		return nil, o, err
+	}
+	if alias.Backend == past.Ref.Backend {
+		o.TTY = recorded.TTY
+		o.recordedCfg = append(backend.DefaultsLayer(alias.Defaults, o.Backend), backend.JSONLayer(past.Cfg, past.Ref.Handle())...)
+	}
+	return f, o, nil
+}
+
+// inFolderOf returns a factory that works in the folder that the app was run in.
+func inFolderOf(f *program.Factory, past *runner.Recorded) (*program.Factory, error) {
+	if past.Cwd == "" {
+		return f, nil
+	}
+	if info, err := os.Stat(past.Cwd); err != nil || !info.IsDir() {
+		return nil, fmt.Errorf("the folder %s, which %s was run in, does not exist any more: make it again, or `torchx run` the component elsewhere",
+			past.Cwd, past.Ref.Handle())
+	}
+	return f.InDir(past.Cwd), nil
+}
+
+// RecordedRequest returns a request for the app as it was, not evaluated again.
+func RecordedRequest(f *program.Factory, o Options, conf *config.Config, past *runner.Recorded) (*runner.PlanRequest, error) {
+	o.HasWorkspace = true // it is a part of the app
+	q, err := Request(f, o, conf, &component.Result{App: past.App, Args: past.Args})
+	if err != nil {
+		return nil, err
+	}
+	q.Component, q.Modules, q.Getenv = past.Component, past.Modules, past.Getenv
+	return q, nil
+}

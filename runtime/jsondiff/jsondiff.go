@@ -1,0 +1,146 @@
+// Package jsondiff finds the differences of two JSON values, as encoding/json decodes
+// them into any, by JSON pointers (RFC 6901).
+package jsondiff
+
+import (
+	"encoding/json"
+	"fmt"
+	"maps"
+	"reflect"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/pmezard/go-difflib/difflib"
+)
+
+// The kinds of a Change, as RFC 6902 names them.
+const (
+	Add     = "add"
+	Remove  = "remove"
+	Replace = "replace"
+)
+
+// Change is one difference. The pointers differ behind list items that were added or
+// removed; A is "" for Add, B for Remove.
+type Change struct {
+	Op   string
+	A, B string // JSON pointers into the first and the second value
+}
+
+// Path returns the pointer to what changed: into the second value for Add, else into
+// the first.
+func (c *Change) Path() string {
+	if c.Op == Add {
+		return c.B
+	}
+	return c.A
+}
+
+// Compare returns what turns a into b, in the order of a's keys and items.
+func Compare(a, b any) []Change {
+	var d differ
+	d.values("", "", a, b)
+	return d.changes
+}
+
+type differ struct{ changes []Change }
+
+func (d *differ) add(op, pathA, pathB string) {
+	d.changes = append(d.changes, Change{op, pathA, pathB})
+}
+
+func (d *differ) values(pathA, pathB string, a, b any) {
+	mapA, okA := a.(map[string]any)
+	mapB, okB := b.(map[string]any)
+	if okA && okB {
+		d.maps(pathA, pathB, mapA, mapB)
+		return
+	}
+	listA, okA := a.([]any)
+	listB, okB := b.([]any)
+	if okA && okB {
+		d.lists(pathA, pathB, listA, listB)
+		return
+	}
+	if !reflect.DeepEqual(a, b) {
+		d.add(Replace, pathA, pathB)
+	}
+}
+
+func (d *differ) maps(pathA, pathB string, a, b map[string]any) {
+	all := maps.Clone(a)
+	maps.Copy(all, b)
+	for _, k := range slices.Sorted(maps.Keys(all)) {
+		left, inA := a[k]
+		right, inB := b[k]
+		step := "/" + strings.NewReplacer("~", "~0", "/", "~1").Replace(k)
+		switch {
+		case !inB:
+			d.add(Remove, pathA+step, "")
+		case !inA:
+			d.add(Add, "", pathB+step)
+		default:
+			d.values(pathA+step, pathB+step, left, right)
+		}
+	}
+}
+
+// lists pairs items that are equal or have the same name, and those that stand in the
+// same place between such pairs.
+func (d *differ) lists(pathA, pathB string, a, b []any) {
+	at := func(path string, i int) string { return path + "/" + strconv.Itoa(i) }
+	m := difflib.NewMatcherWithJunk(itemKeys(a), itemKeys(b), false, nil)
+	for _, op := range m.GetOpCodes() {
+		i, j := op.I1, op.J1
+		for ; i < op.I2 && j < op.J2; i, j = i+1, j+1 {
+			d.values(at(pathA, i), at(pathB, j), a[i], b[j])
+		}
+		for ; i < op.I2; i++ {
+			d.add(Remove, at(pathA, i), "")
+		}
+		for ; j < op.J2; j++ {
+			d.add(Add, "", at(pathB, j))
+		}
+	}
+}
+
+// itemKeys returns texts by which the items of two lists are paired: the name of an
+// object that has one, else all of the item.
+func itemKeys(list []any) []string {
+	keys := make([]string, len(list))
+	for i, item := range list {
+		if m, ok := item.(map[string]any); ok {
+			if name, ok := m["name"].(string); ok {
+				keys[i] = "name " + name
+				continue
+			}
+		}
+		data, err := json.Marshal(item)
+		if err != nil { // it came from JSON
+			data = fmt.Append(nil, item)
+		}
+		keys[i] = string(data)
+	}
+	return keys
+}
+
+// At returns the value that a JSON pointer leads to, nil if it leads nowhere.
+func At(v any, pointer string) any {
+	for _, step := range strings.Split(pointer, "/")[1:] {
+		step = strings.NewReplacer("~1", "/", "~0", "~").Replace(step)
+		switch x := v.(type) {
+		case map[string]any:
+			v = x[step]
+		case []any:
+			i, err := strconv.Atoi(step)
+			if err != nil || i < 0 || i >= len(x) {
+				return nil
+			}
+			v = x[i]
+		default:
+			return nil
+		}
+	}
+	return v
+}
