@@ -95,10 +95,7 @@ func eventTable(f *program.Factory, events []history.Event, loc *time.Location) 
 		tab.Add(ui.NewCell(e.Time.In(loc).Format("2006-01-02 15:04:05.000"), ui.AnsiDim),
 			ui.NewCell(replica, ""), ui.NewCell(eventText(e), stateColor(e.State)))
 	}
-	if width := ui.ScreenWidth(f.Out); width > 0 {
-		tab.Cut(width)
-	}
-	return tab.Write(f.Out, f.OutStyle)
+	return f.PrintTable(&tab, tab.Cut)
 }
 
 // eventText describes an event in a few words.

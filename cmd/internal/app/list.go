@@ -158,8 +158,5 @@ func printApps(f *program.Factory, apps []runner.Row, now time.Time) error {
 		tab.Add(ui.NewCell(a.Handle, ""), ui.NewCell(a.Name, ""), ui.NewCell(ui.StateText(a.State, a.Msg), stateColor(a.State)),
 			ui.NewCell(a.Component, ""), ui.NewCell(submitted, ""), ui.NewCell(exit, ""))
 	}
-	if width := ui.ScreenWidth(f.Out); width > 0 {
-		tab.Fit(width, "APP NAME", "COMPONENT", "SUBMITTED")
-	}
-	return tab.Write(f.Out, f.OutStyle)
+	return f.PrintTable(&tab, func(width int) { tab.Fit(width, "APP NAME", "COMPONENT", "SUBMITTED") })
 }

@@ -80,10 +80,7 @@ func printPrunable(f *program.Factory, apps []runner.Prunable, now time.Time) er
 		tab.Add(ui.NewCell(a.Handle, ""), ui.NewCell(a.Name, ""), ui.NewCell(a.State.String(), stateColor(a.State)),
 			ui.NewCell(ended, ""), ui.NewCell(optionalBytes(a.Bytes), ""))
 	}
-	if width := ui.ScreenWidth(f.Out); width > 0 {
-		tab.Fit(width, "APP NAME", "STATE")
-	}
-	return tab.Write(f.Out, f.OutStyle)
+	return f.PrintTable(&tab, func(width int) { tab.Fit(width, "APP NAME", "STATE") })
 }
 
 // confirm asks a question on the terminal; anything but yes, and EOF, is no.

@@ -77,8 +77,5 @@ func top(ctx context.Context, f *program.Factory, o topOptions) error {
 		return f.PrintJSON(apps)
 	}
 	tab := topTable(apps)
-	if width := ui.ScreenWidth(f.Out); width > 0 {
-		cutLines(tab, width)
-	}
-	return tab.Write(f.Out, f.OutStyle)
+	return f.PrintTable(tab, func(width int) { cutLines(tab, width) })
 }

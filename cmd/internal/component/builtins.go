@@ -10,6 +10,7 @@ import (
 	"torchx/cmd/internal/ui"
 )
 
+// NewBuiltins returns the command `builtins`.
 func NewBuiltins(f *program.Factory) *cli.Command {
 	var name string
 	return &cli.Command{
@@ -60,5 +61,5 @@ func listBuiltins(ctx context.Context, f *program.Factory) error {
 	if err := f.Printf("Found %d builtin components:\n", len(list)); err != nil {
 		return err
 	}
-	return tab.Write(f.Out, f.OutStyle)
+	return f.PrintTable(&tab, nil)
 }

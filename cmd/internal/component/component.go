@@ -1,3 +1,5 @@
+// Package component has the commands for people who write components: the group
+// `component`, and builtins, migrate and lsp.
 package component
 
 import (
@@ -6,7 +8,7 @@ import (
 	"torchx/cmd/internal/program"
 )
 
-// componentCommand is the group of commands for people who write components.
+// NewComponent returns the group `component`.
 func NewComponent(f *program.Factory) *cli.Command {
 	return f.Group(&cli.Command{
 		Name:  "component",
@@ -19,8 +21,8 @@ func NewComponent(f *program.Factory) *cli.Command {
 		Description: "Tools for the files that components are written in. Those that take paths take files and folders, with all " +
 			"below them; without any they take the working folder.",
 		Subcommands: []*cli.Command{
-			componentListCommand(f), componentShowCommand(f), componentResourcesCommand(f), componentNewCommand(f), componentDocCommand(f),
-			componentTestCommand(f), componentFmtCommand(f), componentLintCommand(f),
+			newList(f), newShow(f), newResources(f), newNew(f), newDoc(f),
+			newTest(f), newFmt(f), newLint(f),
 		},
 	})
 }

@@ -12,11 +12,12 @@ import (
 	"torchx/starlark/lsp"
 )
 
-// sourcesFolder is the folder in TORCHX_HOME with files that editors are shown of what
-// is not on disk.
+// sourcesFolder is the folder in TORCHX_HOME for files that editors open and that are not on
+// disk otherwise, such as built-in components.
 const sourcesFolder = "sources"
 
-func NewLsp(f *program.Factory) *cli.Command {
+// NewLSP returns the command `lsp`.
+func NewLSP(f *program.Factory) *cli.Command {
 	return &cli.Command{
 		Name:      "lsp",
 		Usage:     "be the language server of an editor",
@@ -52,7 +53,7 @@ func serveEditor(f *program.Factory, c *cli.Context) error {
 	}
 	err := lsp.Serve(c.Context, f.In, f.Out, config)
 	if errors.Is(err, lsp.ErrNoShutdown) {
-		return program.QuietError(program.ExitError) // there is nobody to read why
+		return program.QuietError(program.ExitError) // the editor has gone
 	}
 	return err
 }

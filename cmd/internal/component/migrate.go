@@ -14,7 +14,7 @@ import (
 	"torchx/starlark/migrate"
 )
 
-// migrateOptions are those of `migrate`.
+// migrateOptions are the flags of `migrate`.
 type migrateOptions struct {
 	output  string
 	partial bool
@@ -22,6 +22,7 @@ type migrateOptions struct {
 	json    bool
 }
 
+// NewMigrate returns the command `migrate`.
 func NewMigrate(f *program.Factory) *cli.Command {
 	o := migrateOptions{}
 	return &cli.Command{
@@ -73,8 +74,8 @@ func migrateFile(ctx context.Context, f *program.Factory, file string, o migrate
 	return err
 }
 
-// readPython reads a file, and of one that is too large no more than shows that. What is
-// no file is not opened: a pipe would block for ever.
+// readPython reads a regular file: a pipe would block forever. Of one that is too large it
+// reads one byte more than Port accepts.
 func readPython(path string) ([]byte, error) {
 	info, err := os.Stat(path)
 	switch {
@@ -93,7 +94,7 @@ func readPython(path string) ([]byte, error) {
 	return io.ReadAll(io.LimitReader(f, migrate.MaxSource+1))
 }
 
-// deliverPort prints or writes the port, and says what is to be said about it.
+// deliverPort prints or writes the port, with its notes and problems.
 func deliverPort(f *program.Factory, file string, port *migrate.Result, o migrateOptions) error {
 	for _, n := range port.Notes {
 		f.Line("", "note: "+n.Error())

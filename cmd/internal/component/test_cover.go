@@ -12,8 +12,8 @@ import (
 	"torchx/starlark/startest"
 )
 
-// reportCoverage prints what ran of the files that tests loaded, and of others
-// below the paths, of which nothing did.
+// reportCoverage prints, and writes to the profile, which statements ran of the files that
+// tests loaded; of other files below the paths none did.
 func reportCoverage(f *program.Factory, loaded []interp.FileCoverage, paths []string, o testOptions) error {
 	files := startest.MergeCoverage(startest.Unloaded(f.Env.Dir, paths, loaded), loaded)
 	if o.profile != "" {
@@ -34,7 +34,7 @@ func reportCoverage(f *program.Factory, loaded []interp.FileCoverage, paths []st
 	return printCoverage(f, files)
 }
 
-// profileName is how the go tool finds a file that belongs to no package.
+// profileName returns a path in the form in which the go tool finds a file outside of packages.
 func profileName(f *program.Factory, path string) string {
 	if rel, err := filepath.Rel(f.Env.Dir, path); err == nil && filepath.IsLocal(rel) {
 		return "./" + filepath.ToSlash(rel)
@@ -52,11 +52,8 @@ func printCoverage(f *program.Factory, files []interp.FileCoverage) error {
 		tab.Add(ui.NewCell(startest.Percent(ran, all), shareColor(ran, all)), ui.NewCell(fmt.Sprintf("%d/%d", ran, all), ""),
 			ui.NewCell(strings.TrimPrefix(profileName(f, file.Path), "./"), ""), ui.NewCell(startest.MissedLines(file), ui.AnsiDim))
 	}
-	if width := ui.ScreenWidth(f.Out); width > 0 {
-		tab.Cut(width)
-	}
 	if len(tab.Rows) > 0 {
-		if err := tab.Write(f.Out, f.OutStyle); err != nil {
+		if err := f.PrintTable(&tab, tab.Cut); err != nil {
 			return err
 		}
 	}

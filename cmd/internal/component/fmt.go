@@ -2,10 +2,6 @@ package component
 
 import (
 	"bytes"
-	"errors"
-	"io/fs"
-	"os"
-	"path/filepath"
 
 	"github.com/pmezard/go-difflib/difflib"
 	"github.com/urfave/cli/v2"
@@ -16,10 +12,10 @@ import (
 	"torchx/starlark/starfmt"
 )
 
-// fmtOptions are those of `component fmt`.
+// fmtOptions are the flags of `component fmt`.
 type fmtOptions struct{ check, diff bool }
 
-func componentFmtCommand(f *program.Factory) *cli.Command {
+func newFmt(f *program.Factory) *cli.Command {
 	o := fmtOptions{}
 	return &cli.Command{
 		Name:  "fmt",
@@ -34,13 +30,13 @@ func componentFmtCommand(f *program.Factory) *cli.Command {
 			&cli.BoolFlag{Name: "check", Usage: "write nothing: exit with 1 if a file would change", Destination: &o.check},
 			&cli.BoolFlag{Name: "diff", Aliases: []string{"d"}, Usage: "write nothing: print what would change", Destination: &o.diff},
 		},
-		Action: func(c *cli.Context) error { return componentFmt(f, c.Args().Slice(), o) },
+		Action: func(c *cli.Context) error { return runFmt(f, c.Args().Slice(), o) },
 	}
 }
 
-// componentFmt goes on after a file that cannot be formatted and fails at the end.
-func componentFmt(f *program.Factory, paths []string, o fmtOptions) error {
-	return eachStarFile(f, paths, func(file string) error {
+// runFmt continues after a file that cannot be formatted and fails at the end.
+func runFmt(f *program.Factory, paths []string, o fmtOptions) error {
+	return forEachFile(f, paths, func(file string) error {
 		changed, err := formatFile(f, file, o)
 		if err == nil && changed && o.check {
 			err = program.QuietError(program.ExitError)
@@ -49,8 +45,8 @@ func componentFmt(f *program.Factory, paths []string, o fmtOptions) error {
 	})
 }
 
-// formatFile reports whether the file was not in its form; it is then, unless
-// nothing is to be written.
+// formatFile formats a file, unless o says to write nothing, and reports whether that
+// changes it.
 func formatFile(f *program.Factory, file string, o fmtOptions) (changed bool, err error) {
 	path := f.Env.Absolute(file)
 	src, err := interp.ReadFile(path, file)
@@ -79,33 +75,4 @@ func printDiff(f *program.Factory, file string, before, after []byte) error {
 		return err
 	}
 	return f.Print(f.PaintDiff(ui.Clean(text, true)))
-}
-
-// replaceFile writes a file anew, or leaves it as it is: what is half written has
-// another name. A symlink stays one, and a file that is there keeps its mode.
-func replaceFile(path string, data []byte) error {
-	mode := fs.FileMode(0o644)
-	switch real, err := filepath.EvalSymlinks(path); {
-	case err == nil:
-		info, err := os.Stat(real)
-		if err != nil {
-			return err
-		}
-		path, mode = real, info.Mode().Perm()
-	case !errors.Is(err, fs.ErrNotExist):
-		return err
-	}
-	f, err := os.CreateTemp(filepath.Dir(path), ".torchx-*")
-	if err != nil {
-		return err
-	}
-	_, err = f.Write(data)
-	err = errors.Join(err, f.Chmod(mode), f.Sync(), f.Close())
-	if err == nil {
-		err = os.Rename(f.Name(), path)
-	}
-	if err != nil {
-		os.Remove(f.Name())
-	}
-	return err
 }

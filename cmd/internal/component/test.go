@@ -4,8 +4,6 @@ import (
 	"context"
 	"errors"
 	"os/exec"
-	"strings"
-	"time"
 
 	"github.com/urfave/cli/v2"
 
@@ -15,14 +13,14 @@ import (
 	"torchx/starlark/startest"
 )
 
-// testOptions are those of `component test`.
+// testOptions are the flags of `component test`.
 type testOptions struct {
 	startest.Options
 	verbose, json bool
 	profile       string // file for the coverage
 }
 
-func componentTestCommand(f *program.Factory) *cli.Command {
+func newTest(f *program.Factory) *cli.Command {
 	o := testOptions{}
 	return &cli.Command{
 		Name:  "test",
@@ -52,7 +50,7 @@ func componentTestCommand(f *program.Factory) *cli.Command {
 			if c.IsSet("parallel") && o.Parallel < 1 {
 				return program.Usagef("component test", "-parallel must be at least 1, not %d", o.Parallel)
 			}
-			return componentTest(c.Context, f, c.Args().Slice(), o)
+			return runTest(c.Context, f, c.Args().Slice(), o)
 		},
 	}
 }
@@ -70,7 +68,7 @@ func (o *testOptions) check() error {
 	return nil
 }
 
-func componentTest(ctx context.Context, f *program.Factory, paths []string, o testOptions) error {
+func runTest(ctx context.Context, f *program.Factory, paths []string, o testOptions) error {
 	if err := o.check(); err != nil {
 		return err
 	}
@@ -79,14 +77,14 @@ func componentTest(ctx context.Context, f *program.Factory, paths []string, o te
 		return err
 	}
 	if len(files) == 0 {
-		f.Say("no *_test.star files in %s", strings.Join(orHere(paths), ", "))
+		f.Say("no *_test.star files in %s", pathsText(paths))
 		return nil
 	}
 	if _, err := f.RootResources(); err != nil {
 		return err
 	}
 	p := newTestPrinter(f, o, files)
-	coverage, err := startest.Supervise(ctx, testJob(o, files), func(ctx context.Context) *exec.Cmd { return startTestWorker(ctx, f) }, p.take)
+	coverage, err := startest.Supervise(ctx, testJob(o, files), func(ctx context.Context) *exec.Cmd { return startTestWorker(ctx, f) }, p.add)
 	err = errors.Join(p.end(), err)
 	if err == nil && o.Cover {
 		err = reportCoverage(f, coverage, paths, o)
@@ -103,16 +101,4 @@ func testJob(o testOptions, files []string) startest.Job {
 		job.Tasks = append(job.Tasks, startest.Task{File: f})
 	}
 	return job
-}
-
-// TestWorkerCommand is the hidden command that runs tests for another process.
-const TestWorkerCommand = "__component-test"
-
-// workerEnd is how long a worker that was told to end may take.
-const workerEnd = time.Second
-
-func startTestWorker(ctx context.Context, f *program.Factory) *exec.Cmd {
-	cmd := exec.CommandContext(ctx, f.Env.Exe, TestWorkerCommand)
-	cmd.Dir, cmd.Env, cmd.WaitDelay = f.Env.Dir, f.Env.Vars, workerEnd
-	return cmd
 }

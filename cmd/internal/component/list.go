@@ -10,7 +10,7 @@ import (
 	"torchx/starlark/component"
 )
 
-func componentListCommand(f *program.Factory) *cli.Command {
+func newList(f *program.Factory) *cli.Command {
 	var asJSON bool
 	return &cli.Command{
 		Name:      "list",
@@ -23,7 +23,7 @@ func componentListCommand(f *program.Factory) *cli.Command {
 			if err := program.NoArguments(c); err != nil {
 				return err
 			}
-			return componentList(c.Context, f, asJSON)
+			return runList(c.Context, f, asJSON)
 		},
 	}
 }
@@ -35,7 +35,7 @@ type listedComponent struct {
 	Doc    string           `json:"doc"`
 }
 
-func componentList(ctx context.Context, f *program.Factory, asJSON bool) error {
+func runList(ctx context.Context, f *program.Factory, asJSON bool) error {
 	loader, err := f.Loader()
 	if err != nil {
 		return err
@@ -62,8 +62,5 @@ func componentList(ctx context.Context, f *program.Factory, asJSON bool) error {
 		}
 		tab.Add(ui.NewCell(l.Name, ""), ui.NewCell(string(l.Origin), color), ui.NewCell(l.Doc, ui.AnsiDim))
 	}
-	if width := ui.ScreenWidth(f.Out); width > 0 {
-		tab.Cut(width)
-	}
-	return tab.Write(f.Out, f.OutStyle)
+	return f.PrintTable(&tab, tab.Cut)
 }

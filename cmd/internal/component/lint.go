@@ -12,10 +12,10 @@ import (
 	"torchx/starlark/starlint"
 )
 
-// lintOptions are those of `component lint`.
+// lintOptions are the flags of `component lint`.
 type lintOptions struct{ fix, json, rules bool }
 
-func componentLintCommand(f *program.Factory) *cli.Command {
+func newLint(f *program.Factory) *cli.Command {
 	o := lintOptions{}
 	return &cli.Command{
 		Name:  "lint",
@@ -35,14 +35,14 @@ func componentLintCommand(f *program.Factory) *cli.Command {
 			if o.rules {
 				return printRules(f)
 			}
-			return componentLint(f, c.Args().Slice(), o)
+			return runLint(f, c.Args().Slice(), o)
 		},
 	}
 }
 
-func componentLint(f *program.Factory, paths []string, o lintOptions) error {
+func runLint(f *program.Factory, paths []string, o lintOptions) error {
 	all := []starlint.Finding{}
-	err := eachStarFile(f, paths, func(file string) error {
+	err := forEachFile(f, paths, func(file string) error {
 		src, err := interp.ReadFile(f.Env.Absolute(file), file)
 		if err != nil {
 			return err
@@ -70,7 +70,7 @@ func componentLint(f *program.Factory, paths []string, o lintOptions) error {
 		}
 	}
 	if err != nil && !o.json {
-		sumUp(f, all, o.fix)
+		printSummary(f, all, o.fix)
 	}
 	return err
 }
@@ -99,8 +99,8 @@ func printFindings(f *program.Factory, findings []starlint.Finding) error {
 	return f.Print(b.String())
 }
 
-// sumUp says how much was found, and what can be done without thinking.
-func sumUp(f *program.Factory, findings []starlint.Finding, fixed bool) {
+// printSummary prints the number of findings, and of those that --fix would mend.
+func printSummary(f *program.Factory, findings []starlint.Finding, fixed bool) {
 	if len(findings) == 0 {
 		return
 	}
@@ -126,5 +126,5 @@ func printRules(f *program.Factory) error {
 		}
 		tab.Add(ui.NewCell(r.Name, ui.AnsiBold), ui.NewCell(fix, ui.AnsiGreen), ui.NewCell(r.Summary, ""))
 	}
-	return tab.Write(f.Out, f.OutStyle)
+	return f.PrintTable(&tab, nil)
 }

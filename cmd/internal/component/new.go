@@ -15,7 +15,7 @@ import (
 	"torchx/starlark/component"
 )
 
-func componentNewCommand(f *program.Factory) *cli.Command {
+func newNew(f *program.Factory) *cli.Command {
 	return &cli.Command{
 		Name:  "new",
 		Usage: "write a component to start from, with its test",
@@ -30,21 +30,21 @@ func componentNewCommand(f *program.Factory) *cli.Command {
 			if err != nil {
 				return err
 			}
-			return componentNew(f, name)
+			return runNew(f, name)
 		},
 	}
 }
 
-// newComponent is what `component new` writes.
-type newComponent struct {
+// template says what `component new` writes.
+type template struct {
 	file     string // absolute
 	module   string
 	function string
 	ref      string // how it is run
 }
 
-func componentNew(f *program.Factory, name string) error {
-	n, err := readNew(f, name)
+func runNew(f *program.Factory, name string) error {
+	n, err := parseNew(f, name)
 	if err != nil {
 		return err
 	}
@@ -70,9 +70,9 @@ func componentNew(f *program.Factory, name string) error {
 	return nil
 }
 
-// readNew finds out where NAME or PATH is to be.
-func readNew(f *program.Factory, text string) (*newComponent, error) {
-	n := &newComponent{}
+// parseNew returns the template that NAME or PATH asks for.
+func parseNew(f *program.Factory, text string) (*template, error) {
+	n := &template{}
 	file, function, colon := strings.Cut(text, ":")
 	switch {
 	case colon || strings.HasSuffix(text, ".star"):

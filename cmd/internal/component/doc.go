@@ -17,14 +17,14 @@ import (
 	"torchx/starlark/pages"
 )
 
-// docOptions are those of `component doc`.
+// docOptions are the flags of `component doc`.
 type docOptions struct {
 	dir         string
 	check, html bool
 	title       string
 }
 
-func componentDocCommand(f *program.Factory) *cli.Command {
+func newDoc(f *program.Factory) *cli.Command {
 	o := docOptions{}
 	return &cli.Command{
 		Name:  "doc",
@@ -51,12 +51,12 @@ func componentDocCommand(f *program.Factory) *cli.Command {
 			if o.html && o.dir != "" {
 				return program.Usagef("component doc", "--html prints to stdout: leave -o out, which writes index.html too")
 			}
-			return componentDoc(c.Context, f, c.Args().Slice(), o)
+			return runDoc(c.Context, f, c.Args().Slice(), o)
 		},
 	}
 }
 
-func componentDoc(ctx context.Context, f *program.Factory, what []string, o docOptions) error {
+func runDoc(ctx context.Context, f *program.Factory, what []string, o docOptions) error {
 	list, err := docPages(ctx, f, what)
 	if err != nil {
 		return err
@@ -85,9 +85,9 @@ func componentDoc(ctx context.Context, f *program.Factory, what []string, o docO
 	return writePages(f, f.Env.Absolute(o.dir), files, o.check)
 }
 
-// writePages writes what is not up to date, or says that it is not.
+// writePages writes the files that are not up to date; with check it reports them instead.
 func writePages(f *program.Factory, dir string, files map[string]string, check bool) error {
-	old := false
+	outdated := false
 	var write []string
 	for _, name := range ui.Keys(files) {
 		path := filepath.Join(dir, name)
@@ -100,13 +100,13 @@ func writePages(f *program.Factory, dir string, files map[string]string, check b
 		case err != nil && !errors.Is(err, fs.ErrNotExist):
 			return fmt.Errorf("read %s: %w", f.ShortPath(path), program.PathCause(err))
 		case check:
-			old = true
+			outdated = true
 			f.SayError(f.ShortPath(path) + " is not up to date: run torchx component doc")
 			continue
 		}
 		write = append(write, name)
 	}
-	if old {
+	if outdated {
 		return program.QuietError(program.ExitError)
 	}
 	if len(write) == 0 {
@@ -124,7 +124,7 @@ func writePages(f *program.Factory, dir string, files map[string]string, check b
 	return nil
 }
 
-// docPages makes a page of each file that has components.
+// docPages returns a page of each file with components, by default of the project's.
 func docPages(ctx context.Context, f *program.Factory, what []string) ([]pages.Page, error) {
 	loader, err := f.Loader()
 	if err != nil {
