@@ -9,6 +9,8 @@ FUMPT     := $(GOBIN)/gofumpt
 FUMPT_V   := v0.12.0
 BUILDIFY  := $(GOBIN)/buildifier
 BUILDIFY_V := v0.0.0-20260904073137-eaa4d125b423
+DEADCODE  := $(GOBIN)/deadcode
+DEADCODE_V := v0.51.0
 FUZZTIME  ?= 10s
 KILLS     ?= 200
 KILLS_DOCKER ?= 50
@@ -19,7 +21,7 @@ TAGS      := urfave_cli_no_docs
 export GORACE := atexit_sleep_ms=0
 
 .DEFAULT_GOAL := build
-.PHONY: build install test race torture lint fmt docs fuzz vuln cover bench check e2e e2e-docker e2e-k8s torture-docker cross tools clean help
+.PHONY: build install test race torture lint deadcode fmt arch docs fuzz vuln cover bench check e2e e2e-docker e2e-k8s torture-docker cross tools clean help
 
 build: ## build bin/torchx
 	CGO_ENABLED=0 $(GO) build -trimpath -tags $(TAGS) -o $(BIN)/torchx ./cmd/torchx
@@ -55,9 +57,16 @@ lint: tools ## check style, imports between packages, and formatting
 	@out=$$($(FUMPT) -l .); test -z "$$out" || { echo "not gofumpt-ed:"; echo "$$out"; exit 1; }
 	$(BUILDIFY) -mode=check -lint=off $$(find components examples -name '*.star')
 
+deadcode: $(DEADCODE) ## list functions that no program and no test can reach, and those of the product that only tests reach
+	@out=$$($(DEADCODE) -test ./...; $(DEADCODE) -filter '^torchx/(cmd|starlark|runtime|backends|state|components)' ./...); \
+	test -z "$$out" || { echo "$$out"; exit 1; }
+
 fmt: tools ## format Go and Starlark files
 	$(FUMPT) -w .
 	$(BUILDIFY) -lint=off $$(find components examples -name '*.star')
+
+arch: ## draw the packages: docs/architecture.svg and the tables of docs/architecture.md
+	$(GO) run ./test/arch
 
 docs: build ## write docs/components anew
 	TORCHXCONFIG= $(BIN)/torchx component doc -o docs/components --title "Built-in components" components
@@ -91,6 +100,9 @@ $(FUMPT):
 	$(GO) install mvdan.cc/gofumpt@$(FUMPT_V)
 $(BUILDIFY):
 	$(GO) install github.com/bazelbuild/buildtools/buildifier@$(BUILDIFY_V)
+
+$(DEADCODE):
+	$(GO) install golang.org/x/tools/cmd/deadcode@$(DEADCODE_V)
 
 clean: ## remove what was built
 	rm -rf $(BIN)

@@ -163,10 +163,10 @@ func TestDDPSelfCheckShape(t *testing.T) {
 		t.Errorf("replicas %d to %d, want 2 to 3", *role.MinReplicas, role.NumReplicas)
 	}
 	if port, _ := role.PortMap.Get("c10d"); port != 29500 {
-		t.Errorf("port c10d is %d", port)
+		t.Errorf("got port %d, want 29500", port)
 	}
 	if app.Metadata["k"] != "v" {
-		t.Errorf("metadata %v", app.Metadata)
+		t.Errorf("got metadata %v, want k = v", app.Metadata)
 	}
 	if named := mustBuild(t, "dist.ddp", "--name", "exp/run"); named.Name != "run" {
 		t.Errorf("app %q, want the given name", named.Name)
@@ -227,7 +227,7 @@ func TestSPMDAndGPUs(t *testing.T) {
 	wantError(t, err, "`cpu.large` is not a GPU instance")
 	_, printed, err := build(t, nil, "dist.spmd", "-j", "1x4", "-h", "gpu.medium", "--script", "x.py")
 	if err != nil || !strings.Contains(printed, "4 processes on each node, but gpu.medium has 2 GPUs") {
-		t.Errorf("printed %q, error %v", printed, err)
+		t.Errorf("got %q, error %v, want a warning", printed, err)
 	}
 	_, printed, err = build(t, nil, "dist.spmd", "--script", "x.py")
 	if err != nil || printed != "" {

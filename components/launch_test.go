@@ -109,7 +109,7 @@ func TestEnvLauncherSignalledProcess(t *testing.T) {
 				t.Errorf("code %d after SIG%s, want %d", code, name, want)
 			}
 			if got := n.stderr.String(); !strings.Contains(got, fmt.Sprintf("rank 0) ended with signal %d, ", want-128)) {
-				t.Errorf("stderr %q", got)
+				t.Errorf("got stderr %q, want the signal of rank 0", got)
 			}
 		}
 	})
@@ -214,7 +214,7 @@ func TestEnvLauncherInterpreter(t *testing.T) {
 		}
 		lines, code := start(t, shell, app, 0, "PATH="+bin, "PYTHON=").wait(t)
 		if code != 0 || !slices.Equal(lines, []string{"-u -m a.b x"}) {
-			t.Errorf("code %d, got %q", code, lines)
+			t.Errorf("got code %d, %q, want 0 and the module", code, lines)
 		}
 	})
 }
@@ -310,7 +310,7 @@ func TestEnvLauncherWaitsForName(t *testing.T) {
 				continue // it has a ping of its own, which no other one on PATH replaces
 			}
 			if got := checkResolve(t, shell, knower, 2, 2); got != "" {
-				t.Errorf("stderr %q", got)
+				t.Errorf("got stderr %q, want none", got)
 			}
 		}
 	})

@@ -51,7 +51,7 @@ func TestUtilsPythonEnv(t *testing.T) {
 	t.Parallel()
 	role := mustBuild(t, "utils.python", "-m", "a.b").Roles[0]
 	if got, _ := role.Env.Get("HYDRA_MAIN_MODULE"); got != "a.b" || len(role.Env) != 1 {
-		t.Errorf("env %v", role.Env)
+		t.Errorf("got env %v, want HYDRA_MAIN_MODULE only", role.Env)
 	}
 }
 

@@ -15,9 +15,10 @@ import (
 
 func fullApp(id string) history.App {
 	return history.App{
-		AppKey:      history.AppKey{ID: id, Backend: "local"},
-		Name:        "name",
-		Source:      history.Source{Component: "dist.ddp", Args: []string{"--j", "1x2", "", "a b\n\x01é"}, App: []byte(`{"name":"x"}`), Cfg: []byte(`{"a":null}`), Request: []byte(`{"r":[1,2]}`), Cwd: "/w d", Modules: []byte(`[]`), Getenv: []byte(`{}`)},
+		AppKey: history.AppKey{ID: id, Backend: "local"},
+		Name:   "name",
+		App:    []byte(`{"name":"x"}`), Cfg: []byte(`{"a":null}`),
+		Source:      history.Source{Component: "dist.ddp", Args: []string{"--j", "1x2", "", "a b\n\x01é"}, Request: []byte(`{"r":[1,2]}`), Cwd: "/w d", Modules: []byte(`[]`), Getenv: []byte(`{}`)},
 		Outcome:     history.Outcome{State: spec.Submitted, Msg: "m", ExitCode: pointer(3), NumRestarts: 2, StartedAt: pointer(clock.Add(time.Second)), FinishedAt: pointer(clock.Add(time.Minute))},
 		SubmittedAt: clock,
 		Submitter:   "1:2:b",

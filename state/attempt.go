@@ -30,7 +30,7 @@ func mergeAttempt(old, next spec.ReplicaStatus) spec.ReplicaStatus {
 		ExitCode: pick(ended, old.ExitCode, next.ExitCode), Signal: pick(ended, old.Signal, next.Signal),
 		Hostname: pick(ended, old.Hostname, next.Hostname), Msg: next.Msg,
 		StartedAt: pick(ended, old.StartedAt, next.StartedAt), FinishedAt: pick(ended, old.FinishedAt, next.FinishedAt),
-		StructuredErrorMsg: json.RawMessage(pick(ended, string(old.StructuredErrorMsg), string(next.StructuredErrorMsg))),
+		StructuredErrorMsg: pickJSON(ended, old.StructuredErrorMsg, next.StructuredErrorMsg),
 		MaxRSSBytes:        pick(ended, old.MaxRSSBytes, next.MaxRSSBytes), CPUSeconds: pick(ended, old.CPUSeconds, next.CPUSeconds),
 	}
 	if ended { // before that a message is true only for as long as it is repeated
@@ -46,6 +46,14 @@ func pick[T comparable](keep bool, old, next T) T {
 		return cmp.Or(old, next)
 	}
 	return cmp.Or(next, old)
+}
+
+// pickJSON is pick for JSON texts; none is nil.
+func pickJSON(keep bool, old, next json.RawMessage) json.RawMessage {
+	if picked := pick(keep, string(old), string(next)); picked != "" {
+		return json.RawMessage(picked)
+	}
+	return nil
 }
 
 // normalAttempt returns an attempt as it is stored, so that equal ones compare equal.

@@ -1,6 +1,7 @@
 package state
 
 import (
+	"cmp"
 	"context"
 	"database/sql"
 	"encoding/json"
@@ -11,19 +12,6 @@ import (
 	"torchx/runtime/history"
 	"torchx/runtime/spec"
 )
-
-// view is what an app's row says of its status.
-type view struct {
-	State                 spec.State
-	NumRestarts           int
-	Msg                   string
-	StructuredErrorMsg    string // JSON, "" for none
-	UIURL                 *string
-	ExitCode              *int
-	FirstRole             *string // the replica that failed first for good
-	FirstReplica          *int
-	StartedAt, FinishedAt *time.Time
-}
 
 // SetStatus records what was seen of an app: its row, the last attempt of each
 // replica, and an event for each change, in one transaction; an end also ends the
@@ -50,7 +38,7 @@ func (db *DB) SetStatus(ctx context.Context, backend, id string, s *spec.Status)
 // change is what a new status adds to what is stored.
 type change struct {
 	seq      int64
-	row      *view // nil: the row stays
+	row      *spec.Status // nil: the row stays; replicas do not count
 	attempts []spec.ReplicaStatus
 	events   []history.Event
 }
@@ -59,7 +47,7 @@ func (c *change) empty() bool { return c.row == nil && len(c.attempts) == 0 }
 
 func (c *change) apply(ctx context.Context, tx *sql.Tx) error {
 	if c.row != nil {
-		if err := putView(ctx, tx, c.seq, *c.row); err != nil {
+		if err := putStatus(ctx, tx, c.seq, c.row); err != nil {
 			return err
 		}
 		if c.row.State.Terminal() {
@@ -75,7 +63,7 @@ func (c *change) apply(ctx context.Context, tx *sql.Tx) error {
 }
 
 func (db *DB) difference(ctx context.Context, q querier, backend, id string, s *spec.Status) (change, error) {
-	seq, before, err := queryView(ctx, q, backend, id)
+	seq, before, err := queryStatus(ctx, q, backend, id)
 	if err != nil {
 		return change{}, err
 	}
@@ -85,7 +73,7 @@ func (db *DB) difference(ctx context.Context, q querier, backend, id string, s *
 	}
 	c := change{seq: seq}
 	c.attempts, c.events = db.replicaChanges(old, s)
-	after := before.merge(viewOf(s))
+	after := mergeStatus(before, rowStatus(s))
 	if !reflect.DeepEqual(after, before) {
 		c.row = &after
 	}
@@ -139,82 +127,79 @@ func (db *DB) eventTime(s spec.State, started, finished *time.Time) time.Time {
 	return db.now()
 }
 
-func viewOf(s *spec.Status) view {
-	v := view{
-		State: s.State, NumRestarts: s.NumRestarts, Msg: s.Msg, StructuredErrorMsg: string(s.StructuredErrorMsg),
+// rowStatus returns the part of a status that the app's row has, in normal form.
+func rowStatus(s *spec.Status) spec.Status {
+	v := spec.Status{
+		State: s.State, NumRestarts: s.NumRestarts, Msg: s.Msg, StructuredErrorMsg: s.StructuredErrorMsg,
 		UIURL: s.UIURL, ExitCode: s.ExitCode, StartedAt: normalTime(s.StartedAt), FinishedAt: normalTime(s.FinishedAt),
 	}
 	if f := s.FirstFailure; f != nil {
-		v.FirstRole, v.FirstReplica = &f.Role, &f.ID
+		v.FirstFailure = &spec.ReplicaStatus{Role: f.Role, ID: f.ID}
 	}
 	return v
 }
 
-// merge is mergeAttempt for the app.
-func (v view) merge(next view) view {
-	if v.State.Terminal() && next.State != v.State {
-		return v
+// mergeStatus is mergeAttempt for the app's row.
+func mergeStatus(old, next spec.Status) spec.Status {
+	ended := old.State.Terminal()
+	if ended && next.State != old.State {
+		return old
 	}
-	ended := v.State.Terminal()
-	if next.State != v.State {
-		v.Msg = "" // why an app waited says nothing about one that runs
+	if next.State != old.State {
+		old.Msg = "" // why an app waited says nothing about one that runs
 	}
-	first := v
-	if v.FirstRole == nil {
-		first = next
-	}
-	return view{
-		State: next.State, NumRestarts: max(v.NumRestarts, next.NumRestarts),
-		Msg:                pick(ended, v.Msg, next.Msg),
-		StructuredErrorMsg: pick(ended, v.StructuredErrorMsg, next.StructuredErrorMsg),
-		UIURL:              pick(ended, v.UIURL, next.UIURL), ExitCode: pick(ended, v.ExitCode, next.ExitCode),
-		FirstRole: first.FirstRole, FirstReplica: first.FirstReplica,
-		StartedAt: pick(ended, v.StartedAt, next.StartedAt), FinishedAt: pick(ended, v.FinishedAt, next.FinishedAt),
+	return spec.Status{
+		State: next.State, NumRestarts: max(old.NumRestarts, next.NumRestarts), Msg: pick(ended, old.Msg, next.Msg),
+		StructuredErrorMsg: pickJSON(ended, old.StructuredErrorMsg, next.StructuredErrorMsg),
+		UIURL:              pick(ended, old.UIURL, next.UIURL), ExitCode: pick(ended, old.ExitCode, next.ExitCode),
+		FirstFailure: cmp.Or(old.FirstFailure, next.FirstFailure),
+		StartedAt:    pick(ended, old.StartedAt, next.StartedAt), FinishedAt: pick(ended, old.FinishedAt, next.FinishedAt),
 	}
 }
 
-func queryView(ctx context.Context, q querier, backend, id string) (int64, view, error) {
-	var v view
-	var seq, state int64
+const statusColumns = `state, num_restarts, msg, structured_error, ui_url, exit_code, first_role, first_replica, started_at, finished_at`
+
+func queryStatus(ctx context.Context, q querier, backend, id string) (seq int64, v spec.Status, err error) {
+	var state int64
 	var exit, first, started, finished *int64
-	var structured *string
-	err := q.QueryRowContext(ctx,
-		`SELECT seq, state, num_restarts, msg, structured_error, ui_url, exit_code, first_role, first_replica, started_at, finished_at
-		FROM apps WHERE id = ? AND backend = ?`, id, backend,
-	).Scan(&seq, &state, &v.NumRestarts, &v.Msg, &structured, &v.UIURL, &exit, &v.FirstRole, &first, &started, &finished)
+	var structured, role *string
+	row := q.QueryRowContext(ctx, `SELECT seq, `+statusColumns+` FROM apps WHERE id = ? AND backend = ?`, id, backend)
+	err = row.Scan(&seq, &state, &v.NumRestarts, &v.Msg, &structured, &v.UIURL, &exit, &role, &first, &started, &finished)
 	if err != nil {
-		return 0, view{}, notFound(err, backend, id)
+		return 0, v, notFound(err, backend, id)
 	}
-	v.State, v.StructuredErrorMsg = stateOf(state), string(raw(structured))
-	v.ExitCode, v.FirstReplica, v.StartedAt, v.FinishedAt = number(exit), number(first), timeOf(started), timeOf(finished)
+	v.State, v.ExitCode, v.StartedAt, v.FinishedAt = stateOf(state), number(exit), timeOf(started), timeOf(finished)
+	v.StructuredErrorMsg = raw(structured)
+	if role != nil && first != nil {
+		v.FirstFailure = &spec.ReplicaStatus{Role: *role, ID: int(*first)}
+	}
 	return seq, v, nil
 }
 
-func putView(ctx context.Context, tx *sql.Tx, seq int64, v view) error {
-	var structured any
-	if v.StructuredErrorMsg != "" {
-		structured = v.StructuredErrorMsg
+func putStatus(ctx context.Context, tx *sql.Tx, seq int64, v *spec.Status) error {
+	var role, first any
+	if f := v.FirstFailure; f != nil {
+		role, first = f.Role, f.ID
 	}
 	_, err := tx.ExecContext(ctx,
-		`UPDATE apps SET state = ?, num_restarts = ?, msg = ?, structured_error = ?, ui_url = ?, exit_code = ?,
-		first_role = ?, first_replica = ?, started_at = ?, finished_at = ? WHERE seq = ?`,
-		int(v.State), v.NumRestarts, v.Msg, structured, v.UIURL, optional(v.ExitCode),
-		v.FirstRole, optional(v.FirstReplica), nanos(v.StartedAt), nanos(v.FinishedAt), seq)
+		`UPDATE apps SET (`+statusColumns+`) = (?, ?, ?, ?, ?, ?, ?, ?, ?, ?) WHERE seq = ?`,
+		int(v.State), v.NumRestarts, v.Msg, text(v.StructuredErrorMsg), v.UIURL, optional(v.ExitCode),
+		role, first, nanos(v.StartedAt), nanos(v.FinishedAt), seq)
 	return err
 }
 
-// Status returns the status as it was last seen, for when the backend cannot
-// tell (any more). Roles are in the order of the recorded app. Errors: ErrNotFound.
+// Status returns the status as it was last seen, with the roles in the order of the
+// recorded app. Errors: ErrNotFound.
 func (db *DB) Status(ctx context.Context, backend, id string) (*spec.Status, error) {
 	a, err := db.Get(ctx, backend, id)
 	if err != nil {
 		return nil, err
 	}
-	var v view
+	var s spec.Status
 	var attempts []spec.ReplicaStatus
 	err = db.read(ctx, "read status of app "+id, func() (err error) {
 		var seq int64
-		if seq, v, err = queryView(ctx, db.sql, backend, id); err != nil {
+		if seq, s, err = queryStatus(ctx, db.sql, backend, id); err != nil {
 			return err
 		}
 		attempts, err = queryAttempts(ctx, db.sql, seq)
@@ -223,23 +208,11 @@ func (db *DB) Status(ctx context.Context, backend, id string) (*spec.Status, err
 	if err != nil {
 		return nil, err
 	}
-	return v.status(a, attempts), nil
-}
-
-func (v view) status(a history.App, attempts []spec.ReplicaStatus) *spec.Status {
-	s := &spec.Status{
-		Handle: spec.Handle{Backend: a.Backend, Session: spec.Session, AppID: a.ID}.String(),
-		State:  v.State, NumRestarts: v.NumRestarts, Msg: v.Msg, UIURL: v.UIURL, ExitCode: v.ExitCode,
-		SubmittedAt: &a.SubmittedAt, StartedAt: v.StartedAt, FinishedAt: v.FinishedAt,
+	s.Handle, s.SubmittedAt, s.Roles = a.Handle(), &a.SubmittedAt, rolesOf(a, attempts)
+	if f := s.FirstFailure; f != nil {
+		s.FirstFailure = s.Replica(spec.Replica{Role: f.Role, ID: f.ID})
 	}
-	if v.StructuredErrorMsg != "" {
-		s.StructuredErrorMsg = json.RawMessage(v.StructuredErrorMsg)
-	}
-	s.Roles = rolesOf(a, attempts)
-	if v.FirstRole != nil && v.FirstReplica != nil {
-		s.FirstFailure = s.Replica(spec.Replica{Role: *v.FirstRole, ID: *v.FirstReplica})
-	}
-	return s
+	return &s, nil
 }
 
 // rolesOf groups the last attempts by role.

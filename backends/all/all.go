@@ -22,7 +22,15 @@ func drivers() []driver.Driver {
 // New returns the registry of all backends; none is opened yet.
 func New(e driver.Env) *backend.Registry {
 	r := backend.NewRegistry()
-	e.Backend = r.Get
+	e.Offering = func(offers func(backend.Backend) bool) (found backend.Backend, err error) {
+		for _, d := range drivers() {
+			var b backend.Backend
+			if b, err = r.Get(d.Name); err == nil && offers(b) {
+				return b, nil
+			}
+		}
+		return nil, err
+	}
 	for _, d := range drivers() {
 		d.Register(r, e)
 	}

@@ -63,7 +63,7 @@ func (a *Apps) Delete(_ context.Context, id string, o backend.DeleteOptions) err
 	keep := a.keep(bundle, o)
 	a.unwatch(bundle)
 	if err := bundle.Remove(keep); errors.Is(err, fs.ErrNotExist) && !bundle.Exists() {
-		return fmt.Errorf("app %s: %w", id, backend.ErrNotFound) // somebody else was faster
+		return fmt.Errorf("app %s: %w", id, backend.ErrNotFound) // another process was faster
 	} else if err != nil {
 		return err
 	}
@@ -125,7 +125,7 @@ func (a *Apps) Logs(_ context.Context, id string, r spec.Replica, o backend.LogO
 	return logstore.Open(a.source(w, l, r), o)
 }
 
-// Source is where a replica's log is, for whoever reads it in another way.
+// Source returns where a replica's log is.
 func (a *Apps) Source(id string, r spec.Replica) (logstore.Source, error) {
 	w := a.watch(a.Bundle(id))
 	l, err := w.layout()

@@ -86,7 +86,7 @@ func (w *watch) loop() {
 	var events <-chan fsnotify.Event
 	var errs <-chan error
 	if n, err := fsnotify.NewWatcher(); err == nil {
-		defer closeWatcher(n)
+		defer agent.CloseWatcher(n)
 		if n.Add(w.bundle.Dir) == nil {
 			events, errs = n.Events, n.Errors
 		}
@@ -111,19 +111,6 @@ func (w *watch) loop() {
 			}
 		}
 	}
-}
-
-// closeWatcher takes what the watcher still has to say: it would wait for that.
-func closeWatcher(n *fsnotify.Watcher) {
-	go func() {
-		for range n.Errors {
-		}
-	}()
-	go func() {
-		for range n.Events {
-		}
-	}()
-	n.Close()
 }
 
 // attempts tells a log reader how many attempts of a replica have begun and

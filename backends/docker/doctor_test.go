@@ -3,6 +3,8 @@
 package docker
 
 import (
+	"crypto/sha256"
+	"fmt"
 	"net"
 	"net/http"
 	"os"
@@ -43,7 +45,7 @@ func TestDoctorOfNoEngine(t *testing.T) {
 	t.Parallel()
 	config := t.TempDir()
 	must(t, os.WriteFile(filepath.Join(config, "config.json"), []byte(`{"currentContext": "lab"}`), 0o600))
-	meta := filepath.Join(config, "contexts", "meta", contextID("lab"))
+	meta := filepath.Join(config, "contexts", "meta", fmt.Sprintf("%x", sha256.Sum256([]byte("lab"))))
 	must(t, os.MkdirAll(meta, 0o700))
 	must(t, os.WriteFile(filepath.Join(meta, "meta.json"), []byte(`{"Endpoints": {"docker": {"Host": "unix:///no/such"}}}`), 0o600))
 	for _, test := range []struct {

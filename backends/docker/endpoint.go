@@ -27,8 +27,8 @@ const (
 // defaultContext is the name that docker gives to the lack of a context.
 const defaultContext = "default"
 
-// localEngine is how the address of an engine on this machine begins, as far as
-// can be told: a socket may lead elsewhere, too.
+// localEngine is the prefix of addresses of engines on this machine, as far as can be
+// known: a socket may lead elsewhere, too.
 const localEngine = "unix://"
 
 // endpoint says how an engine is reached.
@@ -36,7 +36,7 @@ type endpoint struct {
 	Host   string // such as unix:///var/run/docker.sock
 	Certs  string // folder of ca.pem, cert.pem and key.pem; "": no TLS
 	Verify bool   // check the engine's certificate
-	Why    string // who chose it: "DOCKER_HOST", "context x", "default"
+	Why    string // what chose it: "DOCKER_HOST", "context x", "default"
 }
 
 // findEndpoint looks where the docker program looks: DOCKER_HOST, DOCKER_CONTEXT,
@@ -76,7 +76,8 @@ func currentContext(dir string) (string, error) {
 
 // readContext reads what `docker context create` wrote.
 func readContext(dir, name, why string) (endpoint, error) {
-	id := contextID(name)
+	sum := sha256.Sum256([]byte(name))
+	id := hex.EncodeToString(sum[:]) // the name of its folder
 	var meta struct {
 		Endpoints map[string]struct {
 			Host          string
@@ -102,12 +103,6 @@ func readContext(dir, name, why string) (endpoint, error) {
 	return e, nil
 }
 
-// contextID is the name of the folder of a context.
-func contextID(name string) string {
-	sum := sha256.Sum256([]byte(name))
-	return hex.EncodeToString(sum[:])
-}
-
 func readJSON(path string, v any) error {
 	data, err := os.ReadFile(path)
 	if err != nil {
@@ -119,7 +114,7 @@ func readJSON(path string, v any) error {
 	return nil
 }
 
-// environ is what makes findEndpoint find the same engine in any environment.
+// environ returns variables with which findEndpoint finds the same engine.
 func (e endpoint) environ() []string {
 	env := []string{hostVariable + "=" + e.Host}
 	if e.Certs != "" {
@@ -131,7 +126,7 @@ func (e endpoint) environ() []string {
 	return env
 }
 
-// lookup reads an environment as a list.
+// lookup returns a getenv for a list of variables; the last of a name counts.
 func lookup(environ []string) func(string) string {
 	return func(name string) string {
 		for i := len(environ) - 1; i >= 0; i-- {

@@ -3,93 +3,92 @@
 package docker
 
 import (
+	"archive/tar"
 	"context"
+	"encoding/json"
+	"errors"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
 	"time"
 
+	"github.com/containerd/errdefs"
 	"github.com/docker/docker/api/types/container"
-	"golang.org/x/sync/errgroup"
 
+	"torchx/backends/logcopy"
 	"torchx/runtime/spec"
 )
 
 const (
-	// patience is how long logs that make no progress are waited for when all
+	// logTimeout is how long logs that make no progress are waited for when all
 	// replicas have ended.
-	patience = 30 * time.Second
-	// sweepTime bounds the look for containers that nobody has on record.
-	sweepTime = 10 * time.Second
+	logTimeout = 30 * time.Second
+	// sweepTimeout bounds the search for containers that are not on record.
+	sweepTimeout = 10 * time.Second
+	// keptAttempts is how many containers of a replica stay beside the current one.
+	keptAttempts = 1
 )
 
-// Finish ends containers of the app that nobody has on record, and completes the logs.
+// Finish ends containers of the app that are not on record, and completes the logs.
 func (l *launcher) Finish(time.Duration, <-chan struct{}) {
-	ctx, cancel := context.WithTimeout(l.ctx, sweepTime)
-	l.endUnknown(ctx)
+	ctx, cancel := context.WithTimeout(l.ctx, sweepTimeout)
+	l.killUnrecorded(ctx)
 	cancel()
 	done := make(chan struct{})
-	go func() { l.pumps.Wait(); close(done) }()
+	go func() { l.logs.Wait(); close(done) }()
 	l.awaitLogs(done)
-	if l.half.Load() {
-		l.clear()
+	if l.refused.Load() { // the app could not start; its logs are copied
+		ctx, cancel := context.WithTimeout(l.ctx, sweepTimeout)
+		if err := removeContainers(ctx, l.engine.Client, l.app); err != nil {
+			l.log.Print(err)
+		}
+		cancel()
 	}
 	l.cancel()
 	<-done
 }
 
-// clear removes the containers of an app that could not start; their logs are archived.
-func (l *launcher) clear() {
-	ctx, cancel := context.WithTimeout(l.ctx, sweepTime)
-	defer cancel()
-	if err := removeContainers(ctx, l.engine.Client, l.app); err != nil {
-		l.log.Print(err)
-	}
-}
-
 func (l *launcher) awaitLogs(done <-chan struct{}) {
 	tick := time.NewTicker(time.Second)
 	defer tick.Stop()
-	seen, since := l.progress.Load(), time.Now()
+	last, since := l.logs.progress.Load(), time.Now()
 	for {
 		select {
 		case <-done:
 			return
 		case <-tick.C:
 		}
-		if now := l.progress.Load(); now != seen {
-			seen, since = now, time.Now()
+		if now := l.logs.progress.Load(); now != last {
+			last, since = now, time.Now()
 		}
-		if time.Since(since) > patience {
+		if time.Since(since) > logTimeout {
 			l.log.Print("logs are not complete: the engine does not answer")
 			return
 		}
 	}
 }
 
-// endUnknown ends what an agent began and died before it could say so.
-func (l *launcher) endUnknown(ctx context.Context) {
+// killUnrecorded ends containers of an agent that died before it could record them.
+func (l *launcher) killUnrecorded(ctx context.Context) {
 	all, err := containersOf(ctx, l.engine.Client, l.app)
 	if err != nil {
 		l.log.Print(err)
 		return
 	}
-	var kills errgroup.Group
-	kills.SetLimit(parallel)
-	for _, c := range all {
-		if c.State != container.StateRunning && c.State != container.StatePaused {
-			continue
-		}
-		kills.Go(func() error {
-			if err := l.send(ctx, c.ID, "SIGKILL"); err != nil {
+	_ = forEach(len(all), func(i int) error {
+		if c := all[i]; c.State == container.StateRunning || c.State == container.StatePaused {
+			if err := l.engine.send(ctx, c.ID, "SIGKILL"); err != nil {
 				l.log.Printf("end container %s: %v", c.ID, plain(err))
 			}
-			return nil
-		})
-	}
-	_ = kills.Wait() // logged
+		}
+		return nil
+	})
 }
 
-// complete archives the logs of attempts that ended before their agent died and
+// completeLogs copies the logs of attempts that ended before their agent died and
 // are not complete.
-func (l *launcher) complete() {
+func (l *launcher) completeLogs() {
 	var all []container.Summary
 	err := l.engine.do(l.ctx, func() (err error) {
 		all, err = containersOf(l.ctx, l.engine.Client, l.app)
@@ -101,33 +100,88 @@ func (l *launcher) complete() {
 	}
 	for _, c := range all {
 		r, attempt, ok := attemptOf(c.Labels)
-		if !ok || c.State == container.StateCreated || l.byKey[r] == nil {
-			continue
+		if ok && c.State != container.StateCreated && l.byKey[r] != nil && !l.hasLog(r, attempt) {
+			l.startCopy(&run{replica: r, attempt: attempt, id: c.ID, began: time.Unix(c.Created, 0), ended: make(chan struct{})})
 		}
-		if cur, err := readCursor(l.layout.ReplicaDir(r, attempt)); err == nil && cur.Done {
-			continue
-		}
-		l.pump(&run{replica: r, attempt: attempt, id: c.ID, began: time.Unix(c.Created, 0), ended: make(chan struct{})})
 	}
 }
 
-// keptAttempts is how many containers of a replica stay beside the one that runs.
-const keptAttempts = 1
+// hasLog reports whether the whole log of an attempt is in the bundle.
+func (l *launcher) hasLog(r spec.Replica, attempt int) bool {
+	var c logcopy.OffsetCursor
+	return logcopy.ReadCursor(l.layout.ReplicaDir(r, attempt), &c) == nil && c.Done
+}
 
-// retire removes the container of an attempt that is long over, once its log is
-// in the archive.
+// retire removes the container of an attempt that ended long ago, once its log is in
+// the bundle; else it stays until the app is deleted.
 func (l *launcher) retire(r spec.Replica, attempt int) {
-	name := l.byKey[r].Name
-	if attempt > 0 {
-		name = attemptName(name, attempt)
-	}
-	cur, err := readCursor(l.layout.ReplicaDir(r, attempt))
-	if err != nil || !cur.Done {
-		return // it stays until the app is deleted
-	}
-	c, err := l.engine.ContainerInspect(l.ctx, name)
-	if err != nil || c.State.Running || c.Config.Labels[LabelAppID] != l.app {
+	if !l.hasLog(r, attempt) {
 		return
 	}
-	l.remove([]made{{id: c.ID, ours: true}})
+	c, err := l.engine.ContainerInspect(l.ctx, attemptName(l.byKey[r].Name, attempt))
+	if err == nil && !c.State.Running && c.Config.Labels[LabelAppID] == l.app {
+		l.remove([]created{{id: c.ID, isNew: true}})
+	}
+}
+
+const (
+	// maxErrorFile bounds what is read of an error file, in bytes.
+	maxErrorFile = 1 << 20
+	// copyTimeout bounds the copy of an error file: a result must not wait for it.
+	copyTimeout = 10 * time.Second
+	// errorFileName is its name in the folder of an attempt.
+	errorFileName = "error.json"
+)
+
+// saveErrorFile copies the error file of a failing program into the folder of the
+// attempt. It works on containers that have ended, wherever the engine is.
+func (l *launcher) saveErrorFile(r *run, env []string) {
+	path := environment(env, spec.ErrorFileVariable)
+	if path == "" {
+		return
+	}
+	ctx, cancel := context.WithTimeout(l.ctx, copyTimeout)
+	defer cancel()
+	archive, _, err := l.engine.CopyFromContainer(ctx, r.id, path)
+	if errdefs.IsNotFound(err) {
+		return
+	}
+	var data []byte
+	if err == nil {
+		data, err = firstFile(archive)
+		archive.Close()
+	}
+	if err == nil && len(data) > 0 {
+		dir := l.layout.ReplicaDir(r.replica, r.attempt)
+		if err = os.MkdirAll(dir, 0o700); err == nil {
+			err = os.WriteFile(filepath.Join(dir, errorFileName), data, 0o600)
+		}
+	}
+	if err != nil {
+		l.log.Printf("copy error file of %s/%d: %v", r.replica.Role, r.replica.ID, plain(err))
+	}
+}
+
+func firstFile(archive io.Reader) ([]byte, error) {
+	t := tar.NewReader(archive)
+	h, err := t.Next()
+	if err != nil || h.Typeflag != tar.TypeReg {
+		return nil, err
+	}
+	return io.ReadAll(io.LimitReader(t, maxErrorFile))
+}
+
+// ErrorFile returns the saved error file of an attempt.
+func (l *launcher) ErrorFile(r spec.Replica, attempt int) []byte {
+	data, err := os.ReadFile(filepath.Join(l.layout.ReplicaDir(r, attempt), errorFileName))
+	if err != nil {
+		if !errors.Is(err, fs.ErrNotExist) {
+			l.log.Printf("read error file of %s/%d: %v", r.Role, r.ID, err)
+		}
+		return nil
+	}
+	if !json.Valid(data) {
+		data, _ = json.Marshal(string(data)) // a string cannot fail
+	}
+	return data
 }

@@ -5,16 +5,14 @@ import (
 	"path/filepath"
 	"strings"
 
-	"github.com/docker/docker/api/types/container"
 	"github.com/docker/docker/api/types/system"
 	"github.com/docker/go-units"
 )
 
 // fit returns the containers as a machine with so many CPUs and bytes of memory
-// can run them, and a warning for each limit that it does not reach. The engine
-// refuses a CPU limit above what there is, which is no reason not to run
-// `gpu.small` on a laptop; memory above it is only a limit that is never met.
-// Zero says that the machine's figure is not known.
+// can run them, and a warning for each limit above that; zero is not known. The engine
+// refuses a CPU limit above what there is, but `gpu.small` must run on a laptop;
+// a memory limit above what there is is never met.
 func fit(containers []Container, cpus int, memory int64) ([]Container, []string) {
 	out := append([]Container{}, containers...)
 	mostCPU, mostMemory, cut := int64(0), int64(0), 0
@@ -25,7 +23,9 @@ func fit(containers []Container, cpus int, memory int64) ([]Container, []string)
 			continue
 		}
 		mostCPU, cut = max(mostCPU, c.HostConfig.NanoCPUs), cut+1
-		out[i].HostConfig = withCPUs(c.HostConfig, limit)
+		changed := *c.HostConfig // the plan stays what it was
+		changed.NanoCPUs = limit
+		out[i].HostConfig = &changed
 	}
 	var warnings []string
 	if cut > 0 {
@@ -49,12 +49,16 @@ func fitEngine(containers []Container, info system.Info, host string) ([]Contain
 	}
 	most := 0
 	for i, c := range out {
+		changed := *c.HostConfig
+		changed.DeviceRequests = nil
 		for _, d := range c.HostConfig.DeviceRequests {
 			if d.Driver == "" {
 				most = max(most, d.Count)
+			} else { // the user asked for a driver by its name
+				changed.DeviceRequests = append(changed.DeviceRequests, d)
 			}
 		}
-		out[i].HostConfig = withoutGPUs(c.HostConfig)
+		out[i].HostConfig = &changed
 	}
 	if most > 0 {
 		warnings = append(warnings, fmt.Sprintf("containers ask for up to %d GPUs, the engine has none: they run without", most))
@@ -75,24 +79,4 @@ func mayHaveGPUs(info system.Info, host string) bool {
 		}
 	}
 	return false
-}
-
-// withoutGPUs is a copy without the request that planning makes; one for a named
-// driver was written by somebody who knows it.
-func withoutGPUs(h *container.HostConfig) *container.HostConfig {
-	changed := *h
-	changed.DeviceRequests = nil
-	for _, d := range h.DeviceRequests {
-		if d.Driver != "" {
-			changed.DeviceRequests = append(changed.DeviceRequests, d)
-		}
-	}
-	return &changed
-}
-
-// withCPUs is a copy: the plan stays what it was.
-func withCPUs(h *container.HostConfig, nano int64) *container.HostConfig {
-	changed := *h
-	changed.NanoCPUs = nano
-	return &changed
 }

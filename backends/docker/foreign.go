@@ -21,10 +21,8 @@ import (
 // LabelAttempt is set on the containers of later attempts, from 1.
 const LabelAttempt = "torchx.pytorch.org/attempt"
 
-// Apps that were not started from this TORCHX_HOME, by TorchX or another torchx,
-// are known by the labels of their containers. What the labels do not say, nobody
-// knows.
-
+// appsFilter selects the containers of all apps. Apps that were not started from this
+// TORCHX_HOME, by TorchX or another torchx, are known by the labels of their containers.
 func appsFilter() filters.Args { return filters.NewArgs(filters.Arg("label", LabelAppID)) }
 
 // List reports every app of this home and every other one that has containers.
@@ -47,28 +45,26 @@ func (b *Backend) List(ctx context.Context) ([]spec.Summary, error) {
 		id := c.Labels[LabelAppID]
 		byApp[id] = append(byApp[id], c)
 	}
-	for _, c := range containers {
+	for _, c := range containers { // in their order
 		id := c.Labels[LabelAppID]
-		if byApp[id] == nil || b.Bundle(id).Exists() {
-			continue
+		if of := byApp[id]; of != nil && !b.Bundle(id).Exists() {
+			delete(byApp, id)
+			all = append(all, spec.Summary{ID: id, State: statusOf(id, of).State, Foreign: true})
 		}
-		s := statusOf(id, byApp[id])
-		delete(byApp, id)
-		all = append(all, spec.Summary{ID: id, State: s.State, Foreign: true})
 	}
 	return all, nil
 }
 
-// Describe returns the true status of an app: what its agent says, or for one that
-// has none here what its containers say. Errors: ErrNotFound, ErrUnavailable.
+// Describe returns the status of an app: from its bundle, or else from its
+// containers. Errors: ErrNotFound, ErrUnavailable.
 func (b *Backend) Describe(ctx context.Context, id string) (*spec.Status, error) {
 	s, err := b.Apps.Describe(ctx, id)
 	if !errors.Is(err, backend.ErrNotFound) {
 		return s, err
 	}
-	_, containers, lookErr := b.foreign(ctx, id)
-	if lookErr != nil {
-		return nil, lookErr
+	_, containers, err := b.foreign(ctx, id)
+	if err != nil {
+		return nil, err
 	}
 	return statusOf(id, containers), nil
 }
@@ -90,7 +86,7 @@ func (b *Backend) foreign(ctx context.Context, id string) (*client.Client, []con
 	return engine, containers, nil
 }
 
-// statusOf is the status of an app whose containers are all that is known.
+// statusOf returns the status of an app from its containers.
 func statusOf(id string, containers []container.Summary) *spec.Status {
 	s := &spec.Status{Handle: handleOf(id)}
 	last := map[spec.Replica]spec.ReplicaStatus{}
@@ -114,15 +110,15 @@ func statusOf(id string, containers []container.Summary) *spec.Status {
 	for _, role := range s.Roles {
 		slices.SortFunc(role.Replicas, func(a, b spec.ReplicaStatus) int { return a.ID - b.ID })
 		for _, r := range role.Replicas {
-			s.State = together(s.State, r.State)
+			s.State = combined(s.State, r.State)
 		}
 	}
 	return s
 }
 
-// together is the state of an app with one more replica: one that has not ended
+// combined is the state of an app with one more replica: one that has not ended
 // decides, then one that failed.
-func together(app, replica spec.State) spec.State {
+func combined(app, replica spec.State) spec.State {
 	switch {
 	case !app.Terminal() || replica == spec.Succeeded:
 		return app
@@ -148,7 +144,7 @@ func replicaOf(r spec.Replica, attempt int, c container.Summary) spec.ReplicaSta
 	case container.StateExited:
 		code := 0
 		if _, err := fmt.Sscanf(c.Status, exitStatus, &code); err != nil {
-			code = codeOther
+			code = spec.ExitNotStarted
 		}
 		rs.State, rs.ExitCode = spec.Succeeded, &code
 		if code != 0 {
@@ -160,11 +156,8 @@ func replicaOf(r spec.Replica, attempt int, c container.Summary) spec.ReplicaSta
 	return rs
 }
 
-// codeOther is an exit code that says nothing but that it went wrong.
-const codeOther = 125
-
-// Cancel asks for the end of an app. One that has no agent here is stopped by the
-// engine, all containers at the same time.
+// Cancel asks an app to end. One that has no agent here is stopped by the engine, all
+// containers at the same time.
 func (b *Backend) Cancel(ctx context.Context, id string, o backend.CancelOptions) error {
 	if b.Has(id) {
 		return b.Apps.Cancel(ctx, id, o)
@@ -178,15 +171,13 @@ func (b *Backend) Cancel(ctx context.Context, id string, o backend.CancelOptions
 	}
 	var all errgroup.Group
 	for _, c := range containers {
-		if c.State != container.StateRunning && c.State != container.StatePaused {
-			continue
+		switch {
+		case c.State != container.StateRunning && c.State != container.StatePaused:
+		case o.Force:
+			all.Go(func() error { return engine.ContainerKill(ctx, c.ID, "SIGKILL") })
+		default:
+			all.Go(func() error { return engine.ContainerStop(ctx, c.ID, container.StopOptions{}) })
 		}
-		all.Go(func() error {
-			if o.Force {
-				return engine.ContainerKill(ctx, c.ID, "SIGKILL")
-			}
-			return engine.ContainerStop(ctx, c.ID, container.StopOptions{})
-		})
 	}
 	if err := all.Wait(); err != nil {
 		return fmt.Errorf("stop app %s: %w", id, plain(err))
@@ -212,7 +203,7 @@ func (b *Backend) Wait(ctx context.Context, id string) (*spec.Status, error) {
 	}
 }
 
-// foreignPause is how often an app without an agent is looked at (TorchX's own).
+// foreignPause is how often an app without an agent is polled, as in TorchX.
 const foreignPause = time.Second
 
 // attemptOf reads the labels of a container.

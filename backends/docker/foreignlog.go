@@ -11,6 +11,7 @@ import (
 
 	"github.com/docker/docker/api/types/container"
 
+	"torchx/backends/logcopy"
 	"torchx/runtime/backend"
 	"torchx/runtime/logstore"
 	"torchx/runtime/spec"
@@ -26,7 +27,7 @@ func (b *Backend) Logs(ctx context.Context, id string, r spec.Replica, o backend
 	if err != nil {
 		return nil, err
 	}
-	c, attempt, ok := pick(containers, r, o.Attempt)
+	c, attempt, ok := findAttempt(containers, r, o.Attempt)
 	if !ok {
 		return nil, fmt.Errorf("replica %s/%d of app %s: %w", r.Role, r.ID, id, backend.ErrNotFound)
 	}
@@ -39,11 +40,11 @@ func (b *Backend) Logs(ctx context.Context, id string, r spec.Replica, o backend
 		cancel()
 		return nil, fmt.Errorf("read log of %s: %w", nameOf(c), plain(err))
 	}
-	return &foreignLog{stream: stream, cancel: cancel, in: newEntries(stream, timed(o)), options: o, attempt: attempt}, nil
+	return &foreignLog{logStream: newLogStream(stream, timed(o)), cancel: cancel, options: o, attempt: attempt}, nil
 }
 
-// pick is the container of an attempt, the last one if nobody says which.
-func pick(all []container.Summary, r spec.Replica, wanted *int) (found container.Summary, attempt int, ok bool) {
+// findAttempt returns the container of an attempt, by default of the last one.
+func findAttempt(all []container.Summary, r spec.Replica, wanted *int) (found container.Summary, attempt int, ok bool) {
 	for _, c := range all {
 		have, n, labelled := attemptOf(c.Labels)
 		if !labelled || have != r || wanted != nil && *wanted != n || ok && n < attempt {
@@ -54,8 +55,8 @@ func pick(all []container.Summary, r spec.Replica, wanted *int) (found container
 	return found, attempt, ok
 }
 
-// engineOptions leave the work to the engine where it does it right: its tail
-// counts the lines of both streams, before any other selection.
+// engineOptions leaves the work to the engine where it does it right: its tail counts
+// the lines of both streams, before any other selection.
 func engineOptions(o backend.LogOptions) container.LogsOptions {
 	e := container.LogsOptions{
 		ShowStdout: o.Stream != backend.Stderr, ShowStderr: o.Stream != backend.Stdout, Timestamps: timed(o), Follow: o.Follow,
@@ -72,60 +73,47 @@ func engineOptions(o backend.LogOptions) container.LogsOptions {
 	return e
 }
 
-// timed tells whether the engine is to send times: making and reading them costs a
-// tenth of its work.
+// timed reports whether the engine has to send times, which cost a tenth of its work.
 func timed(o backend.LogOptions) bool {
 	return !o.Untimed || o.Follow || !o.Since.IsZero() || !o.Until.IsZero()
 }
 
 // foreignLog is the engine's log of one container.
 type foreignLog struct {
-	stream  io.ReadCloser
+	*logStream
 	cancel  context.CancelFunc
-	in      *entries
 	options backend.LogOptions
 	attempt int
 	line    int64 // the line that is being read, from 0
 
-	data []byte // of the block that was handed out last
-	held *entry // read, but of the next block
-	over error  // why nothing more is read
+	chunk logcopy.Chunk  // what was handed out last
+	held  *logcopy.Piece // read, but of the next chunk
+	over  error          // why nothing more is read
 }
-
-// blockTime and blockBytes bound what is handed out at once: a block per line costs
-// readers as much as the engine's work.
-const (
-	blockTime  = 5 * time.Millisecond
-	blockBytes = 256 << 10
-)
 
 // Next returns the next lines. What waits for the engine ends with ctx.
 func (f *foreignLog) Next(ctx context.Context) (backend.Block, error) {
 	stop := context.AfterFunc(ctx, f.cancel)
 	defer stop()
-	b := backend.Block{Attempt: f.attempt, Data: f.data[:0]}
-	var from time.Time
-	for f.over == nil {
-		e, err := f.next()
-		if err != nil {
+	c := &f.chunk
+	c.Data = c.Data[:0]
+	partial := false
+	for f.over == nil && !partial && (len(c.Data) == 0 || !f.Waits()) {
+		p, err := f.next()
+		switch {
+		case err != nil:
 			f.over = err
-			break
-		}
-		if len(b.Data) == 0 {
-			b.Stream, from = streamOf(e), e.time
-		} else if b.Stream != streamOf(e) || e.time.Sub(from) > blockTime || len(b.Data) >= blockBytes {
-			f.held = &e
-			return b, nil
-		}
-		b.Data, b.Time, b.Partial = append(b.Data, e.data...), e.time, !e.whole()
-		f.data = b.Data
-		if b.Partial || f.in.rests() {
-			return b, nil
+		case !c.Takes(p.Stream, p.Time):
+			f.held = &p
+			return f.block(false), nil
+		default:
+			c.Add(p.Stream, p.Time, p.Data)
+			partial = !p.Last
 		}
 	}
 	switch {
-	case len(b.Data) > 0:
-		return b, nil
+	case len(c.Data) > 0:
+		return f.block(partial), nil
 	case ctx.Err() != nil:
 		return backend.Block{}, ctx.Err()
 	case errors.Is(f.over, io.EOF):
@@ -134,36 +122,38 @@ func (f *foreignLog) Next(ctx context.Context) (backend.Block, error) {
 	return backend.Block{}, fmt.Errorf("read log: %w", plain(f.over))
 }
 
-func streamOf(e entry) backend.Stream {
-	if e.stream == logstore.Stderr {
-		return backend.Stderr
+// block is the chunk for readers.
+func (f *foreignLog) block(partial bool) backend.Block {
+	b := backend.Block{Attempt: f.attempt, Stream: backend.Stdout, Data: f.chunk.Data, Time: f.chunk.To, Partial: partial}
+	if f.chunk.Stream == logstore.Stderr {
+		b.Stream = backend.Stderr
 	}
-	return backend.Stdout
+	return b
 }
 
 // next is the next entry that is selected, io.EOF after the last one.
-func (f *foreignLog) next() (entry, error) {
-	if e := f.held; e != nil {
+func (f *foreignLog) next() (logcopy.Piece, error) {
+	if p := f.held; p != nil {
 		f.held = nil
-		return *e, nil
+		return *p, nil
 	}
 	for {
 		if f.options.ToLine > 0 && f.line >= f.options.ToLine {
-			return entry{}, io.EOF
+			return logcopy.Piece{}, io.EOF
 		}
-		e, err := f.in.next()
+		p, err := f.logStream.Next()
 		if err != nil {
-			return e, err
+			return p, err
 		}
-		if !f.options.Until.IsZero() && !e.time.Before(f.options.Until) {
-			return entry{}, io.EOF
+		if !f.options.Until.IsZero() && !p.Time.Before(f.options.Until) {
+			return logcopy.Piece{}, io.EOF
 		}
 		line := f.line + 1
-		if e.whole() {
+		if p.Last {
 			f.line++
 		}
 		if line >= f.options.FromLine {
-			return e, nil
+			return p, nil
 		}
 	}
 }
@@ -171,5 +161,5 @@ func (f *foreignLog) next() (entry, error) {
 // Close ends the stream.
 func (f *foreignLog) Close() error {
 	f.cancel()
-	return f.stream.Close()
+	return f.logStream.Close()
 }

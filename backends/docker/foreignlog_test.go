@@ -28,7 +28,7 @@ func TestForeignUntimed(t *testing.T) {
 	t.Parallel()
 	raw := bytes.Join([][]byte{frame(frameStdout, "one\n"), frame(frameStdout, "two\n"), frame(frameStderr, "three\n")}, nil)
 	o := backend.LogOptions{Untimed: true, FromLine: 2}
-	f := &foreignLog{stream: io.NopCloser(nil), cancel: func() {}, in: newEntries(bytes.NewReader(raw), timed(o)), options: o}
+	f := &foreignLog{logStream: newLogStream(io.NopCloser(bytes.NewReader(raw)), timed(o)), cancel: func() {}, options: o}
 	for _, want := range []string{`stdout "two\n"`, `stderr "three\n"`} {
 		b, err := f.Next(t.Context())
 		if got := fmt.Sprintf("%s %q", b.Stream, b.Data); err != nil || got != want {
@@ -58,7 +58,7 @@ func TestForeignBlocks(t *testing.T) {
 		{backend.LogOptions{FromLine: 2, ToLine: 4}, []string{`stdout "two\n" false`, `stderr "three\n" false`, `stdout "four\n" false`}},
 		{backend.LogOptions{Until: time.UnixMilli(50)}, []string{`stdout "one\ntwo\n" false`, `stderr "three\n" false`, `stdout "four\n" false`}},
 	} {
-		f := &foreignLog{stream: io.NopCloser(nil), cancel: func() {}, in: newEntries(bytes.NewReader(raw), true), options: c.options}
+		f := &foreignLog{logStream: newLogStream(io.NopCloser(bytes.NewReader(raw)), true), cancel: func() {}, options: c.options}
 		var got []string
 		for {
 			b, err := f.Next(t.Context())

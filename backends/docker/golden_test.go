@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"github.com/docker/docker/api/types/container"
+	"github.com/docker/docker/api/types/network"
 
 	"torchx/runtime/backend"
 	"torchx/runtime/spec"
@@ -119,7 +120,7 @@ func (r *recording) wanted(t *testing.T, i int) Container {
 			Privileged: k.Privileged, NetworkMode: container.NetworkMode(k.Network),
 			Init: &yes, // TorchX: none, and PID 1 ignores TERM
 		},
-		Networking: joined(k.Network),
+		Networking: &network.NetworkingConfig{EndpointsConfig: map[string]*network.EndpointSettings{k.Network: {}}},
 	}
 	for _, e := range k.Environment {
 		// [BUG] fact 99: rank 0's host was not the name that its container has.

@@ -61,9 +61,8 @@ func (r *Request) check(in backend.PlanInput) error {
 		}
 	}
 	for i := range in.App.Roles {
-		role := in.App.Roles[i].Name
 		for id := range in.App.Roles[i].NumReplicas {
-			if want[spec.Replica{Role: role, ID: id}] {
+			if role := in.App.Roles[i].Name; want[spec.Replica{Role: role, ID: id}] {
 				return fmt.Errorf("request.containers has none for replica %d of role %s", id, role)
 			}
 		}
@@ -104,7 +103,7 @@ func (c *Container) check(want map[spec.Replica]bool) error {
 	return nil
 }
 
-// replica is what the labels say.
+// replica returns the replica that the labels name.
 func (c *Container) replica() (spec.Replica, error) {
 	role, text := c.Config.Labels[LabelRole], c.Config.Labels[LabelReplica]
 	id, err := strconv.Atoi(text)
@@ -114,8 +113,8 @@ func (c *Container) replica() (spec.Replica, error) {
 	return spec.Replica{Role: role, ID: id}, nil
 }
 
-// adopt gives containers that were planned under another id what belongs to this
-// one, so that a copy does not pass for the app it was copied from. What somebody
+// adopt gives containers that were planned under another id the names of this
+// one, so that a copy does not pass for the app it was copied from. What the user
 // chose stays.
 func (r *Request) adopt(in backend.PlanInput) {
 	mine := newNames(in.ID, in.App)
@@ -161,7 +160,7 @@ func (r *Request) checkNames() error {
 	return nil
 }
 
-// decodeError says in the words of JSON what encoding/json says in those of Go.
+// decodeError words an error of encoding/json in the terms of JSON.
 func decodeError(err error) error {
 	var kind *json.UnmarshalTypeError
 	if errors.As(err, &kind) {

@@ -27,7 +27,7 @@ const (
 	maxHost   = 63 // bytes of a DNS label (RFC 1035); Linux takes 64 for a host
 )
 
-// names gives every container of an app its name, which is its hostname too.
+// names names the containers of an app; a name is the hostname, too.
 type names struct {
 	id    string
 	roles map[string]string // role to its part of the names
@@ -67,19 +67,13 @@ func (n names) rank0(app *spec.App) string { return n.of(app.Roles[0].Name, 0) }
 // valid replaces what cannot stand in the name of a container: Docker takes
 // [a-zA-Z0-9][a-zA-Z0-9_.-]*.
 func valid(s string) string {
-	var b strings.Builder
-	for i := range len(s) {
-		if nameByte(s[i]) {
-			b.WriteByte(s[i])
-		} else {
-			b.WriteByte('-')
+	b := []byte(s)
+	for i, c := range b {
+		if !(c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c >= '0' && c <= '9' || c == '_' || c == '.') {
+			b[i] = '-'
 		}
 	}
-	return b.String()
-}
-
-func nameByte(c byte) bool {
-	return c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c >= '0' && c <= '9' || c == '_' || c == '.' || c == '-'
+	return string(b)
 }
 
 // handleOf is the handle of an app of this backend.

@@ -1,23 +1,77 @@
+//go:build unix
+
 package docker
 
 import (
+	"cmp"
 	"context"
 	"fmt"
+	"os"
+	"path/filepath"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/containerd/errdefs"
+	"github.com/docker/docker/api/types/container"
 	"github.com/docker/docker/api/types/filters"
 	"github.com/docker/docker/api/types/network"
 	"github.com/docker/docker/client"
+	"golang.org/x/sys/unix"
 )
 
-// networkTries bounds how often a network is looked for while others make it, too.
-const networkTries = 20
+const (
+	// networkTries bounds how often a network is looked for while others make it, too.
+	networkTries = 20
+	// lockWait bounds the wait for others who make the network: the lock only saves
+	// work, ensureNetwork is right without it.
+	lockWait = 5 * time.Second
+)
+
+// networkLock is a file that all users of this machine can lock.
+func networkLock() string { return filepath.Join(os.TempDir(), "torchx-docker-network.lock") }
+
+// shareNetwork makes the app's network if it is not there, one app after the other.
+func (l *launcher) shareNetwork(ctx context.Context) error {
+	if f, err := openShared(networkLock()); err == nil {
+		defer f.Close()
+		for deadline := time.Now().Add(lockWait); time.Now().Before(deadline); time.Sleep(5 * time.Millisecond) {
+			if unix.Flock(int(f.Fd()), unix.LOCK_EX|unix.LOCK_NB) == nil {
+				break
+			}
+		}
+	}
+	return ensureNetwork(ctx, l.engine.Client, l.request.Network)
+}
+
+// openShared opens a file that may be another user's; reading is enough to lock it.
+func openShared(path string) (*os.File, error) {
+	f, err := os.Open(path)
+	if os.IsNotExist(err) {
+		f, err = os.OpenFile(path, os.O_RDONLY|os.O_CREATE, 0o644) //nolint:gosec // it is empty, every user locks it
+	}
+	return f, err
+}
+
+// begin starts a container. Others may just be making or removing its network.
+func (l *launcher) begin(ctx context.Context, id string) error {
+	name := l.request.Network
+	for try := 0; ; try++ {
+		err := l.engine.do(ctx, func() error { return l.engine.ContainerStart(ctx, id, container.StartOptions{}) })
+		if err == nil || try == networkTries || !slices.ContainsFunc([]string{
+			"network " + name + " is ambiguous", "network " + name + " not found", "could not find a network matching network mode " + name,
+		}, func(text string) bool { return strings.Contains(err.Error(), text) }) {
+			return err
+		}
+		if err := l.engine.do(ctx, func() error { return l.shareNetwork(ctx) }); err != nil {
+			return err
+		}
+	}
+}
 
 // ensureNetwork makes a bridge of that name if there is none. An engine before
 // Docker 25 makes two if it is asked twice at once, and then takes the name for
-// neither: the older one stays, so that all who look do the same.
+// neither: the oldest one stays, so that all processes agree.
 func ensureNetwork(ctx context.Context, engine *client.Client, name string) error {
 	for range networkTries {
 		all, err := networksOf(ctx, engine, name)
@@ -32,10 +86,10 @@ func ensureNetwork(ctx context.Context, engine *client.Client, name string) erro
 			if err != nil && !errdefs.IsConflict(err) {
 				return fmt.Errorf("create network %s: %w", name, plain(err))
 			}
-			continue // somebody else may have made one in the same moment
+			continue // another process may have made one in the same moment
 		}
 		for _, n := range all[1:] {
-			_ = engine.NetworkRemove(ctx, n.ID) // another one may be faster; looked at again
+			_ = engine.NetworkRemove(ctx, n.ID) // another process may be faster; checked again
 		}
 	}
 	return fmt.Errorf("there are several networks %s: remove all but one by `docker network rm ID`", name)
@@ -49,18 +103,7 @@ func networksOf(ctx context.Context, engine *client.Client, name string) ([]netw
 	}
 	all = slices.DeleteFunc(all, func(n network.Summary) bool { return n.Name != name })
 	slices.SortFunc(all, func(a, b network.Summary) int {
-		if c := a.Created.Compare(b.Created); c != 0 {
-			return c
-		}
-		return strings.Compare(a.ID, b.ID)
+		return cmp.Or(a.Created.Compare(b.Created), strings.Compare(a.ID, b.ID))
 	})
 	return all, nil
-}
-
-// troubled recognises a start that failed because somebody else was just making
-// or removing the network.
-func troubled(err error, name string) bool {
-	text := err.Error()
-	return strings.Contains(text, "network "+name+" is ambiguous") || strings.Contains(text, "network "+name+" not found") ||
-		strings.Contains(text, "could not find a network matching network mode "+name)
 }

@@ -54,11 +54,11 @@ type options struct {
 
 func readOptions(cfg backend.Config) (options, error) {
 	o := options{pull: pullMissing, init: true, mode: workspaceImage, grace: defaultGrace, failFast: true}
-	o.copyEnv, _ = cfg["copy_env"].([]string)
-	o.env, _ = cfg["env"].(map[string]string)
-	o.privileged, _ = cfg["privileged"].(bool)
-	o.quiet, _ = cfg["quiet"].(bool)
-	o.publishPorts, _ = cfg["publish_ports"].(bool)
+	set(&o.copyEnv, cfg["copy_env"])
+	set(&o.env, cfg["env"])
+	set(&o.privileged, cfg["privileged"])
+	set(&o.quiet, cfg["quiet"])
+	set(&o.publishPorts, cfg["publish_ports"])
 	set(&o.pull, cfg["pull"])
 	set(&o.init, cfg["init"])
 	set(&o.mode, cfg["workspace_mode"])

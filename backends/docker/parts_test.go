@@ -4,6 +4,7 @@ package docker
 
 import (
 	"bytes"
+	"crypto/sha256"
 	"encoding/binary"
 	"errors"
 	"fmt"
@@ -15,6 +16,7 @@ import (
 	"testing"
 	"time"
 
+	"torchx/backends/logcopy"
 	"torchx/runtime/logstore"
 )
 
@@ -31,7 +33,7 @@ func TestFindEndpoint(t *testing.T) {
 		}
 	}
 	write("config.json", `{"currentContext": "far"}`)
-	sum := contextID("far")
+	sum := fmt.Sprintf("%x", sha256.Sum256([]byte("far")))
 	write("contexts/meta/"+sum+"/meta.json", `{"Name":"far","Endpoints":{"docker":{"Host":"tcp://far:2376","SkipTLSVerify":false}}}`)
 	write("contexts/tls/"+sum+"/docker/ca.pem", "x")
 	tests := []struct {
@@ -87,66 +89,34 @@ func frame(stream byte, text string) []byte {
 	return append(b, text...)
 }
 
-func TestEntries(t *testing.T) {
+func TestLogStream(t *testing.T) {
 	t.Parallel()
 	var in bytes.Buffer
 	in.Write(frame(frameStdout, "2026-01-02T03:04:05.000000006Z one\n"))
 	in.Write(frame(frameStderr, "2026-01-02T03:04:05.700000000Z two"))
 	in.Write(frame(frameStdout, "2026-01-02T03:04:06.000000000Z \n"))
-	es := newEntries(&in, true)
+	es := newLogStream(io.NopCloser(&in), true)
 	base := time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
-	for i, want := range []entry{
-		{logstore.Stdout, base.Add(6), []byte("one\n")},
-		{logstore.Stderr, base.Add(700 * time.Millisecond), []byte("two")},
-		{logstore.Stdout, base.Add(time.Second), []byte("\n")},
+	for i, want := range []logcopy.Piece{
+		{Stream: logstore.Stdout, Time: base.Add(6), Data: []byte("one\n"), Last: true},
+		{Stream: logstore.Stderr, Time: base.Add(700 * time.Millisecond), Data: []byte("two")},
+		{Stream: logstore.Stdout, Time: base.Add(time.Second), Data: []byte("\n"), Last: true},
 	} {
-		got, err := es.next()
-		if err != nil || got.stream != want.stream || !got.time.Equal(want.time) || !bytes.Equal(got.data, want.data) {
-			t.Errorf("entry %d: %v %v %q %v", i, got.stream, got.time, got.data, err)
+		got, err := es.Next()
+		if err != nil || got.Stream != want.Stream || got.Last != want.Last || !got.Time.Equal(want.Time) || !bytes.Equal(got.Data, want.Data) {
+			t.Errorf("entry %d: got %+v, %v, want %+v", i, got, err, want)
 		}
 	}
-	if _, err := es.next(); !errors.Is(err, io.EOF) {
+	if _, err := es.Next(); !errors.Is(err, io.EOF) {
 		t.Errorf("at the end: %v", err)
 	}
 	for _, bad := range [][]byte{
 		[]byte("plain text that is no frame"), frame(frameStdout, "no time"), frame(frameError, "engine broke"),
 		frame(frameStdout, "2026-01-02T03:04:05.00000000xZ x"), frame(frameStdout, "2026-01-02T03:04:05.000000006Z cut")[:20],
 	} {
-		if _, err := newEntries(bytes.NewReader(bad), true).next(); err == nil || errors.Is(err, io.EOF) {
+		if _, err := newLogStream(io.NopCloser(bytes.NewReader(bad)), true).Next(); err == nil || errors.Is(err, io.EOF) {
 			t.Errorf("%q gives %v", bad, err)
 		}
-	}
-}
-
-// A cursor says exactly where in both streams the entries from its time on begin,
-// also when the engine writes entries of two streams in another order than their times.
-func TestMarker(t *testing.T) {
-	t.Parallel()
-	at := func(ms int) time.Time { return time.UnixMilli(int64(1000 + ms)) }
-	type step struct {
-		s    logstore.Stream
-		ms   int
-		size int
-	}
-	steps := []step{{0, 0, 10}, {0, 50, 10}, {0, 200, 10}, {1, 199, 7}, {1, 201, 7}, {0, 300, 10}, {0, 1250, 10}, {1, 1600, 7}, {0, 2900, 10}}
-	var m marker
-	for i, st := range steps {
-		sure := m.pass(st.s, at(st.ms), st.size)
-		if sure == nil {
-			continue
-		}
-		want := [2]int64{}
-		for _, p := range steps[:i+1] {
-			if at(p.ms).Before(sure.Since) {
-				want[p.s] += int64(p.size)
-			}
-		}
-		if sure.Offsets != want {
-			t.Errorf("cursor at %v has offsets %v, want %v", sure.Since, sure.Offsets, want)
-		}
-	}
-	if m.ready.IsZero() {
-		t.Error("there was no cursor")
 	}
 }
 

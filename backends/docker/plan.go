@@ -12,30 +12,30 @@ import (
 	"torchx/runtime/spec"
 )
 
-// planner plans apps and brings what they need to an engine. It contacts nobody
-// but the engine that it is given.
+// planner plans apps and brings what they need to an engine. It contacts only the
+// engine that it is given.
 type planner struct {
 	version string   // of this program, for the label
 	offline bool     // the user forbids the network
 	environ []string // says where the engine is, "K=V"
 }
 
-// Plan works out the containers of an app. All it looks at outside its input are
-// the files of a workspace.
+// Plan works out the containers of an app. Outside its input it reads only the files
+// of a workspace.
 func (p planner) Plan(ctx context.Context, in backend.PlanInput) (*backend.Plan, error) {
 	o, err := readOptions(in.Cfg)
 	if err != nil {
 		return nil, err
 	}
 	plan := &backend.Plan{ID: in.ID, App: in.App.Clone(), Cfg: in.Cfg, Launch: backend.Launch{Progress: in.Progress}}
-	plan.Warnings = append(unsupported(in.App, o), p.unprobed(in.App, o, runtime.GOOS)...)
+	plan.Warnings = append(unsupported(in.App, o), p.unreachablePorts(in.App, o, runtime.GOOS)...)
 	spaces, err := planWorkspaces(ctx, plan, in, o)
 	if err != nil {
 		return nil, err
 	}
 	req := &Request{AppID: in.ID, Network: networkName, builds: spaces.builds, defaultImage: in.DefaultImage}
 	names := newNames(in.ID, in.App)
-	published := ports{taken: map[int]bool{}}
+	published := ports{}
 	for i := range in.App.Roles {
 		role := &in.App.Roles[i]
 		for id := range role.NumReplicas {
@@ -66,19 +66,13 @@ func (p planner) container(o options, in backend.PlanInput, role *spec.Role, id 
 			},
 		},
 		HostConfig: &container.HostConfig{Privileged: o.privileged, NetworkMode: networkName},
-		Networking: joined(networkName),
+		Networking: &network.NetworkingConfig{EndpointsConfig: map[string]*network.EndpointSettings{networkName: {}}},
 	}
 	c.Config.Hostname = c.Name
 	if o.init {
 		c.HostConfig.Init = &o.init
 	}
-	setResources(c.HostConfig, role.Resource)
 	addMounts(c.HostConfig, role.Mounts, in.Cwd)
-	addDevices(c.HostConfig, role.Resource.Devices)
+	setResources(c.HostConfig, role.Resource)
 	return c
-}
-
-// joined joins one network.
-func joined(name string) *network.NetworkingConfig {
-	return &network.NetworkingConfig{EndpointsConfig: map[string]*network.EndpointSettings{name: {}}}
 }

@@ -12,44 +12,48 @@ import (
 
 	"github.com/containerd/errdefs"
 	"github.com/docker/docker/api/types/container"
-	"golang.org/x/sync/errgroup"
 
 	"torchx/runtime/agent"
+	"torchx/runtime/spec"
 )
 
 // defaultPath is where an engine's init looks when neither image nor role has a
 // PATH (that of runc).
 const defaultPath = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
 
-// checkPrograms looks the entry points up before any container starts. Without an
-// init the runtime does so itself; an init is started in any case, and what it
-// fails to start looks like a program that ended.
-func (l *launcher) checkPrograms(ctx context.Context, batch []agent.Start, containers []made) (int, error) {
-	refused := make([]error, len(batch))
+// checkPrograms looks the entry points up before any container starts, and returns the
+// index of the first that cannot be executed. Without an init the runtime does so
+// itself; an init starts in any case, and a program that it cannot start looks like one
+// that ended.
+func (l *launcher) checkPrograms(ctx context.Context, batch []agent.Start, containers []created) (int, error) {
+	var indexes []int
 	seen := map[string]bool{}
-	var all errgroup.Group
-	all.SetLimit(parallel)
 	for i, s := range batch {
 		c := l.byKey[s.Replica]
 		key := c.Config.Image + "\x00" + program(c.Config) + "\x00" + environment(c.Config.Env, "PATH")
-		if s.Attempt > 0 || !containers[i].ours || c.HostConfig.Init == nil || !*c.HostConfig.Init || seen[key] {
-			continue
+		if s.Attempt == 0 && containers[i].isNew && c.HostConfig.Init != nil && *c.HostConfig.Init && !seen[key] {
+			seen[key] = true
+			indexes = append(indexes, i)
 		}
-		seen[key] = true
-		all.Go(func() error {
-			err := l.engine.do(ctx, func() error { return l.checkProgram(ctx, c, containers[i].id) })
-			if err != nil {
-				refused[i] = refusal(ctx, s.Replica, codeOther, refuse(s, err))
-			}
-			return nil
-		})
 	}
-	_ = all.Wait() // all are in refused
-	i := slices.IndexFunc(refused, func(err error) bool { return err != nil })
-	if i < 0 {
+	refused := make([]error, len(indexes))
+	_ = forEach(len(indexes), func(n int) error {
+		i := indexes[n]
+		r := batch[i].Replica
+		err := l.engine.do(ctx, func() error { return l.checkProgram(ctx, l.byKey[r], containers[i].id) })
+		if p, ok := err.(*programError); ok { //nolint:errorlint // never wrapped
+			err = &agent.ReplicaStartError{Replica: r, Code: p.code, Err: p}
+		}
+		if err != nil {
+			refused[n] = refusal(ctx, r, spec.ExitNotStarted, err)
+		}
+		return nil
+	})
+	n := slices.IndexFunc(refused, func(err error) bool { return err != nil })
+	if n < 0 {
 		return 0, nil
 	}
-	return i, refused[i]
+	return indexes[n], refused[n]
 }
 
 // programError says that an entry point cannot be executed.
@@ -60,29 +64,20 @@ type programError struct {
 
 func (e *programError) Error() string { return e.text }
 
-func refuse(s agent.Start, err error) error {
-	if p, ok := err.(*programError); ok { //nolint:errorlint // never wrapped
-		return &agent.RefusedError{Replica: s.Replica, Code: p.code, Err: p}
-	}
-	return err
-}
-
 // program is what a container executes.
 func program(c *container.Config) string {
-	for _, argv := range [][]string{c.Entrypoint, c.Cmd} {
-		if len(argv) > 0 {
-			return argv[0]
-		}
+	if argv := slices.Concat(c.Entrypoint, c.Cmd); len(argv) > 0 {
+		return argv[0]
 	}
 	return ""
 }
 
 func notFound(c *Container) error {
-	return &programError{codeNotFound, fmt.Sprintf("entry point %s: not found in image %s", program(c.Config), c.Config.Image)}
+	return &programError{spec.ExitNotFound, fmt.Sprintf("entry point %s: not found in image %s", program(c.Config), c.Config.Image)}
 }
 
 func notExecutable(c *Container) error {
-	return &programError{codeNotExecutable, fmt.Sprintf("entry point %s: not executable in image %s", program(c.Config), c.Config.Image)}
+	return &programError{spec.ExitNotExecutable, fmt.Sprintf("entry point %s: not executable in image %s", program(c.Config), c.Config.Image)}
 }
 
 // checkProgram looks for the entry point in a container that was just made.
@@ -109,7 +104,7 @@ func (l *launcher) checkProgram(ctx context.Context, c *Container, id string) er
 		if !path.IsAbs(file) {
 			file = path.Join(base, file)
 		}
-		found, executable, err := l.lookAt(ctx, id, file)
+		found, executable, err := l.stat(ctx, id, file)
 		if err != nil || executable {
 			return err
 		}
@@ -121,9 +116,9 @@ func (l *launcher) checkProgram(ctx context.Context, c *Container, id string) er
 	return notFound(c)
 }
 
-// lookAt tells whether a path is there and can be executed. A link is taken for
-// what it points at.
-func (l *launcher) lookAt(ctx context.Context, id, file string) (found, executable bool, err error) {
+// stat reports whether a file is in a container and can be executed. A link is taken
+// for what it points at.
+func (l *launcher) stat(ctx context.Context, id, file string) (found, executable bool, err error) {
 	for range 2 {
 		stat, err := l.engine.ContainerStatPath(ctx, id, file)
 		if errdefs.IsNotFound(err) {

@@ -6,6 +6,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"strconv"
 	"strings"
@@ -14,7 +15,6 @@ import (
 	"github.com/containerd/errdefs"
 	"github.com/docker/docker/api/types/container"
 	"github.com/docker/docker/api/types/network"
-	"golang.org/x/sync/errgroup"
 
 	"torchx/runtime/agent"
 	"torchx/runtime/spec"
@@ -24,21 +24,15 @@ import (
 // does not choose another place: a folder that nearly every image has.
 const errorFile = "/tmp/torchx-error.json"
 
-// Names of an entry point that cannot be started, as a shell and docker say it.
-const (
-	codeNotFound      = 127
-	codeNotExecutable = 126
-)
-
-// made is a container that exists.
-type made struct {
+// created is a container that exists.
+type created struct {
 	id    string
-	ours  bool      // made just now
+	isNew bool      // made just now
 	begun time.Time // when it was started before; zero: not yet
 }
 
 // Start creates all containers of a batch, then starts all of them at the same
-// time. If one cannot be created, none is started and those made are removed.
+// time. If one cannot be created, none is started and the new ones are removed.
 func (l *launcher) Start(ctx context.Context, batch []agent.Start) []agent.Started {
 	started := make([]agent.Started, len(batch))
 	containers, err := l.create(ctx, batch, started)
@@ -51,54 +45,38 @@ func (l *launcher) Start(ctx context.Context, batch []agent.Start) []agent.Start
 		}
 		return started
 	}
-	now, _ := l.engine.life(ctx) // an engine without an answer is found out below
-	var all errgroup.Group
-	all.SetLimit(parallel)
-	for i, s := range batch {
-		all.Go(func() error {
-			started[i] = l.start(ctx, s, containers[i], now)
-			return nil
-		})
+	now, _ := l.engine.generation(ctx) // an engine without an answer is found out below
+	_ = forEach(len(batch), func(i int) error {
+		started[i] = l.start(ctx, batch[i], containers[i], now)
+		return nil // each has its own answer
+	})
+	for i := range started {
+		if refused := new(agent.ReplicaStartError); errors.As(started[i].Err, &refused) {
+			l.refused.Store(true) // nothing of the app is to stay in the engine
+		}
 	}
-	_ = all.Wait() // each has its own answer
-	l.halfMade(started)
 	return started
 }
 
-// halfMade notes that an app could not start as a whole: nothing of it is to stay in
-// the engine.
-func (l *launcher) halfMade(started []agent.Started) {
-	for i := range started {
-		var refused *agent.RefusedError
-		if errors.As(started[i].Err, &refused) {
-			l.half.Store(true)
-		}
-	}
-}
-
-// create makes what is not there and says in started what could not be made.
-func (l *launcher) create(ctx context.Context, batch []agent.Start, started []agent.Started) ([]made, error) {
+// create makes the containers that do not exist; started gets the errors.
+func (l *launcher) create(ctx context.Context, batch []agent.Start, started []agent.Started) ([]created, error) {
 	err := l.engine.do(ctx, func() error { return l.shareNetwork(ctx) })
 	if err != nil {
-		started[0].Err = refusal(ctx, batch[0].Replica, codeOther, err)
+		started[0].Err = refusal(ctx, batch[0].Replica, spec.ExitNotStarted, err)
 		return nil, err
 	}
-	containers := make([]made, len(batch))
-	var all errgroup.Group
-	all.SetLimit(parallel)
-	for i, s := range batch {
-		all.Go(func() error {
-			err := l.engine.do(ctx, func() (err error) {
-				containers[i], err = l.createOne(ctx, s)
-				return err
-			})
-			if err != nil {
-				started[i].Err = refusal(ctx, s.Replica, codeOther, err)
-			}
+	containers := make([]created, len(batch))
+	err = forEach(len(batch), func(i int) error {
+		err := l.engine.do(ctx, func() (err error) {
+			containers[i], err = l.createOne(ctx, batch[i])
 			return err
 		})
-	}
-	if err := all.Wait(); err != nil {
+		if err != nil {
+			started[i].Err = refusal(ctx, batch[i].Replica, spec.ExitNotStarted, err)
+		}
+		return err
+	})
+	if err != nil {
 		return containers, err
 	}
 	if i, err := l.checkPrograms(ctx, batch, containers); err != nil {
@@ -108,55 +86,47 @@ func (l *launcher) create(ctx context.Context, batch []agent.Start, started []ag
 	return containers, nil
 }
 
-// refusal names what an engine says; a start that was given up is nobody's fault.
+// refusal says why a replica does not start. A start that was given up is no refusal.
 func refusal(ctx context.Context, r spec.Replica, code int, err error) error {
 	if ctx.Err() != nil {
 		return agent.ErrNotTried
 	}
-	var refused *agent.RefusedError
+	var refused *agent.ReplicaStartError
 	if errors.As(err, &refused) {
 		return refused
 	}
-	return &agent.RefusedError{Replica: r, Code: code, Err: clearly(err)}
+	return &agent.ReplicaStartError{Replica: r, Code: code, Err: explained(err)}
 }
 
 // createOne makes a container, or finds the one that a former agent made.
-func (l *launcher) createOne(ctx context.Context, s agent.Start) (made, error) {
+func (l *launcher) createOne(ctx context.Context, s agent.Start) (created, error) {
 	c := l.body(s)
 	answer, err := l.engine.ContainerCreate(ctx, c.Config, c.HostConfig, c.Networking, nil, c.Name)
 	if err == nil {
-		return made{id: answer.ID, ours: true}, nil
+		return created{id: answer.ID, isNew: true}, nil
 	}
 	if !errdefs.IsConflict(err) {
-		return made{}, err
+		return created{}, err
 	}
-	old, lookErr := l.engine.ContainerInspect(ctx, c.Name)
-	if lookErr != nil {
-		return made{}, err
+	old, inspectErr := l.engine.ContainerInspect(ctx, c.Name)
+	if inspectErr != nil {
+		return created{}, err
 	}
-	if !sameLabels(old.Config.Labels, c.Config.Labels) {
-		return made{}, fmt.Errorf("container name %s is taken by a container of somebody else: remove it by `docker rm %s`", c.Name, c.Name)
+	for _, key := range []string{LabelAppID, LabelRole, LabelReplica, LabelAttempt} {
+		if old.Config.Labels[key] != c.Config.Labels[key] {
+			return created{}, fmt.Errorf("container name %s is taken by a container of somebody else: remove it by `docker rm %s`", c.Name, c.Name)
+		}
 	}
-	m := made{id: old.ID}
+	m := created{id: old.ID}
 	if began, err := time.Parse(time.RFC3339Nano, old.State.StartedAt); err == nil && began.Year() > 1 {
 		m.begun = began
 	}
 	return m, nil
 }
 
-// sameLabels compares what says which attempt of which replica a container is.
-func sameLabels(a, b map[string]string) bool {
-	for _, key := range []string{LabelAppID, LabelRole, LabelReplica, LabelAttempt} {
-		if a[key] != b[key] {
-			return false
-		}
-	}
-	return true
-}
-
-// body is the container of an attempt. Later ones have a name of their own, since
-// the first stays for whoever wants to look into it; the hosts of the network
-// know them by the first one's.
+// body returns the container of an attempt. Later ones have names of their own, since
+// the first stays for users to look into; the hosts of the network know them by the
+// first one's.
 func (l *launcher) body(s agent.Start) *Container {
 	planned := l.byKey[s.Replica]
 	config := *planned.Config
@@ -165,21 +135,20 @@ func (l *launcher) body(s agent.Start) *Container {
 		config.Env = append(config.Env, spec.ErrorFileVariable+"="+errorFile)
 	}
 	c := &Container{Name: planned.Name, Config: &config, HostConfig: planned.HostConfig, Networking: planned.Networking}
-	if s.Attempt == 0 {
-		return c
+	if s.Attempt > 0 {
+		c.Name = attemptName(planned.Name, s.Attempt)
+		config.Labels = maps.Clone(planned.Config.Labels)
+		config.Labels[LabelAttempt] = strconv.Itoa(s.Attempt)
+		c.Networking = withAlias(planned.Networking, planned.Name)
 	}
-	c.Name = attemptName(planned.Name, s.Attempt)
-	labels := map[string]string{LabelAttempt: strconv.Itoa(s.Attempt)}
-	for k, v := range planned.Config.Labels {
-		labels[k] = v
-	}
-	config.Labels = labels
-	c.Networking = withAlias(planned.Networking, planned.Name)
 	return c
 }
 
-// attemptName is `<name>.attempt-<n>`; no planned name has that form.
+// attemptName returns `<name>.attempt-<n>`; no planned name has that form.
 func attemptName(name string, attempt int) string {
+	if attempt == 0 {
+		return name
+	}
 	return name + ".attempt-" + strconv.Itoa(attempt)
 }
 
@@ -201,86 +170,57 @@ func withAlias(n *network.NetworkingConfig, alias string) *network.NetworkingCon
 
 func environment(env []string, name string) string { return lookup(env)(name) }
 
-// remove undoes create, whatever the engine says: what stays has the app's label.
-func (l *launcher) remove(containers []made) {
-	var all errgroup.Group
-	all.SetLimit(parallel)
-	for _, c := range containers {
-		if !c.ours {
-			continue
-		}
-		all.Go(func() error {
+// remove undoes create; failures are logged: what stays has the app's label.
+func (l *launcher) remove(containers []created) {
+	_ = forEach(len(containers), func(i int) error {
+		if c := containers[i]; c.isNew {
 			err := l.engine.ContainerRemove(l.ctx, c.id, container.RemoveOptions{Force: true, RemoveVolumes: true})
 			if err != nil && !errdefs.IsNotFound(err) {
 				l.log.Printf("remove container %s: %v", c.id, plain(err))
 			}
-			return nil
-		})
-	}
-	_ = all.Wait() // logged
+		}
+		return nil
+	})
 }
 
 // start begins one container and follows it.
-func (l *launcher) start(ctx context.Context, s agent.Start, c made, now life) agent.Started {
-	r := &run{replica: s.Replica, attempt: s.Attempt, id: c.id, began: time.Now(), life: now.id, line: s.Line, ended: make(chan struct{})}
-	if !c.begun.IsZero() {
-		r.began, r.adopted = c.begun, true
+func (l *launcher) start(ctx context.Context, s agent.Start, c created, now generation) agent.Started {
+	r := &run{replica: s.Replica, attempt: s.Attempt, id: c.id, began: time.Now(), generation: now.id, line: s.Line, ended: make(chan struct{})}
+	if r.adopted = !c.begun.IsZero(); r.adopted {
+		r.began = c.begun
 	}
-	l.mu.Lock()
-	l.running[r.id], l.current[r.replica] = r, r // its end may be told before its start
-	l.mu.Unlock()
-	if c.begun.IsZero() {
-		err := l.begin(ctx, c.id)
-		if err != nil {
-			l.forget(r)
-			l.remove([]made{{id: c.id, ours: true}})
-			return agent.Started{Err: refusal(ctx, s.Replica, startCode(err), l.explainStart(s.Replica, err))}
+	l.runs.add(r) // its end may be reported before its start
+	if !r.adopted {
+		if err := l.begin(ctx, c.id); err != nil {
+			l.runs.remove(r, false)
+			l.remove([]created{{id: c.id, isNew: true}})
+			code, err := startFailure(l.byKey[s.Replica], err)
+			return agent.Started{Err: refusal(ctx, s.Replica, code, err)}
 		}
 	}
-	l.follow(r)
+	l.startCopy(r)
 	if r.adopted {
-		go l.settle(nil)
+		go l.checkEnds(nil)
 	}
 	if old := s.Attempt - 1 - keptAttempts; old >= 0 {
 		go l.retire(s.Replica, old)
 	}
 	return agent.Started{
-		Process: agent.Process{ID: r.id, Engine: r.life, Hostname: l.byKey[s.Replica].Config.Hostname}, Time: r.began,
+		Process: agent.Process{ID: r.id, Engine: r.generation, Hostname: l.byKey[s.Replica].Config.Hostname}, Time: r.began,
 	}
 }
 
-func (l *launcher) forget(r *run) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	delete(l.running, r.id)
-	if l.current[r.replica] == r {
-		delete(l.current, r.replica)
-	}
-}
-
-// startCode is how docker run counts a failure to start. Other parts of a
-// container may be missing or forbidden, too: a device, a mount.
-func startCode(err error) int {
+// startFailure returns the exit code of a container that does not start, as docker run
+// has it, and a short reason. Parts other than the program may be missing or forbidden,
+// too: a device, a mount.
+func startFailure(c *Container, err error) (int, error) {
 	text := err.Error()
 	switch {
 	case !strings.Contains(text, "exec: "):
-		return codeOther
 	case strings.Contains(text, "executable file not found"), strings.Contains(text, "no such file or directory"):
-		return codeNotFound
+		return spec.ExitNotFound, notFound(c)
 	case strings.Contains(text, "permission denied"):
-		return codeNotExecutable
+		return spec.ExitNotExecutable, notExecutable(c)
 	}
-	return codeOther
-}
-
-// explainStart shortens what a runtime says of a program that it cannot execute.
-func (l *launcher) explainStart(r spec.Replica, err error) error {
-	c := l.byKey[r]
-	switch startCode(err) {
-	case codeNotFound:
-		return notFound(c)
-	case codeNotExecutable:
-		return notExecutable(c)
-	}
-	return plain(err)
+	return spec.ExitNotStarted, plain(err)
 }

@@ -12,6 +12,7 @@ import (
 
 	"torchx/runtime/agent"
 	"torchx/runtime/backend"
+	"torchx/runtime/spec"
 )
 
 // Submit brings the images to the engine, writes the bundle, starts its agent and
@@ -26,22 +27,22 @@ func (b *Backend) Submit(ctx context.Context, p *backend.Plan) error {
 	}
 	taken, err := containersOf(ctx, engine, p.ID)
 	if err != nil {
-		return &backend.StartError{Code: 125, Err: err}
+		return &backend.StartError{Code: spec.ExitNotStarted, Err: err}
 	}
 	if len(taken) > 0 {
 		return fmt.Errorf("app %s: the engine has containers of it: %w", p.ID, backend.ErrExists)
 	}
-	if err := b.prepare(ctx, engine, p); err != nil {
-		return &backend.StartError{Code: 125, Err: err}
+	if err := preferCancel(ctx, b.prepare(ctx, engine, p)); err != nil {
+		return &backend.StartError{Code: spec.ExitNotStarted, Err: err}
 	}
 	m, err := b.manifest(ctx, engine, p)
 	if err != nil {
-		return &backend.StartError{Code: 125, Err: err}
+		return &backend.StartError{Code: spec.ExitNotStarted, Err: err}
 	}
 	return b.Start(m, p.Unrecorded)
 }
 
-// manifest is what the agent runs: the plan as the engine's machine can.
+// manifest returns what the agent runs: the plan, fitted to the engine's machine.
 func (b *Backend) manifest(ctx context.Context, engine *client.Client, p *backend.Plan) (*agent.Manifest, error) {
 	o, err := readOptions(p.Cfg)
 	if err != nil {
@@ -64,8 +65,8 @@ func (b *Backend) manifest(ctx context.Context, engine *client.Client, p *backen
 	return &agent.Manifest{
 		Version: 1, ID: p.ID, Backend: Name, Handle: handleOf(p.ID),
 		App: p.App, Cfg: p.Cfg, Request: raw, Environ: b.at.environ(), Record: p.Record,
-		Home: b.Home, SubmittedAt: time.Now(), FailFast: o.failFast, Containers: true,
-		GracePeriod: time.Duration(o.grace * float64(time.Second)),
+		Home: b.Home, SubmittedAt: time.Now(),
+		Lifecycle: agent.Lifecycle{GracePeriod: time.Duration(o.grace * float64(time.Second)), FailFast: o.failFast, Containers: true},
 	}, nil
 }
 

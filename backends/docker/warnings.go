@@ -2,28 +2,28 @@ package docker
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"torchx/runtime/spec"
 )
 
-// unsupported names, in one line, what the app sets and a container cannot honour.
+// unsupported returns warnings about settings of an app that have no effect here.
 func unsupported(app *spec.App, o options) []string {
-	var all []string
-	seen := map[string]bool{}
+	var all, lines []string
+	ports := false
 	for i := range app.Roles {
+		ports = ports || len(app.Roles[i].PortMap) > 0
 		for _, what := range ignored(&app.Roles[i]) {
-			if !seen[what] {
-				seen[what] = true
+			if !slices.Contains(all, what) {
 				all = append(all, what)
 			}
 		}
 	}
-	var lines []string
 	if len(all) > 0 {
 		lines = append(lines, "the docker backend ignores: "+strings.Join(all, ", "))
 	}
-	if o.publishPorts && !hasPorts(app) {
+	if o.publishPorts && !ports {
 		lines = append(lines, "publish_ports has no effect: no role has a port_map")
 	}
 	return lines
@@ -41,9 +41,9 @@ func ignored(role *spec.Role) (what []string) {
 	return what
 }
 
-// unprobed warns, in one line, of ports that this machine will not see: who waits
-// for them to be ready waits for ever.
-func (p planner) unprobed(app *spec.App, o options, system string) []string {
+// unreachablePorts warns, in one line, of ports that this machine cannot reach: they
+// never become ready.
+func (p planner) unreachablePorts(app *spec.App, o options, system string) []string {
 	var roles []string
 	for i := range app.Roles {
 		role := &app.Roles[i]
@@ -67,13 +67,4 @@ func (p planner) unprobed(app *spec.App, o options, system string) []string {
 		return []string{fmt.Sprintf(unready+"containers are in a virtual machine: use -cfg publish_ports=true, or \"log\" in \"ready\"", strings.Join(roles, ", "))}
 	}
 	return nil
-}
-
-func hasPorts(app *spec.App) bool {
-	for i := range app.Roles {
-		if len(app.Roles[i].PortMap) > 0 {
-			return true
-		}
-	}
-	return false
 }

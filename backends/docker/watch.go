@@ -7,42 +7,40 @@ import (
 	"errors"
 	"fmt"
 	"strconv"
+	"syscall"
 	"time"
 
 	"github.com/containerd/errdefs"
 	"github.com/docker/docker/api/types/container"
 	"github.com/docker/docker/api/types/events"
 	"github.com/docker/docker/api/types/filters"
+	"golang.org/x/sys/unix"
 
 	"torchx/runtime/agent"
+	"torchx/runtime/spec"
 )
 
-// restartSlack is how long before an engine's new life the old one may have
-// ended a container: by its shutdown, or when the new one began.
-const restartSlack = time.Minute
+const (
+	// restartSlack is how long before an engine's new generation the old one may have
+	// ended a container: by its shutdown, or when the new one began.
+	restartSlack = time.Minute
+	// codeUnknown is an engine's code of a container that ended when the engine was
+	// killed, between hearing of the end and writing it down (seen with live-restore).
+	codeUnknown = 255
+)
 
-// engineRestarted is the note of a replica that its engine took along.
-const engineRestarted = "stopped by engine restart"
-
-// codeUnknown is what an engine says of a container that ended when it was killed
-// itself, between hearing of the end and writing it down (seen with live-restore).
-const codeUnknown = 255
-
-// engineForgot is the note of a replica whose exit code nobody knows.
-const engineForgot = "the engine was killed as it ended, and does not know its exit code"
+// Notes of replicas that ended with their engine.
+const (
+	engineRestarted = "stopped by engine restart"
+	engineForgot    = "the engine was killed as it ended, and does not know its exit code"
+)
 
 // watch hears of the ends of containers. One stream serves the whole app; what it
 // missed, because the engine was away, is asked for when it is back.
 func (l *launcher) watch() {
-	for l.ctx.Err() == nil {
-		if l.engine.await(l.ctx) != nil {
-			return
-		}
+	for l.engine.await(l.ctx) == nil {
 		l.listen()
-		select {
-		case <-l.ctx.Done():
-		case <-time.After(comeback):
-		}
+		_ = pause(l.ctx) // await returns its error
 	}
 }
 
@@ -54,18 +52,17 @@ func (l *launcher) listen() {
 		filters.Arg("type", string(events.ContainerEventType)), filters.Arg("event", string(events.ActionDie)),
 		filters.Arg("label", LabelAppID+"="+l.app),
 	)})
-	l.settle(nil) // the stream is open: nothing is missed from here on
+	l.checkEnds(nil) // the stream is open: nothing is missed from here on
 	for {
 		select {
 		case m := <-messages:
-			if r := l.runOf(m.Actor.ID); r != nil {
-				go l.settle(&m)
+			if len(l.runs.matching(m.Actor.ID)) > 0 {
+				go l.checkEnds(&m)
 			}
 		case err := <-errs:
 			if unreachable(err) {
 				l.outage.Store(time.Now().UnixNano())
-			}
-			if err != nil && !unreachable(err) && ctx.Err() == nil {
+			} else if err != nil && ctx.Err() == nil {
 				l.log.Printf("events: %v", plain(err))
 			}
 			return // the next stream is opened
@@ -73,35 +70,27 @@ func (l *launcher) listen() {
 	}
 }
 
-// settle finds out which containers have ended: the one that an event names, or
-// all that are followed.
-func (l *launcher) settle(m *events.Message) {
-	l.mu.Lock()
-	var runs []*run
-	for id, r := range l.running {
-		if m == nil || m.Actor.ID == id {
-			runs = append(runs, r)
-		}
+// checkEnds finds out which containers have ended: that of an event, or all that are
+// followed.
+func (l *launcher) checkEnds(m *events.Message) {
+	id := ""
+	if m != nil {
+		id = m.Actor.ID
 	}
-	l.mu.Unlock()
-	for _, r := range runs {
-		if err := l.look(r, m); err != nil && l.ctx.Err() == nil {
+	for _, r := range l.runs.matching(id) {
+		if err := l.checkEnd(r, m); err != nil && l.ctx.Err() == nil {
 			l.log.Printf("look at container of %s/%d: %v", r.replica.Role, r.replica.ID, plain(err))
 		}
 	}
 }
 
-// look reports the end of a container, if it has ended.
-func (l *launcher) look(r *run, m *events.Message) error {
+// checkEnd reports the end of a container, if it has ended.
+func (l *launcher) checkEnd(r *run, m *events.Message) error {
 	before := time.Now()
-	var c container.InspectResponse
-	err := l.engine.do(l.ctx, func() (err error) {
-		c, err = l.engine.ContainerInspect(l.ctx, r.id)
-		return err
-	})
+	c, err := l.engine.inspect(l.ctx, r.id)
 	switch {
 	case errdefs.IsNotFound(err):
-		l.end(r, removed(m))
+		l.end(r, removedExit(m))
 		return nil
 	case err != nil:
 		return err
@@ -110,9 +99,9 @@ func (l *launcher) look(r *run, m *events.Message) error {
 		return nil
 	}
 	e := exitOf(r, c.State, c.HostConfig)
-	if !r.told.Load() {
+	if !r.stopped.Load() {
 		switch {
-		case l.lostWith(r, c.State, before, m == nil):
+		case l.endedWithEngine(r, c.State, before, m == nil):
 			e.Lost, e.Msg = true, engineRestarted
 		case c.State.ExitCode == codeUnknown && l.outage.Load() > r.began.UnixNano():
 			e.Lost, e.Msg = true, engineForgot
@@ -126,18 +115,16 @@ func (l *launcher) look(r *run, m *events.Message) error {
 // end reports an exit, once.
 func (l *launcher) end(r *run, e agent.Exit) {
 	r.once.Do(func() {
-		l.mu.Lock()
-		delete(l.running, r.id)
-		l.mu.Unlock()
+		l.runs.remove(r, true)
 		close(r.ended)
 		e.Replica, e.Attempt = r.replica, r.attempt
 		l.exits <- e
 	})
 }
 
-// removed is the end of a container that somebody removed.
-func removed(m *events.Message) agent.Exit {
-	e := agent.Exit{Time: time.Now(), Code: codeOther, Msg: "its container was removed"}
+// removedExit is the end of a container that was removed.
+func removedExit(m *events.Message) agent.Exit {
+	e := agent.Exit{Time: time.Now(), Code: spec.ExitNotStarted, Msg: "its container was removed"}
 	if m == nil {
 		return e
 	}
@@ -164,13 +151,13 @@ func exitOf(r *run, s *container.State, h *container.HostConfig) agent.Exit {
 	return e
 }
 
-// lostWith reports whether an engine that went down ended the container. A
-// graceful shutdown tells of the ends on streams that are open, but takes no new
-// connections any more; after a crash the next life ends what it finds. With
-// live-restore neither happens, and the life goes on.
-func (l *launcher) lostWith(r *run, s *container.State, seen time.Time, late bool) bool {
-	now, err := l.engine.lifeAfter(l.ctx, seen)
-	if err != nil || now.id == r.life || r.life == "" || now.id == "" {
+// endedWithEngine reports whether an engine that went down ended the container. A
+// graceful shutdown reports the ends on streams that are open, but takes no new
+// connections any more; after a crash the next generation ends what it finds. With
+// live-restore neither happens, and the generation goes on.
+func (l *launcher) endedWithEngine(r *run, s *container.State, seen time.Time, late bool) bool {
+	now, err := l.engine.generationAfter(l.ctx, seen)
+	if err != nil || now.id == r.generation || r.generation == "" || now.id == "" {
 		return false
 	}
 	if info, err := l.engine.Info(l.ctx); err != nil || info.LiveRestoreEnabled {
@@ -179,7 +166,19 @@ func (l *launcher) lostWith(r *run, s *container.State, seen time.Time, late boo
 	if !r.adopted || !late {
 		return true
 	}
-	// Nobody watched when it ended: it may have been long before the engine went.
+	// Nothing watched when it ended: it may have been long before the engine went.
 	finished, err := time.Parse(time.RFC3339Nano, s.FinishedAt)
 	return err != nil || s.ExitCode > 128 || finished.After(now.created.Add(-restartSlack))
+}
+
+// signalName returns the signal that an exit code of a container stands for, "" for a
+// plain one.
+func signalName(code int) string {
+	if code <= 128 || code > 128+64 {
+		return ""
+	}
+	if name := unix.SignalName(syscall.Signal(code - 128)); name != "" {
+		return name
+	}
+	return fmt.Sprintf("SIG%d", code-128)
 }

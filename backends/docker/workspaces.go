@@ -6,6 +6,7 @@ import (
 	"os"
 	"path"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/docker/docker/api/types/mount"
@@ -23,17 +24,17 @@ const bindRoot = "/workspace"
 // largeWorkspace is how many bytes are worth a hint at .dockerignore.
 const largeWorkspace = 256 << 20
 
-// build is an image that this machine makes of a workspace.
+// build is an image of a workspace.
 type build struct {
 	tree *workspace.Tree
 	base string
 	name string
 }
 
-// workspaces knows what becomes of the workspaces of an app's roles.
+// workspaces says how the workspaces of an app's roles come into containers.
 type workspaces struct {
 	mode     string
-	why      string // how the first role's was found, if nobody chose it
+	why      string // how the first role's was found, if it is a default
 	builds   []build
 	images   map[string]string              // role to the image that is built for it
 	projects map[string][]workspace.Project // role to its folders
@@ -63,22 +64,19 @@ func collect(app *spec.App, cwd, mode string) (*workspaces, error) {
 	w := &workspaces{mode: mode, images: map[string]string{}, projects: map[string][]workspace.Project{}}
 	for i := range app.Roles {
 		role := &app.Roles[i]
-		if role.Workspace == nil || len(role.Workspace.Projects) == 0 {
-			continue
+		projects, err := workspace.Projects(role, cwd)
+		if err != nil {
+			return w, err
 		}
-		for n, e := range role.Workspace.Projects {
-			dir, err := workspace.Absolute(e.Key, cwd)
-			if err != nil {
-				return w, fmt.Errorf("workspace %q of role %s: %w", e.Key, role.Name, err)
-			}
-			role.Workspace.Projects[n].Key = dir
-			w.projects[role.Name] = append(w.projects[role.Name], workspace.Project{Path: dir, Into: e.Value})
+		if len(projects) > 0 {
+			w.projects[role.Name] = projects
 		}
 	}
 	return w, nil
 }
 
-// name reads all folders, each once, and names the images that they make.
+// name reads all folders, each once, and names their images; roles with the same one
+// share its build.
 func (w *workspaces) name(ctx context.Context, plan *backend.Plan) error {
 	trees := map[string]*workspace.Tree{}
 	for i := range plan.App.Roles {
@@ -100,7 +98,9 @@ func (w *workspaces) name(ctx context.Context, plan *backend.Plan) error {
 		if err != nil {
 			return err
 		}
-		w.add(build{tree, role.Image, name})
+		if !slices.ContainsFunc(w.builds, func(b build) bool { return b.name == name }) {
+			w.builds = append(w.builds, build{tree, role.Image, name})
+		}
 		w.images[role.Name] = name
 		w.note(plan, role, tree, name)
 	}
@@ -108,47 +108,35 @@ func (w *workspaces) name(ctx context.Context, plan *backend.Plan) error {
 }
 
 // readTree names the image; reading many bytes is a step of its own.
-func readTree(ctx context.Context, tell backend.Progress, tree *workspace.Tree, base string) (string, error) {
+func readTree(ctx context.Context, progress backend.Progress, tree *workspace.Tree, base string) (string, error) {
 	if tree.Bytes > largeWorkspace {
 		step := backend.Step{Name: "read " + paths(tree.Projects), Text: sizeOf(tree)}
-		tell.Tell(step)
-		defer func() { step.Ended = true; tell.Tell(step) }()
+		progress.Tell(step)
+		defer func() { step.Ended = true; progress.Tell(step) }()
 	}
 	return tree.Name(ctx, base)
 }
 
-// add remembers an image; roles with the same one share its build.
-func (w *workspaces) add(b build) {
-	for _, other := range w.builds {
-		if other.name == b.name {
-			return
-		}
-	}
-	w.builds = append(w.builds, b)
-}
-
 func (w *workspaces) note(plan *backend.Plan, role *spec.Role, tree *workspace.Tree, name string) {
 	plan.Notes = append(plan.Notes, fmt.Sprintf("%s: %s, onto %s as %s",
-		w.head(plan.App, role), sizeOf(tree), role.Image, name))
+		w.title(plan.App, role), sizeOf(tree), role.Image, name))
 	if tree.Bytes > largeWorkspace {
 		plan.Notes = append(plan.Notes, "name what the image can do without in "+tree.Projects[0].Path+"/.dockerignore")
 	}
-	if len(tree.Skipped) > 0 {
-		plan.Warnings = append(plan.Warnings, "an image cannot hold sockets, pipes and devices: without "+strings.Join(tree.Skipped, ", "))
-	}
+	plan.Warnings = append(plan.Warnings, tree.Warnings()...)
 }
 
 func (w *workspaces) mounted(app *spec.App) (notes []string) {
 	for i := range app.Roles {
 		if len(w.projects[app.Roles[i].Name]) > 0 {
-			notes = append(notes, fmt.Sprintf("%s: mounted at %s", w.head(app, &app.Roles[i]), bindRoot))
+			notes = append(notes, fmt.Sprintf("%s: mounted at %s", w.title(app, &app.Roles[i]), bindRoot))
 		}
 	}
 	return notes
 }
 
-// head names a role's workspace.
-func (w *workspaces) head(app *spec.App, role *spec.Role) string {
+// title names a role's workspace.
+func (w *workspaces) title(app *spec.App, role *spec.Role) string {
 	text := fmt.Sprintf("workspace of role %s: %s", role.Name, paths(w.projects[role.Name]))
 	if w.why != "" && role == &app.Roles[0] {
 		text += " (" + w.why + ")"
@@ -171,7 +159,7 @@ func sizeOf(t *workspace.Tree) string {
 	return fmt.Sprintf("%d files, %s", t.Files, units.BytesSize(float64(t.Bytes)))
 }
 
-// image is what a role's containers run.
+// image returns the image of a role's containers.
 func (w *workspaces) image(role *spec.Role) string {
 	if name, ok := w.images[role.Name]; ok {
 		return name
@@ -179,7 +167,7 @@ func (w *workspaces) image(role *spec.Role) string {
 	return role.Image
 }
 
-// bind mounts a role's folders where that is the way they come in.
+// bind mounts a role's folders in workspace_mode=bind.
 func (w *workspaces) bind(c *Container, role *spec.Role) {
 	if w.mode != workspaceBind || len(w.projects[role.Name]) == 0 {
 		return

@@ -8,6 +8,7 @@ import (
 
 	"torchx/runtime/agent"
 	"torchx/runtime/backend"
+	"torchx/runtime/history"
 )
 
 // Driver describes one backend. Name and Open are required.
@@ -42,17 +43,11 @@ type Env struct {
 	Settings func(ctx context.Context, backendName, id string) (backend.Config, error)
 	// Positions returns where positions in remote logs are stored; nil, or a nil result,
 	// if there is no history.
-	Positions func(ctx context.Context) Positions
+	Positions func(ctx context.Context) history.Positions
 	// Warn receives what did not stop the work, one line each; nil drops it.
 	Warn func(line string)
-	// Backend opens another backend, whose services this one asks for by interfaces.
-	Backend func(name string) (backend.Backend, error)
-}
-
-// Positions stores how far readers have read the logs of an app; *state.DB is one.
-type Positions interface {
-	GetPosition(ctx context.Context, backendName, id, reader string) (position string, ok bool, err error)
-	SetPositions(ctx context.Context, backendName, id string, positions map[string]string) error
+	// Offering opens the first backend that offers a service; nil if none does.
+	Offering func(offers func(backend.Backend) bool) (backend.Backend, error)
 }
 
 // Register adds the backend to a registry, which opens it on first use.

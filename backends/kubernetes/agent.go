@@ -6,6 +6,7 @@ import (
 	"path/filepath"
 
 	"torchx/backends/kubernetes/archive"
+	"torchx/backends/kubernetes/manifest"
 	"torchx/runtime/agent"
 	"torchx/runtime/backend"
 	"torchx/runtime/spec"
@@ -63,7 +64,7 @@ func follow(dir string, open agent.StoreOpener, l *log.Logger) error {
 		if err != nil {
 			return err
 		}
-		return store.SetStatus(ctx, Name, info.ID, s)
+		return store.SetStatus(ctx, manifest.Name, info.ID, s)
 	}
 	g := &archive.Agent{App: b.archive(info.ID, ""), Status: setStatus, Log: l.Printf}
 	return g.Run(context.Background())

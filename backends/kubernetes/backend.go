@@ -1,3 +1,14 @@
+// Package kubernetes runs apps on a Kubernetes cluster as Volcano Jobs, JobSets or Jobs.
+//
+//	manifest  plans: an app as objects (pure), which Submit creates, all or none
+//	kube      the cluster: kubeconfig, requests, mirrors by watches, explained errors
+//	label     labels and annotations by which objects and pods are found
+//	observe   an app's state, and why it waits, from what the cluster returned (pure)
+//	podlog    copies one container's log; archive keeps the logs of all pods in the home
+//
+// A Backend finds an app's main objects (find.go) and its pods, and hands both to observe
+// for Describe, Wait and List. Beyond the contract it implements Waiter, Prober,
+// TargetResolver, SubmissionReader, Doctor, Sizer, LogFinder, LogRetainer and Sweeper.
 package kubernetes
 
 import (
@@ -10,32 +21,33 @@ import (
 	"torchx/backends/driver"
 	"torchx/backends/kubernetes/archive"
 	"torchx/backends/kubernetes/kube"
+	"torchx/backends/kubernetes/manifest"
 	"torchx/backends/workspace"
 	"torchx/runtime/backend"
 )
 
-// Config is what the backend needs of the program.
+// Config configures a Backend.
 type Config struct {
 	Home    string   // TORCHX_HOME, absolute
-	Exe     string   // the program, to be run as an agent
-	Version string   // of the program, for the label of objects
+	Exe     string   // this program, to be run as an agent
+	Version string   // of this program, for the label of objects
 	Offline bool     // the user forbids the network
-	Environ []string // says where clusters and engines are, "K=V"; nil: this process's own
+	Environ []string // locates clusters and engines, "K=V"; nil: this process's own
 	// Images returns what builds and pushes images; nil: nothing does.
 	Images func() (workspace.Pusher, error)
 	// Settings returns the options by which an app is reached: those it was submitted
 	// with, or for an unknown one and for "" those of files and command line. nil: none.
 	Settings func(ctx context.Context, id string) (backend.Config, error)
 	// Positions returns where cursors of archived logs are kept beside the logs: the
-	// history, or nil where there is none. nil: there is none.
+	// history. nil, or a nil result: there is none.
 	Positions func(ctx context.Context) archive.Positions
-	// Warn is told of what did not stop the work, one line each; nil drops it.
+	// Warn receives problems that did not stop the work, one line each; nil drops them.
 	Warn func(line string)
 }
 
-// Backend is the kubernetes backend. A cluster is contacted when it is first needed.
+// Backend is the kubernetes backend. It contacts a cluster on first use.
 type Backend struct {
-	planner
+	manifest.Planner
 	config Config
 
 	mu      sync.Mutex
@@ -50,17 +62,18 @@ var (
 	_ backend.Prober           = (*Backend)(nil)
 	_ backend.TargetResolver   = (*Backend)(nil)
 	_ backend.SubmissionReader = (*Backend)(nil)
+	_ backend.Doctor           = (*Backend)(nil)
 )
 
-// Driver registers the backend. The docker backend builds and pushes its images.
+// Driver registers the backend. Another backend builds and pushes its images.
 func Driver() driver.Driver {
-	return driver.Driver{Name: Name, Open: open, RunAgent: runAgent, OwnsDir: archive.Is}
+	return driver.Driver{Name: manifest.Name, Open: open, RunAgent: runAgent, OwnsDir: archive.Is}
 }
 
 func open(e driver.Env) (backend.Backend, error) {
 	c := Config{Home: e.Home, Exe: e.Exe, Version: e.Version, Offline: e.Offline, Environ: e.Environ, Warn: e.Warn}
 	c.Images = func() (workspace.Pusher, error) {
-		b, err := e.Backend("docker")
+		b, err := e.Offering(func(b backend.Backend) bool { _, ok := b.(workspace.Pusher); return ok })
 		pusher, _ := b.(workspace.Pusher)
 		return pusher, err
 	}
@@ -68,7 +81,9 @@ func open(e driver.Env) (backend.Backend, error) {
 		c.Positions = func(ctx context.Context) archive.Positions { return e.Positions(ctx) }
 	}
 	if e.Settings != nil {
-		c.Settings = func(ctx context.Context, id string) (backend.Config, error) { return e.Settings(ctx, Name, id) }
+		c.Settings = func(ctx context.Context, id string) (backend.Config, error) {
+			return e.Settings(ctx, manifest.Name, id)
+		}
 	}
 	return New(c)
 }
@@ -78,13 +93,13 @@ func New(c Config) (*Backend, error) {
 	if c.Environ == nil {
 		c.Environ = os.Environ()
 	}
-	return &Backend{planner: planner{version: c.Version}, config: c, clients: map[kube.Place]*kube.Client{}}, nil
+	return &Backend{Planner: manifest.Planner{Version: c.Version}, config: c, clients: map[kube.Place]*kube.Client{}}, nil
 }
 
 // Name is "kubernetes".
-func (b *Backend) Name() string { return Name }
+func (b *Backend) Name() string { return manifest.Name }
 
-// Close ends what clients hold; apps go on.
+// Close releases connections and files; apps go on.
 func (b *Backend) Close() error {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -95,7 +110,7 @@ func (b *Backend) Close() error {
 	return b.logs.close()
 }
 
-// Probe tells whether the cluster that is meant by default answers. Errors: backends.ErrUnavailable.
+// Probe checks that the default cluster answers. Errors: ErrUnavailable.
 func (b *Backend) Probe(ctx context.Context) error {
 	c, _, err := b.cluster(ctx, "")
 	if err == nil {
@@ -104,30 +119,31 @@ func (b *Backend) Probe(ctx context.Context) error {
 	return err
 }
 
-// Place writes down which kubeconfig and context are meant.
+// ResolveTarget adds to options the kubeconfig and context that they mean. Inside a pod
+// there is neither.
 func (b *Backend) ResolveTarget(cfg backend.Config) (backend.Config, error) {
 	a, err := kube.Find(placeOf(cfg), b.config.Environ)
 	if err != nil {
 		return nil, err
 	}
-	placed := maps.Clone(cfg)
+	resolved := maps.Clone(cfg)
 	for key, value := range map[string]string{"kubeconfig": a.Kubeconfig, "context": a.Context} {
-		if value != "" { // inside of a pod neither has one
-			placed[key] = value
+		if value != "" {
+			resolved[key] = value
 		}
 	}
-	return placed, nil
+	return resolved, nil
 }
 
-// placeOf is the cluster that options mean.
+// placeOf returns the cluster that options mean.
 func placeOf(cfg backend.Config) (p kube.Place) {
-	set(&p.Kubeconfig, cfg["kubeconfig"])
-	set(&p.Context, cfg["context"])
+	p.Kubeconfig, _ = cfg["kubeconfig"].(string)
+	p.Context, _ = cfg["context"].(string)
 	return p
 }
 
-// cluster returns a client for the cluster that an app is on, or for "" for the one
-// that is meant by default, and the options that say so.
+// cluster returns a client for the cluster of an app, or for "" for the default one, and
+// the options that name it.
 func (b *Backend) cluster(ctx context.Context, id string) (*kube.Client, backend.Config, error) {
 	cfg := backend.Config{}
 	if b.config.Settings != nil {
@@ -139,7 +155,7 @@ func (b *Backend) cluster(ctx context.Context, id string) (*kube.Client, backend
 	place := placeOf(cfg)
 	c, err := b.client(place, nil)
 	if err != nil && place.Kubeconfig != "" && place.Context != "" {
-		// Its kubeconfig may be gone, the context in another one.
+		// The kubeconfig may be deleted and its context defined in another one.
 		if c, err := b.client(kube.Place{Context: place.Context}, nil); err == nil {
 			return c, cfg, nil
 		}
@@ -147,8 +163,8 @@ func (b *Backend) cluster(ctx context.Context, id string) (*kube.Client, backend
 	return c, cfg, err
 }
 
-// client returns a client for a cluster; warn gets the server's warnings, and makes
-// the client one of its own. Errors: backends.ErrUnavailable.
+// client returns the client of a cluster, or a new one that passes the server's warnings
+// to warn if that is not nil. Errors: ErrUnavailable.
 func (b *Backend) client(p kube.Place, warn func(line string)) (*kube.Client, error) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -162,7 +178,7 @@ func (b *Backend) client(p kube.Place, warn func(line string)) (*kube.Client, er
 	if err != nil {
 		return nil, err
 	}
-	c, err := a.Open(kube.Config{UserAgent: "torchx/" + b.version, Warn: warn})
+	c, err := a.Open(kube.Config{UserAgent: "torchx/" + b.Version, Warn: warn})
 	if err == nil && warn == nil {
 		b.clients[p] = c
 	}
@@ -173,25 +189,20 @@ func (b *Backend) client(p kube.Place, warn func(line string)) (*kube.Client, er
 type target struct {
 	*kube.Client
 	id, namespace, name string
-	cfg                 backend.Config // by which it is reached
+	cfg                 backend.Config // options by which it is reached
 }
 
-// target finds the cluster of an app. Errors: backends.ErrUnavailable, or a plain
-// one for an id that is none of this backend.
+// target finds the cluster of an app. Errors: ErrUnavailable, or ErrInvalidOption for an
+// id that is not NAMESPACE:NAME.
 func (b *Backend) target(ctx context.Context, id string) (*target, error) {
 	namespace, name, ok := strings.Cut(id, ":")
 	if !ok || namespace == "" || name == "" {
-		return nil, errNoNamespace(id)
+		name = strings.Trim(id, ":")
+		return nil, backend.Errorf(backend.ErrInvalidOption, "app id %q has no namespace: write it as NAMESPACE:NAME, such as %s", id, manifest.Handle(manifest.AppID(manifest.DefaultNamespace, name)))
 	}
 	c, cfg, err := b.cluster(ctx, id)
 	if err != nil {
 		return nil, err
 	}
 	return &target{c, id, namespace, name, cfg}, nil
-}
-
-// errNoNamespace says how an id is written.
-func errNoNamespace(id string) error {
-	name := strings.Trim(id, ":")
-	return backend.Errorf(backend.ErrInvalidOption, "app id %q has no namespace: write it as NAMESPACE:NAME, such as %s", id, handleOf(appID(defaultNamespace, name)))
 }

@@ -10,11 +10,13 @@ import (
 
 	"torchx/backends/kubernetes/kube"
 	"torchx/backends/kubernetes/label"
+	"torchx/backends/kubernetes/manifest"
+	"torchx/backends/kubernetes/observe"
 	"torchx/runtime/backend"
 )
 
-// Cancel stops an app and keeps its objects: a Volcano Job is aborted, all else is
-// suspended. It returns when the cluster knows. An unknown or finished app, or a
+// Cancel stops an app and keeps its objects: a Volcano Job is aborted, everything else
+// is suspended. It returns when the cluster knows. An unknown or finished app, or a
 // second call, does nothing.
 func (b *Backend) Cancel(ctx context.Context, id string, o backend.CancelOptions) error {
 	t, err := b.target(ctx, id)
@@ -22,17 +24,14 @@ func (b *Backend) Cancel(ctx context.Context, id string, o backend.CancelOptions
 		return err
 	}
 	a, err := t.find(ctx)
-	if errors.Is(err, backend.ErrNotFound) {
-		return nil
-	}
 	if err != nil {
-		return err
+		return ignoreMissing(err)
 	}
 	if !a.state().Terminal() {
 		if !o.Discard {
 			b.saveLogs(ctx, id)
 		}
-		if err := t.stop(ctx, a); err != nil && !errors.Is(err, backend.ErrNotFound) {
+		if err := ignoreMissing(t.stop(ctx, a)); err != nil {
 			return err
 		}
 	}
@@ -42,8 +41,16 @@ func (b *Backend) Cancel(ctx context.Context, id string, o backend.CancelOptions
 	return nil
 }
 
-// stop asks the controllers to end the pods. What was asked for before is not asked
-// for again, so the first time stays.
+// ignoreMissing returns nil for ErrNotFound, else err.
+func ignoreMissing(err error) error {
+	if errors.Is(err, backend.ErrNotFound) {
+		return nil
+	}
+	return err
+}
+
+// stop asks the controllers to end the pods. A Volcano Job is annotated only once, so
+// that the time of the first cancellation stays.
 func (t *target) stop(ctx context.Context, a *app) error {
 	meta := map[string]any{"annotations": map[string]string{label.Cancelled: time.Now().UTC().Format(time.RFC3339)}}
 	suspend := map[string]any{"metadata": meta, "spec": map[string]any{"suspend": true}}
@@ -51,52 +58,48 @@ func (t *target) stop(ctx context.Context, a *app) error {
 		return err
 	}
 	switch a.form {
-	case formVolcano:
-		if _, ok := a.volcano.Annotations[label.Cancelled]; !ok {
+	case manifest.FormVolcano:
+		if _, ok := a.Volcano.Annotations[label.Cancelled]; !ok {
 			if err := t.Patch(ctx, kube.VolcanoJobs, t.namespace, t.name, "", map[string]any{"metadata": meta}); err != nil {
 				return err
 			}
 		}
-		if a.volcano.Status.State.Phase == "Aborting" {
+		if a.Volcano.Status.State.Phase == "Aborting" {
 			return nil
 		}
-		return t.abort(ctx, a.volcano)
-	case formJobSet:
+		return t.abort(ctx, a.Volcano)
+	case manifest.FormJobSet:
 		return t.Patch(ctx, kube.JobSets, t.namespace, t.name, "", suspend)
 	}
-	for i := range a.jobs {
-		j := &a.jobs[i]
-		if jobState(j).Terminal() {
+	for i := range a.Jobs {
+		job := observe.Seen{Jobs: a.Jobs[i : i+1]}
+		if job.State().Terminal() {
 			continue
 		}
-		if err := t.Patch(ctx, kube.Jobs, t.namespace, j.Name, "", suspend); err != nil && !errors.Is(err, backend.ErrNotFound) {
+		if err := ignoreMissing(t.Patch(ctx, kube.Jobs, t.namespace, a.Jobs[i].Name, "", suspend)); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// command asks Volcano's controller to do something with a job (volcano.sh/apis,
-// bus/v1alpha1); the controller deletes it when it has.
+// command asks Volcano's controller to act on a job (volcano.sh/apis, bus/v1alpha1); the
+// controller deletes it afterwards.
 type command struct {
-	metav1.TypeMeta   `json:",inline"`
-	metav1.ObjectMeta `json:"metadata"`
-	Action            string                 `json:"action"`
-	TargetObject      *metav1.OwnerReference `json:"target"`
+	kube.Object
+	Action       string                 `json:"action"`
+	TargetObject *metav1.OwnerReference `json:"target"`
 }
 
 // abort ends a Volcano Job as `vcctl job suspend` does.
 func (t *target) abort(ctx context.Context, j *kube.VolcanoJob) error {
-	yes := true
-	owner := metav1.OwnerReference{APIVersion: typeVolcano.APIVersion, Kind: typeVolcano.Kind, Name: j.Name, UID: j.UID, Controller: &yes}
-	c := command{
-		TypeMeta:   metav1.TypeMeta{APIVersion: "bus.volcano.sh/v1alpha1", Kind: "Command"},
-		ObjectMeta: metav1.ObjectMeta{GenerateName: j.Name + "-abort-", Namespace: j.Namespace, OwnerReferences: []metav1.OwnerReference{owner}},
-		Action:     "AbortJob", TargetObject: &owner,
-	}
+	owner := metav1.OwnerReference{APIVersion: manifest.TypeVolcano.APIVersion, Kind: manifest.TypeVolcano.Kind, Name: j.Name, UID: j.UID, Controller: new(true)}
+	c := command{Action: "AbortJob", TargetObject: &owner}
+	c.TypeMeta = metav1.TypeMeta{APIVersion: "bus.volcano.sh/v1alpha1", Kind: "Command"}
+	c.GenerateName, c.Namespace, c.OwnerReferences = j.Name+"-abort-", j.Namespace, []metav1.OwnerReference{owner}
 	err := t.Create(ctx, kube.VolcanoCommands, t.namespace, c, false, nil)
 	if errors.Is(err, backend.ErrNotFound) || errors.Is(err, kube.ErrForbidden) {
-		// As TorchX does it.
+		// As TorchX does.
 		return t.Patch(ctx, kube.VolcanoJobs, t.namespace, j.Name, "status", map[string]any{
 			"status": map[string]any{"state": map[string]any{"phase": "Aborted"}},
 		})
@@ -107,25 +110,53 @@ func (t *target) abort(ctx context.Context, j *kube.VolcanoJob) error {
 // kill ends pods without a grace period.
 func (t *target) kill(ctx context.Context) error {
 	pods, err := t.pods(ctx)
-	if err != nil {
-		return err
-	}
-	none := int64(0)
 	for i := range pods {
 		if p := &pods[i]; p.Status.Phase == corev1.PodRunning || p.Status.Phase == corev1.PodPending {
-			if err := t.Delete(ctx, kube.Pods, t.namespace, p.Name, p.UID, &none); err != nil && !errors.Is(err, backend.ErrNotFound) {
+			if err := ignoreMissing(t.Delete(ctx, kube.Pods, t.namespace, p.Name, p.UID, new(int64(0)))); err != nil {
+				return err
+			}
+		}
+	}
+	return err
+}
+
+// pods returns the app's pods.
+func (t *target) pods(ctx context.Context) ([]corev1.Pod, error) {
+	return kube.List[corev1.Pod](ctx, t.Client, kube.Pods, t.namespace, kube.ListOptions{LabelSelector: label.Selector(t.name)})
+}
+
+const (
+	kueueGroup = "kueue.x-k8s.io"
+	// kueueJobUID is the label of a Kueue Workload with the UID of its Job or JobSet
+	// (kueue, pkg/controller/constants).
+	kueueJobUID = "kueue.x-k8s.io/job-uid"
+)
+
+// deactivate revokes Kueue's admission of an app: Kueue would resume a job that another
+// client suspended.
+func (t *target) deactivate(ctx context.Context, all []*metav1.ObjectMeta) error {
+	var groups kube.Groups
+	for _, meta := range all {
+		if meta.Labels[label.Kueue] == "" {
+			continue
+		}
+		if groups == nil {
+			var err error
+			if groups, err = t.Groups(ctx); err != nil || len(groups[kueueGroup]) == 0 {
+				return err // without Kueue, nothing resumes it
+			}
+		}
+		workloads := kube.Resource{Group: kueueGroup, Version: groups[kueueGroup][0], Name: "workloads"}
+		list, err := kube.List[kube.Object](ctx, t.Client, workloads, t.namespace, kube.ListOptions{LabelSelector: kueueJobUID + "=" + string(meta.UID)})
+		if err != nil {
+			return err
+		}
+		for i := range list {
+			err := t.Patch(ctx, workloads, t.namespace, list[i].Name, "", map[string]any{"spec": map[string]any{"active": false}})
+			if ignoreMissing(err) != nil {
 				return err
 			}
 		}
 	}
 	return nil
-}
-
-// pods are those of the app.
-func (t *target) pods(ctx context.Context) ([]corev1.Pod, error) {
-	list, err := kube.ListAll[corev1.Pod](ctx, t.Client, kube.Pods, t.namespace, kube.ListOptions{LabelSelector: label.Selector(t.name)})
-	if err != nil {
-		return nil, err
-	}
-	return list.Items, nil
 }

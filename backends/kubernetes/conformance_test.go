@@ -7,6 +7,7 @@ import (
 
 	"k8s.io/client-go/tools/clientcmd/api"
 
+	"torchx/backends/kubernetes/manifest"
 	"torchx/runtime/backend"
 	"torchx/test/backendtest"
 	"torchx/test/clustertest"
@@ -16,7 +17,7 @@ import (
 func TestConformance(t *testing.T) {
 	t.Parallel()
 	cluster := clustertest.Need(t)
-	for _, gang := range forms {
+	for _, gang := range manifest.Forms {
 		t.Run(string(gang), func(t *testing.T) {
 			t.Parallel()
 			backendtest.Run(t, func(t *testing.T) backendtest.Harness { return harness(t, cluster, gang) })
@@ -25,7 +26,7 @@ func TestConformance(t *testing.T) {
 }
 
 // harness has a namespace of its own, to which its kubeconfig leads.
-func harness(t *testing.T, cluster *clustertest.Cluster, gang form) backendtest.Harness {
+func harness(t *testing.T, cluster *clustertest.Cluster, gang manifest.Form) backendtest.Harness {
 	namespace, home := cluster.Namespace(t), t.TempDir()
 	kubeconfig := cluster.Write(t, func(_ *api.Cluster, _ *api.AuthInfo, context *api.Context) { context.Namespace = namespace })
 	open := func(t *testing.T) backend.Backend {
@@ -49,13 +50,13 @@ func harness(t *testing.T, cluster *clustertest.Cluster, gang form) backendtest.
 }
 
 // capabilities are those of a form. What is missing, and why:
-func capabilities(gang form) backendtest.Caps {
+func capabilities(gang manifest.Form) backendtest.Caps {
 	caps := backendtest.AllCaps()
-	caps.Streams = false                // a kubelet keeps one log of a container; servers that split it are rare (PodLogsQuerySplitStreams, alpha)
-	caps.AnyID = false                  // the API has names of lower-case letters, digits and '-' only
-	caps.StartErrors = false            // an app is submitted when the cluster has its objects: nodes look for its program later
-	caps.WholeLogs = false              // a pod that is deleted takes along what nobody had read yet: that is said
-	caps.Attempts = gang != formVolcano // Volcano restarts jobs and tasks, never one replica: the plan warns
-	caps.FailFast = gang != formJob     // nobody watches over Jobs of several roles: the plan warns
+	caps.Streams = false                         // a kubelet keeps one log of a container; servers that split it are rare (PodLogsQuerySplitStreams, alpha)
+	caps.AnyID = false                           // the API has names of lower-case letters, digits and '-' only
+	caps.StartErrors = false                     // an app is submitted when the cluster has its objects: nodes look for its program later
+	caps.WholeLogs = false                       // a pod that is deleted takes along what nobody had read yet: that is said
+	caps.Attempts = gang != manifest.FormVolcano // Volcano restarts jobs and tasks, never one replica: the plan warns
+	caps.FailFast = gang != manifest.FormJob     // nobody watches over Jobs of several roles: the plan warns
 	return caps
 }

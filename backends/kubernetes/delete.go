@@ -1,6 +1,7 @@
 package kubernetes
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -8,11 +9,12 @@ import (
 
 	"torchx/backends/kubernetes/kube"
 	"torchx/backends/kubernetes/label"
+	"torchx/backends/kubernetes/manifest"
 	"torchx/runtime/backend"
 )
 
-// Delete removes all objects of an app and returns when they and the pods are
-// gone. Errors: backends.ErrNotFound, backends.ErrUnavailable.
+// Delete removes all objects of an app and returns when they and the pods are gone.
+// Errors: ErrNotFound, ErrUnavailable.
 func (b *Backend) Delete(ctx context.Context, id string, o backend.DeleteOptions) error {
 	t, err := b.target(ctx, id)
 	if err != nil {
@@ -23,9 +25,9 @@ func (b *Backend) Delete(ctx context.Context, id string, o backend.DeleteOptions
 	case missing == nil:
 		err = t.remove(ctx, a)
 	case errors.Is(missing, backend.ErrNotFound):
-		// Somebody else deleted it, or its submission was cut short.
-		var some bool
-		if some, err = t.sweep(ctx); err == nil && !some {
+		// Another client deleted it, or its submission was interrupted.
+		var found bool
+		if found, err = t.removeServices(ctx); err == nil && !found {
 			return errors.Join(missing, b.forgetLogs(id, o))
 		}
 	default:
@@ -34,65 +36,61 @@ func (b *Backend) Delete(ctx context.Context, id string, o backend.DeleteOptions
 	if err != nil {
 		return err
 	}
-	if err := t.gone(ctx); err != nil {
+	if err := t.waitGone(ctx); err != nil {
 		return err
 	}
 	return b.forgetLogs(id, o)
 }
 
-// remove deletes the main objects; the cluster deletes what they own. It tries all
-// and returns the first error.
+// remove deletes the main objects; the cluster deletes what they own. It tries all and
+// returns the first error.
 func (t *target) remove(ctx context.Context, a *app) (first error) {
 	remove := func(r kube.Resource, name string) {
-		err := t.Delete(ctx, r, t.namespace, name, "", nil)
-		if err != nil && !errors.Is(err, backend.ErrNotFound) && first == nil {
-			first = err
-		}
+		err := ignoreMissing(t.Delete(ctx, r, t.namespace, name, "", nil))
+		first = cmp.Or(first, err)
 	}
 	switch a.form {
-	case formVolcano:
+	case manifest.FormVolcano:
 		remove(kube.VolcanoJobs, t.name)
-	case formJobSet:
+	case manifest.FormJobSet:
 		remove(kube.JobSets, t.name)
 	default:
-		for i := range a.jobs {
-			remove(kube.Jobs, a.jobs[i].Name)
+		for i := range a.Jobs {
+			remove(kube.Jobs, a.Jobs[i].Name)
 		}
 		remove(kube.Services, t.name)
 	}
 	return first
 }
 
-// sweep deletes what a submission in the form job has made before its first Job: the
-// service, which owns whatever else there is; the other forms begin with the main
-// object. It tells whether there was anything.
-func (t *target) sweep(ctx context.Context) (some bool, first error) {
-	services, err := kube.ListAll[kube.Object](ctx, t.Client, kube.Services, t.namespace, kube.ListOptions{LabelSelector: label.Selector(t.name)})
-	if errors.Is(err, kube.ErrForbidden) { // who may not see services has made none
+// removeServices deletes what a submission with gang=job creates before its first Job:
+// the service, which owns the rest. In the other forms the main object comes first. It
+// reports whether there was a service. A user who may not list services has none.
+func (t *target) removeServices(ctx context.Context) (found bool, first error) {
+	services, err := kube.List[kube.Object](ctx, t.Client, kube.Services, t.namespace, kube.ListOptions{LabelSelector: label.Selector(t.name)})
+	if errors.Is(err, kube.ErrForbidden) {
 		return false, nil
 	}
 	if err != nil {
 		return false, err
 	}
-	for i := range services.Items {
-		err := t.Delete(ctx, kube.Services, t.namespace, services.Items[i].Name, services.Items[i].UID, nil)
-		if err != nil && !errors.Is(err, backend.ErrNotFound) && first == nil {
-			first = err
-		}
+	for i := range services {
+		err := ignoreMissing(t.Delete(ctx, kube.Services, t.namespace, services[i].Name, services[i].UID, nil))
+		first = cmp.Or(first, err)
 	}
-	return len(services.Items) > 0, first
+	return len(services) > 0, first
 }
 
-// goneTime bounds the wait for pods that end: their grace period is 30 s where nobody
-// says otherwise, and one of a node that is gone never ends.
+// goneTime bounds the wait for pods that end: their grace period defaults to 30 s, and a
+// pod of a lost node never ends.
 const goneTime = 2 * time.Minute
 
-// gone waits until the app and its pods are no more.
-func (t *target) gone(ctx context.Context) error {
+// waitGone waits until the app and its pods are deleted.
+func (t *target) waitGone(ctx context.Context) error {
 	late := time.After(goneTime)
-	for wait := 50 * time.Millisecond; ; wait = min(wait*2, time.Second) {
+	for pause := 50 * time.Millisecond; ; pause = min(pause*2, time.Second) {
 		_, err := t.find(ctx)
-		if err != nil && !errors.Is(err, backend.ErrNotFound) {
+		if ignoreMissing(err) != nil {
 			return err
 		}
 		if err != nil {
@@ -106,7 +104,7 @@ func (t *target) gone(ctx context.Context) error {
 			return ctx.Err()
 		case <-late:
 			return fmt.Errorf("%s: the app is deleted, but after %v it has still not ended: see `kubectl -n %s get pods -l %s`", t.Client, goneTime, t.namespace, label.Selector(t.name))
-		case <-time.After(wait):
+		case <-time.After(pause):
 		}
 	}
 }

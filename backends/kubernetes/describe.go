@@ -9,50 +9,38 @@ import (
 
 	"torchx/backends/kubernetes/kube"
 	"torchx/backends/kubernetes/label"
+	"torchx/backends/kubernetes/manifest"
 	"torchx/backends/kubernetes/observe"
 	"torchx/runtime/backend"
 	"torchx/runtime/spec"
 )
 
-// warningEvents selects the events that say why something waits or failed.
-const warningEvents = "type=" + corev1.EventTypeWarning
-
-// Describe reports the state of an app. It takes three requests, whatever the
-// number of pods; two more where Volcano keeps all of it waiting for room.
-// Errors: backends.ErrNotFound, backends.ErrUnavailable.
+// Describe reports the state of an app. It takes three requests, whatever the number of
+// pods; two more where Volcano keeps the whole app waiting for room.
+// Errors: ErrNotFound, ErrUnavailable.
 func (b *Backend) Describe(ctx context.Context, id string) (*spec.Status, error) {
 	t, err := b.target(ctx, id)
 	if err != nil {
 		return nil, err
 	}
-	seen, err := t.look(ctx)
+	seen, err := t.observe(ctx)
 	if err != nil {
 		return nil, err
 	}
+	t.addReasons(ctx, seen)
 	return t.status(seen), nil
 }
 
-// status is what was seen of the app, with its handle.
+// status returns the app's status with its handle.
 func (t *target) status(seen *observe.Seen) *spec.Status {
 	s := seen.Status()
-	s.Handle = handleOf(t.id)
+	s.Handle = manifest.Handle(t.id)
 	return s
 }
 
-// look reads the app's main object, its pods and, where these do not say what it
-// waits for, what else does. Errors: backends.ErrNotFound, backends.ErrUnavailable.
-func (t *target) look(ctx context.Context) (*observe.Seen, error) {
-	seen, err := t.glance(ctx)
-	if err != nil {
-		return nil, err
-	}
-	t.explain(ctx, seen)
-	return seen, nil
-}
-
-// glance is the part of look that is always needed. Where nobody wrote down which
-// form the app has, its pods tell.
-func (t *target) glance(ctx context.Context) (*observe.Seen, error) {
+// observe reads the app's main objects and its pods. If the app's form is not recorded,
+// its pods tell. Errors: ErrNotFound, ErrUnavailable.
+func (t *target) observe(ctx context.Context) (*observe.Seen, error) {
 	var pods []corev1.Pod
 	known := t.form() != ""
 	if !known {
@@ -68,115 +56,62 @@ func (t *target) glance(ctx context.Context) (*observe.Seen, error) {
 	if err != nil {
 		return nil, err
 	}
-	seen := a.seen()
-	seen.App = a.submitted()
 	ended := a.state().Terminal()
+	a.App = a.submitted()
 	selector := a.selector(t.name)
-	// An end is for good: pods must not be from before it.
+	// An end is final: pods must not be from before it.
 	if known || ended || selector != label.Selector(t.name) {
 		if pods, err = t.listPods(ctx, selector); err != nil {
 			return nil, err
 		}
 	}
-	seen.Pods = pods
-	return seen, nil
+	a.Pods = pods
+	return &a.Seen, nil
 }
 
-// submitted is the app as it was submitted, nil where nobody wrote it down.
-func (a *app) submitted() *spec.App {
-	for _, meta := range a.meta() {
-		if r, err := decodeRecord(meta.Annotations[label.App]); err == nil {
-			return r.App
-		}
-	}
-	return nil
-}
-
-// explain adds what says why an app waits, as far as the user may read it.
-func (t *target) explain(ctx context.Context, seen *observe.Seen) {
+// addReasons adds what explains why an app waits, as far as the user may read it.
+// Errors leave it out: no status needs it.
+func (t *target) addReasons(ctx context.Context, seen *observe.Seen) {
 	if !seen.Unclear() {
 		return
 	}
-	// Nothing of this is needed, only good to know: errors leave it out.
 	var g errgroup.Group
-	g.Go(func() error {
-		seen.Events, _ = t.listWarnings(ctx)
-		return nil
+	g.Go(func() (err error) {
+		seen.Events, err = kube.List[corev1.Event](ctx, t.Client, kube.Events, t.namespace, kube.ListOptions{FieldSelector: "type=" + corev1.EventTypeWarning, Cached: true})
+		return err
 	})
 	if seen.WaitsForRoom() {
-		g.Go(func() error {
+		g.Go(func() (err error) {
 			o := kube.ListOptions{FieldSelector: "metadata.name=" + t.name + "-" + string(seen.Volcano.UID), Cached: true}
-			if list, err := kube.ListAll[kube.PodGroup](ctx, t.Client, kube.PodGroups, t.namespace, o); err == nil {
-				seen.PodGroups = list.Items
-			}
-			return nil
+			seen.PodGroups, err = kube.List[kube.PodGroup](ctx, t.Client, kube.PodGroups, t.namespace, o)
+			return err
 		})
-		g.Go(func() error {
-			if list, err := kube.ListAll[corev1.Node](ctx, t.Client, kube.Nodes, "", kube.ListOptions{Cached: true}); err == nil {
-				seen.Nodes = list.Items
-			}
-			return nil
+		g.Go(func() (err error) {
+			seen.Nodes, err = kube.List[corev1.Node](ctx, t.Client, kube.Nodes, "", kube.ListOptions{Cached: true})
+			return err
 		})
 	}
-	_ = g.Wait() // none returns an error
+	_ = g.Wait()
 }
 
-func (t *target) listWarnings(ctx context.Context) ([]corev1.Event, error) {
-	list, err := kube.ListAll[corev1.Event](ctx, t.Client, kube.Events, t.namespace, kube.ListOptions{FieldSelector: warningEvents, Cached: true})
-	if err != nil {
-		return nil, err
-	}
-	return list.Items, nil
-}
-
-// listPods returns the pods that a selector finds, in one request, as they are now:
-// what a server remembers may be older than what its controllers have done since.
+// listPods returns the pods that a selector finds, in one request, as they are now: a
+// server's cache may be older than what its controllers have done since.
 func (t *target) listPods(ctx context.Context, selector string) ([]corev1.Pod, error) {
-	list, err := kube.ListAll[corev1.Pod](ctx, t.Client, kube.Pods, t.namespace, kube.ListOptions{LabelSelector: selector, Whole: true})
-	if err != nil {
-		return nil, err
-	}
-	return list.Items, nil
+	return kube.List[corev1.Pod](ctx, t.Client, kube.Pods, t.namespace, kube.ListOptions{LabelSelector: selector, Whole: true})
 }
 
-// form is the one that was written down of the app, "" if none was.
-func (t *target) form() form {
-	gang, _ := t.cfg["gang"].(string)
-	if f := form(gang); f != formAuto {
-		return f
-	}
-	return ""
-}
-
-// formOf is the form of the app that pods are of, formAuto if they do not tell.
-func formOf(pods []corev1.Pod) form {
+// formOf returns the form of the app that pods belong to, FormAuto if they do not tell.
+func formOf(pods []corev1.Pod) manifest.Form {
 	for i := range pods {
 		l := pods[i].Labels
 		switch {
 		case l[label.VolcanoJob] != "":
-			return formVolcano
+			return manifest.FormVolcano
 		case l[label.JobSetName] != "":
-			return formJobSet
+			return manifest.FormJobSet
 		case l[label.JobName] != "":
-			return formJob
+			return manifest.FormJob
 		}
 	}
-	return formAuto
-}
-
-// selector finds the pods of an app, also of one that torchx did not submit.
-func (a *app) selector(name string) string {
-	switch {
-	case a.volcano != nil:
-		var templates []corev1.PodTemplateSpec
-		for i := range a.volcano.Spec.Tasks {
-			templates = append(templates, a.volcano.Spec.Tasks[i].Template)
-		}
-		if ours(&a.volcano.ObjectMeta, templates...) == nil {
-			return label.VolcanoJob + "=" + name
-		}
-	case a.jobSet != nil && ours(&a.jobSet.ObjectMeta) == nil:
-		return label.JobSetName + "=" + name
-	}
-	return label.Selector(name)
+	return manifest.FormAuto
 }

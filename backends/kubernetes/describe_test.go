@@ -5,6 +5,7 @@ import (
 	"testing"
 	"time"
 
+	"torchx/backends/kubernetes/manifest"
 	"torchx/runtime/backend"
 	"torchx/runtime/spec"
 	"torchx/test/clustertest"
@@ -15,14 +16,14 @@ type observed struct {
 	*Backend
 	proxy     *clustertest.Proxy
 	namespace string
-	gang      form
+	gang      manifest.Form
 }
 
 // eachForm runs a test on a real cluster in every form.
 func eachForm(t *testing.T, run func(t *testing.T, o *observed)) {
 	t.Helper()
 	cluster := clustertest.Need(t)
-	for _, gang := range forms {
+	for _, gang := range manifest.Forms {
 		t.Run(string(gang), func(t *testing.T) {
 			t.Parallel()
 			proxy := cluster.Proxy(t)

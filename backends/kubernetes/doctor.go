@@ -3,19 +3,17 @@ package kubernetes
 import (
 	"context"
 	"errors"
-	"fmt"
 	"runtime/debug"
 	"strconv"
 	"strings"
 	"time"
 
 	"torchx/backends/kubernetes/kube"
+	"torchx/backends/kubernetes/manifest"
 	"torchx/runtime/backend"
 )
 
-var _ backend.Doctor = (*Backend)(nil)
-
-// examTime bounds the look at a cluster that has answered once.
+// examTime bounds the checks of a cluster that has answered once.
 const examTime = 10 * time.Second
 
 // Names of checks.
@@ -30,25 +28,19 @@ const (
 	skewCheck       = "version"
 )
 
-// Names on the cluster: Kueue's API group, and what Volcano calls a queue that takes jobs.
-const (
-	kueueGroup = "kueue.x-k8s.io"
-	queueOpen  = "Open"
-)
-
-// oldestServer is the first minor version (1.x) in which Indexed Jobs retry each
-// index by itself (backoffLimitPerIndex is beta, so on, since 1.29).
+// oldestServer is the first minor version (1.x) in which Indexed Jobs retry each index
+// separately (backoffLimitPerIndex is beta, so enabled, since 1.29).
 const oldestServer = 29
 
-// Doctor tells which cluster is used, whether it answers, what runs gangs there, and
-// whether the namespace and the queue can be used that apps go to when -cfg says none.
+// Doctor checks which cluster is used, whether it answers, what runs gangs there, and
+// whether apps can use the default namespace and queue.
 func (b *Backend) Doctor(ctx context.Context) []backend.Check {
 	client, cfg, err := b.cluster(ctx, "")
 	if err != nil {
 		return []backend.Check{backend.FailedCheck(kubeconfigCheck, "", "%v", err)}
 	}
 	checks := []backend.Check{backend.PassedCheck(kubeconfigCheck, "%s, server %s", client.Access, client.Server)}
-	o, err := readOptions(cfg)
+	o, err := manifest.ReadOptions(cfg)
 	if err != nil {
 		return append(checks, backend.FailedCheck(optionsCheck, "see `torchx config explain -b kubernetes`", "%v", err))
 	}
@@ -62,7 +54,7 @@ func (b *Backend) Doctor(ctx context.Context) []backend.Check {
 	if err != nil {
 		return append(checks, backend.FailedCheck(serverCheck, "", "%v", err))
 	}
-	c := &clinic{client, groups, o.namespace, o.queue}
+	c := &checker{client, groups, o.Namespace, o.Queue}
 	checks = append(checks, backend.PassedCheck(serverCheck, "Kubernetes %s, %s", server.GitVersion, server.Platform), skew(server.Major, server.Minor), c.gang())
 	return append(checks, backend.RunDiagnostics(ctx, examTime, []backend.Diagnostic{
 		{Name: namespaceCheck, Run: c.checkNamespace},
@@ -71,14 +63,14 @@ func (b *Backend) Doctor(ctx context.Context) []backend.Check {
 	})...)
 }
 
-// clinic looks at one cluster.
-type clinic struct {
+// checker checks one cluster.
+type checker struct {
 	*kube.Client
 	groups           kube.Groups
 	namespace, queue string
 }
 
-// skew compares the server's version with that of the library which speaks to it.
+// skew compares the server's version with the client library's.
 func skew(major, minor string) backend.Check {
 	server, err := strconv.Atoi(strings.TrimRight(minor, "+")) // clouds have "34+"
 	client := clientMinor()
@@ -94,7 +86,8 @@ func skew(major, minor string) backend.Check {
 	return backend.PassedCheck(skewCheck, "the server is 1.%d, torchx speaks 1.%d and needs 1.%d", server, client, oldestServer)
 }
 
-// clientMinor is x of the Kubernetes 1.x that client-go v0.x.y belongs to; 0 is not known.
+// clientMinor returns x of the Kubernetes 1.x that client-go v0.x.y belongs to, 0 if it
+// is not known.
 func clientMinor() int {
 	info, ok := debug.ReadBuildInfo()
 	if !ok {
@@ -109,8 +102,8 @@ func clientMinor() int {
 	return 0
 }
 
-// gang tells what can run replicas here; job always can.
-func (c *clinic) gang() backend.Check {
+// gang checks what can run replicas here; job always can.
+func (c *checker) gang() backend.Check {
 	var found []string
 	if c.groups.Has(kube.VolcanoJobs) {
 		found = append(found, "Volcano (gang=volcano)")
@@ -131,9 +124,9 @@ func (c *clinic) gang() backend.Check {
 	return backend.PassedCheck(gangCheck, "%s, and plain Jobs (gang=job)", strings.Join(found, ", "))
 }
 
-// checkNamespace finds out whether there is the namespace; who may not look at
-// namespaces is told of their rights in it.
-func (c *clinic) checkNamespace(ctx context.Context) backend.Check {
+// checkNamespace checks that the namespace exists. Users who may not read namespaces see
+// their rights in it.
+func (c *checker) checkNamespace(ctx context.Context) backend.Check {
 	var found kube.Object
 	err := c.Get(ctx, kube.Namespaces, "", c.namespace, &found)
 	switch {
@@ -147,8 +140,8 @@ func (c *clinic) checkNamespace(ctx context.Context) backend.Check {
 	return backend.PassedCheck(namespaceCheck, "%s, where apps go when -cfg namespace names none", c.namespace)
 }
 
-// checkQueue finds out whether Volcano takes jobs in the queue.
-func (c *clinic) checkQueue(ctx context.Context) backend.Check {
+// checkQueue checks that Volcano's queue takes jobs.
+func (c *checker) checkQueue(ctx context.Context) backend.Check {
 	if !c.groups.Has(kube.VolcanoQueues) {
 		return backend.PassedCheck(queueCheck, "none without Volcano")
 	}
@@ -161,15 +154,8 @@ func (c *clinic) checkQueue(ctx context.Context) backend.Check {
 		return backend.FailedCheck(queueCheck, "choose one of `kubectl get queues` by -cfg queue=NAME", "Volcano has no queue %s", c.queue)
 	case err != nil:
 		return backend.FailedCheck(queueCheck, "", "%v", err)
-	case found.Status.State != "" && found.Status.State != queueOpen:
+	case found.IsClosed():
 		return backend.FailedCheck(queueCheck, "choose another of `kubectl get queues` by -cfg queue=NAME", "queue %s is %s: it takes no jobs", c.queue, found.Status.State)
 	}
 	return backend.PassedCheck(queueCheck, "%s, where apps go when -cfg queue names none", c.queue)
-}
-
-func (r right) String() string {
-	if r.sub == "" {
-		return fmt.Sprintf("%s %s", r.verb, r.of)
-	}
-	return fmt.Sprintf("%s %s/%s", r.verb, r.of, r.sub)
 }

@@ -6,70 +6,172 @@ import (
 	"slices"
 
 	batchv1 "k8s.io/api/batch/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"torchx/backends/kubernetes/kube"
 	"torchx/backends/kubernetes/label"
+	"torchx/backends/kubernetes/manifest"
+	"torchx/backends/kubernetes/observe"
 	"torchx/runtime/backend"
+	"torchx/runtime/spec"
 )
 
-// app is the main object of an app as it is on the cluster; one of the fields by
-// form is set.
+// app holds the main objects of an app on the cluster: Volcano, JobSet or Jobs, by form.
 type app struct {
-	form    form
-	volcano *kube.VolcanoJob
-	jobSet  *kube.JobSet
-	jobs    []batchv1.Job // sorted by name; the first of the plan is the main one
+	form manifest.Form
+	observe.Seen
 }
 
-// find reads the main object of an app: a request for each form that it may have,
-// the likely one first. Errors: backends.ErrNotFound, backends.ErrUnavailable.
+// find reads the main objects of an app: a request for each form that it may have, the
+// likely one first. Errors: ErrNotFound, ErrUnavailable.
 func (t *target) find(ctx context.Context) (*app, error) {
-	order := slices.Clone(forms)
-	if gang, ok := t.cfg["gang"].(string); ok && slices.Contains(forms, form(gang)) {
-		order = slices.DeleteFunc(order, func(f form) bool { return f == form(gang) })
-		order = slices.Insert(order, 0, form(gang))
+	order := slices.Clone(manifest.Forms)
+	if i := slices.Index(order, t.form()); i > 0 {
+		order = slices.Insert(slices.Delete(order, i, i+1), 0, t.form())
 	}
 	for _, f := range order {
-		a, err := t.findAs(ctx, f)
-		if err == nil || !errors.Is(err, backend.ErrNotFound) {
-			return a, err
+		a := &app{form: f}
+		err := t.findAs(ctx, a)
+		if err == nil {
+			return a, nil
+		}
+		if !errors.Is(err, backend.ErrNotFound) {
+			return nil, err
 		}
 	}
 	return nil, backend.Errorf(backend.ErrNotFound, "%s has no app %s in namespace %s", t.Client, t.name, t.namespace)
 }
 
-func (t *target) findAs(ctx context.Context, f form) (*app, error) {
-	a := &app{form: f}
-	switch f {
-	case formVolcano:
-		a.volcano = &kube.VolcanoJob{}
-		return a, t.Get(ctx, kube.VolcanoJobs, t.namespace, t.name, a.volcano)
-	case formJobSet:
-		a.jobSet = &kube.JobSet{}
-		return a, t.Get(ctx, kube.JobSets, t.namespace, t.name, a.jobSet)
+// findAs reads the main objects of an app that has the form of a.
+func (t *target) findAs(ctx context.Context, a *app) (err error) {
+	switch a.form {
+	case manifest.FormVolcano:
+		a.Volcano = &kube.VolcanoJob{}
+		return t.Get(ctx, kube.VolcanoJobs, t.namespace, t.name, a.Volcano)
+	case manifest.FormJobSet:
+		a.JobSet = &kube.JobSet{}
+		return t.Get(ctx, kube.JobSets, t.namespace, t.name, a.JobSet)
 	}
-	list, err := kube.ListAll[batchv1.Job](ctx, t.Client, kube.Jobs, t.namespace, kube.ListOptions{LabelSelector: ownJobs(t.name)})
+	a.Jobs, err = kube.List[batchv1.Job](ctx, t.Client, kube.Jobs, t.namespace, kube.ListOptions{LabelSelector: ownJobs(t.name)})
+	if err == nil && len(a.Jobs) == 0 {
+		err = backend.ErrNotFound
+	}
+	return err
+}
+
+// ownJobs selects the Jobs of an app that are not of a JobSet.
+func ownJobs(name string) string { return label.Selector(name) + ",!" + label.JobSetName }
+
+// form returns the form that was recorded of the app, "" if none was.
+func (t *target) form() manifest.Form {
+	gang, _ := t.cfg["gang"].(string)
+	if f := manifest.Form(gang); f != manifest.FormAuto {
+		return f
+	}
+	return ""
+}
+
+// installed returns the forms that a cluster has.
+func installed(g kube.Groups) []manifest.Form {
+	needs := map[manifest.Form]kube.Resource{manifest.FormVolcano: kube.VolcanoJobs, manifest.FormJobSet: kube.JobSets, manifest.FormJob: kube.Jobs}
+	return slices.DeleteFunc(slices.Clone(manifest.Forms), func(f manifest.Form) bool { return !g.Has(needs[f]) })
+}
+
+// meta returns the metadata of the main objects.
+func (a *app) meta() (all []*metav1.ObjectMeta) {
+	switch {
+	case a.Volcano != nil:
+		return append(all, &a.Volcano.ObjectMeta)
+	case a.JobSet != nil:
+		return append(all, &a.JobSet.ObjectMeta)
+	}
+	for i := range a.Jobs {
+		all = append(all, &a.Jobs[i].ObjectMeta)
+	}
+	return all
+}
+
+// pods returns the pod templates of the main objects.
+func (a *app) pods() (all []manifest.PodSet) {
+	switch {
+	case a.Volcano != nil:
+		return manifest.VolcanoPods(&a.Volcano.Spec)
+	case a.JobSet != nil:
+		return manifest.JobSetPods(&a.JobSet.Spec)
+	}
+	for i := range a.Jobs {
+		all = append(all, manifest.JobPods(a.Jobs[i].Name, &a.Jobs[i].Spec))
+	}
+	return all
+}
+
+// labels returns the labels that mark the app as one of torchx or TorchX, nil if it is
+// of neither. TorchX labels only pods.
+func (a *app) labels() map[string]string {
+	if l := a.meta()[0].Labels; l[label.ManagedBy] == label.Manager {
+		return l
+	}
+	if a.Volcano != nil {
+		for _, p := range a.pods() {
+			if p.Labels[label.ManagedBy] == label.Manager {
+				return p.Labels
+			}
+		}
+	}
+	return nil
+}
+
+// selector selects the pods of an app, even of one that torchx did not submit.
+func (a *app) selector(name string) string {
+	switch {
+	case a.Volcano != nil && a.labels() == nil:
+		return label.VolcanoJob + "=" + name
+	case a.JobSet != nil && a.labels() == nil:
+		return label.JobSetName + "=" + name
+	}
+	return label.Selector(name)
+}
+
+// record returns what the app was submitted with, nil if no annotation has it.
+func (a *app) record() *manifest.Record {
+	for _, meta := range a.meta() {
+		if r, err := manifest.DecodeRecord(meta.Annotations[label.App]); err == nil {
+			return r
+		}
+	}
+	return nil
+}
+
+// submitted returns the app as it was submitted, nil if no annotation has it.
+func (a *app) submitted() *spec.App {
+	if r := a.record(); r != nil {
+		return r.App
+	}
+	return nil
+}
+
+// state returns the app's state by its controllers; its pods may have a later one.
+func (a *app) state() spec.State {
+	main := a.Seen
+	if a.form == manifest.FormJob { // one of its Jobs may be missing
+		main.App = a.submitted()
+	}
+	return main.State()
+}
+
+// Submission returns what the annotation of an app holds, or what its pod templates
+// tell. Errors: ErrNotFound, ErrUnavailable.
+func (b *Backend) Submission(ctx context.Context, id string) (*backend.Submission, error) {
+	t, err := b.target(ctx, id)
 	if err != nil {
 		return nil, err
 	}
-	for i := range list.Items {
-		if _, ok := list.Items[i].Labels[label.JobSetName]; !ok { // those of a JobSet are not ours
-			a.jobs = append(a.jobs, list.Items[i])
-		}
+	a, err := t.find(ctx)
+	if err != nil {
+		return nil, err
 	}
-	if len(a.jobs) == 0 {
-		return nil, backend.ErrNotFound
+	if r := a.record(); r != nil {
+		return &backend.Submission{App: r.App, Cfg: r.Cfg, Component: r.Component, Args: r.Args}, nil
 	}
-	return a, nil
-}
-
-// installed are the forms that a cluster has.
-func installed(g kube.Groups) []form {
-	has := []form{}
-	for f, r := range map[form]kube.Resource{formVolcano: kube.VolcanoJobs, formJobSet: kube.JobSets, formJob: kube.Jobs} {
-		if g.Has(r) {
-			has = append(has, f)
-		}
-	}
-	return has
+	return &backend.Submission{App: manifest.Rebuild(t.name, a.pods()), Partial: true}, nil
 }

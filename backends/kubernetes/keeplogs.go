@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"torchx/backends/kubernetes/archive"
+	"torchx/backends/kubernetes/manifest"
 )
 
 // keeper archives an app's logs beside somebody who waits for its end, by the watch
@@ -31,7 +32,7 @@ func (k *keeper) see(s *archive.Snapshot) {
 		return
 	}
 	app := archive.New(archive.Config{
-		Backend: Name, ID: k.t.id, Dir: dir, Cluster: k.seen, Positions: k.b.config.Positions, Warn: k.b.config.Warn,
+		Backend: manifest.Name, ID: k.t.id, Dir: dir, Cluster: k.seen, Positions: k.b.config.Positions, Warn: k.b.config.Warn,
 	})
 	k.follow = app.Follow(s.Status)
 }
@@ -55,5 +56,5 @@ func (k *keeper) end(ctx context.Context, err error) {
 	if why != nil {
 		reason, _, _ = strings.Cut(why.Error(), "\n")
 	}
-	k.b.warn("logs of %s of %s are not all archived: %s", replicasText(missing), handleOf(k.t.id), reason)
+	k.b.warn("logs of %s of %s are not all archived: %s", replicasText(missing), manifest.Handle(k.t.id), reason)
 }

@@ -14,6 +14,7 @@ import (
 	"k8s.io/client-go/tools/clientcmd/api"
 
 	"torchx/backends/kubernetes/label"
+	"torchx/backends/kubernetes/manifest"
 	"torchx/runtime/backend"
 	"torchx/runtime/spec"
 )
@@ -21,7 +22,7 @@ import (
 // TestCancel: a cancelled app ends, keeps its objects and spec, and stays cancelled.
 func TestCancel(t *testing.T) {
 	t.Parallel()
-	for _, gang := range forms {
+	for _, gang := range manifest.Forms {
 		t.Run(string(gang), func(t *testing.T) {
 			t.Parallel()
 			s := newSite(t)
@@ -70,7 +71,7 @@ func TestCancel(t *testing.T) {
 func TestUnknown(t *testing.T) {
 	t.Parallel()
 	s := newSite(t)
-	id := appID(s.namespace, "nope")
+	id := manifest.AppID(s.namespace, "nope")
 	if err := s.Cancel(t.Context(), id, backend.CancelOptions{Force: true}); err != nil {
 		t.Errorf("cancel: %v", err)
 	}
@@ -93,18 +94,23 @@ func TestUnknown(t *testing.T) {
 func TestOfTorchX(t *testing.T) {
 	t.Parallel()
 	s := newSite(t)
-	data, err := os.ReadFile("testdata/dryrun/custom_multirole.kubernetes.json")
+	data, err := os.ReadFile("manifest/testdata/dryrun/custom_multirole.kubernetes.json")
 	if err != nil {
 		t.Fatal(err)
 	}
-	var r recording
+	var r struct {
+		App     *spec.App `json:"appdef"`
+		Request struct {
+			Resource map[string]any `json:"resource"`
+		} `json:"request"`
+	}
 	decode(t, data, &r)
 	body := r.Request.Resource
 	body["spec"].(map[string]any)["queue"] = "default"
 	text, _ := json.Marshal(body) // YAML, too
 	s.Create(t, s.namespace, string(text))
 	name := body["metadata"].(map[string]any)["name"].(string)
-	id := appID(s.namespace, name)
+	id := manifest.AppID(s.namespace, name)
 	apps, err := s.List(t.Context())
 	if err != nil || len(apps) != 1 || apps[0].ID != id || !apps[0].Foreign || apps[0].Name != r.App.Name {
 		t.Fatalf("%+v, %v", apps, err)
@@ -130,14 +136,14 @@ func TestOfTorchX(t *testing.T) {
 func TestRebuild(t *testing.T) {
 	t.Parallel()
 	s := newSite(t)
-	for _, gang := range forms {
+	for _, gang := range manifest.Forms {
 		p := s.plan("pair-"+string(gang), map[string]any{"gang": string(gang), "reserved_millicpu": 1000})
 		if err := s.Submit(t.Context(), p); err != nil {
 			t.Fatal(err)
 		}
-		kind := [2]string{p.Request.(*Request).Objects[0].Type().APIVersion, p.Request.(*Request).Objects[0].Type().Kind}
+		kind := [2]string{p.Request.(*manifest.Request).Objects[0].Type().APIVersion, p.Request.(*manifest.Request).Objects[0].Type().Kind}
 		patch := fmt.Appendf(nil, `{"metadata":{"annotations":{%q:null}}}`, label.App)
-		if _, err := s.Of(s.namespace, kind[0], kind[1]).Patch(t.Context(), p.Request.(*Request).Objects[0].Meta().Name, "application/merge-patch+json", patch, metav1.PatchOptions{}); err != nil {
+		if _, err := s.Of(s.namespace, kind[0], kind[1]).Patch(t.Context(), p.Request.(*manifest.Request).Objects[0].Meta().Name, "application/merge-patch+json", patch, metav1.PatchOptions{}); err != nil {
 			t.Fatal(err)
 		}
 		got, err := s.Submission(t.Context(), p.ID)
@@ -149,7 +155,7 @@ func TestRebuild(t *testing.T) {
 			who, _ := role.Env.Get("WHO")
 			price, _ := role.Env.Get("PRICE")
 			id := "${replica_id}"
-			if gang == formVolcano || want.NumReplicas == 1 {
+			if gang == manifest.FormVolcano || want.NumReplicas == 1 {
 				id = "0"
 			}
 			if role.Name != want.Name || role.NumReplicas != want.NumReplicas || role.Entrypoint != "sleep" || !slices.Equal(role.Args, want.Args) ||

@@ -3,21 +3,18 @@ package kubernetes
 import (
 	"context"
 	"errors"
-	"slices"
 
 	batchv1 "k8s.io/api/batch/v1"
-	corev1 "k8s.io/api/core/v1"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"torchx/backends/kubernetes/kube"
 	"torchx/backends/kubernetes/label"
-	"torchx/backends/kubernetes/observe"
+	"torchx/backends/kubernetes/manifest"
 	"torchx/runtime/backend"
 	"torchx/runtime/spec"
 )
 
-// List reports the apps of a namespace, or of all that may be read, with those of
-// others and of TorchX: one request for each kind of object. Errors: backends.ErrUnavailable.
+// List reports the apps of a namespace, or of all that the user may read, including
+// those of other users and of TorchX: one request for each form. Errors: ErrUnavailable.
 func (b *Backend) List(ctx context.Context) ([]spec.Summary, error) {
 	c, cfg, err := b.cluster(ctx, "")
 	if err != nil {
@@ -28,40 +25,42 @@ func (b *Backend) List(ctx context.Context) ([]spec.Summary, error) {
 		return nil, err
 	}
 	all := []spec.Summary{}
-	for _, f := range forms {
-		if !slices.Contains(installed(groups), f) {
-			continue
-		}
+	for _, f := range installed(groups) {
 		apps, err := listForm(ctx, c, f, namespaces(c, cfg))
 		if err != nil {
 			return nil, err
 		}
-		all = append(all, apps...)
+		for _, a := range apps {
+			if labels := a.labels(); labels != nil {
+				all = append(all, a.summary(labels))
+			}
+		}
 	}
 	return all, nil
 }
 
-// namespaces are where to look, in this order until it is allowed; "" is all.
+// namespaces returns where to look, in order, until the user may; "" is all.
 func namespaces(c *kube.Client, cfg backend.Config) []string {
 	if ns, ok := cfg["namespace"].(string); ok {
 		return []string{ns}
 	}
 	own := c.Namespace
 	if own == "" {
-		own = defaultNamespace
+		own = manifest.DefaultNamespace
 	}
 	return []string{"", own}
 }
 
-func listForm(ctx context.Context, c *kube.Client, f form, namespaces []string) (apps []spec.Summary, err error) {
+func listForm(ctx context.Context, c *kube.Client, f manifest.Form, namespaces []string) (apps []*app, err error) {
 	for _, ns := range namespaces {
 		switch f {
-		case formVolcano:
-			apps, err = listVolcano(ctx, c, ns)
-		case formJobSet:
-			apps, err = listJobSets(ctx, c, ns)
+		case manifest.FormVolcano: // TorchX labels only pods, so no selector finds its jobs
+			apps, err = listObjects(ctx, c, kube.VolcanoJobs, ns, "", func(a *app, j *kube.VolcanoJob) { a.Volcano = j })
+		case manifest.FormJobSet:
+			apps, err = listObjects(ctx, c, kube.JobSets, ns, managed, func(a *app, s *kube.JobSet) { a.JobSet = s })
 		default:
-			apps, err = listJobs(ctx, c, ns)
+			apps, err = listObjects(ctx, c, kube.Jobs, ns, managed+",!"+label.JobSetName, func(a *app, j *batchv1.Job) { a.Jobs = []batchv1.Job{*j} })
+			apps = joinJobs(apps)
 		}
 		if !errors.Is(err, kube.ErrForbidden) {
 			return apps, err
@@ -70,81 +69,48 @@ func listForm(ctx context.Context, c *kube.Client, f form, namespaces []string) 
 	return apps, err
 }
 
-func listVolcano(ctx context.Context, c *kube.Client, namespace string) (apps []spec.Summary, err error) {
-	jobs, err := kube.ListAll[kube.VolcanoJob](ctx, c, kube.VolcanoJobs, namespace, kube.ListOptions{})
-	if err != nil {
-		return nil, err
+// managed selects the objects of all apps.
+const managed = label.ManagedBy + "=" + label.Manager
+
+// listObjects lists the main objects of a namespace, each as an app.
+func listObjects[T any](ctx context.Context, c *kube.Client, r kube.Resource, namespace, selector string, set func(*app, *T)) (apps []*app, err error) {
+	items, err := kube.List[T](ctx, c, r, namespace, kube.ListOptions{LabelSelector: selector})
+	for i := range items {
+		a := &app{}
+		set(a, &items[i])
+		apps = append(apps, a)
 	}
-	for i := range jobs.Items {
-		j := &jobs.Items[i]
-		// TorchX labels pods only.
-		var templates []corev1.PodTemplateSpec
-		for _, t := range j.Spec.Tasks {
-			templates = append(templates, t.Template)
-		}
-		if labels := ours(&j.ObjectMeta, templates...); labels != nil {
-			apps = append(apps, summary(&j.ObjectMeta, j.Name, labels, &observe.Seen{Volcano: j}))
-		}
-	}
-	return apps, nil
+	return apps, err
 }
 
-func listJobSets(ctx context.Context, c *kube.Client, namespace string) (apps []spec.Summary, err error) {
-	sets, err := kube.ListAll[kube.JobSet](ctx, c, kube.JobSets, namespace, kube.ListOptions{LabelSelector: label.ManagedBy + "=" + label.Manager})
-	if err != nil {
-		return nil, err
-	}
-	for i := range sets.Items {
-		s := &sets.Items[i]
-		apps = append(apps, summary(&s.ObjectMeta, s.Name, s.Labels, &observe.Seen{JobSet: s}))
-	}
-	return apps, nil
-}
-
-func listJobs(ctx context.Context, c *kube.Client, namespace string) (apps []spec.Summary, err error) {
-	jobs, err := kube.ListAll[batchv1.Job](ctx, c, kube.Jobs, namespace, kube.ListOptions{
-		LabelSelector: label.ManagedBy + "=" + label.Manager + ",!" + label.JobSetName,
-	})
-	if err != nil {
-		return nil, err
-	}
-	of := map[string][]batchv1.Job{}
-	var order []string
-	for i := range jobs.Items {
-		id := appID(jobs.Items[i].Namespace, jobs.Items[i].Labels[label.Instance])
-		if of[id] == nil {
-			order = append(order, id)
+// joinJobs makes one app of the Jobs that have the same namespace and instance.
+func joinJobs(jobs []*app) (apps []*app) {
+	byID := map[string]*app{}
+	for _, j := range jobs {
+		id := manifest.AppID(j.Jobs[0].Namespace, j.Jobs[0].Labels[label.Instance])
+		if a := byID[id]; a != nil {
+			a.Jobs = append(a.Jobs, j.Jobs...)
+			continue
 		}
-		of[id] = append(of[id], jobs.Items[i])
+		byID[id] = j
+		apps = append(apps, j)
 	}
-	for _, id := range order {
-		first := &of[id][0]
-		apps = append(apps, summary(&first.ObjectMeta, first.Labels[label.Instance], first.Labels, &observe.Seen{Jobs: of[id]}))
-	}
-	return apps, nil
+	return apps
 }
 
-// ours are the labels that say that an object is an app's; nil if it is none.
-func ours(meta *metav1.ObjectMeta, templates ...corev1.PodTemplateSpec) map[string]string {
-	if meta.Labels[label.ManagedBy] == label.Manager {
-		return meta.Labels
+// summary returns what the main objects tell of an app. How a replica failed only its
+// pods know, which are not read for a list.
+func (a *app) summary(labels map[string]string) spec.Summary {
+	meta := a.meta()[0]
+	name := meta.Name
+	if a.Jobs != nil {
+		name = meta.Labels[label.Instance]
 	}
-	for i := range templates {
-		if l := templates[i].Labels; l[label.ManagedBy] == label.Manager {
-			return l
-		}
+	s := spec.Summary{ID: manifest.AppID(meta.Namespace, name), Name: labels[label.AppName], State: a.State(), Foreign: true}
+	status := a.Status()
+	s.SubmittedAt = status.SubmittedAt
+	if s.State == spec.Succeeded || s.State == spec.Cancelled {
+		s.FinishedAt, s.ExitCode = status.FinishedAt, status.ExitCode
 	}
-	return nil
-}
-
-// summary is what the main object tells of an app. How a replica failed only pods
-// know, which are not looked at here.
-func summary(meta *metav1.ObjectMeta, name string, labels map[string]string, seen *observe.Seen) spec.Summary {
-	app := spec.Summary{ID: appID(meta.Namespace, name), Name: labels[label.AppName], State: seen.State(), Foreign: true}
-	s := seen.Status()
-	app.SubmittedAt = s.SubmittedAt
-	if app.State == spec.Succeeded || app.State == spec.Cancelled {
-		app.FinishedAt, app.ExitCode = s.FinishedAt, s.ExitCode
-	}
-	return app
+	return s
 }

@@ -15,7 +15,7 @@ import (
 	"torchx/backends/kubernetes/archive"
 	"torchx/backends/kubernetes/kube"
 	"torchx/backends/kubernetes/observe"
-	"torchx/backends/kubernetes/podlog"
+	"torchx/backends/logcopy"
 	"torchx/runtime/backend"
 )
 
@@ -32,7 +32,7 @@ func (c *logCluster) Look(ctx context.Context) (*archive.Snapshot, error) {
 	if err != nil {
 		return nil, err
 	}
-	seen, err := t.glance(ctx)
+	seen, err := t.observe(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -58,7 +58,7 @@ func (c *logCluster) Watch(ctx context.Context, see func(*archive.Snapshot)) err
 		if err == nil || !errors.Is(err, backend.ErrUnavailable) || apierrors.IsUnauthorized(err) {
 			return err
 		}
-		if err := sleep(ctx, awayPause); err != nil {
+		if err := kube.Sleep(ctx, awayPause); err != nil {
 			return err
 		}
 	}
@@ -113,9 +113,9 @@ func statusOf(list []corev1.ContainerStatus, name string) *corev1.ContainerStatu
 // containerRuns are the current run of a container, and the one before it.
 func containerRuns(pod *corev1.Pod, s *corev1.ContainerStatus, r archive.Run) []archive.Run {
 	over := pod.Status.Phase == corev1.PodSucceeded || pod.Status.Phase == corev1.PodFailed
-	r.State = podlog.Waiting
+	r.State = logcopy.Waiting
 	if over {
-		r.State = podlog.Never
+		r.State = logcopy.Never
 	}
 	if s == nil {
 		return []archive.Run{r}
@@ -124,7 +124,7 @@ func containerRuns(pod *corev1.Pod, s *corev1.ContainerStatus, r archive.Run) []
 	last := s.LastTerminationState.Terminated
 	switch {
 	case s.State.Running != nil:
-		r.State = podlog.Running
+		r.State = logcopy.Running
 	case s.State.Terminated != nil:
 		r.State = ended(s.State.Terminated)
 	case last != nil: // it waits to be started again
@@ -141,21 +141,21 @@ func containerRuns(pod *corev1.Pod, s *corev1.ContainerStatus, r archive.Run) []
 
 // ended is the state of a container that has ended; one that could not be started
 // has no log.
-func ended(s *corev1.ContainerStateTerminated) podlog.State {
+func ended(s *corev1.ContainerStateTerminated) logcopy.State {
 	switch {
 	case s.ContainerID == "", s.Reason == "StartError", s.Reason == "ContainerCannotRun":
-		return podlog.Never
+		return logcopy.Never
 	}
-	return podlog.Ended
+	return logcopy.Ended
 }
 
 // Open implements archive.Cluster.
-func (c *logCluster) Open(ctx context.Context, r archive.Run, o podlog.Options) (io.ReadCloser, error) {
+func (c *logCluster) Open(ctx context.Context, r archive.Run, o logcopy.Options) (io.ReadCloser, error) {
 	t, err := c.backend.target(ctx, c.id)
 	if err != nil {
 		return nil, err
 	}
-	if r.InPlace && !r.Previous && (r.State == podlog.Ended || o.Ended || !o.Since.IsZero()) {
+	if r.InPlace && !r.Previous && (r.State == logcopy.Ended || o.Ended || !o.Since.IsZero()) {
 		if err := t.reported(ctx, r, o.Ended); err != nil {
 			return nil, logError(err)
 		}
@@ -211,7 +211,7 @@ func (t *target) reported(ctx context.Context, r archive.Run, ended bool) error 
 		if s == nil || !replaceable(pod, s) || time.Now().After(late) {
 			return nil
 		}
-		if err := sleep(ctx, reportEvery); err != nil {
+		if err := kube.Sleep(ctx, reportEvery); err != nil {
 			return err
 		}
 	}
@@ -245,7 +245,7 @@ func verify(pod *corev1.Pod, r archive.Run) error {
 	return nil
 }
 
-func logParams(r archive.Run, o podlog.Options, stream backend.Stream) map[string]string {
+func logParams(r archive.Run, o logcopy.Options, stream backend.Stream) map[string]string {
 	p := map[string]string{"timestamps": "true", "container": r.Name}
 	if o.Follow {
 		p["follow"] = "true"
@@ -269,11 +269,11 @@ func logParams(r archive.Run, o podlog.Options, stream backend.Stream) map[strin
 func logError(err error) error {
 	switch {
 	case errors.Is(err, kube.ErrForbidden), apierrors.IsUnauthorized(err):
-		return errors.Join(podlog.ErrRefused, err)
+		return errors.Join(logcopy.ErrRefused, err)
 	case errors.Is(err, backend.ErrNotFound):
-		return podlog.ErrGone
+		return logcopy.ErrGone
 	case apierrors.IsBadRequest(err) && strings.Contains(err.Error(), "waiting to start"):
-		return podlog.ErrNotStarted
+		return logcopy.ErrNotStarted
 	}
 	return err
 }

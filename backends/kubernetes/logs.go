@@ -6,6 +6,7 @@ import (
 	"sync"
 
 	"torchx/backends/kubernetes/archive"
+	"torchx/backends/kubernetes/manifest"
 	"torchx/runtime/backend"
 	"torchx/runtime/logstore"
 	"torchx/runtime/spec"
@@ -47,14 +48,14 @@ func (b *Backend) archive(id string, s backend.Stream) *archive.App {
 		return a
 	}
 	a := archive.New(archive.Config{
-		Backend: Name, ID: id, Dir: archive.StreamDir(archive.Dir(b.config.Home, id), s), Stream: s, Hub: hub,
+		Backend: manifest.Name, ID: id, Dir: archive.StreamDir(archive.Dir(b.config.Home, id), s), Stream: s, Hub: hub,
 		Cluster: &logCluster{b, id, s}, Positions: b.config.Positions, Warn: b.config.Warn,
 	})
 	b.logs.apps[logKey{id, s}] = a
 	return a
 }
 
-// Kept opens a log that Delete left, or one of an app that somebody else deleted.
+// OpenRetainedLogs opens a log that Delete left, or one of an app that somebody else deleted.
 func (b *Backend) OpenRetainedLogs(_ context.Context, k *backend.RetainedLogs, r spec.Replica, o backend.LogOptions) (backend.LogReader, error) {
 	var err error
 	if o.Stream, err = checkStream(o.Stream); err != nil {
@@ -74,7 +75,7 @@ func (b *Backend) FindLogs(id string, _ backend.Config, _ string, _ []spec.RoleS
 	return archive.Kept(archive.Dir(b.config.Home, id))
 }
 
-// Keeps says what Delete leaves: the archive, if that is asked for and there is one.
+// RetainableLogs says what Delete leaves: the archive, if that is asked for and there is one.
 func (b *Backend) RetainableLogs(_ context.Context, id string, o backend.DeleteOptions) (*backend.RetainedLogs, error) {
 	if !o.KeepLogs {
 		return nil, nil //nolint:nilnil // none is no error

@@ -1,6 +1,7 @@
 package kubernetes
 
 import (
+	"cmp"
 	"context"
 	"crypto/rand"
 	"errors"
@@ -11,113 +12,87 @@ import (
 
 	"torchx/backends/kubernetes/kube"
 	"torchx/backends/kubernetes/label"
+	"torchx/backends/kubernetes/manifest"
 	"torchx/runtime/backend"
 )
 
-// undoTime bounds the removal of what a failed submission has made.
+// undoTime bounds the removal of what a failed submission has created.
 const undoTime = 20 * time.Second
 
-// submission makes the objects of an app and knows those that it may have made.
+// submission creates the objects of an app and remembers those that it may have created.
 type submission struct {
 	*kube.Client
+	request   *manifest.Request
 	namespace string
 	progress  backend.Progress
-	made      []made
+	created   []created
 }
 
-// made is an object of ours on the cluster.
-type made struct {
+// created is an object of ours on the cluster.
+type created struct {
 	of kube.Resource
 	kube.Object
 }
 
-// create makes all objects, first the one whose deletion deletes the others.
-func (s *submission) create(ctx context.Context, req *Request) error {
+// create creates all objects, first the owner of the others.
+func (s *submission) create(ctx context.Context) error {
 	number := rand.Text()
-	objects := req.ownerFirst()
+	objects := s.request.CreationOrder()
 	for _, o := range objects {
-		if o.Meta().Annotations == nil {
-			o.Meta().Annotations = map[string]string{}
-		}
-		o.Meta().Annotations[label.Submission] = number
+		metav1.SetMetaDataAnnotation(o.Meta(), label.Submission, number)
 	}
 	var owners []metav1.OwnerReference
 	for i, o := range objects {
 		if i > 0 {
-			o.Meta().OwnerReferences = []metav1.OwnerReference{s.made[0].reference()}
+			o.Meta().OwnerReferences = []metav1.OwnerReference{s.created[0].reference()}
 		}
-		if err := s.make(ctx, o); err != nil {
+		if err := s.createOne(ctx, o); err != nil {
 			return err
 		}
 		if i > 0 {
-			owners = append(owners, s.made[i].reference())
+			owners = append(owners, s.created[i].reference())
 		}
 	}
-	if service := s.made[0]; service.of == kube.Services && len(owners) > 0 {
-		// Jobs that end by their ttl_seconds take the service along, the last one of them.
+	if service := s.created[0]; service.of == kube.Services && len(owners) > 0 {
+		// When ttl_seconds deletes the Jobs, the last one takes the service along.
 		return s.Patch(ctx, service.of, s.namespace, service.Name, "", map[string]any{"metadata": map[string]any{"ownerReferences": owners}})
 	}
 	return nil
 }
 
-// ownerFirst are the objects with the one that owns the others in front: the main
-// one, but with gang=job the service. A Job that its ttl_seconds delete must not take
-// along the other roles'.
-func (r *Request) ownerFirst() []Object {
-	if r.form() == formJob {
-		for i, o := range r.Objects {
-			if _, ok := o.(*Service); ok {
-				first := append([]Object{o}, r.Objects[:i]...)
-				return append(first, r.Objects[i+1:]...)
-			}
-		}
-	}
-	return r.Objects
-}
-
-// make makes one object. Where the answer got lost it looks whether the object is there.
-func (s *submission) make(ctx context.Context, o Object) error {
-	m := made{of: kube.Of(o.Type().APIVersion, o.Type().Kind)}
-	m.TypeMeta, m.Name = o.Type(), o.Meta().Name
-	err := s.Create(ctx, m.of, s.namespace, o, false, &m.Object)
+// createOne creates an object. If the response is lost, it checks whether the object exists.
+func (s *submission) createOne(ctx context.Context, o manifest.Object) error {
+	c := created{of: kube.Of(o.Type().APIVersion, o.Type().Kind)}
+	c.TypeMeta, c.Name = o.Type(), o.Meta().Name
+	err := s.Create(ctx, c.of, s.namespace, o, false, &c.Object)
 	if err == nil {
-		s.made = append(s.made, m)
+		s.created = append(s.created, c)
 		return nil
 	}
 	if status := apierrors.APIStatus(nil); errors.As(err, &status) {
 		return err // it was refused
 	}
-	look, cancel := context.WithTimeout(context.WithoutCancel(ctx), undoTime)
+	check, cancel := context.WithTimeout(context.WithoutCancel(ctx), undoTime)
 	defer cancel()
 	found := kube.Object{}
-	if s.Get(look, m.of, s.namespace, m.Name, &found) == nil && found.Annotations[label.Submission] == o.Meta().Annotations[label.Submission] {
-		m.Object = found
-		s.made = append(s.made, m)
+	if s.Get(check, c.of, s.namespace, c.Name, &found) == nil && found.Annotations[label.Submission] == o.Meta().Annotations[label.Submission] {
+		c.Object = found
+		s.created = append(s.created, c)
 		return ctx.Err()
 	}
 	return err
 }
 
-// reference makes an object the owner of another.
-func (m made) reference() metav1.OwnerReference {
-	return metav1.OwnerReference{APIVersion: m.APIVersion, Kind: m.Kind, Name: m.Name, UID: m.UID}
+// reference returns a reference that makes the object the owner of another.
+func (c created) reference() metav1.OwnerReference {
+	return metav1.OwnerReference{APIVersion: c.APIVersion, Kind: c.Kind, Name: c.Name, UID: c.UID}
 }
 
-// undo removes what was made; it tries all and returns the first error.
+// undo removes what was created. It tries all and returns the first error.
 func (s *submission) undo(ctx context.Context) (first error) {
-	for _, m := range s.made {
-		err := s.Delete(ctx, m.of, s.namespace, m.Name, m.UID, nil)
-		if err != nil && !errors.Is(err, backend.ErrNotFound) && first == nil {
-			first = err
-		}
+	for _, c := range s.created {
+		err := ignoreMissing(s.Delete(ctx, c.of, s.namespace, c.Name, c.UID, nil))
+		first = cmp.Or(first, err)
 	}
 	return first
-}
-
-// names are those of what was made, as kubectl takes them.
-func (s *submission) names() (names []string) {
-	for _, m := range s.made {
-		names = append(names, m.of.String()+"/"+m.Name)
-	}
-	return names
 }

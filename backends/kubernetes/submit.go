@@ -7,33 +7,31 @@ import (
 	"slices"
 	"strings"
 
+	"torchx/backends/kubernetes/manifest"
+	"torchx/backends/workspace"
 	"torchx/runtime/backend"
 	"torchx/runtime/spec"
 )
 
-// notStarted is what `torchx run` ends with where the cluster refuses a planned app.
-const notStarted = 125
-
-// Submit makes the objects of a plan, all or none, and returns when the cluster has
-// them. What the cluster would refuse is found before images are pushed or anything
-// is made. Errors: backends.ErrExists, backends.ErrUnavailable, *backends.StartError.
+// Submit creates the objects of a plan, all or none, and returns when the cluster has
+// them. It finds what the cluster would refuse before it pushes images or creates
+// anything. Errors: ErrExists, ErrUnavailable, *backend.StartError.
 func (b *Backend) Submit(ctx context.Context, p *backend.Plan) error {
 	err := b.start(ctx, p)
-	for _, other := range []error{nil, backend.ErrExists, backend.ErrUnavailable, backend.ErrInvalidOption, errLeft, context.Canceled, context.DeadlineExceeded} {
-		if errors.Is(err, other) {
-			return err
-		}
+	isThat := func(target error) bool { return errors.Is(err, target) }
+	if slices.ContainsFunc([]error{nil, backend.ErrExists, backend.ErrUnavailable, backend.ErrInvalidOption, errPartLeft, context.Canceled, context.DeadlineExceeded}, isThat) {
+		return err
 	}
-	return &backend.StartError{Code: notStarted, Err: err}
+	return &backend.StartError{Code: spec.ExitNotStarted, Err: err}
 }
 
 // start is Submit with errors of any kind.
 func (b *Backend) start(ctx context.Context, p *backend.Plan) error {
-	req, ok := p.Request.(*Request)
+	req, ok := p.Request.(*manifest.Request)
 	if !ok {
 		return fmt.Errorf("not a plan of the kubernetes backend: %T", p.Request)
 	}
-	o, err := readOptions(p.Cfg)
+	o, err := manifest.ReadOptions(p.Cfg)
 	if err != nil {
 		return err
 	}
@@ -46,19 +44,19 @@ func (b *Backend) start(ctx context.Context, p *backend.Plan) error {
 	if err != nil {
 		return err
 	}
-	if err := req.settle(p, installed(groups)); err != nil {
+	if err := req.Settle(p, installed(groups)); err != nil {
 		return err
 	}
-	if err := req.checkImages(); err != nil {
+	if err := req.CheckImages(); err != nil {
 		return err
 	}
-	req.reportErrors()
-	if err := req.remember(p); err != nil {
+	req.AddErrorFiles()
+	if err := req.AddRecord(p); err != nil {
 		return err
 	}
-	s := &submission{Client: c, namespace: req.Objects[0].Meta().Namespace, progress: p.Progress}
-	if o.validate {
-		if err := s.validate(ctx, req, p.App); err != nil {
+	s := &submission{Client: c, request: req, namespace: req.Objects[0].Meta().Namespace, progress: p.Progress}
+	if o.Validate {
+		if err := s.validate(ctx, p.App); err != nil {
 			return err
 		}
 	}
@@ -69,7 +67,7 @@ func (b *Backend) start(ctx context.Context, p *backend.Plan) error {
 	if err != nil {
 		return err
 	}
-	if err := s.submit(ctx, req); err != nil {
+	if err := s.submit(ctx); err != nil {
 		return errors.Join(err, forget())
 	}
 	if err := follow(); err != nil {
@@ -78,57 +76,33 @@ func (b *Backend) start(ctx context.Context, p *backend.Plan) error {
 	return nil
 }
 
-// settle takes the form that the cluster has where nobody chose one.
-func (r *Request) settle(p *backend.Plan, has []form) error {
-	if r.builder != nil && r.builder.options.gang == formAuto {
-		b := *r.builder
-		if b.form = choose(b.in.App, b.options, has); b.form != r.form() {
-			objects, err := b.build()
-			if err != nil {
-				return err
-			}
-			r.Objects = objects
-		}
-		for _, w := range formWarnings(b.in.App, b.form, b.options) {
-			p.Progress.Tell(backend.Step{Warning: w})
-		}
-	}
-	f := r.form()
-	if slices.Contains(has, f) {
+// push builds missing images and pushes local ones to where the cluster finds them.
+func (b *Backend) push(ctx context.Context, p *backend.Plan, req *manifest.Request, o manifest.Options) error {
+	if len(req.ImagesToPush) == 0 {
 		return nil
 	}
-	var names []string
-	for _, h := range has {
-		names = append(names, string(h))
+	pushes, err := req.Pushes(ctx, p)
+	if err != nil {
+		return err
 	}
-	slices.Sort(names)
-	return backend.Errorf(backend.ErrUnavailable, "the cluster has no %s, which gang=%s needs: install it, or take another form (-cfg gang=auto; there is %s)",
-		needs[f], f, strings.Join(names, ", "))
-}
-
-// needs is what a form needs on the cluster.
-var needs = map[form]string{formVolcano: "Volcano", formJobSet: "JobSet", formJob: "Job"}
-
-// checkImages refuses what is no image's name.
-func (r *Request) checkImages() error {
-	for _, o := range r.Objects {
-		for _, t := range templates(o) {
-			for _, c := range t.Spec.Containers {
-				if c.Image == spec.None || c.Image == spec.Missing {
-					return fmt.Errorf("container %s has no image, which every pod needs: set Role(image=...) or --image", c.Name)
-				}
-			}
+	var images workspace.Pusher
+	if b.config.Images != nil {
+		if images, err = b.config.Images(); err != nil {
+			return fmt.Errorf("push images: %w", err)
 		}
 	}
-	return nil
+	if images == nil {
+		return errors.New("images cannot be pushed: there is nothing that builds them")
+	}
+	return images.Push(ctx, pushes, workspace.PushOptions{Quiet: o.Quiet, Progress: p.Progress})
 }
 
-// errLeft: an app was refused, but a part of it may run, which its state tells then.
-var errLeft = errors.New("a part is left")
+// errPartLeft means that an app was refused, but a part of it may run: its state tells.
+var errPartLeft = errors.New("a part is left")
 
-// submit makes the objects; whatever fails, what was made is removed.
-func (s *submission) submit(ctx context.Context, req *Request) error {
-	err := tooLarge(s.create(ctx, req), req.form())
+// submit creates the objects. On any failure it removes what it created.
+func (s *submission) submit(ctx context.Context) error {
+	err := s.request.ExplainTooLarge(s.create(ctx))
 	if err == nil {
 		return nil
 	}
@@ -141,13 +115,14 @@ func (s *submission) submit(ctx context.Context, req *Request) error {
 	if left == nil {
 		return err
 	}
-	return backend.Errorf(errLeft, "%w; what was made could not be removed (%w): `kubectl%s -n %s delete %s` does",
-		err, left, s.flag(), s.namespace, strings.Join(s.names(), " "))
-}
-
-func (s *submission) flag() string {
-	if s.Context == "" {
-		return ""
+	var names []string
+	for _, c := range s.created {
+		names = append(names, c.of.String()+"/"+c.Name)
 	}
-	return " --context " + s.Context
+	flag := ""
+	if s.Context != "" {
+		flag = " --context " + s.Context
+	}
+	return backend.Errorf(errPartLeft, "%w; what was made could not be removed (%w): `kubectl%s -n %s delete %s` does",
+		err, left, flag, s.namespace, strings.Join(names, " "))
 }

@@ -20,6 +20,7 @@ import (
 	"k8s.io/client-go/tools/clientcmd/api"
 
 	"torchx/backends/kubernetes/label"
+	"torchx/backends/kubernetes/manifest"
 	"torchx/runtime/backend"
 	"torchx/runtime/spec"
 	"torchx/test/clustertest"
@@ -120,7 +121,7 @@ func (s *site) wantNothing(why string) {
 // and goes with its main object.
 func TestSubmit(t *testing.T) {
 	t.Parallel()
-	for _, gang := range forms {
+	for _, gang := range manifest.Forms {
 		t.Run(string(gang), func(t *testing.T) {
 			t.Parallel()
 			s := newSite(t)
@@ -129,7 +130,7 @@ func TestSubmit(t *testing.T) {
 				t.Fatal(err)
 			}
 			objects := s.objects()
-			if want := map[form]int{formVolcano: 1, formJobSet: 1, formJob: 3}[gang]; len(objects) != want {
+			if want := map[manifest.Form]int{manifest.FormVolcano: 1, manifest.FormJobSet: 1, manifest.FormJob: 3}[gang]; len(objects) != want {
 				t.Errorf("%d objects: %v", len(objects), objects)
 			}
 			s.wantOwned(objects, gang)
@@ -143,7 +144,7 @@ func TestSubmit(t *testing.T) {
 			if err := s.Delete(t.Context(), p.ID, backend.DeleteOptions{}); err != nil {
 				t.Fatal(err)
 			}
-			if left := s.objects(); len(left)+len(s.Pods(t, s.namespace, "")) != 0 && gang != formJob {
+			if left := s.objects(); len(left)+len(s.Pods(t, s.namespace, "")) != 0 && gang != manifest.FormJob {
 				t.Errorf("left: %v", left)
 			}
 			s.wantNothing("deleted")
@@ -152,9 +153,9 @@ func TestSubmit(t *testing.T) {
 }
 
 // wantOwned checks that the deletion of one object deletes all.
-func (s *site) wantOwned(objects map[string]*unstructured.Unstructured, gang form) {
+func (s *site) wantOwned(objects map[string]*unstructured.Unstructured, gang manifest.Form) {
 	s.Helper()
-	if gang != formJob {
+	if gang != manifest.FormJob {
 		return
 	}
 	service := objects["Service/pair-1"]
@@ -304,7 +305,7 @@ func TestDeletesHalf(t *testing.T) {
 	t.Parallel()
 	s := newSite(t)
 	p := s.plan("pair-9", map[string]any{"gang": "job"})
-	for _, o := range p.Request.(*Request).ownerFirst()[:1] {
+	for _, o := range p.Request.(*manifest.Request).CreationOrder()[:1] {
 		text, _ := json.Marshal(o)
 		s.Create(t, s.namespace, string(text))
 	}
@@ -324,10 +325,10 @@ func TestDeletesHalf(t *testing.T) {
 func TestAllOrNothing(t *testing.T) {
 	t.Parallel()
 	s := newSite(t)
-	for _, gang := range forms {
+	for _, gang := range manifest.Forms {
 		p := s.plan("pair-4", map[string]any{"gang": string(gang), "validate_spec": false, "reserved_millicpu": 1000})
-		req := p.Request.(*Request)
-		bad := &Foreign{}
+		req := p.Request.(*manifest.Request)
+		bad := &manifest.Foreign{}
 		decode(t, []byte(`{"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "c", "namespace": "`+s.namespace+`"}, "data": {"k": 1}}`), bad)
 		req.Objects = append(req.Objects, bad)
 		if err := s.Submit(t.Context(), p); err == nil || strings.Contains(err.Error(), "\n") {
@@ -342,9 +343,9 @@ func TestMoreObjects(t *testing.T) {
 	t.Parallel()
 	s := newSite(t)
 	p := s.plan("pair-5", map[string]any{"reserved_millicpu": 1000})
-	more := &Foreign{}
+	more := &manifest.Foreign{}
 	decode(t, []byte(`{"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "c", "namespace": "`+s.namespace+`", "labels": {"app.kubernetes.io/managed-by": "torchx.pytorch.org"}}, "data": {"k": "v"}}`), more)
-	p.Request.(*Request).Objects = append(p.Request.(*Request).Objects, more)
+	p.Request.(*manifest.Request).Objects = append(p.Request.(*manifest.Request).Objects, more)
 	if err := s.Submit(t.Context(), p); err != nil {
 		t.Fatal(err)
 	}
@@ -361,7 +362,7 @@ func TestMoreObjects(t *testing.T) {
 // not make the app fail, nor twice.
 func TestLostAnswer(t *testing.T) {
 	t.Parallel()
-	for _, gang := range forms {
+	for _, gang := range manifest.Forms {
 		t.Run(string(gang), func(t *testing.T) {
 			t.Parallel()
 			s := newSite(t)
@@ -370,7 +371,7 @@ func TestLostAnswer(t *testing.T) {
 			if err := b.Submit(t.Context(), p); err != nil {
 				t.Fatal(err)
 			}
-			if want := map[form]int{formVolcano: 1, formJobSet: 1, formJob: 3}[gang]; len(s.objects()) != want {
+			if want := map[manifest.Form]int{manifest.FormVolcano: 1, manifest.FormJobSet: 1, manifest.FormJob: 3}[gang]; len(s.objects()) != want {
 				t.Errorf("%v", s.objects())
 			}
 		})
@@ -422,5 +423,12 @@ func TestAuto(t *testing.T) {
 	}
 	if s.objects()["JobSet/pair-7"] == nil || len(told) > 0 {
 		t.Errorf("%v, told %q", s.objects(), told)
+	}
+}
+
+func decode(t *testing.T, data []byte, into any) {
+	t.Helper()
+	if err := json.Unmarshal(data, into); err != nil {
+		t.Fatal(err)
 	}
 }

@@ -1,54 +1,57 @@
 package kubernetes
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
 	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"torchx/backends/kubernetes/kube"
 	"torchx/backends/kubernetes/label"
+	"torchx/backends/kubernetes/manifest"
+	"torchx/backends/kubernetes/observe"
 	"torchx/runtime/backend"
 	"torchx/runtime/spec"
 )
 
-// validate has the server check everything before anything is made. Controllers
-// make pods only later, and their refusals are hard to find then: a pod of each role
+// validate makes the server check everything before anything is created. Controllers
+// create pods only later, and their refusals are hard to find then, so a pod of each role
 // is checked too.
-func (s *submission) validate(ctx context.Context, req *Request, app *spec.App) error {
-	if job, ok := req.Objects[0].(*VolcanoJob); ok {
-		if err := s.checkVolcano(ctx, job); err != nil {
-			return err
-		}
-		if err := s.checkSize(job); err != nil {
+func (s *submission) validate(ctx context.Context, app *spec.App) error {
+	if job, ok := s.request.Objects[0].(*manifest.VolcanoJob); ok {
+		if err := s.checkVolcano(ctx, &job.Spec); err != nil {
 			return err
 		}
 	}
-	for _, o := range req.Objects {
-		if err := s.try(ctx, kube.Of(o.Type().APIVersion, o.Type().Kind), o); err != nil {
-			return tooLarge(err, req.form())
+	if err := s.request.CheckSize(); err != nil {
+		return err
+	}
+	for _, o := range s.request.Objects {
+		if err := s.dryCreate(ctx, kube.Of(o.Type().APIVersion, o.Type().Kind), o); err != nil {
+			return s.request.ExplainTooLarge(err)
 		}
 	}
-	roles := map[string]bool{}
-	for _, o := range req.Objects {
-		for _, t := range templates(o) {
-			if role := t.Labels[label.RoleIndex]; !roles[role] {
-				roles[role] = true
-				if err := s.tryPod(ctx, t.template); err != nil {
-					return err
-				}
+	checked := map[string]bool{}
+	for _, p := range s.request.PodSets() {
+		if role := p.Labels[label.RoleIndex]; !checked[role] {
+			checked[role] = true
+			if err := s.checkPod(ctx, p.Template); err != nil {
+				return err
 			}
 		}
 	}
-	return s.checkQuotas(ctx, req, app)
+	return s.checkQuotas(ctx, app)
 }
 
-// try asks the server whether it would take an object.
-func (s *submission) try(ctx context.Context, r kube.Resource, o any) error {
+// dryCreate asks the server whether it would accept an object.
+func (s *submission) dryCreate(ctx context.Context, r kube.Resource, o any) error {
 	err := s.Create(ctx, r, s.namespace, o, true, nil)
 	if err != nil && strings.Contains(err.Error(), "does not support dry run") {
 		s.progress.Tell(backend.Step{Warning: "the cluster cannot check the app before it is made: " + err.Error()})
@@ -57,61 +60,59 @@ func (s *submission) try(ctx context.Context, r kube.Resource, o any) error {
 	return err
 }
 
-// tryPod asks whether the server would take a pod of a template: its service
-// account, priority class, quotas, limits and policies are looked at there. Who may
-// not make pods is not told.
-func (s *submission) tryPod(ctx context.Context, t *template) error {
-	pod := corev1.Pod{TypeMeta: metav1.TypeMeta{APIVersion: "v1", Kind: "Pod"}, ObjectMeta: *t.ObjectMeta.DeepCopy(), Spec: t.Spec}
-	pod.GenerateName, pod.Namespace = checkName, s.namespace
-	err := s.try(ctx, kube.Pods, pod)
-	if errors.Is(err, kube.ErrForbidden) {
-		return nil
-	}
-	if err != nil {
-		// The name says nothing: no pod has it.
-		text := strings.Replace(err.Error(), `pods "`+checkName+`" is forbidden: `, "", 1)
-		return backend.Errorf(err, "pods of role %s would not be made: %s", t.Labels[label.Role], text)
-	}
-	return nil
-}
-
-// checkName begins the names of pods that are only tried.
+// checkName is the prefix of the names of pods that are only checked.
 const checkName = "torchx-check-"
 
-// checkVolcano looks whether there are the things that a Volcano Job names. Its
-// webhook would too, where it is installed.
-func (s *submission) checkVolcano(ctx context.Context, job *VolcanoJob) error {
+// checkPod asks whether the server would accept a pod of a template, which checks its
+// service account, priority class, quotas, limits and policies. Users who may not create
+// pods get no answer.
+func (s *submission) checkPod(ctx context.Context, t *manifest.Template) error {
+	pod := corev1.Pod{TypeMeta: metav1.TypeMeta{APIVersion: "v1", Kind: "Pod"}, ObjectMeta: *t.ObjectMeta.DeepCopy(), Spec: t.Spec}
+	pod.GenerateName, pod.Namespace = checkName, s.namespace
+	err := s.dryCreate(ctx, kube.Pods, pod)
+	if err == nil || errors.Is(err, kube.ErrForbidden) {
+		return nil
+	}
+	// The name means nothing to the user: no pod has it.
+	text := strings.Replace(err.Error(), `pods "`+checkName+`" is forbidden: `, "", 1)
+	return backend.Errorf(err, "pods of role %s would not be made: %s", t.Labels[label.Role], text)
+}
+
+// checkVolcano checks that the objects exist that a Volcano Job names. Volcano's webhook
+// would too, where it is installed.
+func (s *submission) checkVolcano(ctx context.Context, job *kube.VolcanoSpec) error {
 	queue := kube.VolcanoQueue{}
-	err := s.Get(ctx, kube.VolcanoQueues, "", job.Spec.Queue, &queue)
+	err := s.Get(ctx, kube.VolcanoQueues, "", job.Queue, &queue)
 	switch {
 	case errors.Is(err, backend.ErrNotFound):
-		return fmt.Errorf("%s has no Volcano queue %s: choose another by -cfg queue=NAME%s", s.Client, job.Spec.Queue, s.queues(ctx))
-	case err == nil && queue.Status.State != "" && queue.Status.State != "Open":
-		return fmt.Errorf("the Volcano queue %s is %s: choose another by -cfg queue=NAME%s", job.Spec.Queue, strings.ToLower(queue.Status.State), s.queues(ctx))
+		return fmt.Errorf("%s has no Volcano queue %s: choose another by -cfg queue=NAME%s", s.Client, job.Queue, s.queues(ctx))
+	case err == nil && queue.IsClosed():
+		return fmt.Errorf("the Volcano queue %s is %s: choose another by -cfg queue=NAME%s", job.Queue, strings.ToLower(queue.Status.State), s.queues(ctx))
 	case err != nil && !errors.Is(err, kube.ErrForbidden):
 		return err
 	}
-	if name := job.Spec.PriorityClassName; name != "" {
-		err := s.Get(ctx, kube.PriorityClasses, "", name, nil)
-		switch {
-		case errors.Is(err, backend.ErrNotFound):
-			return fmt.Errorf("%s has no priority class %s: choose another by -cfg priority_class=NAME, see `kubectl get priorityclasses`", s.Client, name)
-		case err != nil && !errors.Is(err, kube.ErrForbidden):
-			return err
-		}
+	if job.PriorityClassName == "" {
+		return nil
 	}
-	return nil
+	err = s.Get(ctx, kube.PriorityClasses, "", job.PriorityClassName, nil)
+	switch {
+	case errors.Is(err, backend.ErrNotFound):
+		return fmt.Errorf("%s has no priority class %s: choose another by -cfg priority_class=NAME, see `kubectl get priorityclasses`", s.Client, job.PriorityClassName)
+	case errors.Is(err, kube.ErrForbidden):
+		return nil
+	}
+	return err
 }
 
-// queues names those that there are.
+// queues names the queues of Volcano for an error.
 func (s *submission) queues(ctx context.Context) string {
-	list, err := kube.ListAll[kube.VolcanoQueue](ctx, s.Client, kube.VolcanoQueues, "", kube.ListOptions{})
+	list, err := kube.List[kube.VolcanoQueue](ctx, s.Client, kube.VolcanoQueues, "", kube.ListOptions{})
 	if err != nil {
 		return ""
 	}
 	var names []string
-	for i := range list.Items {
-		names = append(names, list.Items[i].Name)
+	for i := range list {
+		names = append(names, list[i].Name)
 	}
 	slices.Sort(names)
 	const most = 8
@@ -121,10 +122,58 @@ func (s *submission) queues(ctx context.Context) string {
 	return "; there is " + strings.Join(names, ", ")
 }
 
-// tooLarge says what helps against an object that the cluster's store cannot hold.
-func tooLarge(err error, f form) error {
-	if f != formVolcano || !errors.Is(err, kube.ErrTooLarge) {
+// checkQuotas compares the demand of all replicas with the quotas of the namespace, which
+// the server checks pod by pod, so that the last pods would never be created. It warns if
+// a quota is only in use at the moment, or if the app can do with fewer replicas. Users
+// who may not read quotas are told nothing.
+func (s *submission) checkQuotas(ctx context.Context, app *spec.App) error {
+	quotas, err := kube.List[corev1.ResourceQuota](ctx, s.Client, kube.ResourceQuotas, s.namespace, kube.ListOptions{})
+	if errors.Is(err, kube.ErrForbidden) {
+		return nil
+	}
+	if err != nil || len(quotas) == 0 {
 		return err
 	}
-	return fmt.Errorf("%w: gang=volcano describes each replica, use -cfg gang=jobset or gang=job, which describe each role", err)
+	demand := s.request.Demand()
+	for i := range quotas {
+		q := &quotas[i]
+		if len(q.Spec.Scopes) > 0 || q.Spec.ScopeSelector != nil {
+			continue // it may not apply to these pods
+		}
+		never, now := compareQuota(q, demand)
+		switch {
+		case never != "" && manifest.NeedsAll(app):
+			return backend.Errorf(kube.ErrRefused, "%s: %s: use fewer or smaller replicas, or another namespace", s.Client, never)
+		case never+now != "":
+			s.progress.Tell(backend.Step{Warning: cmp.Or(never, now) + ": some replicas will wait"})
+		}
+	}
+	return nil
+}
+
+// compareQuota describes a demand that a quota can never meet, and one that it cannot
+// meet now; "" is none.
+func compareQuota(q *corev1.ResourceQuota, demand corev1.ResourceList) (never, now string) {
+	hard := q.Status.Hard
+	if hard == nil {
+		hard = q.Spec.Hard
+	}
+	for _, name := range slices.Sorted(maps.Keys(hard)) {
+		all, most, used := demand[name], hard[name], q.Status.Used[name]
+		if all.IsZero() {
+			continue
+		}
+		amount := func(n resource.Quantity) string {
+			base := strings.TrimPrefix(strings.TrimPrefix(string(name), "requests."), "limits.")
+			return observe.Amount(corev1.ResourceName(base), n)
+		}
+		text := fmt.Sprintf("all replicas together need %s %s, the quota %s of namespace %s allows %s", name, amount(all), q.Name, q.Namespace, amount(most))
+		if all.Cmp(most) > 0 {
+			return text, ""
+		}
+		if all.Add(used); now == "" && all.Cmp(most) > 0 {
+			now = text + ", of which " + amount(used) + " is in use"
+		}
+	}
+	return "", now
 }

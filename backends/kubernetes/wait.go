@@ -9,19 +9,19 @@ import (
 	corev1 "k8s.io/api/core/v1"
 
 	"torchx/backends/kubernetes/kube"
-	"torchx/backends/kubernetes/label"
+	"torchx/backends/kubernetes/manifest"
 	"torchx/backends/kubernetes/observe"
 	"torchx/runtime/backend"
 	"torchx/runtime/spec"
 )
 
-// gather is how long changes are let come together before they are looked at: a
-// gang's pods change all at once.
-const gather = 50 * time.Millisecond
+// settleTime is how long changes are collected before they are processed: the pods of a
+// gang change at the same time.
+const settleTime = 50 * time.Millisecond
 
-// Wait blocks until the app is terminal: it watches, and bears that the cluster is
-// away for a while. All logs are archived meanwhile. Errors: backends.ErrNotFound, also
-// of an app that is deleted meanwhile, backends.ErrUnavailable, those of ctx.
+// Wait blocks until the app is terminal. It watches, tolerates a cluster that is away for
+// a while, and archives all logs meanwhile. Errors: ErrNotFound, also for an app that is
+// deleted meanwhile, ErrUnavailable, those of ctx.
 func (b *Backend) Wait(ctx context.Context, id string) (*spec.Status, error) {
 	t, err := b.target(ctx, id)
 	if err != nil {
@@ -42,11 +42,10 @@ func (b *Backend) Wait(ctx context.Context, id string) (*spec.Status, error) {
 	return last, nil
 }
 
-// follow calls see with what is seen of an app now and after each change, until
-// see says that it is done. It knows pods that were deleted while it ran. Errors:
-// those of Wait.
+// follow calls see with the app as it is now and after each change, until see reports
+// that it is done. It remembers pods that were deleted meanwhile. Errors: those of Wait.
 func (t *target) follow(ctx context.Context, see func(seen *observe.Seen) (done bool)) error {
-	first, err := t.glance(ctx)
+	first, err := t.observe(ctx)
 	if err != nil {
 		return err
 	}
@@ -61,7 +60,7 @@ func (t *target) follow(ctx context.Context, see func(seen *observe.Seen) (done 
 	go func() { failed <- f.pods.Run(ctx) }()
 	for {
 		main, pods := f.main.Changed(), f.pods.Changed()
-		seen, err := f.look()
+		seen, err := f.current()
 		if err != nil {
 			return err
 		}
@@ -76,75 +75,69 @@ func (t *target) follow(ctx context.Context, see func(seen *observe.Seen) (done 
 		case <-main:
 		case <-pods:
 		}
-		if err := sleep(ctx, gather); err != nil {
+		if err := kube.Sleep(ctx, settleTime); err != nil {
 			return err
 		}
 	}
 }
 
-// mainMirror is a mirror of the main object of an app, whatever its form.
+// mainMirror is a mirror of the main objects of an app of any form.
 type mainMirror interface {
 	Run(ctx context.Context) error
 	Changed() <-chan struct{}
 }
 
-// follower keeps what is seen of an app up to date.
+// follower keeps an app's observation up to date by mirrors.
 type follower struct {
 	t    *target
 	main mainMirror
 	pods *kube.Mirror[corev1.Pod]
-	read func(seen *observe.Seen) (ready, there bool) // the main object, as it was last if it is gone
-	keep observe.Seen                                 // what does not change
+	// read sets the main objects, the last known ones if they are gone; exists is false then.
+	read func(seen *observe.Seen) (ready, exists bool)
+	app  *spec.App // as submitted
 }
 
 func newFollower(t *target, first *observe.Seen) *follower {
-	f := &follower{t: t, keep: observe.Seen{App: first.App}}
-	named := kube.ListOptions{FieldSelector: "metadata.name=" + t.name}
-	a := &app{volcano: first.Volcano, jobSet: first.JobSet, jobs: first.Jobs}
+	f := &follower{t: t, app: first.App}
+	a := &app{Seen: *first}
 	f.pods = kube.NewMirror[corev1.Pod](t.Client, kube.Pods, t.namespace, kube.ListOptions{LabelSelector: a.selector(t.name)})
 	switch {
 	case first.Volcano != nil:
-		m := kube.NewMirror[kube.VolcanoJob](t.Client, kube.VolcanoJobs, t.namespace, named)
-		f.main, f.read = m, func(seen *observe.Seen) (ready, there bool) {
-			seen.Volcano, ready, there = one(m, first.Volcano)
-			return ready, there
-		}
+		followOne(f, kube.VolcanoJobs, first.Volcano, func(seen *observe.Seen, j *kube.VolcanoJob) { seen.Volcano = j })
 	case first.JobSet != nil:
-		m := kube.NewMirror[kube.JobSet](t.Client, kube.JobSets, t.namespace, named)
-		f.main, f.read = m, func(seen *observe.Seen) (ready, there bool) {
-			seen.JobSet, ready, there = one(m, first.JobSet)
-			return ready, there
-		}
+		followOne(f, kube.JobSets, first.JobSet, func(seen *observe.Seen, s *kube.JobSet) { seen.JobSet = s })
 	default:
 		m := kube.NewMirror[batchv1.Job](t.Client, kube.Jobs, t.namespace, kube.ListOptions{LabelSelector: ownJobs(t.name)})
-		f.main, f.read = m, func(seen *observe.Seen) (ready, there bool) {
-			seen.Jobs, ready, there = all(m, first.Jobs)
-			return ready, there
+		f.main, f.read = m, func(seen *observe.Seen) (ready, exists bool) {
+			seen.Jobs, ready, exists = allJobs(m, first.Jobs)
+			return ready, exists
 		}
 	}
 	return f
 }
 
-// ownJobs selects the Jobs of an app but those of a JobSet.
-func ownJobs(name string) string { return label.Selector(name) + ",!" + label.JobSetName }
-
-// one is the only object of a mirror, or as it was last if it is not there any more.
-// Another one of the same name, made after it was deleted, is not meant.
-func one[T any](m *kube.Mirror[T], first *T) (object *T, ready, there bool) {
-	items, gone, ready := m.Snapshot()
-	for i, o := range append(items, gone...) {
-		if kube.UID(&o) == kube.UID(first) {
-			return &o, ready, i < len(items)
+// followOne mirrors the only main object of an app. An object of the same name that was
+// created after the first one was deleted does not count.
+func followOne[T any](f *follower, r kube.Resource, first *T, set func(*observe.Seen, *T)) {
+	m := kube.NewMirror[T](f.t.Client, r, f.t.namespace, kube.ListOptions{FieldSelector: "metadata.name=" + f.t.name})
+	f.main, f.read = m, func(seen *observe.Seen) (ready, exists bool) {
+		items, gone, ready := m.Snapshot()
+		set(seen, first)
+		for i, o := range append(items, gone...) {
+			if kube.UID(&o) == kube.UID(first) {
+				set(seen, &o)
+				return ready, i < len(items)
+			}
 		}
+		return ready, false
 	}
-	return first, ready, false
 }
 
-// all are the objects of a mirror and, as they were last, those that are not there
-// any more: also those of the first look that were deleted before the mirror's.
-func all(m *kube.Mirror[batchv1.Job], first []batchv1.Job) (jobs []batchv1.Job, ready, there bool) {
+// allJobs returns the Jobs of a mirror and the last known state of those that are gone,
+// including those that were deleted before the mirror's first list.
+func allJobs(m *kube.Mirror[batchv1.Job], first []batchv1.Job) (jobs []batchv1.Job, ready, exist bool) {
 	items, gone, ready := m.Snapshot()
-	jobs = append(items[:len(items):len(items)], gone...)
+	jobs = slices.Concat(items, gone)
 	for i := range first {
 		if !slices.ContainsFunc(jobs, func(j batchv1.Job) bool { return j.UID == first[i].UID }) {
 			jobs = append(jobs, first[i])
@@ -153,28 +146,19 @@ func all(m *kube.Mirror[batchv1.Job], first []batchv1.Job) (jobs []batchv1.Job, 
 	return jobs, ready, len(items) >= len(first)
 }
 
-// look is what is seen now; nil before all of it was read. An app that is deleted
-// when it has ended, as ttl_seconds has it, is still seen. Errors: backends.ErrNotFound.
-func (f *follower) look() (*observe.Seen, error) {
-	seen := f.keep
-	ready, there := f.read(&seen)
+// current returns the observation, nil before the mirrors are ready. An app that is
+// deleted after its end, as by ttl_seconds, still has one. Errors: ErrNotFound.
+func (f *follower) current() (*observe.Seen, error) {
+	seen := &observe.Seen{App: f.app}
+	ready, exists := f.read(seen)
 	if !ready {
-		return nil, nil //nolint:nilnil // there is nothing yet, which is no error
+		return nil, nil //nolint:nilnil // not ready is not an error
 	}
-	if !there && !seen.State().Terminal() {
-		return nil, backend.Errorf(backend.ErrNotFound, "app %s is not on %s any more: somebody deleted it before it had ended", handleOf(f.t.id), f.t.Client)
+	if !exists && !seen.State().Terminal() {
+		return nil, backend.Errorf(backend.ErrNotFound, "app %s is not on %s any more: somebody deleted it before it had ended", manifest.Handle(f.t.id), f.t.Client)
 	}
 	if seen.Pods, seen.Gone, ready = f.pods.Snapshot(); !ready {
 		return nil, nil //nolint:nilnil // as above
 	}
-	return &seen, nil
-}
-
-func sleep(ctx context.Context, d time.Duration) error {
-	select {
-	case <-ctx.Done():
-		return ctx.Err()
-	case <-time.After(d):
-		return nil
-	}
+	return seen, nil
 }

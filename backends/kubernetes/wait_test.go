@@ -12,6 +12,7 @@ import (
 
 	"torchx/backends/kubernetes/kube"
 	"torchx/backends/kubernetes/label"
+	"torchx/backends/kubernetes/manifest"
 	"torchx/backends/kubernetes/observe"
 	"torchx/runtime/backend"
 	"torchx/runtime/spec"
@@ -106,7 +107,7 @@ func TestGoneAtOnce(t *testing.T) {
 func TestDeletedPod(t *testing.T) {
 	t.Parallel()
 	eachForm(t, func(t *testing.T, o *observed) {
-		if o.gang == formVolcano {
+		if o.gang == manifest.FormVolcano {
 			return // it makes the pod again, and the app goes on
 		}
 		id := o.start(t, 2, "trap 'sleep $((5-3*JOB_COMPLETION_INDEX)); exit 0' TERM; while true; do sleep 0.1; done", nil, nil) // times are whole seconds
@@ -137,11 +138,11 @@ func (o *observed) deletePod(t *testing.T, id, index string) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	pods, err := kube.ListAll[corev1.Pod](context.WithoutCancel(t.Context()), target.Client, kube.Pods, o.namespace, kube.ListOptions{LabelSelector: label.CompletionIndex + "=" + index})
-	if err != nil || len(pods.Items) != 1 {
+	pods, err := kube.List[corev1.Pod](context.WithoutCancel(t.Context()), target.Client, kube.Pods, o.namespace, kube.ListOptions{LabelSelector: label.CompletionIndex + "=" + index})
+	if err != nil || len(pods) != 1 {
 		t.Fatalf("%+v, %v", pods, err)
 	}
-	if err := target.Delete(t.Context(), kube.Pods, o.namespace, pods.Items[0].Name, "", nil); err != nil {
+	if err := target.Delete(t.Context(), kube.Pods, o.namespace, pods[0].Name, "", nil); err != nil {
 		t.Fatal(err)
 	}
 }
@@ -162,7 +163,7 @@ func TestDeletedBeforeTheWatch(t *testing.T) {
 	go func() { _ = f.pods.Run(t.Context()) }()
 	for {
 		changed := f.main.Changed()
-		if seen, err := f.look(); seen != nil || err != nil {
+		if seen, err := f.current(); seen != nil || err != nil {
 			if !errors.Is(err, backend.ErrNotFound) {
 				t.Errorf("%+v, %v", seen, err)
 			}

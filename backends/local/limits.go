@@ -1,6 +1,7 @@
 package local
 
 import (
+	"runtime"
 	"strings"
 
 	"torchx/runtime/backend"
@@ -16,13 +17,17 @@ const (
 	limitsRlimit = "rlimit"
 )
 
+// rlimits reports whether this system enforces a memory limit of a process: macOS
+// accepts one and does nothing.
+const rlimits = runtime.GOOS == "linux"
+
 // limiting is how the resources of an app's roles are enforced.
 type limiting struct {
 	groups bool          // each replica has a control group below parent
 	parent cgroup.Parent // which limits memory and CPU as far as it has controllers
 	rlimit bool          // memory is limited by process
-	says   string        // the line for people; "": nothing was asked for
-	err    error         // why what was asked for cannot be
+	says   string        // one line for the user; "" if no limits were requested
+	err    error         // why the requested limits are not possible
 }
 
 // decideLimits looks at the machine and changes nothing. The plan says what it
@@ -39,7 +44,7 @@ func decideLimits(o options, app *spec.App) (l limiting) {
 	if o.limits == limitsNone {
 		return l
 	}
-	reason := error(nil)
+	var reason error
 	if o.limits != limitsRlimit && (len(names) > 0 || o.limits == limitsCgroup) {
 		l.parent, reason = openCgroup(o.cgroupParent, names)
 		l.groups = reason == nil

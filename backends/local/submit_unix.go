@@ -39,12 +39,10 @@ func (b *Backend) manifest(ctx context.Context, p *backend.Plan) (*agent.Manifes
 	req, _ := p.Request.(*Request) // Plan and Load make nothing else
 	devices := deviceRequest(p.App, o, req, environ)
 	return &agent.Manifest{
-		Queue: p.Queue, TTY: p.TTY, Devices: devices, GPUs: b.machineGPUs(ctx, p, devices),
-		Version: 1, ID: p.ID, Backend: Name,
-		Handle: handleOf(p.ID),
-		App:    p.App, Cfg: p.Cfg, Request: raw, Environ: environ,
-		Record: p.Record,
-		Home:   b.Home, SubmittedAt: failpoint.Now(), GracePeriod: seconds(o.grace), FailFast: o.failFast,
+		Version: 1, ID: p.ID, Backend: Name, Handle: handleOf(p.ID), Home: b.Home,
+		App: p.App, Cfg: p.Cfg, Request: raw, Environ: environ, Record: p.Record, SubmittedAt: failpoint.Now(),
+		Lifecycle: agent.Lifecycle{GracePeriod: seconds(o.grace), FailFast: o.failFast},
+		Placement: agent.Placement{Queue: p.Queue, TTY: p.TTY, Devices: devices, GPUs: b.machineGPUs(ctx, p, devices)},
 	}, nil
 }
 

@@ -73,11 +73,17 @@ func (t *terminal) Next(ctx context.Context) (backend.TerminalOutput, error) {
 	return t.output.Next(ctx)
 }
 
-// connected waits until the agent listens.
+// connected waits until the agent listens. After Close it does not connect: nothing
+// would end a Write that waits for room then.
 func (t *terminal) connected() (*ttypipe.Sender, error) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	for t.sender == nil {
+		select {
+		case <-t.closed:
+			return nil, fs.ErrClosed
+		default:
+		}
 		s, err := ttypipe.Dial(t.path)
 		if err == nil {
 			t.sender = s

@@ -16,10 +16,10 @@ import (
 	"torchx/runtime/spec"
 )
 
-// An app that wants devices of its own, or was submitted with --queue, asks for
-// admission before its replicas start. Who may start with what is decided under
-// one lock of the home, from the bundles of the apps that live: a history that is
-// locked, read-only or lost changes nothing. The history's leases are kept in step.
+// An app that needs exclusive devices, or was submitted with --queue, asks for admission
+// before its replicas start. Admission is decided under one lock of the home, from the
+// bundles of live apps: a history that is locked, read-only or lost changes nothing. The
+// history's leases are updated to match.
 
 // leaseWait bounds the wait for the history, since other apps wait for the lock.
 const leaseWait = 2 * time.Second
@@ -27,77 +27,71 @@ const leaseWait = 2 * time.Second
 // queuedPrefix begins the message of an app that waits.
 const queuedPrefix = "queued: "
 
-// Leaser is the part of a Store that keeps leases of devices.
-type Leaser interface {
-	Lease(ctx context.Context, r history.LeaseRequest) (held []history.Lease, err error)
-}
-
-// admission is one app's way to its start. After newAdmission one goroutine at a
-// time uses it.
+// admission decides when one app may start. One goroutine at a time uses it.
 type admission struct {
 	bundle   Bundle
 	manifest *Manifest
 	demand   machine.Size
 	total    machine.Size
 	pool     devicePool
-	census   *census
+	liveApps *liveAppReader
 	open     func(context.Context) (Store, error)
 	log      *log.Logger
 
-	before    int         // entries of the queue before this one, when last looked
+	position  int         // entries of the queue before this one, when last looked
 	withdrawn atomic.Bool // the app has ended: nothing may be given to it any more
 }
 
-// verdict is the answer to one try: either the app has its claim, or waiting says why not yet.
+// verdict is the result of one decision: the app's allocation, or why it waits.
 type verdict struct {
-	claim   *claim
-	waiting string
+	allocation *allocation
+	waitReason string
 }
 
-// asks reports whether an app needs admission at all.
-func (m *Manifest) asks() bool { return m.Queue || m.Devices.wanted() > 0 }
+// needsAdmission reports whether an app needs admission at all.
+func (m *Manifest) needsAdmission() bool { return m.Queue || m.Devices.count() > 0 }
 
 // newAdmission fails if the app can never be admitted.
 func newAdmission(b Bundle, m *Manifest, c Config, l *log.Logger) (*admission, error) {
-	q := &admission{
-		bundle: b, manifest: m, demand: demandOf(m.App), census: &census{self: b}, log: l,
+	ad := &admission{
+		bundle: b, manifest: m, demand: resourcesOf(m.App), liveApps: &liveAppReader{self: b}, log: l,
 		open: func(ctx context.Context) (Store, error) { return c.OpenStore(ctx, m.Home) },
 	}
-	q.pool = devicePool{total: len(m.GPUs), allowed: m.GPUs}
+	ad.pool = devicePool{total: len(m.GPUs), allowed: m.GPUs}
 	if r := m.Devices; r != nil && r.Visible != nil {
-		q.pool.allowed = machine.Visible(m.GPUs, *r.Visible)
+		ad.pool.allowed = machine.Visible(m.GPUs, *r.Visible)
 	}
-	if err := q.pool.tooFew(m.Devices); err != nil {
+	if err := ad.pool.tooFew(m.Devices); err != nil {
 		return nil, err
 	}
 	if !m.Queue {
-		return q, nil
+		return ad, nil
 	}
 	total := machine.Total
 	if c.Total != nil {
 		total = c.Total
 	}
 	var err error
-	if q.total, err = total(); err != nil {
+	if ad.total, err = total(); err != nil {
 		return nil, err
 	}
-	q.total.GPU += q.pool.total
-	return q, neverFits(q.demand, q.total)
+	ad.total.GPU += ad.pool.total
+	return ad, neverFits(ad.demand, ad.total)
 }
 
-// try decides once, and enters the queue before the first decision. An error of an
+// decideOnce decides once, and enters the queue before the first decision. An error of an
 // app that does not queue is final.
-func (q *admission) try(enter bool) (verdict, error) {
-	v, err := q.decide(enter, false)
+func (ad *admission) decideOnce(enter bool) (verdict, error) {
+	v, err := ad.decide(enter, false)
 	if errors.Is(err, errDead) {
 		exe, sweepErr := os.Executable()
 		if sweepErr == nil {
-			sweepErr = Sweep(q.bundle.home(), exe)
+			sweepErr = Sweep(ad.bundle.home(), exe)
 		}
 		if sweepErr != nil {
-			q.log.Print(sweepErr)
+			ad.log.Print(sweepErr)
 		}
-		v, err = q.decide(false, true)
+		v, err = ad.decide(false, true)
 	}
 	return v, err
 }
@@ -106,67 +100,67 @@ func (q *admission) try(enter bool) (verdict, error) {
 // left running still uses what the app had.
 var errDead = errors.New("an agent died")
 
-// decide needs nobody else's help: it must not wait while it has the lock. Swept
-// says that dead agents were looked after. Errors: errDead, *busyError.
-func (q *admission) decide(enter, swept bool) (v verdict, err error) {
-	if q.manifest.Queue && !enter { // who stands behind another needs no lock to see it
-		if behind, err := q.line(false); behind != "" || err != nil {
-			return verdict{waiting: behind}, err
+// decide must not wait for other processes while it has the lock. Swept says that what
+// dead agents left was ended. Errors: errDead, *busyError.
+func (ad *admission) decide(enter, swept bool) (v verdict, err error) {
+	if ad.manifest.Queue && !enter { // an app that is not the first needs no lock to see it
+		if behind, err := ad.queuePosition(false); behind != "" || err != nil {
+			return verdict{waitReason: behind}, err
 		}
 	}
-	lock, err := lockAdmission(q.bundle.home())
+	lock, err := lockAdmission(ad.bundle.home())
 	if err != nil {
 		return v, err
 	}
 	defer lock.Close()
-	if q.withdrawn.Load() {
+	if ad.withdrawn.Load() {
 		return v, errors.New("the app has ended")
 	}
-	if q.manifest.Queue {
-		if behind, err := q.line(enter); behind != "" || err != nil {
-			return verdict{waiting: behind}, err
+	if ad.manifest.Queue {
+		if behind, err := ad.queuePosition(enter); behind != "" || err != nil {
+			return verdict{waitReason: behind}, err
 		}
 	}
-	live, dead, err := q.census.take()
+	live, dead, err := ad.liveApps.read()
 	if err != nil {
 		return v, err
 	}
 	if dead && !swept {
 		return v, errDead
 	}
-	if v.waiting = q.shortage(live); v.waiting != "" {
+	if v.waitReason = ad.shortageReason(live); v.waitReason != "" {
 		return v, nil
 	}
-	c, err := q.lease(live)
+	allocated, err := ad.allocate(live)
 	if err != nil {
-		return q.refused(err)
+		return ad.explainBusy(err)
 	}
-	if err := q.take(c); err != nil {
+	if err := ad.writeAllocation(allocated); err != nil {
 		return v, err
 	}
-	return verdict{claim: c}, nil
+	return verdict{allocation: allocated}, nil
 }
 
-// line says whom the app stands behind, "" if it is the first. Nobody overtakes: a
-// small app would otherwise keep a large one waiting for ever.
-func (q *admission) line(enter bool) (behind string, err error) {
+// queuePosition says which app is ahead in the queue, "" if none. Apps start in order: a
+// small one could otherwise keep a large one waiting for ever.
+func (ad *admission) queuePosition(enter bool) (behind string, err error) {
 	if enter {
-		if err := q.bundle.enqueue(q.manifest.Handle); err != nil {
+		if err := ad.bundle.enqueue(ad.manifest.Handle); err != nil {
 			return "", err
 		}
 		failpoint.Hit(failpoint.Enqueued)
 	}
-	handle, before, err := q.bundle.ahead()
-	q.before = before
+	handle, before, err := ad.bundle.predecessor()
+	ad.position = before
 	if err != nil || handle == "" {
 		return "", err
 	}
-	return queuedPrefix + strings.TrimPrefix("needs "+amounts(q.demand, q.demand)+", behind "+handle, "needs , "), nil
+	return queuedPrefix + strings.TrimPrefix("needs "+sizeText(ad.demand, ad.demand)+", behind "+handle, "needs , "), nil
 }
 
-// shortage says what is missing beside the admitted apps, "" if nothing.
-func (q *admission) shortage(live []party) string {
-	if !q.manifest.Queue {
+// shortageReason says what is missing beside the admitted apps, "" if nothing.
+func (ad *admission) shortageReason(live []liveApp) string {
+	if !ad.manifest.Queue {
 		return ""
 	}
 	var used machine.Size
@@ -175,108 +169,108 @@ func (q *admission) shortage(live []party) string {
 			used = used.Plus(live[i].demand)
 		}
 	}
-	missing := shortage(q.demand, used, q.total)
+	missing := missingResources(ad.demand, used, ad.total)
 	if len(missing) == 0 {
 		return ""
 	}
 	return queuedPrefix + "waits for " + strings.Join(missing, ", ")
 }
 
-// refused makes of devices that are not free an error or, in the queue, a reason to wait.
-func (q *admission) refused(err error) (verdict, error) {
+// explainBusy makes of devices that are not free an error or, in the queue, a reason to wait.
+func (ad *admission) explainBusy(err error) (verdict, error) {
 	var busy *busyError
-	if !q.manifest.Queue || !errors.As(err, &busy) {
+	if !ad.manifest.Queue || !errors.As(err, &busy) {
 		return verdict{}, err
 	}
-	return verdict{waiting: fmt.Sprintf("%swaits for %s (%d of %d free)", queuedPrefix, gpus(busy.want), busy.free, busy.allowed)}, nil
+	return verdict{waitReason: fmt.Sprintf("%swaits for %s (%d of %d free)", queuedPrefix, gpuText(busy.want), busy.free, busy.allowed)}, nil
 }
 
-// take makes the claim known: it counts from here on.
-func (q *admission) take(c *claim) error {
-	if err := writeJSON(q.bundle.path(claimFile), c, false); err != nil {
-		return fmt.Errorf("write %s: %w", claimFile, err)
+// writeAllocation makes the allocation visible to other apps.
+func (ad *admission) writeAllocation(allocated *allocation) error {
+	if err := writeJSON(ad.bundle.path(allocationFile), allocated, false); err != nil {
+		return fmt.Errorf("write %s: %w", allocationFile, err)
 	}
 	failpoint.Hit(failpoint.Claimed)
-	if q.manifest.Queue {
-		q.bundle.dequeue()
+	if ad.manifest.Queue {
+		ad.bundle.dequeue()
 	}
 	return nil
 }
 
-// lease chooses devices that no live app has. Errors: *busyError.
-func (q *admission) lease(live []party) (*claim, error) {
-	c := &claim{Time: time.Now()}
-	want := q.manifest.Devices.wanted()
-	if want == 0 || q.pool.total < want {
+// allocate chooses devices that no live app has. Errors: *busyError.
+func (ad *admission) allocate(live []liveApp) (*allocation, error) {
+	allocated := &allocation{Time: time.Now()}
+	want := ad.manifest.Devices.count()
+	if want == 0 || ad.pool.total < want {
 		if want > 0 {
-			q.log.Printf("%s stays as planned: the app asks for %s, this machine has %d", q.manifest.Devices.Variable, gpus(want), q.pool.total)
+			ad.log.Printf("%s stays as planned: the app asks for %s, this machine has %d", ad.manifest.Devices.Variable, gpuText(want), ad.pool.total)
 		}
-		return c, nil
+		return allocated, nil
 	}
 	holders := map[string]string{}
 	for i := range live {
-		if live[i].claim == nil {
+		if live[i].allocation == nil {
 			continue
 		}
-		for _, l := range live[i].claim.leases(live[i].key) {
+		for _, l := range live[i].allocation.leases(live[i].key) {
 			holders[l.Device] = live[i].handle
 		}
 	}
 	for {
-		free := q.pool.free(holders)
+		free := ad.pool.free(holders)
 		if len(free) < want {
-			return nil, q.pool.busy(want, holders)
+			return nil, ad.pool.busy(want, holders)
 		}
-		c.Devices = q.manifest.Devices.deal(free[:want])
-		held := q.record(c, live)
+		allocated.Devices = ad.manifest.Devices.distribute(free[:want])
+		held := ad.record(allocated, live)
 		for _, l := range held {
 			holders[l.Device] = spec.Handle{Backend: l.App.Backend, Session: spec.Session, AppID: l.App.ID}.String()
 		}
 		if len(held) == 0 {
-			return c, nil
+			return allocated, nil
 		}
 	}
 }
 
-// record enters the claim into the history and returns what stands against it:
-// devices of a live app whose folder was deleted. A history that cannot be written
-// now is no reason to wait: bundles say who has what.
-func (q *admission) record(c *claim, live []party) []history.Lease {
-	r := history.LeaseRequest{Own: c.leases(history.AppKey{Backend: q.manifest.Backend, ID: q.manifest.ID})}
+// record enters the allocation into the history and returns what conflicts with it:
+// devices of a live app whose folder was deleted. The app does not wait for a history
+// that is not writable, since bundles say which devices are in use.
+func (ad *admission) record(allocated *allocation, live []liveApp) []history.Lease {
+	r := history.LeaseRequest{Own: allocated.leases(history.AppKey{Backend: ad.manifest.Backend, ID: ad.manifest.ID})}
 	r.Live = append(r.Live, r.Own[0].App)
 	for i := range live {
 		r.Live = append(r.Live, live[i].key)
-		if live[i].claim != nil {
-			r.Others = append(r.Others, live[i].claim.leases(live[i].key)...)
+		if live[i].allocation != nil {
+			r.Others = append(r.Others, live[i].allocation.leases(live[i].key)...)
 		}
 	}
 	answer := make(chan []history.Lease, 1)
-	go func() { answer <- q.enter(r) }()
+	go func() { answer <- ad.recordLeases(r) }()
 	select {
 	case held := <-answer:
 		return held
 	case <-time.After(leaseWait):
-		q.log.Printf("history was not told of the leases within %v", leaseWait)
+		ad.log.Printf("history was not told of the leases within %v", leaseWait)
 		return nil
 	}
 }
 
-func (q *admission) enter(r history.LeaseRequest) []history.Lease {
+func (ad *admission) recordLeases(r history.LeaseRequest) []history.Lease {
 	ctx, cancel := context.WithTimeout(context.Background(), leaseWait)
 	defer cancel()
-	db, err := q.open(ctx)
+	db, err := ad.open(ctx)
 	if err != nil {
-		q.log.Printf("open history: %v", err)
+		ad.log.Printf("open history: %v", err)
 		return nil
 	}
 	defer db.Close()
-	leaser, ok := db.(Leaser)
+	leaser, ok := db.(history.Leaser)
 	if !ok {
 		return nil
 	}
 	held, err := leaser.Lease(ctx, r)
 	if err != nil {
-		q.log.Printf("record leases: %v", err)
+		ad.log.Printf("record leases: %v", err)
 		return nil
 	}
 	return held

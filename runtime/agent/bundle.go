@@ -1,8 +1,21 @@
-// Package agent owns one app on this machine. A bundle is the app's folder on
-// disk and the truth about it; the agent is the detached process that holds the
-// bundle's lock, drives a Launcher by the app's policy (gang start, fail-fast,
-// retries, cancel) and records what happens. Whoever finds a bundle without a
-// holder and without a result reconciles it.
+// Package agent supervises one app on this machine. A supervisor is a detached process,
+// `torchx agent DIR`, whose Life every backend's supervisors share: how they start, hold
+// a lock, appear among live apps and are replaced by the next command when they die.
+//
+// The agent proper runs an app whose folder is a Bundle, the truth about the app:
+//
+//	Manifest     app.json: what to run, written by the submitter (Create, Spawn)
+//	agent        the loop: takes exits, signals, probes and timers one at a time (Main)
+//	policy       the pure state machine that decides about starts, stops and restarts
+//	journal      starts.jsonl and exits.jsonl: what happened, before it is acted on
+//	admission    waits for devices and for room in the queue
+//	Launcher     starts and ends replicas; processes and containers implement it
+//	recorder     copies the status to the history
+//
+// Sweep, Inspect and Tend serve other processes. If an agent died, they end what it left
+// running and replay the journal through the policy, or start another agent for an app
+// of containers. Optional interfaces of a Launcher: Adopter (its replicas outlive the
+// agent), AddressFinder (its replicas have addresses of their own).
 package agent
 
 import (
@@ -12,7 +25,6 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"strings"
 	"syscall"
 	"time"
 
@@ -46,17 +58,26 @@ type Manifest struct {
 	SubmittedAt time.Time       `json:"submitted_at"`
 	Record      json.RawMessage `json:"record,omitempty"` // what the history needs beside all this
 
+	Lifecycle
+	Placement
+}
+
+// Lifecycle is the part of a manifest that says how an app ends.
+type Lifecycle struct {
 	GracePeriod time.Duration `json:"grace_period"` // between SIGTERM and SIGKILL
 	FailFast    bool          `json:"fail_fast"`
 
-	// Containers says that replicas outlive the agent: one that died is started
-	// again and adopts them. They have ports of their own.
+	// Containers says that replicas outlive the agent: a new agent adopts them if it
+	// dies. They have their own ports.
 	Containers bool `json:"containers,omitempty"`
+}
 
-	Queue   bool           `json:"queue,omitempty"`   // start when there is room beside other apps
-	Devices *DeviceRequest `json:"devices,omitempty"` // nil: replicas share what there is
-	GPUs    []machine.GPU  `json:"gpus,omitempty"`    // of this machine, where Queue or Devices has to know
-	TTY     *backend.TerminalSize  `json:"tty,omitempty"`     // the only replica runs on a pseudo-terminal
+// Placement is the part of a manifest that says what an app needs to start.
+type Placement struct {
+	Queue   bool                  `json:"queue,omitempty"`   // start when there is room beside other apps
+	Devices *DeviceRequest        `json:"devices,omitempty"` // nil: replicas share what there is
+	GPUs    []machine.GPU         `json:"gpus,omitempty"`    // of this machine, if Queue or Devices needs them
+	TTY     *backend.TerminalSize `json:"tty,omitempty"`     // the only replica runs on a pseudo-terminal
 }
 
 // Bundle is an app's folder.
@@ -78,9 +99,9 @@ func (b Bundle) Exists() bool {
 	return err == nil
 }
 
-// Create makes the bundle of m with its lock held, all at once: nobody ever sees
-// a bundle without a manifest or without a holder. The error wraps fs.ErrExist if
-// the id is taken. The caller passes the lock on to the agent, then closes it.
+// Create makes the bundle of m with its lock held, atomically: no process sees a bundle
+// without a manifest or without a holder. The error wraps fs.ErrExist if the id is taken.
+// The caller passes the lock on to the agent, then closes it.
 func Create(m *Manifest) (Bundle, *filelock.Lock, error) {
 	final := BundleAt(m.Home, m.ID)
 	if err := makePrivate(appsDir(m.Home)); err != nil {
@@ -192,89 +213,3 @@ func List(home string) ([]Bundle, error) {
 	}
 	return bundles, nil
 }
-
-// keepLink is, in the folder of a deletion, a symbolic link that names where a
-// folder of the bundle goes instead: whoever finds a deletion that was cut short
-// knows what was to stay.
-const keepLink = "keep"
-
-// Keep names a folder of a bundle that outlives it, and the path it moves to.
-type Keep struct{ Folder, To string }
-
-// Remove deletes the bundle: it is gone at once for everybody else, even if the
-// removal of its files is cut short. With keep a folder of it stays, elsewhere.
-// The error wraps fs.ErrNotExist if the bundle is gone.
-func (b Bundle) Remove(keep *Keep) error {
-	b.life().RemoveEntry()
-	trash, err := os.MkdirTemp(filepath.Dir(b.Dir), ".old-")
-	if err != nil {
-		return fmt.Errorf("delete app folder: %w", err)
-	}
-	if keep != nil {
-		err = os.Symlink(keep.To, filepath.Join(trash, keepLink+"-"+keep.Folder))
-	}
-	if err == nil {
-		err = os.Rename(b.Dir, filepath.Join(trash, trashedBundle))
-	}
-	if err != nil {
-		return errors.Join(fmt.Errorf("delete app folder: %w", err), os.RemoveAll(trash))
-	}
-	if err := emptyTrash(trash); err != nil {
-		return fmt.Errorf("delete app folder: %w", err)
-	}
-	return nil
-}
-
-// trashedBundle is the name of a bundle within the folder of its deletion.
-const trashedBundle = "bundle"
-
-// emptyTrash deletes what Remove has put out of the way, after moving away what
-// is to stay. If that fails nothing is deleted.
-func emptyTrash(trash string) error {
-	links, err := filepath.Glob(filepath.Join(trash, keepLink+"-*"))
-	if err != nil {
-		return err
-	}
-	for _, link := range links {
-		to, err := os.Readlink(link)
-		if err != nil {
-			return err
-		}
-		from := filepath.Join(trash, trashedBundle, strings.TrimPrefix(filepath.Base(link), keepLink+"-"))
-		if err := moveKept(from, to); err != nil {
-			return fmt.Errorf("keep %s: %w", from, err)
-		}
-	}
-	return os.RemoveAll(trash)
-}
-
-// moveKept moves a folder to a path of its own; one that is not there was moved before.
-func moveKept(from, to string) error {
-	if _, err := os.Lstat(from); errors.Is(err, fs.ErrNotExist) {
-		return nil
-	}
-	if err := makePrivate(filepath.Dir(to)); err != nil {
-		return err
-	}
-	return os.Rename(from, to)
-}
-
-// CleanUp removes what interrupted creations and deletions left in a home.
-func CleanUp(home string) {
-	entries, err := os.ReadDir(appsDir(home))
-	if err != nil {
-		return
-	}
-	for _, e := range entries {
-		b := Bundle{filepath.Join(appsDir(home), e.Name())}
-		info, err := e.Info()
-		if e.Name()[0] != '.' || err != nil || !Settled(info) || b.Held() {
-			continue
-		}
-		_ = emptyTrash(b.Dir) // tried again by the next clean-up
-	}
-}
-
-// Settled reports whether a file or folder is older than what a live process may
-// just be making.
-func Settled(info fs.FileInfo) bool { return time.Since(info.ModTime()) >= time.Minute }

@@ -23,7 +23,7 @@ func Cancel(b Bundle, force bool) error {
 	if force {
 		name = killFile
 	}
-	if !b.has(name) {
+	if !b.hasFile(name) {
 		if err := writeJSON(b.path(name), cancelRequest{time.Now()}, true); err != nil {
 			return fmt.Errorf("write %s: %w", name, err)
 		}

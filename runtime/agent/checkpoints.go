@@ -28,7 +28,7 @@ func (c *Checkpoints) Of(r spec.Replica, attempt int) func(logstore.Totals, time
 	}
 }
 
-// Take hands out what came since the last call.
+// Take returns the checkpoints since the last call.
 func (c *Checkpoints) Take() []Checkpoint {
 	c.mu.Lock()
 	defer c.mu.Unlock()

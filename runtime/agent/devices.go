@@ -14,7 +14,7 @@ import (
 
 // claimFile is written when an app that has to ask (for devices, or in a queue)
 // may start: it says what the app has for as long as it lives.
-const claimFile = "claim.json"
+const allocationFile = "claim.json"
 
 // DeviceRequest is the part of a manifest that asks for devices of this machine
 // which no other app has.
@@ -32,8 +32,8 @@ type ReplicaDevice struct {
 	Count   int    `json:"count"`
 }
 
-// wanted is how many devices are asked for; a nil request asks for none.
-func (r *DeviceRequest) wanted() (n int) {
+// count is how many devices are asked for; a nil request asks for none.
+func (r *DeviceRequest) count() (n int) {
 	if r == nil {
 		return 0
 	}
@@ -43,70 +43,70 @@ func (r *DeviceRequest) wanted() (n int) {
 	return n
 }
 
-// claim is the content of claimFile.
-type claim struct {
-	Time    time.Time     `json:"time"`
-	Devices []deviceClaim `json:"devices,omitempty"`
+// allocation is the content of claimFile.
+type allocation struct {
+	Time    time.Time          `json:"time"`
+	Devices []deviceAllocation `json:"devices,omitempty"`
 }
 
-type deviceClaim struct {
+type deviceAllocation struct {
 	Role    string   `json:"role"`
 	Replica int      `json:"replica"`
 	Devices []string `json:"devices"`
 }
 
-// deal hands devices out in the order of the request; there are enough.
-func (r *DeviceRequest) deal(devices []string) []deviceClaim {
+// distribute hands devices out in the order of the request; there are enough.
+func (r *DeviceRequest) distribute(devices []string) []deviceAllocation {
 	if r == nil || len(devices) == 0 {
 		return nil
 	}
-	var all []deviceClaim
+	var all []deviceAllocation
 	for _, w := range r.Replicas {
-		all = append(all, deviceClaim{w.Role, w.Replica, devices[:w.Count]})
+		all = append(all, deviceAllocation{w.Role, w.Replica, devices[:w.Count]})
 		devices = devices[w.Count:]
 	}
 	return all
 }
 
-// claim returns what an app has, nil if nothing was given to it.
-func (b Bundle) claim() (*claim, error) {
-	c := &claim{}
-	err := readJSON(b.path(claimFile), c)
+// allocation returns what an app has, nil if nothing was given to it.
+func (b Bundle) allocation() (*allocation, error) {
+	allocated := &allocation{}
+	err := readJSON(b.path(allocationFile), allocated)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
 	}
-	return c, err
+	return allocated, err
 }
 
-// leases is a claim as the history keeps it.
-func (c *claim) leases(app history.AppKey) []history.Lease {
+// leases returns the allocation as the history stores it.
+func (allocated *allocation) leases(app history.AppKey) []history.Lease {
 	var all []history.Lease
-	for _, d := range c.Devices {
+	for _, d := range allocated.Devices {
 		for _, device := range d.Devices {
-			all = append(all, history.Lease{App: app, Device: device, Role: d.Role, Replica: d.Replica, Since: c.Time})
+			all = append(all, history.Lease{App: app, Device: device, Role: d.Role, Replica: d.Replica, Since: allocated.Time})
 		}
 	}
 	return all
 }
 
-// assign tells the replicas of a gang their devices.
-func (g *gang) assign(c *claim) {
-	if c == nil {
+// assignDevices gives replicas their devices.
+func (p *policy) assignDevices(allocated *allocation) {
+	if allocated == nil {
 		return
 	}
-	for _, d := range c.Devices {
-		if m := g.byKey[spec.Replica{Role: d.Role, ID: d.Replica}]; m != nil {
-			m.devices = d.Devices
+	for _, d := range allocated.Devices {
+		if r := p.byKey[spec.Replica{Role: d.Role, ID: d.Replica}]; r != nil {
+			r.devices = d.Devices
 		}
 	}
 }
 
-// deviceEnv is what a replica is told of its devices.
-func (a *agent) deviceEnv(m *member) []string {
-	if len(m.devices) == 0 {
+// deviceEnv returns the variable that names a replica's devices.
+func (a *agent) deviceEnv(r *replica) []string {
+	if len(r.devices) == 0 {
 		return nil
 	}
-	return []string{a.manifest.Devices.Variable + "=" + strings.Join(m.devices, ",")}
+	return []string{a.manifest.Devices.Variable + "=" + strings.Join(r.devices, ",")}
 }
 
 // devicePool is what of a machine's devices an app may have.
@@ -118,15 +118,15 @@ type devicePool struct {
 // tooFew says why an app can never get its devices; nil where waiting, or going on
 // without, makes sense.
 func (p *devicePool) tooFew(r *DeviceRequest) error {
-	want := r.wanted()
+	want := r.count()
 	if want <= len(p.allowed) || want > p.total {
 		return nil
 	}
 	return fmt.Errorf("the app asks for %s, but %s=%s of its submitter allows %d of the %d here",
-		gpus(want), r.Variable, *r.Visible, len(p.allowed), p.total)
+		gpuText(want), r.Variable, *r.Visible, len(p.allowed), p.total)
 }
 
-// free returns the allowed devices that nobody holds, lowest first.
+// free returns the allowed devices that no app holds, lowest first.
 func (p *devicePool) free(holders map[string]string) []string {
 	var free []string
 	for _, g := range p.allowed {
@@ -172,7 +172,7 @@ type busyError struct {
 
 func (e *busyError) Error() string {
 	return fmt.Sprintf("the app asks for %s, %d of %d free (%s): wait for their end, or run it with --queue",
-		gpus(e.want), e.free, e.allowed, e.who)
+		gpuText(e.want), e.free, e.allowed, e.who)
 }
 
-func gpus(n int) string { return unit("GPU")(float64(n)) }
+func gpuText(n int) string { return countText("GPU")(float64(n)) }

@@ -7,29 +7,20 @@ import (
 	"os"
 	"time"
 
+	"torchx/runtime/failpoint"
 	"torchx/runtime/spec"
 )
 
 // startRecord is a line of starts.jsonl: what reconcile needs to find a
 // replica's processes after the agent's death.
 type startRecord struct {
-	Seq       int       `json:"seq,omitempty"` // order across both journals, from 1; 0: written by an older agent
-	Time      time.Time `json:"time"`
-	Role      string    `json:"role"`
-	Replica   int       `json:"replica"`
-	Attempt   int       `json:"attempt"`
-	PID       int       `json:"pid"` // also its session and process group
-	StartTime uint64    `json:"start_time"`
-	BootID    string    `json:"boot_id"`
-	Cgroup    string    `json:"cgroup,omitempty"` // all its processes are in there
-	Output    []string  `json:"output,omitempty"` // Process.Output
-	Hostname  string    `json:"hostname,omitempty"`
-	ID        string    `json:"id,omitempty"`     // Process.ID
-	Engine    string    `json:"engine,omitempty"` // Process.Engine
-}
-
-func (r startRecord) process() Process {
-	return Process{PID: r.PID, StartTime: r.StartTime, Hostname: r.Hostname, ID: r.ID, Engine: r.Engine, Cgroup: r.Cgroup, Output: r.Output}
+	Seq     int       `json:"seq,omitempty"` // order across both journals, from 1; 0: written by an older agent
+	Time    time.Time `json:"time"`
+	Role    string    `json:"role"`
+	Replica int       `json:"replica"`
+	Attempt int       `json:"attempt"`
+	BootID  string    `json:"boot_id"`
+	Process
 }
 
 // exitRecord is a line of exits.jsonl.
@@ -55,14 +46,14 @@ func (r exitRecord) exit() Exit {
 	}
 }
 
-func (r exitRecord) replica() spec.Replica { return spec.Replica{Role: r.Role, ID: r.Replica} }
+func (exit exitRecord) replica() spec.Replica { return spec.Replica{Role: exit.Role, ID: exit.Replica} }
 
 // journal appends JSON lines to a file. What is appended survives a kill at once,
 // and a power cut as soon as it is synced: in the background, or by Close.
 type journal struct {
 	file *os.File
 	cut  bool          // the last write failed: the file may end within a line
-	wake chan struct{} // there is something to sync; nil: nobody does
+	wake chan struct{} // requests a sync; nil: nothing syncs
 	done chan struct{}
 }
 
@@ -130,15 +121,39 @@ type cancelRequest struct {
 	Time time.Time `json:"time"`
 }
 
-// cancelRequested reports whether somebody asked for the end of the app, and
+// cancelRequested reports whether a cancel of the app was requested, and
 // whether at once. A file for each: no request can undo a stronger one.
 func (b Bundle) cancelRequested() (cancel, force bool) {
-	force = b.has(killFile)
-	return force || b.has(cancelFile), force
+	force = b.hasFile(killFile)
+	return force || b.hasFile(cancelFile), force
 }
 
-// has reports whether a file is there. A damaged request is still a request.
-func (b Bundle) has(name string) bool {
+// hasFile reports whether a file is there. A damaged request is still a request.
+func (b Bundle) hasFile(name string) bool {
 	_, err := os.Lstat(b.path(name))
 	return err == nil
 }
+
+// clock gives the recorded times of one app. They never go back, so that nothing ends
+// before it began: when the system's clock is set back, it advances by the monotonic
+// clock until the system's has caught up.
+type clock struct {
+	last   time.Time
+	readAt time.Time // when last was given out, by the monotonic clock
+}
+
+// at returns the time to record for what happened at t by the system's clock.
+func (c *clock) at(t time.Time) time.Time {
+	t = t.Round(0) // as it is read from a file
+	switch {
+	case !t.Before(c.last):
+	case c.readAt.IsZero():
+		t = c.last
+	default:
+		t = c.last.Add(time.Since(c.readAt))
+	}
+	c.last, c.readAt = t, time.Now()
+	return t
+}
+
+func (a *agent) now() time.Time { return a.clock.at(failpoint.Now()) }

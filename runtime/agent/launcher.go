@@ -22,11 +22,11 @@ type Launcher interface {
 	Terminate(r spec.Replica)
 	// Kill ends all of a running replica at once.
 	Kill(r spec.Replica)
-	// Exits hands out the end of every started attempt, once.
+	// Exits delivers the end of every started attempt, once.
 	Exits() <-chan Exit
 	// ErrorFile returns the error file of an attempt as JSON, nil if it wrote none.
 	ErrorFile(r spec.Replica, attempt int) []byte
-	// Checkpoints hands out the log checkpoints that came since the last call.
+	// Checkpoints returns the log checkpoints since the last call.
 	Checkpoints() []Checkpoint
 	// Ended is called with the app's final status, before that is published.
 	Ended(s *spec.Status) error
@@ -43,9 +43,9 @@ type Start struct {
 	Replica spec.Replica
 	Attempt int
 	Env     []string // added to the replica's environment, "K=V"
-	// Line is to be called with each line of output (either stream, without its end),
-	// by whoever reads it, until it returns true. It does not keep the line and does
-	// not block. nil: nobody wants lines.
+	// Line is called by the reader of the output with each line of either stream,
+	// without its end, until it returns true. It does not keep the line and does not
+	// block. nil: lines are not needed.
 	Line func(line []byte) bool
 }
 
@@ -58,7 +58,7 @@ type Started struct {
 	Err error
 }
 
-// ErrNotTried says that an attempt was not begun, through no fault of its own.
+// ErrNotTried says that an attempt was not begun since its batch was given up.
 var ErrNotTried = errors.New("not started: the app is to end")
 
 // Adopter is a Launcher whose replicas outlive the agent (Manifest.Containers). Its
@@ -76,37 +76,38 @@ type Adoption struct {
 	Attempt int
 	Process Process
 	Time    time.Time // when it began
-	// Line is that of its Start: it is to be called with what was written before, too.
+	// Line is that of Start; it is called with earlier output, too.
 	Line func(line []byte) bool
 }
 
-// Reacher is a Launcher whose replicas may have addresses of their own.
-type Reacher interface {
+// AddressFinder is a Launcher whose replicas may have addresses of their own.
+type AddressFinder interface {
 	// Reach returns where a port of a running replica can be connected to; none if
-	// nobody knows yet. Any goroutine may call it.
-	Reach(ctx context.Context, r spec.Replica, port int) []Address
+	// not known yet. Any goroutine may call it.
+	Addresses(ctx context.Context, r spec.Replica, port int) []Address
 }
 
 // Address is where a port is reached.
 type Address struct {
 	HostPort string // "host:port"
-	// Proxied: something before the port takes connections, whether anybody listens
-	// there or not, and closes them at once if not.
+	// Proxied: a proxy accepts connections to the port, and closes them at once if no
+	// process listens.
 	Proxied bool
 }
 
 // Process identifies a started replica across a restart of the agent.
 type Process struct {
-	PID       int
-	StartTime uint64 // in the unit of the system, only to be compared
-	Hostname  string
-	Cgroup    string // folder of the control group it alone is in; "": none
-	// Output names the pipes that it writes to, as /proc/PID/fd does: whoever has one
-	// open, whatever its session and environment, was started by it.
-	Output []string
-	// ID is the backend's own name of what runs, such as a container's id, and Engine
-	// what tells two lives of the engine apart that runs it; both are opaque.
-	ID, Engine string
+	PID       int    `json:"pid"`              // also its session and process group
+	StartTime uint64 `json:"start_time"`       // in the unit of the system, only to be compared
+	Cgroup    string `json:"cgroup,omitempty"` // folder of the control group of all its processes; "": none
+	// Output names the pipes that it writes to, as /proc/PID/fd does. A process that has
+	// one open was started by it, whatever its session and environment.
+	Output   []string `json:"output,omitempty"`
+	Hostname string   `json:"hostname,omitempty"`
+	// ID is the backend's own name of what runs, such as a container's id. Engine tells
+	// two lives of the engine apart that runs it. Both are opaque.
+	ID     string `json:"id,omitempty"`
+	Engine string `json:"engine,omitempty"`
 }
 
 // Exit is the end of an attempt.
@@ -117,11 +118,11 @@ type Exit struct {
 	Code    int    // 128+n for signal n
 	Signal  string // "SIGKILL"
 	Usage   *Usage // nil: not known
-	// Msg says why it was killed or what else is to be known of its end, to stand
-	// behind "replica r/0 failed first: "; "": nothing.
+	// Msg says why it was killed or ended, to follow "replica r/0 failed first: "; "" if
+	// not known.
 	Msg string
-	// Lost says that what runs replicas ended this one, for no fault of the app's:
-	// whatever its code it did not succeed, and a restart costs no retry.
+	// Lost says that the engine ended the replica, not the app: whatever its code it did
+	// not succeed, and a restart costs no retry.
 	Lost bool
 }
 
@@ -132,15 +133,15 @@ type Usage struct {
 	CPU    float64 `json:"cpu_seconds"` // user and system
 }
 
-// RefusedError says that a replica cannot start at all, and with which exit code of
+// ReplicaStartError says that a replica cannot start at all, and with which exit code of
 // the shell's convention: 127 not found, 126 not executable, 125 anything else.
-type RefusedError struct {
+type ReplicaStartError struct {
 	Replica spec.Replica
 	Code    int
 	Err     error
 }
 
-func (e *RefusedError) Error() string { return e.Err.Error() }
+func (e *ReplicaStartError) Error() string { return e.Err.Error() }
 
 // Unwrap returns the cause.
-func (e *RefusedError) Unwrap() error { return e.Err }
+func (e *ReplicaStartError) Unwrap() error { return e.Err }

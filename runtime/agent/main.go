@@ -2,15 +2,18 @@ package agent
 
 import (
 	"bytes"
+	"context"
 	"errors"
 	"fmt"
 	"io"
 	"log"
+	"math/rand/v2"
 	"os"
 	"os/signal"
 	"syscall"
 	"time"
 
+	"torchx/runtime/machine"
 	"torchx/runtime/spec"
 )
 
@@ -71,10 +74,10 @@ func runBundle(b Bundle, c Config, ready *os.File, l *log.Logger) error {
 	a.recorder = newRecorder(NewHistory(m.Home, c.OpenStore), m.Backend, m.ID, l)
 	look := time.NewTicker(deletedInterval)
 	defer look.Stop()
-	a.look = look.C
-	a.reserve = newReserve(b, len(a.gang.replicas))
+	a.checkDeleted = look.C
+	a.reserve = newReserve(b, len(a.policy.replicas))
 	defer a.reserve.release()
-	a.signals, a.adopts = signals, adopts
+	a.signals, a.isResuming = signals, adopts
 	return a.run()
 }
 
@@ -102,10 +105,25 @@ func newAgent(b Bundle, m *Manifest, launcher Launcher, ready io.WriteCloser, l 
 	if err != nil {
 		return nil, errors.Join(err, starts.Close())
 	}
+	p := newPolicy(m.App, m.FailFast)
+	p.random = rand.Float64
 	return &agent{
-		bundle: b, manifest: m, gang: newGang(m.App, m.FailFast), launcher: launcher,
-		starts: starts, exits: exits, ready: ready, log: l, ports: newPorts(), prober: newProber(), bootID: BootID(),
-		later: make(chan func(), 64), closed: make(chan struct{}), grace: m.GracePeriod,
-		clock: clock{last: m.SubmittedAt},
+		bundle: b, manifest: m, policy: p, launcher: launcher,
+		prober: newProber(), ports: newPorts(), log: l,
+		events:  events{tasks: make(chan func(), 64), closed: make(chan struct{})},
+		record:  record{starts: starts, exits: exits, bootID: BootID(), clock: clock{last: m.SubmittedAt}},
+		reports: reports{submitter: ready},
+		ending:  ending{grace: m.GracePeriod},
 	}, nil
+}
+
+// StoreOpener opens the history of a home.
+type StoreOpener func(ctx context.Context, home string) (Store, error)
+
+// Config is what the agent needs from its backend and from the program.
+type Config struct {
+	NewLauncher func(b Bundle, m *Manifest) (Launcher, error)
+	OpenStore   StoreOpener
+	// Total returns the resources that queued apps share, except GPUs; nil: the machine's.
+	Total func() (machine.Size, error)
 }

@@ -11,7 +11,7 @@ import (
 )
 
 // Ports are picked below the range that Linux, macOS and IANA give to outgoing
-// connections (32768 and up), so that nobody takes one between pick and use.
+// connections (32768 and up), so that no connection takes one between pick and use.
 const (
 	portFirst = 10000
 	portLast  = 32767
@@ -34,25 +34,25 @@ func newPorts() *ports {
 	return &ports{picked: map[portKey]int{}, rounds: map[string]int{}, used: map[int]bool{}}
 }
 
-// env returns TORCHX_PORT_<NAME>=port for each port of the member's role, and
+// env returns TORCHX_PORT_<NAME>=port for each port of the replica's role, and
 // TORCHX_PORT_<ROLE>_<NAME> for those of the roles that it depends on.
-func (p *ports) env(g *gang, m *member) []string {
+func (p *ports) env(g *policy, r *replica) []string {
 	round := g.appRestarts
-	if !g.hasDependents(m.role) { // else those would look for it in its old place
-		round += *g.roleSpent(m.role)
+	if !g.hasDependents(r.role) { // else those would look for it in its old place
+		round += *g.roleRestarts[r.role]
 	}
-	if p.rounds[m.role.Name] != round {
-		p.rounds[m.role.Name] = round
-		p.forget(m.role)
+	if p.rounds[r.role.Name] != round {
+		p.rounds[r.role.Name] = round
+		p.forget(r.role)
 	}
 	var env []string
-	for _, d := range g.orders[m.role].DependsOn {
+	for _, d := range g.orders[r.role].DependsOn {
 		for _, e := range g.app.Role(d.Role).PortMap {
 			env = append(env, p.variable(d.Role+"_"+e.Key, portKey{d.Role, e.Key}, e.Value))
 		}
 	}
-	for _, e := range m.role.PortMap { // last: its own win
-		env = append(env, p.variable(e.Key, portKey{m.role.Name, e.Key}, e.Value))
+	for _, e := range r.role.PortMap { // last: its own win
+		env = append(env, p.variable(e.Key, portKey{r.role.Name, e.Key}, e.Value))
 	}
 	return env
 }

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"net"
 	"os"
+	"strconv"
 	"time"
 
 	"torchx/runtime/spec"
@@ -18,7 +19,7 @@ const (
 	probeFirst = 10 * time.Millisecond
 	// probeTry bounds one look.
 	probeTry = 3 * time.Second
-	// proxyTime is how long a proxy may take to find that nobody listens.
+	// proxyTime is how long a proxy may take to find that no process listens.
 	proxyTime = 300 * time.Millisecond
 	// probesAtOnce bounds the sockets that looking takes.
 	probesAtOnce = 16
@@ -37,10 +38,10 @@ func newProber() *prober {
 	return &prober{slots: make(chan struct{}, probesAtOnce), cancel: map[spec.Replica]context.CancelFunc{}}
 }
 
-// watch calls ready, from another goroutine, once the port answers.
-func (p *prober) watch(r spec.Replica, probe *spec.Probe, where func(context.Context) []Address, ready func()) {
+// start calls ready, from another goroutine, once the port answers.
+func (p *prober) start(r spec.Replica, probe *spec.Probe, where func(context.Context) []Address, ready func()) {
 	ctx, cancel := context.WithCancel(context.Background())
-	p.end(r)
+	p.stop(r)
 	p.cancel[r] = cancel
 	go func() {
 		if p.wait(ctx, probe, where) {
@@ -49,8 +50,8 @@ func (p *prober) watch(r spec.Replica, probe *spec.Probe, where func(context.Con
 	}()
 }
 
-// end stops looking at a replica.
-func (p *prober) end(r spec.Replica) {
+// stop stops looking at a replica.
+func (p *prober) stop(r spec.Replica) {
 	if cancel := p.cancel[r]; cancel != nil {
 		cancel()
 		delete(p.cancel, r)
@@ -67,7 +68,7 @@ func (p *prober) wait(ctx context.Context, probe *spec.Probe, where func(context
 		}
 		pause = next
 		p.slots <- struct{}{}
-		ok := answers(ctx, probe, where)
+		ok := probeAnswers(ctx, probe, where)
 		<-p.slots
 		if ok {
 			return ctx.Err() == nil
@@ -75,26 +76,26 @@ func (p *prober) wait(ctx context.Context, probe *spec.Probe, where func(context
 	}
 }
 
-// answers looks once, at every address.
-func answers(ctx context.Context, probe *spec.Probe, where func(context.Context) []Address) bool {
+// probeAnswers looks once, at every address.
+func probeAnswers(ctx context.Context, probe *spec.Probe, where func(context.Context) []Address) bool {
 	ctx, cancel := context.WithTimeout(ctx, probeTry)
 	defer cancel()
 	for _, address := range where(ctx) {
-		if answersAt(ctx, address, probe.Path) {
+		if addressAnswers(ctx, address, probe.Path) {
 			return true
 		}
 	}
 	return false
 }
 
-func answersAt(ctx context.Context, a Address, path string) bool {
+func addressAnswers(ctx context.Context, a Address, path string) bool {
 	c, err := (&net.Dialer{}).DialContext(ctx, "tcp", a.HostPort)
 	if err != nil {
 		return false
 	}
 	defer c.Close()
 	if c.LocalAddr().String() == c.RemoteAddr().String() {
-		return false // the system connected the socket to itself: nobody listens
+		return false // the system connected the socket to itself: no process listens
 	}
 	if path == "" {
 		return !a.Proxied || staysOpen(c)
@@ -102,7 +103,7 @@ func answersAt(ctx context.Context, a Address, path string) bool {
 	if deadline, ok := ctx.Deadline(); ok && c.SetDeadline(deadline) != nil {
 		return false
 	}
-	return asksWell(c, a.HostPort, path)
+	return httpOK(c, a.HostPort, path)
 }
 
 // staysOpen reports whether a connection is not closed at once.
@@ -114,9 +115,9 @@ func staysOpen(c net.Conn) bool {
 	return err == nil || errors.Is(err, os.ErrDeadlineExceeded)
 }
 
-// asksWell sends one request. It needs the first line of the answer only, which
+// httpOK sends one request. It needs the first line of the answer only, which
 // is not worth what net/http adds to the start of every command.
-func asksWell(c net.Conn, address, path string) bool {
+func httpOK(c net.Conn, address, path string) bool {
 	_, err := fmt.Fprintf(c, "GET %s HTTP/1.1\r\nHost: %s\r\nUser-Agent: torchx\r\nConnection: close\r\n\r\n", path, address)
 	if err != nil {
 		return false
@@ -124,4 +125,70 @@ func asksWell(c net.Conn, address, path string) bool {
 	var minor, status int
 	n, err := fmt.Fscanf(bufio.NewReader(c), "HTTP/1.%d %d", &minor, &status)
 	return n == 2 && err == nil && status >= httpGood && status < httpBad
+}
+
+// lineProbe is what a launcher is to call with each line of output, nil if the
+// replica has no probe for its log.
+func (a *agent) lineProbe(r *replica, attempt int) func(line []byte) bool {
+	probe := a.policy.orders[r.role].Ready
+	if probe == nil || probe.Log == nil {
+		return nil
+	}
+	return func(line []byte) bool {
+		found := probe.Log.Match(line)
+		if found {
+			go a.post(func() { a.probePassed(r, attempt) }) // the reader of the output must not wait for the loop
+		}
+		return found
+	}
+}
+
+// startProbe has an attempt that has just begun looked at until it is ready.
+func (a *agent) startProbe(r *replica, attempt int) {
+	probe := a.policy.orders[r.role].Ready
+	if probe == nil {
+		return
+	}
+	if probe.Timeout > 0 {
+		a.after(probe.Timeout, func() { a.probeTimedOut(r, attempt) })
+	}
+	if probe.Log == nil {
+		a.prober.start(r.key, probe, a.addresses(r.key, a.portOf(r.role, probe)), func() {
+			a.post(func() { a.probePassed(r, attempt) })
+		})
+	}
+}
+
+// portOf is the port of a probe: that which the agent picked for a name.
+func (a *agent) portOf(role *spec.Role, probe *spec.Probe) int {
+	if probe.Port == "" {
+		return probe.Number
+	}
+	fallback, _ := role.PortMap.Get(probe.Port)
+	if a.manifest.Containers {
+		return fallback // a container has its own ports
+	}
+	return a.ports.port(portKey{role.Name, probe.Port}, fallback)
+}
+
+// addresses says where to look for a port of a replica.
+func (a *agent) addresses(r spec.Replica, port int) func(context.Context) []Address {
+	if reacher, ok := a.launcher.(AddressFinder); ok {
+		return func(ctx context.Context) []Address { return reacher.Addresses(ctx, r, port) }
+	}
+	var all []Address
+	for _, host := range []string{"127.0.0.1", "::1"} {
+		all = append(all, Address{HostPort: net.JoinHostPort(host, strconv.Itoa(port))})
+	}
+	return func(context.Context) []Address { return all }
+}
+
+func (a *agent) probePassed(r *replica, attempt int) {
+	a.perform(a.policy.probePassed(r, attempt, a.now()))
+	a.dirty = true
+}
+
+func (a *agent) probeTimedOut(r *replica, attempt int) {
+	a.perform(a.policy.probeTimedOut(r, attempt))
+	a.dirty = true
 }

@@ -9,10 +9,9 @@ import (
 	"strings"
 )
 
-// A home keeps one entry in its folder "queue" for each app that waits, in the
-// order in which they came: "<ticket>-<folder>", whose content is the handle. An
-// app that may start, or ends, takes its entry away; that of a dead agent is taken
-// away by the one behind it.
+// A home has one entry in its folder "queue" for each waiting app, in order of arrival:
+// "<ticket>-<folder>", whose content is the handle. An app removes its entry when it
+// starts or ends; the next app in the queue removes that of a dead agent.
 const queueFolder = "queue"
 
 // ticketDigits makes the names of entries sort by number.
@@ -20,25 +19,25 @@ const ticketDigits = 12
 
 func queueDir(home string) string { return filepath.Join(home, queueFolder) }
 
-// place is an entry of the queue.
-type place struct {
+// queueEntry is an entry of the queue.
+type queueEntry struct {
 	ticket int
 	folder string // of the bundle
 }
 
-func (p place) name() string { return fmt.Sprintf("%0*d-%s", ticketDigits, p.ticket, p.folder) }
+func (p queueEntry) name() string { return fmt.Sprintf("%0*d-%s", ticketDigits, p.ticket, p.folder) }
 
-// places returns the queue from its front on.
-func places(home string) ([]place, error) {
+// readQueue returns the queue from its front on.
+func readQueue(home string) ([]queueEntry, error) {
 	entries, err := LiveEntries(queueDir(home)) // sorted by name
 	if err != nil {
 		return nil, fmt.Errorf("read the queue: %w", err)
 	}
-	var all []place
+	var all []queueEntry
 	for _, e := range entries {
 		ticket, folder, ok := strings.Cut(e.Name(), "-")
 		if n, err := strconv.Atoi(ticket); ok && err == nil {
-			all = append(all, place{n, folder})
+			all = append(all, queueEntry{n, folder})
 		}
 	}
 	return all, nil
@@ -49,11 +48,11 @@ func (b Bundle) enqueue(handle string) error {
 	if err := makePrivate(queueDir(b.home())); err != nil {
 		return fmt.Errorf("create %s: %w", queueDir(b.home()), err)
 	}
-	all, err := places(b.home())
+	all, err := readQueue(b.home())
 	if err != nil {
 		return err
 	}
-	p := place{ticket: 1, folder: filepath.Base(b.Dir)}
+	p := queueEntry{ticket: 1, folder: filepath.Base(b.Dir)}
 	if len(all) > 0 {
 		p.ticket = all[len(all)-1].ticket + 1
 	}
@@ -65,7 +64,7 @@ func (b Bundle) enqueue(handle string) error {
 
 // dequeue takes the bundle out of the queue, if it is there.
 func (b Bundle) dequeue() {
-	all, err := places(b.home())
+	all, err := readQueue(b.home())
 	if err != nil {
 		return // the next one in the queue sees that it does not live
 	}
@@ -76,17 +75,17 @@ func (b Bundle) dequeue() {
 	}
 }
 
-// ahead returns the handle of the app before the bundle, "" if it is the first, and
+// predecessor returns the handle of the app before the bundle, "" if it is the first, and
 // how many entries stand before it. Dead ones on the way are taken away.
-func (b Bundle) ahead() (handle string, before int, err error) {
-	all, err := places(b.home())
+func (b Bundle) predecessor() (handle string, before int, err error) {
+	all, err := readQueue(b.home())
 	if err != nil {
 		return "", 0, err
 	}
-	own := slices.IndexFunc(all, func(p place) bool { return p.folder == filepath.Base(b.Dir) })
+	own := slices.IndexFunc(all, func(p queueEntry) bool { return p.folder == filepath.Base(b.Dir) })
 	for i := own - 1; i >= 0; i-- {
 		path := filepath.Join(queueDir(b.home()), all[i].name())
-		if BundleOf(b.home(), all[i].folder).alive() {
+		if BundleOf(b.home(), all[i].folder).isLive() {
 			data, err := os.ReadFile(path)
 			if err == nil {
 				return string(data), i + 1, nil
@@ -97,9 +96,9 @@ func (b Bundle) ahead() (handle string, before int, err error) {
 	return "", 0, nil
 }
 
-// alive reports whether an agent or submitter holds the app, by its mark: that
+// isLive reports whether an agent or submitter holds the app, by its mark: that
 // goes when the app's result is there.
-func (b Bundle) alive() bool {
+func (b Bundle) isLive() bool {
 	_, err := os.Lstat(b.life().Entry())
 	return err == nil && b.life().held()
 }

@@ -24,7 +24,7 @@ func (b Bundle) Inspect() (*spec.Status, error) {
 	if err == nil && s.State.Terminal() || err != nil && errors.Is(err, os.ErrNotExist) {
 		return s, err
 	}
-	if runtime.GOOS == "windows" || b.Held() || b.adoptable() { // Windows sees neither locks nor processes of Linux
+	if runtime.GOOS == "windows" || b.Held() || b.isAdoptable() { // Windows sees neither locks nor processes of Linux
 		return s, err
 	}
 	lock, err := b.life().Acquire(reconcileWait)
@@ -47,7 +47,7 @@ func (b Bundle) Inspect() (*spec.Status, error) {
 // of such an app died, another one is started first, by the program exe.
 func (b Bundle) Tend(exe string) (*spec.Status, error) {
 	s, err := b.Inspect()
-	if err != nil || s.State.Terminal() || runtime.GOOS == "windows" || b.Held() || !b.adoptable() {
+	if err != nil || s.State.Terminal() || runtime.GOOS == "windows" || b.Held() || !b.isAdoptable() {
 		return s, err
 	}
 	if err := b.revive(exe); err != nil {
@@ -60,7 +60,7 @@ func (b Bundle) Tend(exe string) (*spec.Status, error) {
 func (b Bundle) revive(exe string) error {
 	lock, err := b.life().Acquire(reconcileWait)
 	if errors.Is(err, filelock.ErrHeld) {
-		return nil // somebody else does
+		return nil // another process starts one
 	}
 	if err != nil {
 		return err
@@ -75,9 +75,9 @@ func (b Bundle) revive(exe string) error {
 // reconcile needs the lock.
 func (b Bundle) reconcile() (*spec.Status, error) {
 	if s, err := b.Status(); err == nil && s.State.Terminal() {
-		return s, nil // it ended, or somebody else reconciled, before we had the lock
+		return s, nil // it ended, or another process reconciled it, before we had the lock
 	}
-	if b.adoptable() {
+	if b.isAdoptable() {
 		return b.Status() // its agent began and died before we had the lock
 	}
 	m, err := b.Manifest()
@@ -94,7 +94,7 @@ func (b Bundle) reconcile() (*spec.Status, error) {
 	}
 	endRemains(m.Handle, starts)
 	cancelled, _ := b.cancelRequested()
-	s := replay(m, starts, exits, cancelled)
+	s := replayResult(m, starts, exits, cancelled)
 	b.settleAdmission(m, &s)
 	if err := b.writeStatus(&s, true); err != nil && !cannotWrite(err) {
 		return nil, err

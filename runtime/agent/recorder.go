@@ -61,8 +61,8 @@ func (h *History) Close(l *log.Logger) {
 	}
 }
 
-// recorder copies statuses to the history from its own goroutine, newest only:
-// a locked database never holds up the app.
+// recorder copies statuses to the history from its own goroutine, newest only, so that
+// a locked database does not delay the app.
 type recorder struct {
 	history     *History
 	backend, id string

@@ -12,28 +12,28 @@ import (
 // killWait bounds the wait for killed processes to be gone.
 const killWait = 5 * time.Second
 
-// endRemains kills what a dead agent's replicas left: the members of the recorded
+// endRemains kills what a dead agent's replicas left: processes of the recorded
 // sessions, and whatever carries the app's handle in its environment.
 func endRemains(handle string, starts []startRecord) {
 	boot := BootID()
-	app := remainder{handle, map[int]uint64{}, map[string]uint64{}}
-	for _, r := range starts {
-		if r.BootID != boot {
+	app := remains{handle, map[int]uint64{}, map[string]uint64{}}
+	for _, start := range starts {
+		if start.BootID != boot {
 			continue
 		}
-		app.leaders[r.PID] = r.StartTime
-		for _, pipe := range r.Output {
-			app.output[pipe] = r.StartTime
+		app.leaders[start.PID] = start.StartTime
+		for _, pipe := range start.Output {
+			app.output[pipe] = start.StartTime
 		}
-		if r.Cgroup != "" {
-			_ = cgroup.End(r.Cgroup) // what stays has the app's handle, too
+		if start.Cgroup != "" {
+			_ = cgroup.End(start.Cgroup) // what stays has the app's handle, too
 		}
 	}
 	deadline := time.Now().Add(killWait)
 	for {
 		alive := 0
 		for _, p := range procs.List() {
-			if p.Zombie || p.PID == os.Getpid() || !app.has(p) {
+			if p.Zombie || p.PID == os.Getpid() || !app.owns(p) {
 				continue
 			}
 			alive++
@@ -46,16 +46,16 @@ func endRemains(handle string, starts []startRecord) {
 	}
 }
 
-// remainder says what a dead agent's processes can be told by.
-type remainder struct {
+// remains has what identifies the processes of a dead agent.
+type remains struct {
 	handle  string
 	leaders map[int]uint64    // session → start time of its leader
 	output  map[string]uint64 // pipe that a replica writes to → its start time
 }
 
-// has tells whether a process belongs to the app. A session counts only if its number
+// owns tells whether a process belongs to the app. A session counts only if its number
 // has not been given to a new leader since.
-func (a remainder) has(p procs.Process) bool {
+func (a remains) owns(p procs.Process) bool {
 	if procs.HasEnv(p.PID, spec.JobIDVariable+"="+a.handle) {
 		return true
 	}

@@ -16,7 +16,7 @@ import (
 )
 
 // deadBundle is an app of one replica whose agent died, with one line in starts.jsonl.
-func deadBundle(t *testing.T, r startRecord) Bundle {
+func deadBundle(t *testing.T, start startRecord) Bundle {
 	t.Helper()
 	m := &Manifest{
 		Version: 1, ID: "x", Handle: "local://torchx/" + filepath.Base(t.TempDir()) + t.Name(), Home: t.TempDir(),
@@ -26,7 +26,7 @@ func deadBundle(t *testing.T, r startRecord) Bundle {
 	if err != nil {
 		t.Fatal(err)
 	}
-	line, err := json.Marshal(r)
+	line, err := json.Marshal(start)
 	if err == nil {
 		err = os.WriteFile(b.path(startsFile), append(line, '\n'), 0o600)
 	}
@@ -74,9 +74,9 @@ func TestWhoseProcessItIs(t *testing.T) {
 		t.Run(test.name, func(t *testing.T) {
 			t.Parallel()
 			p := session(t)
-			r := startRecord{Time: time.Now(), Role: "a", PID: p.PID, StartTime: p.Start, BootID: BootID()}
-			test.change(&r)
-			b := deadBundle(t, r)
+			start := startRecord{Time: time.Now(), Role: "a", BootID: BootID(), Process: Process{PID: p.PID, StartTime: p.Start}}
+			test.change(&start)
+			b := deadBundle(t, start)
 			if err := Sweep(b.home(), os.Args[0]); err != nil {
 				t.Fatal(err)
 			}
@@ -116,7 +116,7 @@ func TestRemainsByOutput(t *testing.T) {
 	p, _ := procs.Get(cmd.Process.Pid)
 	stranger := session(t)
 	b := deadBundle(t, startRecord{
-		Time: time.Now(), Role: "a", PID: 1 << 30, StartTime: p.Start, BootID: BootID(), Output: []string{pipe},
+		Time: time.Now(), Role: "a", BootID: BootID(), Process: Process{PID: 1 << 30, StartTime: p.Start, Output: []string{pipe}},
 	})
 	if err := Sweep(b.home(), os.Args[0]); err != nil {
 		t.Fatal(err)
@@ -157,10 +157,10 @@ func TestSweepLeavesTheLivingAlone(t *testing.T) {
 // A clock that was set back between the lines of the journal changes no result.
 func TestReplayWithAClockSetBack(t *testing.T) {
 	t.Parallel()
-	m := &Manifest{ID: "x", App: &spec.App{Name: "x", Roles: []spec.Role{role("a", 2, nil)}}, FailFast: true}
+	m := &Manifest{ID: "x", App: &spec.App{Name: "x", Roles: []spec.Role{role("a", 2, nil)}}, Lifecycle: Lifecycle{FailFast: true}}
 	first, second := ended(0, 0, 3), ended(1, 0, 4)
 	first.Time, second.Time = at(7200), at(3600)
-	s := replay(m, []startRecord{started(0, 0), started(1, 0)}, []exitRecord{first, second}, false)
+	s := replayResult(m, []startRecord{started(0, 0), started(1, 0)}, []exitRecord{first, second}, false)
 	if s.State != spec.Failed || *s.ExitCode != 3 {
 		t.Errorf("got %v %v, want FAILED with the code of the one on record first, 3", s.State, *s.ExitCode)
 	}

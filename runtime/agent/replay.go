@@ -1,125 +1,119 @@
 package agent
 
 import (
+	"slices"
 	"time"
 
 	"torchx/runtime/failpoint"
 	"torchx/runtime/spec"
 )
 
-// replay works out the result of an app from its journal: the gang is told what
-// happened in the order in which it did. What it wants done is on record, too, if
-// it was done.
-func replay(m *Manifest, starts []startRecord, exits []exitRecord, cancelled bool) spec.Status {
-	g := newGang(m.App, m.FailFast)
+// replayResult works out the result of an app from its journal, which has all that
+// happened and all that was done about it.
+func replayResult(m *Manifest, starts []startRecord, exits []exitRecord, cancelled bool) spec.Status {
+	p := newPolicy(m.App, m.FailFast)
 	now := clock{last: latest(m, starts, exits)}
-	replayInto(g, m.SubmittedAt, starts, exits, g.hold)
-	return conclude(g, m, cancelled, now.at(failpoint.Now()))
+	replayInto(p, m.SubmittedAt, starts, exits, p.noteBlocked)
+	return concludeReplay(p, m, cancelled, now.at(failpoint.Now()))
 }
 
-// replayInto brings a new gang to the state that its journal tells of; wanted is
-// told what the policy wants, and when.
-func replayInto(g *gang, submitted time.Time, starts []startRecord, exits []exitRecord, wanted func([]action, time.Time)) {
-	wanted(g.begin(), submitted)
+// replayInto brings a new policy to the state that its journal describes; wanted receives
+// what the policy wants done, and when.
+func replayInto(p *policy, submitted time.Time, starts []startRecord, exits []exitRecord, wanted func([]action, time.Time)) {
+	wanted(p.startAll(), submitted)
 	for len(starts)+len(exits) > 0 {
 		if len(exits) == 0 || len(starts) > 0 && starts[0].before(exits[0]) {
-			replayStart(g, starts[0])
+			replayStart(p, starts[0])
 			starts = starts[1:]
 			continue
 		}
-		wanted(replayExit(g, exits[0], starts), exits[0].Time)
+		wanted(replayExit(p, exits[0], starts), exits[0].Time)
 		exits = exits[1:]
 	}
 }
 
-// latest is the newest time on record: the clock may have been set back since.
+// latest returns the newest time on record: the clock may have been set back since.
 func latest(m *Manifest, starts []startRecord, exits []exitRecord) time.Time {
-	t := m.SubmittedAt
-	for _, r := range starts {
-		t = later(t, r.Time)
+	times := []time.Time{m.SubmittedAt}
+	for _, start := range starts {
+		times = append(times, start.Time)
 	}
-	for _, r := range exits {
-		t = later(t, r.Time)
+	for _, exit := range exits {
+		times = append(times, exit.Time)
 	}
-	return t
+	return slices.MaxFunc(times, time.Time.Compare)
 }
 
-func later(a, b time.Time) time.Time {
-	if b.After(a) {
-		return b
+// before reports whether a start is older than an exit; records of an older version have
+// times only.
+func (start startRecord) before(e exitRecord) bool {
+	if start.Seq > 0 && e.Seq > 0 {
+		return start.Seq < e.Seq
 	}
-	return a
+	return !start.Time.After(e.Time)
 }
 
-// before tells which of two records is older; those of an older agent have times only.
-func (r startRecord) before(e exitRecord) bool {
-	if r.Seq > 0 && e.Seq > 0 {
-		return r.Seq < e.Seq
-	}
-	return !r.Time.After(e.Time)
-}
-
-func replayStart(g *gang, r startRecord) {
-	m := g.byKey[spec.Replica{Role: r.Role, ID: r.Replica}]
-	if m != nil && g.canStart(m, r.Attempt) {
-		g.running(m, r.process(), r.Time)
+func replayStart(p *policy, start startRecord) {
+	m := p.byKey[spec.Replica{Role: start.Role, ID: start.Replica}]
+	if m != nil && p.canStart(m, start.Attempt) {
+		p.noteStarted(m, start.Process, start.Time)
 	}
 }
 
-// replayExit answers what the policy wants done.
-func replayExit(g *gang, e exitRecord, unread []startRecord) []action {
-	m := g.byKey[e.replica()]
+// replayExit returns what the policy wants done.
+func replayExit(p *policy, e exitRecord, unread []startRecord) []action {
+	m := p.byKey[e.replica()]
 	switch {
 	case m == nil:
 		return nil
 	case e.Refused:
-		return g.refused(m, e.Code, e.Msg, e.Time)
+		return p.noteRefused(m, e.Code, e.Msg, e.Time)
 	default:
 		if m.state == spec.Pending { // its start was not recorded, or the clock was set back
-			start := startRecord{Role: e.Role, Replica: e.Replica, Attempt: m.next, Time: e.Time}
+			start := startRecord{Role: e.Role, Replica: e.Replica, Attempt: m.nextAttempt, Time: e.Time}
 			for _, r := range unread {
-				if r.Role == e.Role && r.Replica == e.Replica && r.Attempt == m.next {
+				if r.Role == e.Role && r.Replica == e.Replica && r.Attempt == m.nextAttempt {
 					start = r
 				}
 			}
-			replayStart(g, start)
+			replayStart(p, start)
 		}
-		m.stopping, m.usage, m.overdue = m.stopping || e.Stopped, e.Usage, e.Msg
-		return g.exited(m, e.exit())
+		m.stopping, m.usage, m.killReason = m.stopping || e.Stopped, e.Usage, e.Msg
+		return p.noteExited(m, e.exit())
 	}
 }
 
-// hold notes who was to start and had to wait for another role.
-func (g *gang) hold(acts []action, now time.Time) {
+// noteBlocked notes which wanted starts have to wait for another role.
+func (p *policy) noteBlocked(acts []action, now time.Time) {
 	for _, act := range acts {
 		if act.start != nil {
-			g.admit(act.start, now)
+			p.dependenciesMet(act.start, now)
 		}
 	}
 }
 
-// conclude is the end of a replay: what is not on record ended with the agent.
-func conclude(g *gang, m *Manifest, cancelled bool, now time.Time) spec.Status {
-	if g.done() {
-		g.cancelled = cancelled
-		return g.finalStatus(m, now)
+// concludeReplay is the end of a replay: what is not on record ended with the agent.
+func concludeReplay(p *policy, m *Manifest, cancelled bool, now time.Time) spec.Status {
+	if p.isDone() {
+		p.cancelled = cancelled
+		return p.finalStatus(m, now)
 	}
-	for _, r := range g.replicas {
+	for _, r := range p.replicas {
 		if !r.state.Terminal() {
-			g.neverStarts(r, now)
-			if !cancelled && r.begun {
+			p.cancelPending(r, now)
+			if !cancelled && r.hasStarted {
 				r.state, r.msg = spec.Failed, "agent died"
 			}
 		}
 	}
-	g.scopes = nil
-	s := g.finalStatus(m, now)
-	code := 125
+	p.restartGroups = nil
+	s := p.finalStatus(m, now)
+	code := spec.ExitNotStarted
 	switch {
 	case cancelled:
-		code = 130
+		code = spec.ExitCancelled
 		s.State, s.Msg = spec.Cancelled, "cancelled"
-	case g.doomed:
+	case p.cannotSucceed:
 		return s // the failure that decided is on record
 	default:
 		s.State = spec.Failed

@@ -12,7 +12,7 @@ import (
 func at(sec int64) time.Time { return time.Unix(sec, 0) }
 
 func started(replica, attempt int) startRecord {
-	return startRecord{Time: at(1), Role: "a", Replica: replica, Attempt: attempt, PID: 10 + replica}
+	return startRecord{Time: at(1), Role: "a", Replica: replica, Attempt: attempt, Process: Process{PID: 10 + replica}}
 }
 
 func ended(replica, attempt, code int) exitRecord {
@@ -48,8 +48,8 @@ func TestReplay(t *testing.T) {
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
 			t.Parallel()
-			m := &Manifest{ID: "x", App: &spec.App{Name: "x", Roles: []spec.Role{role("a", 2, test.role)}}, FailFast: true}
-			s := replay(m, test.starts, test.exits, test.cancelled)
+			m := &Manifest{ID: "x", App: &spec.App{Name: "x", Roles: []spec.Role{role("a", 2, test.role)}}, Lifecycle: Lifecycle{FailFast: true}}
+			s := replayResult(m, test.starts, test.exits, test.cancelled)
 			if s.State != test.state || s.ExitCode == nil || *s.ExitCode != test.code {
 				t.Errorf("replay gives %v %v, want %v %d", s.State, s.ExitCode, test.state, test.code)
 			}
@@ -88,8 +88,8 @@ func TestReplaySaysWhyAReplicaWasKilled(t *testing.T) {
 	t.Parallel()
 	killed := ended(0, 0, 137)
 	killed.Signal, killed.Msg = "SIGKILL", "killed because it used more than its 512 MB"
-	m := &Manifest{App: &spec.App{Roles: []spec.Role{role("a", 1, nil)}}, FailFast: true}
-	s := replay(m, []startRecord{started(0, 0)}, []exitRecord{killed}, false)
+	m := &Manifest{App: &spec.App{Roles: []spec.Role{role("a", 1, nil)}}, Lifecycle: Lifecycle{FailFast: true}}
+	s := replayResult(m, []startRecord{started(0, 0)}, []exitRecord{killed}, false)
 	if want := "replica a/0 failed first: killed because it used more than its 512 MB"; s.Msg != want {
 		t.Errorf("message %q, want %q", s.Msg, want)
 	}

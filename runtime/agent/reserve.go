@@ -8,8 +8,8 @@ import (
 	"torchx/runtime/spec"
 )
 
-// reserveFile keeps room on the disk for the app's result: logs may fill it, and
-// then the exits of replicas and the final status still find their place.
+// reserveFile reserves disk space for the app's result, so that exits of replicas and the
+// final status can be written after logs have filled the disk.
 const reserveFile = ".reserve"
 
 // Bytes reserved: for the app, and for each replica (its exit, twice its part of

@@ -23,77 +23,95 @@ const (
 	exitBatch = 1024
 )
 
-// agent is one run of the loop. Only the loop's goroutine touches it.
+// agent is one run of the loop that drives an app. Only the loop's goroutine touches it.
 type agent struct {
-	bundle   Bundle
-	manifest *Manifest
-	gang     *gang
-	launcher Launcher
-	recorder *recorder
-	starts   *journal
-	exits    *journal
-	ready    io.WriteCloser // the submitter waits on it; nil when it has its answer
-	log      *log.Logger
+	bundle    Bundle
+	manifest  *Manifest
+	config    Config
+	policy    *policy
+	launcher  Launcher
+	admission *admission // nil: the app needs none
+	prober    *prober
+	ports     *ports
+	log       *log.Logger
 
-	signals <-chan os.Signal
-	unheard int           // signals that came while replicas were started
-	adopts  bool          // a former agent of this bundle died
-	left    bool          // told to end without a request: the next agent goes on
-	later   chan func()   // work that timers hand to the loop
-	closed  chan struct{} // the loop has ended
-	grace   time.Duration
-	ports   *ports
-	prober  *prober
-	clock   clock
-	seq     int // of the last record in the journals
-	bootID  string
-	dirty   bool // the gang has changed since status.json was written
-	written time.Time
-	forced  bool // kill instead of terminate
-	reserve *reserve
-	config  Config
-	look    <-chan time.Time // when to see whether the bundle is still there
-	lost    bool             // the bundle was deleted
+	events
+	record
+	reports
+	ending
+}
 
-	admission *admission // nil: the app did not have to ask
+// events are what the loop waits for besides exits of replicas.
+type events struct {
+	signals        <-chan os.Signal
+	pendingSignals int              // came while replicas were started
+	tasks          chan func()      // work of other goroutines for the loop
+	checkDeleted   <-chan time.Time // when to check that the bundle still exists
+	closed         chan struct{}    // the loop has ended
+}
+
+// record is what the bundle keeps of the run.
+type record struct {
+	starts, exits *journal
+	seq           int // of the last record in the journals
+	clock         clock
+	bootID        string
+	reserve       *reserve
+}
+
+// reports are where the status goes.
+type reports struct {
+	submitter io.WriteCloser // waits for the first start; nil when it has its answer
+	recorder  *recorder
+	dirty     bool // the status has changed since status.json was written
+	written   time.Time
+}
+
+// ending says how the agent begins and ends.
+type ending struct {
+	grace         time.Duration
+	isResuming    bool // a former agent of this bundle died
+	detached      bool // asked to end without a cancel request: the next agent continues
+	killNow       bool // kill instead of terminate
+	bundleDeleted bool
 }
 
 // run drives the app to its end and writes its terminal status.
 func (a *agent) run() error {
 	defer close(a.closed)
 	failpoint.Hit(failpoint.AgentBegun)
-	if a.adopts {
-		a.answer(readyAnswer{OK: true}) // nobody waits for what began long ago
-		a.goOn()
+	if a.isResuming {
+		a.reply(readyAnswer{OK: true})
+		a.resume()
 	} else {
 		a.begin()
 	}
 	a.publish(true)
-	if !a.gang.doomed && !a.left {
-		a.answer(readyAnswer{OK: true})
+	if !a.policy.cannotSucceed && !a.detached {
+		a.reply(readyAnswer{OK: true})
 	}
-	for !a.gang.done() && !a.left {
+	for !a.policy.isDone() && !a.detached {
 		a.step()
 	}
-	if a.left {
-		return a.leave()
+	if a.detached {
+		return a.detach()
 	}
 	return a.finish()
 }
 
-// begin starts the gang, unless a cancel came before the agent could hear it.
+// begin starts the app, unless it was cancelled before the agent ran.
 func (a *agent) begin() {
 	a.dirty = true
 	if cancel, force := a.bundle.cancelRequested(); cancel {
-		a.forced = force
-		a.gang.cancel(a.now())
+		a.killNow = force
+		a.policy.cancel(a.now())
 		return
 	}
 	if err := a.launcher.Check(); err != nil {
-		a.refuse(err)
+		a.refuseStart(err)
 		return
 	}
-	a.admit()
+	a.requestAdmission()
 }
 
 // after has the loop do something later.
@@ -104,16 +122,16 @@ func (a *agent) after(d time.Duration, f func()) {
 // post hands work to the loop and waits until it is taken.
 func (a *agent) post(f func()) {
 	select {
-	case a.later <- f:
+	case a.tasks <- f:
 	case <-a.closed:
 	}
 }
 
 // step waits for one thing to happen and acts on it.
 func (a *agent) step() {
-	if a.unheard > 0 {
-		a.unheard = 0
-		a.cancelled()
+	if a.pendingSignals > 0 {
+		a.pendingSignals = 0
+		a.handleSignal()
 		return
 	}
 	var flush <-chan time.Time
@@ -122,14 +140,14 @@ func (a *agent) step() {
 	}
 	select {
 	case e := <-a.launcher.Exits():
-		a.exited(e)
-	case f := <-a.later:
+		a.handleExits(e)
+	case f := <-a.tasks:
 		f()
 	case <-a.signals:
-		a.cancelled()
-	case <-a.look:
+		a.handleSignal()
+	case <-a.checkDeleted:
 		if a.bundle.life().Deleted() {
-			a.bundleDeleted()
+			a.handleDeleted()
 		}
 	case <-flush:
 		a.publish(true)
@@ -137,9 +155,9 @@ func (a *agent) step() {
 	a.publish(false)
 }
 
-// exited takes every exit that is there, records all with one write, then lets the
+// handleExits takes every exit that is there, records all with one write, then lets the
 // policy act.
-func (a *agent) exited(first Exit) {
+func (a *agent) handleExits(first Exit) {
 	batch := []Exit{first}
 	for len(batch) < exitBatch {
 		select {
@@ -152,25 +170,25 @@ func (a *agent) exited(first Exit) {
 	}
 	records := make([]any, len(batch))
 	for i, e := range batch {
-		m := a.gang.byKey[e.Replica]
+		r := a.policy.byKey[e.Replica]
 		e.Time = a.clock.at(e.Time)
 		batch[i].Time = e.Time
-		a.prober.end(e.Replica)
-		if m.overdue != "" && !m.stopping {
-			batch[i].Code, batch[i].Signal = overdueCode, ""
+		a.prober.stop(e.Replica)
+		if r.killReason != "" && !r.stopping {
+			batch[i].Code, batch[i].Signal = exitProbeTimeout, ""
 		}
 		records[i] = exitRecord{
 			Seq: a.nextSeq(), Time: e.Time, Role: e.Replica.Role, Replica: e.Replica.ID, Attempt: e.Attempt,
-			Code: batch[i].Code, Signal: batch[i].Signal, Msg: cmp.Or(m.overdue, e.Msg), Stopped: m.stopping, Usage: e.Usage, Lost: e.Lost,
+			Code: batch[i].Code, Signal: batch[i].Signal, Msg: cmp.Or(r.killReason, e.Msg), Stopped: r.stopping, Usage: e.Usage, Lost: e.Lost,
 		}
 	}
 	failpoint.Hit(failpoint.Exited)
 	a.recordExits(records)
 	failpoint.Hit(failpoint.ExitRecorded)
 	for _, e := range batch {
-		m := a.gang.byKey[e.Replica]
-		m.errFile, m.usage = a.launcher.ErrorFile(e.Replica, e.Attempt), e.Usage
-		a.perform(a.gang.exited(m, e))
+		r := a.policy.byKey[e.Replica]
+		r.errorFile, r.usage = a.launcher.ErrorFile(e.Replica, e.Attempt), e.Usage
+		a.perform(a.policy.noteExited(r, e))
 	}
 	a.dirty = true
 }
@@ -179,17 +197,17 @@ func (a *agent) exited(first Exit) {
 func (a *agent) recordExits(records []any) {
 	err := a.exits.append(records...)
 	if err != nil && a.reserve.release() {
-		a.note(err)
+		a.logError(err)
 		err = a.exits.append(records...)
 	}
-	a.note(err)
+	a.logError(err)
 }
 
-// bundleDeleted ends an app whose folder is gone: nobody could look at it or
-// cancel it any more.
-func (a *agent) bundleDeleted() {
-	a.lost, a.dirty = true, true
-	a.perform(a.gang.cancel(a.now()))
+// handleDeleted ends an app whose folder is gone, since commands can no longer show or
+// cancel it.
+func (a *agent) handleDeleted() {
+	a.bundleDeleted, a.dirty = true, true
+	a.perform(a.policy.cancel(a.now()))
 }
 
 // nextSeq numbers the records of both journals in the order in which they happened.
@@ -198,56 +216,56 @@ func (a *agent) nextSeq() int {
 	return a.seq
 }
 
-// refuse ends an app one of whose replicas cannot start.
-func (a *agent) refuse(err error) {
-	var r *RefusedError
+// refuseStart ends an app one of whose replicas cannot start.
+func (a *agent) refuseStart(err error) {
+	var r *ReplicaStartError
 	if !errors.As(err, &r) {
-		r = &RefusedError{Replica: a.gang.replicas[0].key, Code: 125, Err: err}
+		r = &ReplicaStartError{Replica: a.policy.replicas[0].key, Code: spec.ExitNotStarted, Err: err}
 	}
-	m := a.gang.byKey[r.Replica]
+	m := a.policy.byKey[r.Replica]
 	now := a.now()
 	a.recordExits([]any{exitRecord{
-		Seq: a.nextSeq(), Time: now, Role: m.key.Role, Replica: m.key.ID, Attempt: m.next,
+		Seq: a.nextSeq(), Time: now, Role: m.key.Role, Replica: m.key.ID, Attempt: m.nextAttempt,
 		Code: r.Code, Msg: r.Err.Error(), Refused: true,
 	}})
 	a.grace = min(a.grace, refusedGrace)
-	a.perform(a.gang.refused(m, r.Code, r.Err.Error(), now))
+	a.perform(a.policy.noteRefused(m, r.Code, r.Err.Error(), now))
 	a.dirty = true
 }
 
 // stop asks a replica to end and makes sure that it does.
-func (a *agent) stop(m *member) {
-	if a.forced {
-		a.launcher.Kill(m.key)
+func (a *agent) stop(r *replica) {
+	if a.killNow {
+		a.launcher.Kill(r.key)
 		return
 	}
-	attempt := m.attempt
-	a.launcher.Terminate(m.key)
+	attempt := r.attempt
+	a.launcher.Terminate(r.key)
 	a.after(a.grace, func() {
-		if m.state == spec.Running && m.attempt == attempt {
-			a.launcher.Kill(m.key)
+		if r.state == spec.Running && r.attempt == attempt {
+			a.launcher.Kill(r.key)
 		}
 	})
 }
 
-// cancelled handles a signal: a request is in cancel.json, or somebody told the
-// agent itself to end, which means the same.
-func (a *agent) cancelled() {
-	a.lost = a.lost || a.bundle.life().Deleted()
+// handleSignal handles a signal: a request is in cancel.json, or the agent itself was
+// asked to end, which means the same.
+func (a *agent) handleSignal() {
+	a.bundleDeleted = a.bundleDeleted || a.bundle.life().Deleted()
 	requested, force := a.bundle.cancelRequested()
-	if a.manifest.Containers && !requested && !a.lost {
-		a.left = true // the machine goes down, perhaps: containers need no agent to go on
+	if a.manifest.Containers && !requested && !a.bundleDeleted {
+		a.detached = true // the machine goes down, perhaps: containers need no agent to go on
 		return
 	}
-	if force && !a.forced {
-		a.forced = true
-		for _, m := range a.gang.replicas {
-			if m.state == spec.Running {
-				a.launcher.Kill(m.key)
+	if force && !a.killNow {
+		a.killNow = true
+		for _, r := range a.policy.replicas {
+			if r.state == spec.Running {
+				a.launcher.Kill(r.key)
 			}
 		}
 	}
-	a.perform(a.gang.cancel(a.now()))
+	a.perform(a.policy.cancel(a.now()))
 	a.dirty = true
 }
 
@@ -256,92 +274,33 @@ func (a *agent) publish(now bool) {
 	if !a.dirty || !now && time.Since(a.written) < statusInterval {
 		return
 	}
-	s := a.gang.status(a.manifest)
-	a.note(a.writeStatus(&s))
+	s := a.policy.status(a.manifest)
+	a.logError(a.writeStatus(&s))
 	a.recorder.put(&s, a.launcher.Checkpoints())
 	a.dirty, a.written = false, time.Now()
 }
 
-// writeStatus leaves a folder alone that somebody is just deleting.
+// writeStatus does nothing if the folder was deleted.
 func (a *agent) writeStatus(s *spec.Status) error {
-	if a.lost {
+	if a.bundleDeleted {
 		return nil
 	}
 	return a.bundle.writeStatus(s, false)
 }
 
-// finish ends what is left, then publishes the result: exits.jsonl has it,
-// status.json follows, SQLite last. It is there for everybody to see first and
-// made durable right after: a power cut in between can turn it into "agent died",
-// never a failure into a success.
-func (a *agent) finish() error {
-	a.withdraw()
-	a.endRest()
-	a.reserve.release() // for what follows
-	s := a.gang.finalStatus(a.manifest, a.now())
-	if a.lost {
-		code := 125
-		s.State, s.ExitCode, s.FirstFailure = spec.Failed, &code, nil
-		s.Msg = "the app's folder was deleted while it ran: its replicas were ended"
-	}
-	failpoint.Hit(failpoint.Ended)
-	a.note(a.launcher.Ended(&s))
-	err := a.writeStatus(&s)
-	a.note(err)
-	failpoint.Hit(failpoint.ResultWritten)
-	if err == nil && !a.lost {
-		a.bundle.life().RemoveEntry()
-	}
-	if s.FirstFailure != nil && s.FirstFailure.StartedAt == nil {
-		a.answer(readyAnswer{Code: *s.ExitCode, Error: s.FirstFailure.Msg})
-	}
-	a.answer(readyAnswer{OK: true}) // cancelled before it began
-	a.recorder.put(&s, a.launcher.Checkpoints())
-	err = errors.Join(err, a.exits.Close(), a.bundle.sync(), a.starts.Close())
-	a.recorder.close()
-	if a.lost { // only the history has its result: commands wait for that
-		a.bundle.life().RemoveEntry()
-	}
-	failpoint.Hit(failpoint.HistoryWritten)
-	return err
-}
-
-// endRest ends what replicas left behind; a forced cancel still counts.
-func (a *agent) endRest() {
-	kill, done := make(chan struct{}), make(chan struct{})
-	if a.forced {
-		close(kill)
-	}
-	go func() {
-		defer close(done)
-		a.launcher.Finish(a.grace, kill)
-	}()
-	for {
-		select {
-		case <-done:
-			return
-		case <-a.signals:
-			if _, force := a.bundle.cancelRequested(); force && !a.forced {
-				a.forced = true
-				close(kill)
-			}
-		}
-	}
-}
-
-// note keeps trouble that must not end the app.
-func (a *agent) note(err error) {
+// logError keeps trouble that must not end the app.
+func (a *agent) logError(err error) {
 	if err != nil {
 		a.log.Print(err)
 	}
 }
 
-// answer tells the submitter, once.
-func (a *agent) answer(r readyAnswer) {
-	if a.ready == nil {
+// reply tells the submitter, once.
+func (a *agent) reply(r readyAnswer) {
+	if a.submitter == nil {
 		return
 	}
-	_, err := a.ready.Write(r.encode())
-	a.note(errors.Join(err, a.ready.Close()))
-	a.ready = nil
+	_, err := a.submitter.Write(r.encode())
+	a.logError(errors.Join(err, a.submitter.Close()))
+	a.submitter = nil
 }

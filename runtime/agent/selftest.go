@@ -14,8 +14,8 @@ import (
 	"torchx/runtime/filelock"
 )
 
-// SelfTestArgument stands in place of a bundle: then the agent says what it could
-// do here (RunSelfTest), and ends.
+// SelfTestArgument replaces the folder in the agent's arguments: the agent then reports
+// what it can do on this system (RunSelfTest).
 const SelfTestArgument = "--self-test"
 
 // SelfTest is what an agent process found out about the system it runs on. A text

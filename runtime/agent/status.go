@@ -2,50 +2,50 @@ package agent
 
 import (
 	"cmp"
+	"fmt"
+	"slices"
 	"time"
 
 	"torchx/runtime/spec"
 )
 
-// maxPast bounds the attempts that a status remembers: the history has them all
-// by then.
+// maxPast bounds the past attempts in a status; the history has all.
 const maxPast = 1000
 
-func (m *member) status() spec.ReplicaStatus {
+func (r *replica) status() spec.ReplicaStatus {
 	s := spec.ReplicaStatus{
-		ID: m.key.ID, Role: m.key.Role, State: m.state, ExitCode: m.code, Signal: m.signal,
-		Attempt: m.attempt, Hostname: m.process.Hostname, StartedAt: m.started, FinishedAt: m.finished,
-		Msg: m.msg, StructuredErrorMsg: m.errFile, PID: m.process.PID,
-		Devices: m.devices,
+		ID: r.key.ID, Role: r.key.Role, State: r.state, ExitCode: r.exitCode, Signal: r.signal,
+		Attempt: r.attempt, Hostname: r.process.Hostname, StartedAt: r.startedAt, FinishedAt: r.finishedAt,
+		Msg: r.msg, StructuredErrorMsg: r.errorFile, PID: r.process.PID,
+		Devices: r.devices,
 	}
-	if m.usage != nil {
-		s.MaxRSSBytes, s.CPUSeconds = &m.usage.MaxRSS, &m.usage.CPU
+	if r.usage != nil {
+		s.MaxRSSBytes, s.CPUSeconds = &r.usage.MaxRSS, &r.usage.CPU
 	}
 	return s
 }
 
 // initialStatus is what a bundle says before its agent has begun.
 func initialStatus(m *Manifest) spec.Status {
-	return newGang(m.App, m.FailFast).status(m)
+	return newPolicy(m.App, m.FailFast).status(m)
 }
 
 // status is the app's status as of now; it is not final before the logs are.
-func (g *gang) status(m *Manifest) spec.Status {
+func (p *policy) status(m *Manifest) spec.Status {
 	url := "file://" + BundleAt(m.Home, m.ID).Dir
 	s := spec.Status{
-		Handle: m.Handle, State: g.state(), NumRestarts: g.restarts, Msg: g.describe(),
-		UIURL: &url, SubmittedAt: &m.SubmittedAt, StructuredErrorMsg: g.firstErrorFile(),
+		Handle: m.Handle, State: p.state(), NumRestarts: p.restarts, Msg: p.describe(),
+		UIURL: &url, SubmittedAt: &m.SubmittedAt, StructuredErrorMsg: p.firstErrorFile(),
 	}
-	if g.doomed {
-		f := g.firstStatus
-		s.FirstFailure = &f
+	if p.cannotSucceed {
+		s.FirstFailure = p.firstFailure
 	}
-	s.StartedAt = g.began
-	s.Past = g.past[max(0, len(g.past)-maxPast):]
-	for i := range g.app.Roles {
-		role := spec.RoleStatus{Role: g.app.Roles[i].Name, Replicas: []spec.ReplicaStatus{}}
-		waits := g.waits(&g.app.Roles[i])
-		for _, r := range g.membersOf(&g.app.Roles[i]) {
+	s.StartedAt = p.startedAt
+	s.Past = p.pastAttempts[max(0, len(p.pastAttempts)-maxPast):]
+	for i := range p.app.Roles {
+		role := spec.RoleStatus{Role: p.app.Roles[i].Name, Replicas: []spec.ReplicaStatus{}}
+		waits := p.waitReason(&p.app.Roles[i])
+		for _, r := range p.byRole[&p.app.Roles[i]] {
 			one := r.status()
 			one.Msg = cmp.Or(one.Msg, waits(r))
 			role.Replicas = append(role.Replicas, one)
@@ -56,19 +56,17 @@ func (g *gang) status(m *Manifest) spec.Status {
 }
 
 // state is the app's state while it is not done.
-func (g *gang) state() spec.State {
-	for _, m := range g.replicas {
-		if m.started != nil {
-			return spec.Running
-		}
+func (p *policy) state() spec.State {
+	if slices.ContainsFunc(p.replicas, func(r *replica) bool { return r.startedAt != nil }) {
+		return spec.Running
 	}
 	return spec.Pending
 }
 
-// finalStatus adds the result of a gang that is done.
-func (g *gang) finalStatus(m *Manifest, now time.Time) spec.Status {
-	s := g.status(m)
-	state, code := g.result()
+// finalStatus adds the result of an app that is done.
+func (p *policy) finalStatus(m *Manifest, now time.Time) spec.Status {
+	s := p.status(m)
+	state, code := p.conclusion()
 	s.State, s.ExitCode, s.FinishedAt = state, &code, &now
 	switch state {
 	case spec.Succeeded:
@@ -79,21 +77,53 @@ func (g *gang) finalStatus(m *Manifest, now time.Time) spec.Status {
 	return s
 }
 
+// conclusion returns the state and exit code of an app that is done.
+func (p *policy) conclusion() (spec.State, int) {
+	ok := true
+	for i := range p.app.Roles {
+		role := &p.app.Roles[i]
+		n := count(p.byRole[role], func(r *replica) bool { return r.state == spec.Succeeded })
+		ok = ok && n >= requiredReplicas(role)
+	}
+	switch f := p.firstFailure; {
+	case ok:
+		return spec.Succeeded, 0
+	case p.cancelled && (!p.cannotSucceed || !p.failFast):
+		return spec.Cancelled, spec.ExitCancelled
+	case f != nil && f.ExitCode != nil && *f.ExitCode != 0:
+		return spec.Failed, *f.ExitCode
+	}
+	return spec.Failed, spec.ExitNotStarted
+}
+
+// describe says in one line why the app failed, or why nothing has started yet.
+func (p *policy) describe() string {
+	f := p.firstFailure
+	switch {
+	case f == nil:
+		return p.queueReason
+	case f.StartedAt == nil:
+		return fmt.Sprintf("replica %s/%d could not start: %s", f.Role, f.ID, f.Msg)
+	case f.Msg != "":
+		return fmt.Sprintf("replica %s/%d failed first: %s", f.Role, f.ID, f.Msg)
+	case f.Signal != "":
+		return fmt.Sprintf("replica %s/%d failed first with signal %s", f.Role, f.ID, f.Signal)
+	}
+	return fmt.Sprintf("replica %s/%d failed first with exit code %d", f.Role, f.ID, *f.ExitCode)
+}
+
 // firstErrorFile is the error file of the replica that ended first with one.
-func (g *gang) firstErrorFile() []byte {
-	var first *member
-	for _, m := range g.replicas {
-		if m.errFile == nil || m.finished == nil {
-			continue
-		}
-		if first == nil || m.finished.Before(*first.finished) {
-			first = m
+func (p *policy) firstErrorFile() []byte {
+	var first *replica
+	for _, r := range p.replicas {
+		if r.errorFile != nil && r.finishedAt != nil && (first == nil || r.finishedAt.Before(*first.finishedAt)) {
+			first = r
 		}
 	}
 	if first == nil {
 		return nil
 	}
-	return first.errFile
+	return first.errorFile
 }
 
 func earliest(a, b *time.Time) *time.Time {

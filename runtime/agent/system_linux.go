@@ -19,7 +19,7 @@ func closeOnExec() error {
 	return nil
 }
 
-// BootID differs between two boots of the machine; "" if it cannot be told.
+// BootID differs between two boots of the machine; "" if not known.
 func BootID() string {
 	data, _ := os.ReadFile("/proc/sys/kernel/random/boot_id")
 	return strings.TrimSpace(string(data))

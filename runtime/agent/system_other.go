@@ -17,7 +17,7 @@ func closeOnExec() error {
 	return nil
 }
 
-// BootID differs between two boots of the machine; "" if it cannot be told.
+// BootID differs between two boots of the machine; "" if not known.
 func BootID() string {
 	t, err := unix.SysctlTimeval("kern.boottime")
 	if err != nil {

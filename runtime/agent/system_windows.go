@@ -21,7 +21,7 @@ func selfTest() SelfTest { return SelfTest{} }
 
 func closeOnExec() error { return nil }
 
-// BootID cannot be told.
+// BootID is not known.
 func BootID() string { return "" }
 
 func pinProcess(int) (send func(syscall.Signal) error, release func(), err error) {

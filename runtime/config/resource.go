@@ -48,6 +48,33 @@ func (c *Config) Resources() ([]Resource, error) {
 	return all, nil
 }
 
+// ProjectResources lists the named resources that count in the folder whose
+// configuration c is: its own, then those of the project's root, which count in all
+// folders of the project.
+func (c *Config) ProjectResources(root string, lookupEnv func(string) (string, bool)) ([]Resource, error) {
+	all, err := c.Resources()
+	if err != nil {
+		return nil, err
+	}
+	more, err := ResourcesIn(root, lookupEnv)
+	for _, r := range more {
+		if !slices.ContainsFunc(all, func(x Resource) bool { return x.Name == r.Name }) {
+			all = append(all, r)
+		}
+	}
+	return all, err
+}
+
+// ResourcesIn lists the named resources that count in a folder; lookupEnv tells which
+// other files do.
+func ResourcesIn(dir string, lookupEnv func(string) (string, bool)) ([]Resource, error) {
+	c, err := Load(Options{LookupEnv: lookupEnv, Cwd: dir})
+	if err != nil {
+		return nil, err
+	}
+	return c.Resources()
+}
+
 func newResource(file, section, name string, values []Value) (Resource, error) {
 	r := Resource{Name: name, Resource: spec.NullResource(), Origin: file}
 	r.Resource.GPU = 0

@@ -36,5 +36,5 @@ const (
 	HistoryWritten    = "agent/history-written"    // … and so has the history, the lock is held
 	RemovalNoted      = "cli/removal-noted"        // an app is going to be deleted, all of it is there
 	Removed           = "cli/removed"              // … and is deleted, the history still has it
-	ReconcileRecorded = "agent/reconcile-recorded" // whoever found a dead agent's app has written its result
+	ReconcileRecorded = "agent/reconcile-recorded" // the result of a dead agent's app is written
 )

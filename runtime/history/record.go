@@ -19,6 +19,8 @@ func (k AppKey) Handle() string {
 type App struct {
 	AppKey
 	Name string
+	App  json.RawMessage // the spec.App
+	Cfg  json.RawMessage // the backend options
 	Source
 	Outcome
 	SubmittedAt time.Time // required
@@ -27,16 +29,15 @@ type App struct {
 	Submitter string
 }
 
-// Source is what an app was made from.
+// Source is what an app was made from. Its JSON form is stored by backends, for a
+// history that is lost.
 type Source struct {
-	Component string          // as the user named it, "" for an edited request
-	Args      []string        // the component's arguments as typed
-	App       json.RawMessage // the spec.App
-	Cfg       json.RawMessage // the backend options
-	Request   json.RawMessage // the rest of the user's request, such as variables
-	Cwd       string          // absolute folder
-	Modules   json.RawMessage // loaded Starlark modules, with their hashes
-	Getenv    json.RawMessage // environment values that the component read
+	Component string          `json:"component,omitempty"` // as the user named it, "" for an edited request
+	Args      []string        `json:"args,omitempty"`      // the component's arguments as typed
+	Cwd       string          `json:"cwd,omitempty"`       // absolute folder that the command ran in
+	Modules   json.RawMessage `json:"modules,omitempty"`   // loaded Starlark modules, with their hashes
+	Getenv    json.RawMessage `json:"getenv,omitempty"`    // environment values that the component read
+	Request   json.RawMessage `json:"asked,omitempty"`     // the rest of the user's request, such as variables
 }
 
 // Outcome is how an app was when it was last seen.
@@ -55,7 +56,7 @@ type Filter struct {
 	States  []spec.State // empty: all
 	Since   time.Time    // submitted then or later; zero: all
 	Limit   int          // at most so many, the newest; 0: all
-	Details bool         // also read Source, of which only Component is set without it
+	Details bool         // also read App, Cfg and Source, of which only Component is set without it
 }
 
 // LiveStates are the states of apps that are not known to have ended.

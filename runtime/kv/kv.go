@@ -12,6 +12,7 @@ package kv
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 	"unicode"
@@ -116,13 +117,8 @@ func needsQuotes(key, value string) error {
 	if strings.Contains(value, "'") {
 		pair = fmt.Sprintf("%s=\"%s\"", key, value)
 	}
-	if len(pair) > 200 {
+	if len(pair) > 200 || strings.ContainsFunc(pair, func(r rune) bool { return !unicode.IsPrint(r) }) {
 		return fmt.Errorf("the value of %s has a \"=\" in it: put the value in quotes", quoteShort(key))
-	}
-	for _, r := range pair {
-		if !unicode.IsPrint(r) {
-			return fmt.Errorf("the value of %s has a \"=\" in it: put the value in quotes", quoteShort(key))
-		}
 	}
 	return fmt.Errorf("a value with \"=\" in it needs quotes that reach torchx: %s", shellQuote(pair))
 }
@@ -182,13 +178,7 @@ func check(pieces []piece) ([]piece, error) {
 		}
 		return nil, fmt.Errorf("%w; %w", noValue(pieces[0].text), errNoPair)
 	}
-	kept := pieces[:0]
-	for _, p := range pieces {
-		if p.text != "" {
-			kept = append(kept, p)
-		}
-	}
-	return kept, nil
+	return slices.DeleteFunc(pieces, func(p piece) bool { return p.text == "" }), nil
 }
 
 func join(pieces []piece) string {

@@ -6,16 +6,62 @@ import (
 	"strconv"
 )
 
-// List returns every process.
-func List() []Process {
-	dir, err := os.Open("/proc")
+// Fields of /proc/PID/stat behind the name, from field 3 of proc(5) on.
+const (
+	fieldState   = 0
+	fieldParent  = 1
+	fieldSession = 3
+	fieldFlags   = 6
+	fieldUtime   = 11
+	fieldCstime  = 14
+	fieldStart   = 19
+	fieldRSS     = 21
+)
+
+const (
+	pfExiting = 0x4 // PF_EXITING of the kernel's task flags
+	sigkill   = 9
+)
+
+func procPath(pid int, name string) string { return "/proc/" + strconv.Itoa(pid) + "/" + name }
+
+// names lists a folder; what was read before an error is as good as it gets.
+func names(folder string) []string {
+	dir, err := os.Open(folder)
+	if err != nil {
+		return nil // it is another user's, or gone
+	}
+	defer dir.Close()
+	all, _ := dir.Readdirnames(-1)
+	return all
+}
+
+// readStat returns the fields of a process, nil if it has ended.
+func readStat(pid int) [][]byte {
+	data, err := os.ReadFile(procPath(pid, "stat"))
 	if err != nil {
 		return nil
 	}
-	defer dir.Close()
-	names, _ := dir.Readdirnames(-1) // what was read so far is as good as it gets
+	return parseStat(data)
+}
+
+// parseStat cuts "pid (name) state ppid …"; the name may have any character, ')' too.
+func parseStat(data []byte) [][]byte {
+	end := bytes.LastIndexByte(data, ')')
+	if end < 0 {
+		return nil
+	}
+	return bytes.Fields(data[end+1:])
+}
+
+func hasEnded(fields [][]byte) bool {
+	return fields[fieldState][0] == 'Z' || fields[fieldState][0] == 'X'
+}
+
+// List returns every process.
+func List() []Process {
 	var all []Process
-	for _, name := range names {
+	for _, name := range names("/proc") {
 		if pid, err := strconv.Atoi(name); err == nil {
 			if p, ok := Get(pid); ok {
 				all = append(all, p)
@@ -27,38 +73,54 @@ func List() []Process {
 
 // Get returns the process of that pid, if there is one.
 func Get(pid int) (Process, bool) {
-	data, err := os.ReadFile("/proc/" + strconv.Itoa(pid) + "/stat")
-	if err != nil {
+	f := readStat(pid)
+	if len(f) <= fieldStart {
 		return Process{}, false
 	}
-	// pid (name) state ppid pgrp session …; the name may hold anything, ')' too.
-	end := bytes.LastIndexByte(data, ')')
-	if end < 0 {
-		return Process{}, false
-	}
-	f := bytes.Fields(data[end+1:])
-	const state, ppid, session, start = 0, 1, 3, 19 // fields 3, 4, 6 and 22 of proc(5)
-	if len(f) <= start {
-		return Process{}, false
-	}
-	p := Process{PID: pid, Zombie: f[state][0] == 'Z' || f[state][0] == 'X'}
-	p.Parent, _ = strconv.Atoi(string(f[ppid]))
-	p.Session, _ = strconv.Atoi(string(f[session]))
-	p.Start, err = strconv.ParseUint(string(f[start]), 10, 64)
+	p := Process{PID: pid, Zombie: hasEnded(f)}
+	p.Parent, _ = strconv.Atoi(string(f[fieldParent]))
+	p.Session, _ = strconv.Atoi(string(f[fieldSession]))
+	var err error
+	p.Start, err = strconv.ParseUint(string(f[fieldStart]), 10, 64)
 	return p, err == nil
+}
+
+// Dying reports whether a process was killed or exits, and still has its files and
+// locks. That takes a moment, more with many threads.
+func Dying(pid int) bool {
+	f := readStat(pid)
+	if len(f) <= fieldFlags || hasEnded(f) {
+		return true
+	}
+	if n, err := strconv.ParseUint(string(f[fieldFlags]), 10, 64); err == nil && n&pfExiting != 0 {
+		return true
+	}
+	status, err := os.ReadFile(procPath(pid, "status"))
+	return err != nil || inMask(status, "SigPnd:", sigkill) || inMask(status, "ShdPnd:", sigkill)
+}
+
+// Ignores reports whether a process ignores a signal.
+func Ignores(pid, signal int) bool {
+	status, _ := os.ReadFile(procPath(pid, "status")) // ended: it ignores nothing
+	return inMask(status, "SigIgn:", signal)
+}
+
+// inMask looks up a signal in one of the masks of /proc/PID/status.
+func inMask(status []byte, mask string, signal int) bool {
+	_, rest, ok := bytes.Cut(status, []byte("\n"+mask))
+	if !ok {
+		return false
+	}
+	line, _, _ := bytes.Cut(rest, []byte("\n"))
+	bits, err := strconv.ParseUint(string(bytes.TrimSpace(line)), 16, 64)
+	return err == nil && bits&(1<<(signal-1)) != 0
 }
 
 // HasOpen reports whether a process has a file open whose name in /proc/PID/fd (such
 // as "pipe:[4711]") matches.
 func HasOpen(pid int, match func(file string) bool) bool {
-	folder := "/proc/" + strconv.Itoa(pid) + "/fd"
-	dir, err := os.Open(folder)
-	if err != nil {
-		return false // it is somebody else's, or gone
-	}
-	defer dir.Close()
-	names, _ := dir.Readdirnames(-1) // as in List
-	for _, name := range names {
+	folder := procPath(pid, "fd")
+	for _, name := range names(folder) {
 		if file, err := os.Readlink(folder + "/" + name); err == nil && match(file) {
 			return true
 		}
@@ -68,7 +130,7 @@ func HasOpen(pid int, match func(file string) bool) bool {
 
 // HasEnv reports whether a process began with that variable ("K=V") in its environment.
 func HasEnv(pid int, entry string) bool {
-	data, err := os.ReadFile("/proc/" + strconv.Itoa(pid) + "/environ")
+	data, err := os.ReadFile(procPath(pid, "environ"))
 	if err != nil {
 		return false
 	}

@@ -2,14 +2,24 @@
 
 package procs
 
+// Only Linux tells about processes.
+
 // List finds nothing on this system.
 func List() []Process { return nil }
 
 // Get finds nothing on this system.
 func Get(int) (Process, bool) { return Process{}, false }
 
+// Dying is not known on this system.
+func Dying(int) bool { return false }
+
+// Ignores is not known on this system.
+func Ignores(int, int) bool { return false }
+
 // HasOpen finds nothing on this system.
 func HasOpen(int, func(string) bool) bool { return false }
 
 // HasEnv finds nothing on this system.
 func HasEnv(int, string) bool { return false }
+
+func samples() []sample { return nil }

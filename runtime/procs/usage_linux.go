@@ -12,15 +12,9 @@ import (
 const tick = time.Second / 100
 
 func samples() []sample {
-	dir, err := os.Open("/proc")
-	if err != nil {
-		return nil
-	}
-	defer dir.Close()
-	names, _ := dir.Readdirnames(-1) // what was read so far is as good as it gets
 	page := int64(os.Getpagesize())
 	var all []sample
-	for _, name := range names {
+	for _, name := range names("/proc") {
 		if name[0] < '0' || name[0] > '9' {
 			continue
 		}
@@ -37,14 +31,9 @@ func samples() []sample {
 
 // parseSample reads /proc/PID/stat.
 func parseSample(data []byte, page int64) (s sample, ok bool) {
-	space, end := bytes.IndexByte(data, ' '), bytes.LastIndexByte(data, ')')
-	if space < 0 || end < 0 {
-		return s, false
-	}
-	f := bytes.Fields(data[end+1:])
-	// Fields 4, 6, 14 to 17 and 24 of proc(5); the first here is 3.
-	const ppid, session, utime, cstime, rss = 1, 3, 11, 14, 21
-	if len(f) <= rss {
+	pid, _, ok := bytes.Cut(data, []byte(" "))
+	f := parseStat(data)
+	if !ok || len(f) <= fieldRSS {
 		return s, false
 	}
 	number := func(text []byte) int64 {
@@ -52,11 +41,10 @@ func parseSample(data []byte, page int64) (s sample, ok bool) {
 		ok = ok && err == nil
 		return n
 	}
-	ok = true
-	s.pid, s.parent, s.session = int(number(data[:space])), int(number(f[ppid])), int(number(f[session]))
-	for i := utime; i <= cstime; i++ {
+	s.pid, s.parent, s.session = int(number(pid)), int(number(f[fieldParent])), int(number(f[fieldSession]))
+	for i := fieldUtime; i <= fieldCstime; i++ {
 		s.usage.CPU += time.Duration(number(f[i])) * tick
 	}
-	s.usage.RSS = number(f[rss]) * page
+	s.usage.RSS = number(f[fieldRSS]) * page
 	return s, ok
 }

@@ -22,9 +22,9 @@ func (r *Runner) Wait(ctx context.Context, ref history.AppKey) (*spec.Status, er
 		if waiter != nil {
 			s, err := waiter.Wait(ctx, ref.ID)
 			if err == nil {
-				return r.seen(ctx, ref, r.row(ctx, ref), s), nil
+				return r.recordStatus(ctx, ref, r.row(ctx, ref), s), nil
 			}
-			if s := r.ended(ctx, ref, err); s != nil {
+			if s := r.recordedEnd(ctx, ref, err); s != nil {
 				return s, nil
 			}
 			// Not found: it is just being submitted, or only remembered.

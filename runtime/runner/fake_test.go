@@ -258,7 +258,7 @@ func (w *world) run(t *testing.T, backendName, name string) history.AppKey {
 	t.Helper()
 	app := echo(2)
 	app.Name = name
-	p, err := w.Plan(t.Context(), PlanRequest{Backend: backendName, App: app, Component: "utils.echo", Args: []string{"--msg", "x"}})
+	p, err := w.Plan(t.Context(), PlanRequest{Backend: backendName, App: app, Provenance: Provenance{Source: history.Source{Component: "utils.echo", Args: []string{"--msg", "x"}}}})
 	if err != nil {
 		t.Fatal(err)
 	}

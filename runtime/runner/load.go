@@ -70,11 +70,11 @@ func (r *Runner) Load(ctx context.Context, raw []byte, o LoadOptions) (*Planned,
 	if err != nil {
 		return nil, err
 	}
-	if err := r.free(ctx, b, history.AppKey{Backend: alias.Backend, ID: plan.ID}); err != nil {
+	if err := r.checkFree(ctx, b, history.AppKey{Backend: alias.Backend, ID: plan.ID}); err != nil {
 		return nil, err
 	}
 	plan.Environ = o.Environ
-	return &Planned{Backend: alias.Backend, Plan: plan, Warnings: plan.Warnings, Cwd: o.Cwd}, nil
+	return &Planned{Backend: alias.Backend, Plan: plan, Warnings: plan.Warnings, Provenance: Provenance{Source: history.Source{Cwd: o.Cwd}}}, nil
 }
 
 // again plans what `describe --json` printed as a new app.
@@ -88,8 +88,9 @@ func (r *Runner) again(ctx context.Context, backendName string, in *loaded, o Lo
 		}
 	}
 	return r.Plan(ctx, PlanRequest{
-		Backend: backendName, App: in.App, Cfg: []backend.Layer{backend.JSONLayer(in.Cfg, "cfg")}, Cwd: o.Cwd,
-		DefaultImage: o.DefaultImage, Environ: o.Environ, Progress: o.Progress, Component: in.Component, Args: in.Args,
+		Backend: backendName, App: in.App, Cfg: []backend.Layer{backend.JSONLayer(in.Cfg, "cfg")},
+		DefaultImage: o.DefaultImage, Environ: o.Environ, Progress: o.Progress,
+		Provenance: Provenance{Source: history.Source{Component: in.Component, Args: in.Args, Cwd: o.Cwd}},
 	})
 }
 
@@ -173,9 +174,9 @@ func load(ctx context.Context, b backend.Backend, in *loaded, o LoadOptions) (*b
 	return plan, nil
 }
 
-// free returns ErrExists if the app is known; a backend that cannot be asked now
+// checkFree returns ErrExists if the app is known; a backend that cannot be asked now
 // answers for itself at Submit.
-func (r *Runner) free(ctx context.Context, b backend.Backend, ref history.AppKey) error {
+func (r *Runner) checkFree(ctx context.Context, b backend.Backend, ref history.AppKey) error {
 	if r.row(ctx, ref) == nil {
 		if _, err := b.Describe(ctx, ref.ID); err != nil {
 			return nil //nolint:nilerr // not found is what we want

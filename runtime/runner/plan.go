@@ -26,24 +26,20 @@ type PlanRequest struct {
 	Cfg          []backend.Layer
 	Env          spec.Map[string] // --env: added to every role
 	Strict       bool             // refuse roles that do not say what they need
-	Cwd          string           // absolute folder the command runs in
 	DefaultImage string           // torchx.IMAGE
-	ParentRunID  string           // TORCHX_PARENT_RUN_ID of the environment wins
-	Trackers     []config.Tracker // TORCHX_TRACKERS of the environment wins
 	Environ      []string         // what replicas start from, "K=V"; nil: this process's own
-	Workspace    string           // see backends.PlanInput
+	Workspace    string           // see backend.PlanInput
 	WorkspaceWhy string
-	Progress     backend.Progress // told of slow work of planning and submitting; nil: nobody
+	Progress     backend.Progress // told of slow work of planning and submitting; may be nil
+	Tracking
+	Provenance
+}
 
-	// What the record remembers beside the plan.
-	Component string
-	Args      []string
-	Modules   json.RawMessage
-	Getenv    json.RawMessage
-	// Asked is what else was asked for, as opaque JSON: a rerun asks for it again.
-	Asked json.RawMessage
-	// Origin is what the history's first event says of where the app comes from.
-	Origin string
+// Tracking is what tells experiment trackers of an app. Variables of the caller's
+// environment win: TORCHX_PARENT_RUN_ID and TORCHX_TRACKERS.
+type Tracking struct {
+	ParentRunID string
+	Trackers    []config.Tracker
 }
 
 // Planned is an app that is ready to be submitted. Its JSON form, {app, cfg,
@@ -53,12 +49,7 @@ type Planned struct {
 	Plan    *backend.Plan
 	// Warnings of option parsing and of the backend, one line each.
 	Warnings []string
-
-	Component              string
-	Args                   []string
-	Cwd                    string
-	Modules, Getenv, Asked json.RawMessage
-	Origin                 string
+	Provenance
 }
 
 // Ref names the app that Submit will start.
@@ -149,7 +140,7 @@ func (r *Runner) Plan(ctx context.Context, q PlanRequest) (*Planned, error) {
 	if err != nil {
 		return nil, fmt.Errorf("backend %s: %w (see `torchx runopts %s`)", alias.Backend, err, alias.Backend)
 	}
-	number := r.nonZero() // drawn first: a fixed source gives the same id whatever else needs one
+	number := r.nonZeroRandom() // drawn first: a fixed source gives the same id whatever else needs one
 	app, err := r.prepare(alias.Backend, &q)
 	if err != nil {
 		return nil, err
@@ -163,9 +154,8 @@ func (r *Runner) Plan(ctx context.Context, q PlanRequest) (*Planned, error) {
 	}
 	plan.Environ = q.Environ
 	return &Planned{
-		Backend: alias.Backend, Plan: plan, Warnings: slices.Concat(warnings, tooElastic(plan.App), plan.Warnings),
-		Component: q.Component, Args: q.Args, Cwd: q.Cwd, Modules: q.Modules, Getenv: q.Getenv,
-		Asked: q.Asked, Origin: q.Origin,
+		Backend: alias.Backend, Plan: plan, Warnings: slices.Concat(warnings, minReplicasWarnings(plan.App), plan.Warnings),
+		Provenance: q.Provenance,
 	}, nil
 }
 
@@ -240,8 +230,8 @@ func preProc(backendName string, app *spec.App, request any) ([]byte, error) {
 	return raw, nil
 }
 
-// nonZero: an id made of 0 would have no random part.
-func (r *Runner) nonZero() uint64 {
+// nonZeroRandom returns random bits: an id made of 0 would have no random part.
+func (r *Runner) nonZeroRandom() uint64 {
 	for {
 		if v := r.random(); v != 0 {
 			return v
@@ -261,8 +251,8 @@ func AppID(name string, v uint64) string {
 	return name + "-" + spec.RandomID(v, -1)
 }
 
-// tooElastic names the roles that want more replicas to be left than they have.
-func tooElastic(app *spec.App) (warnings []string) {
+// minReplicasWarnings names the roles that want more replicas to be left than they have.
+func minReplicasWarnings(app *spec.App) (warnings []string) {
 	for i := range app.Roles {
 		if r := &app.Roles[i]; r.MinReplicas != nil && *r.MinReplicas > r.NumReplicas {
 			warnings = append(warnings, fmt.Sprintf("role %s has min_replicas %d, but only %d replicas: all of them are needed",

@@ -52,7 +52,7 @@ func TestGoldenEnv(t *testing.T) {
 			g := readGolden(t, tt.file)
 			w := newWorld(t)
 			w.env = g.Env
-			q := PlanRequest{Backend: "local_cwd", App: echo(1), Trackers: tt.trackers, ParentRunID: tt.parent}
+			q := PlanRequest{Backend: "local_cwd", App: echo(1), Tracking: Tracking{Trackers: tt.trackers, ParentRunID: tt.parent}}
 			p, err := w.Plan(t.Context(), q)
 			if err != nil {
 				t.Fatal(err)
@@ -100,7 +100,7 @@ func TestEmptyTrackersVariable(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	w.env[envTrackers] = ""
-	p, err := w.Plan(t.Context(), PlanRequest{Backend: "local", App: echo(1), Trackers: []config.Tracker{{Name: "x", Config: "y"}}})
+	p, err := w.Plan(t.Context(), PlanRequest{Backend: "local", App: echo(1), Tracking: Tracking{Trackers: []config.Tracker{{Name: "x", Config: "y"}}}})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -17,9 +17,9 @@ type Module struct {
 	SHA256 string `json:"sha256"`         // "" for a file that cannot be read
 }
 
-// Provenance returns the files that the component of an app was loaded from, and the
+// Inputs returns the files that the component of an app was loaded from, and the
 // environment variables that it read.
-func (c *Recorded) Provenance() (modules []Module, getenv map[string]string, err error) {
+func (c *Recorded) Inputs() (modules []Module, getenv map[string]string, err error) {
 	if err := json.Unmarshal(c.Modules, &modules); err != nil {
 		return nil, nil, err
 	}

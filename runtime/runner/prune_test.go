@@ -180,8 +180,8 @@ func TestPruneFailureChangesNothing(t *testing.T) {
 	if done, err := w.Prune(t.Context(), a, backend.DeleteOptions{}); done || err == nil || !strings.Contains(err.Error(), "on fire") {
 		t.Errorf("%v, %v", done, err)
 	}
-	if burials, err := w.History.PendingRemovals(t.Context()); err != nil || len(burials) > 0 {
-		t.Errorf("left: %+v, %v", burials, err)
+	if pending, err := w.History.PendingRemovals(t.Context()); err != nil || len(pending) > 0 {
+		t.Errorf("left: %+v, %v", pending, err)
 	}
 	w.prunable(t, "a")
 }
@@ -240,7 +240,7 @@ func TestInterruptedRemovalIsFinished(t *testing.T) {
 			}
 			c.change(w)
 			w.gone = !c.alive
-			w.Settle(t.Context())
+			w.Reconcile(t.Context())
 			_, there := w.local.Describe(t.Context(), "a")
 			_, row := w.History.Get(t.Context(), "local", "a")
 			if (there != nil) != c.gone || (row != nil) != c.gone {

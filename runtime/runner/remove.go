@@ -15,48 +15,53 @@ import (
 // removal is how an app is removed.
 type removal struct {
 	backend.DeleteOptions
-	command string // that of the tombstone
-	// unnoted goes on when the history cannot note beforehand what is going to
-	// happen: then a removal that is cut short is not finished by anybody.
-	unnoted bool
+	command string // for the tombstone
+	// unrecorded goes on where the history cannot record the removal beforehand: if
+	// it is cut short then, no later command completes it.
+	unrecorded bool
 }
 
-// remove takes away an app that has ended, of which s is the status. The history
-// notes first that the app is going, so that the next command finishes what is cut
-// short here; its record goes last. done is false if somebody else was faster.
+// remove deletes an app that has ended with status s. The tombstone is written first,
+// so that the next command completes what is cut short here; the app's record goes
+// last. done is false if another process was faster.
 func (r *Runner) remove(ctx context.Context, b backend.Backend, ref history.AppKey, s *spec.Status, how removal) (done bool, err error) {
-	ctx = context.WithoutCancel(ctx) // what is begun is finished
-	t := r.tombstoneFor(ctx, b, ref, s, how)
-	if err := r.bury(ctx, t); err != nil {
-		// A full disk must not keep anybody from making room.
-		if !how.unnoted && !errors.Is(err, history.ErrFull) {
+	ctx = context.WithoutCancel(ctx) // a removal that has begun is completed
+	t := r.newTombstone(ctx, b, ref, s, how)
+	if r.History != nil {
+		err := r.History.BeginRemoval(ctx, t)
+		if err != nil && !how.unrecorded && !errors.Is(err, history.ErrFull) { // removing frees space
 			return false, err
 		}
 	}
 	failpoint.Hit(failpoint.RemovalNoted)
 	deleted := b.Delete(ctx, ref.ID, how.DeleteOptions)
 	failpoint.Hit(failpoint.Removed)
-	if deleted != nil && !r.isGone(ctx, b, ref) {
-		r.unbury(ctx, ref)
+	if deleted != nil && !isGone(ctx, b, ref) {
+		r.abortRemoval(ctx, ref)
 		return false, fmt.Errorf("delete app %s: %w", ref.Handle(), deleted)
 	}
-	known, err := r.buried(ctx, t)
+	existed := false
+	if r.History != nil {
+		if existed, err = r.History.FinishRemoval(ctx, t); err != nil {
+			err = fmt.Errorf("app %s is deleted, but not from the history: %w", t.Handle(), err)
+		}
+	}
 	switch {
 	case errors.Is(deleted, backend.ErrNotFound):
-		return known, err // only the history had it
+		return existed, err // only the history had it
 	case deleted != nil:
 		return true, fmt.Errorf("app %s is deleted, but not all of it: %w", ref.Handle(), deleted)
 	}
 	return true, err
 }
 
-func (r *Runner) isGone(ctx context.Context, b backend.Backend, ref history.AppKey) bool {
+func isGone(ctx context.Context, b backend.Backend, ref history.AppKey) bool {
 	_, err := b.Describe(ctx, ref.ID)
 	return errors.Is(err, backend.ErrNotFound)
 }
 
-// tombstoneFor says what will be left of an app.
-func (r *Runner) tombstoneFor(ctx context.Context, b backend.Backend, ref history.AppKey, s *spec.Status, how removal) history.Tombstone {
+// newTombstone returns what will be left of an app.
+func (r *Runner) newTombstone(ctx context.Context, b backend.Backend, ref history.AppKey, s *spec.Status, how removal) history.Tombstone {
 	t := history.Tombstone{
 		AppKey:      ref,
 		State:       s.State,
@@ -87,14 +92,7 @@ func (r *Runner) tombstoneFor(ctx context.Context, b backend.Backend, ref histor
 	return t
 }
 
-func (r *Runner) bury(ctx context.Context, t history.Tombstone) error {
-	if r.History == nil {
-		return nil
-	}
-	return r.History.BeginRemoval(ctx, t)
-}
-
-func (r *Runner) unbury(ctx context.Context, ref history.AppKey) {
+func (r *Runner) abortRemoval(ctx context.Context, ref history.AppKey) {
 	if r.History == nil {
 		return
 	}
@@ -103,35 +101,24 @@ func (r *Runner) unbury(ctx context.Context, ref history.AppKey) {
 	}
 }
 
-func (r *Runner) buried(ctx context.Context, t history.Tombstone) (known bool, err error) {
-	if r.History == nil {
-		return false, nil
-	}
-	known, err = r.History.FinishRemoval(ctx, t)
-	if err != nil {
-		err = fmt.Errorf("app %s is deleted, but not from the history: %w", t.Handle(), err)
-	}
-	return known, err
-}
-
-// finishRemovals does what is left of removals that were cut short: a killed
-// `prune` must leave neither an app without its record nor a record without its app.
-func (r *Runner) finishRemovals(ctx context.Context) {
-	burials, err := r.History.PendingRemovals(ctx)
+// completeRemovals completes the removals whose process has died: a killed `prune`
+// must leave neither an app without its record nor a record without its app.
+func (r *Runner) completeRemovals(ctx context.Context) {
+	pending, err := r.History.PendingRemovals(ctx)
 	if err != nil {
 		r.warn("%v", err)
 		return
 	}
-	for i := range burials {
-		if t := &burials[i]; !r.submitterAlive(t.Owner) {
-			if err := r.finishRemoval(ctx, t); err != nil {
+	for i := range pending {
+		if t := &pending[i]; !r.submitterAlive(t.Owner) {
+			if err := r.completeRemoval(ctx, t); err != nil {
 				r.warn("app %s is only half deleted: %v", t.Handle(), err)
 			}
 		}
 	}
 }
 
-func (r *Runner) finishRemoval(ctx context.Context, t *history.Tombstone) error {
+func (r *Runner) completeRemoval(ctx context.Context, t *history.Tombstone) error {
 	b, err := r.Backends.Get(t.Backend)
 	if err != nil {
 		return err
@@ -154,7 +141,8 @@ func (r *Runner) finishRemoval(ctx context.Context, t *history.Tombstone) error 
 	return err
 }
 
-// sameApp tells an app from a later one with its id. Where nobody knows, it is the same.
+// sameApp reports whether s is of the app that t is about, not of a later one with its
+// id; true if a time is not known.
 func sameApp(t *history.Tombstone, s *spec.Status) bool {
 	return t.SubmittedAt == nil || s.SubmittedAt == nil || t.SubmittedAt.UnixNano() == s.SubmittedAt.UnixNano()
 }

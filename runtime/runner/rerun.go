@@ -12,15 +12,10 @@ import (
 
 // Recorded is what the history knows of how an app came about.
 type Recorded struct {
-	Ref       history.AppKey
-	Component string   // "" if the app came as a plan or was made by another tool
-	Args      []string // the component's, as typed
-	App       *spec.App
-	Cfg       map[string]any // the options that had a value
-	Cwd       string         // absolute folder that it was run in, "" if not known
-
-	// As the PlanRequest had them; nil if there is nothing.
-	Modules, Getenv, Asked json.RawMessage
+	Ref history.AppKey
+	App *spec.App
+	Cfg map[string]any // the options that had a value
+	history.Source
 }
 
 // Evaluated reports whether the app is what its component returned: one that was
@@ -34,10 +29,7 @@ func (r *Runner) Recorded(ctx context.Context, ref history.AppKey) (*Recorded, e
 	if row == nil || row.App == nil {
 		return nil, r.unrecorded(ctx, ref)
 	}
-	c := &Recorded{
-		Ref: ref, Component: row.Component, Args: row.Args, Cwd: row.Cwd,
-		Modules: row.Modules, Getenv: row.Getenv, Asked: row.Request,
-	}
+	c := &Recorded{Ref: ref, Source: row.Source}
 	for _, part := range []struct {
 		raw  json.RawMessage
 		into any

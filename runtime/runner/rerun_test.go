@@ -14,10 +14,12 @@ import (
 func TestRecorded(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
+	source := history.Source{
+		Component: "utils.echo", Args: []string{"--msg", "x"}, Cwd: "/w",
+		Modules: json.RawMessage(`[{"path":"/w/x.star"}]`), Getenv: json.RawMessage(`{"A":"1"}`), Request: json.RawMessage(`{"env":{"B":"2"}}`),
+	}
 	p, err := w.Plan(t.Context(), PlanRequest{
-		Backend: "local_dir", App: echo(2), Component: "utils.echo", Args: []string{"--msg", "x"}, Cwd: "/w",
-		Modules: json.RawMessage(`[{"path":"/w/x.star"}]`), Getenv: json.RawMessage(`{"A":"1"}`),
-		Asked: json.RawMessage(`{"env":{"B":"2"}}`), Origin: "rerun of something",
+		Backend: "local_dir", App: echo(2), Provenance: Provenance{Source: source, Origin: "rerun of something"},
 	})
 	if err != nil {
 		t.Fatal(err)
@@ -34,9 +36,8 @@ func TestRecorded(t *testing.T) {
 	}
 	c.App = nil
 	want := &Recorded{
-		Ref: p.Ref(), Component: "utils.echo", Args: []string{"--msg", "x"}, Cwd: "/w",
-		Cfg:     map[string]any{"image_type": "dir"}, // log_dir had no value
-		Modules: json.RawMessage(`[{"path":"/w/x.star"}]`), Getenv: json.RawMessage(`{"A":"1"}`), Asked: json.RawMessage(`{"env":{"B":"2"}}`),
+		Ref: p.Ref(), Source: source,
+		Cfg: map[string]any{"image_type": "dir"}, // log_dir had no value
 	}
 	if !reflect.DeepEqual(c, want) || !c.Evaluated() {
 		t.Errorf("got %+v, want %+v", c, want)
@@ -59,7 +60,7 @@ func TestNotRecorded(t *testing.T) {
 			t.Errorf("%s: %v", id, err)
 		}
 	}
-	if c := (&Recorded{Component: "utils.echo"}); c.Evaluated() {
+	if c := (&Recorded{Source: history.Source{Component: "utils.echo"}}); c.Evaluated() {
 		t.Error("an app without modules was evaluated")
 	}
 }

@@ -11,39 +11,34 @@ import (
 	"torchx/runtime/spec"
 )
 
-// Status reports an app as its backend sees it, or as it was last seen when the
-// backend no longer knows it or, for one that has ended, cannot be asked, and writes
-// what it saw into the history. Errors: backends.ErrNotFound, backends.ErrUnavailable.
+// Status reports an app as its backend sees it and records that in the history. An app
+// that its backend no longer has, or one that has ended while its backend is
+// unreachable, is as last recorded. Errors: backend.ErrNotFound, backend.ErrUnavailable.
 func (r *Runner) Status(ctx context.Context, ref history.AppKey) (*spec.Status, error) {
-	return r.look(ctx, ref, r.row(ctx, ref))
-}
-
-// look is Status with the app's row, nil if it has none.
-func (r *Runner) look(ctx context.Context, ref history.AppKey, row *history.App) (*spec.Status, error) {
+	row := r.row(ctx, ref)
 	b, err := r.Backends.Get(ref.Backend)
 	if err != nil {
 		return nil, err
 	}
 	s, err := b.Describe(ctx, ref.ID)
-	if errors.Is(err, backend.ErrNotFound) {
-		if row == nil {
-			return nil, r.unknownApp(ctx, ref)
-		}
-		return r.remembered(ctx, b, ref, row)
+	switch {
+	case err == nil:
+		return r.recordStatus(ctx, ref, row, s), nil
+	case errors.Is(err, backend.ErrNotFound) && row == nil:
+		return nil, r.unknownApp(ctx, ref)
+	case errors.Is(err, backend.ErrNotFound):
+		return r.lastKnown(ctx, b, ref, row)
 	}
-	if err != nil {
-		if ended := r.ended(ctx, ref, err); ended != nil {
-			return ended, nil
-		}
-		return nil, fmt.Errorf("look at app %s: %w", ref.Handle(), err)
+	if ended := r.recordedEnd(ctx, ref, err); ended != nil {
+		return ended, nil
 	}
-	return r.seen(ctx, ref, row, s), nil
+	return nil, fmt.Errorf("look at app %s: %w", ref.Handle(), err)
 }
 
-// ended is what the history says of an app that has ended, which stays true when
-// its backend cannot be asked, as err says; nil if there is no such thing.
-func (r *Runner) ended(ctx context.Context, ref history.AppKey, err error) *spec.Status {
-	if r.History == nil || !errors.Is(err, backend.ErrUnavailable) {
+// recordedEnd returns the recorded end of an app whose backend is unreachable, as cause
+// says; nil if there is none.
+func (r *Runner) recordedEnd(ctx context.Context, ref history.AppKey, cause error) *spec.Status {
+	if r.History == nil || !errors.Is(cause, backend.ErrUnavailable) {
 		return nil
 	}
 	s, err := r.History.Status(ctx, ref.Backend, ref.ID)
@@ -54,8 +49,8 @@ func (r *Runner) ended(ctx context.Context, ref history.AppKey, err error) *spec
 	return s
 }
 
-// seen completes what a backend said and records it.
-func (r *Runner) seen(ctx context.Context, ref history.AppKey, row *history.App, s *spec.Status) *spec.Status {
+// recordStatus completes what a backend reported, records it and returns it.
+func (r *Runner) recordStatus(ctx context.Context, ref history.AppKey, row *history.App, s *spec.Status) *spec.Status {
 	s.Handle = ref.Handle()
 	if row == nil {
 		return s
@@ -63,7 +58,7 @@ func (r *Runner) seen(ctx context.Context, ref history.AppKey, row *history.App,
 	if s.SubmittedAt == nil {
 		s.SubmittedAt = &row.SubmittedAt
 	}
-	if known := r.knownEnd(ctx, ref, s); known != nil {
+	if known := r.fullerEnd(ctx, ref, s); known != nil {
 		return known
 	}
 	if err := r.History.SetStatus(ctx, ref.Backend, ref.ID, s); err != nil && !errors.Is(err, history.ErrNotFound) {
@@ -72,13 +67,13 @@ func (r *Runner) seen(ctx context.Context, ref history.AppKey, row *history.App,
 	return s
 }
 
-// knownEnd is the end of an app as the history has it, if that has more of it than its
-// backend still has: clusters delete pods, and with them how they ended. Else it is nil.
-func (r *Runner) knownEnd(ctx context.Context, ref history.AppKey, s *spec.Status) *spec.Status {
+// fullerEnd returns the recorded end of an app if it has more of the replicas' ends than
+// s, else nil: clusters delete pods, and with them how they ended.
+func (r *Runner) fullerEnd(ctx context.Context, ref history.AppKey, s *spec.Status) *spec.Status {
 	if !s.State.Terminal() {
 		return nil
 	}
-	ends, all := ownEnds(s)
+	ends, all := countEnds(s)
 	if ends == all {
 		return nil
 	}
@@ -86,16 +81,15 @@ func (r *Runner) knownEnd(ctx context.Context, ref history.AppKey, s *spec.Statu
 	if err != nil || known.State != s.State {
 		return nil
 	}
-	if more, _ := ownEnds(known); more <= ends {
+	if more, _ := countEnds(known); more <= ends {
 		return nil
 	}
 	known.Handle = s.Handle
 	return known
 }
 
-// ownEnds is of how many replicas it is known that they ran and how they ended, and how
-// many there are.
-func ownEnds(s *spec.Status) (n, all int) {
+// countEnds returns how many replicas are known to have run and ended, of how many.
+func countEnds(s *spec.Status) (n, all int) {
 	for i := range s.Roles {
 		for j := range s.Roles[i].Replicas {
 			all++
@@ -107,9 +101,9 @@ func ownEnds(s *spec.Status) (n, all int) {
 	return n, all
 }
 
-// remembered is the status of an app that its backend does not know: what the
-// history says if the app has ended or is just being submitted, else FAILED.
-func (r *Runner) remembered(ctx context.Context, b backend.Backend, ref history.AppKey, row *history.App) (*spec.Status, error) {
+// lastKnown returns the status of an app that its backend does not have: the recorded
+// one if the app has ended or is being submitted, else FAILED.
+func (r *Runner) lastKnown(ctx context.Context, b backend.Backend, ref history.AppKey, row *history.App) (*spec.Status, error) {
 	s, err := r.History.Status(ctx, ref.Backend, ref.ID)
 	if err != nil {
 		if errors.Is(err, history.ErrNotFound) {
@@ -124,18 +118,18 @@ func (r *Runner) remembered(ctx context.Context, b backend.Backend, ref history.
 	}
 	// It may have come to life, and its submitter gone, since the backend was asked.
 	if again, err := b.Describe(ctx, ref.ID); err == nil {
-		return r.seen(ctx, ref, row, again), nil
+		return r.recordStatus(ctx, ref, row, again), nil
 	}
-	return r.seen(ctx, ref, row, r.vanished(s, submitting)), nil
+	return r.recordStatus(ctx, ref, row, r.vanished(s, submitting)), nil
 }
 
-// vanished ends an app of which nobody knows how it ended.
+// vanished ends an app whose end was not seen.
 func (r *Runner) vanished(s *spec.Status, submitting bool) *spec.Status {
 	s.Msg = fmt.Sprintf("its backend no longer knows the app, which was %s when last seen: how it ended is not known", s.State)
 	if submitting {
 		s.Msg = "torchx ended before the app was started"
 	}
-	code, now := exitNotStarted, r.now()
+	code, now := spec.ExitNotStarted, r.now()
 	s.State, s.ExitCode, s.FinishedAt = spec.Failed, &code, &now
 	for i := range s.Roles {
 		for j := range s.Roles[i].Replicas {

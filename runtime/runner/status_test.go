@@ -188,7 +188,7 @@ func TestPlaceAndSubmitted(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	w.Backends.Add("far", func() (backend.Backend, error) { return keeping{w.other}, nil })
-	p, err := w.Plan(t.Context(), PlanRequest{Backend: "far", App: echo(1), Component: "utils.echo", Args: []string{"x"}})
+	p, err := w.Plan(t.Context(), PlanRequest{Backend: "far", App: echo(1), Provenance: Provenance{Source: history.Source{Component: "utils.echo", Args: []string{"x"}}}})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -2,6 +2,7 @@ package runner
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 
@@ -9,12 +10,6 @@ import (
 	"torchx/runtime/failpoint"
 	"torchx/runtime/history"
 	"torchx/runtime/spec"
-)
-
-// Exit codes of an app that did not come to run.
-const (
-	exitNotStarted = 125 // torchx could not start or supervise it
-	exitCancelled  = 130
 )
 
 // Submit records the app and then starts it, so that a crash in between leaves a
@@ -33,8 +28,8 @@ func (r *Runner) Submit(ctx context.Context, p *Planned) (spec.Handle, error) {
 		}
 	}
 	p.Plan.Component, p.Plan.Args = p.Component, p.Args
-	if p.Plan.Record, err = memoryOf(p); err != nil {
-		return spec.Handle{}, err
+	if p.Plan.Record, err = json.Marshal(p.Provenance); err != nil {
+		return spec.Handle{}, fmt.Errorf("encode the record of app %s: %w", ref.Handle(), err)
 	}
 	recorded, notice, err := r.record(ctx, p)
 	if err != nil {
@@ -92,7 +87,9 @@ func (r *Runner) newRow(p *Planned) (history.App, error) {
 	return history.App{
 		AppKey:      history.AppKey{ID: p.Plan.ID, Backend: p.Backend},
 		Name:        p.Plan.App.Name,
-		Source:      history.Source{Component: p.Component, Args: p.Args, App: app, Cfg: cfg, Cwd: p.Cwd, Modules: p.Modules, Getenv: p.Getenv, Request: p.Asked},
+		App:         app,
+		Cfg:         cfg,
+		Source:      p.Source,
 		Outcome:     history.Outcome{Msg: p.Origin, State: spec.Submitted},
 		SubmittedAt: r.now(),
 		Submitter:   submitter(),
@@ -120,13 +117,13 @@ func (r *Runner) failure(ctx context.Context, b backend.Backend, ref history.App
 	if seen, err := b.Describe(ctx, ref.ID); err == nil && (seen.State.Terminal() || !isStart) {
 		return seen
 	}
-	code, now := exitNotStarted, r.now()
+	code, now := spec.ExitNotStarted, r.now()
 	s := &spec.Status{State: spec.Failed, Msg: cause.Error(), FinishedAt: &now}
 	switch {
 	case isStart:
 		code = start.Code
 	case errors.Is(cause, context.Canceled):
-		code, s.State = exitCancelled, spec.Cancelled
+		code, s.State = spec.ExitCancelled, spec.Cancelled
 	}
 	s.ExitCode = &code
 	return s

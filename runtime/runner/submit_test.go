@@ -18,8 +18,10 @@ import (
 func (w *world) plan(t *testing.T) *Planned {
 	t.Helper()
 	p, err := w.Plan(t.Context(), PlanRequest{
-		Backend: "local", App: echo(2), Component: "utils.echo", Args: []string{"--msg", "x"}, Cwd: "/w",
-		Modules: json.RawMessage(`[1]`), Getenv: json.RawMessage(`{}`),
+		Backend: "local", App: echo(2), Provenance: Provenance{Source: history.Source{
+			Component: "utils.echo", Args: []string{"--msg", "x"}, Cwd: "/w",
+			Modules: json.RawMessage(`[1]`), Getenv: json.RawMessage(`{}`),
+		}},
 	})
 	if err != nil {
 		t.Fatal(err)

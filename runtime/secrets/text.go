@@ -107,22 +107,8 @@ func replace(s string, re *regexp.Regexp, with func(m []int) string) string {
 	return b.String() + s[at:]
 }
 
-// Args returns what may be shown of arguments: Text of each, and Hidden for a
-// word that follows a secret's option, as in --password VALUE.
-func (r *Rules) Args(args []string) []string {
-	if args == nil {
-		return nil
-	}
-	shown := make([]string, len(args))
-	follows := false
-	for i, a := range args {
-		shown[i] = r.Arg(a, follows)
-		follows = r.TakesSecret(a)
-	}
-	return shown
-}
-
-// Arg is Args for one argument; follows: the one before TakesSecret.
+// Arg returns what may be shown of one argument: Hidden behind a secret's option, as
+// in --password VALUE, else its Text. follows is TakesSecret of the argument before.
 func (r *Rules) Arg(arg string, follows bool) string {
 	if follows && arg != "" && !isOption(arg) {
 		return Hidden

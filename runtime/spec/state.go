@@ -24,9 +24,6 @@ var stateNames = [...]string{
 	"UNSUBMITTED", "SUBMITTED", "PENDING", "RUNNING", "SUCCEEDED", "FAILED", "CANCELLED", "UNKNOWN",
 }
 
-// StateNames lists the names of all states in the order of their numbers.
-func StateNames() []string { return stateNames[:] }
-
 // String returns the name of the state.
 func (s State) String() string {
 	if s < 0 || int(s) >= len(stateNames) {

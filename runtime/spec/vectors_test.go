@@ -137,7 +137,7 @@ func TestStateVectors(t *testing.T) {
 	}
 	readJSON(t, "testdata/state_maps.json", &want)
 	states, terminal, started := map[string]int{}, map[string]bool{}, map[string]bool{}
-	for i, name := range StateNames() {
+	for i, name := range stateNames {
 		s, err := ParseState(name)
 		if err != nil || int(s) != i || s.String() != name {
 			t.Errorf("ParseState(%q) = %d (%v), %v", name, s, s, err)

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"math"
 	"math/big"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -84,11 +85,13 @@ func FormatBytes(n int64) string {
 	return strconv.FormatInt(n, 10) + unit
 }
 
-// durationUnits are the units of time, the largest first.
-var durationUnits = [...]struct {
+type durationUnit struct {
 	name string
 	size time.Duration
-}{
+}
+
+// durationUnits are the units of time, the largest first.
+var durationUnits = [...]durationUnit{
 	{"w", 7 * 24 * time.Hour},
 	{"d", 24 * time.Hour},
 	{"h", time.Hour},
@@ -117,11 +120,11 @@ func ParseDuration(text string) (time.Duration, error) {
 		if unit == "" && after == "" && number == text {
 			unit = "s"
 		}
-		size, ok := durationUnit(unit)
-		if !ok {
+		i := slices.IndexFunc(durationUnits[:], func(u durationUnit) bool { return u.name == unit })
+		if i < 0 {
 			return 0, ErrForm
 		}
-		sum.Add(sum, n.Mul(n, new(big.Rat).SetInt64(int64(size))))
+		sum.Add(sum, n.Mul(n, new(big.Rat).SetInt64(int64(durationUnits[i].size))))
 		rest = strings.TrimPrefix(after, unit)
 	}
 	whole := new(big.Int).Quo(sum.Num(), sum.Denom())
@@ -129,15 +132,6 @@ func ParseDuration(text string) (time.Duration, error) {
 		return 0, ErrRange
 	}
 	return time.Duration(whole.Int64()), nil
-}
-
-func durationUnit(name string) (time.Duration, bool) {
-	for _, u := range durationUnits {
-		if u.name == name {
-			return u.size, true
-		}
-	}
-	return 0, false
 }
 
 // FormatDuration writes a time so that ParseDuration reads the same again, in as

@@ -162,16 +162,16 @@ func TestComplete(t *testing.T) {
 		}
 		for _, w := range wants {
 			if !have[w] {
-				t.Errorf("%s: no %q in %v", c.name, w, have)
+				t.Errorf("%s: want %q in %v", c.name, w, have)
 			}
 		}
 		for _, w := range strings.Fields(strings.ReplaceAll(c.not, " = ", "=")) {
 			if have[strings.ReplaceAll(w, "=", " = ")] {
-				t.Errorf("%s: %q is offered", c.name, w)
+				t.Errorf("%s: got %q, want it left out", c.name, w)
 			}
 		}
 		if c.want == "" && c.not == "" && len(items) > 0 || from > at {
-			t.Errorf("%s: %v from %d", c.name, have, from)
+			t.Errorf("%s: got %v from %d, want none", c.name, have, from)
 		}
 	}
 }
@@ -186,12 +186,12 @@ func TestOfTests(t *testing.T) {
 		f, at := cursorIn(t, "x_test.star", text, nil)
 		items, _ := f.Complete(workspace, at)
 		if len(items) != len(startest.Docs()) {
-			t.Errorf("%q: %d names", text, len(items))
+			t.Errorf("%q: got %d names, want all of t", text, len(items))
 		}
 	}
 	f, at := cursorIn(t, "x_test.star", "def test_x(t):\n    t.pl|an(1)", nil)
 	if r := f.Reference(workspace, at); r == nil || !strings.HasPrefix(r.Signature, "t.plan(app, backend = ") || len(r.Params) != 3 {
-		t.Errorf("%+v", r)
+		t.Errorf("got %+v, want t.plan with 3 parameters", r)
 	}
 }
 
@@ -204,7 +204,7 @@ func TestLastGoodText(t *testing.T) {
 	items, _ := f.Complete(workspace, at)
 	found := slices.ContainsFunc(items, func(i Item) bool { return i.Text == "narrow = " })
 	if f.Err == nil || !found {
-		t.Errorf("error %v, items %v", f.Err, items)
+		t.Errorf("got error %v, items %v, want a syntax error and the name", f.Err, items)
 	}
 }
 
@@ -233,7 +233,7 @@ func TestReference(t *testing.T) {
 		r := f.Reference(workspace, at)
 		if r == nil || r.Symbol == nil {
 			if c.signature != "" {
-				t.Errorf("%q: nothing", c.text[max(0, at-20):])
+				t.Errorf("%q: got no reference, want one", c.text[max(0, at-20):])
 			}
 			continue
 		}
@@ -241,12 +241,12 @@ func TestReference(t *testing.T) {
 			t.Errorf("%q: %q, want %q", c.text[max(0, at-20):], r.Signature, c.signature)
 		}
 		if (r.File == nil) != (c.file == "") || r.File != nil && (r.File.Name != c.file || !strings.HasPrefix(r.File.Text[r.Start:], c.at)) {
-			t.Errorf("%q: %+v", c.text[max(0, at-20):], r.Symbol)
+			t.Errorf("%q: got %+v, want the definition", c.text[max(0, at-20):], r.Symbol)
 		}
 	}
 	f, at := cursorFile(t, `load("./help|er.star", "role")`, nil)
 	if r := f.Reference(workspace, at); r == nil || r.Loaded == nil || r.Loaded.Name != "./helper.star" {
-		t.Errorf("label: %+v", r)
+		t.Errorf("got reference %+v, want ./helper.star", r)
 	}
 }
 
@@ -264,7 +264,7 @@ func TestCallAround(t *testing.T) {
 		c := f.At(at)
 		b := c.EnclosingCall()
 		if b == nil || b.Callee != want[0] {
-			t.Errorf("%q: %+v", text, b)
+			t.Errorf("%q: got bracket %+v, want another callee", text, b)
 			continue
 		}
 		if i := f.Lookup(workspace, at, b.Callee).ParameterIndex(b); i != want[1] {
@@ -324,7 +324,7 @@ func TestLargeAndBroken(t *testing.T) {
 		f.Reference(workspace, len(text)/2)
 		f.Problems(workspace)
 		if took := time.Since(matching); took > 20*time.Second {
-			t.Errorf("%s: %v", name, took)
+			t.Errorf("%s: got %v, want at most 20s", name, took)
 		} else {
 			t.Logf("%s: %v", name, took)
 		}

@@ -66,7 +66,7 @@ func builtin(name, signature, text string) *Symbol {
 	return s
 }
 
-// modules are the built-in names that have names of their own.
+// modules are the built-in names with members.
 var modules = []string{
 	"specs", "specs.macros", "specs.overlays", "specs.RetryPolicy", "torchx", "json", "math", "shlex", "path",
 }
@@ -86,13 +86,13 @@ func declaredParams(text string) []Param {
 	return out
 }
 
-// Builtin returns what a built-in name means, in full: "specs.Role", "len". nil: nothing.
+// Builtin returns the symbol of a full built-in name ("specs.Role", "len"), or nil.
 func Builtin(name string) *Symbol { return builtins()[name] }
 
 // Builtins lists the built-in names without a dot, sorted.
 func Builtins() []*Symbol { return membersOf("") }
 
-// Members lists what stands behind the dot of a built-in name, sorted.
+// Members lists the members of a built-in name, sorted.
 func Members(name string) []*Symbol { return membersOf(name + ".") }
 
 func membersOf(prefix string) []*Symbol {

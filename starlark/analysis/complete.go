@@ -7,14 +7,14 @@ import (
 	"torchx/starlark/specmodule"
 )
 
-// Item is something that can stand at the cursor.
+// Item is a completion.
 type Item struct {
 	*Symbol
-	// Text is what is put in the place of the cursor's word.
+	// Text replaces the word at the cursor.
 	Text string
-	// Rank orders items: what is nearer to the cursor has a smaller one.
+	// Rank orders items: nearer definitions have smaller ranks.
 	Rank int
-	// Plain says that it is a word of the language, a path or a text, not a name.
+	// Plain: a keyword, path or text, not a name.
 	Plain bool
 }
 
@@ -27,7 +27,7 @@ const (
 	rankWord
 )
 
-// words are those of the language.
+// words are the keywords.
 var words = []string{
 	"and", "break", "continue", "def", "elif", "else", "for", "if", "in", "lambda", "load", "not", "or", "pass", "return",
 }
@@ -46,7 +46,7 @@ func (f *File) Complete(l Loader, offset int) (items []Item, from int) {
 			p.name(s, rankLocal)
 		}
 	case c.Before == "def" || c.Before == "for" || p.isNewParameter():
-		// A new name.
+		// The author is typing a new name.
 	default:
 		p.arguments()
 		p.names()
@@ -70,7 +70,7 @@ func (p *completion) text(text string) {
 	p.items = append(p.items, Item{Symbol: &Symbol{Name: text, Kind: Constant}, Text: text, Plain: true})
 }
 
-// matching keeps the items that begin as the word at the cursor, each name once.
+// matching keeps items with the prefix at the cursor, each name once.
 func (p *completion) matching() []Item {
 	word := strings.ToLower(p.cursor.Word)
 	seen := map[string]bool{}
@@ -81,13 +81,13 @@ func (p *completion) matching() []Item {
 	})
 }
 
-// isNewParameter: the name of a parameter is being thought up.
+// isNewParameter reports whether the author is typing the name of a new parameter.
 func (p *completion) isNewParameter() bool {
 	n := len(p.cursor.Brackets)
 	return n > 0 && p.cursor.Brackets[n-1].Head && p.cursor.Brackets[n-1].Argument == ""
 }
 
-// arguments offers those of the call that are not given.
+// arguments offers the missing arguments of the call.
 func (p *completion) arguments() {
 	call := p.cursor.Call()
 	if call == nil || call.Argument != "" || p.cursor.Before != "(" && p.cursor.Before != "," && p.cursor.Before != "" {
@@ -107,7 +107,7 @@ func (p *completion) arguments() {
 	}
 }
 
-// names offers what is known at the cursor.
+// names offers all names in scope.
 func (p *completion) names() {
 	for _, s := range p.file.Locals(p.offset) {
 		if s.Start != p.cursor.Start {
@@ -130,7 +130,7 @@ func (p *completion) names() {
 	}
 }
 
-// inString offers labels and names within load(), and texts where they can be listed.
+// inString offers labels and names of load(), and the choices of an argument.
 func (p *completion) inString() {
 	n := len(p.cursor.Brackets)
 	if n == 0 {
@@ -150,7 +150,7 @@ func (p *completion) inString() {
 	}
 }
 
-// resources offers the names that specs.named_resources has in the project.
+// resources offers the named resources of the project.
 func (p *completion) resources() {
 	var project []specmodule.NamedResource
 	for _, name := range p.loader.Resources(p.file) {
@@ -161,7 +161,7 @@ func (p *completion) resources() {
 	}
 }
 
-// labels offers what a load() can name, folder by folder.
+// labels offers labels for load(), folder by folder.
 func (p *completion) labels() {
 	word := p.cursor.Word
 	folder := word[:strings.LastIndexByte(word, '/')+1]
@@ -176,7 +176,7 @@ func (p *completion) labels() {
 	}
 }
 
-// exports offers what a loaded file has and the statement does not name yet.
+// exports offers the names of a loaded file that the statement lacks.
 func (p *completion) exports(texts []string) {
 	from, err := p.loader.Load(p.file, texts[0])
 	if err != nil {
@@ -189,30 +189,23 @@ func (p *completion) exports(texts []string) {
 	}
 }
 
-// choices offers the values that the argument at the cursor can have.
+// choices offers the values of the argument at the cursor.
 func (p *completion) choices(b *Bracket) {
 	if b.Callee == "" || b.Head {
 		return
 	}
 	fn := p.file.Lookup(p.loader, p.offset, b.Callee)
-	param := fn.parameter(b)
-	if param == nil {
+	i := fn.ParameterIndex(b)
+	if i < 0 {
 		return
 	}
+	param := &fn.Params[i]
 	for _, c := range param.Choices {
 		p.text(c)
 	}
 	if param.Resource {
 		p.resources()
 	}
-}
-
-// parameter is the one that the argument at the cursor is for, nil if that is not clear.
-func (s *Symbol) parameter(b *Bracket) *Param {
-	if i := s.ParameterIndex(b); i >= 0 {
-		return &s.Params[i]
-	}
-	return nil
 }
 
 // ParameterIndex returns the parameter that the argument at the cursor is for, or -1.

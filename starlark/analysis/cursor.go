@@ -5,17 +5,17 @@ import (
 	"strings"
 )
 
-// Region says what the text is at an offset.
+// Region is the kind of text at an offset.
 type Region int
 
-// The places: in code, in a comment, in a string.
+// The regions: code, a comment, a string.
 const (
 	InCode Region = iota
 	InComment
 	InString
 )
 
-// Cursor is what is around an offset, by the tokens alone.
+// Cursor describes the surroundings of an offset, read from the tokens.
 type Cursor struct {
 	Region Region
 	// Start and End delimit the word or string at the offset; Word is its part before the offset.
@@ -24,33 +24,33 @@ type Cursor struct {
 	// Chain is what stands before the word and its dot: "specs.macros", the type of a literal, or
 	// "?".
 	Chain string
-	// Before is the token in front of the word on its line, "" for none; of a string its quotes.
+	// Before is the previous token on the word's line or ""; of a string its quotes.
 	Before string
-	// Brackets are those that are open, the outermost first.
+	// Brackets are the open ones, outermost first.
 	Brackets []Bracket
-	// Keyword: the word is the name of an argument, with its "=" behind it.
+	// Keyword: the word is the name of an argument with "=" after it.
 	Keyword bool
 }
 
-// Bracket is an open one.
+// Bracket is an open bracket.
 type Bracket struct {
 	Open byte
-	// Callee is the name before it, with its dots, "" for none; CalleeStart its offset.
+	// Callee is the dotted name before it or ""; CalleeStart is its offset.
 	Callee      string
 	CalleeStart int
-	// Head: it has the parameters of a function that is being defined.
+	// Head: it holds the parameters of a definition.
 	Head bool
 	// Index counts the commas before the offset.
 	Index int
-	// Argument is the name of the argument the offset is in, "" for a positional one.
+	// Argument is the name of the argument at the offset, "" for a positional one.
 	Argument string
-	// Given are the arguments that are named, before the offset and behind it.
+	// Given are the named arguments, on both sides of the offset.
 	Given []string
 	// Texts are the strings in it before the offset, without quotes.
 	Texts []string
 }
 
-// Call is the innermost open bracket if it is that of a call, else nil.
+// Call returns the innermost open bracket if it is a call, else nil.
 func (c *Cursor) Call() *Bracket {
 	if n := len(c.Brackets); n > 0 {
 		if b := &c.Brackets[n-1]; b.Open == '(' && b.Callee != "" && !b.Head {
@@ -73,7 +73,7 @@ func (c *Cursor) EnclosingCall() *Bracket {
 	return nil
 }
 
-// At describes what is around an offset.
+// At describes the surroundings of an offset.
 func (f *File) At(offset int) Cursor {
 	c := Cursor{Start: offset, End: offset}
 	i := 0
@@ -84,7 +84,7 @@ func (f *File) At(offset int) Cursor {
 		f.addToken(&c, i)
 	}
 	if i < len(f.tokens) && f.tokens[i].start < offset && f.tokens[i].kind != tokName && f.tokens[i].end == offset && !f.tokens[i].open {
-		// Right behind a token that cannot go on, what follows counts.
+		// After a complete token, the next one counts.
 		if f.tokens[i].kind != tokComment {
 			f.addToken(&c, i)
 			i++
@@ -129,7 +129,7 @@ func (f *File) inString(c *Cursor, t token, offset int) {
 	c.Region, c.Start, c.End, c.Word = InString, from, to, f.Text[from:offset]
 }
 
-// content is where the text within a string's quotes begins and ends.
+// content delimits the text within a string's quotes.
 func (f *File) content(t token) (from, to int) {
 	from = t.start + quotesAt(f.Text[t.start:])
 	quotes := 1
@@ -197,7 +197,7 @@ func (f *File) joinTokens(first, end int) string {
 	return b.String()
 }
 
-// addToken takes the i-th token into the open brackets.
+// addToken updates the open brackets with the i-th token.
 func (f *File) addToken(c *Cursor, i int) {
 	t := f.tokens[i]
 	n := len(c.Brackets)
@@ -243,7 +243,7 @@ func (f *File) openBracket(i int) Bracket {
 	return b
 }
 
-// addSeparator takes a comma, or the "=" behind an argument's name, into a bracket.
+// addSeparator updates a bracket with a comma, or the "=" of an argument.
 func (f *File) addSeparator(b *Bracket, i int) {
 	switch f.tokenText(f.tokens[i]) {
 	case ",":
@@ -257,7 +257,7 @@ func (f *File) addSeparator(b *Bracket, i int) {
 	}
 }
 
-// addGivenAfter adds the arguments that are named behind the cursor, from the i-th token on.
+// addGivenAfter adds the arguments named after the cursor, from the i-th token on.
 func (f *File) addGivenAfter(c *Cursor, i int) {
 	call := c.Call()
 	if call == nil {
@@ -272,7 +272,7 @@ func (f *File) addGivenAfter(c *Cursor, i int) {
 		case t.kind != tokOp:
 			continue
 		case depth == 0 && f.is(i, "=") && f.isKind(i-1, tokName):
-			// The word at the cursor is being typed, and not given.
+			// The word at the cursor is not complete.
 			if name := f.tokens[i-1]; name.start != c.Start && !slices.Contains(call.Given, f.tokenText(name)) {
 				call.Given = append(call.Given, f.tokenText(name))
 			}

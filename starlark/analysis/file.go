@@ -21,7 +21,7 @@ import (
 	"torchx/starlark/interp"
 )
 
-// File is one text of a file and what was read off it.
+// File is one version of a file.
 type File struct {
 	interp.Lines
 	// Name is what the user calls the file.
@@ -82,7 +82,7 @@ func New(name string, source *interp.Source, text string, before *File) *File {
 	return f
 }
 
-// keepNames takes over the names that an earlier text had.
+// keepNames adds the names of an earlier version.
 func (f *File) keepNames(before *File) {
 	for _, s := range before.globals {
 		if f.byName[s.Name] == nil {
@@ -92,7 +92,7 @@ func (f *File) keepNames(before *File) {
 	}
 }
 
-// Kind says what a name stands for.
+// Kind is the kind of a symbol.
 type Kind int
 
 // The kinds of names.
@@ -106,21 +106,21 @@ const (
 	Type // a function that makes a value of its own kind, such as specs.Role
 )
 
-// Symbol is a name and what is known of it.
+// Symbol is a name and its description.
 type Symbol struct {
 	Name string
 	Kind Kind
-	// Signature is how it is declared, on one line: `def f(a, b = 1)`, `N = 3`.
+	// Signature is the declaration on one line: `def f(a, b = 1)`, `N = 3`.
 	Signature string
 	// Doc is its description in Markdown, "" for none.
 	Doc string
-	// Params are those of what can be called, in their order.
+	// Params are the parameters of a callable symbol.
 	Params   []Param
 	Callable bool
 
 	Definition
 
-	// Label and Original are of a name that load() brings in: from where, and as what.
+	// Label and Original are of a loaded name: its file and its name there.
 	Label, Original string
 
 	value string // what it is assigned, as text; its type for a parameter
@@ -138,15 +138,15 @@ type Param struct {
 	Name string
 	Text string // as declared: "a", "b = 1", "*args"
 	Doc  string // one line, "" for none
-	// Choices are what its value can be, where that is a list of texts.
+	// Choices are the texts that its value can be.
 	Choices []string
 	// Resource: its value is the name of a resource.
 	Resource bool
-	// Star: it takes what is left, so it cannot be named in a call.
+	// Star: it takes all other arguments and cannot be named.
 	Star bool
 	// Required: it has no default.
 	Required bool
 }
 
-// Private reports whether a name cannot be loaded by other files.
+// Private reports whether other files cannot load a name.
 func Private(name string) bool { return len(name) > 0 && name[0] == '_' }

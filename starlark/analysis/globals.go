@@ -9,13 +9,13 @@ import (
 	"torchx/starlark/interp"
 )
 
-// Globals lists what the file defines and loads, in its order, each name once.
+// Globals lists the definitions and loads of the file in order, each name once.
 func (f *File) Globals() []*Symbol { return f.globals }
 
-// Global returns what a name means at the top of the file, or nil.
+// Global returns the symbol of a global name, or nil.
 func (f *File) Global(name string) *Symbol { return f.byName[name] }
 
-// Exports lists what other files can load from this one.
+// Exports lists the names that other files can load.
 func (f *File) Exports() []*Symbol {
 	var out []*Symbol
 	for _, s := range f.globals {
@@ -67,7 +67,7 @@ func (f *File) loads(s *syntax.LoadStmt) {
 	}
 }
 
-// assigned adds the names of the left side of an assignment.
+// assigned adds the names on the left side of an assignment.
 func (f *File) assigned(e syntax.Expr, stmt syntax.Stmt) {
 	switch e := e.(type) {
 	case *syntax.Ident:
@@ -101,21 +101,21 @@ func variableKind(name string) Kind {
 	return Variable
 }
 
-// newSymbol is a symbol whose name and definition are in this file.
+// newSymbol makes the symbol of a definition in this file.
 func (f *File) newSymbol(name *syntax.Ident, def syntax.Node) *Symbol {
 	start := f.Offset(name.NamePos)
 	from, to := f.span(def)
 	return &Symbol{Name: name.Name, Definition: Definition{f, start, start + len(name.Name), from, to}}
 }
 
-// span is where a node begins and ends.
+// span delimits a node.
 func (f *File) span(n syntax.Node) (from, to int) {
 	start, end := n.Span()
 	from = f.Offset(start)
 	return from, max(from, f.Offset(end))
 }
 
-// commentAbove is the text of the comment lines right above an offset.
+// commentAbove is the comment right above an offset.
 func (f *File) commentAbove(offset int) string {
 	line, _ := f.LineCol(offset)
 	var out []string
@@ -129,7 +129,7 @@ func (f *File) commentAbove(offset int) string {
 	return strings.Join(out, "\n")
 }
 
-// maxSignature bounds what is shown of a definition on one line, in bytes.
+// maxSignature bounds a definition on one line, in bytes.
 const maxSignature = 100
 
 // firstLine is the beginning of a text on one line.
@@ -141,7 +141,6 @@ func firstLine(text string) string {
 	return strings.ToValidUTF8(line, "")
 }
 
-// function describes a function of this file.
 func (f *File) function(def *syntax.DefStmt, doc component.Doc) *Symbol {
 	s := f.newSymbol(def.Name, def)
 	s.Kind, s.Callable = Function, true
@@ -188,7 +187,6 @@ func (p *part) doc(def *syntax.DefStmt) component.Doc {
 	return doc
 }
 
-// param describes one parameter.
 func (f *File) param(p interp.Param, doc component.Doc) Param {
 	out := Param{Name: p.Name, Text: p.Star + p.Name, Star: p.Star != "", Required: p.Star == "" && p.Default == nil}
 	if p.Default != nil {
@@ -199,7 +197,7 @@ func (f *File) param(p interp.Param, doc component.Doc) Param {
 	return out
 }
 
-// describe adds what the docstring says.
+// describe adds the documentation of the parameter.
 func (p *Param) describe(doc component.Doc) {
 	a, _ := doc.Arg(p.Name)
 	var parts []string
@@ -215,7 +213,7 @@ func (p *Param) describe(doc component.Doc) {
 	p.Doc = strings.Join(parts, " ")
 }
 
-// shortened is a default on one line, of a length that leaves a head readable.
+// shortened is a default on one short line.
 func shortened(text string) string {
 	const limit = 40
 	text = strings.Join(strings.Fields(text), " ")

@@ -6,7 +6,7 @@ import (
 	"go.starlark.net/syntax"
 )
 
-// logicalLine is a statement's line with all that its brackets span.
+// logicalLine is a statement's line, with the lines that its brackets join.
 type logicalLine struct {
 	first, end int // tokens [first, end)
 	indent     int // bytes of white space in front
@@ -67,7 +67,7 @@ func (f *File) startsStatement(i int) bool {
 	return starters[word] && (word != "load" || f.indentOf(i) == 0)
 }
 
-// indentOf is how far the line of the i-th token is indented, in bytes.
+// indentOf is the indentation of the i-th token's line in bytes.
 func (f *File) indentOf(i int) int {
 	start := f.lineStart(f.tokens[i].start)
 	n := start
@@ -82,7 +82,6 @@ func (f *File) lineAt(offset int) int {
 	return sort.Search(len(f.lines), func(i int) bool { return f.tokens[f.lines[i].first].start > offset }) - 1
 }
 
-// lineStart is the offset at which the line of an offset begins.
 func (f *File) lineStart(offset int) int {
 	line, _ := f.LineCol(offset)
 	return f.Start(line)

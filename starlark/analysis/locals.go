@@ -28,7 +28,7 @@ func (f *File) Locals(offset int) []*Symbol {
 	return out
 }
 
-// definedIn lists what the function whose head is a line defines.
+// definedIn lists the definitions of the function whose head is a line, once.
 func (f *File) definedIn(def int) []*Symbol {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -95,7 +95,7 @@ func (f *File) cursorIndent(offset, last int) int {
 	return col
 }
 
-// parameters adds those of the function whose head a line is.
+// parameters adds the parameters of the function whose head is a line.
 func (f *File) parameters(l logicalLine, add func(*Symbol)) {
 	doc := f.docOf(l)
 	depth := 0
@@ -144,7 +144,7 @@ func (f *File) parameterText(i, end int) string {
 	return f.tokenText(f.tokens[i])
 }
 
-// docOf reads the docstring of the function whose head a line is.
+// docOf parses the docstring of the function whose head is a line.
 func (f *File) docOf(l logicalLine) component.Doc {
 	i := l.end
 	for f.isKind(i, tokNewline) || f.isKind(i, tokComment) {
@@ -182,7 +182,7 @@ func (f *File) bodySymbols(head int, add func(*Symbol)) {
 	}
 }
 
-// assignedIn adds the names that a statement gives a value.
+// assignedIn adds the names that a statement assigns.
 func (f *File) assignedIn(l logicalLine, add func(*Symbol)) {
 	if f.is(l.first, "for") {
 		f.loopVars(l, -1, add)

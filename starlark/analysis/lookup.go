@@ -9,16 +9,16 @@ import (
 	"torchx/starlark/starfiles"
 )
 
-// Loader finds what load() brings in.
+// Loader finds the files of load().
 type Loader interface {
-	// Load returns the file that a label means in a load() of from.
+	// Load returns the file of a label in from.
 	Load(from *File, label string) (*File, error)
 	// Entries completes a label in from, up to its last "/", with files and folders; folders end
 	// with "/".
 	Entries(from *File, folder string) []string
 	// Roots lists the labels of libraries: "@torchx//", "@name//".
 	Roots(from *File) []string
-	// Resources lists the names of resources that the project of a file adds.
+	// Resources lists the named resources of a file's project.
 	Resources(from *File) []string
 }
 
@@ -43,7 +43,7 @@ func (f *File) Lookup(l Loader, offset int, name string) *Symbol {
 	return Builtin(f.builtinType(l, offset, first) + "." + rest)
 }
 
-// lookupInFile is what a name without dots means in the file itself.
+// lookupInFile returns the symbol of a name without dots, or nil.
 func (f *File) lookupInFile(offset int, name string) *Symbol {
 	locals := f.Locals(offset)
 	if i := slices.IndexFunc(locals, func(s *Symbol) bool { return s.Name == name }); i >= 0 {
@@ -52,7 +52,7 @@ func (f *File) lookupInFile(offset int, name string) *Symbol {
 	return f.Global(name)
 }
 
-// loaded is the symbol that a load() brings in, or the load's own if that is not there.
+// loaded returns the symbol that a load() names, or the load's own if there is none.
 func (f *File) loaded(l Loader, s *Symbol) *Symbol {
 	from, err := l.Load(f, s.Label)
 	if err != nil {
@@ -76,7 +76,7 @@ func (f *File) MembersOf(l Loader, offset int, chain string) []*Symbol {
 	return Members(kind)
 }
 
-// fields are the attributes of a value that a constructor makes.
+// fields are the attributes of a constructor's values.
 func fields(constructor *Symbol) []*Symbol {
 	var out []*Symbol
 	for _, p := range constructor.Params {
@@ -101,7 +101,7 @@ func (f *File) builtinType(l Loader, offset int, chain string) string {
 	return valueType(s)
 }
 
-// valueType tells the type of a value from the text that makes it.
+// valueType infers the type of a value from its text.
 func valueType(s *Symbol) string {
 	text := strings.TrimSpace(s.value)
 	if s.Kind == Parameter {
@@ -127,7 +127,7 @@ func valueType(s *Symbol) string {
 	return "?"
 }
 
-// Reference is what the word at an offset means, and where the word is.
+// Reference is the symbol of a word in the text.
 type Reference struct {
 	*Symbol
 	From, To int
@@ -135,7 +135,7 @@ type Reference struct {
 	Loaded *File
 }
 
-// Reference tells what the word at an offset means; nil for nothing that is known.
+// Reference returns the symbol of the word at an offset, or nil.
 func (f *File) Reference(l Loader, offset int) *Reference {
 	c := f.At(offset)
 	r := &Reference{From: c.Start, To: c.End}
@@ -169,7 +169,7 @@ func (f *File) member(l Loader, offset int, c *Cursor) *Symbol {
 	return nil
 }
 
-// loadedText is what a string of a load() statement names.
+// loadedText resolves a string of a load() statement.
 func (f *File) loadedText(l Loader, c *Cursor, r *Reference) {
 	n := len(c.Brackets)
 	if n == 0 || c.Brackets[n-1].Callee != "load" {
@@ -191,7 +191,7 @@ func (f *File) loadedText(l Loader, c *Cursor, r *Reference) {
 	}
 }
 
-// argument is the parameter that a named argument of a call is for.
+// argument returns the parameter of a named argument.
 func (f *File) argument(l Loader, c *Cursor) *Symbol {
 	call := c.Call()
 	name := f.Text[c.Start:c.End]

@@ -19,7 +19,7 @@ const byteOrderMark = "\uFEFF"
 // maxReparsed bounds the bytes that are parsed again to save parts of broken statements: some 20 ms.
 const maxReparsed = 1 << 20
 
-// part is a statement of a file's top, or what there is of a broken one.
+// part is a top-level statement, or the rest of a broken one.
 type part struct {
 	line  int // from 0
 	text  string
@@ -55,7 +55,7 @@ func (f *File) parse(before *File) {
 	}
 }
 
-// topLevel lists the lines (from 0) at which statements of the file's top begin.
+// topLevel lists the lines, from 0, where top-level statements begin.
 func (f *File) topLevel() []int {
 	var out []int
 	for _, l := range f.lines {

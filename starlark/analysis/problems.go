@@ -9,7 +9,7 @@ import (
 	"torchx/runtime/suggest"
 )
 
-// Problem is something that cannot work when the file is run.
+// Problem is an error that running the file would show.
 type Problem struct {
 	From, To int
 	Text     string // one line
@@ -42,7 +42,7 @@ func (p *problems) add(n syntax.Node, format string, args ...any) {
 	p.found = append(p.found, Problem{from, to, fmt.Sprintf(format, args...)})
 }
 
-// load reports a file that cannot be loaded, and names that it does not have.
+// load reports a file that cannot be loaded, and missing names.
 func (p *problems) load(s *syntax.LoadStmt) {
 	from, err := p.loader.Load(p.file, s.ModuleName())
 	if err != nil {
@@ -66,10 +66,10 @@ func (p *problems) load(s *syntax.LoadStmt) {
 	}
 }
 
-// maxLoads bounds the files that are looked at for a cycle.
+// maxLoads bounds the files in the search for a cycle.
 const maxLoads = 2000
 
-// reaches reports whether a file loads the one that is checked, if only through others.
+// reaches reports whether a file loads the checked one, directly or not.
 func (p *problems) reaches(from *File, seen map[string]bool) bool {
 	if p.file.Source == nil || from.Source == nil || len(seen) > maxLoads {
 		return false
@@ -92,7 +92,7 @@ func (p *problems) reaches(from *File, seen map[string]bool) bool {
 	return false
 }
 
-// call reports arguments that a known function does not take, and those that it lacks.
+// call reports unknown and missing arguments.
 func (p *problems) call(call *syntax.CallExpr) {
 	name, start := p.callee(call.Fn)
 	if name == "" {
@@ -156,7 +156,7 @@ func (p *problems) positional(fn *Symbol, i int, given map[string]bool) {
 	}
 }
 
-// callee is the dotted name of what is called, "" if it has none.
+// callee is the dotted name of a called function, or "".
 func (p *problems) callee(e syntax.Expr) (name string, start int) {
 	switch e := e.(type) {
 	case *syntax.Ident:

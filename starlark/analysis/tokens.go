@@ -6,7 +6,6 @@ import (
 	"unicode/utf8"
 )
 
-// tokenKind says what a token is.
 type tokenKind int
 
 const (
@@ -18,7 +17,7 @@ const (
 	tokComment
 )
 
-// token is a piece of a file, by the offsets of its text.
+// token delimits a piece of the text.
 type token struct {
 	kind       tokenKind
 	start, end int
@@ -67,7 +66,6 @@ func (s *scanner) step() {
 	}
 }
 
-// other takes a token that is neither white space nor a comment.
 func (s *scanner) other(rest string) {
 	if prefix := quotesAt(rest); prefix >= 0 {
 		s.quoted(prefix)
@@ -152,10 +150,9 @@ func wordLen(text string) int {
 	return len(text)
 }
 
-// tokenText is the text of a token.
 func (f *File) tokenText(t token) string { return f.Text[t.start:t.end] }
 
-// is reports whether the i-th token is there and has this text.
+// is reports whether the i-th token exists and has this text.
 func (f *File) is(i int, text string) bool {
 	return i >= 0 && i < len(f.tokens) && f.tokens[i].kind != tokString && f.tokenText(f.tokens[i]) == text
 }

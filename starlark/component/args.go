@@ -1,6 +1,7 @@
 package component
 
 import (
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -9,16 +10,16 @@ import (
 	"torchx/runtime/suggest"
 )
 
-// commandLine is what the arguments of a component say, before any value is read.
+// commandLine is the parsed command line of a component, with values as text.
 type commandLine struct {
 	given map[string]string // text by parameter name
 	rest  []string          // for *args
-	// closed: what is for *args has begun, be it with a "--" that nothing follows.
+	// closed: the values for *args have begun, perhaps with a final "--".
 	closed  bool
 	options []typedOption // as they were typed, in order
 }
 
-// typedOption is an option as it was typed: one argument, or two.
+// typedOption is an option in one or two words.
 type typedOption struct {
 	param string
 	words []string
@@ -87,7 +88,7 @@ func (p *argParser) positional(rest []string) error {
 	return nil
 }
 
-// names lists the parameters that options can be given for.
+// names lists the parameters that have options.
 func (p *argParser) names() []string {
 	var names []string
 	for i := range p.params {
@@ -100,7 +101,7 @@ func (p *argParser) names() []string {
 
 func underscores(name string) string { return strings.ReplaceAll(name, "-", "_") }
 
-// option reads one option and, if it is the next argument, its value.
+// option reads one option and its value.
 func (p *argParser) option(arg string) error {
 	first := p.at - 1
 	name, value, hasValue := strings.Cut(arg, "=")
@@ -109,7 +110,7 @@ func (p *argParser) option(arg string) error {
 		return err
 	}
 	if _, again := p.out.given[param.Name]; again {
-		return fmt.Errorf("repeated argument %s", param.flag())
+		return fmt.Errorf("repeated argument %s", param.Flag())
 	}
 	if !hasValue {
 		if value, err = p.value(param, name); err != nil {
@@ -121,7 +122,7 @@ func (p *argParser) option(arg string) error {
 	return nil
 }
 
-// find returns the parameter that an option, without "=" and what follows, is for.
+// find returns the parameter of an option without its "=" and value.
 func (p *argParser) find(option string) (*Param, error) {
 	long := strings.HasPrefix(option, "--")
 	name := underscores(strings.TrimPrefix(strings.TrimPrefix(option, "-"), "-"))
@@ -147,7 +148,7 @@ func (p *argParser) unknown(option, name string) error {
 	if hint := p.hint(name); hint != "" {
 		return fmt.Errorf("unknown option %s%s", quoteShort(option), hint)
 	}
-	// -j2 for -j 2: nothing is guessed, but the way to write it is shown.
+	// -j2 for -j 2 is refused, but the right form is shown.
 	first, size := utf8.DecodeRuneInString(strings.TrimPrefix(option, "-"))
 	if !strings.HasPrefix(option, "--") && slices.Contains(p.names(), string(first)) {
 		return fmt.Errorf("unknown option %s. Did you mean -%c %s?", quoteShort(option), first, option[1+size:])
@@ -155,14 +156,14 @@ func (p *argParser) unknown(option, name string) error {
 	return fmt.Errorf("unknown option %s", quoteShort(option))
 }
 
-// hint returns `. Did you mean --x?` if a parameter is called much like name.
+// hint returns `. Did you mean --x?` if a parameter has a similar name.
 func (p *argParser) hint(name string) string {
 	closest, ok := suggest.Closest(underscores(name), p.names())
 	if !ok {
 		return ""
 	}
 	i := slices.IndexFunc(p.params, func(q Param) bool { return q.Name == closest })
-	return ". Did you mean " + p.params[i].flag() + "?"
+	return ". Did you mean " + p.params[i].Flag() + "?"
 }
 
 // value takes the next argument as the value of an option.
@@ -183,4 +184,50 @@ func (p *argParser) value(param *Param, option string) (string, error) {
 	default:
 		return "", fmt.Errorf("%s needs a value", option)
 	}
+}
+
+// recordedError says that the arguments of an earlier run no longer fit. It is not a usage error.
+type recordedError struct{ error }
+
+func (e recordedError) Unwrap() error { return e.error }
+
+// mergeRecorded joins the arguments of an earlier run with new ones. A new option replaces the
+// recorded one of its parameter, new values for *args replace all recorded ones, and a final "--"
+// removes those. Errors: those of parseArgs, a recordedError.
+func mergeRecorded(params []Param, recorded, args []string) ([]string, error) {
+	if len(recorded) == 0 {
+		return args, nil
+	}
+	now, err := parseArgs(params, args)
+	if err != nil {
+		return nil, err
+	}
+	then, err := parseArgs(params, recorded)
+	if errors.Is(err, ErrHelp) {
+		err = errors.New("--help is one of them") // not a request for help now
+	}
+	if err != nil {
+		return nil, recordedError{fmt.Errorf("the recorded arguments do not fit it any more: %w", err)}
+	}
+	if len(args) == 0 {
+		return recorded, nil
+	}
+	var out []string
+	for _, o := range then.options {
+		if _, replaced := now.given[o.param]; !replaced {
+			out = append(out, o.words...)
+		}
+	}
+	for _, o := range now.options {
+		out = append(out, o.words...)
+	}
+	rest := then.rest
+	if now.closed {
+		rest = now.rest
+	}
+	if len(rest) > 0 {
+		// The mark keeps a switch in front of them from taking the first for its value.
+		out = append(append(out, "--"), rest...)
+	}
+	return slices.Clip(out), nil
 }

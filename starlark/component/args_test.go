@@ -132,7 +132,7 @@ func TestPositionalWithoutVarargs(t *testing.T) {
 func TestHelpIsAsked(t *testing.T) {
 	t.Parallel()
 	if _, err := parseArgs(shParams(), []string{"--msg", "x", "--help"}); !errors.Is(err, ErrHelp) {
-		t.Errorf("--help: %v", err)
+		t.Errorf("--help: got %v, want ErrHelp", err)
 	}
 	if _, err := parseArgs(shParams()[:4], []string{"-h"}); !errors.Is(err, ErrHelp) {
 		t.Errorf("-h without a parameter h: %v", err)

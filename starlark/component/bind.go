@@ -16,7 +16,7 @@ import (
 // Inputs are the values for a component's parameters. Args override JSON, JSON overrides Config,
 // Config overrides defaults.
 type Inputs struct {
-	// Args are typed behind the component's name.
+	// Args follow the component's name on the command line.
 	Args []string
 	// Recorded are the Args of an earlier run; Args override them one by one.
 	Recorded []string
@@ -26,7 +26,7 @@ type Inputs struct {
 	Config map[string]string
 }
 
-// boundArgs is a call's arguments and what is to be told about how they came about.
+// boundArgs are the arguments of a call, the words they came from, and warnings about them.
 type boundArgs struct {
 	args     starlark.Tuple
 	kwargs   []starlark.Tuple
@@ -72,7 +72,7 @@ func (c *Component) bind(in Inputs) (*boundArgs, error) {
 	return out, nil
 }
 
-// usage turns an error about arguments into a *UsageError, but for ErrHelp.
+// usage makes a *UsageError of an error about arguments, except ErrHelp.
 func (c *Component) usage(err error) error {
 	if errors.Is(err, ErrHelp) {
 		return err
@@ -80,7 +80,7 @@ func (c *Component) usage(err error) error {
 	return &UsageError{Component: c.Ref, Text: oneLine(err.Error())}
 }
 
-// byParam spells the keys as parameters are: with "_" for "-".
+// byParam replaces "-" by "_" in the keys.
 func byParam[V any](m map[string]V) (map[string]V, error) {
 	out := make(map[string]V, len(m))
 	for _, key := range slices.Sorted(maps.Keys(m)) {
@@ -101,7 +101,6 @@ type binder struct {
 	section string // where config comes from, for messages
 }
 
-// read puts the values together.
 func (b *binder) read(in Inputs) (*boundArgs, error) {
 	var err error
 	if b.json, err = byParam(in.JSON); err != nil {
@@ -150,9 +149,9 @@ func (b *binder) bind() (*boundArgs, error) {
 		case v != nil:
 			out.args = append(out.args, v)
 		case p.Required:
-			missing = append(missing, p.flag())
+			missing = append(missing, p.Flag())
 		case !p.keyword:
-			// By position, or else what *args takes would land here.
+			// A default is passed too: *args would take its position.
 			out.args = append(out.args, p.def)
 		}
 	}
@@ -166,7 +165,7 @@ func (b *binder) bind() (*boundArgs, error) {
 	}
 }
 
-// value finds what is said of a parameter; nil if nothing is.
+// value returns the value of a parameter, nil if none is given.
 func (b *binder) value(p *Param) (starlark.Value, error) {
 	if text, ok := b.line.given[p.Name]; ok {
 		v, err := p.Type.parseText(text)
@@ -207,7 +206,7 @@ func fromConfig(p *Param, text string) (starlark.Value, error) {
 	return p.Type.parseText(text)
 }
 
-// bindRest gives *args its values; it is the last parameter.
+// bindRest binds *args, the last parameter.
 func (b *binder) bindRest(p *Param, out *boundArgs) error {
 	for _, text := range b.line.rest {
 		v, err := p.Type.parseText(text)
@@ -219,7 +218,7 @@ func (b *binder) bindRest(p *Param, out *boundArgs) error {
 	if len(b.line.rest) > 0 {
 		return nil
 	}
-	// A list elsewhere stands for the arguments one by one.
+	// Elsewhere a list stands for the arguments.
 	list := *p
 	list.Type = p.Type.list()
 	v, err := b.value(&list)
@@ -231,7 +230,7 @@ func (b *binder) bindRest(p *Param, out *boundArgs) error {
 	return err
 }
 
-// noneValue gives a parameter None where that is one of its values.
+// noneValue returns None if the parameter accepts it.
 func noneValue(p *Param) (starlark.Value, error) {
 	if !p.nullable() {
 		return nil, fmt.Errorf("it cannot be None (type %s)", p.Type)
@@ -244,7 +243,7 @@ func aboutParam(p *Param, err error) error {
 	if err == nil {
 		return nil
 	}
-	return fmt.Errorf("%s: %w", p.flag(), err)
+	return fmt.Errorf("%s: %w", p.Flag(), err)
 }
 
 // Arguments reads a command line for fn, a loaded component, and returns what to call it with;

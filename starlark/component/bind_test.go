@@ -149,7 +149,7 @@ func TestUnknownConfigIsToldAndIgnored(t *testing.T) {
 		t.Fatal(err)
 	}
 	if len(result.Warnings) != 1 || !strings.Contains(result.Warnings[0], "Did you mean fl?") {
-		t.Errorf("warnings %q", result.Warnings)
+		t.Errorf("got warnings %q, want a hint to fl", result.Warnings)
 	}
 }
 
@@ -160,7 +160,7 @@ func TestMissingListsAll(t *testing.T) {
 		t.Fatal(err)
 	}
 	if _, err := c.Build(t.Context(), Inputs{}); err == nil || !strings.Contains(err.Error(), "missing required arguments --x1, -y") {
-		t.Errorf("error %v", err)
+		t.Errorf("got error %v, want missing --x1, -y", err)
 	}
 }
 

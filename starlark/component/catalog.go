@@ -75,7 +75,7 @@ func (l *Loader) Known() []Summary {
 	return append(project, without(builtins, project)...)
 }
 
-// without returns the components whose names are not among those of hidden.
+// without removes the components that hidden has, by name.
 func without(list, hidden []Summary) []Summary {
 	return slices.DeleteFunc(list, func(s Summary) bool {
 		return slices.ContainsFunc(hidden, func(h Summary) bool { return h.Name == s.Name })
@@ -144,7 +144,7 @@ func (l *Loader) Source(name string) (string, error) {
 	return "", fmt.Errorf("no built-in component %s.%s `torchx builtins` lists them", quoteShort(name), didYouMean(name, builtins))
 }
 
-// linesOf is the text of a definition with the whole of its lines.
+// linesOf is the text of the lines of a definition.
 func linesOf(lines *interp.Lines, def *syntax.DefStmt) string {
 	start, end := def.Span()
 	return lines.Text[lines.Start(int(start.Line)-1):lines.Start(int(end.Line))]
@@ -176,7 +176,7 @@ func definitions(fsys fs.FS, name string) ([]*syntax.DefStmt, error) {
 	if err != nil {
 		return nil, err
 	}
-	// Every dialect is accepted: execution tells whether the interpreter takes the file.
+	// Every dialect is accepted: evaluation reports the rest.
 	options := &syntax.FileOptions{Set: true, While: true, TopLevelControl: true, GlobalReassign: true, Recursion: true}
 	file, err := options.Parse(name, data, 0)
 	if err != nil {

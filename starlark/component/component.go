@@ -20,6 +20,7 @@ import (
 	"fmt"
 	"maps"
 	"os"
+	"strings"
 
 	"go.starlark.net/starlark"
 
@@ -45,15 +46,14 @@ type Component struct {
 	detail func() Detail
 }
 
-// evaluator is the part of a loaded file that Build needs.
+// evaluator calls the component of a loaded file.
 type evaluator interface {
-	// call calls the component's function.
 	call(ctx context.Context, args starlark.Tuple, kwargs []starlark.Tuple) (starlark.Value, error)
-	// app converts what it returned.
+	// app converts the result of call.
 	app(v starlark.Value) (*spec.App, error)
-	// modules lists all files that were loaded for it.
+	// modules lists all loaded files.
 	modules() []Module
-	// getenv lists the environment variables that were read, and what was read.
+	// getenv returns the environment variables that were read.
 	getenv() map[string]string
 }
 
@@ -63,12 +63,12 @@ type Module = interp.ModuleHash
 // Result is a built app and everything it was built from.
 type Result struct {
 	App *spec.App
-	// Args are the arguments as they were typed, with the recorded ones that count.
+	// Args are the arguments as typed, merged with the recorded ones.
 	Args    []string
 	Modules []Module
 	// Getenv holds the environment variables that the component read.
 	Getenv map[string]string
-	// Warnings are lines for the user, such as config keys that mean nothing.
+	// Warnings are lines for the user, such as unknown config keys.
 	Warnings []string
 }
 
@@ -125,7 +125,7 @@ func (l *Loader) newSession() *session {
 			Image: c.Image, Version: c.Version, Getenv: c.Getenv, Resources: c.Resources,
 			OnGetenv:   func(name, value string) { s.reads[name] = value },
 			ExpandUser: home,
-			// pre_proc runs while an app is planned, long after Build has returned.
+			// pre_proc runs when an app is planned, long after Build.
 			Call: func(fn starlark.Callable, args starlark.Tuple) (starlark.Value, error) {
 				return s.interp.Call(context.Background(), fn, args, nil)
 			},
@@ -134,7 +134,7 @@ func (l *Loader) newSession() *session {
 	return s
 }
 
-// home is what ~ stands for; "" leaves it as it is.
+// home is what ~ stands for; "" leaves it.
 func home() string {
 	dir, err := os.UserHomeDir()
 	if err != nil {
@@ -158,7 +158,7 @@ func (s *session) call(ctx context.Context, args starlark.Tuple, kwargs []starla
 	return s.interp.Call(ctx, s.fn, args, kwargs)
 }
 
-// app names the function in the error, since it is the one to be changed.
+// app names the function in the error: its author has to change it.
 func (s *session) app(v starlark.Value) (*spec.App, error) {
 	app, err := specmodule.ToApp(v)
 	if err != nil {
@@ -170,3 +170,49 @@ func (s *session) app(v starlark.Value) (*spec.App, error) {
 func (s *session) modules() []Module { return s.interp.Modules() }
 
 func (s *session) getenv() map[string]string { return maps.Clone(s.reads) }
+
+// Detail is what the text of its file tells about a component.
+type Detail struct {
+	// Line is where the definition begins, from 1; 0 if it is in another file.
+	Line int
+	// Source is the text of the definition, "" if it is in another file.
+	Source string
+	// Defaults are the defaults of parameters as they are written, by name.
+	Defaults map[string]string
+	// Module is the docstring of the file.
+	Module string
+}
+
+// Detail reads the component's file again. It never fails: unknown fields stay empty.
+func (c *Component) Detail() Detail {
+	if c.detail == nil {
+		return Detail{}
+	}
+	return c.detail()
+}
+
+// detailOf describes a function of a module.
+func detailOf(m *interp.Module, fn *starlark.Function) Detail {
+	d := Detail{Defaults: map[string]string{}}
+	file := m.Syntax()
+	if file == nil {
+		return d
+	}
+	if literal := interp.Docstring(file.Stmts); literal != nil {
+		d.Module = strings.TrimSpace(strings.Join(dedent(literal.Value.(string)), "\n"))
+	}
+	def := findDef(file, fn)
+	if def == nil {
+		return d
+	}
+	lines := interp.NewLines(string(m.Source))
+	d.Line, d.Source = int(def.Def.Line), linesOf(&lines, def)
+	for _, p := range interp.Params(def) {
+		if p.Default != nil {
+			from, to := p.Default.Span()
+			text := lines.Text[lines.Offset(int(from.Line), int(from.Col)):lines.Offset(int(to.Line), int(to.Col))]
+			d.Defaults[p.Name] = strings.Join(strings.Fields(text), " ")
+		}
+	}
+	return d
+}

@@ -195,7 +195,7 @@ func TestUnreadable(t *testing.T) {
 	t.Cleanup(func() { os.Chmod(closed, 0o700) })
 	_, err := NewLoader(Config{Dir: dir}).Find(t.Context(), "closed/x.star:fn")
 	if err == nil || !strings.Contains(err.Error(), "permission denied") {
-		t.Errorf("error %v", err)
+		t.Errorf("got error %v, want permission denied", err)
 	}
 }
 
@@ -237,13 +237,13 @@ func TestResultRecordsWhatWasRead(t *testing.T) {
 	}
 	role := result.App.Roles[0]
 	if result.App.Name != "from-env" || role.Image != "image:1" || role.Entrypoint != "v2" {
-		t.Errorf("app %+v", result.App)
+		t.Errorf("got app %+v, want from-env with image:1 and v2", result.App)
 	}
 	if len(result.Getenv) != 1 || result.Getenv["APP"] != "from-env" {
-		t.Errorf("environment %q", result.Getenv)
+		t.Errorf("got environment %q, want APP only", result.Getenv)
 	}
 	if len(result.Modules) != 1 || !strings.HasSuffix(result.Modules[0].Path, "comps.star") || len(result.Modules[0].SHA256) != 64 {
-		t.Errorf("modules %+v", result.Modules)
+		t.Errorf("got modules %+v, want comps.star with its hash", result.Modules)
 	}
 }
 
@@ -255,7 +255,7 @@ func TestCatalog(t *testing.T) {
 		t.Fatal(err)
 	}
 	if len(all) != 2 || all[0] != (Summary{"dist.ddp", "ddp of builtin."}) || all[1].Name != "utils.echo" {
-		t.Errorf("built in: %q", all)
+		t.Errorf("got built-in components %q, want dist.ddp and utils.echo", all)
 	}
 	source, err := loader.Source("dist.ddp")
 	if err != nil || !strings.HasPrefix(source, "def ddp(") || strings.Contains(source, "_helper") || !strings.HasSuffix(source, "\n") {

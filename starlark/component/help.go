@@ -52,24 +52,29 @@ func (h *helpWriter) style(code, text string) string {
 }
 
 func (h *helpWriter) usage(c *Component) {
-	words := []string{"torchx run", c.Ref}
-	rest := ""
+	label := "Usage: "
+	lines := wrap(c.UsageWords(c.Ref, placeholder, true), h.width-len(label)-2)
+	h.text.WriteString(h.style("1", "Usage:") + " " + strings.Join(lines, "\n"+strings.Repeat(" ", len(label)+2)) + "\n")
+}
+
+// UsageWords returns the words of a command line that runs the component as name.
+// placeholder stands for the value of a required parameter.
+func (c *Component) UsageWords(name string, placeholder func(p *Param) string, options bool) []string {
+	words := []string{"torchx run", name}
+	var rest []string
 	for i := range c.Params {
 		p := &c.Params[i]
 		switch {
 		case p.Variadic:
-			rest = "[--] [" + strings.ToUpper(p.Name) + " ...]"
+			rest = []string{"[--] [" + strings.ToUpper(p.Name) + " ...]"}
 		case p.Required:
-			words = append(words, p.flag()+" "+placeholder(p))
+			words = append(words, p.Flag()+" "+placeholder(p))
 		}
 	}
-	words = append(words, "[options]")
-	if rest != "" {
-		words = append(words, rest)
+	if options {
+		words = append(words, "[options]")
 	}
-	label := "Usage: "
-	lines := wrap(words, h.width-len(label)-2)
-	h.text.WriteString(h.style("1", "Usage:") + " " + strings.Join(lines, "\n"+strings.Repeat(" ", len(label)+2)) + "\n")
+	return append(words, rest...)
 }
 
 // description wraps paragraphs; indented lines are kept as they are.
@@ -135,7 +140,7 @@ func (p *Param) synopsis() string {
 	if p.Variadic {
 		return strings.ToUpper(p.Name) + " ..."
 	}
-	return p.flag() + " " + placeholder(p)
+	return p.Flag() + " " + placeholder(p)
 }
 
 // placeholder shows what kind of value is expected.

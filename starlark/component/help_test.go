@@ -53,11 +53,11 @@ def f(file, image = "ghcr.io/x", *args, j = None, env = None, a_name_that_is_far
 		t.Errorf("got\n%s\nwant\n%s", got, helpText)
 	}
 	if colored := c.Help(true, 80); !strings.Contains(colored, "\x1b[1mUsage:\x1b[0m") {
-		t.Errorf("no colours in %q", colored)
+		t.Errorf("got %q, want a bold heading", colored)
 	}
 	for _, line := range strings.Split(c.Help(false, 60), "\n") {
 		if len(line) > 60 {
-			t.Errorf("line of %d columns: %q", len(line), line)
+			t.Errorf("got %d columns, want at most 60: %q", len(line), line)
 		}
 	}
 }

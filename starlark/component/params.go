@@ -36,8 +36,8 @@ func (p *Param) Short() bool { return utf8.RuneCountInString(p.Name) == 1 }
 // IsSwitch reports whether an option may stand without its value.
 func (p *Param) IsSwitch() bool { return kinds[p.Type.Kind].bare != "" }
 
-// flag returns the parameter as it is typed: "--name", "-x".
-func (p *Param) flag() string {
+// Flag returns the parameter as it is typed: "--name", "-x".
+func (p *Param) Flag() string {
 	switch {
 	case p.Variadic:
 		return p.Name

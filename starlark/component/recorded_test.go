@@ -85,6 +85,6 @@ func TestMergeRecordedErrors(t *testing.T) {
 		})
 	}
 	if _, err := mergeRecorded(recordedParams, []string{"--gone"}, []string{"--help"}); !errors.Is(err, ErrHelp) {
-		t.Errorf("--help is %v", err)
+		t.Errorf("--help: got %v, want ErrHelp", err)
 	}
 }

@@ -103,7 +103,7 @@ func TestTypeIsReadBack(t *testing.T) {
 		}
 		again, err := ParseType(first.String())
 		if err != nil || !reflect.DeepEqual(first, again) || first.String() != text {
-			t.Errorf("%s: %s, %+v, %v", text, first, again, err)
+			t.Errorf("%s: got %s, read again %+v, %v, want the same", text, first, again, err)
 		}
 	}
 }

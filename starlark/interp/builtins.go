@@ -2,6 +2,7 @@ package interp
 
 import (
 	"fmt"
+	"slices"
 
 	"go.starlark.net/starlark"
 )
@@ -27,7 +28,7 @@ func guardedUniverse() starlark.StringDict {
 	return env
 }
 
-// guardedBuiltin returns b behind c, with the name and receiver of b.
+// guardedBuiltin returns b behind a check, with its name and receiver.
 func guardedBuiltin(b *starlark.Builtin, c check) *starlark.Builtin {
 	guarded := starlark.NewBuiltin(b.Name(), func(t *starlark.Thread, _ *starlark.Builtin, args starlark.Tuple, kwargs []starlark.Tuple) (starlark.Value, error) {
 		if err := c(t, b.Name(), args, kwargs); err != nil {
@@ -55,18 +56,24 @@ func guardedGetattr(b *starlark.Builtin) *starlark.Builtin {
 // checkWalk bounds every iterable argument; each is the memory that the function takes for an item.
 func checkWalk(each uint64) check {
 	return func(t *starlark.Thread, name string, args starlark.Tuple, kwargs []starlark.Tuple) error {
-		for _, v := range args {
+		for _, v := range values(args, kwargs) {
 			if err := checkItems(t, name, v, each); err != nil {
-				return err
-			}
-		}
-		for _, kv := range kwargs {
-			if err := checkItems(t, name, kv[1], each); err != nil {
 				return err
 			}
 		}
 		return nil
 	}
+}
+
+func values(args starlark.Tuple, kwargs []starlark.Tuple) starlark.Tuple {
+	if len(kwargs) == 0 {
+		return args
+	}
+	all := slices.Clone(args)
+	for _, kv := range kwargs {
+		all = append(all, kv[1])
+	}
+	return all
 }
 
 func checkMinMax(t *starlark.Thread, name string, args starlark.Tuple, _ []starlark.Tuple) error {
@@ -108,11 +115,7 @@ func checkPrinted(t *starlark.Thread, name string, args starlark.Tuple, kwargs [
 
 // checkInt bounds int(text): reading n digits takes n² time.
 func checkInt(_ *starlark.Thread, name string, args starlark.Tuple, kwargs []starlark.Tuple) error {
-	values := append(starlark.Tuple{}, args...)
-	for _, kv := range kwargs {
-		values = append(values, kv[1])
-	}
-	for _, v := range values {
+	for _, v := range values(args, kwargs) {
 		if s, ok := v.(starlark.String); ok && len(s) > maxDigits {
 			return &LimitError{Limit: "size", Msg: fmt.Sprintf("%s would read %d digits, and a number may have at most %d", name, len(s), maxDigits)}
 		}

@@ -10,7 +10,7 @@ import (
 	"go.starlark.net/syntax"
 )
 
-// Block is a statement, or the head of one that holds others, and how often it ran.
+// Block is a statement, or the head of a compound one, and how often it ran.
 type Block struct {
 	Line, Col       int // of its first character, from 1
 	EndLine, EndCol int // of the character behind it
@@ -52,7 +52,7 @@ func ZeroCoverage(path, name string, source []byte) (FileCoverage, error) {
 // instead.
 const coverName = guardPrefix + "cover"
 
-// counters are those of one file; insert fills blocks before anything is counted.
+// counters count the statements of one file. insert fills blocks before any of them runs.
 type counters struct {
 	blocks []Block
 	def    int // the line of the function at the top level that is being walked
@@ -128,7 +128,7 @@ func (c *counters) list(stmts []syntax.Stmt, counted, docstring bool) []syntax.S
 	return out
 }
 
-// counter notes a statement and returns the one that counts it.
+// counter adds a block for a statement and returns the statement that counts it.
 func (c *counters) counter(s syntax.Stmt) syntax.Stmt {
 	start, end := s.Span()
 	switch s := s.(type) { // of what holds others, the head

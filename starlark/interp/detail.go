@@ -15,10 +15,10 @@ type excerpt struct {
 	caret int // characters before the one to point at; -1: nothing to show
 }
 
-// topLevel is what the engine calls the function of a file's own statements.
+// topLevel is the engine's name for the code outside functions.
 const topLevel = "<toplevel>"
 
-// from is what the line has from the caret on.
+// from is the line from the caret on.
 func (x excerpt) from() string {
 	if runes := []rune(x.line); x.caret >= 0 && x.caret < len(runes) {
 		return string(runes[x.caret:])

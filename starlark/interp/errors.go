@@ -25,7 +25,7 @@ type Error struct {
 	cause   error
 }
 
-// A frame is a place in a file, and the function it is in.
+// A frame is a position in a file and the function around it.
 type frame struct {
 	Name    string
 	Pos     syntax.Position
@@ -71,19 +71,16 @@ func (e *LimitError) Error() string {
 	return oneLine(e.At + ": " + e.Msg)
 }
 
-func (r *run) tooManySteps() *LimitError {
-	return &LimitError{Limit: "steps", Msg: fmt.Sprintf(
-		"the evaluation took more than %d steps and was stopped; is there a loop that does not end?", r.interp.cfg.MaxSteps)}
+// stopped is the error of a run that reached a limit.
+func stopped(limit, reason, hint string) *LimitError {
+	return &LimitError{Limit: limit, Msg: "the evaluation " + reason + " and was stopped; " + hint}
 }
 
-func (r *run) tooLong() *LimitError {
-	return &LimitError{Limit: "time", Msg: fmt.Sprintf(
-		"the evaluation took longer than %s and was stopped; is there a loop that does not end?", r.interp.cfg.Timeout)}
-}
+const endlessLoop = "is there a loop that does not end?"
 
 func (r *run) tooMuchMemory() *LimitError {
-	return &LimitError{Limit: "memory", Msg: fmt.Sprintf(
-		"the evaluation needs more than %s of memory and was stopped; does a value grow without end?", size(r.interp.cfg.MaxHeap))}
+	reason := "needs more than " + size(r.interp.cfg.MaxHeap) + " of memory"
+	return stopped("memory", reason, "does a value grow without end?")
 }
 
 // report makes the *Error of a failed run.
@@ -157,7 +154,7 @@ func (e *Error) isLoad() bool {
 	return !slices.ContainsFunc(e.frames, func(f frame) bool { return f.Name != topLevel })
 }
 
-// loadedBy says which files loaded the one of a message, the nearest first.
+// loadedBy lists the files that loaded the one of a message, nearest first.
 func loadedBy(frames []frame) string {
 	var places []string
 	for n, f := range frames {
@@ -206,7 +203,7 @@ func withBuiltinName(err *starlark.EvalError) string {
 	return name + ": " + err.Msg
 }
 
-// builtinFile is what the engine calls the file of functions written in Go.
+// builtinFile is the engine's file name for functions written in Go.
 const builtinFile = "<builtin>"
 
 // framesOf returns the frames of stack that are in Starlark files, innermost first.
@@ -228,7 +225,7 @@ func (i *Interp) frames(stack starlark.CallStack) []frame {
 	return list
 }
 
-// maxProblems bounds how many problems of one file Detail shows.
+// maxProblems bounds the problems of one file in Detail.
 const maxProblems = 5
 
 // sourceProblem makes the *Error of a file that cannot be compiled.

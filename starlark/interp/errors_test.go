@@ -135,7 +135,7 @@ func TestPythonIsExplained(t *testing.T) {
 	}
 	for _, source := range []string{"def f(:", "x = )", "def f()\n    pass", "{1: 2, 3}"} {
 		if _, err := eval(t, source); err == nil || strings.Contains(err.Error(), "Starlark has") {
-			t.Errorf("%q: %v", source, err)
+			t.Errorf("%q: got error %v, want one without a Starlark hint", source, err)
 		}
 	}
 }
@@ -144,7 +144,7 @@ func TestDetailOfLongMessage(t *testing.T) {
 	t.Parallel()
 	_, err := eval(t, "fail('two\\nlines')")
 	if got := detail(err); !strings.HasPrefix(got, "  fail: two \n  lines\n") && !strings.HasPrefix(got, "  fail: two\n  lines\n") {
-		t.Errorf("detail %q", got)
+		t.Errorf("got detail %q, want both lines of the message", got)
 	}
 	_, err = eval(t, "fail('x' * (1 << 24))")
 	if n := len(err.Error()); n > 5000 {

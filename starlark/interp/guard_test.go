@@ -185,13 +185,13 @@ func TestGuard(t *testing.T) {
 				limit = time.Minute
 			}
 			if took > limit || rss > 2<<30 && !raceEnabled {
-				t.Errorf("took %s and %s", took, size(uint64(rss)))
+				t.Errorf("got %s and %s, want a stop within the limits", took, size(uint64(rss)))
 			}
 			if c.want == "" {
 				return
 			}
 			if err == nil || cmd.ProcessState.ExitCode() != 1 {
-				t.Errorf("exit: %v", err)
+				t.Errorf("got exit %v, want code 1", err)
 			}
 			slowed := raceEnabled && strings.Contains(string(out), "took longer than")
 			if n := strings.Count(string(out), "\n"); n != 1 || !strings.Contains(string(out), "x.star") || !slowed && !strings.Contains(string(out), c.want) {

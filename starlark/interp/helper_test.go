@@ -80,7 +80,7 @@ func wantError(t *testing.T, err error, parts ...string) {
 	}
 	for _, part := range parts {
 		if !strings.Contains(err.Error(), part) {
-			t.Errorf("error %q lacks %q", err, part)
+			t.Errorf("got error %q, want %q in it", err, part)
 		}
 	}
 }

@@ -28,7 +28,6 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"os"
 	"slices"
 	"sync"
 	"time"
@@ -96,7 +95,7 @@ type Interp struct {
 	covered   map[string]*counters // by the absolute path of the file
 }
 
-// Module is an evaluated file. Nothing in it may be changed.
+// Module is an evaluated file. It is immutable.
 type Module struct {
 	Label   string              // "//dir/x.star", "@torchx//dist.star", "@lib//x.star"
 	Path    string              // absolute path; "" for a built-in or library file
@@ -125,7 +124,7 @@ func New(c Config) *Interp {
 		c.MaxHeap = DefaultMaxHeap
 	}
 	i := &Interp{
-		cfg: c, dir: absDir(c.Dir), predeclared: environment(c.Predeclared),
+		cfg: c, dir: absFrom("", cmp.Or(c.Dir, ".")), predeclared: environment(c.Predeclared),
 		modules: map[string]*Module{}, sources: map[string][]byte{},
 		libraries: map[libraryKey]*tree{}, covered: map[string]*counters{},
 	}
@@ -133,13 +132,6 @@ func New(c Config) *Interp {
 		i.builtins = &tree{prefix: builtinPrefix, fsys: c.Builtins}
 	}
 	return i
-}
-
-func absDir(dir string) string {
-	if dir == "" {
-		dir = "."
-	}
-	return absFrom("", dir)
 }
 
 // LoadFile evaluates the file at path, which may be relative to Config.Dir, once.
@@ -191,7 +183,7 @@ func (i *Interp) Call(ctx context.Context, fn starlark.Callable, args starlark.T
 	return result, nil
 }
 
-// checkResult refuses a result that its reader could not walk.
+// checkResult refuses a result that is too large to walk.
 func (r *run) checkResult(fn starlark.Callable, v starlark.Value) error {
 	err := checkShape(v)
 	if limit := new(LimitError); errors.As(err, &limit) {
@@ -215,12 +207,4 @@ func (i *Interp) Modules() []ModuleHash {
 		return cmp.Or(cmp.Compare(a.Label, b.Label), cmp.Compare(a.Path, b.Path))
 	})
 	return list
-}
-
-func workingFolder() string {
-	dir, err := os.Getwd()
-	if err != nil {
-		return string(os.PathSeparator) // a removed folder: absolute paths still work
-	}
-	return dir
 }

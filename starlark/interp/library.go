@@ -15,7 +15,6 @@ import (
 	"torchx/runtime/lazyregexp"
 )
 
-// libraryKey is a library as one workspace has it.
 type libraryKey struct{ root, name string }
 
 var libraryLabel = lazyregexp.New(`^@([A-Za-z0-9_][A-Za-z0-9_.-]*)//(.*)$`)
@@ -87,7 +86,6 @@ func (i *Interp) library(root, name string) (*tree, error) {
 	return t, nil
 }
 
-// unknownLibraryError says that the workspace has no library of that name.
 type unknownLibraryError struct {
 	name  string
 	cause error

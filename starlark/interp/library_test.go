@@ -66,7 +66,7 @@ func TestLoadLibrary(t *testing.T) {
 	})})
 	m, err := i.LoadLibrary(context.Background(), "/w", "acme", "sub/x.star")
 	if err != nil || m.Label != "@acme//sub/x.star" || m.Path != "" || m.Globals["x"].String() != "1" {
-		t.Errorf("module %+v, %v", m, err)
+		t.Errorf("got module %+v, %v, want @acme//sub/x.star with x = 1", m, err)
 	}
 	for file, want := range map[string]string{
 		"nope.star":     "@acme//nope.star: no such file; check the name",

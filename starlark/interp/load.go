@@ -41,7 +41,7 @@ func (r *run) load(l *Source) (*Module, error) {
 	return m, nil
 }
 
-// enter notes that l is being loaded, unless it is already.
+// enter adds l to the files being loaded, unless that makes a cycle.
 func (r *run) enter(l *Source) error {
 	for n, open := range r.loading {
 		if open.Key() != l.Key() {

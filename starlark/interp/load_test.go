@@ -47,13 +47,13 @@ func TestLoadLabels(t *testing.T) {
 		t.Errorf("x = %s, want %s", got, want)
 	}
 	if m.Label != "//components/sub/main.star" || m.Path != filepath.Join(dir, "components/sub/main.star") {
-		t.Errorf("label %q path %q", m.Label, m.Path)
+		t.Errorf("got label %q, path %q, want those of components/sub/main.star", m.Label, m.Path)
 	}
 	var labels []string
 	for _, h := range i.Modules() {
 		labels = append(labels, h.Label)
 		if (h.Path == "") != strings.HasPrefix(h.Label, "@") {
-			t.Errorf("path of %s is %q", h.Label, h.Path)
+			t.Errorf("%s: got path %q, want one for files on disk only", h.Label, h.Path)
 		}
 	}
 	want := []string{
@@ -173,7 +173,7 @@ func TestLoadErrors(t *testing.T) {
 	}
 	_, err := load(t, c, "nope.star")
 	if !errors.Is(err, fs.ErrNotExist) {
-		t.Errorf("%v is not fs.ErrNotExist", err)
+		t.Errorf("got %v, want fs.ErrNotExist", err)
 	}
 }
 
@@ -248,7 +248,7 @@ func TestCall(t *testing.T) {
 	wantError(t, err, "@torchx//x.star:9:", "more than 1000000 steps")
 	var limit *LimitError
 	if !errors.As(err, &limit) || limit.Limit != "steps" || limit.Error() != err.Error() {
-		t.Errorf("limit %+v of %v", limit, err)
+		t.Errorf("got limit %+v of %v, want steps", limit, err)
 	}
 }
 
@@ -260,12 +260,12 @@ func TestContext(t *testing.T) {
 	_, err := New(c).LoadBuiltin(ctx, "x.star")
 	wantError(t, err, "@torchx//x.star:2:", ": the evaluation was interrupted")
 	if !errors.Is(err, context.Canceled) {
-		t.Errorf("%v is not context.Canceled", err)
+		t.Errorf("got %v, want context.Canceled", err)
 	}
 	_, err = New(c).LoadBuiltin(ctx, "y.star")
 	wantError(t, err, "@torchx//y.star: the evaluation was interrupted")
 	if !errors.Is(err, context.Canceled) {
-		t.Errorf("%v is not context.Canceled", err)
+		t.Errorf("got %v, want context.Canceled", err)
 	}
 }
 

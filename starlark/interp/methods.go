@@ -94,8 +94,8 @@ func checkReplace(t *starlark.Thread, name string, recv starlark.Value, args sta
 }
 
 func checkJoin(t *starlark.Thread, name string, recv starlark.Value, args starlark.Tuple, _ []starlark.Tuple) error {
-	sep, ok := starlark.AsString(recv)
-	if !ok || len(args) != 1 {
+	sep, _ := starlark.AsString(recv)
+	if len(args) != 1 {
 		return nil
 	}
 	it, ok := args[0].(starlark.Iterable)
@@ -115,41 +115,27 @@ func checkJoin(t *starlark.Thread, name string, recv starlark.Value, args starla
 	return charge(t, name, n)
 }
 
-// checkFormat takes each replacement field as the longest argument.
+// checkFormat assumes the longest argument for each replacement field.
 func checkFormat(t *starlark.Thread, name string, recv starlark.Value, args starlark.Tuple, kwargs []starlark.Tuple) error {
-	s, ok := starlark.AsString(recv)
-	if !ok {
-		return nil
-	}
+	s, _ := starlark.AsString(recv)
 	var longest uint64
-	add := func(v starlark.Value) error {
+	for _, v := range values(args, kwargs) {
 		if text, ok := v.(starlark.String); ok && !strings.Contains(s, "!r") {
 			longest = max(longest, uint64(len(text)))
-			return nil
+			continue
 		}
 		n, err := printedSize(name, starlark.Tuple{v})
+		if err != nil {
+			return err
+		}
 		longest = max(longest, n)
-		return err
-	}
-	for _, v := range args {
-		if err := add(v); err != nil {
-			return err
-		}
-	}
-	for _, kv := range kwargs {
-		if err := add(kv[1]); err != nil {
-			return err
-		}
 	}
 	return charge(t, name, uint64(len(s))+saturatingMul(longest, uint64(strings.Count(s, "{"))))
 }
 
-// checkSplit bounds the pieces: each takes a string and an item.
+// checkSplit bounds the pieces; each takes a string and an item.
 func checkSplit(t *starlark.Thread, name string, recv starlark.Value, args starlark.Tuple, _ []starlark.Tuple) error {
-	s, ok := starlark.AsString(recv)
-	if !ok {
-		return nil
-	}
+	s, _ := starlark.AsString(recv)
 	// The engine reserves room for maxsplit pieces before it looks for them.
 	if len(args) > 1 {
 		if most, ok := args[1].(starlark.Int); ok {
@@ -173,10 +159,8 @@ func checkSplit(t *starlark.Thread, name string, recv starlark.Value, args starl
 }
 
 func checkSplitLines(t *starlark.Thread, name string, recv starlark.Value, _ starlark.Tuple, _ []starlark.Tuple) error {
-	if s, ok := starlark.AsString(recv); ok {
-		return charge(t, name, 3*itemBytes*uint64(strings.Count(s, "\n")+1))
-	}
-	return nil
+	s, _ := starlark.AsString(recv)
+	return charge(t, name, 3*itemBytes*uint64(strings.Count(s, "\n")+1))
 }
 
 func countFields(s string) int {

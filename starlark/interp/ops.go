@@ -102,7 +102,7 @@ func indexGuard(op syntax.Token) guardFunc {
 	}
 }
 
-// element returns x[i], nil if there is none; the engine has found it before.
+// element returns x[i], nil if there is none.
 func element(x, i starlark.Value) starlark.Value {
 	switch x := x.(type) {
 	case starlark.Mapping:
@@ -144,7 +144,7 @@ func checkAssign(t *starlark.Thread, op syntax.Token, x, y starlark.Value) error
 	return checkBinary(t, op, x, y)
 }
 
-// checkBinary refuses x op y when the step would take too much.
+// checkBinary refuses x op y if one step would take too much.
 func checkBinary(t *starlark.Thread, op syntax.Token, x, y starlark.Value) error {
 	switch op {
 	case syntax.PLUS:
@@ -209,7 +209,7 @@ func checkProduct(t *starlark.Thread, x, y starlark.Value) error {
 	return charge(t, "*", total)
 }
 
-// intBits is the length of x, exact when it matters.
+// intBits is the length of x in bits, exact above 64.
 func intBits(x starlark.Int) int {
 	if _, small := x.Int64(); small {
 		return 64

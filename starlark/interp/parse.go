@@ -22,7 +22,7 @@ func Parse(name string, source []byte) (*syntax.File, error) {
 	if err != nil {
 		return nil, i.sourceProblem(err)
 	}
-	// Rewriting is what finds trees that are too deep to walk, and changes its tree.
+	// Rewriting finds trees that are too deep to walk, but changes them.
 	guarded, err := dialect().Parse(name, text, 0)
 	if err == nil {
 		err = rewrite(guarded)
@@ -122,7 +122,7 @@ var pythonWords = map[string]string{
 // "".
 func pythonHint(pos syntax.Position, msg, line string) string {
 	got, _, _ := strings.Cut(strings.TrimPrefix(msg, "got "), ",")
-	// The parser points behind what it got.
+	// The parser's column is that of the next token.
 	before := strings.TrimRight(line[:min(max(int(pos.Col)-1, 0), len(line))], " :")
 	head := strings.HasPrefix(strings.TrimSpace(line), "def ")
 	switch {

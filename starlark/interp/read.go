@@ -81,7 +81,7 @@ func readOpen(f fs.File) ([]byte, error) {
 	return data, nil
 }
 
-// A sourceError says what is wrong with a file that could be opened.
+// A sourceError is about the content or kind of a file.
 type sourceError string
 
 func (e sourceError) Error() string { return string(e) }
@@ -92,22 +92,22 @@ func tooLarge(n int64) error {
 
 func checkRegular(info fs.FileInfo) error {
 	mode := info.Mode()
+	what := "not a regular file"
 	switch {
+	case mode.IsRegular() && info.Size() > MaxSource:
+		return tooLarge(info.Size())
 	case mode.IsRegular():
-		if info.Size() > MaxSource {
-			return tooLarge(info.Size())
-		}
 		return nil
 	case mode.IsDir():
 		return sourceError("is a folder; name a .star file in it")
 	case mode&fs.ModeNamedPipe != 0:
-		return sourceError("is a named pipe; only regular files are read")
+		what = "a named pipe"
 	case mode&fs.ModeSocket != 0:
-		return sourceError("is a socket; only regular files are read")
+		what = "a socket"
 	case mode&fs.ModeDevice != 0:
-		return sourceError("is a device; only regular files are read")
+		what = "a device"
 	}
-	return sourceError("is not a regular file; only regular files are read")
+	return sourceError("is " + what + "; only regular files are read")
 }
 
 func checkText(data []byte) error {
@@ -124,7 +124,7 @@ func checkText(data []byte) error {
 	return nil
 }
 
-// readError rewords err for a user; the original stays in the chain.
+// readError rewords err for the user and wraps it.
 func readError(s *Source, err error) error {
 	var bad sourceError
 	switch {
@@ -146,7 +146,7 @@ func readError(s *Source, err error) error {
 	return rewordedError{"cannot be read: " + err.Error(), err}
 }
 
-// pathHint adds the path to a message that starts with a label or short path.
+// pathHint is the path, if the message starts with a label or short path.
 func (s *Source) pathHint() string {
 	if p := s.Path(); p != "" && p != s.Display() {
 		return " (" + p + ")"

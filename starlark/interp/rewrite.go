@@ -11,7 +11,7 @@ import (
 // and elif …, which the parser, unlike brackets, does not bound.
 const maxNesting = 4000
 
-// A positionError is a limit that the text of a file exceeds at pos.
+// A positionError is a limit exceeded at pos.
 type positionError struct {
 	pos syntax.Position
 	err *LimitError
@@ -45,7 +45,7 @@ type rewriter struct {
 	err   *positionError
 }
 
-// nest counts one level down, which its caller undoes, and reports whether to go on.
+// nest enters a level, which the caller leaves, and reports whether to go on.
 func (w *rewriter) nest(pos syntax.Position) (ok bool) {
 	w.depth++
 	if pos.IsValid() {

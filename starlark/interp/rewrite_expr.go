@@ -13,7 +13,7 @@ var augmented = map[syntax.Token]string{
 	syntax.PERCENT_EQ: "%", syntax.PIPE_EQ: "|",
 }
 
-// expr rewrites what *at holds, and replaces it when it needs a guard itself.
+// expr rewrites *at and its parts.
 func (w *rewriter) expr(at *syntax.Expr) {
 	defer func() { w.depth-- }()
 	if !w.nest(exprPos(*at)) {
@@ -43,7 +43,6 @@ func (w *rewriter) expr(at *syntax.Expr) {
 	}
 }
 
-// parts rewrites the parts of expressions that need no guard themselves.
 func (w *rewriter) parts(e syntax.Expr) {
 	switch e := e.(type) {
 	case *syntax.ParenExpr:

@@ -121,6 +121,6 @@ func TestModuleSyntaxIsAsWritten(t *testing.T) {
 		t.Errorf("right side is a %T", s.RHS)
 	}
 	if c := s.Comments(); c == nil || len(c.Before) != 1 || c.Before[0].Text != "# about" {
-		t.Errorf("comments %+v", c)
+		t.Errorf("got comments %+v, want # about", c)
 	}
 }

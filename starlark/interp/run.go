@@ -77,11 +77,13 @@ func (i *Interp) newRun(ctx context.Context, subject string) *run {
 	r.thread = &starlark.Thread{Name: subject, Load: r.loadStatement, Print: r.print}
 	r.thread.SetLocal(runKey, r)
 	r.thread.SetMaxExecutionSteps(i.cfg.MaxSteps)
-	r.thread.OnMaxSteps = func(*starlark.Thread) { r.exceed(r.tooManySteps()) }
+	r.thread.OnMaxSteps = func(*starlark.Thread) {
+		r.exceed(stopped("steps", fmt.Sprintf("took more than %d steps", i.cfg.MaxSteps), endlessLoop))
+	}
 	return r
 }
 
-// protect turns a panic of the engine or of a predeclared function into an error.
+// protect returns a panic of the engine or a built-in function as an error.
 func (r *run) protect(body func(*run) error) (err error) {
 	defer func() {
 		if p := recover(); p != nil {
@@ -111,7 +113,7 @@ func (r *run) watch() {
 		var limit *LimitError
 		switch {
 		case time.Now().After(r.deadline):
-			limit = r.tooLong()
+			limit = stopped("time", fmt.Sprintf("took longer than %s", r.interp.cfg.Timeout), endlessLoop)
 		case heapBytes(sample) > r.interp.cfg.MaxHeap:
 			limit = r.tooMuchMemory()
 		default:
@@ -145,7 +147,7 @@ func (r *run) lastResort(tick <-chan time.Time, sample []metrics.Sample) {
 	end(&limit)
 }
 
-// charge accounts for n bytes that one step is about to take.
+// charge accounts for n bytes of one step.
 func (r *run) charge(n uint64) error {
 	r.charged += n
 	if r.charged < checkEvery {
@@ -196,7 +198,7 @@ func (r *run) print(_ *starlark.Thread, msg string) {
 	}
 }
 
-// fatal is what ends the process, nil if nothing may.
+// fatal returns the function that ends the process, or nil.
 func (r *run) fatal() func(error) {
 	if r.hooks.Fatal != nil {
 		return r.hooks.Fatal

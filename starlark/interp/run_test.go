@@ -76,14 +76,14 @@ func TestMemoryIsCheckedBetweenSteps(t *testing.T) {
 	wantError(t, err, "@torchx//x.star:2:9: the evaluation needs more than 1 bytes of memory")
 	var limit *LimitError
 	if !errors.As(err, &limit) || limit.Limit != "memory" || !strings.HasPrefix(limit.At, "@torchx//x.star:2:9") {
-		t.Errorf("limit %+v", limit)
+		t.Errorf("got limit %+v, want memory at @torchx//x.star:2:9", limit)
 	}
 }
 
 func TestTimeout(t *testing.T) {
 	t.Parallel()
 	c := Config{MaxSteps: 1 << 60, Timeout: 20 * time.Millisecond, Builtins: mapFS(map[string]string{"x.star": "for i in range(1 << 50): pass"})}
-	c.Fatal = func(err error) { t.Errorf("fatal: %v", err) }
+	c.Fatal = func(err error) { t.Errorf("got fatal %v, want none", err) }
 	_, err := New(c).LoadBuiltin(context.Background(), "x.star")
 	wantError(t, err, "@torchx//x.star:1:", "the evaluation took longer than 20ms and was stopped")
 }
@@ -96,7 +96,7 @@ func TestPrint(t *testing.T) {
 		t.Fatal(err)
 	}
 	if fmt.Sprintf("%q", got) != `["a-1" ""]` {
-		t.Errorf("printed %q", got)
+		t.Errorf("got printed %q, want a-1 and an empty line", got)
 	}
 }
 

@@ -74,7 +74,7 @@ func TestSandbox(t *testing.T) {
 	}
 	for _, name := range []string{"inside.star", "edge.star"} {
 		if _, err := load(t, Config{Dir: dir}, name); err != nil {
-			t.Errorf("%s: %v", name, err)
+			t.Errorf("%s: got %v, want it to load", name, err)
 		}
 	}
 }

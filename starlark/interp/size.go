@@ -21,7 +21,7 @@ const (
 	maxNodes   = 1 << 20               // parts of a value that is compared, printed, frozen or returned
 )
 
-// size writes n bytes for people: "64 MiB".
+// size formats n bytes: "64 MiB".
 func size(n uint64) string {
 	units := []string{"bytes", "KiB", "MiB", "GiB", "TiB", "PiB"}
 	unit, f := 0, float64(n)
@@ -100,7 +100,7 @@ func countItems(v starlark.Value, limit uint64) uint64 {
 	return n
 }
 
-// checkItems bounds a step that walks v and takes each bytes for an item.
+// checkItems bounds a step that walks v with each bytes for an item.
 func checkItems(t *starlark.Thread, what string, v starlark.Value, each uint64) error {
 	limit := uint64(maxItems)
 	if each > itemBytes {

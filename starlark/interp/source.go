@@ -12,7 +12,7 @@ import (
 
 const builtinPrefix = "@torchx"
 
-// A tree is a root that load() can reach and cannot leave.
+// A tree is a root that load() cannot leave.
 type tree struct {
 	prefix string // of its labels: "" for the workspace, "@torchx", "@lib"
 	dir    string // absolute folder of the workspace; "": fsys holds the files
@@ -23,7 +23,7 @@ type tree struct {
 	top string
 }
 
-// Source is a file that load() can reach. Nothing of it is evaluated.
+// Source is a file that load() can reach, not evaluated.
 type Source struct {
 	tree *tree
 	name string // slash-separated and clean
@@ -112,7 +112,7 @@ func (i *Interp) Loaded(from *Source, label string) (*Source, error) { return i.
 
 func (i *Interp) workspace(root string) *tree { return &tree{dir: root, shown: i.dir, top: root} }
 
-// Stat describes the file, to see whether it has changed.
+// Stat describes the file.
 func (s *Source) Stat() (fs.FileInfo, error) {
 	if p := s.Path(); p != "" {
 		return os.Stat(p)
@@ -187,7 +187,11 @@ func absFrom(dir, path string) string {
 		return filepath.Clean(path)
 	}
 	if dir == "" {
-		dir = workingFolder()
+		wd, err := os.Getwd()
+		if err != nil {
+			wd = string(os.PathSeparator) // a removed folder: absolute paths still work
+		}
+		dir = wd
 	}
 	return filepath.Join(dir, path)
 }

@@ -58,14 +58,14 @@ func structParts(s *starlarkstruct.Struct, yield func(starlark.Value) bool) {
 	}
 }
 
-// How the walk of a value to be printed can end.
+// Errors of textSize.
 var (
 	errTooDeep = errors.New("too deep")
 	errTooLong = errors.New("too long")
 	errTooMany = errors.New("too many parts")
 )
 
-// textSize adds up how long a value is when printed. It stops at maxValue.
+// textSize adds up the printed length of a value, up to maxValue.
 type textSize struct {
 	n     uint64
 	nodes int
@@ -187,5 +187,5 @@ func CheckPrint(what string, values ...starlark.Value) error {
 // too.
 func IsStopped(err error) bool { return isCancelled(err) }
 
-// Explain makes the *Error of a call that a function in Go made itself.
+// Explain makes the *Error of a call that Go code made on a thread of i.
 func (i *Interp) Explain(err error) *Error { return i.describe(err) }

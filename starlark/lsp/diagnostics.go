@@ -11,13 +11,13 @@ import (
 	"torchx/starlark/starlint"
 )
 
-// diagnoseAfter is how long the author must pause before a document is diagnosed.
+// diagnoseAfter is the pause in typing before a document is diagnosed.
 const diagnoseAfter = 200 * time.Millisecond
 
-// source is what diagnostics say they are from.
+// source names the server in diagnostics.
 const source = "torchx"
 
-// diagnose has a document looked through soon.
+// diagnose schedules the diagnostics of a document.
 func (s *server) diagnose(uri string) {
 	s.documents.debounce(uri, func() {
 		snap := s.snapshot(uri)
@@ -26,7 +26,7 @@ func (s *server) diagnose(uri string) {
 		}
 		defer s.recoverPanic(&jsonrpc2.Request{Method: "diagnose " + uri, Notif: true})
 		found := snap.diagnostics()
-		// What is out of date is not worth telling: the next ones come soon.
+		// Outdated diagnostics are dropped: new ones are scheduled.
 		if now := s.documents.get(uri); now == nil || now.version != snap.version {
 			return
 		}
@@ -36,11 +36,11 @@ func (s *server) diagnose(uri string) {
 
 func (s *server) publish(p diagnosticsParams) {
 	if err := s.conn.Notify(s.ctx, "textDocument/publishDiagnostics", p); err != nil && s.ctx.Err() == nil {
-		s.log("%v", err)
+		s.Printf("%v", err)
 	}
 }
 
-// diagnostics lists what lint finds in a document, and what it loads or calls in vain.
+// diagnostics lists the findings of lint and analysis.
 func (s *snapshot) diagnostics() []diagnostic {
 	out := []diagnostic{}
 	if s.readOnly {
@@ -71,7 +71,7 @@ func (s *snapshot) finding(f starlint.Finding) diagnostic {
 	return d
 }
 
-// fixes answers which fixes there are for a part of the document.
+// fixes returns the fixes for a part of the document.
 func (s *snapshot) fixes(at textRange) []codeAction {
 	out := []codeAction{}
 	from, to := s.enc.offset(&s.file.Lines, at.Start), s.enc.offset(&s.file.Lines, at.End)
@@ -91,7 +91,7 @@ func (s *snapshot) fixes(at textRange) []codeAction {
 	return out
 }
 
-// formatting answers how the document is to be changed so that it is in its one form.
+// formatting returns the edits that format the document.
 func (s *snapshot) formatting() ([]textEdit, error) {
 	out, err := starfmt.Format(s.file.Name, []byte(s.file.Text))
 	if err != nil {

@@ -17,21 +17,20 @@ type document struct {
 	uri     string
 	version int
 	file    *analysis.File
-	// readOnly: it is of a library or built in, so nothing in it is the author's to change.
+	// readOnly: it belongs to a library or is built in.
 	readOnly bool
 }
 
-// documents are those that are open.
+// documents are the open documents.
 type documents struct {
-	files *files
 	mu    sync.Mutex
 	byURI map[string]*document
-	// timers holds when a document is to be diagnosed.
+	// timers start the diagnostics of documents.
 	timers map[string]*time.Timer
 }
 
-func newDocuments(f *files) *documents {
-	return &documents{files: f, byURI: map[string]*document{}, timers: map[string]*time.Timer{}}
+func newDocuments() *documents {
+	return &documents{byURI: map[string]*document{}, timers: map[string]*time.Timer{}}
 }
 
 func (d *documents) get(uri string) *document {
@@ -40,7 +39,7 @@ func (d *documents) get(uri string) *document {
 	return d.byURI[uri]
 }
 
-// all lists the open documents by their URI.
+// all lists the open documents by URI.
 func (d *documents) all() []*document {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -69,7 +68,7 @@ func (d *documents) remove(uri string) {
 	}
 }
 
-// debounce calls do once nobody has called later for the same document for a while.
+// debounce calls do after a pause without another call for the document.
 func (d *documents) debounce(uri string, do func()) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -133,7 +132,7 @@ func (s *server) update(uri string, version int, text string, before *analysis.F
 	s.diagnose(uri)
 }
 
-// exportsText is what other files see of one.
+// exportsText describes what other files can load from one.
 func exportsText(f *analysis.File) string {
 	var b strings.Builder
 	for _, sym := range f.Globals() {

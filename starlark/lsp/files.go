@@ -23,7 +23,7 @@ const (
 	maxFiles = 1000
 )
 
-// files are those on disk, of libraries and built in, analysed when they are asked for.
+// files analyses the files on disk, of libraries and built in, on demand.
 type files struct {
 	config Config
 
@@ -34,7 +34,7 @@ type files struct {
 	extracted map[string]string // label of a file by the path that it was extracted to
 }
 
-// cached is an analysed file and what it looked like on disk.
+// cached is an analysed file with its size and time on disk.
 type cached struct {
 	modified time.Time
 	size     int64
@@ -45,14 +45,14 @@ func newFiles(c Config) *files {
 	return &files{config: c, cache: map[string]cached{}, extracted: map[string]string{}}
 }
 
-// forget has everything looked for again.
+// forget clears the cache of libraries and roots.
 func (f *files) forget() {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	f.interp = nil
 }
 
-// locator finds files; it never evaluates one.
+// locator returns an interpreter that only finds files.
 func (f *files) locator() *interp.Interp {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -84,7 +84,7 @@ func (f *files) sourceOf(uri, root string) (source *interp.Source, readOnly bool
 	return source, false
 }
 
-// read analyses a file as it is on disk.
+// read analyses a file on disk.
 func (f *files) read(source *interp.Source) (*analysis.File, error) {
 	info, err := source.Stat()
 	if err == nil {
@@ -111,7 +111,7 @@ func (f *files) read(source *interp.Source) (*analysis.File, error) {
 	return file, nil
 }
 
-// path is where a file is on disk; one that is not is written there.
+// path returns the path of a file, which it extracts if necessary.
 func (f *files) path(file *analysis.File) (string, error) {
 	if p := f.diskPath(file.Source); p != "" {
 		return p, nil
@@ -122,7 +122,7 @@ func (f *files) path(file *analysis.File) (string, error) {
 	return f.extract(file.Source.Label(), file.Text)
 }
 
-// diskPath is where a file can be edited, "" if it cannot.
+// diskPath is where a file can be edited, or "".
 func (f *files) diskPath(source *interp.Source) string {
 	name := interp.LibraryOf(source.Label())
 	if name == "" || f.config.Folder == nil {
@@ -152,14 +152,14 @@ func (f *files) extract(label, text string) (string, error) {
 	return path, writeWhole(path, text)
 }
 
-// labelOf is the label of the file that a path shows, "" if it is an ordinary one.
+// labelOf is the label of the file extracted to a path, or "".
 func (f *files) labelOf(path string) string {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	if label := f.extracted[path]; label != "" || f.config.Extracted == "" {
 		return label
 	}
-	// One that an earlier server wrote: HASH/LIBRARY/FILE.
+	// An earlier server may have extracted it: HASH/LIBRARY/FILE.
 	rest, ok := strings.CutPrefix(path, f.config.Extracted+string(filepath.Separator))
 	parts := strings.SplitN(filepath.ToSlash(rest), "/", 3)
 	if !ok || len(parts) < 3 {
@@ -190,7 +190,6 @@ func uriOf(path string) string {
 	return (&url.URL{Scheme: "file", Path: path}).String()
 }
 
-// hashOf names a content.
 func hashOf(text string) string {
 	sum := sha256.Sum256([]byte(text))
 	return hex.EncodeToString(sum[:6])

@@ -15,7 +15,6 @@ import (
 	"errors"
 	"io"
 	"io/fs"
-	"log"
 	"slices"
 	"time"
 
@@ -28,26 +27,26 @@ type Config struct {
 	Dir string
 	// Builtins holds the files of @torchx//.
 	Builtins fs.FS
-	// Library and Libraries are those of a workspace; see interp.Config. nil: there are none.
+	// Library and Libraries are those of a workspace (see interp.Config); nil: there are none.
 	Library   func(root, name string) (fs.FS, error)
 	Libraries func(root string) []string
-	// Resources are the names of resources that the project with a root adds; nil: none.
+	// Resources are the named resources of the project with a root; nil: none.
 	Resources func(root string) []string
 	// Folder returns where the files of a library can be edited; nil or false: they cannot.
 	Folder func(root, name string) (string, bool)
 	// Extracted is where files of @torchx// and libraries are written for an editor; "": they are
 	// not shown.
 	Extracted string
-	// Version is the program's.
+	// Version is the program's version.
 	Version string
 	// Alive reports whether a process exists; the server ends with its client. nil: only the
 	// connection counts.
 	Alive func(pid int) bool
-	// Log is told what goes wrong, a line at a time.
+	// Log receives errors, a line at a time.
 	Log func(line string)
 }
 
-// ErrNoShutdown says that the client went away without an orderly end.
+// ErrNoShutdown says that the client disconnected without a shutdown.
 var ErrNoShutdown = errors.New("the client went away without a shutdown")
 
 // Serve talks to a client until it says exit, disconnects, or ctx ends. The error is ErrNoShutdown
@@ -57,8 +56,7 @@ func Serve(ctx context.Context, in io.Reader, out io.Writer, c Config) error {
 	defer cancel()
 	s := newServer(ctx, c)
 	stream := loggedStream{jsonrpc2.NewBufferedStream(pipes{in, out}, jsonrpc2.VSCodeObjectCodec{}), c.Log}
-	lines := log.New(logWriter{c.Log}, "", 0)
-	s.conn = jsonrpc2.NewConn(ctx, stream, s, jsonrpc2.SetLogger(lines))
+	s.conn = jsonrpc2.NewConn(ctx, stream, s, jsonrpc2.SetLogger(s))
 	close(s.ready)
 	select {
 	case <-s.conn.DisconnectNotify():
@@ -77,7 +75,7 @@ type loggedStream struct {
 	log func(string)
 }
 
-// ReadObject returns io.EOF for every error, which nobody tells of again.
+// ReadObject returns io.EOF for every error, which the connection does not log.
 func (r loggedStream) ReadObject(v any) error {
 	err := r.ObjectStream.ReadObject(v)
 	if err == nil {
@@ -89,26 +87,16 @@ func (r loggedStream) ReadObject(v any) error {
 	return io.EOF
 }
 
-// pipes are the two directions of a connection. They belong to the caller.
+// pipes are the two directions of a connection, which the caller owns.
 type pipes struct {
 	io.Reader
 	io.Writer
 }
 
-// Close leaves both open.
+// Close does nothing.
 func (pipes) Close() error { return nil }
 
-// logWriter passes lines on to a function.
-type logWriter struct{ log func(string) }
-
-func (w logWriter) Write(p []byte) (int, error) {
-	if w.log != nil {
-		w.log(string(p))
-	}
-	return len(p), nil
-}
-
-// aliveEvery is how often the client's process is looked for.
+// aliveEvery is the interval of looking for the client's process.
 const aliveEvery = 2 * time.Second
 
 // watchClient ends the server with the client's process, even if another process holds the pipe
@@ -132,7 +120,7 @@ func (s *server) watchClient(pid int) {
 	}
 }
 
-// initialize takes in what the client can do, and says what the server can.
+// initialize stores the client's capabilities and returns the server's.
 func (s *server) initialize(r *jsonrpc2.Request) (any, error) {
 	params, err := decode[initializeParams](r.Params)
 	if err != nil {
@@ -169,7 +157,7 @@ func (s *server) initialize(r *jsonrpc2.Request) (any, error) {
 	}, nil
 }
 
-// watchFiles asks the client to tell when Starlark files change on disk.
+// watchFiles asks the client to report changes of Starlark files.
 func (s *server) watchFiles() {
 	if !s.client.Workspace.DidChangeWatchedFiles.DynamicRegistration {
 		return
@@ -178,15 +166,15 @@ func (s *server) watchFiles() {
 		"id": "star-files", "method": "workspace/didChangeWatchedFiles",
 		"registerOptions": map[string]any{"watchers": []any{map[string]any{"globPattern": "**/*.star"}}},
 	}}}
-	// Its answer is read by the goroutine that is here now.
+	// Another goroutine waits, since this one reads the answer.
 	go func() {
 		if err := s.conn.Call(s.ctx, "client/registerCapability", registration, nil); err != nil && s.ctx.Err() == nil {
-			s.log("the client does not watch files: %v", err)
+			s.Printf("the client does not watch files: %v", err)
 		}
 	}()
 }
 
-// markup writes Markdown in the form that the client shows.
+// markup converts Markdown to the form that the client shows.
 func (s *server) markup(text string) markupContent {
 	formats := s.client.TextDocument.Hover.ContentFormat
 	if len(formats) > 0 && !slices.Contains(formats, "markdown") {

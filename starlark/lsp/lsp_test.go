@@ -48,29 +48,29 @@ func TestSession(t *testing.T) {
 	t.Parallel()
 	c := connect(t, project(), nil)
 	if m := c.call("textDocument/hover", c.at("x.star", position{})); m.Error == nil || m.Error.Code != codeNotInitialized {
-		t.Errorf("before initialize: %+v", m)
+		t.Errorf("before initialize: got %+v, want an error", m)
 	}
 	caps := c.initialize("utf-16")
 	if caps["positionEncoding"] != "utf-16" {
-		t.Errorf("encoding %v", caps["positionEncoding"])
+		t.Errorf("got encoding %v, want utf-16", caps["positionEncoding"])
 	}
 	c.await("a request to watch files", func() bool { return slices.Contains(c.asked, "client/registerCapability") })
 	if m := c.call("initialize", map[string]any{}); m.Error == nil {
 		t.Error("it can be initialized twice")
 	}
 	if m := c.call("workspace/nonsense", nil); m.Error == nil || m.Error.Code != -32601 {
-		t.Errorf("an unknown method: %+v", m)
+		t.Errorf("unknown method: got %+v, want code -32601", m)
 	}
 	c.notify("$/nonsense", nil)
 	c.notify("textDocument/didChange", "nonsense")
 	if m := c.call("textDocument/hover", "nonsense"); m.Error == nil || m.Error.Code != -32602 {
-		t.Errorf("bad parameters: %+v", m)
+		t.Errorf("bad parameters: got %+v, want code -32602", m)
 	}
 	if m := c.call("textDocument/hover", c.at("not-open.star", position{})); m.Error == nil {
 		t.Errorf("a document that is not open: %+v", m)
 	}
 	if m := c.call("shutdown", nil); m.Error != nil || string(m.Result) != "null" {
-		t.Errorf("shutdown: %+v", m)
+		t.Errorf("shutdown: got %+v, want null", m)
 	}
 	if m := c.call("textDocument/hover", c.at("x.star", position{})); m.Error == nil {
 		t.Error("it answers after shutdown")
@@ -88,7 +88,7 @@ func TestClientDies(t *testing.T) {
 	c.initialize()
 	c.out.Close()
 	if err := <-c.ends; !errors.Is(err, ErrNoShutdown) {
-		t.Errorf("a closed pipe: %v", err)
+		t.Errorf("closed pipe: got %v, want ErrNoShutdown", err)
 	}
 	gone := make(chan struct{})
 	c = connect(t, nil, func(c *Config) {
@@ -106,7 +106,7 @@ func TestClientDies(t *testing.T) {
 	select {
 	case err := <-c.ends:
 		if !errors.Is(err, ErrNoShutdown) {
-			t.Errorf("a dead process: %v", err)
+			t.Errorf("dead process: got %v, want ErrNoShutdown", err)
 		}
 	case <-time.After(patience):
 		t.Error("it outlives its client")
@@ -133,7 +133,7 @@ func TestDiagnostics(t *testing.T) {
 	c.change("components/train.star", 2, strings.Replace(train, "steps)])", "(steps, stps))])", 1))
 	d := c.diagnosed("components/train.star", "undefined: stps")
 	if d[0].Severity != severityError || d[0].Range.Start.Line != 13 || d[0].Code != "names" {
-		t.Errorf("%+v", d)
+		t.Errorf("got %+v, want an error of rule names in line 13", d)
 	}
 	c.change("components/train.star", 3, strings.Replace(train, "steps)])", "steps)", 1))
 	c.diagnosed("components/train.star", "want ']'")
@@ -200,7 +200,7 @@ func TestCompletion(t *testing.T) {
 	list := result[completionList](c, "textDocument/completion", c.at("components/train.star", at))
 	i := slices.IndexFunc(list.Items, func(i completionItem) bool { return i.Label == "specs" })
 	if i < 0 || list.Items[i].TextEdit.Range != (textRange{position{0, 12}, position{0, 15}}) {
-		t.Errorf("%+v", list.Items)
+		t.Errorf("got %+v, want an edit of the typed word", list.Items)
 	}
 }
 
@@ -229,7 +229,7 @@ func TestIncremental(t *testing.T) {
 		c.edit("components/train.star", 4, contentChange{Range: &textRange{position{0, 5}, position{1, 0}}, Text: "\"\n"})
 		h := result[*hover](c, "textDocument/hover", c.at("components/train.star", position{1, 0}))
 		if h == nil || !strings.Contains(h.Contents.Value, "b = 2") {
-			t.Errorf("%s: %+v", name, h)
+			t.Errorf("%s: got %+v, want b = 2", name, h)
 		}
 		// A position behind the end means the end.
 		c.edit("components/train.star", 5, contentChange{Range: &textRange{position{7, 9}, position{99, 99}}, Text: "c = len"})
@@ -265,7 +265,7 @@ func TestHoverAndSignature(t *testing.T) {
 		switch {
 		case s == nil && label == "":
 		case s == nil || !strings.HasPrefix(s.Signatures[0].Label, label) || s.ActiveParameter != active:
-			t.Errorf("%s: %+v", text, s)
+			t.Errorf("%s: got %+v, want another signature or parameter", text, s)
 		}
 	}
 	signature("x = specs.AppDef(|", "specs.AppDef(name", 0)
@@ -289,11 +289,11 @@ func TestWritingTests(t *testing.T) {
 	c.offers(name, at, "eq", "golden", "plan", "!append")
 	at = c.change(name, 2, "def test_x(t):\n    t.eq(|")
 	if s := result[*signatureHelp](c, "textDocument/signatureHelp", c.at(name, at)); s == nil || !strings.HasPrefix(s.Signatures[0].Label, "t.eq(got, want") {
-		t.Errorf("%+v", s)
+		t.Errorf("got %+v, want the signature of t.eq", s)
 	}
 	at = c.change(name, 3, "def test_x(t):\n    t.fai|ls(len, \"x\")")
 	if h := result[*hover](c, "textDocument/hover", c.at(name, at)); h == nil || !strings.Contains(h.Contents.Value, "fn fails with a message") {
-		t.Errorf("%+v", h)
+		t.Errorf("got %+v, want the documentation of t.fails", h)
 	}
 	at = c.change(name, 4, "x = specs.resource(h = \"|\")")
 	c.offers(name, at, "gpu."+filepath.Base(c.dir), "gpu.small")
@@ -334,7 +334,7 @@ func TestDefinition(t *testing.T) {
 		}
 	}
 	if path, _ := at("x = specs.Ro|le()"); path != "" {
-		t.Errorf("specs.Role is in %s", path)
+		t.Errorf("got specs.Role in %s, want no file", path)
 	}
 
 	// A built-in file is written for the editor, and loads others when it is shown.
@@ -363,19 +363,19 @@ func TestFormattingAndSymbols(t *testing.T) {
 	c.open("components/train.star", "A = 1\n\ndef f( a ):\n  pass\n\nB = 2\n")
 	edits := result[[]textEdit](c, "textDocument/formatting", requestParams{TextDocument: textDocument{URI: c.uri("components/train.star")}})
 	if len(edits) != 1 || edits[0].NewText != "def f(a):\n    pass\n" || edits[0].Range != (textRange{position{2, 0}, position{4, 0}}) {
-		t.Errorf("%+v", edits)
+		t.Errorf("got %+v, want one edit of the function", edits)
 	}
 	list := result[[]documentSymbol](c, "textDocument/documentSymbol", requestParams{TextDocument: textDocument{URI: c.uri("components/train.star")}})
 	if len(list) != 3 || list[1].Name != "f" || list[1].Kind != 12 || list[1].Range.End.Line != 3 || list[0].Kind != 14 {
-		t.Errorf("%+v", list)
+		t.Errorf("got %+v, want three symbols", list)
 	}
 	c.change("components/train.star", 2, "A = 1\n")
 	if edits := result[[]textEdit](c, "textDocument/formatting", requestParams{TextDocument: textDocument{URI: c.uri("components/train.star")}}); len(edits) != 0 {
-		t.Errorf("%+v", edits)
+		t.Errorf("got %+v, want no edit", edits)
 	}
 	c.change("components/train.star", 3, "A = (\n")
 	if m := c.call("textDocument/formatting", requestParams{TextDocument: textDocument{URI: c.uri("components/train.star")}}); m.Error == nil || !strings.Contains(m.Error.Message, "train.star:") {
-		t.Errorf("%+v", m)
+		t.Errorf("got %+v, want an error with the place", m)
 	}
 }
 
@@ -388,7 +388,7 @@ func TestQuickFix(t *testing.T) {
 	d := c.diagnosed("components/train.star", "role")
 	fixes := result[[]codeAction](c, "textDocument/codeAction", requestParams{TextDocument: textDocument{URI: c.uri("components/train.star")}, Range: d[0].Range})
 	if len(fixes) != 1 || len(fixes[0].Edit.Changes[c.uri("components/train.star")]) == 0 || !slices.Equal(d[0].Tags, []int{tagUnnecessary}) {
-		t.Errorf("%+v, %+v", fixes, d)
+		t.Errorf("got %+v, %+v, want one fix of an unused name", fixes, d)
 	}
 }
 
@@ -419,7 +419,7 @@ func TestCancel(t *testing.T) {
 		return true
 	})
 	if cancelled == 0 {
-		t.Error("none was cancelled")
+		t.Error("got no cancelled request, want one")
 	}
 	c.offers("components/train.star", at, "specs")
 }
@@ -444,7 +444,7 @@ func TestNotOnDisk(t *testing.T) {
 	}})
 	list := result[completionList](c, "textDocument/completion", requestParams{TextDocument: textDocument{URI: "untitled:Untitled-1"}, Position: position{1, 6}})
 	if len(list.Items) < 10 {
-		t.Errorf("%+v", list)
+		t.Errorf("got %+v, want all names", list)
 	}
 }
 
@@ -478,7 +478,7 @@ func TestLibraries(t *testing.T) {
 	at = c.change("components/train.star", 5, "load(\"@local//train.star\", \"ne|w\")")
 	list := result[[]location](c, "textDocument/definition", c.at("components/train.star", at))
 	if len(list) != 1 || list[0].URI != c.uri("elsewhere/train.star") {
-		t.Errorf("%+v", list)
+		t.Errorf("got %+v, want elsewhere/train.star", list)
 	}
 	c.change("components/train.star", 6, "load(\"@gone//train.star\", \"x\")\n\nprint(x)\n")
 	c.diagnosed("components/train.star", "library @gone")

@@ -7,7 +7,7 @@ import (
 	"torchx/starlark/analysis"
 )
 
-// completion answers what can stand at an offset.
+// completion lists the completions at an offset.
 func (s *snapshot) completion(offset int) (completionList, error) {
 	items, from := s.file.Complete(s, offset)
 	list := completionList{Items: make([]completionItem, len(items))}
@@ -41,25 +41,16 @@ func completionKind(i analysis.Item) int {
 	case i.Plain:
 		return 12 // Value
 	}
-	switch i.Kind {
-	case analysis.Function:
-		return 3
-	case analysis.Type:
-		return 7 // Class
-	case analysis.Module:
-		return 9
-	case analysis.Constant:
-		return 21
-	case analysis.Field:
-		return 5
-	case analysis.Parameter:
-		return 10 // Property
-	default:
-		return 6 // Variable
-	}
+	return itemKinds[i.Kind]
 }
 
-// hover answers what the word at an offset means; null if that is not known.
+// itemKinds are CompletionItemKinds: function, variable, constant, property, field, module, class.
+var itemKinds = map[analysis.Kind]int{
+	analysis.Function: 3, analysis.Variable: 6, analysis.Constant: 21, analysis.Parameter: 10,
+	analysis.Field: 5, analysis.Module: 9, analysis.Type: 7,
+}
+
+// hover describes the word at an offset; null if it is unknown.
 func (s *snapshot) hover(offset int) (*hover, error) {
 	r := s.file.Reference(s, offset)
 	if r == nil {
@@ -74,7 +65,7 @@ func (s *snapshot) hover(offset int) (*hover, error) {
 	return h, nil
 }
 
-// describe writes all that is known of a name in Markdown.
+// describe writes a symbol in Markdown.
 func describe(sym *analysis.Symbol) string {
 	text := "```starlark\n" + sym.Signature + "\n```"
 	if sym.Label != "" {
@@ -86,7 +77,7 @@ func describe(sym *analysis.Symbol) string {
 	return text
 }
 
-// signature answers which call is open at an offset; null for none.
+// signature describes the open call at an offset; null for none.
 func (s *snapshot) signature(offset int) (*signatureHelp, error) {
 	c := s.file.At(offset)
 	call := c.EnclosingCall()
@@ -110,7 +101,7 @@ func (s *snapshot) signature(offset int) (*signatureHelp, error) {
 		short := s.markup(doc)
 		info.Documentation = &short
 	}
-	// One that is past the last parameter highlights none.
+	// After the last parameter none is highlighted.
 	active := fn.ParameterIndex(call)
 	if active < 0 {
 		active = len(fn.Params)
@@ -118,7 +109,7 @@ func (s *snapshot) signature(offset int) (*signatureHelp, error) {
 	return &signatureHelp{Signatures: []signatureInformation{info}, ActiveParameter: active}, nil
 }
 
-// definition answers where the word at an offset is defined; none if it is built in.
+// definition returns where the word at an offset is defined; none if it is built in.
 func (s *snapshot) definition(offset int) ([]location, error) {
 	r := s.file.Reference(s, offset)
 	none := []location{}
@@ -139,7 +130,7 @@ func (s *snapshot) definition(offset int) ([]location, error) {
 	return []location{{uri, s.enc.textRange(&file.Lines, from, to)}}, nil
 }
 
-// uriOfFile is where an editor finds a file.
+// uriOfFile is the URI that an editor opens a file by.
 func (s *snapshot) uriOfFile(file *analysis.File) (string, error) {
 	if file == s.file || file.Source == nil || s.file.Source != nil && file.Source.Key() == s.file.Source.Key() {
 		return s.uri, nil
@@ -151,7 +142,7 @@ func (s *snapshot) uriOfFile(file *analysis.File) (string, error) {
 	return uriOf(path), nil
 }
 
-// symbols answers what the document defines.
+// symbols lists the definitions of the document.
 func (s *snapshot) symbols() any {
 	tree := []documentSymbol{}
 	flat := []symbolInformation{}

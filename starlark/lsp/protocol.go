@@ -58,7 +58,7 @@ type textDocument struct {
 	Version int    `json:"version"`
 }
 
-// requestParams are those of all requests about a document; each uses some of them.
+// requestParams are the parameters of all requests about a document.
 type requestParams struct {
 	TextDocument textDocument `json:"textDocument"`
 	Position     position     `json:"position"`
@@ -77,7 +77,7 @@ type changeParams struct {
 	ContentChanges []contentChange `json:"contentChanges"`
 }
 
-// contentChange replaces a part of a document, all of it without a range.
+// contentChange replaces a part of a document, without a range all of it.
 type contentChange struct {
 	Range *textRange `json:"range"`
 	Text  string     `json:"text"`
@@ -152,7 +152,7 @@ type documentSymbol struct {
 	SelectionRange textRange `json:"selectionRange"`
 }
 
-// symbolInformation is the older form of documentSymbol.
+// symbolInformation is the old form of documentSymbol.
 type symbolInformation struct {
 	Name     string   `json:"name"`
 	Kind     int      `json:"kind"`

@@ -13,7 +13,6 @@ import (
 	"github.com/sourcegraph/jsonrpc2"
 )
 
-// state is how far the connection is.
 type state = int32
 
 // The states of a connection, in their order.
@@ -60,19 +59,18 @@ func newServer(ctx context.Context, c Config) *server {
 		answering: answering{busy: make(chan struct{}, runtime.NumCPU()), pending: map[jsonrpc2.ID]context.CancelFunc{}},
 	}
 	s.files = newFiles(c)
-	s.documents = newDocuments(s.files)
+	s.documents = newDocuments()
 	return s
 }
 
 // end makes Serve return.
 func (s *server) end() { s.ending.Do(func() { close(s.exit) }) }
 
-// failure makes an error for the client.
+// failure is an error for the client.
 func failure(code int64, format string, args ...any) error {
 	return &jsonrpc2.Error{Code: code, Message: fmt.Sprintf(format, args...)}
 }
 
-// decode reads parameters.
 func decode[T any](raw *json.RawMessage) (T, error) {
 	var v T
 	if raw == nil {
@@ -91,7 +89,7 @@ func (s *server) Handle(_ context.Context, _ *jsonrpc2.Conn, r *jsonrpc2.Request
 	defer s.recoverPanic(r)
 	if r.Notif {
 		if err := s.notification(r); err != nil {
-			s.log("%s: %v", r.Method, err)
+			s.Printf("%s: %v", r.Method, err)
 		}
 		return
 	}
@@ -125,7 +123,7 @@ func (s *server) lifecycle(r *jsonrpc2.Request) (any, error) {
 	return nil, nil
 }
 
-// notification does at once what a message says that wants no answer.
+// notification handles a message that needs no answer.
 func (s *server) notification(r *jsonrpc2.Request) error {
 	if r.Method == "exit" {
 		s.end()
@@ -152,7 +150,7 @@ func (s *server) notification(r *jsonrpc2.Request) error {
 	return nil
 }
 
-// answerFunc makes the answer to one request from what was known when it came.
+// answerFunc answers one request.
 type answerFunc = func() (any, error)
 
 // requests are the answers to requests about a document, by method.
@@ -190,7 +188,7 @@ func (s *server) request(r *jsonrpc2.Request) (answerFunc, error) {
 	return func() (any, error) { return answer(snap, params) }, nil
 }
 
-// inBackground makes an answer and sends it, unless the client cancels the request.
+// inBackground answers a request unless the client cancels it.
 func (s *server) inBackground(r *jsonrpc2.Request, answer answerFunc) {
 	ctx, cancel := context.WithCancel(s.ctx)
 	s.mu.Lock()
@@ -221,7 +219,7 @@ func (s *server) inBackground(r *jsonrpc2.Request, answer answerFunc) {
 	})
 }
 
-// cancel stops a request that is not answered yet.
+// cancel cancels a pending request.
 func (s *server) cancel(r *jsonrpc2.Request) error {
 	params, err := decode[cancelParams](r.Params)
 	if err != nil {
@@ -250,23 +248,24 @@ func (s *server) reply(id jsonrpc2.ID, result any, err error) {
 		err = s.conn.ReplyWithError(s.ctx, id, known)
 	}
 	if err != nil && !errors.Is(err, jsonrpc2.ErrClosed) {
-		s.log("%v", err)
+		s.Printf("%v", err)
 	}
 }
 
-// recoverPanic keeps a defect in one answer from ending the server.
+// recoverPanic keeps the server alive after a panic.
 func (s *server) recoverPanic(r *jsonrpc2.Request) {
 	reason := recover()
 	if reason == nil {
 		return
 	}
-	s.log("internal error in %s: %v\n%s", r.Method, reason, debug.Stack())
+	s.Printf("internal error in %s: %v\n%s", r.Method, reason, debug.Stack())
 	if !r.Notif {
 		s.reply(r.ID, nil, failure(jsonrpc2.CodeInternalError, "internal error: %v", reason))
 	}
 }
 
-func (s *server) log(format string, args ...any) {
+// Printf implements jsonrpc2.Logger.
+func (s *server) Printf(format string, args ...any) {
 	if s.config.Log != nil {
 		s.config.Log(fmt.Sprintf(format, args...))
 	}

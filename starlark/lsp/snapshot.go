@@ -8,7 +8,7 @@ import (
 	"torchx/starlark/interp"
 )
 
-// snapshot is a document, and all that are open beside it, at one moment.
+// snapshot is a document with all other open documents, at one moment.
 type snapshot struct {
 	*server
 	*document
@@ -18,7 +18,7 @@ type snapshot struct {
 
 var _ analysis.Loader = (*snapshot)(nil)
 
-// snapshot takes one of a document; nil if that is not open.
+// snapshot returns the snapshot of a document, nil if it is not open.
 func (s *server) snapshot(uri string) *snapshot {
 	doc := s.documents.get(uri)
 	if doc == nil {
@@ -38,7 +38,7 @@ func (s *server) snapshot(uri string) *snapshot {
 
 var errUnsaved = errors.New("a file that is not on disk cannot load others: save it first")
 
-// Load implements analysis.Loader: an open document counts before its file.
+// Load implements analysis.Loader. An open document takes precedence over its file.
 func (s *snapshot) Load(from *analysis.File, label string) (*analysis.File, error) {
 	if from.Source == nil {
 		return nil, errUnsaved
@@ -52,13 +52,13 @@ func (s *snapshot) Load(from *analysis.File, label string) (*analysis.File, erro
 	}
 	file, err := s.files.read(source)
 	if open := s.open[s.files.diskPath(source)]; err == nil && open != nil {
-		// It is edited as a file of another workspace, but loads as one of this library.
+		// The file is open in another workspace, but loads as one of this library.
 		return analysis.New(file.Name, source, open.Text, nil), nil
 	}
 	return file, err
 }
 
-// Entries implements analysis.Loader. What cannot be read has no entries.
+// Entries implements analysis.Loader. Unreadable folders have no entries.
 func (s *snapshot) Entries(from *analysis.File, folder string) []string {
 	if from.Source == nil {
 		return nil
@@ -94,7 +94,6 @@ func (s *snapshot) Resources(from *analysis.File) []string {
 	return s.config.Resources(root)
 }
 
-// rangeOf is the range of offsets in the snapshot's document.
 func (s *snapshot) rangeOf(from, to int) textRange {
 	return s.enc.textRange(&s.file.Lines, from, to)
 }
@@ -102,7 +101,7 @@ func (s *snapshot) rangeOf(from, to int) textRange {
 // encoding converts between offsets in bytes and the client's positions.
 type encoding struct{ utf8 bool }
 
-// offset is that of a position; one behind the end of its line means that end.
+// offset is that of a position, at most the end of its line.
 func (e encoding) offset(l *interp.Lines, p position) int {
 	start, line := l.Start(p.Line), l.Line(p.Line)
 	if p.Line < 0 {
@@ -121,7 +120,6 @@ func (e encoding) offset(l *interp.Lines, p position) int {
 	return start + len(line)
 }
 
-// position is that of an offset.
 func (e encoding) position(l *interp.Lines, offset int) position {
 	line, col := l.LineCol(offset)
 	if e.utf8 {
@@ -147,7 +145,7 @@ func (e encoding) textRange(l *interp.Lines, from, to int) textRange {
 	return textRange{e.position(l, from), e.position(l, to)}
 }
 
-// apply makes a change in a text.
+// apply returns text after a change.
 func (e encoding) apply(text string, c contentChange) string {
 	if c.Range == nil {
 		return validUTF8(c.Text)
@@ -157,7 +155,7 @@ func (e encoding) apply(text string, c contentChange) string {
 	return text[:from] + validUTF8(c.Text) + text[max(from, to):]
 }
 
-// validUTF8 replaces what is no UTF-8, which JSON cannot hold anyway.
+// validUTF8 replaces invalid UTF-8, which JSON cannot hold.
 func validUTF8(text string) string {
 	if utf8.ValidString(text) {
 		return text

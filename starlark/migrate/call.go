@@ -5,99 +5,280 @@ import (
 	"strings"
 )
 
-// call ports a call.
-func (p *porter) call(n *node) value {
-	fn := n.node("func")
-	if full := p.full(fn); full != "" {
+// callExpr ports a call.
+func (p *porter) callExpr(n *pyCall) value {
+	if full := p.full(n.Func); full != "" {
 		return p.importedCall(n, full)
 	}
-	if fn.is("Name") && p.local(fn.text("id")) == nil && p.globals[fn.text("id")] == nil {
-		return p.builtinCall(n, fn.text("id"))
+	name := nameOf(n.Func)
+	if name != "" && p.isFree(name) {
+		return p.builtinCall(n, name)
 	}
-	if fn.is("Attribute") {
+	if fn, ok := n.Func.(*pyAttribute); ok {
 		return p.methodCall(n, fn)
 	}
-	v := p.expr(fn)
+	v := p.expr(n.Func)
 	if v.typ.class == anEnum {
 		return p.fail(n, "looking a member of an Enum up by value cannot be ported: write a dict")
 	}
 	t := typ{}
-	if g := p.globals[fn.text("id")]; fn.is("Name") && g != nil && g.def != nil && p.local(fn.text("id")) == nil {
-		if !p.unproved[g.def.text("name")] {
-			t = p.annotated(g.def.node("returns"))
+	if g := p.global(name); g != nil && g.def != nil {
+		if !p.unproved[g.def.Name] {
+			t = p.annotated(g.def.Returns)
 		}
 		p.checkGiven(n, g.def)
 	}
-	return primary(join(v.at(precPrimary), p.arguments(n)), t)
+	return v.with(t, p.arguments(n))
 }
 
 // arguments ports what is in the parentheses of a call: Starlark wants *args and
 // **kwargs last.
-func (p *porter) arguments(n *node) *doc {
-	var positional, named, last []*doc
-	args := n.list("args")
-	star := slices.IndexFunc(args, func(a *node) bool { return a.is("Starred") })
-	for i, a := range args {
-		if star >= 0 && i >= star {
-			break
-		}
-		positional = append(positional, p.expr(a).doc)
+func (p *porter) arguments(n *pyCall) *doc {
+	var list, last []*doc
+	star := slices.IndexFunc(n.Args, isStarred)
+	if star < 0 {
+		star = len(n.Args)
 	}
-	if star >= 0 {
-		rest := args[star:]
-		if len(rest) == 1 {
-			last = append(last, join(text("*"), p.iterable(rest[0].node("value")).at(precOr)))
+	for _, a := range n.Args[:star] {
+		list = append(list, p.expr(a).doc)
+	}
+	switch rest := n.Args[star:]; len(rest) {
+	case 0:
+	case 1:
+		last = append(last, cat("*", p.iterable(rest[0].(*pyStarred).Value).at(precOr)))
+	default:
+		last = append(last, cat("*", bracketed(p.spread(rest))))
+	}
+	for _, k := range n.Keywords {
+		if v := p.expr(k.Value); k.Arg != "" {
+			list = append(list, cat(k.Arg+" = ", v))
 		} else {
-			last = append(last, join(text("*"), bracketed(p.spread(rest).doc)))
+			last = append(last, cat("**", v.at(precOr)))
 		}
 	}
-	for _, k := range n.list("keywords") {
-		v := p.expr(k.node("value"))
-		if name := k.text("arg"); name != "" {
-			named = append(named, join(text(name+" = "), v.doc))
-			continue
-		}
-		last = append(last, join(text("**"), v.at(precOr)))
-	}
-	return bracket("(", append(append(positional, named...), last...), ")")
+	return bracket("(", append(list, last...), ")")
 }
 
 // spread joins arguments of which some are starred.
-func (p *porter) spread(args []*node) value {
-	var chunks []*doc
+func (p *porter) spread(args []node) *doc {
+	var list []*doc
 	for _, a := range args {
-		if a.is("Starred") {
-			chunks = append(chunks, call("list", p, p.iterable(a.node("value")).doc))
+		if s, ok := a.(*pyStarred); ok {
+			list = append(list, p.call("list", p.iterable(s.Value)))
 		} else {
-			chunks = append(chunks, bracket("[", []*doc{p.expr(a).doc}, "]"))
+			list = append(list, bracket("[", []*doc{p.expr(a).doc}, "]"))
 		}
 	}
-	return p.joinedChunks(args[0], chunks, nil)
+	return separated(list, " + ")
+}
+
+// isSole reports whether a call has one plain argument.
+func isSole(n *pyCall) bool {
+	return len(n.Args) == 1 && len(n.Keywords) == 0 && !isStarred(n.Args[0])
+}
+
+// builtinCall ports a call of one of Python's own functions.
+func (p *porter) builtinCall(n *pyCall, name string) value {
+	given := len(n.Args) + len(n.Keywords)
+	switch {
+	case name == "str" && given == 0:
+		return primary(text(`""`), of(aStr))
+	case name == "str" && isSole(n):
+		if x := p.pathOf(n.Args[0]); x != nil {
+			return p.callOf(of(aStr), "path.normpath", p.expr(x))
+		}
+		return p.str(n, p.expr(n.Args[0]))
+	case name == "repr" && isSole(n):
+		return p.callOf(of(aStr), "torchx.py.repr", p.expr(n.Args[0]))
+	case name == "format" && len(n.Args) == 2 && given == 2:
+		return p.callOf(of(aStr), "torchx.py.format", p.expr(n.Args[0]), p.expr(n.Args[1]))
+	case name == "isinstance":
+		return p.isinstance(n)
+	case name == "sum" && len(n.Args) > 0:
+		p.out.prelude["_sum"] = true
+		t := p.peek(n.Args[0]).elemType()
+		if given > 1 {
+			t = typ{}
+		}
+		return primary(cat("_sum", p.arguments(n)), t)
+	case name == "map" || name == "filter":
+		return p.mapped(n, name)
+	case name == "enumerate" && len(n.Args) == 1 && len(n.Keywords) == 1:
+		over := p.iterable(n.Args[0])
+		return p.callOf(numbered(over.typ), "enumerate", over, p.expr(n.Keywords[0].Value))
+	}
+	if why := refusedKeyword(n, name); why != "" {
+		return p.fail(n, "%s", why)
+	}
+	if e, ok := builtins()[name]; ok {
+		return p.plainCall(n, name, e.typ)
+	}
+	if advice, ok := adviceOn[name]; ok || strings.Contains(foreign, " "+name+" ") {
+		return p.fail(n, "%s(…) has no counterpart%s", name, advice)
+	}
+	return p.fail(n, "%s is not known here", name)
+}
+
+// refusedKeyword says which keyword a function does not take in Starlark, "" if it takes
+// all that it is given.
+func refusedKeyword(n *pyCall, name string) string {
+	switch {
+	case len(n.Keywords) == 0:
+	case name == "print":
+		return "print takes no " + n.Keywords[0].Arg + "= here"
+	case name == "zip" || name == "hasattr" || name == "getattr":
+		return name + " takes no " + n.Keywords[0].Arg + "= in Starlark"
+	case (name == "min" || name == "max") && slices.ContainsFunc(n.Keywords, func(k *pyKeyword) bool { return k.Arg == "default" }):
+		return name + " has no default= in Starlark: test for emptiness first"
+	}
+	return ""
+}
+
+const (
+	// walkers iterate their arguments.
+	walkers = " list tuple set sorted reversed enumerate zip any all min max "
+	// orderless are the walkers whose result does not show the order of the items.
+	orderless = " set sorted any all min max "
+)
+
+// plainCall ports a call of a function that both languages have, with a result of type t.
+func (p *porter) plainCall(n *pyCall, name string, t typ) value {
+	if len(n.Args) == 0 || !strings.Contains(walkers, " "+name+" ") || slices.ContainsFunc(n.Args, isStarred) {
+		if given := len(n.Args) + len(n.Keywords); given > 0 {
+			t = p.resultOfGiven(n, name, t)
+		}
+		return p.callWith(n, name, t)
+	}
+	isOrderless := strings.Contains(orderless, " "+name+" ")
+	comp, isComp := n.Args[0].(*pyComp)
+	p.unordered = isOrderless && isComp && comp.kind != "DictComp"
+	unordered := p.unordered
+	v := p.peek(n.Args[0])
+	if v.class == aSet && !isOrderless {
+		return p.fail(n, "the order of a set is Python's own: write sorted(…)")
+	}
+	switch name {
+	case "list", "tuple", "set", "sorted", "reversed":
+		elem := v.elemType()
+		t.elem = &elem
+	case "enumerate":
+		t = numbered(v)
+	case "min", "max":
+		if t = v; len(n.Args) == 1 {
+			t = v.elemType()
+		}
+		for _, a := range n.Args[1:] {
+			t = t.join(p.peek(a))
+		}
+	}
+	p.unordered = unordered
+	args := p.arguments(n)
+	p.unordered = false
+	for i, a := range n.Args {
+		if p.peek(a).class == aStr && (len(n.Args) == 1 || name == "zip" || name == "enumerate" && i == 0) {
+			args.items[i] = p.iterable(a).doc
+		}
+	}
+	return primary(cat(p.predeclared(name), args), t)
+}
+
+// callWith calls a predeclared function with the arguments of n.
+func (p *porter) callWith(n *pyCall, full string, t typ) value {
+	return primary(cat(p.predeclared(full), p.arguments(n)), t)
+}
+
+// resultOfGiven is the type of what a function returns that has some argument and does
+// not iterate it; t is that of other functions.
+func (p *porter) resultOfGiven(n *pyCall, name string, t typ) typ {
+	if isOne := len(n.Args) == 1 && len(n.Keywords) == 0; isOne && name == "abs" {
+		return p.peek(n.Args[0])
+	} else if isOne && name == "dict" && p.peek(n.Args[0]).class == aDict {
+		t = p.peek(n.Args[0])
+		t.null = false
+		return t
+	}
+	if t.class.isMutable() || t.class == aTuple {
+		return anyOf(t.class)
+	}
+	return t
+}
+
+func (p *porter) isinstance(n *pyCall) value {
+	if len(n.Args) != 2 {
+		return p.fail(n, "isinstance wants a value and a type")
+	}
+	list, isTuple := elements(n.Args[1], "Tuple")
+	if !isTuple {
+		list = n.Args[1:]
+	}
+	var names []*doc
+	for _, t := range list {
+		starlark := starlarkTypes[nameOf(t)]
+		if starlark == nil {
+			return p.fail(n, "isinstance of a type that Starlark has not")
+		}
+		for _, s := range starlark {
+			names = append(names, text(`"`+s+`"`))
+		}
+	}
+	of, op := bracket("[", names, "]"), " in "
+	if len(names) == 1 {
+		of, op = names[0], " == "
+	}
+	return value{doc: cat(p.call("type", p.expr(n.Args[0])), op, of), prec: precCompare, typ: typ{class: aBool}}
+}
+
+// mapped ports map(f, xs) and filter(f, xs) as comprehensions.
+func (p *porter) mapped(n *pyCall, name string) value {
+	if len(n.Args) != 2 || slices.ContainsFunc(n.Args, isStarred) {
+		return p.fail(n, "%s with more than one list cannot be ported: write a comprehension", name)
+	}
+	over := p.iterable(n.Args[1])
+	x := primary(text(p.unbound("x")), over.typ.elemType())
+	d := &doc{open: "[", close: "]", items: []*doc{x.doc}, clauses: []*doc{cat("for ", x, " in ", over.at(precOr))}}
+	if name == "map" {
+		v := p.apply(n, n.Args[0], x)
+		d.items[0] = v.doc
+		return primary(d, listOf(v.typ))
+	}
+	cond := x
+	if !isNone(n.Args[0]) {
+		cond = p.apply(n, n.Args[0], x)
+	}
+	d.clauses = append(d.clauses, cat("if ", cond))
+	return primary(d, over.typ)
+}
+
+// apply ports f(x) for a variable x.
+func (p *porter) apply(n, f node, x value) value {
+	args := bracket("(", []*doc{x.doc}, ")")
+	name := nameOf(f)
+	if name == "str" && p.isFree(name) {
+		return p.str(n, x)
+	}
+	if full := p.full(f); full != "" {
+		return primary(cat(p.imported(f, full), args), resultOf(full))
+	}
+	return p.expr(f).with(builtins()[name].typ, args)
 }
 
 // importedCall ports a call of something imported, by its full name.
-func (p *porter) importedCall(n *node, full string) value {
-	args := n.list("args")
+func (p *porter) importedCall(n *pyCall, full string) value {
+	args, hasNames := n.Args, len(n.Keywords) > 0
+	t := resultOf(full)
 	switch full {
 	case "os.environ.get", "os.getenv":
-		if len(args) < 1 || len(args) > 2 || len(n.list("keywords")) > 0 {
-			break
+		if len(args) == 1 && !hasNames {
+			return p.callOf(of(aStr).orNone(), "torchx.getenv", p.expr(args[0]))
 		}
-		t := of(aStr)
-		var docs []*doc
-		for i, a := range args {
-			v := p.expr(a)
-			docs = append(docs, v.doc)
-			if i == 1 {
-				t = t.join(v.typ)
-			}
+		if len(args) == 2 && !hasNames {
+			name, v := p.expr(args[0]), p.expr(args[1])
+			return p.callOf(of(aStr).join(v.typ), "torchx.getenv", name, v)
 		}
-		t.null = len(args) == 1 || t.null
-		return primary(call("torchx.getenv", p, docs...), t)
 	case "json.dumps":
-		return primary(join(text(p.predeclared("torchx.py.dumps")), p.arguments(n)), of(aStr))
+		return p.callWith(n, "torchx.py.dumps", of(aStr))
 	case "shlex.split":
-		if len(args) != 1 || len(n.list("keywords")) > 0 {
+		if len(args) != 1 || hasNames {
 			return p.fail(n, "shlex.split takes only the text here")
 		}
 	case "math.log":
@@ -105,37 +286,44 @@ func (p *porter) importedCall(n *node, full string) value {
 			return p.fail(n, "math.log takes one number here")
 		}
 	case "copy.copy", "copy.deepcopy":
-		return p.copied(n, full)
+		if len(args) != 1 {
+			return p.fail(n, "%s wants one value", full)
+		}
+		return p.copyOf(n, args[0], full == "copy.deepcopy")
 	case "torchx.specs.RetryPolicy":
-		if len(args) == 1 && len(n.list("keywords")) == 0 {
+		if len(args) == 1 && !hasNames {
 			return p.expr(args[0])
 		}
 	case "logging.getLogger":
 		return p.fail(n, "a logger is used as a value")
 	case "os.path.join":
-		if len(n.list("keywords")) > 0 {
+		if hasNames {
 			return p.fail(n, "os.path.join takes no names")
 		}
 	case "typing.cast":
 		if len(args) == 2 {
 			return p.expr(args[1])
 		}
+	case "dataclasses.replace", "torchx.specs.replace":
+		if len(args) > 0 {
+			t = p.peek(args[0])
+		}
 	}
-	v := p.imported(n.node("func"), full)
+	v := p.imported(n.Func, full)
 	p.checkNames(n, full)
-	return primary(join(v.doc, p.arguments(n)), p.resultOf(n, full))
+	return primary(cat(v, p.arguments(n)), t)
 }
 
 // checkNames finds arguments that a function of specs does not take here.
-func (p *porter) checkNames(n *node, full string) {
-	signature := p.known[strings.TrimPrefix(full, "torchx.")]
-	if !strings.HasPrefix(full, "torchx.specs.") || strings.Contains(signature, "**") {
+func (p *porter) checkNames(n *pyCall, full string) {
+	name, ok := strings.CutPrefix(full, "torchx.specs.")
+	signature := p.known["specs."+name]
+	if !ok || strings.Contains(signature, "**") {
 		return
 	}
-	for _, k := range n.list("keywords") {
-		name := k.text("arg")
-		if name != "" && !takes(signature, name) {
-			p.fail(n, "%s takes no %s here", strings.TrimPrefix(full, "torchx."), name)
+	for _, k := range n.Keywords {
+		if k.Arg != "" && !takes(signature, k.Arg) {
+			p.fail(n, "specs.%s takes no %s here", name, k.Arg)
 		}
 	}
 }
@@ -143,130 +331,56 @@ func (p *porter) checkNames(n *node, full string) {
 // takes reports whether a signature such as f(a, b = 1) has a parameter.
 func takes(signature, name string) bool {
 	_, list, _ := strings.Cut(strings.TrimSuffix(signature, ")"), "(")
-	for _, part := range strings.Split(list, ",") {
+	return slices.ContainsFunc(strings.Split(list, ","), func(part string) bool {
 		part, _, _ = strings.Cut(part, "=")
-		if strings.TrimSpace(part) == name {
-			return true
-		}
-	}
-	return false
+		return strings.TrimSpace(part) == name
+	})
 }
 
-// resultOf is the type of what an imported function returns.
-func (p *porter) resultOf(n *node, full string) typ {
-	if to, ok := translations[full]; ok {
-		full = to
-	} else if rest, ok := strings.CutPrefix(full, "torchx."); ok {
-		full = rest
-	}
-	if t, ok := results[full]; ok {
-		return t
-	}
-	if full == "specs.replace" && len(n.list("args")) > 0 {
-		return p.peek(n.list("args")[0])
-	}
-	switch name := strings.TrimPrefix(full, "specs."); name {
-	case "AppDef", "Role", "Resource", "BindMount", "VolumeMount", "DeviceMount", "Workspace":
-		return typ{class: aSpec, spec: name}
-	}
-	if strings.HasPrefix(full, "components.") {
-		return typ{class: aSpec, spec: "AppDef"}
-	}
-	return typ{}
-}
-
-// copied ports copy.copy and copy.deepcopy.
-func (p *porter) copied(n *node, full string) value {
-	if len(n.list("args")) != 1 {
-		return p.fail(n, "%s wants one value", full)
-	}
-	return p.copyOf(n, n.list("args")[0], full == "copy.deepcopy")
-}
-
-func (p *porter) copyOf(n, x *node, deep bool) value {
+// copyOf ports a copy of x.
+func (p *porter) copyOf(n, x node, isDeep bool) value {
 	v := p.expr(x)
-	flat := v.typ.elem != nil && v.typ.elem.plain()
+	c := v.typ.class
+	isFlat := v.typ.elem != nil && v.typ.elem.isPlain()
 	switch {
-	case v.typ.class == aSpec || v.typ.plain() || v.typ.class == aFloat:
+	case c == aSpec || v.typ.isPlain() || c == aFloat:
 		return v // such values never change
-	case v.typ.class == aDict && (!deep || flat):
-		return primary(call("dict", p, v.doc), v.typ)
-	case v.typ.class == aList && (!deep || flat):
-		return primary(call("list", p, v.doc), v.typ)
-	case v.typ.class == aSet && !deep:
-		return primary(call("set", p, v.doc), v.typ)
+	case (c == aDict || c == aList) && (!isDeep || isFlat), c == aSet && !isDeep:
+		return p.callOf(v.typ, string(c), v)
 	}
 	return p.fail(n, "what is copied here is not known: write dict(x) or list(x)")
 }
 
 // methodCall ports x.method(…).
-func (p *porter) methodCall(n, fn *node) value {
-	base, name := fn.node("value"), fn.text("attr")
-	if format, ok := base.isString(); ok && name == "format" {
-		return p.formatMethod(n, format)
+func (p *porter) methodCall(n *pyCall, fn *pyAttribute) value {
+	name := fn.Attr
+	literal, isLiteral := constantOf(fn.Value, "str")
+	if isLiteral && name == "format" {
+		return p.formatMethod(n, literal)
 	}
-	v := p.expr(base)
-	switch name {
-	case "copy":
-		if len(n.list("args"))+len(n.list("keywords")) == 0 {
-			return p.copyOf(n, base, false)
-		}
-	case "join":
-		if len(n.list("args")) == 1 && !n.list("args")[0].is("Starred") {
-			return primary(join(v.at(precPrimary), text(".join"), bracket("(", []*doc{p.iterable(n.list("args")[0]).doc}, ")")), of(aStr))
-		}
-	case "splitlines":
-		if s, ok := base.isString(); ok && !strings.ContainsAny(s, "\r\v\f\x1c\x1d\x1e\u0085\u2028\u2029") {
-			return primary(join(v.at(precPrimary), text(".splitlines"), p.arguments(n)), listOf(of(aStr)))
-		}
-	case "sort", "reverse":
+	v := p.expr(fn.Value)
+	switch {
+	case name == "copy" && len(n.Args)+len(n.Keywords) == 0:
+		return p.copyOf(n, fn.Value, false)
+	case name == "join" && len(n.Args) == 1 && !isStarred(n.Args[0]):
+		return v.with(of(aStr), ".join", bracket("(", []*doc{p.iterable(n.Args[0]).doc}, ")"))
+	case name == "splitlines" && isLiteral && !strings.ContainsAny(literal, "\r\v\f\x1c\x1d\x1e\u0085\u2028\u2029"):
+		return v.with(listOf(of(aStr)), ".splitlines", p.arguments(n))
+	case name == "sort" || name == "reverse":
 		return p.fail(n, "lists have no %s in Starlark: write x = sorted(x) or x = reversed(x)", name)
 	}
-	t, ok := p.method(v.typ, name)
+	t, ok := method(v.typ, name)
 	if !ok {
-		return p.fail(n, "the method .%s has no counterpart in Starlark%s", name, map[string]string{
-			"format": " on a text that is not written out here", "zfill": ": write an f-string such as f\"{x:03d}\"", "encode": ": there are no bytes",
-			"splitlines": ", for lines end at more characters in Python: write .split(\"\\n\")",
-		}[name])
+		return p.fail(n, "the method .%s has no counterpart in Starlark%s", name, adviceOnMethods[name])
 	}
-	if _, ofText := methods[aStr][name]; ofText && len(n.list("keywords")) > 0 {
-		return p.fail(n, ".%s takes no %s= in Starlark: give the value without its name", name, n.list("keywords")[0].text("arg"))
+	if _, ofText := methods()["str."+name]; ofText && len(n.Keywords) > 0 {
+		return p.fail(n, ".%s takes no %s= in Starlark: give the value without its name", name, n.Keywords[0].Arg)
 	}
 	if v.typ.class == aDict && name == "get" {
 		t = t.orNone()
-		if args := n.list("args"); len(args) == 2 {
-			t = v.typ.valueType().join(p.peek(args[1]))
+		if len(n.Args) == 2 {
+			t = v.typ.valueType().join(p.peek(n.Args[1]))
 		}
 	}
-	return primary(join(v.at(precPrimary), text("."+name), p.arguments(n)), t)
-}
-
-// method finds a method. Of an unknown value it may be that of any type, but must
-// mean the same for all.
-func (p *porter) method(t typ, name string) (typ, bool) {
-	if t.class != unknown {
-		result, ok := methods[t.class][name]
-		switch {
-		case t.class == aDict && (name == "get" || name == "pop" || name == "setdefault"):
-			result = t.valueType()
-		case t.class == aDict && name == "keys":
-			result = typ{class: aList, elem: t.key}
-		case t.class == aDict && name == "values":
-			result = typ{class: aList, elem: t.elem}
-		case t.class == aDict && name == "items":
-			result = typ{class: aList, elem: &typ{class: aTuple, key: t.key, elem: t.elem, spec: "item"}}
-		case t.class == aList && name == "pop":
-			result = t.elemType()
-		}
-		return result, ok
-	}
-	for _, c := range []class{aStr, aList, aDict, aSet} {
-		if _, ok := methods[c][name]; ok {
-			if c == aStr {
-				return methods[c][name], true
-			}
-			return typ{}, true
-		}
-	}
-	return typ{}, false
+	return v.with(t, "."+name, p.arguments(n))
 }

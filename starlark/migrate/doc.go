@@ -23,7 +23,35 @@ type doc struct {
 
 func text(s string) *doc { return &doc{text: s} }
 
-func join(parts ...*doc) *doc { return &doc{parts: parts} }
+// cat puts docs, ported values and texts one after the other.
+func cat(parts ...any) *doc { return &doc{parts: docs(parts)} }
+
+func docs(parts []any) []*doc {
+	out := make([]*doc, len(parts))
+	for i, x := range parts {
+		switch x := x.(type) {
+		case string:
+			out[i] = text(x)
+		case value:
+			out[i] = x.doc
+		case *doc:
+			out[i] = x
+		}
+	}
+	return out
+}
+
+// separated puts docs one after the other, with a text between.
+func separated(list []*doc, by string) *doc {
+	d := &doc{}
+	for i, x := range list {
+		if i > 0 {
+			d.parts = append(d.parts, text(by))
+		}
+		d.parts = append(d.parts, x)
+	}
+	return d
+}
 
 func bracket(open string, items []*doc, closing string) *doc {
 	return &doc{open: open, items: items, close: closing}

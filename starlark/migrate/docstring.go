@@ -2,9 +2,10 @@ package migrate
 
 import (
 	"path/filepath"
-	"regexp"
 	"slices"
 	"strings"
+
+	"torchx/runtime/lazyregexp"
 )
 
 // docString writes a docstring whose lines after the first one are indented.
@@ -53,28 +54,17 @@ func clean(doc string) []string {
 }
 
 var (
-	argsHeader  = lazily(`(?i)^(args|arguments|parameters|params):$`)
-	otherHeader = lazily(`^[A-Z][A-Za-z ]*:$`)
-	entryForm   = lazily(`^(\*{0,2})(\w+)\s*(?:\(.*?\))?\s*:\s*(.*)$`)
+	argsHeader  = lazyregexp.New(`(?i)^(args|arguments|parameters|params):$`)
+	otherHeader = lazyregexp.New(`^[A-Z][A-Za-z ]*:$`)
+	entryForm   = lazyregexp.New(`^(\*{0,2})(\w+)\s*(?:\(.*?\))?\s*:\s*(.*)$`)
 )
 
-// lazily compiles a pattern when it is first needed.
-func lazily(pattern string) func() *regexp.Regexp {
-	var re *regexp.Regexp
-	return func() *regexp.Regexp {
-		if re == nil {
-			re = regexp.MustCompile(pattern)
-		}
-		return re
-	}
-}
-
 // componentDoc is the docstring of a component with the types of all arguments.
-func (p *porter) componentDoc(def *node, doc string, params []param) string {
+func (p *porter) componentDoc(def *pyFunctionDef, doc string) string {
 	lines := clean(doc)
 	if strings.TrimSpace(doc) == "" {
-		lines = []string{"Ported from " + def.text("name") + " of " + filepath.Base(p.name) + ", which has no description."}
-		p.note(def.line, "%s has no docstring: `component list` and --help have nothing to say about it", def.text("name"))
+		lines = []string{"Ported from " + def.Name + " of " + filepath.Base(p.name) + ", which has no description."}
+		p.note(def.line, "%s has no docstring: `component list` and --help have nothing to say about it", def.Name)
 	}
 	start := slices.IndexFunc(lines, argsHeader().MatchString)
 	var before, args, after []string
@@ -88,7 +78,7 @@ func (p *porter) componentDoc(def *node, doc string, params []param) string {
 		before, args, after = lines[:start], lines[start+1:end], lines[end:]
 	}
 	out := summary(before)
-	if entries := p.argsSection(def, args, params); len(entries) > 0 {
+	if entries := p.argsSection(def, args); len(entries) > 0 {
 		out = append(append(out, "", "Args:"), entries...)
 	}
 	if len(after) > 0 {
@@ -112,7 +102,7 @@ func summary(lines []string) []string {
 }
 
 // argsSection writes `name (type): help` for every parameter, in their order.
-func (p *porter) argsSection(def *node, lines []string, params []param) []string {
+func (p *porter) argsSection(def *pyFunctionDef, lines []string) []string {
 	help := map[string][]string{}
 	indent, name := -1, ""
 	for _, l := range lines {
@@ -130,28 +120,28 @@ func (p *porter) argsSection(def *node, lines []string, params []param) []string
 		help[name] = append(help[name], body)
 	}
 	var out, without []string
-	for _, x := range params {
-		text := help[x.name]
+	for _, x := range def.Args {
+		text := help[x.Arg]
 		if len(text) == 0 || strings.TrimSpace(strings.Join(text, "")) == "" {
-			without = append(without, x.name)
+			without = append(without, x.Arg)
 			text = []string{"not documented"}
 		}
-		t := p.commandType(x.annotation)
+		t, _ := p.commandType(x.Annotation)
 		switch {
-		case x.star == "*" && t.text == "" && x.annotation == nil:
-			t.text = "str"
-		case t.text == "":
-			p.fail(x.node, "argument %s: a tuple cannot be given on a command line here: take a list", x.name)
-		case x.def.isNone() && !strings.HasPrefix(t.text, "optional["):
-			t.text = "optional[" + t.text + "]"
+		case x.Star == "*" && x.Annotation == nil:
+			t = "str"
+		case t == "":
+			p.fail(x, "argument %s: a tuple cannot be given on a command line here: take a list", x.Arg)
+		case isNone(x.Default):
+			t = optional(t)
 		}
-		out = append(out, strings.TrimRight("    "+x.star+x.name+" ("+t.text+"): "+text[0], " "))
+		out = append(out, strings.TrimRight("    "+x.Star+x.Arg+" ("+t+"): "+text[0], " "))
 		for _, more := range text[1:] {
 			out = append(out, "        "+more)
 		}
 	}
 	if len(without) > 0 {
-		p.note(def.line, "%s: not documented: %s", def.text("name"), strings.Join(without, ", "))
+		p.note(def.line, "%s: not documented: %s", def.Name, strings.Join(without, ", "))
 	}
 	return out
 }

@@ -1,7 +1,8 @@
 """Prints the syntax tree of the Python program on stdin as JSON.
 
 Run by torchx with `python3 -I -S -c`; sys.argv[1] is what the file is called. Nothing of the
-program is executed. Every node is an object with "_" (its class), the position and its fields.
+program is executed. Every node is an object with "_" (its class), the position and its fields,
+whose names lose their underscores. ast.go has the fields that are used.
 """
 import sys
 
@@ -13,6 +14,8 @@ import ast
 import io
 import json
 import tokenize
+
+OPERATORS = (ast.operator, ast.unaryop, ast.boolop, ast.cmpop)
 
 
 def constant(value):
@@ -32,11 +35,24 @@ def parsed(annotation):
     return annotation
 
 
+def parameters(args):
+    """The parameters of a function in their order, each with its default."""
+    positional = args.posonlyargs + args.args
+    required = [None] * (len(positional) - len(args.defaults))
+    rows = [(a, d, "", False) for a, d in zip(positional, required + args.defaults)]
+    rows += [(a, None, "*", False) for a in [args.vararg] if a]
+    rows += [(a, d, "", True) for a, d in zip(args.kwonlyargs, args.kw_defaults)]
+    rows += [(a, None, "**", False) for a in [args.kwarg] if a]
+    return [dict(dump(a), default=dump(d), star=star, keyword=keyword) for a, d, star, keyword in rows]
+
+
 def dump(node):
     if isinstance(node, list):
         return [dump(item) for item in node]
-    if not isinstance(node, ast.AST):
-        return node if node is None or isinstance(node, (str, int)) else repr(node)
+    if isinstance(node, OPERATORS) or not isinstance(node, ast.AST):
+        return type(node).__name__ if isinstance(node, OPERATORS) else scalar(node)
+    if type(node).__name__ == "Index":  # Python 3.8
+        return dump(node.value)
     out = {"_": type(node).__name__}
     if hasattr(node, "lineno"):
         out["line"], out["col"] = node.lineno, node.col_offset + 1
@@ -47,9 +63,18 @@ def dump(node):
     for name, value in ast.iter_fields(node):
         if name in ("annotation", "returns"):
             value = parsed(value)
-        if name not in ("ctx", "type_comment", "type_ignores", "kind"):
-            out[name] = dump(value)
+        if isinstance(value, ast.arguments):
+            out["plain"] = not (value.posonlyargs or value.kwonlyargs or value.defaults or value.vararg or value.kwarg)
+            out["args"] = parameters(value)
+        elif name not in ("ctx", "type_comment", "type_ignores", "kind"):
+            out[name.replace("_", "")] = dump(value)
+    if isinstance(node, ast.AnnAssign):
+        out["targets"] = [out.pop("target")]
     return out
+
+
+def scalar(value):
+    return value if value is None or isinstance(value, (str, int)) else repr(value)
 
 
 def comments(source):

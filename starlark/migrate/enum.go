@@ -1,109 +1,111 @@
 package migrate
 
-import (
-	"strconv"
-	"strings"
-)
+import "strings"
 
 // enum is a class of enumerated values: its members are constants.
 type enum struct {
-	values map[string]*node
+	values map[string]node
 	order  []string
-	// text: a member is its value (enum.StrEnum).
-	text bool
+	isText bool // a member is its value (enum.StrEnum)
 }
 
-func itoa(i int) string { return strconv.Itoa(i) }
-
 // collectEnum notes a class that is an Enum of constants.
-func (p *porter) collectEnum(class *node) {
-	g := p.globals[class.text("name")]
-	e := &enum{values: map[string]*node{}}
-	is := false
-	for _, b := range class.list("bases") {
-		switch full := p.full(b); {
-		case full == "enum.Enum":
-			is = true
-		case full == "enum.StrEnum":
-			is, e.text = true, true
-		case b.isName("str") || b.isName("int"):
-			g.broken = "a member of an Enum that is a " + b.text("id") + " too has another text in each version of Python: use StrEnum or Enum"
+func (p *porter) collectEnum(class *pyClassDef) {
+	g := p.globals[class.Name]
+	e := &enum{values: map[string]node{}}
+	isEnum := false
+	for _, b := range class.Bases {
+		full, name := p.full(b), nameOf(b)
+		switch {
+		case full == "enum.Enum" || full == "enum.StrEnum":
+			isEnum, e.isText = true, e.isText || full == "enum.StrEnum"
+		case name == "str" || name == "int":
+			g.broken = "a member of an Enum that is a " + name + " too has another text in each version of Python: use StrEnum or Enum"
 		default:
 			g.broken = unsupported(class)
 		}
 	}
-	if !is && g.broken == "" {
+	if !isEnum && g.broken == "" {
 		g.broken = unsupported(class)
 	}
-	for i, s := range class.list("body") {
-		switch {
-		case s.is("Pass"), i == 0 && s.is("Expr") && s.node("value").is("Constant"):
-		case s.is("Assign") && len(s.list("targets")) == 1 && s.list("targets")[0].is("Name") && s.node("value").is("Constant"):
-			name := s.list("targets")[0].text("id")
-			e.values[name] = s.node("value")
+	for i, s := range class.Body {
+		name, c := memberOf(s)
+		switch x, _ := s.(*pyExpr); {
+		case s.at().kind == "Pass", i == 0 && x != nil && x.Value.at().kind == "Constant":
+		case name != "":
+			e.values[name] = c
 			e.order = append(e.order, name)
 		case g.broken == "":
 			g.broken = "an Enum can have constants only: " + unsupported(class)
 		}
 	}
 	if g.broken == "" {
-		g.enum, g.typ = e, typ{class: anEnum, spec: class.text("name")}
+		g.enum, g.typ = e, typ{class: anEnum, spec: class.Name}
 	}
 }
 
+// memberOf returns the name and value of a member that a statement of a class defines.
+func memberOf(s node) (string, *pyConstant) {
+	if a, ok := s.(*pyAssign); ok && a.kind == "Assign" && len(a.Targets) == 1 {
+		if c, ok := a.Value.(*pyConstant); ok {
+			return nameOf(a.Targets[0]), c
+		}
+	}
+	return "", nil
+}
+
 // enumClass ports an Enum as a struct of its members.
-func (p *porter) enumClass(w *writer, class *node) {
-	g := p.globals[class.text("name")]
+func (p *porter) enumClass(w *writer, class *pyClassDef) {
+	g := p.globals[class.Name]
 	if g.broken != "" {
 		p.fail(class, "%s", g.broken)
 		return
 	}
 	var members []*doc
 	for _, name := range g.enum.order {
-		v := p.expr(g.enum.values[name])
-		if !g.enum.text {
-			v.doc = join(text(p.predeclared("struct")), bracket("(", []*doc{text("name = " + quote(name, false)), join(text("value = "), v.doc)}, ")"))
+		d := p.expr(g.enum.values[name]).doc
+		if !g.enum.isText {
+			d = p.call("struct", "name = "+quote(name, false), cat("value = ", d))
 		}
-		members = append(members, join(text(name+" = "), v.doc))
+		members = append(members, cat(name+" = ", d))
 	}
-	p.trailingOf(class)
-	w.doc(g.name+" = ", join(text(p.predeclared("struct")), bracket("(", members, ")")), "")
+	p.commentsUpTo(class.end)
+	w.statement(g.name+" = ", cat(p.predeclared("struct"), bracket("(", members, ")")), "")
 }
 
 // member ports Mode.FAST.
-func (p *porter) member(n *node) (value, bool) {
-	base := n.node("value")
-	if !n.is("Attribute") || !base.is("Name") || p.local(base.text("id")) != nil {
+func (p *porter) member(n node) (value, bool) {
+	a, ok := n.(*pyAttribute)
+	if !ok {
 		return value{}, false
 	}
-	g := p.globals[base.text("id")]
+	g := p.global(nameOf(a.Value))
 	if g == nil || g.enum == nil {
 		return value{}, false
 	}
-	name := n.text("attr")
-	c := g.enum.values[name]
+	c := g.enum.values[a.Attr]
 	if c == nil {
-		return p.fail(n, "%s has no member %s%s", g.name, name, map[bool]string{true: " that can be ported"}[strings.HasPrefix(name, "__")]), true
+		return p.fail(n, "%s has no member %s%s", g.name, a.Attr, map[bool]string{true: " that can be ported"}[strings.HasPrefix(a.Attr, "__")]), true
 	}
-	t := typ{class: aMember, spec: base.text("id")}
-	if g.enum.text {
+	t := typ{class: aMember, spec: nameOf(a.Value)}
+	if g.enum.isText {
 		t = p.expr(c).typ
 	}
-	return primary(text(g.name+"."+name), t), true
+	return primary(text(g.name+"."+a.Attr), t), true
 }
 
 // memberPart ports .value and .name of a member.
-func (p *porter) memberPart(n *node, v value, name string) value {
-	g := p.globals[v.typ.spec]
-	switch {
-	case name == "name":
-		return primary(join(v.at(precPrimary), text(".name")), of(aStr))
-	case name != "value":
+func (p *porter) memberPart(n node, v value, name string) value {
+	t := of(aStr)
+	switch name {
+	case "name":
+	case "value":
+		t = of(aNone)
+		for _, c := range p.globals[v.typ.spec].enum.values {
+			t = t.join(p.peek(c))
+		}
+	default:
 		return p.fail(n, "an Enum's member has only .name and .value")
 	}
-	t := of(aNone)
-	for _, c := range g.enum.values {
-		t = t.join(p.peek(c))
-	}
-	return primary(join(v.at(precPrimary), text(".value")), t)
+	return primary(cat(v.at(precPrimary), "."+name), t)
 }

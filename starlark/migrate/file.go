@@ -1,42 +1,49 @@
 package migrate
 
 import (
+	"maps"
 	"path/filepath"
 	"slices"
 	"strings"
 )
 
+// severalValues is why a name of the file that is assigned twice cannot be ported.
+const severalValues = "it gets several values"
+
 // file ports the whole program. The text still has to be formatted.
-func (p *porter) file(tree *node) string {
-	body := tree.list("body")
-	tree.walk(func(n *node) bool {
-		if n.is("Import", "ImportFrom") {
-			p.importName(n)
-		}
-		return true
-	})
+func (p *porter) file(body []node) string {
+	for _, s := range body {
+		p.importAll(s)
+	}
 	p.collect(body)
 	w := &writer{}
 	p.header(w)
 	doc := "Components ported from " + filepath.Base(p.name) + "."
-	if len(body) > 0 && body[0].is("Expr") {
-		if s, ok := body[0].node("value").isString(); ok {
-			doc = strings.Join(summary(clean(s)), "\n")
-			p.trailingOf(body[0])
-			body = body[1:]
-		}
+	if s, ok := docOf(body); ok {
+		doc = strings.Join(summary(clean(s)), "\n")
+		p.commentsUpTo(body[0].at().end)
+		body = body[1:]
 	}
 	w.line(docString(doc, 0))
 	w.line("")
-	head := len(w.lines)
-	end := 0
+	head, end := len(w.lines), 0
 	for _, s := range body {
 		p.top(w, s, end)
-		end = s.end
+		end = s.at().end
 	}
 	p.leading(w, 1<<30)
 	w.lines = slices.Insert(w.lines, head, p.preamble()...)
 	return strings.Join(w.lines, "\n") + "\n"
+}
+
+// docOf returns the docstring that a body begins with.
+func docOf(body []node) (string, bool) {
+	if len(body) > 0 {
+		if x, ok := body[0].(*pyExpr); ok {
+			return constantOf(x.Value, "str")
+		}
+	}
+	return "", false
 }
 
 // header takes over the comments that the file begins with, up to an empty line:
@@ -44,7 +51,7 @@ func (p *porter) file(tree *node) string {
 func (p *porter) header(w *writer) {
 	line := 0
 	for len(p.comments) > 0 && p.comments[0].Alone && p.comments[0].Line == line+1 {
-		line = p.comments[0].Line
+		line++
 		p.leading(w, line+1)
 	}
 	if len(w.lines) > 0 {
@@ -53,94 +60,86 @@ func (p *porter) header(w *writer) {
 }
 
 // collect notes what the file defines, before anything is ported.
-func (p *porter) collect(body []*node) {
+func (p *porter) collect(body []node) {
 	times := map[string]int{}
 	for _, s := range body {
 		for _, name := range binds(s) {
 			times[name]++
-			g := &global{name: name}
-			if s.is("FunctionDef") {
-				g.def = s
-			}
-			p.globals[name] = g
+			def, _ := s.(*pyFunctionDef)
+			p.globals[name] = &global{name: name, def: def}
 		}
 	}
 	var private []string
-	defer func() {
-		if slices.Sort(private); len(private) > 0 {
-			p.note(0, "not annotated with `-> specs.AppDef`, so no components, and called _NAME in the port: %s", strings.Join(private, ", "))
-		}
-	}()
 	for name, g := range p.globals {
-		if g.def != nil && !strings.HasPrefix(name, "_") && !p.isComponent(g.def) {
-			// What is public is a component here.
-			if g.name = "_" + name; p.bound[g.name] {
-				g.name = name
-				continue
-			}
+		// What is public is a component here.
+		if g.def != nil && !strings.HasPrefix(name, "_") && !p.isComponent(g.def) && !p.bound["_"+name] {
+			g.name = "_" + name
 			private = append(private, name)
 		}
 	}
-	p.changed = p.changedConstants(body)
+	changed := p.changedConstants(body)
 	for _, s := range body {
 		for _, name := range binds(s) {
 			if times[name] > 1 {
-				p.globals[name].broken = "it gets several values"
+				p.globals[name].broken = severalValues
 			}
 		}
-		p.constantType(s)
+		switch s := s.(type) {
+		case *pyClassDef:
+			p.collectEnum(s)
+		case *pyAssign:
+			p.collectConstant(s, changed)
+		}
+	}
+	if slices.Sort(private); len(private) > 0 {
+		p.note(0, "not annotated with `-> specs.AppDef`, so no components, and called _NAME in the port: %s", strings.Join(private, ", "))
 	}
 }
 
 // changedConstants lists the lists and dicts that statements of the file put something
 // into, or may.
-func (p *porter) changedConstants(body []*node) map[string]bool {
+func (p *porter) changedConstants(body []node) map[string]bool {
 	changed := map[string]bool{}
 	for _, s := range body {
-		if s.is("FunctionDef", "ClassDef") {
+		switch s.(type) {
+		case *pyFunctionDef, *pyClassDef:
 			continue
 		}
-		for _, n := range changesIn(s) {
-			if name, ok := mutates(n); ok {
+		walk(s, func(n node) bool {
+			if name, ok := mutated(n); ok {
 				changed[name] = true
 			}
-			if n.is("Call") && p.mayChange(n.node("func")) {
-				n.walk(func(x *node) bool {
-					changed[x.text("id")] = true
+			if c, ok := n.(*pyCall); ok && p.mayChange(c.Func) {
+				walk(n, func(x node) bool {
+					changed[nameOf(x)] = true
 					return true
 				})
 			}
-		}
+			return true
+		})
 	}
 	return changed
 }
 
-// constantType finds the type of what a statement of the file assigns, and whether it
+// collectConstant finds the type of what a statement of the file assigns, and whether it
 // can be ported at all.
-func (p *porter) constantType(s *node) {
-	if s.is("ClassDef") {
-		p.collectEnum(s)
+func (p *porter) collectConstant(s *pyAssign, changed map[string]bool) {
+	if s.Value == nil {
 		return
 	}
-	if !s.is("Assign", "AnnAssign") || s.node("value") == nil {
-		return
-	}
-	before := len(p.problems)
-	t := p.expr(s.node("value")).typ
+	before := len(p.out.problems)
+	t := p.expr(s.Value).typ
 	broken := ""
-	if len(p.problems) > before {
-		broken = p.problems[before].Msg
-		p.problems = p.problems[:before]
+	if len(p.out.problems) > before {
+		broken = p.out.problems[before].Msg
+		p.out.problems = p.out.problems[:before]
 	}
-	if s.node("value").is("Call") && p.full(s.node("value").node("func")) == "logging.getLogger" {
+	if c, ok := s.Value.(*pyCall); ok && p.full(c.Func) == "logging.getLogger" {
 		t, broken = typ{spec: "logger"}, ""
 	}
-	for _, target := range append(s.list("targets"), s.node("target")) {
-		if target == nil {
-			continue
-		}
-		p.eachTarget(target, t, func(name string, t typ) {
-			if p.changed[name] && classNames[t.class] != "" {
+	for _, target := range s.Targets {
+		eachTarget(target, t, func(name string, t typ) {
+			if changed[name] && t.class.isBuiltin() {
 				t.key, t.elem = &typ{}, &typ{}
 			}
 			g := p.globals[name]
@@ -152,62 +151,66 @@ func (p *porter) constantType(s *node) {
 	}
 }
 
-// top ports a statement of the file itself.
-func (p *porter) top(w *writer, s *node, end int) {
-	if p.dropped(s) {
-		p.trailingOf(s)
+// top ports a statement of the file itself, which stands behind line end.
+func (p *porter) top(w *writer, s node, end int) {
+	if p.isDropped(s) {
+		p.commentsUpTo(s.at().end)
 		return
 	}
-	if end > 0 && p.blank(end, s) {
+	if end > 0 && p.isBlank(end, s) {
 		w.line("")
 	}
-	p.leading(w, s.line)
+	p.leading(w, s.at().line)
 	for _, name := range binds(s) {
-		if g := p.globals[name]; g.broken == "it gets several values" {
+		if p.globals[name].broken == severalValues {
 			p.fail(s, "%s gets several values in this file; in Starlark it has one", name)
-			p.trailingOf(s)
+			p.commentsUpTo(s.at().end)
 			return
 		}
 	}
-	before := len(p.problems)
+	before := len(p.out.problems)
 	inner := &writer{}
-	switch s.kind {
-	case "FunctionDef":
-		p.function(inner, s)
-	case "ClassDef":
+	def, isFunction := s.(*pyFunctionDef)
+	switch s := s.(type) {
+	case *pyFunctionDef:
+		p.function(inner, def)
+	case *pyClassDef:
 		p.enumClass(inner, s)
-	case "Assign", "AnnAssign", "Expr", "Assert":
+	case *pyAssign, *pyExpr, *pyAssert:
 		p.stmt(inner, s)
-	case "If", "For", "AugAssign":
-		p.fail(s, "at the top of a file there is no `%s` in what is ported: write one expression, or a function", map[string]string{"If": "if", "For": "for", "AugAssign": "+="}[s.kind])
+	case *pyIf, *pyFor, *pyAugAssign:
+		word := map[string]string{"If": "if", "For": "for", "AugAssign": "+="}[s.at().kind]
+		p.fail(s, "at the top of a file there is no `%s` in what is ported: write one expression, or a function", word)
 	default:
 		p.fail(s, "%s", unsupported(s))
 	}
-	if len(p.problems) == before || s.is("FunctionDef") {
+	if len(p.out.problems) == before || isFunction {
 		w.lines = append(w.lines, inner.lines...)
 	} else {
-		w.line("# Not ported: line " + itoa(s.line) + " of " + filepath.Base(p.name) + ".")
+		w.line("# Not ported: line " + itoa(s.at().line) + " of " + filepath.Base(p.name) + ".")
 	}
 	p.trailing(w, s)
-	p.scope = nil
 }
 
-// dropped reports whether a statement says nothing to a component file.
-func (p *porter) dropped(s *node) bool {
-	switch {
-	case s.is("Import", "ImportFrom", "Pass"):
+// isDropped reports whether a statement says nothing to a component file.
+func (p *porter) isDropped(s node) bool {
+	switch s := s.(type) {
+	case *pyImport, *pyImportFrom:
 		return true
-	case s.is("If"):
-		test := s.node("test")
-		main := test.is("Compare") && test.node("left").isName("__name__")
-		checking := test.isName("TYPE_CHECKING") || p.full(test) == "typing.TYPE_CHECKING"
-		return (main || checking) && len(s.list("orelse")) == 0
-	case s.is("Assign"):
-		t := s.list("targets")[0]
-		g := p.globals[t.text("id")]
-		return t.isName("__all__") || t.is("Name") && g != nil && g.typ.spec == "logger"
-	case s.is("Expr"):
-		return s.node("value").is("Constant")
+	case *pyOther:
+		return s.kind == "Pass"
+	case *pyIf:
+		test, _ := s.Test.(*pyCompare)
+		isMain := test != nil && nameOf(test.Left) == "__name__"
+		isChecking := nameOf(s.Test) == "TYPE_CHECKING" || p.full(s.Test) == "typing.TYPE_CHECKING"
+		return (isMain || isChecking) && len(s.Orelse) == 0
+	case *pyAssign:
+		name := nameOf(s.Targets[0])
+		g := p.globals[name]
+		return s.kind == "Assign" && (name == "__all__" || g != nil && g.typ.spec == "logger")
+	case *pyExpr:
+		_, ok := s.Value.(*pyConstant)
+		return ok
 	}
 	return false
 }
@@ -232,31 +235,21 @@ var preludes = map[string]string{
 // predeclared modules that the file hides, helpers.
 func (p *porter) preamble() []string {
 	var helpers []string
-	for _, name := range sortedKeys(p.prelude) {
+	for _, name := range slices.Sorted(maps.Keys(p.out.prelude)) {
 		body := strings.ReplaceAll(preludes[name], "TORCHX", p.predeclared("torchx"))
-		body = strings.ReplaceAll(body, "fail(", p.predeclared("fail")+"(")
-		helpers = append(helpers, "", body)
+		helpers = append(helpers, "", strings.ReplaceAll(body, "fail(", p.predeclared("fail")+"("))
 	}
 	var out []string
-	for _, full := range sortedKeys(p.loads) {
+	for _, full := range slices.Sorted(maps.Keys(p.out.loads)) {
 		module, function, _ := strings.Cut(full, ".")
-		out = append(out, `load("@torchx//`+module+`.star", `+p.loads[full]+` = "`+function+`")`)
+		out = append(out, `load("@torchx//`+module+`.star", `+p.out.loads[full]+` = "`+function+`")`)
 	}
-	for _, name := range sortedKeys(p.aliases) {
+	for _, name := range slices.Sorted(maps.Keys(p.out.aliases)) {
 		if p.globals[name] != nil {
-			p.problems = append(p.problems, Problem{File: p.name, Msg: name + " is defined in this file and means something else in component files: rename it"})
+			p.out.problems = append(p.out.problems, Problem{File: p.name, Msg: name + " is defined in this file and means something else in component files: rename it"})
 			continue
 		}
 		out = append(out, "_"+name+" = "+name)
 	}
 	return append(out, helpers...)
-}
-
-func sortedKeys[V any](m map[string]V) []string {
-	var out []string
-	for k := range m {
-		out = append(out, k)
-	}
-	slices.Sort(out)
-	return out
 }

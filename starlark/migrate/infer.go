@@ -3,30 +3,44 @@ package migrate
 import (
 	"maps"
 	"reflect"
+	"slices"
 )
 
 // maxRounds bounds how often the types of variables are worked out from each other.
 const maxRounds = 40
 
+// peek is the type of an expression; nothing is noted about it.
+func (p *porter) peek(n node) typ {
+	problems := len(p.out.problems)
+	t := p.expr(n).typ
+	p.out.problems = p.out.problems[:problems]
+	return t
+}
+
 // infer works out the types of local variables: that of all values they get, and of
 // all that is put into them.
-func (p *porter) infer(body []*node) {
-	var stmts, changes []*node
+func (p *porter) infer(body []node) {
+	var stmts, changes []node
 	for _, s := range body {
-		s.walk(func(n *node) bool {
-			if n.is("FunctionDef") {
-				p.scope.types[n.text("name")] = typ{}
-			}
-			if n.is("Lambda", "FunctionDef", "ClassDef") {
-				changes = append(changes, changesIn(n)...) // of what is around it
+		walk(s, func(n node) bool {
+			switch n := n.(type) {
+			case *pyFunctionDef:
+				p.scope.types[n.Name] = typ{}
 				return false
-			}
-			if n.is("Assign", "AnnAssign", "AugAssign", "For") {
+			case *pyLambda, *pyClassDef:
+				return false
+			case *pyAssign, *pyAugAssign, *pyFor:
 				stmts = append(stmts, n)
 			}
 			return true
 		})
-		changes = append(changes, changesIn(s)...)
+		walk(s, func(n node) bool { // functions within change what is around them
+			switch n.(type) {
+			case *pyCall, *pyAssign, *pyAugAssign:
+				changes = append(changes, n)
+			}
+			return true
+		})
 	}
 	params := maps.Clone(p.scope.types)
 	for _, s := range stmts {
@@ -37,19 +51,18 @@ func (p *porter) infer(body []*node) {
 		}
 	}
 	for range maxRounds { // a type may depend on that of a variable assigned later, in a loop
-		before := p.scope.types
-		next := maps.Clone(params)
+		last, next := p.scope.types, types{p, maps.Clone(params)}
 		for _, s := range stmts {
-			p.inferOne(s, next)
+			next.assign(s)
 		}
 		for _, c := range changes {
-			p.inferChange(c, next)
+			next.change(c)
 		}
 		for _, s := range stmts {
-			p.inferAlias(s, next)
+			next.alias(s)
 		}
-		p.scope.types = next
-		if reflect.DeepEqual(before, next) {
+		p.scope.types = next.of
+		if reflect.DeepEqual(last, next.of) {
 			return
 		}
 	}
@@ -58,264 +71,258 @@ func (p *porter) infer(body []*node) {
 	}
 }
 
-// changesIn lists the statements and calls that may put something into a list or dict.
-func changesIn(s *node) []*node {
-	var out []*node
-	s.walk(func(n *node) bool {
-		if n.is("Call", "Assign", "AnnAssign", "AugAssign", "Delete") {
-			out = append(out, n)
-		}
-		return true
-	})
-	return out
+// types are the types of variables in a round of inference.
+type types struct {
+	porter *porter // knows those of the round before
+	of     map[string]typ
 }
 
-func (p *porter) inferOne(s *node, next map[string]typ) {
-	add := func(name string, t typ) {
-		if old, ok := next[name]; ok {
-			t = old.join(t)
-		}
-		next[name] = t
+// add notes that a variable gets a value.
+func (t types) add(name string, v typ) {
+	if old, ok := t.of[name]; ok {
+		v = old.join(v)
 	}
-	switch s.kind {
-	case "For":
-		p.eachTarget(s.node("target"), p.peek(s.node("iter")).elemType(), add)
-	case "AugAssign":
-		if t := s.node("target"); t.is("Name") {
-			left, ok := next[t.text("id")]
-			if !ok {
-				left = p.peek(t)
-			}
-			add(t.text("id"), augmented(operators[s.node("op").kind].text, left, p.peek(s.node("value"))))
-		}
-	default:
-		if s.node("value") == nil {
+	t.of[name] = v
+}
+
+// assign notes what a statement assigns to variables.
+func (t types) assign(s node) {
+	switch s := s.(type) {
+	case *pyFor:
+		eachTarget(s.Target, t.porter.peek(s.Iter).elemType(), t.add)
+	case *pyAugAssign:
+		name := nameOf(s.Target)
+		if name == "" {
 			return
 		}
-		t := p.peek(s.node("value"))
-		if a := p.annotated(s.node("annotation")); a.class != unknown && (t.class == unknown || t.elem == nil && a.class == t.class) {
-			t = a
+		left, ok := t.of[name]
+		if !ok {
+			left = t.porter.peek(s.Target)
 		}
-		for _, target := range append(s.list("targets"), s.node("target")) {
-			if target != nil {
-				p.eachTarget(target, t, add)
-			}
+		right := t.porter.peek(s.Value)
+		if s.Op == "Add" && left.class == aList { // a list takes what the other has
+			left.elem = joinElem(left.elem, right.elemType())
+			t.add(name, left)
+			return
+		}
+		t.add(name, arithmetic(operators[s.Op].text, left, right))
+	case *pyAssign:
+		if s.Value == nil {
+			return
+		}
+		v := t.porter.peek(s.Value)
+		if a := t.porter.annotated(s.Annotation); a.class != unknown && (v.class == unknown || v.elem == nil && a.class == v.class) {
+			v = a
+		}
+		for _, target := range s.Targets {
+			eachTarget(target, v, t.add)
 		}
 	}
 }
 
-// augmented is the type of a variable after `a op= b`: a list takes what b has.
-func augmented(op string, a, b typ) typ {
-	if op == "+" && a.class == aList {
-		elem := b.elemType()
-		a.elem = joinElem(a.elem, elem)
-		return a
-	}
-	return arithmetic(op, a, b)
-}
+// joinElem adds the type of an element; nil stands for no element so far.
+func joinElem(old *typ, t typ) *typ { return joined(old, &t) }
 
 // eachTarget calls add for each variable of a target that gets a value of type t.
-func (p *porter) eachTarget(target *node, t typ, add func(string, typ)) {
-	switch target.kind {
-	case "Name":
-		add(target.text("id"), t)
-	case "Tuple", "List":
-		for i, e := range target.list("elts") {
-			part := t.elemType()
-			if t.spec == "item" && i == 0 {
-				part = typ{}
-				if t.key != nil {
-					part = *t.key
-				}
-			}
-			p.eachTarget(e, part, add)
-		}
+func eachTarget(target node, t typ, add func(string, typ)) {
+	if name := nameOf(target); name != "" {
+		add(name, t)
 	}
-}
-
-// bindTarget gives the variables of a comprehension their types.
-func (p *porter) bindTarget(target *node, t typ) {
-	if p.scope == nil {
-		p.scope = &scope{types: map[string]typ{}}
-	}
-	p.eachTarget(target, t, func(name string, t typ) { p.scope.types[name] = t })
-}
-
-// inferChange notes the types of what a statement or call puts into lists, sets and
-// dicts that variables hold.
-func (p *porter) inferChange(n *node, types map[string]typ) {
-	switch n.kind {
-	case "Call":
-		p.inferCall(n, types)
-	case "Assign", "AnnAssign":
-		for _, t := range append(n.list("targets"), n.node("target")) {
-			if t.is("Subscript") {
-				p.stored(t, p.peek(n.node("value")), types)
+	elts, _ := elements(target, "Tuple", "List")
+	for i, e := range elts {
+		part := t.elemType()
+		if t.spec == "item" && i == 0 {
+			part = typ{}
+			if t.key != nil {
+				part = *t.key
 			}
 		}
-	case "AugAssign":
-		if t := n.node("target"); t.is("Subscript") {
-			p.stored(t, arithmetic(operators[n.node("op").kind].text, p.peek(t), p.peek(n.node("value"))), types)
+		eachTarget(e, part, add)
+	}
+}
+
+// change notes the types of what a statement or call puts into lists, sets and dicts
+// that variables hold.
+func (t types) change(n node) {
+	switch n := n.(type) {
+	case *pyCall:
+		t.call(n)
+	case *pyAssign:
+		for _, target := range n.Targets {
+			if s, ok := target.(*pySubscript); ok && n.Value != nil {
+				t.store(s, t.porter.peek(n.Value))
+			}
+		}
+	case *pyAugAssign:
+		if s, ok := n.Target.(*pySubscript); ok {
+			t.store(s, arithmetic(operators[n.Op].text, t.porter.peek(s), t.porter.peek(n.Value)))
 		}
 	}
 }
 
-// stored notes that x[key] gets a value.
-func (p *porter) stored(place *node, t typ, types map[string]typ) {
+// store notes that x[key] gets a value.
+func (t types) store(place *pySubscript, v typ) {
 	key := typ{}
-	if index := place.node("slice"); !index.is("Slice", "Index", "Tuple", "ExtSlice") {
-		key = p.peek(index)
+	if kind := place.Slice.at().kind; kind != "Slice" && kind != "Tuple" && kind != "ExtSlice" {
+		key = t.porter.peek(place.Slice)
 	}
-	p.put(place.node("value"), key, t, types)
+	t.put(place.Value, key, v)
 }
 
 // put notes that the list, set or dict at place gets an item. Of what is not a
 // variable itself all variables that are named may have it.
-func (p *porter) put(place *node, key, elem typ, types map[string]typ) {
-	if !place.is("Name") {
-		loosen(place, types)
+func (t types) put(place node, key, elem typ) {
+	name := nameOf(place)
+	if name == "" {
+		t.loosen(place)
 		return
 	}
-	t, ok := types[place.text("id")]
-	switch {
-	case !ok:
+	old, ok := t.of[name]
+	if !ok || !old.class.isMutable() {
 		return
-	case t.class == aDict:
-		t.key, t.elem = joinElem(t.key, key), joinElem(t.elem, elem)
-	case t.class == aList, t.class == aSet:
-		t.elem = joinElem(t.elem, elem)
 	}
-	types[place.text("id")] = t
+	if old.class == aDict {
+		old.key = joinElem(old.key, key)
+	}
+	old.elem = joinElem(old.elem, elem)
+	t.of[name] = old
 }
 
 // loosen notes that nothing is known any more of the items of what a variable within n
 // holds.
-func loosen(n *node, types map[string]typ) {
-	n.walk(func(x *node) bool {
-		if t, ok := types[x.text("id")]; ok && x.is("Name") {
-			switch t.class {
-			case aList, aDict, aSet, aTuple:
-				t.key, t.elem = &typ{}, &typ{}
-				types[x.text("id")] = t
-			}
+func (t types) loosen(n node) {
+	walk(n, func(x node) bool {
+		if old, ok := t.of[nameOf(x)]; ok && (old.class.isMutable() || old.class == aTuple) {
+			old.key, old.elem = &typ{}, &typ{}
+			t.of[nameOf(x)] = old
 		}
 		return true
 	})
 }
 
-// inferCall notes what methods put into a variable's list, set or dict, and that
-// functions may put anything into what they are given.
-func (p *porter) inferCall(n *node, types map[string]typ) {
-	fn, args, named := n.node("func"), n.list("args"), n.list("keywords")
-	if !fn.is("Attribute") || p.full(fn) != "" {
-		if p.mayChange(fn) {
-			for _, a := range append(args, named...) {
-				loosen(a, types)
+// call notes what methods put into a variable's list, set or dict, and that functions
+// may put anything into what they are given.
+func (t types) call(n *pyCall) {
+	fn, ok := n.Func.(*pyAttribute)
+	if !ok || t.porter.full(fn) != "" {
+		if t.porter.mayChange(n.Func) {
+			for _, a := range n.Args {
+				t.loosen(a)
+			}
+			for _, k := range n.Keywords {
+				t.loosen(k)
 			}
 		}
 		return
 	}
-	place := fn.node("value")
-	str := of(aStr)
 	arg := func(i int) typ {
-		if i < len(args) && !args[i].is("Starred") {
-			return p.peek(args[i])
+		if i < len(n.Args) && !isStarred(n.Args[i]) {
+			return t.porter.peek(n.Args[i])
 		}
 		return typ{}
 	}
-	switch fn.text("attr") {
+	switch fn.Attr {
 	case "append", "add":
-		p.put(place, typ{}, arg(0), types)
+		t.put(fn.Value, typ{}, arg(0))
 	case "insert":
-		p.put(place, typ{}, arg(1), types)
+		t.put(fn.Value, typ{}, arg(1))
 	case "setdefault":
-		t := of(aNone)
-		if len(args) > 1 {
-			t = arg(1)
+		v := of(aNone)
+		if len(n.Args) > 1 {
+			v = arg(1)
 		}
-		p.put(place, arg(0), t, types)
+		t.put(fn.Value, arg(0), v)
 	case "extend", "update":
-		if t := arg(0); t.class == aDict && types[place.text("id")].class == aDict {
-			p.put(place, t.elemType(), t.valueType(), types)
-		} else if len(args) > 0 {
-			p.put(place, typ{}, t.elemType(), types)
+		if v := arg(0); v.class == aDict && t.of[nameOf(fn.Value)].class == aDict {
+			t.put(fn.Value, v.elemType(), v.valueType())
+		} else if len(n.Args) > 0 {
+			t.put(fn.Value, typ{}, v.elemType())
 		}
-		for _, k := range named {
-			p.put(place, str, p.peek(k.node("value")), types)
+		for _, k := range n.Keywords {
+			t.put(fn.Value, of(aStr), t.porter.peek(k.Value))
 		}
 	}
 }
 
 // mayChange reports whether a function may change what it is given: one of the file
 // may, one of Python's or TorchX's own does not.
-func (p *porter) mayChange(fn *node) bool {
-	if p.full(fn) != "" {
-		return false
-	}
-	id := fn.text("id")
-	return !fn.is("Name") || p.local(id) != nil || p.globals[id] != nil
+func (p *porter) mayChange(fn node) bool {
+	name := nameOf(fn)
+	return p.full(fn) == "" && (name == "" || !p.isFree(name))
 }
 
-// inferAlias joins the types of variables that may be the same list or dict: what is put
+// alias joins the types of variables that may be the same list or dict: what is put
 // into one is in the other.
-func (p *porter) inferAlias(s *node, types map[string]typ) {
-	from := s.node("value")
-	if s.is("For") {
-		from = s.node("iter")
-	}
+func (t types) alias(s node) {
+	from := sourceOf(s)
+	others := sameAs(from)
 	for _, name := range binds(s) {
-		t := types[name]
-		switch t.class {
-		case aList, aDict, aSet:
-		default:
+		v := t.of[name]
+		if !v.class.isMutable() {
 			continue
 		}
-		for _, other := range same(from) {
-			o, ok := types[other]
-			if ok && o.class == t.class {
-				t = t.join(o)
-				o.key, o.elem = t.key, t.elem
-				types[other] = o
+		for _, other := range others {
+			if o, ok := t.of[other]; ok && o.class == v.class {
+				v = v.join(o)
+				o.key, o.elem = v.key, v.elem
+				t.of[other] = o
 			}
 		}
-		types[name] = t
-		if len(same(from)) == 0 && !s.is("AugAssign") {
-			p.inferPart(from, t, types)
+		t.of[name] = v
+		if len(others) == 0 && s.at().kind != "AugAssign" {
+			t.part(from, v)
 		}
 	}
 }
 
-// inferPart notes that a variable of type t is a part of what variables in n hold.
-func (p *porter) inferPart(n *node, t typ, types map[string]typ) {
-	for n.is("Subscript", "Attribute", "Call") {
-		if n.is("Call") {
-			n = n.node("func")
+// part notes that a variable of type v is a part of what variables in n hold.
+func (t types) part(n node, v typ) {
+	for {
+		switch x := n.(type) {
+		case *pySubscript:
+			n = x.Value
+			continue
+		case *pyAttribute:
+			n = x.Value
+			continue
+		case *pyCall:
+			n = x.Func
 			continue
 		}
-		n = n.node("value")
+		break
 	}
-	if !n.is("Name") {
-		return
-	}
-	whole, ok := types[n.text("id")]
-	if ok && whole.elem != nil && whole.elem.class == t.class && !reflect.DeepEqual(whole.elem.elem, t.elem) {
-		loosen(n, types)
+	whole, ok := t.of[nameOf(n)]
+	if ok && whole.elem != nil && whole.elem.class == v.class && !reflect.DeepEqual(whole.elem.elem, v.elem) {
+		t.loosen(n)
 	}
 }
 
-// same lists the variables that an expression gives as they are.
-func same(n *node) []string {
-	switch {
-	case n.is("Name"):
-		return []string{n.text("id")}
-	case n.is("BoolOp"):
+// sourceOf is what an assignment or loop takes values from.
+func sourceOf(s node) node {
+	switch s := s.(type) {
+	case *pyAssign:
+		return s.Value
+	case *pyAugAssign:
+		return s.Value
+	case *pyFor:
+		return s.Iter
+	}
+	return nil
+}
+
+// sameAs lists the variables that an expression gives as they are.
+func sameAs(n node) []string {
+	switch n := n.(type) {
+	case *pyName:
+		return []string{n.ID}
+	case *pyBoolOp:
 		var out []string
-		for _, v := range n.list("values") {
-			out = append(out, same(v)...)
+		for _, v := range n.Values {
+			out = append(out, sameAs(v)...)
 		}
 		return out
-	case n.is("IfExp"):
-		return append(same(n.node("body")), same(n.node("orelse"))...)
+	case *pyIfExp:
+		return slices.Concat(sameAs(n.Body), sameAs(n.Orelse))
 	}
 	return nil
 }

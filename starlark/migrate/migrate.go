@@ -59,24 +59,24 @@ func Port(ctx context.Context, python, name string, source []byte) (*Result, err
 		return nil, err
 	}
 	p := newPorter(name, d)
-	p.file(d.Tree)
+	p.file(d.body)
 	unproved := p.unproved // callers may stand before the functions they call
 	p = newPorter(name, d)
 	p.unproved = unproved
-	text := p.file(d.Tree)
-	if len(p.components) == 0 && len(p.problems) == 0 && len(p.refused) > 0 {
-		return nil, p.refused[0]
+	text := p.file(d.body)
+	if len(p.out.components) == 0 && len(p.out.problems) == 0 && len(p.out.refused) > 0 {
+		return nil, p.out.refused[0]
 	}
-	if len(p.components) == 0 && len(p.problems) == 0 {
+	if len(p.out.components) == 0 && len(p.out.problems) == 0 {
 		return nil, Problem{File: name, Msg: "it has no component: a component is a function that is annotated with `-> specs.AppDef`"}
 	}
 	formatted, err := starfmt.Format(strings.TrimSuffix(name, ".py")+".star", []byte(text))
 	if err != nil {
 		return nil, fmt.Errorf("port of %s: %w", name, err)
 	}
-	slices.SortStableFunc(p.problems, func(a, b Problem) int { return a.Line - b.Line })
-	slices.SortStableFunc(p.notes, func(a, b Problem) int { return a.Line - b.Line })
+	slices.SortStableFunc(p.out.problems, func(a, b Problem) int { return a.Line - b.Line })
+	slices.SortStableFunc(p.out.notes, func(a, b Problem) int { return a.Line - b.Line })
 	return &Result{
-		Text: string(formatted), Components: p.components, Notes: slices.Compact(p.notes), Problems: slices.Compact(p.problems),
+		Text: string(formatted), Components: p.out.components, Notes: slices.Compact(p.out.notes), Problems: slices.Compact(p.out.problems),
 	}, nil
 }

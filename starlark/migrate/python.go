@@ -28,11 +28,20 @@ const (
 
 // dumped is what dumpProgram prints.
 type dumped struct {
-	Tree     *node     `json:"tree"`
-	Comments []comment `json:"comments"`
-	Old      string    `json:"old"` // the version of a Python that is too old
-	Error    string    `json:"error"`
-	Line     int       `json:"line"`
+	Tree     map[string]any `json:"tree"`
+	Comments []comment      `json:"comments"`
+	Old      string         `json:"old"` // the version of a Python that is too old
+	Error    string         `json:"error"`
+	Line     int            `json:"line"`
+
+	body []node // the statements of Tree
+}
+
+// comment is a comment of the program.
+type comment struct {
+	Line  int    `json:"line"`
+	Alone bool   `json:"alone"` // nothing stands before it in its line
+	Text  string `json:"text"`  // with its #
 }
 
 // parse has python read a program. Nothing of it is executed. Errors say what is
@@ -77,6 +86,11 @@ func decode(path, name string, data []byte) (*dumped, error) {
 	case d.Tree == nil:
 		return nil, errors.New(path + " printed no syntax tree of " + name)
 	}
+	tree, err := newNode(d.Tree)
+	if err != nil {
+		return nil, fmt.Errorf("%s printed no syntax tree of %s: %w", path, name, err)
+	}
+	d.Tree, d.body = nil, tree.at().kids
 	return d, nil
 }
 

@@ -5,6 +5,7 @@ package pages
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"torchx/starlark/component"
@@ -30,38 +31,17 @@ type Entry struct {
 
 // usage is the line that runs a component.
 func (e Entry) usage() string {
-	words := []string{"torchx run", e.Name}
-	rest := ""
-	options := false
-	for i := range e.Params {
-		p := &e.Params[i]
-		switch {
-		case p.Variadic:
-			rest = "[--] [" + strings.ToUpper(p.Name) + " ...]"
-		case p.Required:
-			words = append(words, flag(p)+" "+strings.ToUpper(p.Type.Kind.String()))
-		default:
-			options = true
-		}
-	}
-	if options {
-		words = append(words, "[options]")
-	}
-	if rest != "" {
-		words = append(words, rest)
-	}
-	return strings.Join(words, " ")
+	options := slices.ContainsFunc(e.Params, func(p component.Param) bool { return !p.Variadic && !p.Required })
+	placeholder := func(p *component.Param) string { return strings.ToUpper(p.Type.Kind.String()) }
+	return strings.Join(e.UsageWords(e.Name, placeholder, options), " ")
 }
 
 // flag is a parameter as it is typed.
 func flag(p *component.Param) string {
-	switch {
-	case p.Variadic:
+	if p.Variadic {
 		return p.Name + " ..."
-	case p.Short():
-		return "-" + p.Name
 	}
-	return "--" + p.Name
+	return p.Flag()
 }
 
 // value is a parameter's default as the file has it; "" for what has none.

@@ -203,7 +203,7 @@ func checkDict(at string, v starlark.Value, want string, check check) (starlark.
 	return frozen(out), nil
 }
 
-// checkWorkspace wants a specs.Workspace, or the path of a single project.
+// checkWorkspace accepts a specs.Workspace, or the path of a single project.
 func checkWorkspace(at string, v starlark.Value) (starlark.Value, error) {
 	if path, ok := v.(starlark.String); ok && path != "" {
 		projects := starlark.NewDict(1)
@@ -215,7 +215,7 @@ func checkWorkspace(at string, v starlark.Value) (starlark.Value, error) {
 	return recordOf(kindWorkspace)(at, v)
 }
 
-// checkJSONDict wants a dict that has a JSON form, apart from its tuples.
+// checkJSONDict accepts a dict of JSON values and tuples.
 func checkJSONDict(at string, v starlark.Value) (starlark.Value, error) {
 	c := copier{budget: maxValues}
 	d, ok := v.(*starlark.Dict)
@@ -225,7 +225,7 @@ func checkJSONDict(at string, v starlark.Value) (starlark.Value, error) {
 	return c.dict(at, d, 0)
 }
 
-// abbreviate prints a value for a message, which stays one short line.
+// abbreviate prints a value for a message of one short line.
 func abbreviate(v starlark.Value) string {
 	const limit = 60
 	switch v := v.(type) {

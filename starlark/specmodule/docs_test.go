@@ -37,7 +37,7 @@ func TestDocsAreComplete(t *testing.T) {
 		if !ok {
 			t.Errorf("%s is not documented", name)
 		} else if !strings.HasPrefix(d.Signature, name) || d.Text == "" || strings.Contains(d.Text, "\n") {
-			t.Errorf("%s: %+v", name, d)
+			t.Errorf("%s: got %+v, want a signature and one paragraph", name, d)
 		}
 	}
 	for name := range Docs() {
@@ -76,7 +76,7 @@ func TestBuiltinsKnowTheirNames(t *testing.T) {
 		}
 		for member, v := range m.Members {
 			if b, ok := v.(starlark.Callable); ok && b.Name() != name+"."+member {
-				t.Errorf("%s.%s calls itself %s", name, member, b.Name())
+				t.Errorf("%s.%s: got name %s, want that of the member", name, member, b.Name())
 			}
 		}
 	}

@@ -26,7 +26,6 @@ func jsonStandard(c call, name string) (starlark.Value, error) {
 	return v, nil
 }
 
-// jsonEncode is json.encode(x).
 func jsonEncode(c call) (starlark.Value, error) {
 	if len(c.args) == 1 {
 		m := meter{parts: maxParts, bytes: maxText}
@@ -37,7 +36,6 @@ func jsonEncode(c call) (starlark.Value, error) {
 	return jsonStandard(c, "encode")
 }
 
-// jsonEncodeIndent is json.encode_indent(x, prefix = "", indent = "\t").
 func jsonEncodeIndent(c call) (starlark.Value, error) {
 	text, err := jsonEncode(call{c.thread, c.name, c.args, nil})
 	if err != nil {
@@ -46,7 +44,6 @@ func jsonEncodeIndent(c call) (starlark.Value, error) {
 	return jsonIndent(call{c.thread, c.name, starlark.Tuple{text}, c.kwargs})
 }
 
-// jsonDecode is json.decode(x, default).
 func jsonDecode(c call) (starlark.Value, error) {
 	if len(c.args) > 0 {
 		if text, ok := c.args[0].(starlark.String); ok {
@@ -61,7 +58,6 @@ func jsonDecode(c call) (starlark.Value, error) {
 	return jsonStandard(c, "decode")
 }
 
-// jsonIndent is json.indent(str, prefix = "", indent = "\t").
 func jsonIndent(c call) (starlark.Value, error) {
 	text, prefix, indent := "", "", "\t"
 	if err := c.unpack("str", &text, "prefix?", &prefix, "indent?", &indent); err != nil {

@@ -21,7 +21,7 @@ func TestJSONKeepsText(t *testing.T) {
 			continue
 		}
 		if got, err := ToJSON(v); err != nil || string(got) != text {
-			t.Errorf("%s became %s, %v", text, got, err)
+			t.Errorf("got %[2]s, %[3]v, want %[1]s", text, got, err)
 		}
 	}
 }
@@ -87,7 +87,7 @@ func FuzzJSON(f *testing.F) {
 			t.Fatalf("%q is not JSON: %v", text, err)
 		}
 		if err := json.Unmarshal(out, &got); err != nil || !reflect.DeepEqual(got, want) {
-			t.Errorf("%q became %q, %v", text, out, err)
+			t.Errorf("%q: got %q, %v, want the same value", text, out, err)
 		}
 	})
 }

@@ -28,12 +28,12 @@ import (
 type Options struct {
 	Image   string // torchx.IMAGE: the image of components that are given none
 	Version string // torchx.version
-	// Resources are those of the project, beside the built-in ones.
+	// Resources are those of the project.
 	Resources []NamedResource
 
-	// Getenv looks a variable up for torchx.getenv; nil: there are none.
+	// Getenv serves torchx.getenv; nil: no variable is set.
 	Getenv func(name string) (string, bool)
-	// OnGetenv is told each variable that torchx.getenv found; nil: nobody is.
+	// OnGetenv receives each variable that torchx.getenv found.
 	OnGetenv func(name, value string)
 	// ExpandUser returns the home folder for a leading `~` of a bind mount's source; nil or "": it
 	// stays.
@@ -110,7 +110,6 @@ func SetGetenv(t *starlark.Thread, lookup func(name string) (string, bool)) {
 	t.SetLocal(getenvKey, lookup)
 }
 
-// getenv is torchx.getenv(name, default = None).
 func (o Options) getenv(c call) (starlark.Value, error) {
 	var name string
 	var fallback starlark.Value = starlark.None
@@ -134,7 +133,6 @@ func (o Options) getenv(c call) (starlark.Value, error) {
 	return starlark.String(value), nil
 }
 
-// call is a call of a built-in function.
 type call struct {
 	thread *starlark.Thread
 	name   string // "specs.replace"

@@ -17,7 +17,7 @@ const defaultPermissions = "rwm"
 // mountTypes are in the order of messages, and of the kinds from kindBind on.
 var mountTypes = []spec.MountType{spec.MountBind, spec.MountVolume, spec.MountDevice}
 
-// mountKeys maps each key that a mount option may have to the one it stands for.
+// mountKeys maps the keys of mount options to their canonical form.
 var mountKeys = map[string]string{
 	"type": "type",
 	"src":  "src", "source": "src",
@@ -31,7 +31,7 @@ var mountKeyNames = []string{
 	"type", "dst", "destination", "target", "src", "source", "readonly", "read_only", "perm", "permissions",
 }
 
-// mountOptions is one mount as it is read: key to value.
+// mountOptions are the options of one mount by canonical key.
 type mountOptions map[string]string
 
 // ParseMounts reads options such as "type=bind", "src=/a", "dst=/b", "readonly". Each "type" begins
@@ -81,7 +81,7 @@ func splitMountOption(option string) (key, value string, err error) {
 	return key, value, nil
 }
 
-// mount checks the options against the mount's (valid) type and puts defaults in.
+// mount checks the options of a mount of a valid type and adds defaults.
 func (o mountOptions) mount(home string) (spec.Mount, error) {
 	m := spec.Mount{Type: spec.MountType(o["type"]), Src: o["src"], Dst: o["dst"]}
 	if m.Src == "" {
@@ -142,7 +142,7 @@ func parseBool(s string) (bool, error) {
 	return false, fmt.Errorf("readonly=%.100q is not a bool, use true or false", s)
 }
 
-// expandHome replaces a leading `~` or `~/`; a user's name after it is left alone.
+// expandHome replaces a leading `~` or `~/`, but no `~user`.
 func expandHome(path, home string) string {
 	if home != "" && (path == "~" || strings.HasPrefix(path, "~/")) {
 		return strings.TrimRight(home, "/") + path[1:]
@@ -150,7 +150,7 @@ func expandHome(path, home string) string {
 	return path
 }
 
-// parseMounts is specs.parse_mounts(opts): a list of options, one string with commas, or None.
+// parseMounts is specs.parse_mounts(opts); opts may be a list, a string with commas, or None.
 func (o Options) parseMounts(c call) (starlark.Value, error) {
 	var opts starlark.Value = starlark.None
 	if err := c.unpack("opts", &opts); err != nil {

@@ -88,7 +88,7 @@ func FuzzParseMounts(f *testing.F) {
 		var again []string
 		for _, m := range mounts {
 			if m.Src == "" || m.Dst == "" || (m.Type == spec.MountDevice) != (m.Permissions != "") {
-				t.Errorf("%q gave %+v", text, m)
+				t.Errorf("%q: got %+v, want a src, a dst and permissions for devices only", text, m)
 			}
 			again = append(again, "type="+string(m.Type), "src="+m.Src, "dst="+m.Dst)
 			if m.ReadOnly {

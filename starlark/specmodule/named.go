@@ -6,7 +6,6 @@ import (
 	"torchx/runtime/spec"
 )
 
-// namedRow describes one named resource.
 type namedRow struct {
 	name          string
 	cpu, gpu, mem int // mem in MB; in GiB for AWS
@@ -23,7 +22,6 @@ const (
 	neuronDevice           = "aws.amazon.com/neurondevice"
 )
 
-// resource returns what the row stands for.
 func (n *namedRow) resource() spec.Resource {
 	r := spec.NullResource()
 	r.CPU, r.GPU, r.MemMB = float64(n.cpu), n.gpu, n.mem

@@ -9,7 +9,7 @@ import (
 	"torchx/runtime/overlay"
 )
 
-// overlayBackend is whose objects an overlay changes unless told otherwise.
+// overlayBackend is the default of specs.overlay.
 const overlayBackend = "kubernetes"
 
 func overlaysModule() starlark.Value {
@@ -30,14 +30,12 @@ func fieldKey(key func(field string) string) function {
 	}
 }
 
-// overlayJoin is specs.overlays.JOIN(field, on).
 func overlayJoin(c call) (starlark.Value, error) {
 	var field, on string
 	err := c.unpack("field", &field, "on", &on)
 	return starlark.String(overlay.Join(field, on)), err
 }
 
-// overlayFunc is specs.overlay(kind, overlay, base = None, backend = "kubernetes").
 func overlayFunc(c call) (starlark.Value, error) {
 	var objectKind string
 	var over, base starlark.Value = starlark.None, emptyDict
@@ -48,7 +46,6 @@ func overlayFunc(c call) (starlark.Value, error) {
 	return addOverlay(base, backend, objectKind, over)
 }
 
-// withOverlay is specs.overlays.with_overlay(role, backend, kind, overlay).
 func withOverlay(c call) (starlark.Value, error) {
 	var old, over starlark.Value
 	var backend, objectKind string

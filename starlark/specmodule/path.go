@@ -34,7 +34,7 @@ func pathFunc(f func(string) starlark.Value) function {
 	}
 }
 
-// pathJoin is path.join(path, *paths): an absolute part drops those before it.
+// pathJoin is path.join(path, *paths): an absolute part drops all before it.
 func pathJoin(c call) (starlark.Value, error) {
 	if len(c.kwargs) > 0 || len(c.args) == 0 {
 		return nil, fmt.Errorf("want one or more positional arguments")

@@ -12,14 +12,13 @@ import (
 	"torchx/runtime/suggest"
 )
 
-// What specs.resource puts in place of a value that is missing or 0; TorchX's.
+// Defaults of specs.resource for missing or zero values, as in TorchX.
 const (
 	defaultCPU   = 2
 	defaultGPU   = 0
 	defaultMemMB = 1024
 )
 
-// resource is specs.resource(cpu = None, gpu = None, memMB = None, h = None).
 func (n resourceNames) resource(c call) (starlark.Value, error) {
 	cpu, gpu, mem := starlark.Value(starlark.None), starlark.Value(starlark.None), starlark.Value(starlark.None)
 	h := ""
@@ -48,7 +47,6 @@ func orDefault(v starlark.Value, fallback int) starlark.Value {
 	return v
 }
 
-// copyResource is specs.Resource.copy(original, **capabilities).
 func copyResource(c call) (starlark.Value, error) {
 	old, err := c.record()
 	if err != nil {
@@ -70,7 +68,6 @@ func copyResource(c call) (starlark.Value, error) {
 	return r, nil
 }
 
-// get is specs.get_named_resources(name).
 func (n resourceNames) get(c call) (starlark.Value, error) {
 	var name string
 	if err := c.unpack("res", &name); err != nil {
@@ -83,7 +80,7 @@ func (n resourceNames) get(c call) (starlark.Value, error) {
 	return resourceRecord(r), nil
 }
 
-// NamedResource is a resource that components can ask for by its name.
+// NamedResource is a resource with the name that components use.
 type NamedResource struct {
 	Name     string
 	Resource spec.Resource
@@ -92,7 +89,7 @@ type NamedResource struct {
 // resourceNames are the project's named resources, which hide built-in ones.
 type resourceNames []NamedResource
 
-// find looks a name up. The error suggests the closest name, or lists all.
+// find looks up a name. The error suggests the closest one, or lists all.
 func (n resourceNames) find(name string) (spec.Resource, error) {
 	for i := range n {
 		if n[i].Name == name {

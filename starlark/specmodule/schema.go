@@ -93,7 +93,6 @@ func fieldNames(k kind) []string {
 	return names
 }
 
-// fieldIndex returns the place of a field, or -1.
 func fieldIndex(k kind, name string) int {
 	for i := range schemas[k] {
 		if schemas[k][i].name == name {
@@ -143,7 +142,7 @@ func newRecord(k kind, preProc callFunc, c call) (starlark.Value, error) {
 	return r, nil
 }
 
-// set checks v and makes it the i-th field of a record under construction.
+// set checks v and sets field i of a new record.
 func (r *record) set(i int, v starlark.Value) (err error) {
 	f := schemas[r.kind][i]
 	r.values[i], err = f.check(f.name, v)
@@ -161,7 +160,6 @@ func checkKeywords(k kind, kwargs []starlark.Tuple) error {
 	return nil
 }
 
-// replace is specs.replace(value, **changes).
 func replace(c call) (starlark.Value, error) {
 	old, err := c.record()
 	if err != nil {

@@ -7,7 +7,6 @@ import (
 	"go.starlark.net/starlark"
 )
 
-// shlexQuote is shlex.quote(s).
 func shlexQuote(c call) (starlark.Value, error) {
 	var s string
 	if err := c.unpack("s", &s); err != nil {
@@ -16,7 +15,6 @@ func shlexQuote(c call) (starlark.Value, error) {
 	return quoteAll([]string{s})
 }
 
-// shlexJoin is shlex.join(split_command).
 func shlexJoin(c call) (starlark.Value, error) {
 	var v starlark.Value
 	if err := c.unpack("split_command", &v); err != nil {
@@ -57,7 +55,6 @@ func plainRune(r rune) bool {
 	return r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || r < 0x80 && strings.ContainsRune("_@%+=:,./-", r)
 }
 
-// shlexSplit is shlex.split(s).
 func shlexSplit(c call) (starlark.Value, error) {
 	var s string
 	if err := c.unpack("s", &s); err != nil {
@@ -116,7 +113,7 @@ func SplitWords(s string) ([]string, error) {
 	return words, nil
 }
 
-// quotedText returns the text up to the closing quote and its length with that; 0: there is none.
+// quotedText returns the text up to the closing quote and its length with the quote; 0: no quote.
 func quotedText(s string, quote byte) (text string, length int) {
 	var b strings.Builder
 	for i := 0; i < len(s); i++ {
@@ -131,7 +128,6 @@ func quotedText(s string, quote byte) (text string, length int) {
 	return "", 0
 }
 
-// goStrings unpacks a list or tuple of strings.
 func goStrings(at string, v starlark.Value) ([]string, error) {
 	list, err := checkStrings(at, v)
 	if err != nil {

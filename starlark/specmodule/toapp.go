@@ -20,7 +20,6 @@ func ToApp(v starlark.Value) (*spec.App, error) {
 	return r.toApp(), nil
 }
 
-// toSpec returns the value's counterpart in package spec.
 func (r *record) toSpec() any {
 	switch r.kind {
 	case kindApp:

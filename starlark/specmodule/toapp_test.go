@@ -92,7 +92,7 @@ func TestToAppKeepsOrderAndTypes(t *testing.T) {
 		t.Errorf("metadata %#v, want %#v", r.Metadata, meta)
 	}
 	if r.Workspace == nil || len(r.Workspace.Projects) != 1 || r.Workspace.Projects[0].Key != "/src" {
-		t.Errorf("workspace %+v", r.Workspace)
+		t.Errorf("got workspace %+v, want one project /src", r.Workspace)
 	}
 }
 
@@ -193,9 +193,9 @@ func TestZeroOptions(t *testing.T) {
 	t.Parallel()
 	v, err := eval(t, Options{}, `[torchx.getenv("HOME"), torchx.IMAGE, specs.parse_mounts("type=bind,src=~/a,dst=/b")[0].src_path]`)
 	if err != nil || v.String() != `[None, "", "~/a"]` {
-		t.Errorf("got %v, %v", v, err)
+		t.Errorf("got %v, %v, want [None, \"\", \"~/a\"]", v, err)
 	}
 	if got, err := preProcApp(t, Options{}, `lambda b, r: r`).PreProc("local", []byte(`[1]`)); err != nil || string(got) != "[1]" {
-		t.Errorf("got %s, %v", got, err)
+		t.Errorf("got %s, %v, want [1]", got, err)
 	}
 }

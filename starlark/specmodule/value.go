@@ -37,7 +37,7 @@ func (c *copier) enter(at string, depth int) error {
 	c.budget--
 	switch {
 	case depth > maxDepth:
-		// No path here: it would be as long as the value is deep.
+		// No path here: it is as long as the value is deep.
 		return errTooDeep
 	case c.budget < 0:
 		return fmt.Errorf("%.60s: value has more than %d parts", at, maxValues)

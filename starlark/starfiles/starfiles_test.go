@@ -68,6 +68,6 @@ func TestFind(t *testing.T) {
 	}
 	got, err := starfiles.Find("/", []string{filepath.Join(dir, "sub")})
 	if want := []string{filepath.Join(dir, "sub/b.star"), filepath.Join(dir, "sub/deep/c_test.star")}; err != nil || !slices.Equal(got, want) {
-		t.Errorf("absolute: %q %v", got, err)
+		t.Errorf("got %q, %v, want absolute paths", got, err)
 	}
 }

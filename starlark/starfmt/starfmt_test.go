@@ -41,12 +41,12 @@ func TestFormat(t *testing.T) {
 		}
 		again, err := starfmt.Format(name, out)
 		if err != nil || !bytes.Equal(out, again) {
-			t.Errorf("%s: formatted twice\n%q\n%q %v", name, out, again, err)
+			t.Errorf("%s: formatted twice: want the first of\n%q\n%q %v", name, out, again, err)
 		}
 	}
 	out, err := starfmt.Format("x.star", []byte(ugly["spaces.star"]))
 	if want := "x = [1, 2, 3]\n\ndef f(a, b = 1, *c, **d):\n    return a + b\n"; err != nil || string(out) != want {
-		t.Errorf("%q %v", out, err)
+		t.Errorf("got %q, %v, want the one form", out, err)
 	}
 }
 

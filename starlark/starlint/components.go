@@ -14,7 +14,7 @@ import (
 	"torchx/starlark/interp"
 )
 
-// components checks the functions that can be called from a command line.
+// components checks the functions that a command line can call.
 func (l *linter) components() {
 	constants := constantsOf(l.file)
 	for _, s := range l.file.Stmts {
@@ -24,7 +24,7 @@ func (l *linter) components() {
 	}
 }
 
-// componentCheck is a component that is checked.
+// componentCheck checks one component.
 type componentCheck struct {
 	*linter
 	def       *syntax.DefStmt
@@ -59,7 +59,7 @@ func (d *componentCheck) report(rule string, at syntax.Node, format string, args
 	d.add(Finding{Rule: rule, Severity: Warning, Start: start, End: end, Message: fmt.Sprintf(format, args...)})
 }
 
-// param checks what is said about one parameter, and its default.
+// param checks the documentation and default of a parameter.
 func (d *componentCheck) param(p interp.Param) {
 	a, ok := d.parsed.Arg(p.Name)
 	if !ok {
@@ -81,7 +81,7 @@ func (d *componentCheck) param(p interp.Param) {
 	}
 }
 
-// badType reports a type that does not exist, as an error: the component cannot be run.
+// badType reports an unknown type. It is an error: the component cannot run.
 func (d *componentCheck) badType(a component.DocArg, err error) {
 	start, end := d.inDoc(a, a.Type)
 	f := Finding{Rule: ruleType, Severity: Error, Start: start, End: end, Message: fmt.Sprintf("argument %s: %v", a.Name, err)}
@@ -91,7 +91,7 @@ func (d *componentCheck) badType(a component.DocArg, err error) {
 	d.add(f)
 }
 
-// checkDescribed reports a description of a parameter that is not there.
+// checkDescribed reports the description of a missing parameter.
 func (d *componentCheck) checkDescribed(a component.DocArg, params []interp.Param) {
 	var names []string
 	for _, p := range params {

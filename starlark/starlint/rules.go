@@ -45,12 +45,7 @@ func Rules() []Rule {
 	for _, w := range warnings() {
 		rules = append(rules, w.Rule)
 	}
-	slices.SortFunc(rules, func(a, b Rule) int {
-		if a.Name < b.Name {
-			return -1
-		}
-		return 1
-	})
+	slices.SortFunc(rules, func(a, b Rule) int { return strings.Compare(a.Name, b.Name) })
 	return rules
 }
 

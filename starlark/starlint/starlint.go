@@ -1,10 +1,10 @@
-// Package starlint finds what is wrong or doubtful in component files without
-// running them.
+// Package starlint finds errors and doubtful code in component files without
+// running them. Check returns Findings, some of which have a Fix; Apply makes them.
 //
 // The rules are a fixed list of warnings of github.com/bazelbuild/buildtools
-// (bazel.go) and our own about components (docs.go, roles.go, names.go). A file
-// that cannot be parsed, or has names that nothing defines, gets findings for
-// that. A comment beside or above the place turns rules off there:
+// (rules.go) and our own about syntax and names (linter.go), components
+// (components.go) and their defaults (defaults.go). A comment beside or above the
+// place turns rules off there:
 //
 //	# lint: disable=RULE, RULE
 //	# buildifier: disable=RULE

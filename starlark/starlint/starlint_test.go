@@ -127,7 +127,7 @@ func same(t *testing.T, findings []starlint.Finding, want string) {
 	for _, f := range findings {
 		got = append(got, fmt.Sprintf("%d:%d-%d:%d %s: %s", f.Start.Line, f.Start.Col, f.End.Line, f.End.Col, f.Rule, f.Message))
 		if f.File != "x.star" || f.Severity == "" || f.Start.Offset > f.End.Offset {
-			t.Errorf("%+v", f)
+			t.Errorf("got %+v, want file, severity and place", f)
 		}
 	}
 	lines := strings.Split(want, "\n")
@@ -149,10 +149,10 @@ func TestTestFiles(t *testing.T) {
 	t.Parallel()
 	src := "def test_x(t):\n    t.eq(specs.Role(name = \"a\", image = \"b\").name, \"a\")\n"
 	if f := starlint.Check("a/x_test.star", []byte(src)); len(f) != 0 {
-		t.Errorf("%+v", f)
+		t.Errorf("got %+v, want none in a test file", f)
 	}
 	if f := starlint.Check("a/x.star", []byte(src)); len(f) != 2 {
-		t.Errorf("%+v", f)
+		t.Errorf("got %+v, want two", f)
 	}
 }
 
@@ -165,7 +165,7 @@ func TestRules(t *testing.T) {
 			found[f.Rule] = true
 			fixed[f.Rule] = fixed[f.Rule] || f.Fix != nil
 			if f.Fix != nil && (f.Fix.Title == "" || len(f.Fix.Edits) == 0) {
-				t.Errorf("%s: fix %+v", f.Rule, f.Fix)
+				t.Errorf("%s: got fix %+v, want a title and edits", f.Rule, f.Fix)
 			}
 		}
 	}
@@ -177,7 +177,7 @@ func TestRules(t *testing.T) {
 		}
 	}
 	if !slices.IsSorted(names) || len(slices.Compact(names)) != len(found) {
-		t.Errorf("rules %q", names)
+		t.Errorf("got rules %q, want all, sorted", names)
 	}
 }
 
@@ -191,7 +191,7 @@ func FuzzCheck(f *testing.F) {
 		findings := starlint.Check("x.star", []byte(src))
 		for _, x := range findings {
 			if x.Start.Offset < 0 || x.End.Offset > len(src) || x.Start.Offset > x.End.Offset || strings.ContainsAny(x.Message, "\n") {
-				t.Fatalf("%+v in %q", x, src)
+				t.Fatalf("got %+v in %q, want a place in it and one line", x, src)
 			}
 		}
 		fixed, n := starlint.Apply([]byte(src), findings)

@@ -74,7 +74,7 @@ func (x *test) plan(c call) (starlark.Value, error) {
 	return specmodule.FromJSON(request)
 }
 
-// cfgText is a value as -cfg takes it.
+// cfgText is a value in the form of -cfg.
 func cfgText(v starlark.Value) (string, error) {
 	switch v := v.(type) {
 	case starlark.String:

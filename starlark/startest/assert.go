@@ -11,7 +11,6 @@ import (
 	"torchx/starlark/interp"
 )
 
-// eq is t.eq(got, want, msg = "").
 func (x *test) eq(c call) (starlark.Value, error) {
 	got, want, msg, same, err := compare(c)
 	if err != nil || same {
@@ -24,7 +23,6 @@ func (x *test) eq(c call) (starlark.Value, error) {
 	return x.failed(c, msg, text)
 }
 
-// ne is t.ne(got, unwanted, msg = "").
 func (x *test) ne(c call) (starlark.Value, error) {
 	got, _, msg, same, err := compare(c)
 	if err != nil || !same {
@@ -44,10 +42,8 @@ func compare(c call) (got, want starlark.Value, msg string, same bool, err error
 	return
 }
 
-// isTrue is t.true(cond, msg = "").
 func (x *test) isTrue(c call) (starlark.Value, error) { return x.truth(c, true) }
 
-// isFalse is t.false(cond, msg = "").
 func (x *test) isFalse(c call) (starlark.Value, error) { return x.truth(c, false) }
 
 func (x *test) truth(c call, want bool) (starlark.Value, error) {
@@ -62,10 +58,8 @@ func (x *test) truth(c call, want bool) (starlark.Value, error) {
 	return x.failedf(c, msg, "got %s, want something %t", v, want)
 }
 
-// contains is t.contains(where, what, msg = ""): what in where.
 func (x *test) contains(c call) (starlark.Value, error) { return x.within(c, true) }
 
-// lacks is t.lacks(where, what, msg = ""): what not in where.
 func (x *test) lacks(c call) (starlark.Value, error) { return x.within(c, false) }
 
 func (x *test) within(c call, want bool) (starlark.Value, error) {
@@ -91,7 +85,6 @@ func (x *test) within(c call, want bool) (starlark.Value, error) {
 	return x.failedf(c, msg, "%s %s %s", where, verb, what)
 }
 
-// matches is t.matches(text, pattern, msg = "").
 func (x *test) matches(c call) (starlark.Value, error) {
 	var text, pattern, msg string
 	if err := c.unpack("text", &text, "pattern", &pattern, "msg?", &msg); err != nil {

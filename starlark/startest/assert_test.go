@@ -103,7 +103,7 @@ func TestLimitEndsTheTest(t *testing.T) {
 	t.Parallel()
 	r := one(t, "def endless(t):\n    for i in range(1 << 40):\n        pass\nt.run('a', endless)\nt.log('not reached')")
 	if got := said(r); r.Status != startest.Fail || strings.Contains(got, "not reached") || !strings.Contains(got, "fail test_x/a") {
-		t.Errorf("%s\n%s", r.Status, got)
+		t.Errorf("got %s, want a failure that ends the test:\n%s", r.Status, got)
 	}
 }
 

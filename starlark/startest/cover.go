@@ -31,7 +31,7 @@ func MergeCoverage(lists ...[]interp.FileCoverage) []interp.FileCoverage {
 	return slices.SortedFunc(maps.Values(files), func(a, b interp.FileCoverage) int { return cmp.Compare(a.Path, b.Path) })
 }
 
-// Covered counts the statements of files that ran, and all of them.
+// Covered counts the statements of files, and those that ran.
 func Covered(files ...interp.FileCoverage) (ran, all int) {
 	for _, f := range files {
 		all += len(f.Blocks)

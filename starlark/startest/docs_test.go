@@ -21,10 +21,10 @@ func TestDocsAreTrue(t *testing.T) {
 		if v, err := x.Attr(name); v == nil || err != nil {
 			t.Errorf("t.%s is documented, but not there: %v", name, err)
 		} else if _, call := v.(*starlark.Builtin); call != strings.HasPrefix(d.Signature, "t."+name+"(") {
-			t.Errorf("t.%s: %s", name, d.Signature)
+			t.Errorf("t.%s: got signature %s, want parameters for functions only", name, d.Signature)
 		}
 		if d.Text == "" || strings.Contains(d.Text, "\n") {
-			t.Errorf("t.%s: %q", name, d.Text)
+			t.Errorf("t.%s: got %q, want one paragraph", name, d.Text)
 		}
 		if !strings.Contains(string(readme), "`t."+name+"(") && !strings.Contains(string(readme), "`t."+name+"`") {
 			t.Errorf("README's table lacks t.%s", name)

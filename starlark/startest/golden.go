@@ -56,7 +56,7 @@ func (x *test) golden(c call) (starlark.Value, error) {
 	return x.failed(c, "", fmt.Sprintf("got is not %s (-update accepts it):\n%s", file, lineDiff(string(got), string(want))))
 }
 
-// goldenText is the file, relative to that of the test, and its content.
+// goldenText returns the golden file of a value, relative to the test file, and its content.
 func goldenText(what, name string, v starlark.Value) (file string, data []byte, err error) {
 	if s, ok := starlark.AsString(v); ok {
 		return path.Join(goldenDir, name+".txt"), []byte(s), nil
@@ -79,7 +79,6 @@ func (f *file) readGolden(name string) ([]byte, error) {
 	return bytes.ReplaceAll(data, []byte("\r\n"), []byte("\n")), err
 }
 
-// dir is the folder of the test file.
 func (f *file) dir() string { return filepath.Dir(f.path) }
 
 // writeGolden writes a golden file, unless another test of this run wrote something else.
@@ -99,7 +98,7 @@ func (x *test) writeGolden(c call, name string, data []byte) (starlark.Value, er
 	return starlark.True, nil
 }
 
-// replaceGolden never leaves half a file: it is written under another name first.
+// replaceGolden writes under another name first, so that no half-written file remains.
 func (f *file) replaceGolden(name string, data []byte) error {
 	root, err := os.OpenRoot(f.dir())
 	if err != nil {
@@ -127,7 +126,7 @@ const (
 	maxLines = 200     // lines of a difference that are shown
 )
 
-// short is a value in a few words.
+// short is a value on one short line.
 func short(what string, v starlark.Value) (string, error) {
 	if err := interp.CheckPrint(what, v); err != nil {
 		return "", err
@@ -139,7 +138,7 @@ func short(what string, v starlark.Value) (string, error) {
 	return text, nil
 }
 
-// difference says how got is not want: on one line, or line by line.
+// difference compares two values on one line, or line by line.
 func difference(what string, got, want starlark.Value) (string, error) {
 	if err := interp.CheckPrint(what, got, want); err != nil {
 		return "", err
@@ -166,7 +165,6 @@ func lines(v starlark.Value) string {
 	return string(data)
 }
 
-// indented is the JSON form of a value, two spaces a level, ending with a newline.
 func indented(v starlark.Value) ([]byte, error) {
 	data, err := specmodule.ToJSON(v)
 	if err != nil {

@@ -32,26 +32,26 @@ func TestGolden(t *testing.T) {
 	}
 	first := here(t, dir, startest.Options{})
 	if got := said(first.tests["x_test.star:test_app"]); got != "x_test.star:5: testdata/app.json does not exist: -update writes it" {
-		t.Errorf("missing: %s", got)
+		t.Errorf("got %s, want a hint to -update", got)
 	}
 	updated := here(t, dir, startest.Options{Update: true})
 	if r := updated.tests["x_test.star:test_text"]; r.Status != startest.Pass || len(r.Wrote) != 1 || r.Wrote[0] != "testdata/sub/text.txt" {
-		t.Errorf("update: %+v", r)
+		t.Errorf("got %+v, want testdata/sub/text.txt written", r)
 	}
 	if got := data("sub/text.txt"); got != "a\nb\n" {
-		t.Errorf("text %q", got)
+		t.Errorf("got text %q, want a and b", got)
 	}
 	if got := data("app.json"); !strings.HasPrefix(got, "{\n  \"name\": \"one\",\n") || !strings.HasSuffix(got, "}\n") {
-		t.Errorf("app %q", got)
+		t.Errorf("got app %q, want indented JSON", got)
 	}
 	for name, r := range here(t, dir, startest.Options{}).tests {
 		if r.Status != startest.Pass {
-			t.Errorf("%s: %s", name, said(r))
+			t.Errorf("%s: got %s, want a pass", name, said(r))
 		}
 	}
 	for name, r := range here(t, dir, startest.Options{Update: true}).tests {
 		if r.Status != startest.Pass || len(r.Wrote) > 0 {
-			t.Errorf("%s was written again: %+v", name, r)
+			t.Errorf("%s: got %+v, want nothing written", name, r)
 		}
 	}
 	must(t, os.WriteFile(filepath.Join(dir, "testdata/sub/text.txt"), []byte("a\r\nb\r\n"), 0o600))
@@ -62,11 +62,11 @@ func TestGolden(t *testing.T) {
 	}
 	got := said(changed["x_test.star:test_plan"])
 	if !strings.HasPrefix(got, "x_test.star:11: got is not testdata/plan.json (-update accepts it):\n    --- want\n    +++ got\n") || !strings.Contains(got, `+  "backend": "kubernetes"`) {
-		t.Errorf("changed: %s", got)
+		t.Errorf("got %s, want a difference", got)
 	}
 	remaining, err := filepath.Glob(filepath.Join(dir, "testdata/*.tmp"))
 	if err != nil || len(remaining) > 0 {
-		t.Errorf("left behind: %q %v", remaining, err)
+		t.Errorf("got %q, %v, want no temporary file", remaining, err)
 	}
 }
 
@@ -104,6 +104,6 @@ def test_out(t):
 		}
 	}
 	if list, err := os.ReadDir(outside); err != nil || len(list) > 0 {
-		t.Errorf("written outside: %v %v", list, err)
+		t.Errorf("got %v, %v, want nothing outside", list, err)
 	}
 }

@@ -27,7 +27,7 @@ func newMatcher(flag, pattern string) (matcher, error) {
 	return m, nil
 }
 
-// CheckPattern says what is wrong with a pattern of Options; flag is its name.
+// CheckPattern checks a pattern of Options; flag is its name in the error.
 func CheckPattern(flag, pattern string) error {
 	_, err := newMatcher(flag, pattern)
 	return err
@@ -63,7 +63,7 @@ func splitPattern(s string) []string {
 	return append(parts, s)
 }
 
-// matchesPrefix holds if a test, or one in it, may match.
+// matchesPrefix reports whether a test, or one of its subtests, may match.
 func (m matcher) matchesPrefix(name string) bool {
 	for i, part := range strings.Split(name, "/") {
 		if i < len(m) && !m[i].MatchString(part) {
@@ -73,7 +73,7 @@ func (m matcher) matchesPrefix(name string) bool {
 	return true
 }
 
-// matchesAll holds if the test itself matches, not only one in it.
+// matchesAll reports whether the test itself matches.
 func (m matcher) matchesAll(name string) bool {
 	return len(m) > 0 && strings.Count(name, "/")+1 >= len(m) && m.matchesPrefix(name)
 }

@@ -59,11 +59,11 @@ func TestPatterns(t *testing.T) {
 			t.Errorf("-run %q -skip %q: %q, want %q", c.run, c.skip, got, c.want)
 		}
 		if f := out.files["x_test.star"]; f.Status != startest.Pass || f.Tests != len(out.tests) {
-			t.Errorf("file %+v with %d tests", f, len(out.tests))
+			t.Errorf("got file %+v, want a pass of %d tests", f, len(out.tests))
 		}
 	}
 	if err := startest.CheckPattern("run", "a/("); err == nil || !strings.Contains(err.Error(), `-run: "(" is no regular expression`) {
-		t.Errorf("bad pattern: %v", err)
+		t.Errorf("got %v, want an error about the pattern", err)
 	}
 }
 
@@ -90,7 +90,7 @@ func TestBrokenFiles(t *testing.T) {
 	for name, line := range map[string]string{"test_none": "1", "test_many": "4"} {
 		want := "args_test.star:" + line + ": a test takes one argument: def " + name + "(t)"
 		if r := out.tests["args_test.star:"+name]; r.Status != startest.Fail || said(r) != want {
-			t.Errorf("%s: %+v", name, r)
+			t.Errorf("%s: got %+v, want a failure", name, r)
 		}
 	}
 }
@@ -101,7 +101,7 @@ func TestFailFast(t *testing.T) {
 	out := here(t, dir, startest.Options{FailFast: true, Parallel: 1})
 	names := slices.Sorted(maps.Keys(out.tests))
 	if len(names) == 0 || slices.Contains(names, "a_test.star:test_c") || out.files["a_test.star"].Tests >= 5 {
-		t.Errorf("%q %+v", names, out.files)
+		t.Errorf("got %q, %+v, want the tests up to the failure", names, out.files)
 	}
 }
 
@@ -136,7 +136,7 @@ func TestCoverage(t *testing.T) {
 	})
 	out := here(t, dir, startest.Options{Cover: true, Parallel: 3})
 	if len(out.cover) != 1 || out.cover[0].Path != filepath.Join(dir, "f.star") {
-		t.Fatalf("files %+v", out.cover)
+		t.Fatalf("got files %+v, want f.star", out.cover)
 	}
 	var b bytes.Buffer
 	must(t, startest.WriteProfile(&b, out.cover, filepath.Base))
@@ -156,11 +156,11 @@ f.star:17.5,20.6 1 2
 		t.Errorf("profile\n%s\nwant\n%s", b.String(), want)
 	}
 	if ran, all := startest.Covered(out.cover...); ran != 9 || all != 10 {
-		t.Errorf("%d of %d", ran, all)
+		t.Errorf("got %d of %d, want 9 of 10", ran, all)
 	}
 	for name, r := range out.tests {
 		if r.Status != startest.Pass {
-			t.Errorf("%s: %s", name, said(r))
+			t.Errorf("%s: got %s, want a pass", name, said(r))
 		}
 	}
 	goToolReads(t, dir, out)
@@ -180,6 +180,6 @@ func goToolReads(t *testing.T, dir string, out *outcome) {
 	}
 	html, err := os.ReadFile(filepath.Join(dir, "cover.html"))
 	if err != nil || !strings.Contains(string(html), "f.star (90.0%)") {
-		t.Errorf("%v: %.300s", err, html)
+		t.Errorf("got %v, want f.star (90.0%%) in %.300s", err, html)
 	}
 }

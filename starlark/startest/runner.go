@@ -21,7 +21,7 @@ import (
 	"torchx/starlark/starfiles"
 )
 
-// Runner runs tests in this process. Use it once.
+// Runner runs tests in this process, once.
 type Runner struct {
 	host      Host
 	options   Options
@@ -59,7 +59,7 @@ type unit struct {
 	fn   starlark.Callable
 }
 
-// file is a test file that is loaded.
+// file is a loaded test file.
 type file struct {
 	runner *Runner
 	interp *interp.Interp
@@ -72,7 +72,7 @@ type file struct {
 	result    FileResult
 }
 
-// NewRunner returns a runner. Errors: a bad pattern in the options.
+// NewRunner returns a runner, or an error about a pattern in the options.
 func NewRunner(h Host, o Options, report func(Message)) (*Runner, error) {
 	c, err := newSelection(o)
 	if err != nil {
@@ -108,7 +108,7 @@ func (r *Runner) Run(ctx context.Context, tasks []Task) {
 	}
 }
 
-// coverSteps is how many steps a counted statement may take beside its own.
+// coverSteps is the maximum of extra steps for a counted statement.
 const coverSteps = 6
 
 func (r *Runner) newInterp() *interp.Interp {
@@ -130,7 +130,7 @@ func (r *Runner) newInterp() *interp.Interp {
 	return i
 }
 
-// work runs tests while there are any, and loads files in between.
+// work runs tests while there are any, else loads files.
 func (r *Runner) work(ctx context.Context, i *interp.Interp) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -175,7 +175,7 @@ func (r *Runner) send(m Message) {
 	r.report(m)
 }
 
-// load evaluates a test file and returns its tests that are to be run.
+// load evaluates a test file and returns its selected tests.
 func (r *Runner) load(ctx context.Context, i *interp.Interp, t Task) []unit {
 	f := &file{runner: r, interp: i, name: t.File, path: t.File, began: time.Now(), result: FileResult{Status: Pass}}
 	if !filepath.IsAbs(f.path) {
@@ -205,7 +205,7 @@ func (r *Runner) load(ctx context.Context, i *interp.Interp, t Task) []unit {
 	return units
 }
 
-// loadingName stands for the loading of a file where tests are named.
+// loadingName stands for the loading of a file in place of a test.
 const loadingName = "(load)"
 
 // broken reports a file that cannot be loaded.
@@ -223,7 +223,7 @@ func (f *file) done() {
 	f.runner.send(Message{File: f.name, Done: &f.result})
 }
 
-// tests lists the functions test_… of a module that are chosen, in their order.
+// tests lists the selected test functions of a module in order.
 func (r *Runner) tests(f *file, m *interp.Module, done []string) []unit {
 	var units []unit
 	for name, v := range m.Globals {
@@ -272,7 +272,7 @@ func (r *Runner) finish(u unit, result Result) {
 	u.file.finish(r, &result)
 }
 
-// finish takes the result of a test, nil if it was not run at all.
+// finish records the result of a test, nil if it did not run.
 func (f *file) finish(r *Runner, result *Result) {
 	if result != nil {
 		r.send(Message{File: f.name, Test: result})
@@ -305,13 +305,13 @@ func (r *Runner) retryAlone(ctx context.Context) {
 	}
 }
 
-// hitSharedLimit reports whether an error is that a limit of the whole process was exceeded.
+// hitSharedLimit reports whether a limit of the whole process was exceeded.
 func hitSharedLimit(err error) bool {
 	var limit *interp.LimitError
 	return errors.As(err, &limit) && slices.Contains([]string{"memory", "time"}, limit.Limit)
 }
 
-// mayBlameOthers reports whether a limit that was exceeded may be the work of another test.
+// mayBlameOthers reports whether another test may have exceeded the limit.
 func (r *Runner) mayBlameOthers(ctx context.Context, hitSharedLimit bool) bool {
 	return hitSharedLimit && ctx.Err() == nil && !r.serial
 }
@@ -350,7 +350,7 @@ func (r *Runner) call(ctx context.Context, u unit) Result {
 	return x.result
 }
 
-// problem says why a function cannot be called as a test.
+// problem reports why a function cannot be a test.
 func (u unit) problem() string {
 	fn, ok := u.fn.(*starlark.Function)
 	if !ok || fn.NumParams() == 1 && !fn.HasVarargs() && !fn.HasKwargs() {
@@ -359,7 +359,7 @@ func (u unit) problem() string {
 	return fmt.Sprintf("%s:%d: a test takes one argument: def %s(t)", fn.Position().Filename(), fn.Position().Line, u.name)
 }
 
-// entry is fn(t), on a thread whose torchx.getenv finds what the test has set.
+// entry is fn(t) on a thread whose torchx.getenv sees the test's variables.
 func (x *test) entry(fn starlark.Callable) starlark.Callable {
 	return starlark.NewBuiltin(fn.Name(), func(t *starlark.Thread, _ *starlark.Builtin, _ starlark.Tuple, _ []starlark.Tuple) (starlark.Value, error) {
 		specmodule.SetGetenv(t, func(name string) (string, bool) {
@@ -383,7 +383,7 @@ func (r *Runner) fatal(u unit) func(error) {
 		var limit *interp.LimitError
 		switch {
 		case errors.As(err, &limit) && limit.Limit == "memory" && !r.options.Careful:
-			// Another test may hold the memory: one after the other they will show.
+			// Another test may hold the memory: careful workers will tell.
 		case u.fn != nil:
 			m.Test = &Result{Name: u.name, Status: Fail, Line: u.line(), Output: []string{err.Error()}, Seconds: seconds}
 		default:

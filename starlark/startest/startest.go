@@ -35,7 +35,7 @@ const (
 	Skip Status = "skip"
 )
 
-// Result is what came of one test.
+// Result is the result of one test.
 type Result struct {
 	Name    string  `json:"name"` // "test_x", of a subtest "test_x/name"
 	Status  Status  `json:"status"`
@@ -52,7 +52,7 @@ type Result struct {
 	hitSharedLimit bool
 }
 
-// FileResult says that all tests of a file have ended.
+// FileResult is the result of a file, when all its tests have ended.
 type FileResult struct {
 	Status  Status  `json:"status"` // Fail if a test failed, or the file could not be loaded
 	Seconds float64 `json:"seconds"`
@@ -67,15 +67,15 @@ type Message struct {
 	File string      `json:"file"` // as it was named
 	Test *Result     `json:"test,omitempty"`
 	Done *FileResult `json:"done,omitempty"`
-	// Started names a test that begins; only careful workers say it.
+	// Started names a test that begins; only careful workers report it.
 	Started string `json:"started,omitempty"`
-	// Stuck ends the worker: Test, or the loading of File, could not be stopped.
+	// Stuck: Test, or the loading of File, could not be stopped, and the worker ends.
 	Stuck bool `json:"stuck,omitempty"`
-	// Coverage is what ran; it comes at the end of a worker.
+	// Coverage comes at the end of a worker.
 	Coverage []interp.FileCoverage `json:"coverage,omitempty"`
 }
 
-// Options are what a worker is told.
+// Options are the settings of a worker.
 type Options struct {
 	Run      string        `json:"run,omitempty"`  // only tests that match, as `go test -run`
 	Skip     string        `json:"skip,omitempty"` // not those that match
@@ -84,9 +84,9 @@ type Options struct {
 	FailFast bool          `json:"fail_fast,omitempty"`
 	Parallel int           `json:"parallel,omitempty"` // tests at once; 0: one for each processor
 	Timeout  time.Duration `json:"timeout,omitempty"`  // of one test; 0: interp.DefaultTimeout
-	// MaxHeap is what the worker may hold while tests run, in bytes; 0: interp.DefaultMaxHeap.
+	// MaxHeap is the heap limit of the worker in bytes; 0: interp.DefaultMaxHeap.
 	MaxHeap uint64 `json:"max_heap,omitempty"`
-	// Careful workers run one test after the other, and say which before it begins.
+	// Careful workers run one test at a time and report its start.
 	Careful bool `json:"careful,omitempty"`
 }
 
@@ -104,7 +104,7 @@ type Host struct {
 	Plan func(app *spec.App, backend string, cfg map[string]string) ([]byte, error)
 }
 
-// Task is a file of which tests are to be run.
+// Task is a file with tests to run.
 type Task struct {
 	File string   `json:"file"`
 	Done []string `json:"done,omitempty"` // tests that have their result already
@@ -113,7 +113,7 @@ type Task struct {
 //go:embed docs.txt
 var docs string
 
-// Docs returns the documentation of all that the value t of tests has, by name.
+// Docs returns the documentation of the attributes of t by name.
 func Docs() map[string]specmodule.Doc {
 	all := map[string]specmodule.Doc{}
 	for name, d := range specmodule.ParseDocs(docs) {

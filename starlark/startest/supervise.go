@@ -44,7 +44,7 @@ func Supervise(ctx context.Context, job Job, start func(context.Context) *exec.C
 	}
 }
 
-// progress is what is known of a file.
+// progress is the state of a file.
 type progress struct {
 	done    []string // tests with a result
 	ended   bool
@@ -63,7 +63,6 @@ type supervisor struct {
 	coverage []interp.FileCoverage
 }
 
-// remaining lists the files that have not ended.
 func (s *supervisor) remaining() []Task {
 	var tasks []Task
 	for _, name := range s.order {
@@ -74,10 +73,10 @@ func (s *supervisor) remaining() []Task {
 	return tasks
 }
 
-// maxStderr bounds what is kept of a worker's stderr, in bytes.
+// maxStderr bounds what is kept of a worker's stderr in bytes.
 const maxStderr = 4096
 
-// worker runs one worker to its end. An error says how it ended before its work did.
+// worker runs one worker to its end. The error is about a premature end.
 func (s *supervisor) worker(ctx context.Context, cmd *exec.Cmd, job Job) error {
 	s.stuck, s.running = false, ""
 	input, err := json.Marshal(job)
@@ -107,7 +106,7 @@ func (s *supervisor) worker(ctx context.Context, cmd *exec.Cmd, job Job) error {
 	return ended
 }
 
-// limitedBuffer keeps the beginning of what is written to it.
+// limitedBuffer keeps the beginning of its input.
 type limitedBuffer struct {
 	bytes.Buffer
 	remaining int
@@ -125,14 +124,11 @@ func (s *supervisor) read(out io.Reader) error {
 	messages := json.NewDecoder(out)
 	for {
 		var m Message
-		var malformed *json.SyntaxError
 		switch err := messages.Decode(&m); {
 		case errors.Is(err, io.EOF), errors.Is(err, io.ErrUnexpectedEOF):
 			return nil
-		case errors.As(err, &malformed):
-			return fmt.Errorf("a process for tests said what is no message: %w", err)
 		case err != nil:
-			return err
+			return fmt.Errorf("a process for tests said what is no message: %w", err)
 		}
 		s.handle(m)
 	}
@@ -176,7 +172,7 @@ func (f *progress) test(r *Result) {
 	}
 }
 
-// done ends a file: several workers may have run its tests.
+// done ends a file, whose tests several workers may have run.
 func (s *supervisor) done(name string, d *FileResult) {
 	f := s.files[name]
 	f.ended, f.started = true, ""

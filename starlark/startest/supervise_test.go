@@ -52,13 +52,13 @@ def test_4(t):
 		}
 	}
 	if f := out.files["a_test.star"]; f.Status != startest.Fail || f.Tests != 4 || f.Seconds < 1 {
-		t.Errorf("a %+v", f)
+		t.Errorf("got a %+v, want a failure of 4 tests", f)
 	}
 	if f := out.files["b_test.star"]; f.Status != startest.Pass {
-		t.Errorf("b %+v", f)
+		t.Errorf("got b %+v, want a pass", f)
 	}
 	if f := out.files["c_test.star"]; f.Status != startest.Fail || !strings.Contains(f.Problem, "took longer than 500ms") {
-		t.Errorf("c %+v", f)
+		t.Errorf("got c %+v, want a time limit", f)
 	}
 }
 
@@ -92,7 +92,7 @@ def test_3(t):
 		}
 	}
 	if len(out.tests) != 4 || out.files["a_test.star"].Status != startest.Fail || out.files["b_test.star"].Status != startest.Pass {
-		t.Errorf("%+v", out)
+		t.Errorf("got %+v, want 4 tests, a failed and b passed", out)
 	}
 }
 
@@ -114,14 +114,14 @@ def test_hungry(t):
 	must(t, err)
 	for name, r := range out.tests {
 		if hungry := name == "a_test.star:test_hungry"; hungry != (r.Status == startest.Fail) {
-			t.Errorf("%s: %+v", name, r)
+			t.Errorf("%s: got %+v, want only test_hungry to fail", name, r)
 		}
 	}
 	if got := said(out.tests["a_test.star:test_hungry"]); !strings.Contains(got, "needs more than 48 MiB of memory") {
-		t.Errorf("hungry: %s", got)
+		t.Errorf("got %s, want the memory limit", got)
 	}
 	if len(out.tests) != 5 {
-		t.Errorf("%d tests", len(out.tests))
+		t.Errorf("got %d tests, want 5", len(out.tests))
 	}
 }
 
@@ -153,6 +153,6 @@ func TestSuperviseIsInterrupted(t *testing.T) {
 	begun := time.Now()
 	_, err := supervised(ctx, t, dir, startest.Options{Timeout: time.Hour})
 	if !errors.Is(err, cause) || time.Since(begun) > 20*time.Second {
-		t.Errorf("%v after %s", err, time.Since(begun))
+		t.Errorf("got %v after %s, want the cause within 20s", err, time.Since(begun))
 	}
 }

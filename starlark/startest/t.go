@@ -13,13 +13,13 @@ import (
 	"torchx/starlark/interp"
 )
 
-// What ends a test from inside: it has failed, or is skipped.
+// Errors that end a test.
 var (
 	errStop = errors.New("the test has failed")
 	errSkip = errors.New("the test is skipped")
 )
 
-// A test is one run of a test or subtest; to Starlark it is the value t.
+// A test is one run of a test or subtest: the value t.
 type test struct {
 	exec   *execution
 	result Result
@@ -43,10 +43,8 @@ func (x *test) Freeze()               {} // it stays a log that grows
 func (x *test) Truth() starlark.Bool  { return true }
 func (x *test) Hash() (uint32, error) { return 0, errors.New("a test cannot be a key") }
 
-// A method is one of t's functions.
 type method = func(x *test, c call) (starlark.Value, error)
 
-// A call is one call of a method.
 type call struct {
 	thread *starlark.Thread
 	name   string // "t.eq"
@@ -89,7 +87,7 @@ func (x *test) Attr(name string) (starlark.Value, error) {
 	}), nil
 }
 
-// failed notes that the test has failed at the place of the call, and lets it go on.
+// failed fails the test at the position of the call. The test goes on.
 func (x *test) failed(c call, msg, text string) (starlark.Value, error) {
 	if msg != "" {
 		text = msg + ": " + text
@@ -99,7 +97,7 @@ func (x *test) failed(c call, msg, text string) (starlark.Value, error) {
 	return starlark.False, nil
 }
 
-// failedf is failed with values among args in a few words.
+// failedf is failed with a format; values among args are shortened.
 func (x *test) failedf(c call, msg, format string, args ...any) (starlark.Value, error) {
 	for i, a := range args {
 		v, ok := a.(starlark.Value)
@@ -115,7 +113,7 @@ func (x *test) failedf(c call, msg, format string, args ...any) (starlark.Value,
 	return x.failed(c, msg, fmt.Sprintf(format, args...))
 }
 
-// logAt adds a line with the place of the call; further lines are indented below it.
+// logAt adds output with the position of the call; further lines are indented.
 func (x *test) logAt(c call, text string) {
 	place := ""
 	if c.thread.CallStackDepth() > 1 {
@@ -125,7 +123,7 @@ func (x *test) logAt(c call, text string) {
 	x.output(place + strings.ReplaceAll(strings.TrimRight(text, "\n"), "\n", "\n    "))
 }
 
-// maxOutput bounds what a test may say, in bytes: it is kept until the test ends.
+// maxOutput bounds the output of a test in bytes, which is kept in memory.
 const maxOutput = 1 << 20
 
 func (x *test) output(text string) {
@@ -158,7 +156,7 @@ func (x *test) log(c call) (starlark.Value, error) {
 	return starlark.None, nil
 }
 
-// textOf is a value as str() writes it.
+// textOf is a value as str() shows it.
 func textOf(what string, v starlark.Value) (string, error) {
 	if s, ok := starlark.AsString(v); ok {
 		return s, nil
@@ -202,7 +200,6 @@ func (x *test) setenv(c call) (starlark.Value, error) {
 	return starlark.None, nil
 }
 
-// run runs fn as a subtest, and returns whether it passed.
 func (x *test) run(c call) (starlark.Value, error) {
 	if len(c.args) < 2 {
 		return nil, errors.New("it takes a name and a function: t.run(name, fn, *args)")
@@ -260,7 +257,7 @@ func (e *execution) newTest(name string) *test {
 	return &test{exec: e, result: Result{Name: name, Status: Pass}, began: time.Now(), names: map[string]int{}}
 }
 
-// end notes how the function of the test ended.
+// end records how the test's function ended.
 func (x *test) end(err error) {
 	switch {
 	case err == nil:
@@ -281,7 +278,7 @@ func (x *test) end(err error) {
 	}
 }
 
-// errorText is an error and, below it, where it came about.
+// errorText is an error with its backtrace.
 func errorText(e *interp.Error) string {
 	text := e.Error()
 	if detail := strings.TrimRight(e.Detail(), "\n"); detail != "" {

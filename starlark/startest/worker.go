@@ -10,13 +10,13 @@ import (
 	"time"
 )
 
-// Job is all that a worker is told.
+// Job is the input of a worker.
 type Job struct {
 	Options Options `json:"options"`
 	Tasks   []Task  `json:"tasks"`
 }
 
-// exitStuck is the exit code of a worker that a test has kept from going on.
+// exitStuck is the exit code of a worker with a test that cannot be stopped.
 const exitStuck = 3
 
 // flushEvery is how long a message may wait for others: 10,000 tests a second need fewer writes.
@@ -47,7 +47,7 @@ func Work(ctx context.Context, h Host, in io.Reader, out io.Writer, exit func(co
 	return w.flush()
 }
 
-// messageWriter writes messages in groups.
+// messageWriter writes messages in batches.
 type messageWriter struct {
 	mu      sync.Mutex
 	out     *bufio.Writer

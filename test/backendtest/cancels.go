@@ -11,16 +11,6 @@ import (
 // forcedTime is less than the grace period of backends on this machine.
 const forcedTime = 8 * time.Second
 
-func cancelTests() []test {
-	return []test{
-		{name: "ends as cancelled", run: cancelEnds},
-		{name: "does not block", run: cancelDoesNotBlock},
-		{name: "force", run: cancelForce},
-		{name: "of a finished app", run: cancelFinished},
-		{name: "twice", run: cancelTwice},
-	}
-}
-
 func cancelEnds(s *suite) {
 	id := s.start(s.role("a", 1)(s.Programs.Sleep(long)), s.role("b", 2)(s.Programs.Sleep(long)))
 	s.running(id)
@@ -49,9 +39,7 @@ func cancelDoesNotBlock(s *suite) {
 		s.Errorf("cancel returned after the end of the app, which is %v", st.State)
 	}
 	s.cancel(id, backend.CancelOptions{Force: true})
-	if st := s.wait(id); st.State != spec.Cancelled {
-		s.Errorf("app is %v, want CANCELLED", st.State)
-	}
+	s.wantEnd(id, spec.Cancelled)
 }
 
 func cancelForce(s *suite) {
@@ -86,9 +74,7 @@ func cancelTwice(s *suite) {
 	s.running(id)
 	s.cancel(id, backend.CancelOptions{})
 	s.cancel(id, backend.CancelOptions{})
-	if st := s.wait(id); st.State != spec.Cancelled {
-		s.Errorf("app is %v, want CANCELLED", st.State)
-	}
+	s.wantEnd(id, spec.Cancelled)
 	s.cancel(id, backend.CancelOptions{})
 	if st := s.describe(id); st.State != spec.Cancelled {
 		s.Errorf("app is %v after another cancel", st.State)

@@ -11,18 +11,6 @@ import (
 	"torchx/runtime/spec"
 )
 
-func clientTests() []test {
-	return []test{
-		{name: "close twice", run: closeTwice},
-		{name: "apps outlive their client", run: outlive},
-		{name: "another client sees everything", run: anotherClient},
-		{name: "many apps at once", run: manyAtOnce},
-		{name: "one id at once", run: oneIDAtOnce},
-		{name: "probe", run: probe},
-		{name: "options", run: options},
-	}
-}
-
 func closeTwice(s *suite) {
 	client := s.Backend
 	if s.Reopen != nil {
@@ -49,9 +37,7 @@ func outlive(s *suite) {
 		s.Errorf("after its client was closed the app is %v: %s", st.State, st.Msg)
 	}
 	s.cancel(p.ID, backend.CancelOptions{Force: true})
-	if st := s.wait(p.ID); st.State != spec.Cancelled {
-		s.Errorf("app is %v, want CANCELLED", st.State)
-	}
+	s.wantEnd(p.ID, spec.Cancelled)
 }
 
 func anotherClient(s *suite) {
@@ -65,9 +51,7 @@ func anotherClient(s *suite) {
 		s.Errorf("status %+v, want %+v", got, want)
 	}
 	s.listed(id, spec.Succeeded)
-	if log := texts(s.read(id, everything()), backend.Combined); log != "seen\n" {
-		s.Errorf("log %q", log)
-	}
+	s.wantLog(id, "seen\n")
 	in := s.input(s.one(s.Programs.Echo("again")))
 	in.ID = id
 	if p := s.planInput(in); p.ID == id {
@@ -92,12 +76,8 @@ func manyAtOnce(s *suite) {
 	}
 	all.Wait()
 	for i, p := range plans {
-		if st := s.wait(p.ID); st.State != spec.Succeeded {
-			s.Errorf("app %d is %v: %s", i, st.State, st.Msg)
-		}
-		if got, want := texts(s.read(p.ID, everything()), backend.Combined), fmt.Sprintf("app %d\n", i); got != want {
-			s.Errorf("log of app %d is %q", i, got)
-		}
+		s.wantEnd(p.ID, spec.Succeeded)
+		s.wantLog(p.ID, fmt.Sprintf("app %d\n", i))
 	}
 }
 
@@ -121,9 +101,7 @@ func oneIDAtOnce(s *suite) {
 		s.Fatalf("%d submits of one id succeeded", won.Load())
 	}
 	s.wait(p.ID)
-	if got := texts(s.read(p.ID, everything()), backend.Combined); got != "once\n" {
-		s.Errorf("log %q", got)
-	}
+	s.wantLog(p.ID, "once\n")
 }
 
 func probe(s *suite) {
@@ -148,10 +126,6 @@ func options(s *suite) {
 	}
 }
 
-func idTests() []test {
-	return []test{{name: "any characters", run: oddIDs, needs: func(c Caps) bool { return c.AnyID }}}
-}
-
 func oddIDs(s *suite) {
 	names := []string{
 		" ", "a b", "é世界", "a.b", ".", "..", "...", ".hidden", "-dash", "--force", "~", "*", "a%2Fb", `a\b`, `q"uo'te`, "$HOME",
@@ -167,12 +141,8 @@ func oddIDs(s *suite) {
 		s.submit(p)
 	}
 	for i, id := range names {
-		if st := s.wait(id); st.State != spec.Succeeded {
-			s.Errorf("app %q is %v: %s", id, st.State, st.Msg)
-		}
-		if got, want := texts(s.read(id, everything()), backend.Combined), fmt.Sprintf("app %d\n", i); got != want {
-			s.Errorf("log of %q is %q, want %q", id, got, want)
-		}
+		s.wantEnd(id, spec.Succeeded)
+		s.wantLog(id, fmt.Sprintf("app %d\n", i))
 		s.listed(id, spec.Succeeded)
 	}
 	for i, id := range names {

@@ -48,31 +48,11 @@ func AllCaps() Caps {
 	return Caps{Streams: true, Times: true, AnyID: true, Signals: true, FailFast: true, Attempts: true, StartErrors: true, Deletes: true, WholeLogs: true}
 }
 
-// test is one case.
-type test struct {
-	name  string
-	needs func(c Caps) bool // nil: nothing
-	run   func(s *suite)
-}
-
 // Run runs the suite. newHarness is called once for each case, from several
 // goroutines at once.
 func Run(t *testing.T, newHarness func(t *testing.T) Harness) {
 	t.Helper()
-	groups := []struct {
-		name  string
-		tests []test
-	}{
-		{"plan", planTests()},
-		{"life", lifeTests()},
-		{"cancel", cancelTests()},
-		{"clients", clientTests()},
-		{"ids", idTests()},
-		{"logs", logTests()},
-		{"select", selectTests()},
-		{"follow", followTests()},
-	}
-	for _, g := range groups {
+	for _, g := range groups() {
 		t.Run(g.name, func(t *testing.T) {
 			t.Parallel()
 			for _, c := range g.tests {

@@ -19,29 +19,6 @@ const (
 	codeKilled    = 137
 )
 
-func lifeTests() []test {
-	tests := []test{
-		{name: "success", run: success},
-		{name: "running", run: runningApp},
-		{name: "several roles and replicas", run: severalReplicas},
-		{name: "environment", run: environment},
-		{name: "killed", run: killed, needs: func(c Caps) bool { return c.Signals }},
-		{name: "first failure stops the others", run: failFast, needs: func(c Caps) bool { return c.FailFast }},
-		{name: "retries", run: retries, needs: func(c Caps) bool { return c.Attempts }},
-		{name: "entry point not found", run: notFound, needs: func(c Caps) bool { return c.StartErrors }},
-		{name: "submit twice", run: submitTwice},
-		{name: "unknown app", run: unknownApp},
-		{name: "unknown replica", run: unknownReplica},
-		{name: "delete", run: deleteApp, needs: func(c Caps) bool { return c.Deletes }},
-		{name: "wait", run: waitForEnd},
-		{name: "wait ends with its context", run: waitCancelled},
-	}
-	for _, code := range []int{1, 3, 126, 255} {
-		tests = append(tests, test{name: fmt.Sprintf("exit code %d", code), run: func(s *suite) { exitCode(s, code) }})
-	}
-	return tests
-}
-
 func success(s *suite) {
 	before := time.Now().Add(-time.Second) // a cluster's clock has seconds only
 	id, st := s.run(s.one(s.Programs.Echo("x")))
@@ -138,15 +115,15 @@ func environment(s *suite) {
 	r := s.one(s.Programs.Env("CONFORMANCE"))
 	r.Env = spec.Map[string]{{Key: "CONFORMANCE", Value: "a=b ${replica_id} 'q\" é"}}
 	id, _ := s.run(r)
-	if got, want := texts(s.read(id, everything()), backend.Combined), "a=b 0 'q\" é\n"; got != want {
-		s.Errorf("the replica sees %q, want %q", got, want)
-	}
+	s.wantLog(id, "a=b 0 'q\" é\n")
 }
 
-func exitCode(s *suite, code int) {
-	id, st := s.run(s.one(s.Programs.Exit(code)))
-	s.failed(st, spec.Replica{Role: "r"}, code)
-	s.listed(id, spec.Failed)
+func exitCode(code int) func(s *suite) {
+	return func(s *suite) {
+		id, st := s.run(s.one(s.Programs.Exit(code)))
+		s.failed(st, spec.Replica{Role: "r"}, code)
+		s.listed(id, spec.Failed)
+	}
 }
 
 // failed checks the status of an app in which replica r failed first.
@@ -225,9 +202,7 @@ func submitTwice(s *suite) {
 	s.wait(p.ID)
 	s.wantError("submit after the end", s.Backend.Submit(s.ctx, p), backend.ErrExists)
 	s.cut = !s.Caps.WholeLogs
-	if got := texts(s.read(p.ID, everything()), backend.Combined); got != "ready\n" {
-		s.Errorf("log after the refused submits: %q", got)
-	}
+	s.wantLog(p.ID, "ready\n")
 }
 
 func unknownApp(s *suite) {
@@ -275,19 +250,13 @@ func deleteApp(s *suite) {
 	if err != nil || slices.ContainsFunc(all, func(a spec.Summary) bool { return a.ID == id }) {
 		s.Errorf("list %+v, %v", all, err)
 	}
-	if got := texts(s.read(other, everything()), backend.Combined); got != "y\n" {
-		s.Errorf("log of the other app: %q", got)
-	}
+	s.wantLog(other, "y\n")
 }
 
 func waitForEnd(s *suite) {
 	id := s.start(s.one(s.Programs.Sleep(200 * time.Millisecond)))
-	if st := s.wait(id); st.State != spec.Succeeded {
-		s.Errorf("status %+v", st)
-	}
-	if st := s.wait(id); st.State != spec.Succeeded { // of an app that has ended
-		s.Errorf("status %+v", st)
-	}
+	s.wantEnd(id, spec.Succeeded)
+	s.wantEnd(id, spec.Succeeded)
 }
 
 func waitCancelled(s *suite) {

@@ -13,18 +13,6 @@ import (
 	"torchx/runtime/spec"
 )
 
-func logTests() []test {
-	return []test{
-		{name: "nothing", run: emptyLog},
-		{name: "reading twice", run: readTwice},
-		{name: "two readers", run: twoReaders},
-		{name: "no newline at the end", run: noNewline},
-		{name: "many lines", run: manyLines},
-		{name: "of a running app end", run: noFollow},
-		{name: "attempts", run: attempts, needs: func(c Caps) bool { return c.Attempts }},
-	}
-}
-
 func emptyLog(s *suite) {
 	id, _ := s.run(s.one(s.Programs.Exit(0)))
 	if lines := s.read(id, everything()); len(lines) != 0 {
@@ -123,9 +111,7 @@ func numberedText(count, from, step int) string {
 func noFollow(s *suite) {
 	id := s.start(s.one(s.Programs.IgnoreTerm()))
 	s.untilReady(id)
-	if got := texts(s.read(id, everything()), backend.Combined); got != "ready\n" {
-		s.Errorf("log %q", got)
-	}
+	s.wantLog(id, "ready\n")
 	s.running(id)
 }
 
@@ -163,17 +149,6 @@ func attempts(s *suite) {
 	o.Attempt = ptr(3)
 	_, err := s.Backend.Logs(s.ctx, id, spec.Replica{Role: "r"}, o)
 	s.wantError("logs of attempt 3 of 3", err, backend.ErrNotFound)
-}
-
-func followTests() []test {
-	return []test{
-		{name: "gets all lines and ends with the app", run: followAll},
-		{name: "from the end", run: followTail},
-		{name: "ends at a time", run: followUntil, needs: func(c Caps) bool { return c.Times }},
-		{name: "ends with its context", run: followCancelled},
-		{name: "a finished app", run: followFinished},
-		{name: "a cancelled app", run: followCancel},
-	}
 }
 
 func following() backend.LogOptions { return backend.LogOptions{Follow: true, Tail: -1} }

@@ -8,16 +8,6 @@ import (
 	"torchx/runtime/spec"
 )
 
-func planTests() []test {
-	return []test{
-		{name: "changes nothing", run: planIsPure},
-		{name: "does not change the app", run: planKeepsApp},
-		{name: "is the same again", run: planIsStable},
-		{name: "load round trip", run: loadRoundTrip},
-		{name: "load refuses rubbish", run: loadRefuses},
-	}
-}
-
 func planIsPure(s *suite) {
 	before, err := s.Backend.List(s.ctx)
 	if err != nil {
@@ -87,12 +77,8 @@ func loadRoundTrip(s *suite) {
 		s.Errorf("loaded %s with %s\nwant %s with %s", loaded.ID, again, p.ID, raw)
 	}
 	s.submit(loaded)
-	if st := s.wait(p.ID); st.State != spec.Succeeded {
-		s.Errorf("the loaded app ended as %v: %s", st.State, st.Msg)
-	}
-	if got := texts(s.read(p.ID, everything()), backend.Combined); got != "hello\n" {
-		s.Errorf("log %q", got)
-	}
+	s.wantEnd(p.ID, spec.Succeeded)
+	s.wantLog(p.ID, "hello\n")
 }
 
 func (s *suite) throughJSON(app *spec.App) *spec.App {

@@ -9,17 +9,6 @@ import (
 	"torchx/runtime/spec"
 )
 
-func selectTests() []test {
-	streams := func(c Caps) bool { return c.Streams }
-	times := func(c Caps) bool { return c.Times }
-	return []test{
-		{name: "stream", run: selectStream, needs: streams},
-		{name: "unknown stream", run: unknownStream},
-		{name: "lines", run: selectLines},
-		{name: "time", run: selectTime, needs: times},
-	}
-}
-
 // apart is a pause between lines that keeps their order and times apart.
 const apart = 30 * time.Millisecond
 

@@ -133,6 +133,14 @@ func (s *suite) wait(id string) *spec.Status {
 	return st
 }
 
+// wantEnd waits for the end of an app and checks its state.
+func (s *suite) wantEnd(id string, want spec.State) {
+	s.Helper()
+	if st := s.wait(id); st.State != want {
+		s.Errorf("app %s ended as %v (%s), want %v", id, st.State, st.Msg, want)
+	}
+}
+
 // wait lets the backend wait, or asks it again and again.
 func wait(ctx context.Context, b backend.Backend, id string) (*spec.Status, error) {
 	if w, ok := b.(backend.Waiter); ok {
@@ -270,6 +278,14 @@ func (s *suite) close(c io.Closer) {
 	s.Helper()
 	if err := c.Close(); err != nil {
 		s.Errorf("close: %v", err)
+	}
+}
+
+// wantLog checks the whole log of replica 0 of role "r".
+func (s *suite) wantLog(id, want string) {
+	s.Helper()
+	if got := texts(s.read(id, everything()), backend.Combined); got != want {
+		s.Errorf("log of %s is %q, want %q", id, got, want)
 	}
 }
 

@@ -64,9 +64,9 @@ func fill(home string, apps int) error {
 	for i := range apps {
 		at := start.Add(time.Duration(i) * time.Minute)
 		a := history.App{
-			AppKey:      history.AppKey{ID: appID(i), Backend: "local"},
-			Name:        "trainer",
-			Source:      history.Source{Component: "dist.ddp", App: def, Cfg: []byte(`{}`)},
+			AppKey: history.AppKey{ID: appID(i), Backend: "local"},
+			Name:   "trainer",
+			App:    def, Cfg: []byte(`{}`), Source: history.Source{Component: "dist.ddp"},
 			Outcome:     history.Outcome{State: states[i%len(states)], ExitCode: &codes[i%len(codes)], StartedAt: &at, FinishedAt: &at},
 			SubmittedAt: at,
 		}

@@ -5,6 +5,7 @@ package imports
 
 import (
 	"encoding/json"
+	"maps"
 	"os/exec"
 	"slices"
 	"strings"
@@ -39,6 +40,7 @@ var allowed = map[string][]string{
 	"runtime/failpoint":        {},
 	"runtime/filelock":         {},
 	"runtime/history":          {"runtime/spec"},
+	"runtime/jsondiff":         {},
 	"runtime/kv":               {},
 	"runtime/lazyregexp":       {},
 	"runtime/library":          {"runtime/library/git", "runtime/suggest"},
@@ -62,7 +64,7 @@ var allowed = map[string][]string{
 	"starlark/component":  {"runtime/kv", "runtime/lazyregexp", "runtime/spec", "runtime/suggest", "runtime/units", "starlark/interp", "starlark/specmodule"},
 	"starlark/interp":     {"runtime/lazyregexp"},
 	"starlark/lsp":        {"starlark/analysis", "starlark/interp", "starlark/starfmt", "starlark/starlint"},
-	"starlark/migrate":    {"runtime/suggest", "starlark/specmodule", "starlark/starfmt"},
+	"starlark/migrate":    {"runtime/lazyregexp", "runtime/suggest", "starlark/specmodule", "starlark/starfmt"},
 	"starlark/pages":      {"starlark/component", "starlark/starfiles"},
 	"starlark/specmodule": {"runtime/overlay", "runtime/spec", "runtime/suggest"},
 	"starlark/starfiles":  {},
@@ -70,24 +72,40 @@ var allowed = map[string][]string{
 	"starlark/starlint":   {"runtime/lazyregexp", "runtime/suggest", "starlark/component", "starlark/interp", "starlark/specmodule", "starlark/starfiles"},
 	"starlark/startest":   {"runtime/lazyregexp", "runtime/spec", "starlark/component", "starlark/interp", "starlark/specmodule", "starlark/starfiles"},
 
-	"backends/all":                {"backends/...", "runtime/agent", "runtime/backend"},
-	"backends/bundled":            {"runtime/agent", "runtime/backend", "runtime/failpoint", "runtime/logstore", "runtime/spec"},
-	"backends/docker":             {"backends/bundled", "backends/docker/image", "backends/driver", "backends/workspace", "runtime/agent", "runtime/backend", "runtime/lazyregexp", "runtime/logstore", "runtime/spec"},
-	"backends/docker/image":       {"backends/workspace", "runtime/backend", "runtime/lazyregexp"},
-	"backends/driver":             {"runtime/agent", "runtime/backend"},
-	"backends/kubernetes":         {"backends/driver", "backends/kubernetes/archive", "backends/kubernetes/kube", "backends/kubernetes/label", "backends/kubernetes/observe", "backends/kubernetes/podlog", "backends/workspace", "runtime/agent", "runtime/backend", "runtime/logstore", "runtime/overlay", "runtime/spec"},
-	"backends/kubernetes/archive": {"backends/kubernetes/podlog", "runtime/agent", "runtime/backend", "runtime/filelock", "runtime/history", "runtime/logstore", "runtime/spec"},
-	"backends/kubernetes/kube":    {"runtime/backend"},
-	"backends/kubernetes/label":   {},
-	"backends/kubernetes/observe": {"backends/kubernetes/kube", "backends/kubernetes/label", "runtime/spec"},
-	"backends/kubernetes/podlog":  {},
-	"backends/local":              {"backends/bundled", "backends/driver", "backends/local/proc", "backends/local/ttypipe", "runtime/agent", "runtime/backend", "runtime/cgroup", "runtime/failpoint", "runtime/logstore", "runtime/machine", "runtime/spec"},
-	"backends/local/proc":         {"backends/local/ttypipe", "runtime/agent", "runtime/cgroup", "runtime/failpoint", "runtime/logstore", "runtime/procs", "runtime/spec"},
-	"backends/local/ttypipe":      {},
-	"backends/workspace":          {"runtime/backend"},
+	"backends/all":                 {"backends/...", "runtime/agent", "runtime/backend"},
+	"backends/bundled":             {"runtime/agent", "runtime/backend", "runtime/failpoint", "runtime/logstore", "runtime/spec"},
+	"backends/docker":              {"backends/bundled", "backends/docker/image", "backends/driver", "backends/logcopy", "backends/workspace", "runtime/agent", "runtime/backend", "runtime/lazyregexp", "runtime/logstore", "runtime/spec"},
+	"backends/docker/image":        {"backends/workspace", "runtime/backend", "runtime/lazyregexp"},
+	"backends/driver":              {"runtime/agent", "runtime/backend", "runtime/history"},
+	"backends/kubernetes":          {"backends/driver", "backends/kubernetes/archive", "backends/kubernetes/kube", "backends/kubernetes/label", "backends/kubernetes/manifest", "backends/kubernetes/observe", "backends/logcopy", "backends/workspace", "runtime/agent", "runtime/backend", "runtime/logstore", "runtime/spec"},
+	"backends/kubernetes/archive":  {"backends/kubernetes/podlog", "backends/logcopy", "runtime/agent", "runtime/backend", "runtime/filelock", "runtime/history", "runtime/logstore", "runtime/logview", "runtime/spec"},
+	"backends/kubernetes/kube":     {"runtime/backend"},
+	"backends/kubernetes/label":    {},
+	"backends/kubernetes/manifest": {"backends/kubernetes/kube", "backends/kubernetes/label", "backends/workspace", "runtime/backend", "runtime/overlay", "runtime/spec"},
+	"backends/kubernetes/observe":  {"backends/kubernetes/kube", "backends/kubernetes/label", "runtime/spec"},
+	"backends/kubernetes/podlog":   {"backends/logcopy"},
+	"backends/local":               {"backends/bundled", "backends/driver", "backends/local/proc", "backends/local/ttypipe", "runtime/agent", "runtime/backend", "runtime/cgroup", "runtime/failpoint", "runtime/logstore", "runtime/machine", "runtime/spec"},
+	"backends/local/proc":          {"backends/local/ttypipe", "runtime/agent", "runtime/cgroup", "runtime/failpoint", "runtime/logstore", "runtime/procs", "runtime/spec"},
+	"backends/local/ttypipe":       {},
+	"backends/logcopy":             {"runtime/logstore"},
+	"backends/workspace":           {"runtime/backend", "runtime/spec"},
 
 	"components": {},
 }
+
+// shared lists, for each package that rooms share, the others below cmd/internal that it
+// may import. All other packages there are rooms, which hold commands.
+var shared = map[string][]string{
+	"follow":   {"program", "tty", "ui"},
+	"grammar":  {"ui"},
+	"planning": {"program", "ui"},
+	"program":  {"grammar", "ui"},
+	"tty":      {"ui"},
+	"ui":       {},
+}
+
+// besides lists rooms that a room imports: completion asks app for states and orders.
+var besides = map[string][]string{"complete": {"app"}}
 
 // external lists the packages of ours that may import a module, by its prefix.
 var external = map[string][]string{
@@ -95,6 +113,7 @@ var external = map[string][]string{
 	"modernc.org/sqlite":        {"state"},
 	"github.com/sourcegraph/":   {"starlark/lsp"},
 	"github.com/urfave/cli/":    {"cmd/"},
+	"github.com/clipperhouse/":  {"cmd/internal/ui"},
 	"github.com/docker/docker/": {"backends/docker", "test/enginetest"},
 	"github.com/creack/pty":     {"backends/local/proc"},
 	"k8s.io/":                   {"backends/kubernetes", "test/clustertest"},
@@ -127,6 +146,7 @@ func check(t *testing.T, name string, imports []string) {
 		if ours, isOurs := strings.CutPrefix(i, "torchx/"); isOurs {
 			checkFolder(t, name, ours)
 			checkPackage(t, name, ours)
+			checkRoom(t, name, ours)
 		}
 		for module, users := range external {
 			if strings.HasPrefix(i, module) && !under(name, append(users, "test/bench/floor")) {
@@ -163,6 +183,24 @@ func checkPackage(t *testing.T, name, other string) {
 		}
 	}
 	t.Errorf("%s may not import %s: its rule is %q", name, other, allowed[name])
+}
+
+// checkRoom checks the imports between packages below cmd/internal: only main imports
+// rooms, and rooms import what they share.
+func checkRoom(t *testing.T, name, other string) {
+	t.Helper()
+	to, isInternal := strings.CutPrefix(other, "cmd/internal/")
+	from, fromInternal := strings.CutPrefix(name, "cmd/internal/")
+	if !isInternal || !fromInternal {
+		return
+	}
+	may, isShared := shared[from]
+	if !isShared {
+		may = append(slices.Collect(maps.Keys(shared)), besides[from]...)
+	}
+	if !slices.Contains(may, to) {
+		t.Errorf("%s may not import %s: of the packages below cmd/internal it imports only %q", name, other, may)
+	}
 }
 
 func folderOf(name string) string {

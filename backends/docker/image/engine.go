@@ -1,10 +1,13 @@
-// Package image brings images to a Docker Engine: it pulls what is missing,
-// builds workspaces and pushes them. Nothing is printed; backends.Progress is
-// told what happens.
+// Package image brings images to a Docker Engine: a Puller pulls what is missing, a
+// Build makes an image of a workspace, Push sends one to a registry. Nothing is
+// printed: a backend.Progress gets the steps, under the names "pull IMAGE",
+// "build workspace HASH" and "push IMAGE".
 package image
 
 import (
 	"context"
+	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 
@@ -13,6 +16,8 @@ import (
 	"github.com/docker/docker/api/types/image"
 	"github.com/docker/docker/api/types/system"
 	"github.com/docker/docker/client"
+
+	"torchx/runtime/backend"
 )
 
 // Engine is what this package needs of github.com/docker/docker/client.Client.
@@ -32,11 +37,106 @@ var _ Engine = (*client.Client)(nil)
 // Has reports whether the engine has an image, by name or id.
 func Has(ctx context.Context, e Engine, ref string) (bool, error) {
 	_, err := e.ImageInspect(ctx, ref)
-	switch {
-	case err == nil:
-		return true, nil
-	case errdefs.IsNotFound(err):
-		return false, nil
+	if err != nil && !errdefs.IsNotFound(err) {
+		return false, fmt.Errorf("look for image %s: %w", ref, err)
 	}
-	return false, fmt.Errorf("look for image %s: %w", ref, err)
+	return err == nil, nil
+}
+
+// message is one line of an engine's answer while it pulls, builds or pushes.
+type message struct {
+	Stream   string `json:"stream"` // output of a build
+	Status   string `json:"status"`
+	ID       string `json:"id"` // the layer that Status is about
+	Progress struct {
+		Current int64 `json:"current"` // bytes
+		Total   int64 `json:"total"`   // bytes; 0: not known
+	} `json:"progressDetail"`
+	Error string `json:"error"`
+	Aux   struct {
+		ID string `json:"ID"` // of the image that was built
+	} `json:"aux"`
+}
+
+// readMessages calls do with each message. The engine answers 200 before the work
+// begins, so a failure comes as a message: that is an error here.
+func readMessages(body io.Reader, do func(message)) error {
+	for d := json.NewDecoder(body); ; {
+		var m message
+		switch err := d.Decode(&m); {
+		case errors.Is(err, io.EOF):
+			return nil
+		case err != nil:
+			return fmt.Errorf("the engine's answer broke off: %w", err)
+		case m.Error != "":
+			return errors.New(m.Error)
+		}
+		do(m)
+	}
+}
+
+// layers adds the progress of an image's layers up to one step.
+type layers struct {
+	name     string
+	verb     string // the engine's word for the transfer: Downloading, Pushing
+	progress backend.Progress
+	all      map[string]*layer
+}
+
+type layer struct {
+	done, total int64 // bytes
+	complete    bool
+}
+
+func newLayers(name, verb string, progress backend.Progress) *layers {
+	return &layers{name, verb, progress, map[string]*layer{}}
+}
+
+// add takes a message in. Extracting has a count of its own, which would make a bar
+// run twice.
+func (l *layers) add(m message) {
+	if m.ID == "" {
+		return
+	}
+	at := l.all[m.ID]
+	switch m.Status {
+	case "Pulling fs layer", "Waiting", "Preparing", l.verb:
+		if at == nil {
+			at = &layer{}
+			l.all[m.ID] = at
+		}
+	case "Download complete", "Pull complete", "Pushed":
+		if at != nil {
+			at.complete = true
+		}
+	}
+	if at != nil && m.Status == l.verb && m.Progress.Total > 0 {
+		at.done, at.total = m.Progress.Current, m.Progress.Total
+	}
+	l.progress.Tell(l.step(m.Status))
+}
+
+func (l *layers) step(status string) backend.Step {
+	s := backend.Step{Name: l.name}
+	complete, known := 0, true
+	for _, at := range l.all {
+		if at.complete {
+			complete++
+			at.done = at.total
+		} else if at.total == 0 {
+			known = false
+		}
+		s.Done += at.done
+		s.Total += at.total
+	}
+	if !known {
+		s.Total = 0 // it would grow under the bar
+	}
+	if len(l.all) > 0 {
+		s.Text = fmt.Sprintf("%d of %d layers", complete, len(l.all))
+	}
+	if status == "Extracting" {
+		s.Text += ", extracting"
+	}
+	return s
 }

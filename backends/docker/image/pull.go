@@ -4,8 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"strings"
+	"sync"
 
 	"github.com/docker/docker/api/types/image"
 	"golang.org/x/sync/errgroup"
@@ -32,13 +32,13 @@ type Puller struct {
 	Engine   Engine
 	Policy   Policy
 	Offline  bool   // the user forbids the network: what is missing is an error at once
-	Default  string // the image that nobody chose, "" if there is none
+	Default  string // the image of roles that choose none; "" if there is none
 	Progress backend.Progress
 }
 
-// Ensure returns when the engine has all images; each may be named more than
-// once. What cannot be had is said before anything is pulled. Errors: one line
-// that names the image.
+// Ensure returns when the engine has all images; each may be named more than once.
+// Missing images that cannot be pulled are reported together, before anything is
+// pulled. Errors: one line that names the image.
 func (p *Puller) Ensure(ctx context.Context, refs []string) error {
 	var wanted, lost []string
 	seen := map[string]bool{}
@@ -66,13 +66,19 @@ func (p *Puller) Ensure(ctx context.Context, refs []string) error {
 	if len(lost) > 0 {
 		return p.missing(lost)
 	}
-	return p.pullAll(ctx, wanted)
+	g, ctx := errgroup.WithContext(ctx)
+	g.SetLimit(parallel)
+	for _, ref := range wanted {
+		g.Go(func() error { return p.pull(ctx, ref) })
+	}
+	return g.Wait()
 }
 
-// isID: an id says which image is meant, but not where it could be had.
+// isID reports whether an image is named by its id, which does not say where it could
+// be pulled from.
 func isID(ref string) bool { return strings.HasPrefix(ref, "sha256:") }
 
-// missing says why nothing is done about images that are not there.
+// missing says why images that are not there are not pulled.
 func (p *Puller) missing(refs []string) error {
 	why := "an id cannot be pulled"
 	switch {
@@ -82,26 +88,17 @@ func (p *Puller) missing(refs []string) error {
 		why = "pull=never forbids to pull"
 	}
 	if len(refs) == 1 {
-		return fmt.Errorf("image %s is not on the engine and %s%s", refs[0], why, p.about(refs[0]))
+		return fmt.Errorf("image %s is not on the engine and %s%s", refs[0], why, p.hint(refs[0]))
 	}
 	return fmt.Errorf("images %s are not on the engine and %s", strings.Join(refs, ", "), why)
 }
 
-// about explains the image that nobody chose.
-func (p *Puller) about(ref string) string {
+// hint explains the default image.
+func (p *Puller) hint(ref string) string {
 	if ref != p.Default || ref == "" {
 		return ""
 	}
 	return ": it is the default image of the built-in components; choose one that is there (`docker images`) with --image"
-}
-
-func (p *Puller) pullAll(ctx context.Context, refs []string) error {
-	g, ctx := errgroup.WithContext(ctx)
-	g.SetLimit(parallel)
-	for _, ref := range refs {
-		g.Go(func() error { return p.pull(ctx, ref) })
-	}
-	return g.Wait()
 }
 
 func (p *Puller) pull(ctx context.Context, ref string) (err error) {
@@ -114,10 +111,10 @@ func (p *Puller) pull(ctx context.Context, ref string) (err error) {
 	defer func() { p.Progress.Tell(backend.Step{Name: name, Ended: true, Failed: err != nil}) }()
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
-	alive := make(chan struct{}) // closed when the registry has answered
-	go watchReach(ctx, p.Engine, parsed.host, alive, cancel)
-	err = p.transfer(ctx, ref, parsed.auth(), newLayers(name, "Downloading", p.Progress), alive)
-	if cause := context.Cause(ctx); cause != nil && errors.Is(cause, errUnreachable) {
+	answered := make(chan struct{})
+	go watchRegistry(ctx, p.Engine, parsed.host, answered, cancel)
+	err = p.transfer(ctx, ref, parsed.auth(), newLayers(name, "Downloading", p.Progress), sync.OnceFunc(func() { close(answered) }))
+	if cause := context.Cause(ctx); errors.Is(cause, errUnreachable) {
 		err = cause
 	}
 	if err == nil {
@@ -127,23 +124,19 @@ func (p *Puller) pull(ctx context.Context, ref string) (err error) {
 		return fmt.Errorf("pull image %s, which the engine has: %w: pull=missing takes that one", ref, err)
 	}
 	if errors.Is(err, errUnreachable) || unreachable(err) {
-		return fmt.Errorf("image %s is not on the engine and cannot be pulled, its registry is not reachable (%w)%s", ref, err, p.about(ref))
+		return fmt.Errorf("image %s is not on the engine and cannot be pulled, its registry is not reachable (%w)%s", ref, err, p.hint(ref))
 	}
-	return fmt.Errorf("pull image %s: %w%s", ref, err, p.about(ref))
+	return fmt.Errorf("pull image %s: %w%s", ref, err, p.hint(ref))
 }
 
-func (p *Puller) transfer(ctx context.Context, ref, auth string, l *layers, alive chan struct{}) error {
+func (p *Puller) transfer(ctx context.Context, ref, auth string, l *layers, answered func()) error {
 	body, err := p.Engine.ImagePull(ctx, ref, image.PullOptions{RegistryAuth: auth})
 	if err != nil {
 		return err
 	}
 	defer body.Close()
-	first := true
-	return each(io.Reader(body), func(m message) {
-		if first {
-			first = false
-			close(alive)
-		}
-		l.see(m)
+	return readMessages(body, func(m message) {
+		answered()
+		l.add(m)
 	})
 }

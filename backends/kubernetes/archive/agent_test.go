@@ -11,6 +11,7 @@ import (
 	"testing"
 	"time"
 
+	"torchx/backends/logcopy"
 	"torchx/runtime/backend"
 	"torchx/runtime/spec"
 )
@@ -96,7 +97,7 @@ func TestAgentOfDeletedArchive(t *testing.T) {
 	done := make(chan error, 1)
 	go func() { done <- runAgent(t, c, dir, s) }()
 	for attemptDir := attemptDir(dir, worker, 0); ; time.Sleep(time.Millisecond) {
-		if _, err := os.Stat(filepath.Join(attemptDir, cursorFile)); err == nil {
+		if _, err := os.Stat(filepath.Join(attemptDir, logcopy.CursorFile)); err == nil {
 			break
 		}
 	}

@@ -4,22 +4,23 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
+	"maps"
 	"path/filepath"
 	"slices"
 	"sync"
 	"time"
 
 	"torchx/backends/kubernetes/podlog"
+	"torchx/backends/logcopy"
 	"torchx/runtime/backend"
 	"torchx/runtime/logstore"
 	"torchx/runtime/spec"
 )
 
 const (
-	// lookFor is how long one look at the cluster serves: an app may have a thousand
-	// replicas, whose logs are opened one after the other.
-	lookFor = 2 * time.Second
+	// snapshotTime is how long a snapshot of the cluster serves: an app may have a
+	// thousand replicas, whose logs are opened one after the other.
+	snapshotTime = 2 * time.Second
 	// patience is how long a cluster may be away while a log is read without following.
 	patience = time.Minute
 	// endWait bounds the wait for containers that go on when their app has ended: a pod
@@ -39,133 +40,116 @@ type Config struct {
 	Cluster   Cluster
 	Positions func(ctx context.Context) Positions // nil, or returns nil: there is no history
 	Hub       *logstore.Hub
-	// Warn is told of trouble that stops nobody, one line each; nil drops it.
+	// Warn gets trouble that stops nothing, one line each; nil drops it.
 	Warn func(line string)
 }
 
 // App is the archive of one app. It may be used by several goroutines.
 type App struct {
 	Config
-	patience time.Duration
-	gate     chan struct{} // has room for logs that are being opened
-	slots    chan struct{} // has room for replicas that are copied without following
+	observation
 
-	looking sync.Mutex // held while the cluster is asked
-
-	mu         sync.Mutex
-	snap       *Snapshot
-	looked     time.Time
-	over       bool // the app has ended, and this was seen after it
-	failed     error
-	runs       map[spec.Replica]map[logName][]Run
-	changed    map[spec.Replica]chan struct{}
-	watchers   int
-	stop       context.CancelFunc
+	patience   time.Duration
+	opening    chan struct{} // has room for logs that are being opened
+	copying    chan struct{} // has room for replicas that are copied without following
 	collectors map[spec.Replica]*collector
 	cursors    map[string]string // not in the history yet
+}
+
+// observation is what was last seen of an app on its cluster. mu guards all that changes.
+type observation struct {
+	asking sync.Mutex // held while the cluster is asked
+
+	mu       sync.Mutex
+	snap     *Snapshot
+	seen     time.Time // when snap was taken
+	over     bool      // snap was taken after the app had ended
+	failed   error     // of the watch
+	runs     map[spec.Replica]map[logName][]Run
+	changed  map[spec.Replica]chan struct{}
+	watchers int
+	stop     context.CancelFunc // ends the watch
 }
 
 // New returns the archive of an app; it touches nothing.
 func New(c Config) *App {
 	return &App{
-		Config: c, patience: patience, gate: make(chan struct{}, parallel), slots: make(chan struct{}, parallel),
-		runs: map[spec.Replica]map[logName][]Run{}, changed: map[spec.Replica]chan struct{}{},
+		Config: c, observation: observation{changed: map[spec.Replica]chan struct{}{}},
+		patience: patience, opening: make(chan struct{}, parallel), copying: make(chan struct{}, parallel),
 		collectors: map[spec.Replica]*collector{}, cursors: map[string]string{},
 	}
 }
 
-// look returns what is on the cluster, seen a moment ago at most.
+// look returns a snapshot of the cluster, of snapshotTime ago at most.
 func (a *App) look(ctx context.Context) (*Snapshot, error) {
-	a.looking.Lock()
-	defer a.looking.Unlock()
+	a.asking.Lock()
+	defer a.asking.Unlock()
 	a.mu.Lock()
-	snap, fresh := a.snap, a.watchers > 0 || time.Since(a.looked) < lookFor
+	snap, fresh := a.snap, a.watchers > 0 || time.Since(a.seen) < snapshotTime
 	a.mu.Unlock()
 	if snap != nil && fresh {
 		return snap, nil
 	}
 	snap, err := a.Cluster.Look(ctx)
-	if err != nil {
-		return nil, err
+	if err == nil {
+		a.see(snap)
 	}
-	a.see(snap)
-	return snap, nil
+	return snap, err
 }
 
-// see takes what is on the cluster now, and tells those whose replica has changed.
-func (a *App) see(s *Snapshot) {
+// see takes a new snapshot, and wakes those whose replica has changed.
+func (o *observation) see(s *Snapshot) {
 	runs := map[spec.Replica]map[logName][]Run{}
 	for _, r := range s.Runs {
-		of := runs[r.Replica]
-		if of == nil {
-			of = map[logName][]Run{}
-			runs[r.Replica] = of
+		if runs[r.Replica] == nil {
+			runs[r.Replica] = map[logName][]Run{}
 		}
 		name := logName{r.Attempt, r.Container}
-		of[name] = append(of[name], r)
+		runs[r.Replica][name] = append(runs[r.Replica][name], r)
 	}
 	for _, of := range runs {
 		for _, list := range of {
-			slices.SortFunc(list, func(x, y Run) int {
-				switch {
-				case after(&x, &y):
-					return 1
-				case after(&y, &x):
-					return -1
-				}
-				return 0
-			})
+			slices.SortFunc(list, func(x, y Run) int { return x.compare(&y) })
 		}
 	}
-	a.mu.Lock()
-	defer a.mu.Unlock()
+	o.mu.Lock()
+	defer o.mu.Unlock()
 	over := s.Status != nil && s.Status.State.Terminal()
-	for r, c := range a.changed {
-		if over != a.over || !equal(a.runs[r], runs[r]) {
-			close(c)
-			delete(a.changed, r)
-		}
-	}
-	a.snap, a.looked, a.runs, a.over = s, time.Now(), runs, over
+	o.wake(func(r spec.Replica) bool {
+		return over != o.over || !maps.EqualFunc(o.runs[r], runs[r], slices.Equal[[]Run])
+	})
+	o.snap, o.seen, o.runs, o.over = s, time.Now(), runs, over
 }
 
-func equal(x, y map[logName][]Run) bool {
-	if len(x) != len(y) {
-		return false
-	}
-	for name, list := range x {
-		if !slices.Equal(list, y[name]) {
-			return false
+// wake wakes those who wait for changes of replicas; mu is held.
+func (o *observation) wake(changed func(spec.Replica) bool) {
+	for r, c := range o.changed {
+		if changed(r) {
+			close(c)
+			delete(o.changed, r)
 		}
 	}
-	return true
 }
 
 // fail ends the watch of all replicas.
-func (a *App) fail(err error) {
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	a.failed, a.over = err, true
-	for r, c := range a.changed {
-		close(c)
-		delete(a.changed, r)
-	}
+func (o *observation) fail(err error) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	o.failed, o.over = err, true
+	o.wake(func(spec.Replica) bool { return true })
 }
 
-// of is what is known of a replica; the channel is closed when that changes.
-func (a *App) of(r spec.Replica) (runs map[logName][]Run, changed <-chan struct{}, over bool) {
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	c := a.changed[r]
-	if c == nil {
-		c = make(chan struct{})
-		a.changed[r] = c
+// of returns what is known of a replica; the channel is closed when that changes.
+func (o *observation) of(r spec.Replica) (runs map[logName][]Run, changed <-chan struct{}, over bool) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	if o.changed[r] == nil {
+		o.changed[r] = make(chan struct{})
 	}
-	return a.runs[r], c, a.over
+	return o.runs[r], o.changed[r], o.over
 }
 
-// watch keeps the snapshot true until all who asked for it have called the function
-// that it returns.
+// watch keeps the snapshot current until all callers have called release.
 func (a *App) watch() (release func()) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -179,13 +163,13 @@ func (a *App) watch() (release func()) {
 		defer a.mu.Unlock()
 		if a.watchers--; a.watchers == 0 {
 			a.stop()
-			a.looked = time.Time{}
+			a.seen = time.Time{}
 		}
 	})
 }
 
 func (a *App) keepWatch(ctx context.Context) {
-	save := time.NewTicker(2 * saveEvery)
+	save := time.NewTicker(2 * logcopy.SaveEvery)
 	defer save.Stop()
 	done := make(chan error, 1)
 	go func() { done <- a.Cluster.Watch(ctx, a.see) }()
@@ -207,11 +191,12 @@ func (a *App) keepWatch(ctx context.Context) {
 	}
 }
 
-// keepCursor notes a cursor for the history, which gets many at a time.
-func (a *App) keepCursor(key, text string) {
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	a.cursors[key] = text
+// history returns where cursors are kept beside their logs; nil if nowhere.
+func (a *App) history(ctx context.Context) Positions {
+	if a.Positions == nil {
+		return nil
+	}
+	return a.Positions(ctx)
 }
 
 // saveCursors is best effort: each log has its cursor beside it.
@@ -220,40 +205,16 @@ func (a *App) saveCursors() {
 	cursors := a.cursors
 	a.cursors = map[string]string{}
 	a.mu.Unlock()
-	if len(cursors) == 0 || a.Positions == nil {
+	if len(cursors) == 0 {
 		return
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), 5*time.Second)
 	defer cancel()
-	db := a.Positions(ctx)
-	if db == nil {
-		return
+	if db := a.history(ctx); db != nil {
+		if err := db.SetPositions(ctx, a.Backend, a.ID, cursors); err != nil && a.Warn != nil {
+			a.Warn(err.Error())
+		}
 	}
-	if err := db.SetPositions(ctx, a.Backend, a.ID, cursors); err != nil {
-		a.warn(err)
-	}
-}
-
-func (a *App) warn(err error) {
-	if a.Warn != nil {
-		a.Warn(err.Error())
-	}
-}
-
-// cursorOf is what the history has, "" if nothing.
-func (a *App) cursorOf(ctx context.Context, key string) string {
-	if a.Positions == nil {
-		return ""
-	}
-	db := a.Positions(ctx)
-	if db == nil {
-		return ""
-	}
-	text, _, err := db.GetPosition(ctx, a.Backend, a.ID, key)
-	if err != nil {
-		return "" // the file has it
-	}
-	return text
 }
 
 // openLog opens a log of a replica for copying.
@@ -262,7 +223,17 @@ func (a *App) openLog(ctx context.Context, r spec.Replica, name logName) (*log, 
 	if a.Stream != "" {
 		key += "/" + string(a.Stream)
 	}
-	return openLog(name.dir(replicaDir(a.Dir, r)), key, a.cursorOf(ctx, key), a.keepCursor)
+	kept := ""
+	if db := a.history(ctx); db != nil {
+		if text, _, err := db.GetPosition(ctx, a.Backend, a.ID, key); err == nil { // else the file has it
+			kept = text
+		}
+	}
+	return openLog(name.dir(replicaDir(a.Dir, r)), kept, func(text string) {
+		a.mu.Lock()
+		defer a.mu.Unlock()
+		a.cursors[key] = text // the history gets many at a time
+	})
 }
 
 func (a *App) lockPath(r spec.Replica) string { return filepath.Join(replicaDir(a.Dir, r), lockFile) }
@@ -279,44 +250,47 @@ func (v *view) runs() ([]Run, <-chan struct{}, bool) {
 	return all[v.name], changed, over
 }
 
-// runView is one run of it; it is a podlog.Container.
+// runView is one run of a log. It implements logcopy.Source.
 type runView struct {
 	*view
 	run Run
 }
 
-func (v *runView) find() (Run, <-chan struct{}) {
-	runs, changed, _ := v.runs()
-	for _, r := range runs {
-		if r.same(&v.run) {
-			return r, changed
-		}
+// current returns the run as it is now: Gone if the cluster does not have it.
+func (v *runView) current() (r Run, changed <-chan struct{}, over bool) {
+	runs, changed, over := v.runs()
+	if i := slices.IndexFunc(runs, func(r Run) bool { return r.same(&v.run) }); i >= 0 {
+		return runs[i], changed, over
 	}
-	r := v.run
-	r.State = podlog.Gone
-	return r, changed
+	r = v.run
+	r.State = logcopy.Gone
+	return r, changed, over
 }
 
-// State implements podlog.Container.
-func (v *runView) State() (podlog.State, <-chan struct{}) {
-	r, changed := v.find()
-	if _, _, over := v.runs(); over && r.State == podlog.Waiting {
-		return podlog.Never, changed
+// State implements logcopy.Source.
+func (v *runView) State() (logcopy.State, <-chan struct{}) {
+	r, changed, over := v.current()
+	if over && r.State == logcopy.Waiting {
+		return logcopy.Never, changed
 	}
 	return r.State, changed
 }
 
-// Open implements podlog.Container.
-func (v *runView) Open(ctx context.Context, o podlog.Options) (io.ReadCloser, error) {
+// Open implements logcopy.Source.
+func (v *runView) Open(ctx context.Context, o logcopy.Options) (logcopy.Stream, error) {
 	select {
-	case v.app.gate <- struct{}{}:
+	case v.app.opening <- struct{}{}:
 	case <-ctx.Done():
 		return nil, ctx.Err()
 	}
-	defer func() { <-v.app.gate }()
-	r, _ := v.find()
-	if r.State == podlog.Gone {
-		return nil, podlog.ErrGone
+	defer func() { <-v.app.opening }()
+	r, _, _ := v.current()
+	if r.State == logcopy.Gone {
+		return nil, logcopy.ErrGone
 	}
-	return v.app.Cluster.Open(ctx, r, o)
+	body, err := v.app.Cluster.Open(ctx, r, o)
+	if err != nil {
+		return nil, err
+	}
+	return podlog.NewStream(body, !o.Since.IsZero()), nil
 }

@@ -1,13 +1,16 @@
 // Package archive keeps the logs of pods in TORCHX_HOME: clusters delete pods when
-// an app is cancelled, retried or done. Whatever is read of an app's log goes through
-// here, so that it can be read again when the pods are gone, and a later look reads
-// on where the last one ended.
+// an app is canceled, retried or done. All reading of an app's log goes through here, so
+// that it can be read again when the pods are gone, and goes on where it ended before.
+//
+//	Cluster ── Snapshots ──► App ──► collector (one for each replica, under its lock)
+//	                          │          └─ log: a logcopy.Log and its position
+//	                          └──► reader: the copied logs of all containers, merged
 //
 // An app has a folder:
 //
 //	archive.json                     which app it is, and whether an agent follows it
 //	agent.lock, agent.log            of that agent
-//	replicas/<role>/<n>/lock         held by whoever copies logs of that replica
+//	replicas/<role>/<n>/lock         held by the process that copies logs of that replica
 //	replicas/<role>/<n>/<attempt>/   the log of the main container (package logstore) and its cursor.json
 //	…/<attempt>/containers/<name>/   the same of another container
 //	streams/<stdout|stderr>/         replicas as above, with one stream only, of clusters that tell them apart
@@ -27,7 +30,7 @@ import (
 	"strconv"
 	"time"
 
-	"torchx/backends/kubernetes/podlog"
+	"torchx/backends/logcopy"
 	"torchx/runtime/agent"
 	"torchx/runtime/backend"
 	"torchx/runtime/history"
@@ -42,7 +45,6 @@ const (
 	streamsFolder    = "streams"
 	roleFile         = "role" // the name of the role: that of the folder is escaped
 	lockFile         = "lock"
-	cursorFile       = "cursor.json"
 )
 
 // Run is one run of one container of a pod.
@@ -57,10 +59,10 @@ type Run struct {
 	Previous  bool      // it is the one before the current one there
 	Verify    bool      // another run can have taken its name
 	InPlace   bool      // … in the same pod
-	State     podlog.State
+	State     logcopy.State
 }
 
-// same tells whether two are the same run, whatever its state.
+// same reports whether two are the same run, whatever its state.
 func (r *Run) same(o *Run) bool { return r.UID == o.UID && r.Restart == o.Restart }
 
 // Snapshot is what is on the cluster of an app.
@@ -69,26 +71,26 @@ type Snapshot struct {
 	Status *spec.Status
 }
 
-// Cluster is one app there.
+// Cluster is one app on its cluster.
 type Cluster interface {
-	// Look returns what is there now. Errors: backends.ErrNotFound if there is no such
-	// app, backends.ErrUnavailable.
+	// Look returns what is there now. Errors: backend.ErrNotFound if there is no such
+	// app, backend.ErrUnavailable.
 	Look(ctx context.Context) (*Snapshot, error)
-	// Watch calls see at each change until the app has ended, which it has seen last, or
-	// ctx has. It survives a cluster that is away. Errors: backends.ErrNotFound,
-	// ctx.Err(), or one that will not pass.
+	// Watch calls see at each change, the last time when the app has ended, or until ctx
+	// ends. It survives a cluster that is away. Errors: backend.ErrNotFound, ctx.Err(),
+	// or one that will not pass.
 	Watch(ctx context.Context, see func(*Snapshot)) error
-	// Open reads a log, see podlog.Container.
-	Open(ctx context.Context, r Run, o podlog.Options) (io.ReadCloser, error)
+	// Open reads a log, see logcopy.Source.
+	Open(ctx context.Context, r Run, o logcopy.Options) (io.ReadCloser, error)
 }
 
 // Positions keeps cursors.
 type Positions = history.Positions
 
-// Dir is the folder of an app.
+// Dir returns the folder of an app.
 func Dir(home, id string) string { return filepath.Join(home, archiveFolder, agent.Escape(id)) }
 
-// StreamDir is the folder in which an archive has one stream alone; the archive itself
+// StreamDir returns the folder of an archive with one stream alone; the archive itself
 // for both.
 func StreamDir(dir string, s backend.Stream) string {
 	if s == "" || s == backend.Combined {
@@ -105,7 +107,7 @@ func attemptDir(dir string, r spec.Replica, attempt int) string {
 	return filepath.Join(replicaDir(dir, r), strconv.Itoa(attempt))
 }
 
-// logName says whose log it is within a replica.
+// logName names a log within a replica.
 type logName struct {
 	attempt   int
 	container string // "" is the main one
@@ -119,39 +121,26 @@ func (n logName) dir(replica string) string {
 	return filepath.Join(dir, containersFolder, agent.Escape(n.container))
 }
 
-// archived lists the logs that a replica has in the archive, by attempt.
-func archived(dir string, r spec.Replica) (names []logName, attempts int) {
-	entries, err := os.ReadDir(replicaDir(dir, r))
-	if err != nil {
-		return nil, 0
-	}
+// archived returns the logs that a replica has in the archive, and how many attempts.
+// Folders of containers have their names, which are DNS labels.
+func archived(dir string, r spec.Replica) (names map[logName]bool, attempts int) {
+	names = map[logName]bool{}
+	entries, _ := os.ReadDir(replicaDir(dir, r)) // without a folder there are none
 	for _, e := range entries {
 		attempt, err := strconv.Atoi(e.Name())
 		if err != nil {
 			continue
 		}
 		attempts = max(attempts, attempt+1)
-		if _, err := os.Stat(filepath.Join(attemptDir(dir, r, attempt), cursorFile)); err == nil {
-			names = append(names, logName{attempt, ""})
+		if _, err := os.Stat(filepath.Join(attemptDir(dir, r, attempt), logcopy.CursorFile)); err == nil {
+			names[logName{attempt, ""}] = true
 		}
-		for _, c := range containers(dir, r, attempt) {
-			names = append(names, logName{attempt, c})
+		containers, _ := os.ReadDir(filepath.Join(attemptDir(dir, r, attempt), containersFolder))
+		for _, c := range containers {
+			names[logName{attempt, c.Name()}] = true
 		}
 	}
 	return names, attempts
-}
-
-// containers are the others of which an attempt has logs, by their folders' names,
-// which are their own: names of containers are DNS labels.
-func containers(dir string, r spec.Replica, attempt int) (names []string) {
-	entries, err := os.ReadDir(filepath.Join(attemptDir(dir, r, attempt), containersFolder))
-	if err != nil {
-		return nil
-	}
-	for _, e := range entries {
-		names = append(names, e.Name())
-	}
-	return names
 }
 
 // Info is archive.json.
@@ -183,20 +172,7 @@ func (i Info) Write(dir string) error {
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return fmt.Errorf("create archive: %w", err)
 	}
-	return replaceJSON(filepath.Join(dir, infoFile), i)
-}
-
-// replaceJSON writes a file so that nobody sees a half of it.
-func replaceJSON(path string, v any) error {
-	data, err := json.Marshal(v)
-	if err != nil {
-		return err
-	}
-	tmp := filepath.Join(filepath.Dir(path), "."+filepath.Base(path))
-	if err := os.WriteFile(tmp, data, 0o600); err != nil {
-		return err
-	}
-	return os.Rename(tmp, path)
+	return logcopy.WriteJSON(filepath.Join(dir, infoFile), i)
 }
 
 // Exists reports whether anything of an app is archived.

@@ -16,6 +16,7 @@ import (
 	"time"
 
 	"torchx/backends/kubernetes/podlog"
+	"torchx/backends/logcopy"
 	"torchx/runtime/backend"
 	"torchx/runtime/spec"
 )
@@ -71,7 +72,7 @@ func (c *cluster) update(do func()) {
 
 // run is what most tests need: a pod of the first replica with one container.
 func run(uid string, attempt int) Run {
-	return Run{Replica: worker, Attempt: attempt, Pod: "pod-" + uid, UID: uid, Created: epoch.Add(time.Duration(attempt) * time.Minute), State: podlog.Running}
+	return Run{Replica: worker, Attempt: attempt, Pod: "pod-" + uid, UID: uid, Created: epoch.Add(time.Duration(attempt) * time.Minute), State: logcopy.Running}
 }
 
 func (c *cluster) add(r Run, lines ...string) {
@@ -94,7 +95,7 @@ func (c *cluster) write(r Run, lines ...string) {
 func (c *cluster) end(s spec.State) {
 	c.update(func() {
 		for i := range c.runs {
-			c.runs[i].State = podlog.Ended
+			c.runs[i].State = logcopy.Ended
 		}
 		c.state = s
 	})
@@ -140,12 +141,12 @@ func (c *cluster) Watch(ctx context.Context, see func(*Snapshot)) error {
 	}
 }
 
-func (c *cluster) Open(ctx context.Context, r Run, o podlog.Options) (io.ReadCloser, error) {
+func (c *cluster) Open(ctx context.Context, r Run, o logcopy.Options) (io.ReadCloser, error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.opened++
-	if r.State == podlog.Waiting {
-		return nil, podlog.ErrNotStarted
+	if r.State == logcopy.Waiting {
+		return nil, logcopy.ErrNotStarted
 	}
 	return &body{c: c, ctx: ctx, run: r, o: o}, nil
 }
@@ -154,7 +155,7 @@ type body struct {
 	c   *cluster
 	ctx context.Context
 	run Run
-	o   podlog.Options
+	o   logcopy.Options
 	at  int
 }
 
@@ -162,7 +163,7 @@ func (b *body) Read(p []byte) (int, error) {
 	for {
 		b.c.mu.Lock()
 		data, changed := b.c.logs[key(b.run)], b.c.changed
-		running := slices.ContainsFunc(b.c.runs, func(r Run) bool { return r.same(&b.run) && r.State == podlog.Running })
+		running := slices.ContainsFunc(b.c.runs, func(r Run) bool { return r.same(&b.run) && r.State == logcopy.Running })
 		b.c.mu.Unlock()
 		if b.o.Tail > 0 && b.at == 0 {
 			b.at = bytes.LastIndexByte(bytes.TrimSuffix(data, newline), '\n') + 1
@@ -285,14 +286,14 @@ func TestFollowers(t *testing.T) {
 	first, second := run("a", 0), run("b", 1)
 	c.await(t, func() bool { return c.looked >= followers })
 	waiting := first
-	waiting.State = podlog.Waiting
+	waiting.State = logcopy.Waiting
 	c.add(waiting)
 	c.add(first)
 	for i := range 20 {
 		c.write(first, fmt.Sprintf("first %d\n", i))
 		time.Sleep(time.Millisecond)
 	}
-	c.update(func() { c.runs[0].State = podlog.Ended })
+	c.update(func() { c.runs[0].State = logcopy.Ended })
 	c.add(second)
 	for i := range 20 {
 		c.write(second, fmt.Sprintf("second %d\n", i))
@@ -367,7 +368,7 @@ func TestRestartInPlace(t *testing.T) {
 	c.add(r, "one\n", "cut")
 	wantLog(t, newApp(t, c, dir), all, "one\n")
 	before := r
-	before.Previous, before.State = true, podlog.Ended
+	before.Previous, before.State = true, logcopy.Ended
 	c.add(before)
 	again := r
 	again.Restart = 1
@@ -389,7 +390,7 @@ func TestReplacedPod(t *testing.T) {
 	t.Parallel()
 	c, dir := newCluster(), t.TempDir()
 	first, second := run("a", 0), run("b", 0)
-	first.State = podlog.Ended
+	first.State = logcopy.Ended
 	c.add(first, "one\n")
 	wantLog(t, newApp(t, c, dir), all, "one\n")
 	c.update(func() { c.runs = nil })
@@ -511,7 +512,7 @@ func TestCursorInHistory(t *testing.T) {
 	if len(db.all) != 1 || db.all["archive/worker/0/0/"] == "" {
 		t.Errorf("%q", db.all)
 	}
-	if err := os.Remove(filepath.Join(attemptDir(dir, worker, 0), cursorFile)); err != nil {
+	if err := os.Remove(filepath.Join(attemptDir(dir, worker, 0), logcopy.CursorFile)); err != nil {
 		t.Fatal(err)
 	}
 	c.mu.Lock()
@@ -538,7 +539,7 @@ func TestNeverStarted(t *testing.T) {
 	t.Parallel()
 	c := newCluster()
 	r := run("a", 0)
-	r.State = podlog.Waiting
+	r.State = logcopy.Waiting
 	c.add(r)
 	done := make(chan string, 1)
 	a := newApp(t, c, t.TempDir())

@@ -12,6 +12,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"torchx/backends/kubernetes/podlog"
+	"torchx/backends/logcopy"
 	"torchx/runtime/backend"
 	"torchx/runtime/logstore"
 	"torchx/runtime/spec"
@@ -34,15 +35,15 @@ type collector struct {
 	users   int // guarded by app.mu
 
 	done  chan struct{} // closed when nothing more comes
-	other bool          // another process copies; not followed only, known at its end
-	waits atomic.Bool   // … followed: it has the lock now
+	other bool          // another process copies; known at the end of once
+	waits atomic.Bool   // another process has the lock now
 
 	mu  sync.Mutex
 	err error
 }
 
-// collect begins to copy the logs of a replica, or joins those who wait for the same.
-// What is followed goes on until the last one has called release.
+// collect begins to copy the logs of a replica. If they are followed, all callers share
+// one collector, which goes on until the last one has called release.
 func (a *App) collect(r spec.Replica, follow bool) (c *collector, release func()) {
 	if !follow {
 		c = a.newCollector(r, false)
@@ -61,7 +62,10 @@ func (a *App) collect(r spec.Replica, follow bool) (c *collector, release func()
 		a.collectors[r] = c
 		var ctx context.Context
 		ctx, c.cancel = context.WithCancel(context.Background())
-		go c.run(ctx)
+		go func() {
+			defer close(c.done)
+			c.fail(c.run(ctx))
+		}()
 	}
 	c.users++
 	return c, sync.OnceFunc(func() { a.leave(c) })
@@ -97,7 +101,7 @@ func (c *collector) fail(err error) {
 	}
 }
 
-// failure is why the copy is not complete, nil if it is.
+// failure returns why the copy is not complete, nil if it is.
 func (c *collector) failure() error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -105,17 +109,15 @@ func (c *collector) failure() error {
 }
 
 // run follows until the app has ended and all is copied.
-func (c *collector) run(ctx context.Context) {
-	defer close(c.done)
+func (c *collector) run(ctx context.Context) error {
 	release := c.app.watch()
 	defer release()
 	lock, err := c.lock(ctx, true)
 	if err != nil {
-		c.fail(err)
-		return
+		return err
 	}
 	defer lock.Close()
-	c.fail(c.followAll(ctx))
+	return c.followAll(ctx)
 }
 
 // lock takes the replica's lock; if another process has it, it waits, or returns nil.
@@ -145,19 +147,13 @@ func (c *collector) followAll(ctx context.Context) error {
 	defer cancel()
 	var jobs errgroup.Group
 	begun := map[logName]bool{}
-	begin := func(name logName) {
-		if !begun[name] {
-			begun[name] = true
-			jobs.Go(func() error { return c.copy(ctx, name) })
-		}
-	}
-	for name := range c.names() { // those that are only archived have to be completed, too
-		begin(name)
-	}
 	for {
-		runs, changed, over := c.app.of(c.replica)
-		for name := range runs {
-			begin(name)
+		_, changed, over := c.app.of(c.replica)
+		for name := range c.names() { // archived logs may have to be completed, too
+			if !begun[name] {
+				begun[name] = true
+				jobs.Go(func() error { return c.copy(ctx, name) })
+			}
 		}
 		if over {
 			break
@@ -187,24 +183,25 @@ func (c *collector) copy(ctx context.Context, name logName) error {
 		return err
 	}
 	err = l.copy(ctx, &view{c.app, c.replica, name}, c.follow)
-	return errors.Join(err, l.close())
+	return errors.Join(err, l.Close())
 }
 
 // once copies what is there now.
 func (c *collector) once(ctx context.Context) error {
 	select {
-	case c.app.slots <- struct{}{}:
+	case c.app.copying <- struct{}{}:
 	case <-ctx.Done():
 		return ctx.Err()
 	}
-	defer func() { <-c.app.slots }()
+	defer func() { <-c.app.copying }()
 	lock, err := c.lock(ctx, false)
 	if err != nil {
 		return err
 	}
 	if lock == nil {
 		c.other = true
-		return c.await(ctx)
+		c.await(ctx)
+		return nil
 	}
 	defer lock.Close()
 	var jobs errgroup.Group
@@ -214,35 +211,38 @@ func (c *collector) once(ctx context.Context) error {
 	return jobs.Wait()
 }
 
-// names are all logs of the replica, archived or on the cluster.
+// names returns all logs of the replica, archived or on the cluster.
 func (c *collector) names() map[logName]bool {
-	names := map[logName]bool{}
-	kept, _ := archived(c.app.Dir, c.replica)
-	for _, name := range kept {
-		names[name] = true
-	}
-	runs, _, _ := c.app.of(c.replica)
+	names, _ := c.app.names(c.replica)
+	return names
+}
+
+// names returns all logs of a replica, archived or on the cluster, and the number of
+// its attempts.
+func (a *App) names(r spec.Replica) (names map[logName]bool, attempts int) {
+	names, attempts = archived(a.Dir, r)
+	runs, _, _ := a.of(r)
 	for name := range runs {
 		names[name] = true
+		attempts = max(attempts, name.attempt+1)
 	}
-	return names
+	return names, attempts
 }
 
 // await returns when another process has copied what is there now, or after otherWait:
 // it may have to wait itself.
-func (c *collector) await(ctx context.Context) error {
+func (c *collector) await(ctx context.Context) {
 	ctx, cancel := context.WithTimeout(ctx, otherWait)
 	defer cancel()
 	runs, _, _ := c.app.of(c.replica)
 	for name, list := range runs {
 		r := list[len(list)-1]
-		if r.State != podlog.Running && r.State != podlog.Ended {
+		if r.State != logcopy.Running && r.State != logcopy.Ended {
 			continue
 		}
-		v := &runView{&view{c.app, c.replica, name}, r}
-		body, err := v.Open(ctx, podlog.Options{Tail: 1})
+		body, err := (&runView{&view{c.app, c.replica, name}, r}).Open(ctx, logcopy.Options{Tail: 1})
 		if err != nil {
-			continue // it is the other one's trouble
+			continue // the other process has to deal with it
 		}
 		last, err := podlog.LastTime(body)
 		body.Close()
@@ -253,14 +253,13 @@ func (c *collector) await(ctx context.Context) error {
 			}
 		}
 	}
-	return nil
 }
 
-// lastCopied is the time of the last line of a log in the archive.
+// lastCopied returns the time of the last line of a log in the archive.
 func (c *collector) lastCopied(ctx context.Context, name logName) (last time.Time) {
-	one := func(int) string { return name.dir(replicaDir(c.app.Dir, c.replica)) }
 	r, err := logstore.Open(logstore.Source{
-		Dir: one, State: func() (int, bool, error) { return 1, false, nil },
+		Dir:   func(int) string { return name.dir(replicaDir(c.app.Dir, c.replica)) },
+		State: func() (int, bool, error) { return 1, false, nil },
 	}, backend.LogOptions{Tail: 1})
 	if err != nil {
 		return last

@@ -12,208 +12,123 @@ import (
 	"time"
 
 	"torchx/backends/kubernetes/podlog"
+	"torchx/backends/logcopy"
 	"torchx/runtime/logstore"
-)
-
-const (
-	// chunkTime and chunkBytes bound what is archived with one write: lines in it
-	// share their time, as far as selecting by time is concerned.
-	chunkTime  = 5 * time.Millisecond
-	chunkBytes = 256 << 10
-	// saveEvery is how often cursors are written: what is sent again after a kill.
-	saveEvery = time.Second
 )
 
 // GapReplaced stands between the logs of two pods of one attempt.
 const GapReplaced = "gap: the pod was deleted, another one took its place"
 
-// place is where the copy of a log stands; its JSON form is cursor.json. One log
+// position is where the copy of a log stands; its JSON form is cursor.json. One log
 // may come from several runs, one after the other.
-type place struct {
-	Pod     string        `json:"pod"`
-	UID     string        `json:"uid"`
-	Created time.Time     `json:"created"`
-	Restart int           `json:"restart"`
-	Base    int64         `json:"base"` // bytes of the runs before
-	Cursor  podlog.Cursor `json:"cursor"`
+type position struct {
+	Pod     string             `json:"pod"`
+	UID     string             `json:"uid"`
+	Created time.Time          `json:"created"`
+	Restart int                `json:"restart"`
+	Base    int64              `json:"base"` // bytes of the runs before
+	Cursor  logcopy.LineCursor `json:"cursor"`
 }
 
-func (p *place) run() Run { return Run{Pod: p.Pod, UID: p.UID, Created: p.Created, Restart: p.Restart} }
+func (p *position) run() Run {
+	return Run{Pod: p.Pod, UID: p.UID, Created: p.Created, Restart: p.Restart}
+}
 
-// end is how far the place speaks for the archive.
-func (p *place) end() int64 { return p.Base + p.Cursor.Offset }
+// end is how much of the copy the position stands for, in bytes.
+func (p *position) end() int64 { return p.Base + p.Cursor.Offset }
 
-// log copies one log; it is a podlog.Sink.
+// next returns the run to copy: the current one if it is not at its end, else the
+// one after it. A run that the cluster does not have any more is Gone.
+func (p *position) next(runs []Run) (Run, bool) {
+	at := p.run()
+	begun := p.UID != ""
+	unfinished := begun && !p.Cursor.Done
+	for i := range runs {
+		r := &runs[i]
+		if unfinished && r.same(&at) || !unfinished && (!begun || r.compare(&at) > 0) {
+			return *r, true
+		}
+	}
+	at.State = logcopy.Gone
+	return at, unfinished
+}
+
+// compare orders runs by time.
+func (r *Run) compare(o *Run) int {
+	return cmp.Or(r.Created.Compare(o.Created), cmp.Compare(r.UID, o.UID), cmp.Compare(r.Restart, o.Restart))
+}
+
+// log is the copy of one log. As a sink it has the current run only.
 type log struct {
-	dir  string
-	key  string // of the cursor in the history
-	keep func(key, text string)
-	w    *logstore.Writer
-	at   place
-
-	chunk    []byte
-	from, to time.Time // of the chunk's lines
-	size     int64     // of the archive, with the chunk
-	saved    time.Time
-	unsaved  bool
+	*logcopy.Log
+	at position
+	of *logcopy.Line // while a run is copied
 }
 
 // openLog goes on with a log, or begins it. kept is the cursor that the history has,
 // "" if none; keep takes the next ones.
-func openLog(dir, key, kept string, keep func(key, text string)) (*log, error) {
-	if err := os.MkdirAll(dir, 0o700); err != nil {
-		return nil, fmt.Errorf("create log folder: %w", err)
-	}
-	w, err := logstore.Reopen(dir)
-	if errors.Is(err, fs.ErrNotExist) {
-		w, err = logstore.Create(dir)
-	}
+func openLog(dir, kept string, keep func(text string)) (*log, error) {
+	base, err := logcopy.OpenLog(dir)
 	if err != nil {
 		return nil, err
 	}
-	l := &log{dir: dir, key: key, keep: keep, w: w, size: w.Totals().StdoutBytes}
-	data, err := os.ReadFile(filepath.Join(dir, cursorFile))
+	l := &log{Log: base}
+	data, err := os.ReadFile(filepath.Join(dir, logcopy.CursorFile))
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return nil, errors.Join(err, w.Close(false))
+		return nil, errors.Join(err, base.Close())
 	}
-	// Both are true, the later one saves more work. What does not fit is of a log that
-	// was here before.
+	// Both are true, the later one saves more work. One that does not fit belongs to a
+	// log that was here before.
 	for _, text := range []string{kept, string(data)} {
-		var p place
-		if text != "" && json.Unmarshal([]byte(text), &p) == nil && p.end() <= l.size && p.end() >= l.at.end() {
+		var p position
+		if text != "" && json.Unmarshal([]byte(text), &p) == nil && p.end() <= l.size() && p.end() >= l.at.end() {
 			l.at = p
 		}
 	}
+	base.Dropped = func(n int64) { l.at.Base -= n } // what was dropped is not asked for again
+	base.Save = func() error { return l.save(keep) }
 	return l, nil
 }
 
-// Size is what is archived of the current run.
-func (l *log) Size() int64 { return l.size - l.at.Base }
+// size returns the bytes of all runs.
+func (l *log) size() int64 { return l.Log.Sizes()[logstore.Stdout] }
 
-// Write puts a line behind the chunk, or begins the next one.
-func (l *log) Write(t time.Time, p []byte) error {
-	if len(l.chunk) > 0 && (t.Sub(l.from) > chunkTime || len(l.chunk) >= chunkBytes) {
-		if err := l.flush(); err != nil {
-			return err
-		}
-	}
-	if len(l.chunk) == 0 {
-		l.from = t
-	}
-	l.chunk, l.to = append(l.chunk, p...), t
-	l.size += int64(len(p))
-	return nil
-}
+// Sizes implements logcopy.Sink.
+func (l *log) Sizes() [2]int64 { return [2]int64{l.size() - l.at.Base} }
 
-// flush archives the chunk. What a full disk does not take is counted by the writer.
-func (l *log) flush() error {
-	if len(l.chunk) == 0 {
-		return nil
+func (l *log) save(keep func(text string)) error {
+	if l.of != nil {
+		l.at.Cursor = l.of.Cursor
 	}
-	err := l.w.Append(logstore.Stdout, l.chunk, l.to)
-	l.chunk = l.chunk[:0]
-	if errors.Is(err, fs.ErrClosed) {
-		return err
-	}
-	moved := l.w.Totals().StdoutBytes - l.size // what was dropped is not asked for again
-	l.at.Base, l.size = l.at.Base+moved, l.size+moved
-	return nil
-}
-
-// Gap notes that lines can be missing here.
-func (l *log) Gap(text string) error {
-	if err := l.flush(); err != nil {
-		return err
-	}
-	at := l.w.Last()
-	if at.IsZero() {
-		at = time.Now()
-	}
-	before := l.w.Totals().StdoutBytes
-	err := l.w.Gap(text, at)
-	l.size += l.w.Totals().StdoutBytes - before
-	return err
-}
-
-// Rest writes what has come, and now and then where to go on.
-func (l *log) Rest(c podlog.Cursor) error {
-	if err := l.flush(); err != nil {
-		return err
-	}
-	l.at.Cursor, l.unsaved = c, true
-	if time.Since(l.saved) < saveEvery && !c.Done {
-		return nil
-	}
-	return l.save()
-}
-
-func (l *log) save() error {
-	if !l.unsaved {
-		return nil
-	}
-	l.saved, l.unsaved = time.Now(), false
 	text, err := json.Marshal(l.at)
 	if err != nil {
 		return err
 	}
-	l.keep(l.key, string(text))
-	if err := replaceJSON(filepath.Join(l.dir, cursorFile), l.at); err != nil {
+	keep(string(text))
+	if err := logcopy.WriteCursor(l.Dir, l.at); err != nil {
 		return fmt.Errorf("write cursor of log: %w", err)
 	}
 	return nil
 }
 
-func (l *log) close() error {
-	return errors.Join(l.flush(), l.save(), l.w.Close(false))
-}
-
-// complete tells whether a log is all archived, as far as runs go.
+// complete reports whether all of a log is archived, as far as runs go.
 func complete(dir string, runs []Run) bool {
-	data, err := os.ReadFile(filepath.Join(dir, cursorFile))
-	l := &log{}
-	if err != nil || json.Unmarshal(data, &l.at) != nil || !l.at.Cursor.Done {
+	var at position
+	if logcopy.ReadCursor(dir, &at) != nil || !at.Cursor.Done {
 		return false
 	}
-	_, more := l.next(runs)
+	_, more := at.next(runs)
 	return !more
 }
 
-// next is the run to copy: the one that is not at its end, else the one after it. A
-// run that is not among those of the cluster any more is Gone.
-func (l *log) next(runs []Run) (Run, bool) {
-	at := l.at.run()
-	begun := l.at.UID != ""
-	for i := range runs {
-		r := &runs[i]
-		if begun && !l.at.Cursor.Done && r.same(&at) {
-			return *r, true
-		}
-	}
-	if begun && !l.at.Cursor.Done {
-		at.State = podlog.Gone
-		return at, true
-	}
-	for i := range runs {
-		if r := &runs[i]; !begun || after(r, &at) {
-			return *r, true
-		}
-	}
-	return Run{}, false
-}
-
-// after tells whether a run is later than another.
-func after(r, o *Run) bool {
-	return cmp.Or(r.Created.Compare(o.Created), cmp.Compare(r.UID, o.UID), cmp.Compare(r.Restart, o.Restart)) > 0
-}
-
-// turn goes on to another run, whose log begins with a line of its own.
-func (l *log) turn(r *Run) error {
+// begin goes on to another run, whose log begins with a line of its own.
+func (l *log) begin(r *Run) error {
 	at := l.at.run()
 	if at.UID != "" && r.same(&at) {
 		return nil
 	}
-	if l.at.UID != "" && l.at.end() < l.size {
-		if err := l.Write(l.w.Last(), []byte{'\n'}); err != nil {
+	if at.UID != "" && l.at.end() < l.size() {
+		if err := l.Write(logstore.Stdout, l.Last(), []byte{'\n'}); err != nil {
 			return err
 		}
 	}
@@ -227,19 +142,18 @@ func (l *log) turn(r *Run) error {
 			return err
 		}
 	}
-	if err := l.flush(); err != nil {
+	if err := l.Flush(); err != nil {
 		return err
 	}
-	l.at = place{Pod: r.Pod, UID: r.UID, Created: r.Created, Restart: r.Restart, Base: l.size}
-	l.unsaved = true
-	return l.save()
+	l.at = position{Pod: r.Pod, UID: r.UID, Created: r.Created, Restart: r.Restart, Base: l.size()}
+	return l.Rest(true, true)
 }
 
 // copy copies run after run. Without follow it copies what is there now.
 func (l *log) copy(ctx context.Context, of *view, follow bool) error {
 	for {
 		runs, changed, over := of.runs()
-		r, ok := l.next(runs)
+		r, ok := l.at.next(runs)
 		if !ok {
 			if !follow || over {
 				return nil
@@ -251,14 +165,18 @@ func (l *log) copy(ctx context.Context, of *view, follow bool) error {
 			}
 			continue
 		}
-		if err := l.turn(&r); err != nil {
+		if err := l.begin(&r); err != nil {
 			return err
 		}
-		mode := podlog.Mode{Follow: follow}
-		if !follow {
-			mode.Patience = of.app.patience
+		var mode logcopy.Mode
+		if follow {
+			mode = podlog.Mode(true, 0)
+		} else {
+			mode = podlog.Mode(false, of.app.patience)
 		}
-		_, err := podlog.Copy(ctx, &runView{of, r}, l, l.at.Cursor, mode)
+		l.of = logcopy.NewLine(l.at.Cursor, l.Sizes()[logstore.Stdout])
+		_, err := logcopy.Copy(ctx, &runView{of, r}, l, l.of, mode)
+		l.at.Cursor, l.of = l.of.Cursor, nil
 		if err != nil || !l.at.Cursor.Done {
 			return err
 		}

@@ -9,15 +9,50 @@ import (
 	"torchx/runtime/spec"
 )
 
-// Following is an app all of whose logs are copied as they come, until End.
-type Following struct {
-	unwatch func()
-	logs    []following
+// Saved is what Save has done.
+type Saved struct {
+	Missing  []spec.Replica // replicas whose log is not completely archived
+	Followed bool           // other processes follow all logs: what comes is archived too
 }
 
-type following struct {
-	*collector
-	release func()
+// Save copies what the cluster has of all logs, as far as ctx allows. Errors:
+// backend.ErrNotFound, backend.ErrUnavailable.
+func (a *App) Save(ctx context.Context) (Saved, error) {
+	snap, err := a.look(ctx)
+	if err != nil {
+		return Saved{}, err
+	}
+	s := Saved{Followed: true}
+	var mu sync.Mutex
+	var jobs sync.WaitGroup
+	begun := map[spec.Replica]bool{}
+	for i := range snap.Runs {
+		r := snap.Runs[i].Replica
+		if begun[r] {
+			continue
+		}
+		begun[r] = true
+		c := a.newCollector(r, false)
+		jobs.Go(func() {
+			err := c.once(ctx)
+			mu.Lock()
+			defer mu.Unlock()
+			s.Followed = s.Followed && c.other
+			if err != nil {
+				s.Missing = append(s.Missing, r)
+			}
+		})
+	}
+	jobs.Wait()
+	a.saveCursors()
+	return s, nil
+}
+
+// Following is an app all of whose logs are copied as they come, until End.
+type Following struct {
+	unwatch  func()
+	logs     []*collector
+	releases []func()
 }
 
 // Follow begins to copy the logs of all replicas that a status of the app names.
@@ -26,20 +61,20 @@ func (a *App) Follow(s *spec.Status) *Following {
 	for i := range s.Roles {
 		for j := range s.Roles[i].Replicas {
 			c, release := a.collect(spec.Replica{Role: s.Roles[i].Role, ID: s.Roles[i].Replicas[j].ID}, true)
-			f.logs = append(f.logs, following{c, release})
+			f.logs, f.releases = append(f.logs, c), append(f.releases, release)
 		}
 	}
 	return f
 }
 
-// End waits until all that an app which has ended has written is copied, or until ctx
-// ends, and copies no more. It returns the replicas whose logs are not whole, and why,
-// as far as that is known. What another process copies is left to that one.
+// End waits until everything that an ended app has written is copied, or until ctx
+// ends, and stops copying. It returns the replicas whose logs are not complete, and why,
+// as far as that is known. Logs that another process copies are left to that process.
 func (f *Following) End(ctx context.Context) (missing []spec.Replica, err error) {
 	for _, l := range f.logs {
-		whole := l.settle(ctx)
+		complete := l.settle(ctx)
 		failure := l.failure()
-		if !whole || failure != nil {
+		if !complete || failure != nil {
 			missing, err = append(missing, l.replica), errors.Join(err, failure)
 		}
 	}
@@ -47,8 +82,8 @@ func (f *Following) End(ctx context.Context) (missing []spec.Replica, err error)
 	return missing, err
 }
 
-// settle waits until all is copied, or another process turns out to do it; it tells
-// whether that was before the end of ctx.
+// settle waits until all is copied, or another process turns out to copy it; false if
+// ctx ended before.
 func (c *collector) settle(ctx context.Context) bool {
 	tick := time.NewTicker(lockEvery)
 	defer tick.Stop()
@@ -64,33 +99,83 @@ func (c *collector) settle(ctx context.Context) bool {
 	return true
 }
 
-// close gives the logs back.
 func (f *Following) close() {
 	var jobs sync.WaitGroup
-	for _, l := range f.logs {
-		jobs.Go(l.release)
+	for _, release := range f.releases {
+		jobs.Go(release)
 	}
 	jobs.Wait()
 	f.unwatch()
 }
 
-// await returns when all logs are whole, also those that another process copies now,
-// or when ctx ends; it tells of logs that are not.
-func (f *Following) await(ctx context.Context, tell func(format string, args ...any)) {
+// await returns when all logs are complete, including those that another process
+// copies, or when ctx ends; report gets those that are not.
+func (f *Following) await(ctx context.Context, report func(format string, args ...any)) {
 	for _, l := range f.logs {
 		select {
 		case <-l.done:
 		case <-ctx.Done():
 		}
 		if err := l.failure(); err != nil {
-			tell("log of %s/%d: %v", l.replica.Role, l.replica.ID, err)
+			report("log of %s/%d: %v", l.replica.Role, l.replica.ID, err)
 		}
 	}
 	f.close()
 }
 
-// Followed tells whether an agent follows the app of an archive, or is about to.
+// Followed reports whether an agent follows the app of an archive, or is about to.
 func Followed(dir string) bool {
 	i, err := ReadInfo(dir)
 	return err == nil && i.Agent && !i.Done
+}
+
+// Replay is an app on its cluster that another part of the program watches: it puts in
+// what it sees.
+type Replay struct {
+	Cluster // opens logs
+
+	mu      sync.Mutex
+	last    *Snapshot
+	changed chan struct{}
+}
+
+// NewReplay begins with the first snapshot.
+func NewReplay(c Cluster, first *Snapshot) *Replay {
+	return &Replay{Cluster: c, last: first, changed: make(chan struct{})}
+}
+
+// Put adds the next snapshot.
+func (r *Replay) Put(s *Snapshot) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.last = s
+	close(r.changed)
+	r.changed = make(chan struct{})
+}
+
+func (r *Replay) newest() (*Snapshot, <-chan struct{}) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.last, r.changed
+}
+
+// Look implements Cluster.
+func (r *Replay) Look(context.Context) (*Snapshot, error) {
+	s, _ := r.newest()
+	return s, nil
+}
+
+// Watch implements Cluster.
+func (r *Replay) Watch(ctx context.Context, see func(*Snapshot)) error {
+	for {
+		s, changed := r.newest()
+		if see(s); s.Status.State.Terminal() {
+			return nil
+		}
+		select {
+		case <-ctx.Done():
+			return ctx.Err()
+		case <-changed:
+		}
+	}
 }

@@ -7,7 +7,7 @@ import (
 	"testing"
 	"time"
 
-	"torchx/backends/kubernetes/podlog"
+	"torchx/backends/logcopy"
 	"torchx/runtime/backend"
 	"torchx/runtime/spec"
 )
@@ -29,7 +29,7 @@ func TestFollow(t *testing.T) {
 	f := newAppOn(t, watch, dir).Follow(snap.Status)
 	c.add(second, "two\n")
 	c.write(first, "and\n")
-	first.State = podlog.Ended
+	first.State = logcopy.Ended
 	c.add(first)
 	s, _ := c.Look(t.Context())
 	watch.Put(s)
@@ -53,8 +53,8 @@ func newAppOn(t *testing.T, c Cluster, dir string) *App {
 // refusing is a cluster that shows no logs.
 type refusing struct{ *cluster }
 
-func (refusing) Open(context.Context, Run, podlog.Options) (io.ReadCloser, error) {
-	return nil, errors.Join(podlog.ErrRefused, errors.New("you may not get pods/log"))
+func (refusing) Open(context.Context, Run, logcopy.Options) (io.ReadCloser, error) {
+	return nil, errors.Join(logcopy.ErrRefused, errors.New("you may not get pods/log"))
 }
 
 // TestFollowEnd: what is missing is told, after the time that there is; what another
@@ -66,7 +66,7 @@ func TestFollowEnd(t *testing.T) {
 	ended.end(spec.Succeeded)
 	_, snap := shown(ended)
 	f := newAppOn(t, NewReplay(refusing{ended}, snap), t.TempDir()).Follow(snap.Status)
-	if missing, err := f.End(t.Context()); len(missing) != 1 || !errors.Is(err, podlog.ErrRefused) {
+	if missing, err := f.End(t.Context()); len(missing) != 1 || !errors.Is(err, logcopy.ErrRefused) {
 		t.Errorf("%v, %v", missing, err)
 	}
 

@@ -65,11 +65,11 @@ func Kept(dir string) *backend.RetainedLogs {
 // Errors: backends.ErrNotFound.
 func OpenKept(k *backend.RetainedLogs, r spec.Replica, hub *logstore.Hub, o backend.LogOptions) (backend.LogReader, error) {
 	dir := StreamDir(k.Dir, o.Stream)
-	_, attempts := archived(dir, r)
+	names, attempts := archived(dir, r)
 	if attempts == 0 {
 		return nil, fmt.Errorf("replica %s/%d was not archived: %w", r.Role, r.ID, backend.ErrNotFound)
 	}
-	return openArchived(dir, r, attempts, hub, o)
+	return openArchived(dir, r, names, attempts, hub, o)
 }
 
 // Size is what the files of an archive take; 0 if there is none.

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"maps"
 	"slices"
 	"sync"
 	"time"
@@ -16,22 +17,25 @@ import (
 	"torchx/runtime/spec"
 )
 
+// listEvery is how often the archive is searched for attempts that another process
+// archived: followers ask for the state often.
+const listEvery = 2 * time.Second
+
 // Open reads the log of a replica: it copies what the cluster has, or, following,
-// what it gets, and reads the copy. Errors: backends.ErrNotFound (app, replica,
-// attempt, or a log that nobody archived), backends.ErrUnavailable,
-// backends.ErrInvalidOption.
+// what it gets, and reads the copy. Errors: backend.ErrNotFound (app, replica,
+// attempt, or a log that was not archived), backend.ErrUnavailable,
+// backend.ErrInvalidOption.
 func (a *App) Open(ctx context.Context, r spec.Replica, o backend.LogOptions) (backend.LogReader, error) {
-	_, kept := archived(a.Dir, r)
+	kept, attempts := archived(a.Dir, r)
 	snap, err := a.look(ctx)
-	if errors.Is(err, backend.ErrNotFound) && kept > 0 {
-		return openArchived(a.Dir, r, kept, a.Hub, o)
+	if errors.Is(err, backend.ErrNotFound) && attempts > 0 {
+		return openArchived(a.Dir, r, kept, attempts, a.Hub, o)
 	}
 	if err != nil {
 		return nil, err
 	}
-	runs, _, over := a.of(r)
-	attempts := max(kept, attemptsOf(runs))
-	if attempts == 0 {
+	_, _, over := a.of(r)
+	if _, attempts = a.names(r); attempts == 0 {
 		if snap.Status == nil || snap.Status.Replica(r) == nil {
 			return nil, fmt.Errorf("replica %s/%d of app %s: %w", r.Role, r.ID, a.ID, backend.ErrNotFound)
 		}
@@ -40,37 +44,22 @@ func (a *App) Open(ctx context.Context, r spec.Replica, o backend.LogOptions) (b
 		}
 	}
 	if o.Attempt != nil && (*o.Attempt < 0 || *o.Attempt >= attempts) && (*o.Attempt > 0 || attempts > 0 || !o.Follow && !o.AllAttempts) {
-		return nil, fmt.Errorf("attempt %d: %s: %w", *o.Attempt, known(attempts), backend.ErrNotFound)
+		known := fmt.Sprintf("known ones are 0 to %d", attempts-1)
+		switch attempts {
+		case 0:
+			known = "none has begun"
+		case 1:
+			known = "the only one is 0"
+		}
+		return nil, fmt.Errorf("attempt %d: %s: %w", *o.Attempt, known, backend.ErrNotFound)
 	}
-	return a.open(r, o, over), nil
-}
-
-// known says which attempts there are.
-func known(attempts int) string {
-	switch attempts {
-	case 0:
-		return "none has begun"
-	case 1:
-		return "the only one is 0"
-	}
-	return fmt.Sprintf("known ones are 0 to %d", attempts-1)
-}
-
-func attemptsOf(runs map[logName][]Run) (n int) {
-	for name := range runs {
-		n = max(n, name.attempt+1)
-	}
-	return n
-}
-
-func (a *App) open(r spec.Replica, o backend.LogOptions, over bool) *reader {
 	rd := &reader{app: a, replica: r, o: o, follow: o.Follow && !over}
 	if !rd.follow || o.Tail >= 0 { // which lines are the last is known when all are there
-		rd.first, rd.releaseFirst = a.collect(r, false)
+		rd.collect(&rd.first, false)
 	} else {
-		rd.collector, rd.release = a.collect(r, true)
+		rd.collect(&rd.followed, true)
 	}
-	return rd
+	return rd, nil
 }
 
 // reader reads what a collector copies.
@@ -80,21 +69,26 @@ type reader struct {
 	o       backend.LogOptions
 	follow  bool
 
-	mu           sync.Mutex
-	first        *collector // of what was there at first; nil: it is not waited for
-	collector    *collector // of what is followed; nil: nothing is (yet)
-	releaseFirst func()
-	release      func()
-	log          backend.LogReader
-	told         bool
-	closed       bool
+	mu       sync.Mutex
+	first    *collector // of what was there at first; nil: it is not waited for
+	followed *collector // of what is followed; nil: nothing is (yet)
+	releases []func()
+	log      backend.LogReader
+	reported bool // the failure of a collector was returned
+	closed   bool
 
-	listing sync.Mutex // the logs of several containers ask for the state, each by itself
-	kept    int        // attempts in the archive
-	listed  time.Time
+	listing  sync.Mutex // the logs of several containers ask for the state, each by itself
+	attempts int        // in the archive
+	listed   time.Time
 }
 
-// Next implements backends.LogReader.
+func (r *reader) collect(c **collector, follow bool) {
+	var release func()
+	*c, release = r.app.collect(r.replica, follow)
+	r.releases = append(r.releases, release)
+}
+
+// Next implements backend.LogReader.
 func (r *reader) Next(ctx context.Context) (backend.Block, error) {
 	if err := r.await(ctx); err != nil {
 		return backend.Block{}, err
@@ -104,16 +98,19 @@ func (r *reader) Next(ctx context.Context) (backend.Block, error) {
 		return backend.Block{}, err
 	}
 	b, err := log.Next(ctx)
-	if errors.Is(err, io.EOF) {
-		if failure := r.failure(); failure != nil {
-			return b, failure
+	if errors.Is(err, io.EOF) && !r.reported {
+		r.reported = true
+		for _, c := range []*collector{r.first, r.followed} {
+			if c != nil && c.failure() != nil {
+				return b, c.failure()
+			}
 		}
 	}
 	return b, err
 }
 
-// await waits until the log can be opened: what was there is copied, and of what is
-// followed it is known which containers there are.
+// await waits until the log can be opened: what was there is copied, and the containers
+// of what is followed are known.
 func (r *reader) await(ctx context.Context) error {
 	if r.log != nil {
 		return nil
@@ -129,10 +126,10 @@ func (r *reader) await(ctx context.Context) error {
 		return nil
 	}
 	r.mu.Lock()
-	if r.collector == nil && !r.closed {
-		r.collector, r.release = r.app.collect(r.replica, true)
+	if r.followed == nil && !r.closed {
+		r.collect(&r.followed, true)
 	}
-	c := r.collector
+	c := r.followed
 	r.mu.Unlock()
 	for c != nil {
 		runs, changed, over := r.app.of(r.replica)
@@ -150,20 +147,6 @@ func (r *reader) await(ctx context.Context) error {
 	return nil
 }
 
-// failure is why the log that was read is not all, told once.
-func (r *reader) failure() error {
-	if r.told {
-		return nil
-	}
-	r.told = true
-	for _, c := range []*collector{r.first, r.collector} {
-		if c != nil && c.failure() != nil {
-			return c.failure()
-		}
-	}
-	return nil
-}
-
 func (r *reader) opened() (backend.LogReader, error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -173,39 +156,33 @@ func (r *reader) opened() (backend.LogReader, error) {
 	if r.log != nil {
 		return r.log, nil
 	}
+	names, _ := r.app.names(r.replica)
 	var err error
-	r.log, err = openLogs(r.app.Dir, r.replica, r.others(), r.app.Hub, r.state, r.o)
+	r.log, err = openLogs(r.app.Dir, r.replica, names, r.app.Hub, r.state, r.o)
 	return r.log, err
 }
 
-// state tells how many attempts have begun, and whether all is copied.
+// state returns how many attempts have begun, and whether all is copied.
 func (r *reader) state() (attempts int, done bool, err error) {
-	done = r.over()
+	runs, _, done := r.app.of(r.replica)
+	if r.follow {
+		select {
+		case <-r.followed.done:
+			done = true
+		default:
+			done = false
+		}
+	}
 	r.listing.Lock()
 	defer r.listing.Unlock()
 	if done || time.Since(r.listed) > listEvery {
-		_, r.kept = archived(r.app.Dir, r.replica)
+		_, r.attempts = r.app.names(r.replica)
 		r.listed = time.Now()
 	}
-	runs, _, _ := r.app.of(r.replica)
-	return max(r.kept, attemptsOf(runs)), done, nil
-}
-
-// listEvery is how often it is looked whether another process archived an attempt that
-// this one did not see: followers ask for the state often.
-const listEvery = 2 * time.Second
-
-func (r *reader) over() bool {
-	if r.follow {
-		select {
-		case <-r.collector.done:
-			return true
-		default:
-			return false
-		}
+	for name := range runs {
+		r.attempts = max(r.attempts, name.attempt+1)
 	}
-	_, _, over := r.app.of(r.replica)
-	return over
+	return r.attempts, done, nil
 }
 
 // Close implements io.Closer.
@@ -216,10 +193,8 @@ func (r *reader) Close() error {
 		return nil
 	}
 	r.closed = true
-	for _, release := range []func(){r.releaseFirst, r.release} {
-		if release != nil {
-			release()
-		}
+	for _, release := range r.releases {
+		release()
 	}
 	if r.log != nil {
 		return r.log.Close()
@@ -227,62 +202,48 @@ func (r *reader) Close() error {
 	return nil
 }
 
-// openArchived reads what is archived only.
-func openArchived(dir string, r spec.Replica, attempts int, hub *logstore.Hub, o backend.LogOptions) (backend.LogReader, error) {
-	var others []string
-	for attempt := range attempts {
-		others = append(others, containers(dir, r, attempt)...)
-	}
-	return openLogs(dir, r, others, hub, func() (int, bool, error) { return attempts, true, nil }, o)
-}
-
-// others are the containers beside the main one.
-func (r *reader) others() (names []string) {
-	runs, _, _ := r.app.of(r.replica)
-	for name := range runs {
-		names = append(names, name.container)
-	}
-	kept, _ := archived(r.app.Dir, r.replica)
-	for _, name := range kept {
-		names = append(names, name.container)
-	}
-	return names
+// openArchived reads only what is archived.
+func openArchived(dir string, r spec.Replica, names map[logName]bool, attempts int, hub *logstore.Hub, o backend.LogOptions) (backend.LogReader, error) {
+	return openLogs(dir, r, names, hub, func() (int, bool, error) { return attempts, true, nil }, o)
 }
 
 // openLogs opens the log of the main container, together with those of the others
 // if there are any.
-func openLogs(dir string, r spec.Replica, others []string, hub *logstore.Hub, state func() (int, bool, error), o backend.LogOptions) (backend.LogReader, error) {
+func openLogs(dir string, r spec.Replica, logs map[logName]bool, hub *logstore.Hub, state func() (int, bool, error), o backend.LogOptions) (backend.LogReader, error) {
 	stream := o.Stream
 	o.Stream = backend.Combined // of its files: all is in one
-	others = slices.DeleteFunc(others, func(name string) bool { return name == "" })
-	slices.Sort(others)
-	others = slices.Compact(others)
+	containers := map[string]bool{"": true}
+	for name := range logs {
+		containers[name.container] = true
+	}
 	open := func(container string, o backend.LogOptions) (backend.LogReader, error) {
 		return logstore.Open(logstore.Source{
 			Dir:   func(attempt int) string { return logName{attempt, container}.dir(replicaDir(dir, r)) },
 			State: state, Watch: []string{replicaDir(dir, r)}, Hub: hub,
 		}, o)
 	}
-	openAll := func() (backend.LogReader, error) { return openMerged(others, open, o) }
-	if len(others) == 0 {
-		openAll = func() (backend.LogReader, error) { return open("", o) }
+	var log backend.LogReader
+	var err error
+	if len(containers) == 1 {
+		log, err = open("", o)
+	} else {
+		log, err = openMerged(slices.Sorted(maps.Keys(containers)), open, o) // the main one is the first
 	}
-	log, err := openAll()
 	if err != nil {
 		return nil, err
 	}
-	return marked{log, cmp.Or(stream, backend.Combined)}, nil
+	return streamReader{log, cmp.Or(stream, backend.Combined)}, nil
 }
 
-// marked is a log whose lines are of one stream, or of both where the cluster does not
-// tell which.
-type marked struct {
+// streamReader marks lines as those of one stream, or of both where the cluster does
+// not tell which.
+type streamReader struct {
 	backend.LogReader
 	stream backend.Stream
 }
 
-// Next implements backends.LogReader.
-func (m marked) Next(ctx context.Context) (backend.Block, error) {
+// Next implements backend.LogReader.
+func (m streamReader) Next(ctx context.Context) (backend.Block, error) {
 	b, err := m.LogReader.Next(ctx)
 	if b.Stream != "" {
 		b.Stream = m.stream

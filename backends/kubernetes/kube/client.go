@@ -1,18 +1,21 @@
-// Package kube talks to a Kubernetes cluster: it finds it by the user's kubeconfig,
-// reads and writes objects, and says in one line why something does not work.
+// Package kube talks to a Kubernetes cluster: Find locates it by the user's kubeconfig,
+// Access.Open returns a Client that reads and writes objects, a Mirror keeps a copy of
+// objects up to date by watches, and every failure is explained in one line (Explain).
 //
-// Objects go as JSON through client-go's REST client. Its clientset would bring
-// along the types of all API groups: 7 ms at the start of every command of torchx,
-// and 20 MB of program.
+// Objects go as JSON through client-go's REST client. Its clientset would bring along
+// the types of all API groups: 7 ms at the start of every command, and 20 MB of program.
+// Its dynamic client would decode every object twice; see CONTRIBUTING.md for figures.
 package kube
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
-	"errors"
 	"io"
 	"net"
 	"net/http"
+	"slices"
+	"strconv"
 	"time"
 
 	"github.com/go-logr/logr"
@@ -21,14 +24,15 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/runtime/serializer"
 	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/apimachinery/pkg/version"
 	"k8s.io/client-go/rest"
 	"k8s.io/client-go/util/flowcontrol"
 	"k8s.io/klog/v2"
 )
 
 const (
-	// dialTime bounds the wait for a connection: a cluster behind a VPN that is off
-	// answers nothing at all.
+	// dialTime bounds the wait for a connection: a cluster behind a VPN that is off does
+	// not answer at all.
 	dialTime = 10 * time.Second
 	// callTime bounds one request that is not a stream.
 	callTime = 30 * time.Second
@@ -39,10 +43,10 @@ const (
 	pageSize = 500
 )
 
-// Config is what a client needs beside the way to the cluster.
+// Config configures a client.
 type Config struct {
 	UserAgent string
-	// Warn gets the server's own warnings, one line each; nil drops them.
+	// Warn receives the server's warnings, one line each; nil drops them.
 	Warn func(line string)
 }
 
@@ -53,16 +57,19 @@ type Client struct {
 	rest rest.Interface
 }
 
-// Open returns a client; nothing is contacted yet. Errors: backends.ErrUnavailable.
+// Open returns a client and contacts nothing yet. Errors: backend.ErrUnavailable.
 func (a *Access) Open(c Config) (*Client, error) {
 	config := rest.CopyConfig(a.config)
 	config.UserAgent = c.UserAgent
 	config.QPS, config.Burst = queriesPerSecond, burst
-	config.Timeout = 0 // it would end streams too: calls have their own
+	config.Timeout = 0 // it would end streams too: calls have one of their own
 	config.Dial = (&net.Dialer{Timeout: dialTime, KeepAlive: callTime}).DialContext
 	config.WarningHandler = warnings(c.Warn)
 	config.GroupVersion = &schema.GroupVersion{}
-	config.NegotiatedSerializer = statusOnly()
+	// Only the type of errors is known.
+	scheme := runtime.NewScheme()
+	metav1.AddToGroupVersion(scheme, schema.GroupVersion{Version: "v1"})
+	config.NegotiatedSerializer = serializer.NewCodecFactory(scheme).WithoutConversion()
 	client, err := rest.HTTPClientFor(config)
 	if err != nil {
 		return nil, a.explain(err)
@@ -74,30 +81,22 @@ func (a *Access) Open(c Config) (*Client, error) {
 	return &Client{Access: a, http: client, rest: r}, nil
 }
 
-// statusOnly knows no type but that of errors.
-func statusOnly() runtime.NegotiatedSerializer {
-	scheme := runtime.NewScheme()
-	metav1.AddToGroupVersion(scheme, schema.GroupVersion{Version: "v1"})
-	return serializer.NewCodecFactory(scheme).WithoutConversion()
-}
-
 type warnings func(line string)
 
-// HandleWarningHeader passes on what the server says beside its answer; 299 is
-// the only code that it uses.
+// HandleWarningHeader passes on a warning of the server, which uses only the code 299.
 func (w warnings) HandleWarningHeader(code int, _, text string) {
 	if w != nil && code == 299 && text != "" {
 		w(text)
 	}
 }
 
-// Close ends idle connections.
+// Close closes idle connections.
 func (c *Client) Close() { c.http.CloseIdleConnections() }
 
 // quiet keeps client-go's own log off the user's screen.
 func quiet(ctx context.Context) context.Context { return klog.NewContext(ctx, logr.Discard()) }
 
-// call sends a request and decodes the answer into out, which may be nil.
+// call sends a request and decodes the response into out, which may be nil.
 func (c *Client) call(ctx context.Context, r *rest.Request, out any) error {
 	ctx, cancel := context.WithTimeout(quiet(ctx), callTime)
 	defer cancel()
@@ -125,44 +124,42 @@ func (c *Client) GetPath(ctx context.Context, path string, out any) error {
 // ListOptions select what is listed or watched.
 type ListOptions struct {
 	LabelSelector, FieldSelector string
-	// Limit is how many objects come at a time; 0 is a size that suits. All come in the end.
+	// Limit is the number of objects per page, 0 the default. All pages are read.
 	Limit int64
-	// Whole asks for all objects at once, and Cached for what the server remembers: that
-	// is cheap for it, and may be a moment old.
+	// Whole asks for all objects at once, and Cached for the server's cache: that is cheap
+	// for it, and may be a moment old.
 	Whole, Cached bool
 }
 
-// List is a list of objects and the version of the store that it shows.
-type List[T any] struct {
-	metav1.ListMeta `json:"metadata"`
-	Items           []T `json:"items"`
+// List returns the objects of a namespace ("": of all), page by page. Errors: those of Explain.
+func List[T any](ctx context.Context, c *Client, r Resource, namespace string, o ListOptions) ([]T, error) {
+	items, _, err := list[T](ctx, c, r, namespace, o)
+	return items, err
 }
 
-// ListAll lists the objects of a namespace ("": of all), page by page. Errors: those of Explain.
-func ListAll[T any](ctx context.Context, c *Client, r Resource, namespace string, o ListOptions) (*List[T], error) {
-	if o.Limit == 0 {
-		o.Limit = pageSize
-	}
-	all, from := &List[T]{}, ""
-	for {
-		page := List[T]{}
-		q := c.rest.Get().AbsPath(r.path(namespace, "")...)
-		q = o.on(q)
+// list is List with the resource version that the objects are from.
+func list[T any](ctx context.Context, c *Client, r Resource, namespace string, o ListOptions) (items []T, version string, err error) {
+	for next := ""; ; {
+		q := o.on(c.rest.Get().AbsPath(r.path(namespace, "")...))
 		switch {
 		case o.Cached:
 			q = q.Param("resourceVersion", "0")
 		case !o.Whole:
-			q = q.Param("limit", number(o.Limit))
+			q = q.Param("limit", strconv.FormatInt(cmp.Or(o.Limit, pageSize), 10))
 		}
-		if from != "" {
-			q = q.Param("continue", from)
+		if next != "" {
+			q = q.Param("continue", next)
+		}
+		var page struct {
+			metav1.ListMeta `json:"metadata"`
+			Items           []T `json:"items"`
 		}
 		if err := c.call(ctx, q, &page); err != nil {
-			return nil, err
+			return nil, "", err
 		}
-		all.ListMeta, all.Items = page.ListMeta, append(all.Items, page.Items...)
-		if from = page.Continue; from == "" {
-			return all, nil
+		items = append(items, page.Items...)
+		if next = page.Continue; next == "" {
+			return items, page.ResourceVersion, nil
 		}
 	}
 }
@@ -177,56 +174,50 @@ func (o ListOptions) on(q *rest.Request) *rest.Request {
 	return q
 }
 
-// Create makes an object; with dry only so far that the server checks it. out, if
-// not nil, gets what was made. Errors: those of Explain.
-func (c *Client) Create(ctx context.Context, r Resource, namespace string, in any, dry bool, out any) error {
+// send sends a request with a JSON body.
+func (c *Client) send(ctx context.Context, q *rest.Request, in, out any) error {
 	body, err := json.Marshal(in)
 	if err != nil {
 		return err
 	}
-	q := c.rest.Post().AbsPath(r.path(namespace, "")...).SetHeader("Content-Type", runtime.ContentTypeJSON).Body(body)
+	return c.call(ctx, q.Body(body), out)
+}
+
+// Create creates an object; if dry, the server only checks it. out, if not nil, receives
+// the created object. Errors: those of Explain.
+func (c *Client) Create(ctx context.Context, r Resource, namespace string, in any, dry bool, out any) error {
+	q := c.rest.Post().AbsPath(r.path(namespace, "")...).SetHeader("Content-Type", runtime.ContentTypeJSON)
 	if dry {
 		q = q.Param("dryRun", metav1.DryRunAll).Param("fieldValidation", metav1.FieldValidationStrict)
 	}
-	return c.call(ctx, q, out)
+	return c.send(ctx, q, in, out)
 }
 
 // Patch changes an object by a JSON merge patch (RFC 7386), which custom resources
 // take too; sub is a subresource such as "status", or "". Errors: those of Explain.
 func (c *Client) Patch(ctx context.Context, r Resource, namespace, name, sub string, patch any) error {
-	body, err := json.Marshal(patch)
-	if err != nil {
-		return err
-	}
 	path := r.path(namespace, name)
 	if sub != "" {
 		path = append(path, sub)
 	}
-	return c.call(ctx, c.rest.Patch(types.MergePatchType).AbsPath(path...).Body(body), nil)
+	return c.send(ctx, c.rest.Patch(types.MergePatchType).AbsPath(path...), patch, nil)
 }
 
-// Delete asks for the end of an object; the server deletes what it owns in the
-// background. With uid only that very object is meant. Errors: those of Explain.
+// Delete deletes an object; the server deletes what it owns in the background. If uid is
+// not empty, only the object with that uid is deleted. Errors: those of Explain.
 func (c *Client) Delete(ctx context.Context, r Resource, namespace, name string, uid types.UID, grace *int64) error {
-	policy := metav1.DeletePropagationBackground
 	o := metav1.DeleteOptions{
 		TypeMeta:          metav1.TypeMeta{APIVersion: "v1", Kind: "DeleteOptions"},
-		PropagationPolicy: &policy, GracePeriodSeconds: grace,
+		PropagationPolicy: new(metav1.DeletePropagationBackground), GracePeriodSeconds: grace,
 	}
 	if uid != "" {
 		o.Preconditions = &metav1.Preconditions{UID: &uid}
 	}
-	body, err := json.Marshal(o)
-	if err != nil {
-		return err
-	}
-	q := c.rest.Delete().AbsPath(r.path(namespace, name)...).SetHeader("Content-Type", runtime.ContentTypeJSON).Body(body)
-	return c.call(ctx, q, nil)
+	return c.send(ctx, c.rest.Delete().AbsPath(r.path(namespace, name)...).SetHeader("Content-Type", runtime.ContentTypeJSON), o, nil)
 }
 
-// Stream opens an endless answer, such as a pod's log; it lives as long as ctx. There
-// is no limit to how many are open: where one connection has no room for more of
-// them, another one is made. Errors: those of Explain.
+// Stream opens an endless response, such as a pod's log, which lives as long as ctx. Any
+// number may be open: when a connection is full, another one is opened. Errors: those of Explain.
 func (c *Client) Stream(ctx context.Context, r Resource, namespace, name, sub string, params map[string]string) (io.ReadCloser, error) {
 	q := c.rest.Get().AbsPath(append(r.path(namespace, name), sub)...).Throttle(flowcontrol.NewFakeAlwaysRateLimiter())
 	for k, v := range params {
@@ -236,5 +227,42 @@ func (c *Client) Stream(ctx context.Context, r Resource, namespace, name, sub st
 	return body, c.Explain(err)
 }
 
-// IsEnd reports whether a stream ended in an orderly way.
-func IsEnd(err error) bool { return errors.Is(err, io.EOF) }
+// Groups maps the API groups of a server to their versions.
+type Groups map[string][]string
+
+// Groups returns the installed API groups, in one request. Errors: those of Explain.
+func (c *Client) Groups(ctx context.Context) (Groups, error) {
+	list := metav1.APIGroupList{}
+	if err := c.GetPath(ctx, "/apis", &list); err != nil {
+		return nil, err
+	}
+	groups := Groups{}
+	for _, g := range list.Groups {
+		for _, v := range g.Versions {
+			groups[g.Name] = append(groups[g.Name], v.Version)
+		}
+	}
+	return groups, nil
+}
+
+// Has reports whether the server has the group of a resource in its version.
+func (g Groups) Has(r Resource) bool {
+	return r.Group == "" || slices.Contains(g[r.Group], r.Version)
+}
+
+// Version returns the server's version. Errors: those of Explain.
+func (c *Client) Version(ctx context.Context) (version.Info, error) {
+	info := version.Info{}
+	err := c.GetPath(ctx, "/version", &info)
+	return info, err
+}
+
+// Sleep waits for d, or until ctx is done, and returns the error of ctx.
+func Sleep(ctx context.Context, d time.Duration) error {
+	select {
+	case <-ctx.Done():
+		return ctx.Err()
+	case <-time.After(d):
+		return nil
+	}
+}

@@ -202,9 +202,9 @@ func TestPages(t *testing.T) {
 		w.Header().Set("Warning", `299 - "old API"`)
 		fmt.Fprintf(w, `{"metadata":{"resourceVersion":"7","continue":%q},"items":[{"metadata":{"name":%q}}]}`, next, name)
 	}, func(line string) { asked = append(asked, "warning "+line) })
-	list, err := ListAll[corev1.Pod](t.Context(), c, Pods, "n", ListOptions{LabelSelector: "a=b"})
-	if err != nil || len(list.Items) != 2 || list.Items[1].Name != "b" || list.ResourceVersion != "7" {
-		t.Fatalf("%+v, %v", list, err)
+	items, version, err := list[corev1.Pod](t.Context(), c, Pods, "n", ListOptions{LabelSelector: "a=b"})
+	if err != nil || len(items) != 2 || items[1].Name != "b" || version != "7" {
+		t.Fatalf("got %+v of version %s, %v, want 2 of version 7", items, version, err)
 	}
 	want := "/api/v1/namespaces/n/pods a=b ;warning old API;/api/v1/namespaces/n/pods a=b more;warning old API"
 	if got := strings.Join(asked, ";"); got != want {

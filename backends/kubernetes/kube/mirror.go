@@ -1,6 +1,7 @@
 package kube
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"io"
@@ -18,21 +19,21 @@ import (
 )
 
 const (
-	// firstPause and longestPause bound the wait before a server that failed is
-	// asked again: a user looks on.
+	// firstPause and longestPause bound the wait before a request to a failed server is
+	// repeated: a user is waiting.
 	firstPause   = 250 * time.Millisecond
 	longestPause = 5 * time.Second
-	// awayTime is how long a server may be away before nobody waits for it any more.
+	// awayTime is how long a server may be away before the mirror gives up.
 	awayTime = 15 * time.Minute
-	// pollTime is how often one that may not be watched is asked.
+	// pollTime is the interval of lists where the user may not watch.
 	pollTime = 2 * time.Second
-	// steadyTime is how long a watch lives that is no sign of trouble.
+	// steadyTime is how long a watch must live to count as healthy.
 	steadyTime = 10 * time.Second
 )
 
-// Mirror keeps a copy of objects up to date: it lists them once and then follows
-// their changes. A server that goes away is asked again until it is back; one that
-// does not know any more what changed is listed again.
+// Mirror keeps a copy of objects up to date: it lists them once and then watches them. It
+// retries while the server is away, and lists again when the server has dropped the
+// changes since the last version.
 type Mirror[T any] struct {
 	client    *Client
 	resource  Resource
@@ -51,8 +52,8 @@ func NewMirror[T any](c *Client, r Resource, namespace string, o ListOptions) *M
 	return &Mirror[T]{client: c, resource: r, namespace: namespace, options: o, items: map[types.UID]T{}, gone: map[types.UID]T{}, changed: make(chan struct{})}
 }
 
-// Snapshot returns the objects that are there, by name, and those that were deleted
-// while the mirror ran, as they were last. It is not ready before the first list.
+// Snapshot returns the existing objects by name, and the last known state of those that
+// were deleted while the mirror ran. It is not ready before the first list.
 func (m *Mirror[T]) Snapshot() (items, gone []T, ready bool) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -60,16 +61,7 @@ func (m *Mirror[T]) Snapshot() (items, gone []T, ready bool) {
 }
 
 func byName[T any](all map[types.UID]T) []T {
-	return slices.SortedFunc(maps.Values(all), func(a, b T) int {
-		x, y := metaOf(&a).GetName(), metaOf(&b).GetName()
-		switch {
-		case x < y:
-			return -1
-		case x > y:
-			return 1
-		}
-		return 0
-	})
+	return slices.SortedFunc(maps.Values(all), func(a, b T) int { return cmp.Compare(metaOf(&a).GetName(), metaOf(&b).GetName()) })
 }
 
 // Changed returns a channel that is closed at the next change.
@@ -83,10 +75,10 @@ func metaOf[T any](object *T) metav1.Object {
 	return any(object).(metav1.ObjectMetaAccessor).GetObjectMeta()
 }
 
-// UID is what tells an object from all others.
+// UID returns an object's uid.
 func UID[T any](object *T) types.UID { return metaOf(object).GetUID() }
 
-// change does something with the copy and tells who waits for it.
+// change changes the copy and closes the channel of Changed.
 func (m *Mirror[T]) change(do func()) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -95,8 +87,8 @@ func (m *Mirror[T]) change(do func()) {
 	m.changed = make(chan struct{})
 }
 
-// Run follows until ctx ends, whose error it returns, or until it cannot go on.
-// Errors: those of Explain.
+// Run keeps the copy up to date until ctx is done, whose error it returns, or until it
+// cannot go on. Errors: those of Explain.
 func (m *Mirror[T]) Run(ctx context.Context) error {
 	version, poll := "", false
 	var trouble time.Time
@@ -112,7 +104,7 @@ func (m *Mirror[T]) Run(ctx context.Context) error {
 		case poll:
 			version = ""
 			pause, trouble = firstPause, time.Time{}
-			if err := sleep(ctx, pollTime); err != nil {
+			if err := Sleep(ctx, pollTime); err != nil {
 				return err
 			}
 			continue
@@ -140,29 +132,28 @@ func (m *Mirror[T]) Run(ctx context.Context) error {
 		if !trouble.IsZero() && time.Since(trouble) > awayTime {
 			return err
 		}
-		if err := sleep(ctx, pause/2+rand.N(pause)); err != nil {
+		if err := Sleep(ctx, pause/2+rand.N(pause)); err != nil {
 			return err
 		}
 		pause = min(2*pause, longestPause)
 	}
 }
 
-// list replaces the copy. It reads what the store has now: a server's cache may lag
-// behind what was seen already.
+// list replaces the copy. It reads the store: a server's cache may be older than the copy.
 func (m *Mirror[T]) list(ctx context.Context) (version string, err error) {
-	list, err := ListAll[T](ctx, m.client, m.resource, m.namespace, m.options)
+	items, version, err := list[T](ctx, m.client, m.resource, m.namespace, m.options)
 	if err != nil {
 		return "", err
 	}
 	m.change(func() {
 		before := m.items
-		m.items, m.ready = make(map[types.UID]T, len(list.Items)), true
-		for i := range list.Items {
-			uid := UID(&list.Items[i])
+		m.items, m.ready = make(map[types.UID]T, len(items)), true
+		for i := range items {
+			uid := UID(&items[i])
 			if old, ok := before[uid]; ok {
-				keepRequest(&old, &list.Items[i])
+				keepDeletionTime(&old, &items[i])
 			}
-			m.items[uid] = list.Items[i]
+			m.items[uid] = items[i]
 		}
 		for uid, object := range before {
 			if _, ok := m.items[uid]; !ok {
@@ -170,7 +161,7 @@ func (m *Mirror[T]) list(ctx context.Context) (version string, err error) {
 			}
 		}
 	})
-	return list.ResourceVersion, nil
+	return version, nil
 }
 
 // watch applies changes until the watch ends, and returns the last version seen.
@@ -197,7 +188,7 @@ func (m *Mirror[T]) watch(ctx context.Context, version string) (string, error) {
 		}
 		m.change(func() {
 			if old, ok := m.items[meta.GetUID()]; ok {
-				keepRequest(&old, &e.Object)
+				keepDeletionTime(&old, &e.Object)
 			}
 			if e.Type == Deleted {
 				delete(m.items, meta.GetUID())
@@ -209,23 +200,12 @@ func (m *Mirror[T]) watch(ctx context.Context, version string) (string, error) {
 	}
 }
 
-// keepRequest leaves in an object when its deletion was asked for: a node that ends
-// the grace period of a pod, as the pod is over, writes its own time there.
-func keepRequest[T any](old, object *T) {
+// keepDeletionTime keeps the time at which an object's deletion was requested: a node that
+// ends the grace period of a finished pod overwrites it.
+func keepDeletionTime[T any](old, object *T) {
 	before, now := metaOf(old), metaOf(object)
 	if grace := before.GetDeletionGracePeriodSeconds(); grace != nil && *grace > 0 {
 		now.SetDeletionTimestamp(before.GetDeletionTimestamp())
 		now.SetDeletionGracePeriodSeconds(grace)
-	}
-}
-
-func sleep(ctx context.Context, d time.Duration) error {
-	t := time.NewTimer(d)
-	defer t.Stop()
-	select {
-	case <-ctx.Done():
-		return ctx.Err()
-	case <-t.C:
-		return nil
 	}
 }

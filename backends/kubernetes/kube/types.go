@@ -1,48 +1,73 @@
 package kube
 
 import (
+	"encoding/json"
+
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// Object is what is read of an object whose kind does not matter.
+// Object is the part that all objects share: their type and metadata.
 type Object struct {
 	metav1.TypeMeta   `json:",inline"`
 	metav1.ObjectMeta `json:"metadata"`
 }
 
-// VolcanoJob is what is read of a batch.volcano.sh/v1alpha1 Job (volcano.sh/apis).
+// Type returns the object's apiVersion and kind.
+func (o *Object) Type() metav1.TypeMeta { return o.TypeMeta }
+
+// Meta returns the object's metadata, which may be changed.
+func (o *Object) Meta() *metav1.ObjectMeta { return &o.ObjectMeta }
+
+// VolcanoJob is a batch.volcano.sh/v1alpha1 Job (volcano.sh/apis). The types are our
+// own: Volcano's bring along all of its client.
 type VolcanoJob struct {
-	metav1.TypeMeta   `json:",inline"`
-	metav1.ObjectMeta `json:"metadata"`
-	Spec              struct {
-		Queue        string          `json:"queue"`
-		MinAvailable int32           `json:"minAvailable"`
-		MaxRetry     int32           `json:"maxRetry"` // attempts, the first included
-		Tasks        []VolcanoTask   `json:"tasks"`
-		Policies     []VolcanoPolicy `json:"policies"`
-	} `json:"spec"`
+	Object
+	Spec   VolcanoSpec   `json:"spec"`
 	Status VolcanoStatus `json:"status"`
 }
 
-// VolcanoTask is one kind of pods of a VolcanoJob.
+// VolcanoSpec is the spec of a VolcanoJob; fields that plans do not set are kept as written.
+type VolcanoSpec struct {
+	SchedulerName     string              `json:"schedulerName,omitempty"`
+	Queue             string              `json:"queue,omitempty"`
+	MinAvailable      *int32              `json:"minAvailable,omitempty"`
+	MinSuccess        *int32              `json:"minSuccess,omitempty"`
+	Tasks             []VolcanoTask       `json:"tasks"`
+	Policies          []VolcanoPolicy     `json:"policies,omitempty"`
+	Plugins           map[string][]string `json:"plugins,omitempty"`
+	MaxRetry          int32               `json:"maxRetry"` // attempts, the first included
+	TTLSeconds        *int32              `json:"ttlSecondsAfterFinished,omitempty"`
+	PriorityClassName string              `json:"priorityClassName,omitempty"`
+	Volumes           json.RawMessage     `json:"volumes,omitempty"`
+	RunningEstimate   json.RawMessage     `json:"runningEstimate,omitempty"`
+	NetworkTopology   json.RawMessage     `json:"networkTopology,omitempty"`
+}
+
+// VolcanoTask is a pod template of a VolcanoJob.
 type VolcanoTask struct {
-	Name         string                 `json:"name"`
-	Replicas     int32                  `json:"replicas"`
-	MinAvailable *int32                 `json:"minAvailable"`
-	Template     corev1.PodTemplateSpec `json:"template"`
-	Policies     []VolcanoPolicy        `json:"policies"`
+	Replicas       int32                  `json:"replicas"`
+	MinAvailable   *int32                 `json:"minAvailable,omitempty"` // nil: all
+	Name           string                 `json:"name"`
+	Template       corev1.PodTemplateSpec `json:"template"`
+	Policies       []VolcanoPolicy        `json:"policies,omitempty"`
+	MaxRetry       int32                  `json:"maxRetry,omitempty"`
+	TopologyPolicy string                 `json:"topologyPolicy,omitempty"`
+	DependsOn      json.RawMessage        `json:"dependsOn,omitempty"`
+	Partition      json.RawMessage        `json:"partitionPolicy,omitempty"`
 }
 
-// VolcanoPolicy says what happens after an event of a pod.
+// VolcanoPolicy is the action on a VolcanoJob after an event of one of its pods.
 type VolcanoPolicy struct {
-	Action string   `json:"action"`
-	Event  string   `json:"event"`
-	Events []string `json:"events"`
+	Action   string          `json:"action,omitempty"`
+	Event    string          `json:"event,omitempty"`
+	Events   []string        `json:"events,omitempty"`
+	ExitCode *int32          `json:"exitCode,omitempty"`
+	Timeout  json.RawMessage `json:"timeout,omitempty"`
 }
 
-// VolcanoStatus is how a VolcanoJob is doing.
+// VolcanoStatus is the status of a VolcanoJob.
 type VolcanoStatus struct {
 	State struct {
 		Phase              string      `json:"phase"`
@@ -50,90 +75,105 @@ type VolcanoStatus struct {
 		Message            string      `json:"message"`
 		LastTransitionTime metav1.Time `json:"lastTransitionTime"`
 	} `json:"state"`
-	Version      int32 `json:"version"`    // goes up with each restart
-	RetryCount   int32 `json:"retryCount"` // restarts that happened, those of commands included
-	MinAvailable int32 `json:"minAvailable"`
-	Pending      int32 `json:"pending"`
-	Running      int32 `json:"running"`
-	Succeeded    int32 `json:"succeeded"`
-	Failed       int32 `json:"failed"`
-	Terminating  int32 `json:"terminating"`
-	Unknown      int32 `json:"unknown"`
-	// TaskStatusCount counts the pods of each task.
+	RetryCount  int32 `json:"retryCount"` // restarts so far, including those by commands
+	Pending     int32 `json:"pending"`
+	Running     int32 `json:"running"`
+	Terminating int32 `json:"terminating"`
+	// TaskStatusCount counts the pods of each task by phase.
 	TaskStatusCount map[string]struct {
 		Phase map[corev1.PodPhase]int32 `json:"phase"`
 	} `json:"taskStatusCount"`
-	Conditions []struct {
-		Status             string       `json:"status"`
-		LastTransitionTime *metav1.Time `json:"lastTransitionTime"`
-	} `json:"conditions"`
 }
 
-// VolcanoQueue is what is read of a scheduling.volcano.sh/v1beta1 Queue.
+// VolcanoQueue is a scheduling.volcano.sh/v1beta1 Queue.
 type VolcanoQueue struct {
-	metav1.ObjectMeta `json:"metadata"`
-	Spec              struct {
-		Capability corev1.ResourceList `json:"capability"`
-	} `json:"spec"`
+	Object
 	Status struct {
 		State string `json:"state"`
 	} `json:"status"`
 }
 
-// PodGroup is what is read of a scheduling.volcano.sh/v1beta1 PodGroup.
+// IsClosed reports whether the queue takes no jobs.
+func (q *VolcanoQueue) IsClosed() bool { return q.Status.State != "" && q.Status.State != "Open" }
+
+// PodGroup is a scheduling.volcano.sh/v1beta1 PodGroup.
 type PodGroup struct {
-	metav1.ObjectMeta `json:"metadata"`
-	Spec              struct {
-		MinMember     int32               `json:"minMember"`
-		MinTaskMember map[string]int32    `json:"minTaskMember"`
-		Queue         string              `json:"queue"`
-		MinResources  corev1.ResourceList `json:"minResources"`
+	Object
+	Spec struct {
+		Queue        string              `json:"queue"`
+		MinResources corev1.ResourceList `json:"minResources"`
 	} `json:"spec"`
 	Status struct {
 		Phase      string `json:"phase"`
 		Conditions []struct {
-			Type               string      `json:"type"`
-			Status             string      `json:"status"`
-			Reason             string      `json:"reason"`
-			Message            string      `json:"message"`
-			LastTransitionTime metav1.Time `json:"lastTransitionTime"`
+			Type    string `json:"type"`
+			Status  string `json:"status"`
+			Reason  string `json:"reason"`
+			Message string `json:"message"`
 		} `json:"conditions"`
-		Running   int32 `json:"running"`
-		Succeeded int32 `json:"succeeded"`
-		Failed    int32 `json:"failed"`
 	} `json:"status"`
 }
 
-// JobSet is what is read of a jobset.x-k8s.io/v1alpha2 JobSet.
+// JobSet is a jobset.x-k8s.io/v1alpha2 JobSet. The types are our own: JobSet's bring
+// along a controller's library.
 type JobSet struct {
-	metav1.TypeMeta   `json:",inline"`
-	metav1.ObjectMeta `json:"metadata"`
-	Spec              struct {
-		Suspend        *bool           `json:"suspend"`
-		ReplicatedJobs []ReplicatedJob `json:"replicatedJobs"`
-		FailurePolicy  struct {
-			MaxRestarts int32 `json:"maxRestarts"`
-		} `json:"failurePolicy"`
-	} `json:"spec"`
+	Object
+	Spec   JobSetSpec `json:"spec"`
 	Status struct {
 		Conditions           []metav1.Condition `json:"conditions"`
 		Restarts             int32              `json:"restarts"`
 		CountedRestarts      int32              `json:"restartsCountTowardsMax"`
-		TerminalState        string             `json:"terminalState"` // Completed or Failed
 		ReplicatedJobsStatus []struct {
 			Name      string `json:"name"`
 			Ready     int32  `json:"ready"`
 			Succeeded int32  `json:"succeeded"`
 			Failed    int32  `json:"failed"`
 			Active    int32  `json:"active"`
-			Suspended int32  `json:"suspended"`
 		} `json:"replicatedJobsStatus"`
 	} `json:"status"`
 }
 
-// ReplicatedJob is one kind of jobs of a JobSet.
+// JobSetSpec is the spec of a JobSet; fields that plans do not set are kept as written.
+type JobSetSpec struct {
+	ReplicatedJobs []ReplicatedJob `json:"replicatedJobs"`
+	Network        *JobSetNetwork  `json:"network,omitempty"`
+	FailurePolicy  *FailurePolicy  `json:"failurePolicy,omitempty"`
+	Suspend        *bool           `json:"suspend,omitempty"`
+	TTLSeconds     *int32          `json:"ttlSecondsAfterFinished,omitempty"`
+	SuccessPolicy  json.RawMessage `json:"successPolicy,omitempty"`
+	StartupPolicy  json.RawMessage `json:"startupPolicy,omitempty"`
+	Coordinator    json.RawMessage `json:"coordinator,omitempty"`
+	ManagedBy      *string         `json:"managedBy,omitempty"`
+}
+
+// ReplicatedJob is a Job template of a JobSet.
 type ReplicatedJob struct {
-	Name     string                  `json:"name"`
-	Replicas int32                   `json:"replicas"`
-	Template batchv1.JobTemplateSpec `json:"template"`
+	Name      string                  `json:"name"`
+	GroupName string                  `json:"groupName,omitempty"`
+	Replicas  int32                   `json:"replicas"`
+	Template  batchv1.JobTemplateSpec `json:"template"`
+	DependsOn json.RawMessage         `json:"dependsOn,omitempty"`
+}
+
+// JobSetNetwork is the headless service that gives pods their names.
+type JobSetNetwork struct {
+	EnableDNSHostnames       *bool  `json:"enableDNSHostnames,omitempty"`
+	Subdomain                string `json:"subdomain,omitempty"`
+	PublishNotReadyAddresses *bool  `json:"publishNotReadyAddresses,omitempty"`
+}
+
+// FailurePolicy is what a failed Job does to its JobSet: without a rule that matches,
+// all Jobs are created again, at most MaxRestarts times.
+type FailurePolicy struct {
+	MaxRestarts     int32         `json:"maxRestarts,omitempty"`
+	Rules           []FailureRule `json:"rules,omitempty"`
+	RestartStrategy string        `json:"restartStrategy,omitempty"`
+}
+
+// FailureRule is a rule of a FailurePolicy for some replicated jobs.
+type FailureRule struct {
+	Name                 string   `json:"name"`
+	Action               string   `json:"action"`
+	OnJobFailureReasons  []string `json:"onJobFailureReasons,omitempty"`
+	TargetReplicatedJobs []string `json:"targetReplicatedJobs,omitempty"`
 }

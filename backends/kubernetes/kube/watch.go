@@ -3,6 +3,7 @@ package kube
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"io"
 	"strconv"
 
@@ -10,8 +11,8 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// Types of events, as the server writes them. A bookmark has an object of which
-// only the resource version means something.
+// Types of events, as the server writes them. Of a bookmark's object only the resource
+// version is set.
 const (
 	Added    = "ADDED"
 	Modified = "MODIFIED"
@@ -26,18 +27,18 @@ type Event[T any] struct {
 	Object T
 }
 
-// Watcher hands out the changes of objects.
+// Watcher returns the changes of objects one by one.
 type Watcher[T any] struct {
 	body io.ReadCloser
 	dec  *json.Decoder
 	c    *Client
 }
 
-// watchTime is how long the server lets a watch live, in seconds; it would choose a
-// time of its own between half an hour and an hour.
+// watchTime is how long the server lets a watch live, in seconds, instead of between half
+// an hour and an hour.
 const watchTime = 600
 
-// Watch opens the changes after a resource version of a list, with bookmarks.
+// Watch returns the changes after a resource version of a list, with bookmarks.
 // Errors: those of Explain; IsGone if that version is too old.
 func Watch[T any](ctx context.Context, c *Client, r Resource, namespace string, o ListOptions, after string) (*Watcher[T], error) {
 	q := o.on(c.rest.Get().AbsPath(r.path(namespace, "")...)).Param("watch", "true").
@@ -50,8 +51,8 @@ func Watch[T any](ctx context.Context, c *Client, r Resource, namespace string, 
 	return &Watcher[T]{body, json.NewDecoder(body), c}, nil
 }
 
-// Next waits for the next change. io.EOF is the end of the watch, after which
-// another one goes on at the last version seen. Other errors: those of Explain.
+// Next waits for the next change. Errors: io.EOF at the end of the watch, after which a
+// new one continues from the last version; otherwise those of Explain.
 func (w *Watcher[T]) Next() (Event[T], error) {
 	var e struct {
 		Type   string          `json:"type"`
@@ -59,7 +60,7 @@ func (w *Watcher[T]) Next() (Event[T], error) {
 	}
 	event := Event[T]{}
 	if err := w.dec.Decode(&e); err != nil {
-		if IsEnd(err) {
+		if errors.Is(err, io.EOF) {
 			return event, io.EOF
 		}
 		return event, w.c.Explain(err)
@@ -77,5 +78,3 @@ func (w *Watcher[T]) Next() (Event[T], error) {
 
 // Close ends the watch.
 func (w *Watcher[T]) Close() error { return w.body.Close() }
-
-func number(n int64) string { return strconv.FormatInt(n, 10) }

@@ -51,7 +51,9 @@ func (s *Seen) jobSet() *verdict {
 	v.attempt = func(u *unit, pod *corev1.Pod) int {
 		return max(0, number(pod.Labels[label.JobSetRestart]))*(u.retries+1) + failures(pod)
 	}
-	v.retries = set.Status.CountedRestarts < set.Spec.FailurePolicy.MaxRestarts
+	if p := set.Spec.FailurePolicy; p != nil {
+		v.retries = set.Status.CountedRestarts < p.MaxRestarts
+	}
 	v.quiet = true
 	for _, n := range active {
 		v.quiet = v.quiet && n == 0

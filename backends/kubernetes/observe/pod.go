@@ -10,14 +10,8 @@ import (
 	"torchx/runtime/spec"
 )
 
-// Exit codes of programs that did not come to run, as a shell counts them.
-const (
-	codeNotFound      = 127
-	codeNotExecutable = 126
-	codeNotStarted    = 125 // the node could not start the container
-	codeSignal        = 128 // plus the signal's number
-	codeUnknown       = 1   // it failed, nobody knows how
-)
+// codeUnknown is the exit code of a program that failed with an unknown one.
+const codeUnknown = 1
 
 // Reasons of terminated containers: the kubelet's (StartError and Unknown) and
 // the runtime's.
@@ -156,16 +150,16 @@ func end(s *spec.ReplicaStatus, pod *corev1.Pod, c *corev1.ContainerStatus) {
 func startFailure(message string) (code int, why string) {
 	_, exec, found := strings.Cut(message, `exec: "`)
 	if !found {
-		return codeNotStarted, firstText(message, "its container could not be started")
+		return spec.ExitNotStarted, firstText(message, "its container could not be started")
 	}
 	exec = strings.TrimSuffix(plain(exec), ": unknown")
 	program, why, _ := strings.Cut(exec, `"`)
 	why = strings.TrimPrefix(why, ": ")
 	text := fmt.Sprintf("entry point %s: %s", program, strings.TrimPrefix(why, "stat "+program+": "))
 	if strings.Contains(why, "not found") || strings.Contains(why, "no such file") {
-		return codeNotFound, text
+		return spec.ExitNotFound, text
 	}
-	return codeNotExecutable, text
+	return spec.ExitNotExecutable, text
 }
 
 // outOfMemory is a note: a child that was killed for memory need not fail its parent.

@@ -9,9 +9,6 @@ import (
 	"torchx/runtime/spec"
 )
 
-// codeCancelled is that of an app that somebody cancelled.
-const codeCancelled = 130
-
 // maxPast bounds the attempts that a status remembers, as for local apps.
 const maxPast = 1000
 
@@ -89,7 +86,7 @@ func (b *board) conclude(s *spec.Status, cancelled bool) {
 	code := 0
 	switch {
 	case cancelled:
-		s.State, s.Msg, code = spec.Cancelled, "cancelled", codeCancelled
+		s.State, s.Msg, code = spec.Cancelled, "cancelled", spec.ExitCancelled
 	case lost || b.phase != succeeded && !b.enough():
 		s.State, code = spec.Failed, codeUnknown
 		s.Msg = b.failure(first)

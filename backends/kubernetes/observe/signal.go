@@ -1,6 +1,9 @@
 package observe
 
-import "strconv"
+import (
+	"strconv"
+	"torchx/runtime/spec"
+)
 
 // signals are those of Linux on x86 and ARM by their number (signal(7)): nodes run
 // it, whatever runs torchx.
@@ -15,7 +18,7 @@ const lastSignal = 64
 
 // signalName is the signal that an exit code stands for, "" for a plain one.
 func signalName(code int) string {
-	n := code - codeSignal
+	n := code - spec.ExitSignal
 	switch {
 	case n <= 0 || n > lastSignal:
 		return ""

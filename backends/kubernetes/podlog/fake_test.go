@@ -9,6 +9,9 @@ import (
 	"math/rand/v2"
 	"sync"
 	"time"
+
+	"torchx/backends/logcopy"
+	"torchx/runtime/logstore"
 )
 
 // record is a line of a container's log file as runtimes write it (the logging
@@ -25,7 +28,7 @@ type fake struct {
 	rand    *rand.Rand
 	records []record
 	first   int // of the file: what is before was rotated away
-	state   State
+	state   logcopy.State
 	changed chan struct{}
 	opened  int
 	ended   int // how often it was opened with Ended
@@ -49,7 +52,7 @@ func (f *fake) await(is func() bool) {
 }
 
 func newFake(seed uint64) *fake {
-	return &fake{rand: rand.New(rand.NewPCG(seed, 1)), state: Running, changed: make(chan struct{})}
+	return &fake{rand: rand.New(rand.NewPCG(seed, 1)), state: logcopy.Running, changed: make(chan struct{})}
 }
 
 func (f *fake) update(do func()) {
@@ -62,7 +65,7 @@ func (f *fake) update(do func()) {
 
 func (f *fake) write(r ...record) { f.update(func() { f.records = append(f.records, r...) }) }
 
-func (f *fake) State() (State, <-chan struct{}) {
+func (f *fake) State() (logcopy.State, <-chan struct{}) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	f.looks++
@@ -71,7 +74,7 @@ func (f *fake) State() (State, <-chan struct{}) {
 
 var errNetwork = errors.New("connection reset by peer")
 
-func (f *fake) Open(ctx context.Context, o Options) (io.ReadCloser, error) {
+func (f *fake) Open(ctx context.Context, o logcopy.Options) (logcopy.Stream, error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	f.opened++
@@ -79,10 +82,10 @@ func (f *fake) Open(ctx context.Context, o Options) (io.ReadCloser, error) {
 		f.ended++
 	}
 	switch f.state {
-	case Waiting:
-		return nil, ErrNotStarted
-	case Gone:
-		return nil, ErrGone
+	case logcopy.Waiting:
+		return nil, logcopy.ErrNotStarted
+	case logcopy.Gone:
+		return nil, logcopy.ErrGone
 	}
 	s := &stream{fake: f, ctx: ctx, o: o, at: f.first, newLine: true, left: -1}
 	if f.cut > 0 {
@@ -104,14 +107,14 @@ func (f *fake) Open(ctx context.Context, o Options) (io.ReadCloser, error) {
 	if f.body != "" {
 		s.left, s.end, s.body = 0, io.EOF, f.body
 	}
-	return s, nil
+	return NewStream(s, !o.Since.IsZero()), nil
 }
 
 // stream is one answer.
 type stream struct {
 	fake    *fake
 	ctx     context.Context
-	o       Options
+	o       logcopy.Options
 	at      int
 	newLine bool
 	out     []byte
@@ -171,7 +174,7 @@ func (s *stream) fill() (changed <-chan struct{}, over bool) {
 		}
 		s.newLine = r.text == "" || r.text[len(r.text)-1] == '\n'
 	}
-	return f.changed, !s.o.Follow || f.eof || f.state >= Ended
+	return f.changed, !s.o.Follow || f.eof || f.state >= logcopy.Ended
 }
 
 func (s *stream) Close() error { return nil }
@@ -181,13 +184,17 @@ type kept struct {
 	data  bytes.Buffer
 	at    map[int64]time.Time // by offset
 	gaps  []string
-	saved Cursor
-	rests int
+	pos   *logcopy.Line
+	saved logcopy.LineCursor
 }
 
 func (k *kept) Size() int64 { return int64(k.data.Len()) }
 
-func (k *kept) Write(t time.Time, p []byte) error {
+func (k *kept) Sizes() [2]int64 { return [2]int64{k.Size()} }
+
+func (k *kept) Last() time.Time { return time.Time{} }
+
+func (k *kept) Write(_ logstore.Stream, t time.Time, p []byte) error {
 	if k.at == nil {
 		k.at = map[int64]time.Time{}
 	}
@@ -204,18 +211,27 @@ func (k *kept) Gap(text string) error {
 	return nil
 }
 
-func (k *kept) Rest(c Cursor) error {
+func (k *kept) Rest(bool, bool) error {
+	c := k.pos.Cursor
 	if c.Offset > k.Size() {
 		return fmt.Errorf("cursor %+v is behind the end %d", c, k.Size())
 	}
 	k.saved = c
-	k.rests++
 	return nil
 }
 
-func quick() *timing {
-	return &timing{
-		pause: 10 * time.Microsecond, maxPause: time.Millisecond, steady: time.Hour, search: 5 * time.Millisecond,
-		quiet: 20 * time.Millisecond, maxQuiet: 100 * time.Millisecond, ended: 10 * time.Millisecond,
+// quick is the mode of pods with less patience.
+func quick(follow bool) logcopy.Mode {
+	m := Mode(follow, 0)
+	m.Timing = logcopy.Timing{
+		Pause: 10 * time.Microsecond, MaxPause: time.Millisecond, Steady: time.Hour, Search: 5 * time.Millisecond,
+		Quiet: 20 * time.Millisecond, MaxQuiet: 100 * time.Millisecond, Ended: 10 * time.Millisecond,
 	}
+	return m
+}
+
+// copyTo goes on with the copy that k has.
+func copyTo(ctx context.Context, f *fake, k *kept, m logcopy.Mode) (bool, error) {
+	k.pos = logcopy.NewLine(k.saved, k.Size())
+	return logcopy.Copy(ctx, f, k, k.pos, m)
 }

@@ -8,6 +8,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"torchx/backends/logcopy"
 )
 
 var epoch = time.Date(2026, 3, 1, 12, 0, 0, 0, time.FixedZone("", 2*3600))
@@ -69,7 +71,7 @@ func check(t *testing.T, got, want string) {
 
 func copyLog(ctx context.Context, t *testing.T, f *fake, k *kept, follow bool) bool {
 	t.Helper()
-	done, err := Copy(ctx, f, k, k.saved, Mode{Follow: follow, timing: quick()})
+	done, err := copyTo(ctx, f, k, quick(follow))
 	if err != nil && ctx.Err() == nil {
 		t.Fatal(err)
 	}
@@ -98,7 +100,7 @@ func TestEveryLineOnce(t *testing.T) {
 					at += n
 					time.Sleep(time.Duration(r.IntN(500)) * time.Microsecond)
 				}
-				f.update(func() { f.state = Ended })
+				f.update(func() { f.state = logcopy.Ended })
 			}()
 			kills := rand.New(rand.NewPCG(seed, 3))
 			for done := false; !done; {
@@ -124,7 +126,7 @@ func TestTimesAreThoseOfTheLines(t *testing.T) {
 	t.Parallel()
 	f := newFake(1)
 	f.write(record{epoch, "a\n"}, record{epoch.Add(time.Nanosecond), "b\n"})
-	f.update(func() { f.state = Ended })
+	f.update(func() { f.state = logcopy.Ended })
 	k := &kept{}
 	copyLog(t.Context(), t, f, k, true)
 	if !k.at[0].Equal(epoch) || !k.at[2].Equal(epoch.Add(1)) {
@@ -149,7 +151,7 @@ func TestOnce(t *testing.T) {
 	copyLog(t.Context(), t, f, k, false)
 	check(t, k.data.String(), "a\nbc\n")
 	f.write(record{epoch.Add(2), "d"})
-	f.update(func() { f.state = Ended })
+	f.update(func() { f.state = logcopy.Ended })
 	if !copyLog(t.Context(), t, f, k, false) {
 		t.Error("the log of a container that has ended is not complete")
 	}
@@ -179,7 +181,7 @@ func TestRotation(t *testing.T) {
 			copyLog(t.Context(), t, f, k, false)
 			check(t, k.data.String(), c.want)
 			copyLog(t.Context(), t, f, k, false)
-			f.update(func() { f.state = Ended })
+			f.update(func() { f.state = logcopy.Ended })
 			copyLog(t.Context(), t, f, k, true)
 			check(t, k.data.String(), c.want)
 			if len(k.gaps) != c.gaps {
@@ -204,7 +206,7 @@ func TestGapOnce(t *testing.T) {
 	copyLog(t.Context(), t, f, k, false)
 	copyLog(t.Context(), t, f, k, false)
 	check(t, k.data.String(), "1\n2\n")
-	if len(k.gaps) != 1 || k.gaps[0] != GapRotated {
+	if len(k.gaps) != 1 || k.gaps[0] != logcopy.GapRotated {
 		t.Errorf("gaps: %q", k.gaps)
 	}
 }
@@ -233,7 +235,7 @@ func TestPodDeleted(t *testing.T) {
 	f.write(record{epoch, "1\n"})
 	k := &kept{}
 	copyLog(t.Context(), t, f, k, false)
-	f.update(func() { f.state = Gone })
+	f.update(func() { f.state = logcopy.Gone })
 	if !copyLog(t.Context(), t, f, k, true) || len(k.gaps) != 1 || k.gaps[0] != GapDeleted {
 		t.Errorf("gaps: %q", k.gaps)
 	}
@@ -242,7 +244,7 @@ func TestPodDeleted(t *testing.T) {
 	f.write(record{epoch, "1\n"}, record{epoch, "2"})
 	go func() {
 		f.await(func() bool { return f.opened > 0 })
-		f.update(func() { f.state = Gone })
+		f.update(func() { f.state = logcopy.Gone })
 	}()
 	if !copyLog(t.Context(), t, f, k, true) || len(k.gaps) != 0 {
 		t.Errorf("gaps: %q", k.gaps)
@@ -256,13 +258,13 @@ func TestLogRemovedFirst(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
 		body string
-		last State
+		last logcopy.State
 		gaps int
 	}{
-		{"", Gone, 0},
-		{"unable to retrieve container logs for containerd://4711", Gone, 0},
-		{"unable to retrieve container logs for containerd://4711", Ended, 0},
-		{"failed to watch file: too many open files", Gone, 2},
+		{"", logcopy.Gone, 0},
+		{"unable to retrieve container logs for containerd://4711", logcopy.Gone, 0},
+		{"unable to retrieve container logs for containerd://4711", logcopy.Ended, 0},
+		{"failed to watch file: too many open files", logcopy.Gone, 2},
 	} {
 		t.Run(c.body, func(t *testing.T) {
 			t.Parallel()
@@ -275,9 +277,9 @@ func TestLogRemovedFirst(t *testing.T) {
 				f.await(func() bool { return f.opened > 5 })
 				f.update(func() { f.state = c.last })
 			}()
-			patient := quick()
-			patient.search, patient.quiet = time.Minute, time.Minute
-			done, err := Copy(t.Context(), f, k, Cursor{}, Mode{Follow: true, timing: patient})
+			patient := quick(true)
+			patient.Timing.Search, patient.Timing.Quiet = time.Minute, time.Minute
+			done, err := copyTo(t.Context(), f, k, patient)
 			if !done || err != nil || len(k.gaps) != c.gaps {
 				t.Errorf("%v, %v, gaps: %q", done, err, k.gaps)
 			}
@@ -303,7 +305,7 @@ func TestErrorInPlaceOfTheLog(t *testing.T) {
 	if copyLog(ctx, t, f, k, true); k.Size() > 0 {
 		t.Errorf("%q", k.data.String())
 	}
-	f.update(func() { f.state = Ended })
+	f.update(func() { f.state = logcopy.Ended })
 	if !copyLog(t.Context(), t, f, k, true) || k.Size() > 0 || len(k.gaps) != 1 || !strings.Contains(k.gaps[0], f.body) {
 		t.Errorf("gaps: %q", k.gaps)
 	}
@@ -312,7 +314,7 @@ func TestErrorInPlaceOfTheLog(t *testing.T) {
 func TestWaitsForTheStart(t *testing.T) {
 	t.Parallel()
 	f := newFake(1)
-	f.state = Waiting
+	f.state = logcopy.Waiting
 	k := &kept{}
 	if copyLog(t.Context(), t, f, k, false) || f.opened > 0 {
 		t.Error("a log of a container that has not started")
@@ -320,7 +322,7 @@ func TestWaitsForTheStart(t *testing.T) {
 	go func() {
 		f.await(func() bool { return f.looks > 1 })
 		f.write(record{epoch, "1\n"})
-		f.update(func() { f.state = Ended })
+		f.update(func() { f.state = logcopy.Ended })
 	}()
 	copyLog(t.Context(), t, f, k, true)
 	check(t, k.data.String(), "1\n")
@@ -346,10 +348,12 @@ func TestTroubleThatLasts(t *testing.T) {
 	f := newFake(1)
 	f.body = "no"
 	k := &kept{}
-	done, err := Copy(t.Context(), f, k, Cursor{}, Mode{Patience: 10 * time.Millisecond, timing: quick()})
-	var body *bodyError
-	if done || !errors.As(err, &body) {
-		t.Errorf("%v, %v", done, err)
+	m := quick(false)
+	m.Patience = 10 * time.Millisecond
+	done, err := copyTo(t.Context(), f, k, m)
+	var reply *logcopy.ReplyError
+	if done || !errors.As(err, &reply) {
+		t.Errorf("got %v, %v, want false and what the node says", done, err)
 	}
 }
 

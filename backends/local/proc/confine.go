@@ -6,11 +6,13 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"runtime"
 	"strconv"
 
 	"golang.org/x/sys/unix"
 
 	"torchx/runtime/cgroup"
+	"torchx/runtime/spec"
 )
 
 // LimitedCommand is the first argument with which this program, started instead of
@@ -20,24 +22,31 @@ import (
 // arguments, the name included.
 const LimitedCommand = "limited"
 
+// spareHeap is the memory that exec needs at most for arguments and environment.
+const spareHeap = 2 << 20
+
 // ExecLimited is what the program does when it is started so. It returns only
 // when that fails, with the exit code of the shells' convention.
 func ExecLimited(args []string) (code int, err error) {
 	if len(args) < 3 {
-		return 125, errors.New("start it by `torchx run`")
+		return spec.ExitNotStarted, errors.New("start it by `torchx run`")
 	}
 	n, err := strconv.ParseUint(args[0], 10, 63)
 	if err != nil {
-		return 125, fmt.Errorf("limit memory: %w", err)
+		return spec.ExitNotStarted, fmt.Errorf("limit memory: %w", err)
 	}
+	// The limit counts this process as well, which may have to grow its heap before the
+	// program replaces it: free pages of the heap serve for that.
+	runtime.KeepAlive(make([]byte, spareHeap))
+	runtime.GC()
 	// RLIMIT_DATA counts private writable memory (Linux 4.7): what a program uses or
 	// may use at once. RLIMIT_AS would count what allocators and GPU drivers only
 	// reserve, hundreds of GiB.
 	if err := lower(unix.RLIMIT_DATA, n); err != nil {
-		return 125, fmt.Errorf("limit memory: %w", err)
+		return spec.ExitNotStarted, fmt.Errorf("limit memory: %w", err)
 	}
 	err = unix.Exec(args[1], args[2:], os.Environ())
-	return 126, fmt.Errorf("start %s: %w", args[1], err)
+	return spec.ExitNotExecutable, fmt.Errorf("start %s: %w", args[1], err)
 }
 
 func lower(resource int, n uint64) error {

@@ -183,18 +183,7 @@ func (d *drainer) release(l *attemptLog) {
 	l.closeWriters()
 }
 
-// finish waits until every stream has ended; those that a stranger keeps open
-// are given up after the patience.
-func (d *drainer) finish(patience time.Duration) {
-	done := make(chan struct{})
-	go func() {
-		d.open.Wait()
-		close(done)
-	}()
-	select {
-	case <-done:
-	case <-time.After(patience):
-		_, _ = unix.Write(d.wake, []byte{1, 0, 0, 0, 0, 0, 0, 0}) // an eventfd takes 8 bytes
-		<-done
-	}
+// giveUp ends the streams that are open.
+func (d *drainer) giveUp() {
+	_, _ = unix.Write(d.wake, []byte{1, 0, 0, 0, 0, 0, 0, 0}) // an eventfd takes 8 bytes
 }

@@ -71,23 +71,11 @@ func (d *drainer) copy(l *attemptLog, index int, f *os.File) {
 
 func (d *drainer) release(l *attemptLog) { l.closeWriters() }
 
-// finish waits until every stream has ended; those that a stranger keeps open
-// are given up after the patience.
-func (d *drainer) finish(patience time.Duration) {
-	done := make(chan struct{})
-	go func() {
-		d.open.Wait()
-		close(done)
-	}()
-	select {
-	case <-done:
-		return
-	case <-time.After(patience):
-	}
+// giveUp ends the streams that are open.
+func (d *drainer) giveUp() {
 	d.mu.Lock()
+	defer d.mu.Unlock()
 	for _, f := range d.files {
 		_ = f.SetReadDeadline(time.Now()) // closed already is as good
 	}
-	d.mu.Unlock()
-	<-done
 }

@@ -8,6 +8,7 @@ import (
 	"context"
 	"errors"
 	"log"
+	"strings"
 	"sync"
 	"time"
 
@@ -24,11 +25,16 @@ type Command struct {
 	ImageRoot string   // where a relative entry point is looked up first; "": nowhere
 	LogDir    string   // absolute folder of the attempt's log, made when needed
 	LogLimit  int64    // bytes that each stream's log keeps, 0: all
-	MaxData   int64    // bytes of private memory that each process may have, 0: any
-	Cgroups   string   // folder that the attempt's control group is made in; "": none
-	Cgroup    string   // its name there
 	ErrorFile string   // absolute path that a failing program may write
 
+	Confinement
+}
+
+// Confinement limits what an attempt uses.
+type Confinement struct {
+	MaxData      int64  // bytes of private memory of each process; 0: unlimited
+	Cgroups      string // folder that the attempt's control group is made in; "": none
+	Cgroup       string // its name there
 	CgroupLimits cgroup.Limits
 }
 
@@ -184,7 +190,7 @@ func (p *Launcher) ErrorFile(r spec.Replica, attempt int) []byte {
 func (p *Launcher) Finish(grace time.Duration, kill <-chan struct{}) {
 	endDescendants(grace, kill)
 	p.endGroups()
-	p.drainer.finish(drainWait)
+	p.drainer.finish()
 	if p.terminals != nil {
 		p.terminals.close()
 	}
@@ -194,9 +200,25 @@ func (p *Launcher) Finish(grace time.Duration, kill <-chan struct{}) {
 // of ours is left.
 const drainWait = 500 * time.Millisecond
 
+// finish waits until every stream has ended. Streams that another process keeps open are
+// given up after drainWait.
+func (d *drainer) finish() {
+	done := make(chan struct{})
+	go func() {
+		d.open.Wait()
+		close(done)
+	}()
+	select {
+	case <-done:
+	case <-time.After(drainWait):
+		d.giveUp()
+		<-done
+	}
+}
+
 func getenv(env []string, name string) string {
 	for i := len(env) - 1; i >= 0; i-- {
-		if k, v, ok := cutEnv(env[i]); ok && k == name {
+		if k, v, ok := strings.Cut(env[i], "="); ok && k == name {
 			return v
 		}
 	}

@@ -41,7 +41,7 @@ func checkOpenFiles(replicas []spec.Replica) error {
 	if !known || limit.Cur >= need {
 		return nil
 	}
-	return &agent.RefusedError{Replica: replicas[0], Code: 125, Err: fmt.Errorf(
+	return &agent.ReplicaStartError{Replica: replicas[0], Code: spec.ExitNotStarted, Err: fmt.Errorf(
 		"%w: %d replicas need %d, the hard limit is %d: raise it (`ulimit -Hn`), or run fewer replicas",
 		errOpenFiles, len(replicas), need, limit.Cur)}
 }

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"os"
 	"os/signal"
+	"runtime"
 	"syscall"
 	"time"
 
@@ -15,6 +16,7 @@ import (
 	"torchx/runtime/agent"
 	"torchx/runtime/cgroup"
 	"torchx/runtime/failpoint"
+	"torchx/runtime/procs"
 	"torchx/runtime/spec"
 )
 
@@ -50,15 +52,23 @@ func (p *Launcher) reapOne() bool {
 	return ok
 }
 
+// maxrssUnit is the unit of ru_maxrss in bytes: getrusage(2).
+func maxrssUnit() int64 {
+	if runtime.GOOS == "darwin" {
+		return 1
+	}
+	return 1024
+}
+
 func (s *process) exit(status unix.WaitStatus, u *unix.Rusage) agent.Exit {
 	e := agent.Exit{
 		Replica: s.replica, Attempt: s.attempt, Time: failpoint.Now(), Code: status.ExitStatus(),
 		Msg: s.killed(),
 		//nolint:unconvert // it is 32 bits wide on some systems
-		Usage: &agent.Usage{MaxRSS: int64(u.Maxrss) * maxrssUnit, CPU: seconds(u.Utime) + seconds(u.Stime)},
+		Usage: &agent.Usage{MaxRSS: int64(u.Maxrss) * maxrssUnit(), CPU: seconds(u.Utime) + seconds(u.Stime)},
 	}
 	if status.Signaled() {
-		e.Code = 128 + int(status.Signal())
+		e.Code = spec.ExitSignal + int(status.Signal())
 		e.Signal = signalName(status.Signal())
 	}
 	return e
@@ -94,7 +104,7 @@ func (p *Launcher) ignoresTerm(r spec.Replica) bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	started := p.byKey[r]
-	return started != nil && ignores(started.pid, unix.SIGTERM)
+	return started != nil && procs.Ignores(started.pid, int(unix.SIGTERM))
 }
 
 // Kill ends the replica's group and whatever else descends from it.

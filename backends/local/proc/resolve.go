@@ -10,6 +10,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"syscall"
 
@@ -129,15 +130,15 @@ func interpreter(path string) string {
 }
 
 // refuse gives an error of a start the exit code of the shells' convention.
-func refuse(r spec.Replica, err error) *agent.RefusedError {
-	code := 125
+func refuse(r spec.Replica, err error) *agent.ReplicaStartError {
+	code := spec.ExitNotStarted
 	switch {
 	case errors.Is(err, syscall.ENOEXEC), errors.Is(err, fs.ErrPermission):
-		code = 126
+		code = spec.ExitNotExecutable
 	case errors.Is(err, fs.ErrNotExist):
-		code = 127
+		code = spec.ExitNotFound
 	}
-	return &agent.RefusedError{Replica: r, Code: code, Err: err}
+	return &agent.ReplicaStartError{Replica: r, Code: code, Err: err}
 }
 
 // maxErrorFile bounds what of an error file is taken into the status.
@@ -168,18 +169,16 @@ func readErrorFile(path string) []byte {
 	return data
 }
 
-func cutEnv(entry string) (key, value string, ok bool) { return strings.Cut(entry, "=") }
-
 // mergeEnv returns env with the entries of more in place of those of the same name.
 func mergeEnv(env, more []string) []string {
 	at := make(map[string]int, len(env))
-	merged := append([]string{}, env...)
+	merged := slices.Clone(env)
 	for i, e := range merged {
-		k, _, _ := cutEnv(e)
+		k, _, _ := strings.Cut(e, "=")
 		at[k] = i
 	}
 	for _, e := range more {
-		k, _, _ := cutEnv(e)
+		k, _, _ := strings.Cut(e, "=")
 		if i, ok := at[k]; ok {
 			merged[i] = e
 			continue

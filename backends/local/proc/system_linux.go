@@ -3,8 +3,6 @@ package proc
 import (
 	"fmt"
 	"os"
-	"strconv"
-	"strings"
 	"syscall"
 	"time"
 	"unsafe"
@@ -43,9 +41,6 @@ type siginfo struct {
 	_                  [128 - 5*4]byte
 }
 
-// maxrssUnit is what the kernel counts ru_maxrss in: getrusage(2).
-const maxrssUnit = 1024
-
 // waitChild collects one ended child and what it used; before runs while the
 // child still holds its pid. ok is false if none has ended.
 func waitChild(before func(pid int)) (pid int, status unix.WaitStatus, usage unix.Rusage, ok bool) {
@@ -69,18 +64,6 @@ func waitChild(before func(pid int)) (pid int, status unix.WaitStatus, usage uni
 		}
 		return got, status, usage, err == nil && got > 0
 	}
-}
-
-// ignores reports whether a process ignores a signal.
-func ignores(pid int, s syscall.Signal) bool {
-	data, _ := os.ReadFile(fmt.Sprintf("/proc/%d/status", pid)) // ended: it ignores nothing
-	for line := range strings.Lines(string(data)) {
-		if mask, ok := strings.CutPrefix(line, "SigIgn:"); ok {
-			set, err := strconv.ParseUint(strings.TrimSpace(mask), 16, 64)
-			return err == nil && set&(1<<(s-1)) != 0
-		}
-	}
-	return false
 }
 
 func descendants(pid int) []int {

@@ -32,9 +32,6 @@ func waitChild(before func(pid int)) (pid int, status unix.WaitStatus, usage uni
 	}
 }
 
-// ignores cannot be told on this system.
-func ignores(int, syscall.Signal) bool { return false }
-
 func descendants(int) []int { return nil }
 
 // endDescendants cannot find anybody on this system; groups were ended with

@@ -7,10 +7,13 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"runtime"
 	"strings"
 	"sync"
 	"testing"
 	"time"
+
+	"golang.org/x/sys/unix"
 )
 
 func listen(t *testing.T) (*Listener, string) {
@@ -178,9 +181,34 @@ func TestCloseWhileFull(t *testing.T) {
 		_, err := s.Write(make([]byte, 1<<20))
 		done <- err
 	}()
-	time.Sleep(20 * time.Millisecond)
+	awaitFull(t, path)
 	s.Close()
 	if err := <-done; !errors.Is(err, fs.ErrClosed) {
-		t.Errorf("%v", err)
+		t.Errorf("write after Close: got %v, want %v", err, fs.ErrClosed)
+	}
+}
+
+// awaitFull waits until a FIFO has no room for another message.
+func awaitFull(t *testing.T, path string) {
+	t.Helper()
+	f, err := os.OpenFile(path, os.O_RDWR|unix.O_NONBLOCK, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	conn, err := f.SyscallConn()
+	if err != nil {
+		t.Fatal(err)
+	}
+	room := true
+	for room {
+		if err := conn.Control(func(fd uintptr) {
+			polled := []unix.PollFd{{Fd: int32(fd), Events: unix.POLLOUT}}
+			n, _ := unix.Poll(polled, 0)
+			room = n > 0
+		}); err != nil {
+			t.Fatal(err)
+		}
+		runtime.Gosched()
 	}
 }

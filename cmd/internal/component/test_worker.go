@@ -13,6 +13,7 @@ import (
 	"torchx/cmd/internal/ui"
 	"torchx/components"
 	"torchx/runtime/backend"
+	"torchx/runtime/history"
 	"torchx/runtime/runner"
 	"torchx/runtime/spec"
 	"torchx/starlark/startest"
@@ -76,7 +77,8 @@ func planForTest(ctx context.Context, reg *backend.Registry, app *spec.App, back
 		layer = append(layer, backend.Value{Key: k, Text: cfg[k], Origin: "cfg"})
 	}
 	planned, err := r.Plan(ctx, runner.PlanRequest{
-		Backend: backendName, App: app, Cfg: []backend.Layer{layer}, Cwd: testPlanDir, DefaultImage: program.DefaultImage, Environ: []string{testPath},
+		Backend: backendName, App: app, Cfg: []backend.Layer{layer}, DefaultImage: program.DefaultImage, Environ: []string{testPath},
+		Provenance: runner.Provenance{Source: history.Source{Cwd: testPlanDir}},
 	})
 	if err != nil {
 		return nil, err

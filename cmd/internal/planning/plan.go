@@ -18,6 +18,7 @@ import (
 	"torchx/cmd/internal/ui"
 	"torchx/runtime/backend"
 	"torchx/runtime/config"
+	"torchx/runtime/history"
 	"torchx/runtime/runner"
 	"torchx/starlark/component"
 	"torchx/starlark/interp"
@@ -133,9 +134,12 @@ func Request(f *program.Factory, o Options, conf *config.Config, built *componen
 		return nil, err
 	}
 	q := &runner.PlanRequest{
-		Backend: o.Backend, App: app, Cfg: layers, Env: env, Strict: o.Strict, Cwd: f.Env.Dir,
-		DefaultImage: image, ParentRunID: o.ParentRunID, Trackers: conf.Trackers(), Environ: ReplicaEnviron(f),
-		Args: built.Args, Modules: modules, Getenv: getenv, Asked: more, Progress: f.Display.Tell,
+		Backend: o.Backend, App: app, Cfg: layers, Env: env, Strict: o.Strict,
+		DefaultImage: image, Environ: ReplicaEnviron(f), Progress: f.Display.Tell,
+		Tracking: runner.Tracking{ParentRunID: o.ParentRunID, Trackers: conf.Trackers()},
+		Provenance: runner.Provenance{Source: history.Source{
+			Args: built.Args, Cwd: f.Env.Dir, Modules: modules, Getenv: getenv, Request: more,
+		}},
 	}
 	if !o.HasWorkspace {
 		q.Workspace, q.WorkspaceWhy = defaultWorkspace(f)

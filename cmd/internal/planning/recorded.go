@@ -87,7 +87,7 @@ func Again(f *program.Factory, o Options, past *runner.Recorded) (*program.Facto
 	if err != nil {
 		return nil, o, err
 	}
-	recorded, err := ReadRecorded(past.Asked)
+	recorded, err := ReadRecorded(past.Request)
 	if err != nil {
 		return nil, o, fmt.Errorf("%s: %w", past.Ref.Handle(), err)
 	}

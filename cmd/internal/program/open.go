@@ -15,6 +15,7 @@ import (
 	"torchx/components"
 	"torchx/runtime/backend"
 	"torchx/runtime/config"
+	"torchx/runtime/history"
 	"torchx/runtime/runner"
 	"torchx/starlark/component"
 	"torchx/state"
@@ -88,7 +89,7 @@ func (f *Factory) settings(ctx context.Context, backendName, id string) (backend
 }
 
 // positions is where cursors of archived logs are kept: the history, if it can be written.
-func (f *Factory) positions(context.Context) driver.Positions {
+func (f *Factory) positions(context.Context) history.Positions {
 	db := f.shared.db.Load()
 	if db == nil || db.ReadOnly() {
 		return nil
@@ -117,13 +118,13 @@ func (f *Factory) Loader() (*component.Loader, error) {
 	if err != nil {
 		return nil, err
 	}
-	resources, err := f.resources()
+	resources, err := f.ProjectResources()
 	if err != nil {
 		return nil, err
 	}
 	libraries := f.OpenLibraries()
 	return component.NewLoader(component.Config{
-		Dir: f.Env.Dir, Builtins: components.FS, Image: image, Version: Version, Resources: resources,
+		Dir: f.Env.Dir, Builtins: components.FS, Image: image, Version: Version, Resources: namedResources(resources),
 		Library: libraries.Open, Libraries: libraries.Names,
 		Getenv: f.Env.Lookup,
 		Print:  func(msg string) { f.Line("", msg) },
@@ -156,7 +157,7 @@ func (f *Factory) Runner(ctx context.Context) (*runner.Runner, error) {
 		if db != nil { // a nil *state.DB in the interface would not compare as nil
 			r.History = db
 		}
-		f.shared.settle.Do(func() { r.Settle(ctx) })
+		f.shared.settle.Do(func() { r.Reconcile(ctx) })
 		return r, nil
 	})
 }

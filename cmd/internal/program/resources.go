@@ -1,50 +1,35 @@
 package program
 
 import (
-	"slices"
-
 	"torchx/runtime/config"
 	"torchx/starlark/specmodule"
 )
 
-// ProjectResources are the named resources of .torchxconfig files: those that count
+// ProjectResources returns the named resources of .torchxconfig files: those that count
 // for every command, and those of the project's root, which count in all its folders.
 func (f *Factory) ProjectResources() ([]config.Resource, error) {
 	conf, err := f.Config()
 	if err != nil {
 		return nil, err
 	}
-	all, err := conf.Resources()
 	root := f.ProjectRoot()
-	if err != nil || root == f.Env.Dir {
-		return all, err
+	if root == f.Env.Dir {
+		return conf.Resources()
 	}
-	more, err := resourcesIn(root, f.Env.Lookup)
-	for _, r := range more {
-		if !slices.ContainsFunc(all, func(x config.Resource) bool { return x.Name == r.Name }) {
-			all = append(all, r)
-		}
-	}
-	return all, err
+	return conf.ProjectResources(root, f.Env.Lookup)
 }
 
-// resources are the project's as components see them.
-func (f *Factory) resources() ([]specmodule.NamedResource, error) {
-	list, err := f.ProjectResources()
-	return named(list), err
-}
-
-// RootResources are those that tests see: the project's own, and nothing of the user's.
+// RootResources returns those that tests see: the project's own, and nothing of the user's.
 func (f *Factory) RootResources() ([]specmodule.NamedResource, error) {
 	nothing := func(string) (string, bool) { return "", false }
-	list, err := resourcesIn(f.ProjectRoot(), nothing)
-	return named(list), err
+	list, err := config.ResourcesIn(f.ProjectRoot(), nothing)
+	return namedResources(list), err
 }
 
-// ResourceNamesOf are the names that the project with a root adds, for an editor: those
-// of a file that cannot be read are missing.
+// ResourceNamesOf returns the names that the project with a root adds, for an editor;
+// none if a file cannot be read.
 func (f *Factory) ResourceNamesOf(root string) []string {
-	list, err := resourcesIn(root, f.Env.Lookup)
+	list, err := config.ResourcesIn(root, f.Env.Lookup)
 	if err != nil {
 		return nil
 	}
@@ -55,16 +40,7 @@ func (f *Factory) ResourceNamesOf(root string) []string {
 	return names
 }
 
-// resourcesIn are those that count in a folder.
-func resourcesIn(dir string, env func(string) (string, bool)) ([]config.Resource, error) {
-	conf, err := config.Load(config.Options{LookupEnv: env, Cwd: dir})
-	if err != nil {
-		return nil, err
-	}
-	return conf.Resources()
-}
-
-func named(list []config.Resource) []specmodule.NamedResource {
+func namedResources(list []config.Resource) []specmodule.NamedResource {
 	var out []specmodule.NamedResource
 	for _, r := range list {
 		out = append(out, specmodule.NamedResource{Name: r.Name, Resource: r.Resource})

@@ -23,7 +23,7 @@ import (
 // component and variables that it reads. built is nil if the component fails now:
 // then the files that it had are read.
 func sayChanges(f *program.Factory, past *runner.Recorded, built *component.Result) {
-	modules, env, err := past.Provenance()
+	modules, env, err := past.Inputs()
 	if err != nil {
 		f.Warn("whether the component of %s has changed is not known: its record cannot be read", past.Ref.Handle())
 		return
@@ -42,7 +42,7 @@ func sayChanges(f *program.Factory, past *runner.Recorded, built *component.Resu
 	if len(files) == 0 && len(vars) == 0 && slices.Equal(past.Args, built.Args) {
 		sayResourceChanges(f, past, built)
 	}
-	recorded, err := planning.ReadRecorded(past.Asked)
+	recorded, err := planning.ReadRecorded(past.Request)
 	image, imageErr := f.Image()
 	if err == nil && imageErr == nil && recorded.Image != "" && image != recorded.Image && past.UsesImage(recorded.Image) {
 		f.Warn("torchx.IMAGE changed since %s ran: it was %s, it is %s", past.Ref.Handle(), recorded.Image, image)

@@ -1,10 +1,13 @@
 package ui
 
 import (
+	"errors"
 	"fmt"
 	"strconv"
+	"time"
 
 	"torchx/runtime/spec"
+	"torchx/runtime/units"
 )
 
 // usageNotes tell what an ended attempt used, where that is known.
@@ -61,4 +64,40 @@ func Clock(s int64) string {
 		return fmt.Sprintf("%d:%02d:%02d", hours, minutes, s%60)
 	}
 	return fmt.Sprintf("%d:%02d", minutes, s%60)
+}
+
+// Age returns how long ago something was, in the largest unit that fits.
+func Age(d time.Duration) string {
+	switch {
+	case d < 0:
+		return "0s"
+	case d < time.Minute:
+		return fmt.Sprintf("%ds", int(d.Seconds()))
+	case d < time.Hour:
+		return fmt.Sprintf("%dm", int(d.Minutes()))
+	case d < 48*time.Hour:
+		return fmt.Sprintf("%dh", int(d.Hours()))
+	}
+	return fmt.Sprintf("%dd", int(d.Hours()/24))
+}
+
+// ParseBytes reads an amount of bytes that the user typed: 500, 10M, 10GB.
+func ParseBytes(text string) (int64, error) {
+	n, err := units.ParseBytes(text)
+	switch {
+	case errors.Is(err, units.ErrRange):
+		return 0, fmt.Errorf("invalid size %s: it is too large", QuoteWord(text))
+	case err != nil:
+		return 0, fmt.Errorf("invalid size %s: write bytes, or a number with K, M, G or T (10G)", QuoteWord(text))
+	}
+	return n, nil
+}
+
+// ParseTime reads a moment that the user typed: RFC 3339, unix seconds or an age.
+func ParseTime(text string, now time.Time) (time.Time, error) {
+	t, err := units.ParseTime(text, now)
+	if err != nil {
+		return t, fmt.Errorf("invalid time %s: %w", QuoteWord(text), err)
+	}
+	return t, nil
 }

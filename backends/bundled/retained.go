@@ -1,0 +1,175 @@
+package bundled
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strconv"
+
+	"torchx/runtime/agent"
+	"torchx/runtime/backend"
+	"torchx/runtime/logstore"
+	"torchx/runtime/spec"
+)
+
+var (
+	_ backend.Sizer       = (*Apps)(nil)
+	_ backend.LogRetainer = (*Apps)(nil)
+)
+
+// replicasFolder is the folder of a bundle that has the logs, and keptFolder the
+// one of a home for logs that outlive their bundle.
+const (
+	replicasFolder = "replicas"
+	keptFolder     = "logs"
+)
+
+// Words of KeptLogs.Layout.
+const (
+	layoutKept = "kept" // as in the folder replicas of a bundle
+	layoutUser = "user" // as below the log_dir option
+)
+
+// keep says what Delete moves out of a bundle: nothing if logs are not kept, or
+// there are none in it.
+func (a *Apps) keep(bundle agent.Bundle, o backend.DeleteOptions) *agent.Keep {
+	if info, err := os.Stat(filepath.Join(bundle.Dir, replicasFolder)); !o.KeepLogs || err != nil || !info.IsDir() {
+		return nil
+	}
+	return &agent.Keep{Folder: replicasFolder, To: a.freeLogs(filepath.Base(bundle.Dir))}
+}
+
+// freeLogs is a name for the logs of an app; earlier apps with the same id may
+// have left theirs.
+func (a *Apps) freeLogs(folder string) string {
+	path := filepath.Join(a.Home, keptFolder, folder)
+	for n := 2; ; n++ {
+		if _, err := os.Lstat(path); errors.Is(err, fs.ErrNotExist) {
+			return path
+		}
+		path = filepath.Join(a.Home, keptFolder, folder+"+"+strconv.Itoa(n)) // '+' is in no folder's name
+	}
+}
+
+// RetainableLogs tells which logs stay: those of a log_dir always do.
+func (a *Apps) RetainableLogs(_ context.Context, id string, o backend.DeleteOptions) (*backend.RetainedLogs, error) {
+	s, err := a.inspect(id)
+	if err != nil {
+		return nil, err
+	}
+	bundle := a.Bundle(id)
+	l, err := a.readLayout(bundle)
+	if err != nil {
+		return nil, fmt.Errorf("read app %s: %w", id, err)
+	}
+	k := &backend.RetainedLogs{Dir: l.Dir, Layout: layoutUser}
+	if !l.User {
+		keep := a.keep(bundle, o)
+		if keep == nil {
+			return nil, nil //nolint:nilnil // none is no error
+		}
+		k.Dir, k.Layout = keep.To, layoutKept
+	}
+	k.Roles = keptRoles(s.Roles)
+	return k, nil
+}
+
+// UserLogs are the logs in a folder of the user's, that of one app; nil if it is
+// not there.
+func UserLogs(dir string, roles []spec.RoleStatus) *backend.RetainedLogs {
+	if info, err := os.Stat(dir); err != nil || !info.IsDir() {
+		return nil
+	}
+	return &backend.RetainedLogs{Dir: dir, Layout: layoutUser, Roles: keptRoles(roles)}
+}
+
+func keptRoles(roles []spec.RoleStatus) []backend.RetainedRole {
+	var kept []backend.RetainedRole
+	for _, role := range roles {
+		r := backend.RetainedRole{Role: role.Role, Attempts: make([]int, len(role.Replicas))}
+		for i := range role.Replicas {
+			r.Attempts[i] = begun(&role.Replicas[i])
+		}
+		kept = append(kept, r)
+	}
+	return kept
+}
+
+// begun is how many attempts of a replica have started.
+func begun(r *spec.ReplicaStatus) int {
+	if r.StartedAt != nil {
+		return r.Attempt + 1
+	}
+	return r.Attempt
+}
+
+// OpenRetainedLogs opens a log that Delete left.
+func (a *Apps) OpenRetainedLogs(_ context.Context, k *backend.RetainedLogs, r spec.Replica, o backend.LogOptions) (backend.LogReader, error) {
+	attempts := -1
+	for _, role := range k.Roles {
+		if role.Role == r.Role && r.ID >= 0 && r.ID < len(role.Attempts) {
+			attempts = role.Attempts[r.ID]
+		}
+	}
+	if attempts < 0 {
+		return nil, fmt.Errorf("replica %s/%d: %w", r.Role, r.ID, backend.ErrNotFound)
+	}
+	return logstore.Open(logstore.Source{
+		Dir: func(attempt int) string {
+			if k.Layout == layoutUser {
+				return Layout{k.Dir, true}.ReplicaDir(r, attempt)
+			}
+			return filepath.Join(k.Dir, agent.Escape(r.Role), strconv.Itoa(r.ID), strconv.Itoa(attempt))
+		},
+		State: func() (int, bool, error) { return attempts, true, nil },
+		Hub:   a.hub,
+	}, o)
+}
+
+// readLayout tells where an app's logs are.
+func (a *Apps) readLayout(bundle agent.Bundle) (Layout, error) {
+	m, err := bundle.Manifest()
+	if err != nil {
+		return Layout{}, err
+	}
+	return a.Layout(m)
+}
+
+// Size adds up what the files of a bundle take; those of a log_dir are the user's.
+func (a *Apps) Size(_ context.Context, id string, o backend.DeleteOptions) (int64, error) {
+	bundle := a.Bundle(id)
+	if !a.Has(id) {
+		return 0, fmt.Errorf("app %s: %w", id, backend.ErrNotFound)
+	}
+	keep := a.keep(bundle, o)
+	var total int64
+	err := filepath.WalkDir(bundle.Dir, func(path string, e fs.DirEntry, err error) error {
+		if err != nil {
+			return skipGone(err)
+		}
+		if keep != nil && path == filepath.Join(bundle.Dir, keep.Folder) {
+			return fs.SkipDir
+		}
+		info, err := e.Info()
+		if err != nil {
+			return skipGone(err)
+		}
+		total += diskBytes(info)
+		return nil
+	})
+	if err != nil {
+		return 0, fmt.Errorf("size of app %s: %w", id, err)
+	}
+	return total, nil
+}
+
+// skipGone takes a file that was deleted meanwhile for none.
+func skipGone(err error) error {
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	return err
+}

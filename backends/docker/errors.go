@@ -1,0 +1,177 @@
+package docker
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os/exec"
+	"regexp"
+	"strings"
+	"syscall"
+	"time"
+
+	"github.com/docker/docker/api/types"
+	"github.com/docker/docker/api/types/versions"
+	"github.com/docker/docker/client"
+
+	"torchx/runtime/backend"
+	"torchx/runtime/lazyregexp"
+)
+
+const (
+	// oldestAPI is that of Docker 19.03, the first whose init and device requests
+	// are those that plans use.
+	oldestAPI = "1.40"
+	// answerTime bounds the wait for the first answer of an engine: a socket of
+	// systemd takes connections before the engine is there.
+	answerTime = 10 * time.Second
+)
+
+// connect opens an engine and negotiates the newest API version that both know.
+// Errors: ErrUnavailable, with what to do.
+func connect(ctx context.Context, e endpoint) (*client.Client, error) {
+	c, err := e.open()
+	if err != nil {
+		return nil, backend.Errorf(backend.ErrUnavailable, "%w", err)
+	}
+	ctx, cancel := context.WithTimeout(ctx, answerTime)
+	defer cancel()
+	ping, err := c.Ping(ctx)
+	if err == nil {
+		err = checkAPI(ping)
+	}
+	if err != nil {
+		c.Close()
+		return nil, backend.Errorf(backend.ErrUnavailable, "%w", e.explain(err))
+	}
+	c.NegotiateAPIVersionPing(ping)
+	return c, nil
+}
+
+func checkAPI(p types.Ping) error {
+	if p.APIVersion == "" || versions.LessThan(p.APIVersion, oldestAPI) {
+		return &engineTrouble{what: fmt.Sprintf("it is too old, its API is %q, torchx needs %s (Docker 19.03) or newer", p.APIVersion, oldestAPI), fix: "upgrade Docker"}
+	}
+	return nil
+}
+
+// engineTrouble is why an engine cannot be used, and what to do about it.
+type engineTrouble struct {
+	what, fix string // fix "": not known
+	cause     error
+}
+
+func (t *engineTrouble) Error() string { return strings.TrimSuffix(t.what+": "+t.fix, ": ") }
+func (t *engineTrouble) Unwrap() error { return t.cause }
+
+// where names an endpoint for users.
+func (e endpoint) where() string { return fmt.Sprintf("%s (%s)", e.Host, e.Why) }
+
+// explain turns a failure to reach the engine into one line with what to do.
+func (e endpoint) explain(err error) *engineTrouble {
+	t := &engineTrouble{cause: err}
+	var known *engineTrouble
+	switch {
+	case errors.As(err, &known):
+		t.what, t.fix = fmt.Sprintf("engine %s: %s", e.where(), known.what), known.fix
+	case errors.Is(err, fs.ErrPermission) || strings.Contains(err.Error(), "permission denied"):
+		t.what, t.fix = "permission denied on the Docker socket "+e.where(), "run `sudo usermod -aG docker $USER` and log in again"
+	case errors.Is(err, context.DeadlineExceeded):
+		t.what, t.fix = fmt.Sprintf("the Docker engine at %s does not answer", e.where()), "see `sudo systemctl status docker`"
+	case !unreachable(err):
+		t.what = fmt.Sprintf("engine %s: %v", e.where(), plain(err))
+	case e.Why != "default":
+		t.what, t.fix = "no Docker engine answers at "+e.where(), "start it, or choose another by DOCKER_HOST or `docker context use`"
+	case !installed():
+		t.what, t.fix = "no Docker on this machine", "install Docker Engine (https://docs.docker.com/engine/install) or set DOCKER_HOST to one elsewhere"
+	default:
+		t.what, t.fix = fmt.Sprintf("the Docker daemon is not running, nothing answers at %s", e.where()), "start it by `sudo systemctl start docker`"
+	}
+	return t
+}
+
+func installed() bool {
+	for _, name := range []string{"dockerd", "docker"} {
+		if _, err := exec.LookPath(name); err == nil {
+			return true
+		}
+	}
+	return false
+}
+
+// unreachable reports whether no engine answered: it is not there, or went away while
+// it answered.
+func unreachable(err error) bool {
+	if client.IsErrConnectionFailed(err) {
+		return true
+	}
+	for _, cause := range []error{syscall.ECONNREFUSED, syscall.ECONNRESET, syscall.EPIPE, syscall.ENOENT} {
+		if errors.Is(err, cause) {
+			return true
+		}
+	}
+	return errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) // an answer that was cut off
+}
+
+// plain returns an engine's error without the prefix that all of them have.
+func plain(err error) error {
+	text := strings.TrimPrefix(err.Error(), "Error response from daemon: ")
+	text = strings.Join(strings.Fields(text), " ") // one line
+	return &engineError{text, err}
+}
+
+type engineError struct {
+	text string
+	err  error
+}
+
+func (e *engineError) Error() string { return e.text }
+func (e *engineError) Unwrap() error { return e.err }
+
+// refusals are errors of engines (Docker 20.10 to 28) about mistakes in a container, and
+// what to do about them.
+var refusals = []struct {
+	pattern func() *regexp.Regexp
+	advice  string // a format of the pattern's group
+}{
+	{
+		lazyregexp.New(`bind source path does not exist: (\S+)`),
+		"mount source %s does not exist on the engine's machine: create it first",
+	},
+	{
+		lazyregexp.New(`adding custom device "(.+)": no such file or directory`),
+		"device %s does not exist on the engine's machine",
+	},
+	{
+		lazyregexp.New(`adding custom device "(.+)": not a device node`),
+		"device %s is not a device: mount files and folders by BindMount",
+	},
+	{
+		lazyregexp.New(`Bind for (\S+) failed: port is already allocated`),
+		"port %s is in use by another container: end that one, or leave out publish_ports",
+	},
+	{
+		lazyregexp.New(`(?:listen tcp4?|failed to bind host port(?: for)?) (\S+?)(?:/tcp)?: (?:bind: )?address already in use`),
+		"port %s is in use by another program: end that one, or leave out publish_ports",
+	},
+	{
+		lazyregexp.New(`(no space left on device)`),
+		"the disk of the engine is full (%s): make room, such as by `docker system prune`",
+	},
+}
+
+// explained returns an engine's error with what to do, if it is a known one, else plain.
+func explained(err error) error {
+	for _, r := range refusals {
+		if m := r.pattern().FindStringSubmatch(err.Error()); m != nil {
+			return &engineError{fmt.Sprintf(r.advice, m[1]), err}
+		}
+	}
+	var known *engineError
+	if errors.As(err, &known) {
+		return err
+	}
+	return plain(err)
+}

@@ -1,0 +1,120 @@
+package manifest
+
+import (
+	batchv1 "k8s.io/api/batch/v1"
+	corev1 "k8s.io/api/core/v1"
+
+	"torchx/backends/kubernetes/kube"
+	"torchx/backends/kubernetes/label"
+	"torchx/runtime/spec"
+)
+
+// Policies of Volcano after a pod has failed: start the whole job again, as TorchX
+// does, or stop it for good.
+var (
+	restartPolicies   = []kube.VolcanoPolicy{{Event: "PodEvicted", Action: "RestartJob"}, {Event: "PodFailed", Action: "RestartJob"}}
+	terminatePolicies = []kube.VolcanoPolicy{{Event: "PodFailed", Action: "TerminateJob"}}
+)
+
+// volcano returns one Volcano Job with a task for each replica.
+func (b *builder) volcano(units []unit) []Object {
+	o, app := b.options, b.in.App
+	job := &VolcanoJob{Object: b.head(TypeVolcano, b.names.app)}
+	job.Spec = kube.VolcanoSpec{
+		SchedulerName: "volcano", Queue: o.Queue, PriorityClassName: o.priorityClass, TTLSeconds: o.ttl,
+		// svc gives pods names, before they are ready too: rank 0 is not ready before others have come.
+		Plugins: map[string][]string{"svc": {"--publish-not-ready-addresses"}, "env": {}},
+		// Volcano counts attempts, and takes 0 for its default of 3.
+		MaxRetry: int32(appRetries(app, FormVolcano)) + 1,
+		Tasks:    make([]kube.VolcanoTask, 0, len(units)), // each holds a whole pod
+	}
+	stopAll := o.failFast && NeedsAll(app)
+	if stopAll {
+		job.Spec.Policies = terminatePolicies
+	}
+	for _, u := range units {
+		role := &app.Roles[u.role]
+		task := kube.VolcanoTask{Replicas: 1, Name: u.name, Template: *u.Template}
+		if role.MinReplicas != nil {
+			task.MinAvailable = new(int32(0))
+			if u.replica < *role.MinReplicas {
+				*task.MinAvailable = 1
+			}
+		}
+		if role.MaxRetries > 0 {
+			task.MaxRetry = int32(role.MaxRetries) + 1
+		}
+		switch {
+		case retryPolicy(app, role, FormVolcano) == spec.RetryApplication:
+			task.Policies = restartPolicies
+		case o.failFast && !stopAll && requiredReplicas(role) == role.NumReplicas:
+			task.Policies = terminatePolicies // of the other roles some replicas may fail
+		}
+		job.Spec.Tasks = append(job.Spec.Tasks, task)
+	}
+	return []Object{job}
+}
+
+// jobSet returns one JobSet with a replicated job for each unit.
+func (b *builder) jobSet(units []unit) []Object {
+	app := b.in.App
+	set := &JobSet{Object: b.head(typeJobSet, b.names.app)}
+	set.Spec = kube.JobSetSpec{
+		Network:    &kube.JobSetNetwork{EnableDNSHostnames: new(true), Subdomain: b.names.app, PublishNotReadyAddresses: new(true)},
+		TTLSeconds: b.options.ttl,
+	}
+	var notRetried []string // jobs whose failure fails the set
+	for _, u := range units {
+		job := kube.ReplicatedJob{Name: u.name, Replicas: 1}
+		job.Template.Labels = b.objectLabels()
+		job.Template.Spec = b.jobSpec(u)
+		set.Spec.ReplicatedJobs = append(set.Spec.ReplicatedJobs, job)
+		if retryPolicy(app, &app.Roles[u.role], FormJobSet) != spec.RetryApplication {
+			notRetried = append(notRetried, u.name)
+		}
+	}
+	if n := appRetries(app, FormJobSet); n > 0 {
+		set.Spec.FailurePolicy = &kube.FailurePolicy{MaxRestarts: int32(n)}
+		if len(notRetried) > 0 {
+			set.Spec.FailurePolicy.Rules = []kube.FailureRule{{Name: "notRetried", Action: "FailJobSet", TargetReplicatedJobs: notRetried}}
+		}
+	}
+	return []Object{set}
+}
+
+// jobs returns one Indexed Job for each unit, and the service that gives pods their names.
+func (b *builder) jobs(units []unit) (objects []Object) {
+	for _, u := range units {
+		job := &Job{Object: b.head(typeJob, b.names.app+"-"+u.name), Spec: b.jobSpec(u)}
+		job.Spec.TTLSecondsAfterFinished = b.options.ttl
+		objects = append(objects, job)
+	}
+	return append(objects, &Service{Object: b.head(typeService, b.names.app), Spec: corev1.ServiceSpec{
+		ClusterIP: corev1.ClusterIPNone, Selector: label.Match(b.names.app),
+		PublishNotReadyAddresses: true, // rank 0 is not ready before others have come
+	}})
+}
+
+// jobSpec returns an Indexed Job that runs all replicas of a unit at once.
+func (b *builder) jobSpec(u unit) batchv1.JobSpec {
+	app := b.in.App
+	role := &app.Roles[u.role]
+	n := int32(u.count)
+	s := batchv1.JobSpec{Completions: &n, Parallelism: &n, CompletionMode: new(batchv1.IndexedCompletion), Template: *u.Template}
+	retries, spare := int32(0), int32(role.NumReplicas-requiredReplicas(role))
+	if retryPolicy(app, role, b.form) == spec.RetryReplica {
+		retries = int32(role.MaxRetries)
+	}
+	if retries == 0 && spare == 0 && b.options.failFast {
+		s.BackoffLimit = &retries // the first failure ends the job
+		return s
+	}
+	s.BackoffLimitPerIndex = &retries
+	if b.options.failFast {
+		if u.count == 1 {
+			spare = 0 // the job has no other replica
+		}
+		s.MaxFailedIndexes = &spare
+	}
+	return s
+}

@@ -1,0 +1,161 @@
+// Package manifest turns an app into the objects that a Kubernetes cluster is asked to
+// create. It contacts nobody: apart from its input it reads only the files of workspaces
+// and overlays.
+//
+//	spec.App, -cfg ─► Planner.Plan ─► builder ─► Request{Objects} ─► JSON, or the cluster
+//	                                  one pod template (unit) per replica or role,
+//	                                  wrapped in a VolcanoJob, a JobSet or Jobs (Form)
+//	plan as JSON ───► Planner.Load ─► Request
+//
+// The other direction is Rebuild, which reads an app back from pod templates, and
+// Record, which an annotation of the main object holds.
+package manifest
+
+import (
+	"context"
+	"fmt"
+	"reflect"
+	"strconv"
+
+	"torchx/runtime/backend"
+	"torchx/runtime/spec"
+)
+
+// Planner plans apps.
+type Planner struct {
+	Version string // of this program, for the label of objects
+}
+
+// Plan returns the objects of an app as the plan's request. The plan's id is
+// namespace:name. With gang=auto the plan is one for Volcano until Request.Settle.
+func (p Planner) Plan(ctx context.Context, in backend.PlanInput) (*backend.Plan, error) {
+	return p.PlanFor(ctx, in, nil)
+}
+
+// PlanFor is Plan for a cluster that has the installed forms, of which gang=auto takes
+// one. The plan's id does not depend on the form.
+func (p Planner) PlanFor(ctx context.Context, in backend.PlanInput, installed []Form) (*backend.Plan, error) {
+	o, err := ReadOptions(in.Cfg)
+	if err != nil {
+		return nil, err
+	}
+	plan := &backend.Plan{App: in.App.Clone(), Cfg: in.Cfg, Launch: backend.Launch{Progress: in.Progress}}
+	b := &builder{
+		version: p.Version, in: in, options: o, form: choose(in.App, o, installed),
+		names: newNames(in.ID, in.App),
+	}
+	plan.ID = AppID(o.Namespace, b.names.app)
+	if b.images, err = planImages(ctx, plan, in, o); err != nil {
+		return nil, err
+	}
+	plan.Warnings = append(plan.Warnings, appWarnings(in.App)...)
+	if forForm := formWarnings(in.App, b.form, o); o.gang == FormAuto && installed == nil {
+		plan.DecidedAtSubmit = append(plan.DecidedAtSubmit, fmt.Sprintf("gang=auto: planned for %s; a run takes what the cluster has", b.form))
+		plan.DecidedAtSubmit = append(plan.DecidedAtSubmit, forForm...)
+	} else {
+		plan.Warnings = append(plan.Warnings, forForm...)
+	}
+	objects, err := b.build()
+	if err != nil {
+		return nil, err
+	}
+	plan.Request = &Request{
+		Objects: objects, ImagesToPush: b.images.push,
+		builder: b, trees: b.images.trees, bases: b.images.bases,
+	}
+	return plan, nil
+}
+
+// builder makes the objects of one plan.
+type builder struct {
+	version  string
+	in       backend.PlanInput
+	options  Options
+	form     Form
+	names    names
+	images   images
+	overlays map[string]map[string]any // by the file they were read from
+	first    string                    // name of the unit of replica 0 of the first role
+}
+
+// build returns the objects, the main one first.
+func (b *builder) build() ([]Object, error) {
+	units, err := b.units()
+	if err != nil {
+		return nil, err
+	}
+	switch b.form {
+	case FormJobSet:
+		return b.jobSet(units), nil
+	case FormJob:
+		return b.jobs(units), nil
+	default:
+		return b.volcano(units), nil
+	}
+}
+
+// unit is one pod template: of one replica, or of all replicas of a role.
+type unit struct {
+	role    int // index
+	replica int // of a template of one replica
+	count   int // replicas that share the template
+	name    string
+	*Template
+}
+
+// shared reports whether replicas learn their number from the completion index.
+func (u unit) shared() bool { return u.count > 1 }
+
+// units splits the app into pod templates.
+func (b *builder) units() (all []unit, err error) {
+	for i := range b.in.App.Roles {
+		if err := checkMounts(&b.in.App.Roles[i]); err != nil {
+			return nil, err
+		}
+		units := b.roleUnits(i)
+		if i == 0 {
+			b.first = units[0].name
+		}
+		for _, u := range units {
+			if u.Template, err = b.template(u); err != nil {
+				return nil, err
+			}
+			all = append(all, u)
+		}
+	}
+	return all, nil
+}
+
+// roleUnits returns one unit for the role, or one for each replica: for Volcano, and
+// where replicas differ in more than arguments and variables.
+func (b *builder) roleUnits(i int) []unit {
+	role := &b.in.App.Roles[i]
+	if b.form != FormVolcano && (role.NumReplicas == 1 || !b.overlaysDiffer(role)) {
+		return []unit{{role: i, count: role.NumReplicas, name: b.names.roles[i]}}
+	}
+	units := make([]unit, role.NumReplicas)
+	for id := range units {
+		units[id] = unit{role: i, replica: id, count: 1, name: b.names.replica(i, id)}
+	}
+	return units
+}
+
+// overlaysDiffer reports whether the overlays of a role depend on the replica.
+func (b *builder) overlaysDiffer(role *spec.Role) bool {
+	of := func(id string) [2]any {
+		m := spec.Macros{AppID: b.names.app, ReplicaID: id}
+		r := m.Apply(spec.Role{Metadata: overlayOf(role.Metadata)})
+		a := m.Apply(spec.Role{Metadata: overlayOf(b.in.App.Metadata)})
+		return [2]any{r.Metadata, a.Metadata}
+	}
+	return !reflect.DeepEqual(of("0"), of("1"))
+}
+
+// macros returns the values of a unit's macros.
+func (b *builder) macros(u unit) spec.Macros {
+	id := index
+	if !u.shared() {
+		id = strconv.Itoa(u.replica)
+	}
+	return spec.Macros{AppID: b.names.app, ReplicaID: id, Rank0Env: b.rank0Env(u)}
+}

@@ -1,0 +1,147 @@
+package manifest
+
+import (
+	"maps"
+	"strconv"
+	"strings"
+
+	"torchx/backends/kubernetes/label"
+	"torchx/runtime/spec"
+)
+
+// Name is the backend's canonical name.
+const Name = "kubernetes"
+
+const (
+	maxName = 63 // bytes of a DNS label (RFC 1123), which host names of pods are
+	// suffix is what JobSet appends to a job's name for its pods.
+	suffix = len("-0-0-xxxxx")
+	// keepApp is how many bytes of a long app name stay before role names are cut.
+	keepApp = 30
+)
+
+// names holds the names of an app's objects. They are the same in every form, so that
+// gang=auto can choose one after the handle is known.
+type names struct {
+	app   string
+	roles []string // part of the names, by the role's index
+}
+
+// newNames returns names that are valid in every form: a service's name, which JobSet's
+// is too, must begin with a letter (RFC 1035), and a pod's host name has at most 63
+// bytes. Longer names are cut and get a hash of the whole.
+func newNames(id string, app *spec.App) names {
+	n := names{app: strings.TrimRight(spec.Normalize(id), "-")}
+	if n.app == "" || n.app[0] >= '0' && n.app[0] <= '9' {
+		n.app = strings.TrimRight("app-"+n.app, "-")
+	}
+	taken := map[string]bool{}
+	longest, digits := 0, 0
+	for i := range app.Roles {
+		role := &app.Roles[i]
+		part := strings.TrimRight(spec.Normalize(role.Name), "-")
+		if part == "" || taken[part] {
+			part = label.Shorten(part+"-"+label.Hash(role.Name), maxName, role.Name)
+			part = strings.TrimLeft(part, "-")
+		}
+		taken[part] = true
+		n.roles = append(n.roles, part)
+		longest = max(longest, len(part))
+		if role.NumReplicas > 1 {
+			digits = max(digits, len("-")+len(strconv.Itoa(role.NumReplicas-1)))
+		}
+	}
+	room := maxName - suffix - digits - len("-")
+	forRoles := room - min(len(n.app), keepApp)
+	for i, part := range n.roles {
+		n.roles[i] = label.Shorten(part, forRoles, app.Roles[i].Name)
+	}
+	n.app = label.Shorten(n.app, room-min(longest, forRoles), id)
+	return n
+}
+
+// replica returns the part of a name that identifies the replica, as in TorchX.
+func (n names) replica(role, id int) string { return n.roles[role] + "-" + strconv.Itoa(id) }
+
+// AppID returns the id of an app: namespace:name, as in TorchX.
+func AppID(namespace, name string) string { return namespace + ":" + name }
+
+// Handle returns the handle of an app of this backend.
+func Handle(id string) string {
+	return spec.Handle{Backend: Name, Session: spec.Session, AppID: id}.String()
+}
+
+// portName returns a valid port name (RFC 6335: 15 bytes) that is not taken yet.
+func portName(name string, taken map[string]bool) string {
+	const most = 15
+	valid := strings.Trim(spec.Normalize(name), "-")
+	for strings.Contains(valid, "--") {
+		valid = strings.ReplaceAll(valid, "--", "-")
+	}
+	if valid == "" || !strings.ContainsFunc(valid, func(c rune) bool { return c >= 'a' && c <= 'z' }) {
+		valid = strings.Trim("port-"+valid, "-")
+	}
+	if len(valid) > most || taken[valid] {
+		valid = strings.TrimRight(valid[:min(len(valid), most-label.HashLength-1)], "-") + "-" + label.Hash(name)
+	}
+	taken[valid] = true
+	return valid
+}
+
+// objectLabels returns the labels of every object of the app.
+func (b *builder) objectLabels() map[string]string {
+	labels := map[string]string{}
+	maps.Copy(labels, b.options.labels)
+	labels[label.Version] = label.Value(b.version)
+	labels[label.AppName] = label.Value(b.in.App.Name)
+	labels[label.Name] = label.Value(b.in.App.Name)
+	labels[label.ManagedBy] = label.Manager
+	labels[label.Instance] = b.names.app
+	return labels
+}
+
+// podLabels returns the labels of a unit's pods.
+func (b *builder) podLabels(u unit) map[string]string {
+	labels := b.objectLabels()
+	labels[label.RoleIndex] = strconv.Itoa(u.role)
+	labels[label.Role] = label.Value(b.in.App.Roles[u.role].Name)
+	if !u.shared() {
+		labels[label.Replica] = strconv.Itoa(u.replica)
+	}
+	return labels
+}
+
+// index stands for the replica's number in texts of a template that several replicas
+// share. NUL cannot occur in an argument or variable.
+const index = "\x00"
+
+// indexVariable holds the replica's number in a shared template; it is defined before
+// all others.
+const indexVariable = "TORCHX_REPLICA_ID"
+
+// literal escapes text so that the kubelet passes it on unchanged. The kubelet turns $$
+// into $ and expands $(NAME); any other $ stays. The index becomes a reference to its
+// variable.
+func literal(text string) string {
+	if !strings.ContainsAny(text, "$"+index) {
+		return text
+	}
+	var b strings.Builder
+	for i := range len(text) {
+		switch {
+		case text[i] == '$' && i+1 < len(text) && strings.IndexByte("$("+index, text[i+1]) >= 0:
+			b.WriteString("$$")
+		case text[i] == index[0]:
+			b.WriteString("$(" + indexVariable + ")")
+		default:
+			b.WriteByte(text[i])
+		}
+	}
+	return b.String()
+}
+
+// unescape reverses literal and escapes macros of the text.
+func unescape(text string) string {
+	text = strings.NewReplacer("$$", "$", "$("+indexVariable+")", index).Replace(text)
+	return strings.NewReplacer("$$", "$$$$", index, "${replica_id}").Replace(text)
+}

@@ -1,0 +1,185 @@
+package manifest
+
+import (
+	"math"
+	"strings"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/util/validation"
+	"k8s.io/utils/ptr"
+
+	"torchx/runtime/backend"
+)
+
+// DefaultNamespace is the namespace of apps whose options name none.
+const DefaultNamespace = "default"
+
+// Defaults of TorchX. The reserves stay out of the requests, so that a replica as large
+// as a node fits on one.
+const (
+	defaultQueue        = "default"
+	defaultReservedCPU  = 100  // thousandths of a CPU
+	defaultReservedMem  = 1024 // MB
+	defaultValidateSpec = true
+)
+
+var pullPolicies = []string{string(corev1.PullAlways), string(corev1.PullIfNotPresent), string(corev1.PullNever)}
+
+// Options lists the -cfg keys; the first ten are those of TorchX, where queue has no
+// default.
+func (p Planner) Options() []backend.Option {
+	return []backend.Option{
+		{Key: "queue", Type: backend.TypeStr, Default: defaultQueue, Help: "Volcano queue to submit to"},
+		{Key: "namespace", Type: backend.TypeStr, Default: DefaultNamespace, Help: "namespace to run in"},
+		{Key: "service_account", Type: backend.TypeStr, Help: "service account of the pods"},
+		{Key: "priority_class", Type: backend.TypeStr, Help: "priority class of the job (volcano) or of its pods (jobset, job)"},
+		{Key: "validate_spec", Type: backend.TypeBool, Default: defaultValidateSpec, Help: "have the cluster check the job before anything is made"},
+		{Key: "reserved_millicpu", Type: backend.TypeInt, Default: defaultReservedCPU, Help: "thousandths of a CPU that each request leaves to the node; the limit stays"},
+		{Key: "reserved_memmb", Type: backend.TypeInt, Default: defaultReservedMem, Help: "MB of memory that each request leaves to the node; the limit stays"},
+		{Key: "image_repo", Type: backend.TypeStr, Help: "repository to push built images to, as the cluster knows it; without it no workspace is taken"},
+		{Key: "efa_device_count", Type: backend.TypeInt, Help: "EFA devices of each replica: 0 removes those of the resource, N sets them"},
+		{Key: "quiet", Type: backend.TypeBool, Default: false, Help: "do not show the output of image builds and pushes"},
+		{Key: "gang", Type: backend.TypeStr, Default: string(FormAuto), Choices: []string{string(FormAuto), string(FormVolcano), string(FormJobSet), string(FormJob)}, Help: "what runs the replicas: volcano, jobset, job (needs nothing installed, no all-or-nothing start); auto takes what the cluster has"},
+		{Key: "context", Type: backend.TypeStr, Help: "context of the kubeconfig; the current one if not given"},
+		{Key: "kubeconfig", Type: backend.TypeStr, Help: "kubeconfig file; $KUBECONFIG or ~/.kube/config if not given"},
+		{Key: "node_selector", Type: backend.TypeMap, Help: "labels that a node must have: K:V,K2:V2"},
+		{Key: "tolerations", Type: backend.TypeList, Help: "taints to tolerate, as in kubectl taint: 'key=value:NoSchedule;key:NoExecute;key'"},
+		{Key: "image_pull_secrets", Type: backend.TypeList, Help: "secrets to pull images with: a;b"},
+		{Key: "image_pull_policy", Type: backend.TypeStr, Choices: pullPolicies, Help: "when nodes pull images; the cluster's own rule if not given"},
+		{Key: "host_network", Type: backend.TypeBool, Default: false, Help: "run pods in the network of their node"},
+		{Key: "ttl_seconds", Type: backend.TypeInt, Help: "seconds after the end at which the cluster deletes the job; never if not given"},
+		{Key: "labels", Type: backend.TypeMap, Help: "labels of all objects and pods: K:V,K2:V2"},
+		{Key: "annotations", Type: backend.TypeMap, Help: "annotations of all objects and pods: K:V,K2:V2"},
+		{Key: "kueue_queue", Type: backend.TypeStr, Help: "Kueue queue to wait in; with gang=jobset or job"},
+		{Key: "fail_fast", Type: backend.TypeBool, Default: true, Help: "stop the others when a replica has failed for good"},
+		{Key: "archive", Type: backend.TypeBool, Default: false, Help: "keep all logs and the end of the app in TORCHX_HOME, by a process of its own that follows it also after this one has ended"},
+	}
+}
+
+// Options holds the resolved -cfg values; "" and nil mean "not given".
+type Options struct {
+	Namespace, Queue, kueueQueue string
+	Validate, Quiet              bool
+	imageRepo                    string
+	gang                         Form
+	failFast                     bool
+	ttl                          *int32
+	labels, annotations          map[string]string
+	podOptions
+}
+
+// podOptions are the options that change only pods.
+type podOptions struct {
+	serviceAccount, priorityClass string
+	reservedCPU, reservedMem      int
+	efa                           *int
+	nodeSelector                  map[string]string
+	tolerations                   []corev1.Toleration
+	pullSecrets                   []string
+	pullPolicy                    string
+	hostNetwork                   bool
+}
+
+// ReadOptions reads the values of Planner.Options. Errors: ErrInvalidOption.
+func ReadOptions(cfg backend.Config) (Options, error) {
+	o := Options{
+		gang: FormAuto, Namespace: DefaultNamespace, Queue: defaultQueue, failFast: true, Validate: defaultValidateSpec,
+		podOptions: podOptions{reservedCPU: defaultReservedCPU, reservedMem: defaultReservedMem},
+	}
+	set(&o.Namespace, cfg["namespace"])
+	set(&o.Queue, cfg["queue"])
+	set(&o.serviceAccount, cfg["service_account"])
+	set(&o.priorityClass, cfg["priority_class"])
+	set(&o.reservedCPU, cfg["reserved_millicpu"])
+	set(&o.reservedMem, cfg["reserved_memmb"])
+	set(&o.imageRepo, cfg["image_repo"])
+	set(&o.nodeSelector, cfg["node_selector"])
+	set(&o.labels, cfg["labels"])
+	set(&o.annotations, cfg["annotations"])
+	set(&o.pullSecrets, cfg["image_pull_secrets"])
+	set(&o.pullPolicy, cfg["image_pull_policy"])
+	set(&o.hostNetwork, cfg["host_network"])
+	set(&o.kueueQueue, cfg["kueue_queue"])
+	set(&o.failFast, cfg["fail_fast"])
+	set(&o.Validate, cfg["validate_spec"])
+	set(&o.Quiet, cfg["quiet"])
+	if v, ok := cfg["gang"].(string); ok {
+		o.gang = Form(v)
+	}
+	if v, ok := cfg["efa_device_count"].(int); ok {
+		o.efa = &v
+	}
+	if v, ok := cfg["ttl_seconds"].(int); ok {
+		o.ttl = new(int32(min(max(v, -1), math.MaxInt32)))
+	}
+	if err := o.check(); err != nil {
+		return o, err
+	}
+	texts, _ := cfg["tolerations"].([]string)
+	for _, text := range texts {
+		toleration, err := parseToleration(text)
+		if err != nil {
+			return o, err
+		}
+		o.tolerations = append(o.tolerations, toleration)
+	}
+	return o, nil
+}
+
+// set stores a value of the right type; nil (None) leaves the default.
+func set[T any](to *T, value any) {
+	if v, ok := value.(T); ok {
+		*to = v
+	}
+}
+
+// check refuses values that the cluster would refuse later with a longer message.
+func (o *Options) check() error {
+	bad := func(key string, value any, why string) error {
+		return backend.Errorf(backend.ErrInvalidOption, "%s=%v: %s", key, value, why)
+	}
+	if problems := validation.IsDNS1123Label(o.Namespace); len(problems) > 0 {
+		return bad("namespace", o.Namespace, problems[0])
+	}
+	for key, n := range map[string]int{"reserved_millicpu": o.reservedCPU, "reserved_memmb": o.reservedMem, "efa_device_count": ptr.Deref(o.efa, 0), "ttl_seconds": int(ptr.Deref(o.ttl, 0))} {
+		if n < 0 {
+			return bad(key, n, "must not be negative")
+		}
+	}
+	if o.gang == FormVolcano && o.kueueQueue != "" {
+		return bad("kueue_queue", o.kueueQueue, "Kueue does not know Volcano jobs: use gang=jobset or gang=job")
+	}
+	for key, labels := range map[string]map[string]string{"labels": o.labels, "node_selector": o.nodeSelector} {
+		for k, v := range labels {
+			if problems := append(validation.IsQualifiedName(k), validation.IsValidLabelValue(v)...); len(problems) > 0 {
+				return bad(key, k+":"+v, problems[0])
+			}
+		}
+	}
+	for k := range o.annotations {
+		if problems := validation.IsQualifiedName(strings.ToLower(k)); len(problems) > 0 {
+			return bad("annotations", k, problems[0])
+		}
+	}
+	return nil
+}
+
+// parseToleration reads key[=value][:effect], the syntax of kubectl taint. Without a
+// value or an effect, every one is tolerated.
+func parseToleration(text string) (corev1.Toleration, error) {
+	rest, effect, _ := strings.Cut(strings.TrimSpace(text), ":")
+	key, val, hasValue := strings.Cut(rest, "=")
+	t := corev1.Toleration{Key: key, Operator: corev1.TolerationOpExists, Effect: corev1.TaintEffect(effect)}
+	if hasValue {
+		t.Operator, t.Value = corev1.TolerationOpEqual, val
+	}
+	switch t.Effect {
+	case "", corev1.TaintEffectNoSchedule, corev1.TaintEffectPreferNoSchedule, corev1.TaintEffectNoExecute:
+	default:
+		return t, backend.Errorf(backend.ErrInvalidOption, "tolerations=%s: the effect must be NoSchedule, PreferNoSchedule or NoExecute", text)
+	}
+	if problems := validation.IsQualifiedName(key); len(problems) > 0 {
+		return t, backend.Errorf(backend.ErrInvalidOption, "tolerations=%s: %s", text, problems[0])
+	}
+	return t, nil
+}

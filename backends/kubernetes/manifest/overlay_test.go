@@ -1,0 +1,130 @@
+package manifest
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"k8s.io/utils/ptr"
+
+	"torchx/backends/kubernetes/label"
+	"torchx/runtime/overlay"
+	"torchx/runtime/spec"
+)
+
+// marked is what specs.overlay makes.
+func marked(pod map[string]any) map[string]any {
+	return map[string]any{overlayKey: map[string]any{overlay.Marker: true, "V1Pod": pod}}
+}
+
+func TestOverlays(t *testing.T) {
+	t.Parallel()
+	file, err := filepath.Abs("testdata/overlay.yaml")
+	if err != nil {
+		t.Fatal(err)
+	}
+	container := map[string]any{"name": "w-0", "workingDir": "/x"}
+	own := marked(map[string]any{
+		"spec":     map[string]any{overlay.Join("containers", "name"): []any{container}, "priority": int64(7)},
+		"metadata": map[string]any{"labels": map[string]any{label.Role: "stolen", "of": "${app_id}"}},
+	})
+	in := input(t, "", role("w", func(r *spec.Role) { r.Metadata = own }), role("v", nil))
+	in.App.Metadata = map[string]any{overlayKey: map[string]any{"spec": map[string]any{"nodeSelector": map[string]any{"all": "yes"}}}}
+	_, req := plan(t, in)
+	w, v := pods(req)[0], pods(req)[1]
+	if w.Spec.NodeSelector["all"] != "yes" || v.Spec.NodeSelector["all"] != "yes" {
+		t.Errorf("the app's overlay reaches %v and %v", w.Spec.NodeSelector, v.Spec.NodeSelector)
+	}
+	if c := w.Spec.Containers[0]; c.WorkingDir != "/x" || c.Image != "bb:1" || len(w.Spec.Containers) != 1 || ptr.Deref(w.Spec.Priority, 0) != 7 {
+		t.Errorf("pod %s", asJSON(t, w))
+	}
+	if w.Labels["of"] != "a-x1" || w.Labels[label.Role] != "w" {
+		t.Errorf("labels %v", w.Labels)
+	}
+
+	in = input(t, "", role("w", func(r *spec.Role) {
+		r.Metadata = map[string]any{overlayKey: "file://" + file}
+		r.Mounts = nil
+	}))
+	// The file's tuple takes the place of the volumes, of which one is mounted.
+	if _, err := (Planner{}).Plan(t.Context(), in); err == nil || !strings.Contains(err.Error(), `mounts volume "dshm"`) {
+		t.Errorf("error %v", err)
+	}
+}
+
+// TestDifferentReplicas: what a template of several replicas cannot say makes
+// each replica a template of its own.
+func TestDifferentReplicas(t *testing.T) {
+	t.Parallel()
+	r := role("w", func(r *spec.Role) {
+		r.NumReplicas = 2
+		r.Args = []string{"${replica_id}"}
+		r.Metadata = marked(map[string]any{"spec": map[string]any{"nodeName": "n${replica_id}"}})
+	})
+	_, req := plan(t, input(t, "gang=job", r))
+	if len(req.Objects) != 3 || req.Objects[1].Meta().Name != "a-x1-w-1" {
+		t.Fatalf("objects %s", asJSON(t, req))
+	}
+	p := pods(req)[1]
+	if p.Spec.NodeName != "n1" || p.Spec.Containers[0].Command[1] != "1" || p.Labels[label.Replica] != "1" {
+		t.Errorf("pod %s", asJSON(t, p))
+	}
+	if host := env(p)[spec.Rank0HostVariable]; host != "a-x1-w-0-0.a-x1" {
+		t.Errorf("rank 0 is %s", host)
+	}
+}
+
+func TestBadOverlays(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	for name, text := range map[string]string{"list.yaml": "- a", "bad.yaml": "a: [", "alias.yaml": "spec: &a {}\nmetadata: *a"} {
+		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	pod := func(s map[string]any) any { return marked(map[string]any{"spec": s})[overlayKey] }
+	for want, value := range map[string]any{
+		"metadata must hold a dict":           7,
+		"must begin with file://":             "x.yaml",
+		"no such file":                        "file://none.yaml",
+		"must hold a mapping":                 "file://list.yaml",
+		"bad.yaml: line 1":                    "file://bad.yaml",
+		"aliases are not supported":           "file://alias.yaml",
+		`"containers" is no part of a pod`:    map[string]any{"containers": []any{}},
+		"there is no V1Job to change":         map[string]any{overlay.Marker: true, "V1Job": map[string]any{}},
+		`unknown field "nodeSelectr"`:         pod(map[string]any{"nodeSelectr": map[string]any{}}),
+		"spec.priority does not take a JSON":  pod(map[string]any{"priority": "high"}),
+		`mounts volume "dshm" at /dev/shm`:    pod(map[string]any{overlay.Put("volumes"): []any{}}),
+		"the pod has no containers":           pod(map[string]any{overlay.Del("containers"): nil}),
+		"container side has no image":         pod(map[string]any{"containers": []any{map[string]any{"name": "side"}}}),
+		"restartPolicy Always":                pod(map[string]any{"restartPolicy": "Always"}),
+		`volume "dshm" has no name`:           pod(map[string]any{"volumes": []any{map[string]any{"name": "dshm"}}}),
+		"cannot merge a list into the string": pod(map[string]any{"restartPolicy": []any{}}),
+	} {
+		in := input(t, "", role("w", func(r *spec.Role) { r.Metadata = map[string]any{overlayKey: value} }))
+		in.Cwd = dir
+		_, err := Planner{}.Plan(t.Context(), in)
+		if err == nil || !strings.Contains(err.Error(), want) || !strings.Contains(err.Error(), "overlay of role w") || strings.Contains(err.Error(), "\n") {
+			t.Errorf("error %v, want %s", err, want)
+		}
+	}
+}
+
+// TestOverlayFile: a tuple in a file replaces a list, any other list is appended to.
+func TestOverlayFile(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	const text = "apiVersion: v1\nkind: Pod\nspec:\n  tolerations: !!python/tuple\n  - key: only\n  imagePullSecrets:\n  - name: more\n  priority: 3\n"
+	if err := os.WriteFile(filepath.Join(dir, "o.yaml"), []byte(text), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	in := input(t, "tolerations=a;b,image_pull_secrets=s", role("w", nil))
+	in.App.Metadata = map[string]any{overlayKey: "file://o.yaml"} // as `--metadata kubernetes=file://o.yaml` has it
+	in.Cwd = dir
+	_, req := plan(t, in)
+	s := pods(req)[0].Spec
+	if len(s.Tolerations) != 1 || s.Tolerations[0].Key != "only" || len(s.ImagePullSecrets) != 2 || ptr.Deref(s.Priority, 0) != 3 {
+		t.Errorf("pod %s", asJSON(t, s))
+	}
+}

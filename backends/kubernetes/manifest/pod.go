@@ -1,0 +1,159 @@
+package manifest
+
+import (
+	"fmt"
+	"maps"
+	"strings"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"torchx/backends/kubernetes/label"
+	"torchx/runtime/spec"
+)
+
+// imageVariable holds the container's image, as in TorchX.
+const imageVariable = "TORCHX_IMAGE"
+
+// fieldPath begins the value of a variable that the kubelet sets to a field of the pod,
+// such as [FIELD_PATH]status.podIP, as in TorchX.
+const fieldPath = "[FIELD_PATH]"
+
+// template returns the pod template of a unit.
+func (b *builder) template(u unit) (*Template, error) {
+	given := &b.in.App.Roles[u.role]
+	macros := b.macros(u)
+	role := macros.Apply(*given)
+	image := b.images.of[u.role]
+	c := corev1.Container{
+		Name: b.containerName(u), Image: image, ImagePullPolicy: corev1.PullPolicy(b.options.pullPolicy),
+		Env: b.environment(u, &role, image), Resources: b.options.resources(role.Resource),
+		SecurityContext: &corev1.SecurityContext{},
+	}
+	for _, word := range append([]string{role.Entrypoint}, role.Args...) {
+		c.Command = append(c.Command, literal(word))
+	}
+	var err error
+	if c.Ports, err = ports(&role); err != nil {
+		return nil, err
+	}
+	t := &Template{
+		// A proxy beside the program would keep the pod running after the program's end.
+		ObjectMeta: metav1.ObjectMeta{Annotations: map[string]string{"sidecar.istio.io/inject": "false"}},
+		Spec:       b.podSpec(&role),
+	}
+	addMounts(&t.Spec, &c, role.Mounts)
+	t.Spec.Containers = []corev1.Container{c}
+	maps.Copy(t.Annotations, b.options.annotations)
+	if t, err = b.overlaid(t, macros, &role); err != nil {
+		return nil, err
+	}
+	if t.Labels == nil {
+		t.Labels = map[string]string{}
+	}
+	maps.Copy(t.Labels, b.podLabels(u))
+	return t, nil
+}
+
+// podSpec returns the pod without its container and volumes.
+func (b *builder) podSpec(role *spec.Role) corev1.PodSpec {
+	o := b.options
+	pod := corev1.PodSpec{
+		RestartPolicy: corev1.RestartPolicyNever, ServiceAccountName: o.serviceAccount,
+		NodeSelector: o.selector(role.Resource), Tolerations: o.tolerations, HostNetwork: o.hostNetwork,
+	}
+	if o.hostNetwork {
+		pod.DNSPolicy = corev1.DNSClusterFirstWithHostNet // else names of other pods are not found
+	}
+	for _, name := range o.pullSecrets {
+		pod.ImagePullSecrets = append(pod.ImagePullSecrets, corev1.LocalObjectReference{Name: name})
+	}
+	if b.form != FormVolcano {
+		pod.PriorityClassName = o.priorityClass
+	}
+	if b.form == FormJob {
+		pod.Subdomain = b.names.app // with the service this gives pods their names
+	}
+	return pod
+}
+
+// containerName returns role and replica, as in TorchX, or the role if replicas share the template.
+func (b *builder) containerName(u unit) string {
+	if u.shared() {
+		return b.names.roles[u.role]
+	}
+	return b.names.replica(u.role, u.replica)
+}
+
+// environment returns the container's variables in the order of TorchX; a later value
+// overrides an earlier one.
+func (b *builder) environment(u unit, role *spec.Role, image string) []corev1.EnvVar {
+	env := role.Env
+	if _, ok := env.Get(spec.JobIDVariable); ok {
+		env.Set(spec.JobIDVariable, Handle(AppID(b.options.Namespace, b.names.app)))
+	}
+	if host := b.rank0Host(u); host != "" {
+		env.Set(spec.Rank0HostVariable, host)
+	}
+	env.Set(imageVariable, image)
+	list := make([]corev1.EnvVar, 0, len(env)+1)
+	if u.shared() {
+		// A reference is expanded only after its definition.
+		list = append(list, fromField(indexVariable, "metadata.annotations['"+label.CompletionIndex+"']"))
+	}
+	for _, e := range env {
+		if path, ok := strings.CutPrefix(e.Value, fieldPath); ok {
+			list = append(list, fromField(e.Key, path))
+			continue
+		}
+		if u.shared() && e.Key == indexVariable {
+			continue
+		}
+		list = append(list, corev1.EnvVar{Name: e.Key, Value: literal(e.Value)})
+	}
+	return list
+}
+
+func fromField(name, path string) corev1.EnvVar {
+	return corev1.EnvVar{Name: name, ValueFrom: &corev1.EnvVarSource{FieldRef: &corev1.ObjectFieldSelector{FieldPath: path}}}
+}
+
+// rank0Env returns the name of the variable that holds rank 0's host. Volcano sets one
+// for each task; on rank 0 itself it is ours, as in TorchX.
+func (b *builder) rank0Env(u unit) string {
+	if b.form != FormVolcano || isRank0(u) {
+		return spec.Rank0HostVariable
+	}
+	task := strings.ReplaceAll(b.names.replica(0, 0), "-", "_")
+	return "VC_" + strings.ToUpper(task) + "_HOSTS"
+}
+
+// isRank0 reports whether the unit is replica 0 of the first role and nothing else.
+func isRank0(u unit) bool { return u.role == 0 && u.replica == 0 && !u.shared() }
+
+// rank0Host returns rank 0's host name for the unit's replicas, "" if Volcano sets it.
+func (b *builder) rank0Host(u unit) string {
+	if isRank0(u) {
+		return "localhost"
+	}
+	switch b.form {
+	case FormJobSet: // <JobSet>-<replicated job>-<its replica>-<index>
+		return fmt.Sprintf("%s-%s-0-0.%s", b.names.app, b.first, b.names.app)
+	case FormJob: // <Job>-<index>
+		return fmt.Sprintf("%s-%s-0.%s", b.names.app, b.first, b.names.app)
+	}
+	return ""
+}
+
+// ports returns the ports of port_map.
+func ports(role *spec.Role) ([]corev1.ContainerPort, error) {
+	var list []corev1.ContainerPort
+	taken := map[string]bool{}
+	for _, p := range role.PortMap {
+		if p.Value < 1 || p.Value > 65535 {
+			return nil, fmt.Errorf("port %s of role %s is %d: a port is a number from 1 to 65535", p.Key, role.Name, p.Value)
+		}
+		list = append(list, corev1.ContainerPort{Name: portName(p.Key, taken), ContainerPort: int32(p.Value)})
+	}
+	return list, nil
+}

@@ -1,0 +1,234 @@
+package manifest
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/resource"
+
+	"torchx/backends/kubernetes/kube"
+	"torchx/backends/workspace"
+	"torchx/runtime/backend"
+	"torchx/runtime/spec"
+)
+
+// Request is what the cluster is asked to create.
+type Request struct {
+	Objects      []Object               `json:"objects"` // the main one first
+	ImagesToPush map[string]PushedImage `json:"images_to_push"`
+
+	// What the request was made by, and what images are built from; nil if it was read.
+	builder *builder
+	trees   map[string]*workspace.Tree
+	bases   map[string]string
+}
+
+// UnmarshalJSON reads a request and refuses unknown fields.
+func (r *Request) UnmarshalJSON(data []byte) error {
+	var parts struct {
+		Objects      []json.RawMessage      `json:"objects"`
+		ImagesToPush map[string]PushedImage `json:"images_to_push"`
+	}
+	if err := decodeStrict(data, &parts); err != nil {
+		return err
+	}
+	*r = Request{ImagesToPush: parts.ImagesToPush}
+	if r.ImagesToPush == nil {
+		r.ImagesToPush = map[string]PushedImage{}
+	}
+	for i, part := range parts.Objects {
+		o, err := readObject(part)
+		if err != nil {
+			return fmt.Errorf("objects[%d]: %w", i, err)
+		}
+		r.Objects = append(r.Objects, o)
+	}
+	return nil
+}
+
+// Manifests returns the objects as `kubectl apply` takes them.
+func (r *Request) Manifests() []any {
+	all := make([]any, len(r.Objects))
+	for i, o := range r.Objects {
+		all[i] = o
+	}
+	return all
+}
+
+// Form returns the form of the main object, "" if that cannot run an app.
+func (r *Request) Form() Form {
+	if len(r.Objects) > 0 {
+		switch r.Objects[0].(type) {
+		case *VolcanoJob:
+			return FormVolcano
+		case *JobSet:
+			return FormJobSet
+		case *Job:
+			return FormJob
+		}
+	}
+	return ""
+}
+
+// PodSets returns the pod templates of all objects.
+func (r *Request) PodSets() (all []PodSet) {
+	for _, o := range r.Objects {
+		all = append(all, PodSets(o)...)
+	}
+	return all
+}
+
+// CreationOrder returns the objects with the owner of the others first: the main one,
+// but with gang=job the service. A Job that its ttl_seconds delete must not take along
+// the Jobs of other roles.
+func (r *Request) CreationOrder() []Object {
+	isService := func(o Object) bool { _, ok := o.(*Service); return ok }
+	if i := slices.IndexFunc(r.Objects, isService); r.Form() == FormJob && i > 0 {
+		return slices.Concat(r.Objects[i:i+1], r.Objects[:i], r.Objects[i+1:])
+	}
+	return r.Objects
+}
+
+// Settle builds the request again for one of the installed forms if the plan left the
+// choice open. Errors: ErrUnavailable if the cluster does not have the plan's form.
+func (r *Request) Settle(p *backend.Plan, installed []Form) error {
+	if r.builder != nil && r.builder.options.gang == FormAuto {
+		b := *r.builder
+		if b.form = choose(b.in.App, b.options, installed); b.form != r.Form() {
+			objects, err := b.build()
+			if err != nil {
+				return err
+			}
+			r.Objects = objects
+		}
+		for _, w := range formWarnings(b.in.App, b.form, b.options) {
+			p.Progress.Tell(backend.Step{Warning: w})
+		}
+	}
+	f := r.Form()
+	if slices.Contains(installed, f) {
+		return nil
+	}
+	var names []string
+	for _, i := range installed {
+		names = append(names, string(i))
+	}
+	slices.Sort(names)
+	return backend.Errorf(backend.ErrUnavailable, "the cluster has no %s, which gang=%s needs: install it, or take another form (-cfg gang=auto; there is %s)",
+		controllers[f], f, strings.Join(names, ", "))
+}
+
+// CheckImages refuses containers without an image.
+func (r *Request) CheckImages() error {
+	for _, t := range r.PodSets() {
+		for _, c := range t.Spec.Containers {
+			if c.Image == spec.None || c.Image == spec.Missing {
+				return fmt.Errorf("container %s has no image, which every pod needs: set Role(image=...) or --image", c.Name)
+			}
+		}
+	}
+	return nil
+}
+
+const (
+	// storeLimit is the default limit of etcd for one request (--max-request-bytes).
+	storeLimit = 3 << 19
+	// taskGrowth is how many bytes the cluster adds to a Volcano Job for each task:
+	// defaults, and its part of the status (1.10: about 120 and 60 bytes).
+	taskGrowth = 192
+)
+
+// CheckSize refuses a Volcano Job that the cluster's store could not hold together with
+// its status, which would show last or never.
+func (r *Request) CheckSize() error {
+	job, ok := r.Objects[0].(*VolcanoJob)
+	if !ok {
+		return nil
+	}
+	data, err := json.Marshal(job)
+	if err != nil {
+		return err
+	}
+	size := len(data) + taskGrowth*len(job.Spec.Tasks)
+	if size <= storeLimit {
+		return nil
+	}
+	return r.ExplainTooLarge(backend.Errorf(kube.ErrTooLarge, "a Volcano Job of %d replicas takes %.1f MB of the cluster's store, which has room for objects of %.1f MB",
+		len(job.Spec.Tasks), float64(size)/1e6, storeLimit/1e6))
+}
+
+// ExplainTooLarge adds the remedy to kube.ErrTooLarge.
+func (r *Request) ExplainTooLarge(err error) error {
+	if r.Form() != FormVolcano || !errors.Is(err, kube.ErrTooLarge) {
+		return err
+	}
+	return fmt.Errorf("%w: gang=volcano describes each replica, use -cfg gang=jobset or gang=job, which describe each role", err)
+}
+
+// Demand returns what all replicas together take of a quota, by the names that quotas
+// use (k8s.io/kubernetes/pkg/quota/v1/evaluator/core).
+func (r *Request) Demand() corev1.ResourceList {
+	sum := corev1.ResourceList{}
+	for _, t := range r.PodSets() {
+		add := func(q resource.Quantity, names ...corev1.ResourceName) {
+			q = q.DeepCopy()
+			q.Mul(int64(t.Replicas))
+			for _, name := range names {
+				total := sum[name]
+				total.Add(q)
+				sum[name] = total
+			}
+		}
+		add(resource.MustParse("1"), corev1.ResourcePods, "count/pods")
+		for i := range t.Spec.Containers {
+			c := &t.Spec.Containers[i].Resources
+			for name, q := range c.Limits {
+				add(q, "limits."+name)
+				if _, ok := c.Requests[name]; !ok { // a limit is a request, too
+					add(q, "requests."+name, name)
+				}
+			}
+			for name, q := range c.Requests {
+				add(q, "requests."+name, name)
+			}
+		}
+	}
+	return sum
+}
+
+// torchrun lists words of commands that start torchelastic's own launcher.
+var torchrun = []string{"torchrun", "torch.distributed.run", "torch.distributed.launch"}
+
+// AddErrorFiles makes programs write their error file where the kubelet reads the
+// termination message, the only file that outlives a pod. It is not part of the plan,
+// and a file that the user chose stays.
+func (r *Request) AddErrorFiles() {
+	for _, t := range r.PodSets() {
+		if len(t.Spec.Containers) > 0 {
+			addErrorFile(&t.Spec.Containers[0])
+		}
+	}
+}
+
+func addErrorFile(c *corev1.Container) {
+	command := strings.Join(slices.Concat(c.Command, c.Args), " ")
+	switch {
+	case slices.ContainsFunc(c.Env, func(e corev1.EnvVar) bool { return e.Name == spec.ErrorFileVariable }):
+	case slices.ContainsFunc(torchrun, func(word string) bool { return strings.Contains(command, word) }):
+		// torchrun removes the file before it writes it, which fails on a mount, and then
+		// exits with that error. The first failure is at the end of its log.
+		if c.TerminationMessagePolicy == "" {
+			c.TerminationMessagePolicy = corev1.TerminationMessageFallbackToLogsOnError
+		}
+	default:
+		path := c.TerminationMessagePath
+		if path == "" {
+			path = corev1.TerminationMessagePathDefault
+		}
+		c.Env = append(c.Env, corev1.EnvVar{Name: spec.ErrorFileVariable, Value: literal(path)})
+	}
+}

@@ -1,0 +1,68 @@
+package manifest
+
+import (
+	"encoding/json"
+	"os"
+	"strings"
+	"testing"
+
+	"torchx/backends/kubernetes/label"
+	"torchx/runtime/spec"
+)
+
+// vector is a call of a function of TorchX and what it gave.
+type vector struct {
+	In  []json.RawMessage `json:"in"`
+	Out json.RawMessage   `json:"out"`
+}
+
+func vectors(t *testing.T, name string) []vector {
+	t.Helper()
+	data, err := os.ReadFile("testdata/" + name + ".json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var file struct{ Rows []vector }
+	decode(t, data, &file)
+	if len(file.Rows) == 0 {
+		t.Fatalf("no rows in %s", name)
+	}
+	return file.Rows
+}
+
+// TestResourceVectors: limits and requests are those of TorchX.
+func TestResourceVectors(t *testing.T) {
+	t.Parallel()
+	for _, v := range vectors(t, "k8s_resources") {
+		r, o := spec.NullResource(), Options{}
+		for i, into := range []any{&r.CPU, &r.GPU, &r.MemMB, &r.Devices, &o.reservedCPU, &o.reservedMem, &o.efa} {
+			decode(t, v.In[i], into)
+		}
+		var got, want map[string]any
+		decode(t, asJSON(t, o.resources(r)), &got)
+		decode(t, v.Out, &want)
+		compare(t, string(asJSON(t, v.In)), tidy(t, "", got), tidy(t, "", want))
+	}
+}
+
+// TestLabelVectors: labels are those of TorchX, but for values that Kubernetes
+// refuses ([BUG] fact 121) and those that it cut.
+func TestLabelVectors(t *testing.T) {
+	t.Parallel()
+	for _, v := range vectors(t, "k8s_pod_labels") {
+		var name, role string
+		decode(t, v.In[0], &name)
+		decode(t, v.In[1], &role)
+		want := map[string]string{}
+		decode(t, v.Out, &want)
+		for key, text := range map[string]string{label.AppName: name, label.Name: name, label.Role: role} {
+			theirs := want[key]
+			if strings.Trim(theirs, "._-") != theirs || len(text) > maxName {
+				continue
+			}
+			if got := label.Value(text); got != theirs {
+				t.Errorf("%s of %q is %q, want %q", key, text, got, theirs)
+			}
+		}
+	}
+}

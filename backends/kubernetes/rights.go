@@ -1,0 +1,128 @@
+package kubernetes
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+
+	"golang.org/x/sync/errgroup"
+
+	"torchx/backends/kubernetes/kube"
+	"torchx/runtime/backend"
+)
+
+// accessReviews ask the server whether the user may do something.
+var accessReviews = kube.Resource{Group: "authorization.k8s.io", Version: "v1", Name: "selfsubjectaccessreviews"}
+
+// reviewsAtOnce bounds the concurrent requests.
+const reviewsAtOnce = 8
+
+// right is a permission that apps need.
+type right struct {
+	verb  string
+	of    kube.Resource
+	sub   string // subresource
+	minor bool   // apps run without it, but torchx explains less
+}
+
+// String returns the right as kubectl writes it: get pods/log.
+func (r right) String() string {
+	if r.sub == "" {
+		return fmt.Sprintf("%s %s", r.verb, r.of)
+	}
+	return fmt.Sprintf("%s %s/%s", r.verb, r.of, r.sub)
+}
+
+// rights returns the rights that apps need on this cluster.
+func (c *checker) rights() (list []right) {
+	add := func(of kube.Resource, verbs ...string) {
+		for _, verb := range verbs {
+			list = append(list, right{verb: verb, of: of})
+		}
+	}
+	add(kube.Pods, "get", "list", "watch")
+	list = append(list, right{verb: "get", of: kube.Pods, sub: "log"})
+	add(kube.Services, "create", "delete")
+	list = append(list, right{verb: "list", of: kube.Events, minor: true}, right{verb: "list", of: kube.Nodes, minor: true})
+	for _, main := range []kube.Resource{kube.Jobs, kube.JobSets, kube.VolcanoJobs} {
+		if c.groups.Has(main) {
+			add(main, "create", "get", "list", "watch", "patch", "delete")
+		}
+	}
+	if c.groups.Has(kube.VolcanoJobs) {
+		list = append(list, right{verb: "create", of: kube.VolcanoCommands},
+			right{verb: "list", of: kube.PodGroups, minor: true}, right{verb: "get", of: kube.VolcanoQueues, minor: true})
+	}
+	return list
+}
+
+// checkRights names the rights that the user lacks in the namespace.
+func (c *checker) checkRights(ctx context.Context) backend.Check {
+	all := c.rights()
+	denied := make([]bool, len(all))
+	ask, ctx := errgroup.WithContext(ctx)
+	ask.SetLimit(reviewsAtOnce)
+	for i, r := range all {
+		ask.Go(func() (err error) {
+			denied[i], err = c.denied(ctx, r)
+			return err
+		})
+	}
+	if err := ask.Wait(); err != nil {
+		return backend.WarningCheck(rightsCheck, "see `kubectl auth can-i --list -n "+c.namespace+"`", "what you may do is not known: %v", err)
+	}
+	var must, may []string
+	for i, r := range all {
+		switch {
+		case denied[i] && r.minor:
+			may = append(may, r.String())
+		case denied[i]:
+			must = append(must, r.String())
+		}
+	}
+	const fix = "ask for a role that may, or choose another namespace by -cfg namespace=NAME"
+	switch {
+	case len(must) > 0:
+		return backend.FailedCheck(rightsCheck, fix, "in namespace %s you may not %s", c.namespace, sentence(append(must, may...)))
+	case len(may) > 0:
+		return backend.WarningCheck(rightsCheck, "ask for a role that may: it is how torchx learns why an app waits", "in namespace %s you may not %s", c.namespace, sentence(may))
+	}
+	return backend.PassedCheck(rightsCheck, "you may do all that apps need in namespace %s", c.namespace)
+}
+
+// denied asks the server whether the user lacks a right.
+func (c *checker) denied(ctx context.Context, r right) (bool, error) {
+	attributes := map[string]any{"verb": r.verb, "group": r.of.Group, "version": r.of.Version, "resource": r.of.Name, "subresource": r.sub}
+	if !slices.Contains([]string{kube.Nodes.Name, kube.VolcanoQueues.Name}, r.of.Name) { // these have no namespace
+		attributes["namespace"] = c.namespace
+	}
+	review := map[string]any{
+		"apiVersion": accessReviews.Group + "/" + accessReviews.Version, "kind": "SelfSubjectAccessReview",
+		"spec": map[string]any{"resourceAttributes": attributes},
+	}
+	var answer struct {
+		Status struct {
+			Allowed bool `json:"allowed"`
+		} `json:"status"`
+	}
+	err := c.Create(ctx, accessReviews, "", review, false, &answer)
+	return !answer.Status.Allowed, err
+}
+
+// sentence joins rights, grouped by object: "create, get jobs.batch".
+func sentence(rights []string) string {
+	var order []string
+	verbs := map[string][]string{}
+	for _, r := range rights {
+		verb, what, _ := strings.Cut(r, " ")
+		if len(verbs[what]) == 0 {
+			order = append(order, what)
+		}
+		verbs[what] = append(verbs[what], verb)
+	}
+	for i, what := range order {
+		order[i] = strings.Join(verbs[what], ", ") + " " + what
+	}
+	return strings.Join(order, "; ")
+}

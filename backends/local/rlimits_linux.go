@@ -1,4 +1,0 @@
-package local
-
-// rlimits tells whether a limit of a process's memory is honoured here.
-const rlimits = true

@@ -1,0 +1,198 @@
+package agent
+
+import (
+	"fmt"
+	"time"
+
+	"torchx/runtime/spec"
+)
+
+// exitProbeTimeout is the exit code of a replica that was not ready in time, whatever
+// code it exited with: that of timeout(1).
+const exitProbeTimeout = 124
+
+// ordersOf reads the order of roles from their metadata, which planning has checked.
+func ordersOf(app *spec.App) map[*spec.Role]spec.Order {
+	all := map[*spec.Role]spec.Order{}
+	for i := range app.Roles {
+		if o, err := app.Roles[i].Order(); err == nil && (o.Ready != nil || len(o.DependsOn) > 0) {
+			all[&app.Roles[i]] = o
+		}
+	}
+	return all
+}
+
+// hasDependents reports whether another role waits for this one.
+func (p *policy) hasDependents(role *spec.Role) bool {
+	for _, o := range p.orders {
+		for _, d := range o.DependsOn {
+			if d.Role == role.Name {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// dependenciesMet reports whether a wanted start can happen now; if not, startUnblocked
+// returns it later.
+func (p *policy) dependenciesMet(r *replica, now time.Time) bool {
+	r.blocked = p.blocker(r.role) != nil
+	if r.blocked {
+		p.cancelUnreachable(now)
+	}
+	return !r.blocked
+}
+
+// probePassed notes that an attempt is ready and returns what may start now.
+func (p *policy) probePassed(r *replica, attempt int, now time.Time) []action {
+	if r.state != spec.Running || r.attempt != attempt || r.killReason != "" {
+		return nil
+	}
+	r.ready = true
+	return p.startUnblocked(now)
+}
+
+// probeTimedOut ends an attempt that is not ready in time; that is a failure.
+func (p *policy) probeTimedOut(r *replica, attempt int) []action {
+	probe := p.orders[r.role].Ready
+	if r.state != spec.Running || r.attempt != attempt || r.ready || r.stopping || probe == nil {
+		return nil
+	}
+	r.killReason = fmt.Sprintf("not ready within %s (%s)", seconds(probe.Timeout), probe)
+	return []action{{stop: r}}
+}
+
+func seconds(d time.Duration) string { return fmt.Sprintf("%g s", d.Seconds()) }
+
+// startUnblocked returns the starts of replicas whose dependencies are met, and cancels
+// those whose dependencies can never be met.
+func (p *policy) startUnblocked(now time.Time) (acts []action) {
+	p.cancelUnreachable(now)
+	for i := range p.app.Roles {
+		blocked := p.blockedReplicas(&p.app.Roles[i])
+		if len(blocked) == 0 || p.blocker(&p.app.Roles[i]) != nil {
+			continue
+		}
+		for _, r := range blocked {
+			r.blocked = false
+			acts = append(acts, action{start: r})
+		}
+	}
+	return acts
+}
+
+// cancelUnreachable cancels blocked replicas whose dependencies can never be met, which
+// can make other dependencies unreachable.
+func (p *policy) cancelUnreachable(now time.Time) {
+	for again := true; again; {
+		again = false
+		for i := range p.app.Roles {
+			blocked := p.blockedReplicas(&p.app.Roles[i])
+			if len(blocked) == 0 || !p.isUnreachable(&p.app.Roles[i]) {
+				continue
+			}
+			for _, r := range blocked {
+				p.cancelPending(r, now)
+			}
+			again = true
+		}
+	}
+}
+
+// blockedReplicas returns the replicas of a role that wait for another role.
+func (p *policy) blockedReplicas(role *spec.Role) (blocked []*replica) {
+	if len(p.orders[role].DependsOn) == 0 {
+		return nil
+	}
+	for _, r := range p.byRole[role] {
+		if r.blocked && r.state == spec.Pending {
+			blocked = append(blocked, r)
+		}
+	}
+	return blocked
+}
+
+// cancelPending cancels a replica that was to be started.
+func (p *policy) cancelPending(r *replica, now time.Time) {
+	r.state, r.finishedAt = spec.Cancelled, &now
+	if d := p.blocker(r.role); r.blocked && d != nil {
+		r.msg = fmt.Sprintf("not started: it waited for %s", d)
+	}
+	r.blocked = false
+}
+
+// blocker returns the first thing that a role waits for, nil if it may start.
+func (p *policy) blocker(role *spec.Role) *spec.Dependency {
+	for _, d := range p.orders[role].DependsOn {
+		if met, _ := p.dependencyState(d); !met {
+			return &d
+		}
+	}
+	return nil
+}
+
+func (p *policy) isUnreachable(role *spec.Role) bool {
+	for _, d := range p.orders[role].DependsOn {
+		if _, possible := p.dependencyState(d); !possible {
+			return true
+		}
+	}
+	return false
+}
+
+// dependencyState reports whether a dependency is met, and whether it is or can be. It
+// ignores replicas that an elastic role has lost for good.
+func (p *policy) dependencyState(d spec.Dependency) (met, possible bool) {
+	restarting := p.restarting()
+	good, open := 0, 0
+	for _, r := range p.byRole[p.app.Role(d.Role)] {
+		switch {
+		case restarting[r]:
+			open++
+		case r.meets(d.Condition):
+			good++
+		case !r.state.Terminal():
+			open++
+		}
+	}
+	need := requiredReplicas(p.app.Role(d.Role))
+	enough := good >= need
+	if d.Condition == spec.DependsSucceeded && need > 0 {
+		return enough, good+open >= need
+	}
+	return enough && open == 0, good+open >= need
+}
+
+// meets reports whether a replica is as far as the condition says. A replica that
+// succeeded meets all.
+func (r *replica) meets(c spec.Condition) bool {
+	runs := r.state == spec.Running && !r.stopping && r.killReason == ""
+	switch {
+	case r.state == spec.Succeeded:
+		return true
+	case c == spec.DependsStarted:
+		return runs
+	case c == spec.DependsReady:
+		return runs && r.ready
+	}
+	return false
+}
+
+// waitReason returns a function that says what a replica of the role waits for.
+func (p *policy) waitReason(role *spec.Role) func(*replica) string {
+	o, ok := p.orders[role]
+	if !ok {
+		return func(*replica) string { return "" }
+	}
+	blocker := p.blocker(role)
+	return func(r *replica) string {
+		switch {
+		case r.state == spec.Pending && blocker != nil:
+			return fmt.Sprintf("waits for %s", blocker)
+		case r.state == spec.Running && o.Ready != nil && !r.ready && !r.stopping:
+			return fmt.Sprintf("not ready yet (%s)", o.Ready)
+		}
+		return ""
+	}
+}

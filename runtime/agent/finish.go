@@ -1,0 +1,66 @@
+package agent
+
+import (
+	"errors"
+
+	"torchx/runtime/failpoint"
+	"torchx/runtime/spec"
+)
+
+// finish ends what is left, then publishes the result: exits.jsonl has it, status.json
+// follows, SQLite last. It is visible first and made durable right after: a power cut in
+// between can turn it into "agent died", never a failure into a success.
+func (a *agent) finish() error {
+	a.leaveQueue()
+	a.endRemaining()
+	a.reserve.release() // for what follows
+	s := a.policy.finalStatus(a.manifest, a.now())
+	if a.bundleDeleted {
+		code := spec.ExitNotStarted
+		s.State, s.ExitCode, s.FirstFailure = spec.Failed, &code, nil
+		s.Msg = "the app's folder was deleted while it ran: its replicas were ended"
+	}
+	failpoint.Hit(failpoint.Ended)
+	a.logError(a.launcher.Ended(&s))
+	err := a.writeStatus(&s)
+	a.logError(err)
+	failpoint.Hit(failpoint.ResultWritten)
+	if err == nil && !a.bundleDeleted {
+		a.bundle.life().RemoveEntry()
+	}
+	if s.FirstFailure != nil && s.FirstFailure.StartedAt == nil {
+		a.reply(readyAnswer{Code: *s.ExitCode, Error: s.FirstFailure.Msg})
+	}
+	a.reply(readyAnswer{OK: true}) // cancelled before it began
+	a.recorder.put(&s, a.launcher.Checkpoints())
+	err = errors.Join(err, a.exits.Close(), a.bundle.sync(), a.starts.Close())
+	a.recorder.close()
+	if a.bundleDeleted { // only the history has its result: commands wait for that
+		a.bundle.life().RemoveEntry()
+	}
+	failpoint.Hit(failpoint.HistoryWritten)
+	return err
+}
+
+// endRemaining ends what replicas left behind; a forced cancel still counts.
+func (a *agent) endRemaining() {
+	kill, done := make(chan struct{}), make(chan struct{})
+	if a.killNow {
+		close(kill)
+	}
+	go func() {
+		defer close(done)
+		a.launcher.Finish(a.grace, kill)
+	}()
+	for {
+		select {
+		case <-done:
+			return
+		case <-a.signals:
+			if _, force := a.bundle.cancelRequested(); force && !a.killNow {
+				a.killNow = true
+				close(kill)
+			}
+		}
+	}
+}

@@ -1,0 +1,258 @@
+package agent
+
+import (
+	"cmp"
+	"slices"
+	"time"
+
+	"torchx/runtime/spec"
+)
+
+// policy decides when replicas start, stop and restart, as a pure state machine: it is
+// told what happened and returns what to do. It knows no clock, process or file, so that
+// reconcile can replay an app's journal through it.
+type policy struct {
+	app         *spec.App
+	failFast    bool
+	queueReason string         // why nothing has started yet
+	random      func() float64 // in [0, 1), spreads back-offs; nil: no jitter
+
+	roster
+	restartCounts
+	outcome
+}
+
+// roster has the replicas of an app.
+type roster struct {
+	replicas []*replica // in the order of the app's roles
+	byKey    map[spec.Replica]*replica
+	byRole   map[*spec.Role][]*replica
+	orders   map[*spec.Role]spec.Order // of the roles that have one
+}
+
+// restartCounts says what was restarted and what will be.
+type restartCounts struct {
+	restarts      int // restarts that happened
+	appRestarts   int
+	roleRestarts  map[*spec.Role]*int
+	restartGroups []*restartGroup      // that wait for their replicas to end
+	pastAttempts  []spec.ReplicaStatus // attempts that were followed by another
+}
+
+// outcome is what decides how the app ends.
+type outcome struct {
+	startedAt     *time.Time
+	cancelled     bool
+	cannotSucceed bool
+	firstFailure  *spec.ReplicaStatus // of the replica that failed first for good
+}
+
+// replica is one replica of a role.
+type replica struct {
+	key     spec.Replica
+	role    *spec.Role
+	devices []string   // assigned to it alone
+	state   spec.State // Pending (to be started), Running or terminal
+
+	nextStart
+	lastAttempt
+}
+
+// nextStart is the start that a pending replica waits for.
+type nextStart struct {
+	nextAttempt  int           // the one to be started, or that runs
+	restartGroup *restartGroup // that the start belongs to; nil: it is the first one
+	blocked      bool          // its role waits for another
+	restarts     int
+}
+
+// lastAttempt is the last attempt that has begun.
+type lastAttempt struct {
+	attempt    int
+	hasStarted bool
+	process    Process
+	startedAt  *time.Time
+	ready      bool   // it has passed its probe
+	stopping   bool   // asked to end by the policy
+	killReason string // why it had to end: not ready in time, or killed for its memory
+	result
+}
+
+// result is how an attempt ended.
+type result struct {
+	exitCode   *int
+	signal     string
+	msg        string
+	finishedAt *time.Time
+	errorFile  []byte
+	usage      *Usage
+}
+
+// restartGroup is a set of replicas that restart together once all have ended.
+type restartGroup struct {
+	replicas []*replica
+	delay    time.Duration
+	counted  bool // one of its starts has happened
+}
+
+// action is what the policy wants done: exactly one of start and stop is set.
+type action struct {
+	start *replica
+	delay time.Duration // before start
+	stop  *replica
+}
+
+func newPolicy(app *spec.App, failFast bool) *policy {
+	p := &policy{app: app, failFast: failFast}
+	p.byKey, p.byRole = map[spec.Replica]*replica{}, map[*spec.Role][]*replica{}
+	p.orders, p.roleRestarts = ordersOf(app), map[*spec.Role]*int{}
+	for i := range app.Roles {
+		role := &app.Roles[i]
+		p.roleRestarts[role] = new(int)
+		for id := range role.NumReplicas {
+			r := &replica{key: spec.Replica{Role: role.Name, ID: id}, role: role, state: spec.Pending}
+			p.replicas = append(p.replicas, r)
+			p.byKey[r.key] = r
+			p.byRole[role] = append(p.byRole[role], r)
+		}
+	}
+	return p
+}
+
+// startAll returns the first start of every replica.
+func (p *policy) startAll() (acts []action) {
+	for _, r := range p.replicas {
+		acts = append(acts, action{start: r})
+	}
+	return acts
+}
+
+// canStart reports whether a start that was asked for is still wanted.
+func (p *policy) canStart(r *replica, attempt int) bool {
+	return !p.cancelled && r.state == spec.Pending && r.nextAttempt == attempt && (!p.cannotSucceed || !p.failFast)
+}
+
+// noteStarted notes that an attempt has begun.
+func (p *policy) noteStarted(r *replica, process Process, now time.Time) {
+	p.countRestart(r)
+	r.state, r.blocked = spec.Running, false
+	r.lastAttempt = lastAttempt{attempt: r.nextAttempt, hasStarted: true, process: process, startedAt: &now, stopping: r.stopping}
+	p.startedAt = earliest(p.startedAt, &now)
+}
+
+// noteRefused notes that a replica can never start: the app ends, retries or not.
+func (p *policy) noteRefused(r *replica, code int, msg string, now time.Time) []action {
+	p.countRestart(r)
+	r.attempt, r.startedAt = r.nextAttempt, nil
+	r.end(spec.Failed, code, "", now)
+	r.msg = msg
+	p.noteFailure(r)
+	p.cannotSucceed = true
+	return p.stopAll(now)
+}
+
+// noteExited notes the end of an attempt and returns what follows from it.
+func (p *policy) noteExited(r *replica, e Exit) (acts []action) {
+	if r.state != spec.Running {
+		return nil
+	}
+	if !r.stopping {
+		r.msg = cmp.Or(r.killReason, e.Msg)
+	}
+	switch {
+	case r.stopping:
+		r.end(spec.Cancelled, e.Code, e.Signal, e.Time)
+	case e.Code == 0 && !e.Lost:
+		r.end(spec.Succeeded, 0, "", e.Time)
+	default:
+		r.end(spec.Failed, e.Code, e.Signal, e.Time)
+		acts = p.handleFailure(r, e)
+	}
+	return slices.Concat(acts, p.startRestartGroups(), p.startUnblocked(e.Time))
+}
+
+// handleFailure restarts what the role's policy says or, if the replica failed for good,
+// decides whether the app did.
+func (p *policy) handleFailure(r *replica, e Exit) []action {
+	if acts, retried := p.retry(r, e.Lost); retried {
+		return acts
+	}
+	p.noteFailure(r)
+	if p.countAlive(r.role) >= requiredReplicas(r.role) {
+		return nil
+	}
+	p.cannotSucceed = true
+	if !p.failFast {
+		return nil
+	}
+	return p.stopAll(e.Time)
+}
+
+func (r *replica) end(s spec.State, code int, signal string, now time.Time) {
+	r.state, r.exitCode, r.signal, r.finishedAt, r.stopping = s, &code, signal, &now, false
+}
+
+func (p *policy) noteFailure(r *replica) {
+	if p.firstFailure == nil {
+		s := r.status()
+		p.firstFailure = &s
+	}
+}
+
+// cancel ends everything.
+func (p *policy) cancel(now time.Time) []action {
+	if p.cancelled {
+		return nil
+	}
+	p.cancelled = true
+	return p.stopAll(now)
+}
+
+// stopAll drops all restarts, stops what runs and cancels what waits for a start.
+func (p *policy) stopAll(now time.Time) (acts []action) {
+	p.restartGroups = nil
+	for _, r := range p.replicas {
+		acts = append(acts, r.stop()...)
+		if r.state == spec.Pending {
+			p.cancelPending(r, now)
+		}
+	}
+	return acts
+}
+
+// stop returns what stops the replica if it runs.
+func (r *replica) stop() []action {
+	if r.state != spec.Running || r.stopping {
+		return nil
+	}
+	r.stopping = true
+	return []action{{stop: r}}
+}
+
+// isDone reports whether nothing runs and nothing will.
+func (p *policy) isDone() bool {
+	ended := func(r *replica) bool { return r.state.Terminal() }
+	return count(p.replicas, ended) == len(p.replicas) && len(p.restartGroups) == 0
+}
+
+func count(replicas []*replica, is func(*replica) bool) (n int) {
+	for _, r := range replicas {
+		if is(r) {
+			n++
+		}
+	}
+	return n
+}
+
+// requiredReplicas is how many replicas of a role must succeed.
+func requiredReplicas(role *spec.Role) int {
+	if role.MinReplicas == nil {
+		return role.NumReplicas
+	}
+	return min(max(*role.MinReplicas, 0), role.NumReplicas)
+}
+
+// countAlive counts the replicas of a role that succeeded or still may.
+func (p *policy) countAlive(role *spec.Role) int {
+	return count(p.byRole[role], func(r *replica) bool { return r.state != spec.Failed && r.state != spec.Cancelled })
+}

@@ -1,0 +1,96 @@
+package agent
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+)
+
+// keepLink is, in the folder of a deletion, a symbolic link to where a folder of the
+// bundle moves, so that another process can finish a deletion that was cut short.
+const keepLink = "keep"
+
+// Keep names a folder of a bundle that outlives it, and the path it moves to.
+type Keep struct{ Folder, To string }
+
+// Remove deletes the bundle: it is gone at once for everybody else, even if the
+// removal of its files is cut short. With keep a folder of it stays, elsewhere.
+// The error wraps fs.ErrNotExist if the bundle is gone.
+func (b Bundle) Remove(keep *Keep) error {
+	b.life().RemoveEntry()
+	trash, err := os.MkdirTemp(filepath.Dir(b.Dir), ".old-")
+	if err != nil {
+		return fmt.Errorf("delete app folder: %w", err)
+	}
+	if keep != nil {
+		err = os.Symlink(keep.To, filepath.Join(trash, keepLink+"-"+keep.Folder))
+	}
+	if err == nil {
+		err = os.Rename(b.Dir, filepath.Join(trash, deletedBundle))
+	}
+	if err != nil {
+		return errors.Join(fmt.Errorf("delete app folder: %w", err), os.RemoveAll(trash))
+	}
+	if err := finishRemoval(trash); err != nil {
+		return fmt.Errorf("delete app folder: %w", err)
+	}
+	return nil
+}
+
+// trashedBundle is the name of a bundle within the folder of its deletion.
+const deletedBundle = "bundle"
+
+// finishRemoval deletes what Remove has put out of the way, after moving away what
+// is to stay. If that fails nothing is deleted.
+func finishRemoval(trash string) error {
+	links, err := filepath.Glob(filepath.Join(trash, keepLink+"-*"))
+	if err != nil {
+		return err
+	}
+	for _, link := range links {
+		to, err := os.Readlink(link)
+		if err != nil {
+			return err
+		}
+		from := filepath.Join(trash, deletedBundle, strings.TrimPrefix(filepath.Base(link), keepLink+"-"))
+		if err := moveKept(from, to); err != nil {
+			return fmt.Errorf("keep %s: %w", from, err)
+		}
+	}
+	return os.RemoveAll(trash)
+}
+
+// moveKept moves a folder to a path of its own; one that is not there was moved before.
+func moveKept(from, to string) error {
+	if _, err := os.Lstat(from); errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	if err := makePrivate(filepath.Dir(to)); err != nil {
+		return err
+	}
+	return os.Rename(from, to)
+}
+
+// CleanUp removes what interrupted creations and deletions left in a home.
+func CleanUp(home string) {
+	entries, err := os.ReadDir(appsDir(home))
+	if err != nil {
+		return
+	}
+	for _, e := range entries {
+		b := Bundle{filepath.Join(appsDir(home), e.Name())}
+		info, err := e.Info()
+		if e.Name()[0] != '.' || err != nil || !Settled(info) || b.Held() {
+			continue
+		}
+		_ = finishRemoval(b.Dir) // tried again by the next clean-up
+	}
+}
+
+// Settled reports whether a file or folder is older than what a live process may
+// just be making.
+func Settled(info fs.FileInfo) bool { return time.Since(info.ModTime()) >= time.Minute }

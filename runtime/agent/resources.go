@@ -1,0 +1,95 @@
+package agent
+
+import (
+	"fmt"
+	"math"
+	"strconv"
+	"strings"
+
+	"torchx/runtime/machine"
+	"torchx/runtime/spec"
+)
+
+// resourcesOf adds up what the replicas of an app say that they need. A role that
+// says nothing counts as nothing.
+func resourcesOf(app *spec.App) machine.Size {
+	var sum machine.Size
+	for i := range app.Roles {
+		r, n := &app.Roles[i].Resource, app.Roles[i].NumReplicas
+		sum = sum.Plus(machine.Size{
+			CPU: max(r.CPU, 0) * float64(n), MemMB: max(r.MemMB, 0) * n, GPU: max(r.GPU, 0) * n,
+		})
+	}
+	return sum
+}
+
+// missingResources lists, for people, what is missing for a demand beside what is used:
+// "4 CPUs (2 of 8 free)". It is empty if the demand fits.
+func missingResources(demand, used, total machine.Size) []string {
+	var missing []string
+	lack := func(need, used, total float64, amount func(float64) string, of func(free, total float64) string) {
+		if need > 0 && used+need > total+1e-9 { // sums of decimal fractions are not exact
+			missing = append(missing, fmt.Sprintf("%s (%s free)", amount(need), of(max(0, total-used), total)))
+		}
+	}
+	plain := func(free, total float64) string { return number(free) + " of " + number(total) }
+	memory := func(free, total float64) string { return memoryText(free) + " of " + memoryText(total) }
+	lack(demand.CPU, used.CPU, total.CPU, countText("CPU"), plain)
+	lack(float64(demand.MemMB), float64(used.MemMB), float64(total.MemMB), memoryText, memory)
+	lack(float64(demand.GPU), float64(used.GPU), float64(total.GPU), countText("GPU"), plain)
+	return missing
+}
+
+func countText(name string) func(float64) string {
+	return func(n float64) string {
+		if n == 1 {
+			return "1 " + name
+		}
+		return number(n) + " " + name + "s"
+	}
+}
+
+// number prints at most two decimals.
+func number(x float64) string { return strconv.FormatFloat(math.Round(x*100)/100, 'f', -1, 64) }
+
+// memoryText prints an amount of MiB, from 1 GiB on in GiB with one decimal.
+func memoryText(mib float64) string {
+	if mib < 1024 {
+		return number(mib) + " MiB"
+	}
+	return strconv.FormatFloat(math.Round(mib/1024*10)/10, 'f', -1, 64) + " GiB"
+}
+
+// sizeText describes a size: "4 CPUs, 2 GiB, 1 GPU", of which only what like names.
+func sizeText(s, like machine.Size) string {
+	var parts []string
+	if like.CPU > 0 {
+		parts = append(parts, countText("CPU")(s.CPU))
+	}
+	if like.MemMB > 0 {
+		parts = append(parts, memoryText(float64(s.MemMB)))
+	}
+	if like.GPU > 0 {
+		parts = append(parts, countText("GPU")(float64(s.GPU)))
+	}
+	return strings.Join(parts, ", ")
+}
+
+// neverFits says why an app cannot run here even alone, nil if it can.
+func neverFits(demand, total machine.Size) error {
+	over := demand
+	if demand.CPU <= total.CPU {
+		over.CPU = 0
+	}
+	if demand.MemMB <= total.MemMB {
+		over.MemMB = 0
+	}
+	if demand.GPU <= total.GPU {
+		over.GPU = 0
+	}
+	if over == (machine.Size{}) {
+		return nil
+	}
+	return fmt.Errorf("the app asks for %s, this machine has %s: it would wait for ever; ask for less, or run it without --queue",
+		sizeText(over, over), sizeText(total, over))
+}

@@ -1,0 +1,114 @@
+package agent
+
+import (
+	"errors"
+	"fmt"
+	"time"
+
+	"torchx/runtime/spec"
+)
+
+// resume takes up what a former agent of the bundle left: the journal brings the
+// policy to where it was, replicas that are on record as running are adopted, and
+// what was wanted but not done is done now. A kill at any point leaves a journal
+// that says the same or more, so the next agent does the same again.
+func (a *agent) resume() {
+	a.dirty = true
+	pending, err := a.replay()
+	if err != nil {
+		a.logError(err)
+		a.detached = true // the app's state is unknown: the next command tries again
+		return
+	}
+	a.adopt()
+	cancel, force := a.bundle.cancelRequested()
+	a.killNow = force
+	for _, r := range a.policy.replicas {
+		if r.stopping && r.state == spec.Running {
+			a.stop(r)
+		}
+	}
+	if cancel {
+		a.perform(a.policy.cancel(a.now()))
+	}
+	a.perform(pending)
+}
+
+// replay returns the starts that the policy waits for.
+func (a *agent) replay() ([]action, error) {
+	starts, err := readLines[startRecord](a.bundle.path(startsFile))
+	exits, err2 := readLines[exitRecord](a.bundle.path(exitsFile))
+	if err := errors.Join(err, err2); err != nil {
+		return nil, fmt.Errorf("adopt: %w", err)
+	}
+	due := map[*replica]time.Time{}
+	replayInto(a.policy, a.manifest.SubmittedAt, starts, exits, func(acts []action, at time.Time) {
+		for _, act := range acts {
+			if act.start != nil {
+				due[act.start] = at.Add(act.delay)
+			}
+		}
+		a.policy.noteBlocked(acts, at)
+	})
+	a.seq = lastSeq(starts, exits)
+	a.clock = clock{last: latest(a.manifest, starts, exits)}
+	for _, r := range a.policy.replicas {
+		if r.exitCode != nil {
+			r.errorFile = a.launcher.ErrorFile(r.key, r.attempt)
+		}
+	}
+	var pending []action
+	now := a.now() // the same for all: what was to start together still does
+	for _, r := range a.policy.replicas {
+		if r.state == spec.Pending {
+			pending = append(pending, action{start: r, delay: max(0, due[r].Sub(now))})
+		}
+	}
+	return pending, nil
+}
+
+// lastSeq is the number of the last record in both journals.
+func lastSeq(starts []startRecord, exits []exitRecord) (last int) {
+	for _, start := range starts {
+		last = max(last, start.Seq)
+	}
+	for _, exit := range exits {
+		last = max(last, exit.Seq)
+	}
+	return last
+}
+
+// adopt hands what runs to the launcher.
+func (a *agent) adopt() {
+	adopter, ok := a.launcher.(Adopter)
+	if !ok {
+		return
+	}
+	var running []Adoption
+	for _, r := range a.policy.replicas {
+		if r.state == spec.Running {
+			a.startProbe(r, r.attempt)
+			running = append(running, Adoption{Replica: r.key, Attempt: r.attempt, Process: r.process, Time: *r.startedAt, Line: a.lineProbe(r, r.attempt)})
+		}
+	}
+	adopter.Adopt(running)
+}
+
+// detach ends the agent but not the app: the next command starts another agent.
+func (a *agent) detach() error {
+	a.publish(true)
+	err := errors.Join(a.exits.Close(), a.starts.Close())
+	a.recorder.close()
+	return err
+}
+
+// isAdoptable reports whether an agent of containers has begun: when it dies, another
+// one continues, and no other process decides what became of the app.
+func (b Bundle) isAdoptable() bool {
+	m, err := b.Manifest()
+	if err != nil || !m.Containers {
+		return false
+	}
+	h, err := readHolder(b.path(lockFile))
+	return err == nil && h.PID != 0
+}

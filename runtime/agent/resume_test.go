@@ -1,0 +1,269 @@
+//go:build unix
+
+package agent
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"log"
+	"os"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"torchx/runtime/filelock"
+	"torchx/runtime/spec"
+)
+
+// containers is a Launcher whose replicas outlive the agent, as a list of what it
+// was told.
+type containers struct {
+	exits chan Exit
+	ends  map[string]Exit // "role/id#attempt" → how it ends as soon as it is watched
+
+	mu  sync.Mutex
+	did []string
+}
+
+var _ Adopter = (*containers)(nil)
+
+func (c *containers) note(what string, r spec.Replica, attempt int) string {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	name := fmt.Sprintf("%s/%d#%d", r.Role, r.ID, attempt)
+	c.did = append(c.did, what+" "+name)
+	return name
+}
+
+func (c *containers) watch(name string, r spec.Replica, attempt int) {
+	if e, ok := c.ends[name]; ok {
+		e.Replica, e.Attempt, e.Time = r, attempt, time.Now()
+		c.exits <- e
+	}
+}
+
+func (c *containers) Check() error { return nil }
+
+func (c *containers) Start(_ context.Context, batch []Start) []Started {
+	var all []Started
+	for _, s := range batch {
+		c.watch(c.note("start", s.Replica, s.Attempt), s.Replica, s.Attempt)
+		all = append(all, Started{Process: Process{ID: "new"}, Time: time.Now()})
+	}
+	return all
+}
+
+func (c *containers) Adopt(running []Adoption) {
+	for _, a := range running {
+		c.watch(c.note("adopt "+a.Process.ID, a.Replica, a.Attempt), a.Replica, a.Attempt)
+	}
+}
+
+func (c *containers) Terminate(r spec.Replica) {
+	c.note("stop", r, 0)
+	c.exits <- Exit{Replica: r, Code: 143, Signal: "SIGTERM", Time: time.Now()}
+}
+
+func (c *containers) Kill(spec.Replica)                     {}
+func (c *containers) Exits() <-chan Exit                    { return c.exits }
+func (c *containers) ErrorFile(spec.Replica, int) []byte    { return nil }
+func (c *containers) Checkpoints() []Checkpoint             { return nil }
+func (c *containers) Ended(*spec.Status) error              { return nil }
+func (c *containers) Finish(time.Duration, <-chan struct{}) {}
+
+// orphan is the bundle of an app of containers whose agent died, with a journal.
+func orphan(t *testing.T, starts []startRecord, exits []exitRecord, roles ...spec.Role) (Bundle, *filelock.Lock, *Manifest) {
+	t.Helper()
+	m := &Manifest{
+		Version: 1, ID: "x", Backend: "docker", Handle: "docker://torchx/x", Home: t.TempDir(),
+		App: &spec.App{Name: "x", Roles: roles}, SubmittedAt: time.Now(),
+		Lifecycle: Lifecycle{FailFast: true, Containers: true},
+	}
+	b, lock, err := Create(m)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { lock.Close() })
+	if err := writeHolder(lock.File, holder{Handle: m.Handle, PID: 4194304 + 1}); err != nil {
+		t.Fatal(err)
+	}
+	a, err := newAgent(b, m, nil, nil, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, start := range starts {
+		err = a.starts.append(start)
+	}
+	for _, exit := range exits {
+		err = a.exits.append(exit)
+	}
+	if err != nil || a.starts.Close() != nil || a.exits.Close() != nil {
+		t.Fatal(err)
+	}
+	return b, lock, m
+}
+
+// goOn runs an agent on an orphan to the app's end.
+func goOn(t *testing.T, b Bundle, m *Manifest, c *containers) *spec.Status {
+	t.Helper()
+	l := log.New(io.Discard, "", 0)
+	c.exits = make(chan Exit, 16)
+	a, err := newAgent(b, m, c, nil, l)
+	if err != nil {
+		t.Fatal(err)
+	}
+	a.recorder = newRecorder(NewHistory(m.Home, func(context.Context, string) (Store, error) { return nil, os.ErrNotExist }), m.Backend, m.ID, l)
+	a.isResuming, a.signals = true, make(chan os.Signal)
+	if err := a.run(); err != nil {
+		t.Fatal(err)
+	}
+	s, err := b.Status()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s
+}
+
+func id(start startRecord, id string) startRecord { start.ID = id; return start }
+
+func TestAdopt(t *testing.T) {
+	t.Parallel()
+	failed := ended(0, 0, 1)
+	tests := []struct {
+		name   string
+		starts []startRecord
+		exits  []exitRecord
+		cancel bool
+		change func(*spec.Role)
+		ends   map[string]Exit
+		did    []string
+		state  spec.State
+		count  int // restarts
+	}{
+		{
+			"what runs is adopted, what ended is not counted twice",
+			[]startRecord{id(started(0, 0), "c0"), id(started(1, 0), "c1")},
+			[]exitRecord{ended(0, 0, 0)},
+			false, nil,
+			map[string]Exit{"a/1#0": {}},
+			[]string{"adopt c1 a/1#0"},
+			spec.Succeeded, 0,
+		},
+		{
+			"a gang that was being started is completed",
+			[]startRecord{id(started(1, 0), "c1")},
+			nil,
+			false, nil,
+			map[string]Exit{"a/0#0": {}, "a/1#0": {}},
+			[]string{"adopt c1 a/1#0", "start a/0#0"},
+			spec.Succeeded, 0,
+		},
+		{
+			"a restart that waits for its time is done",
+			[]startRecord{started(0, 0), id(started(1, 0), "c1")},
+			[]exitRecord{failed},
+			false, retries(spec.RetryReplica, 1),
+			map[string]Exit{"a/0#1": {}, "a/1#0": {}},
+			[]string{"adopt c1 a/1#0", "start a/0#1"},
+			spec.Succeeded, 1,
+		},
+		{
+			"a stop that was wanted is done",
+			[]startRecord{started(0, 0), id(started(1, 0), "c1")},
+			[]exitRecord{failed},
+			false, nil, nil,
+			[]string{"adopt c1 a/1#0", "stop a/1#0"},
+			spec.Failed, 0,
+		},
+		{
+			"a cancel that came meanwhile is heard",
+			[]startRecord{id(started(0, 0), "c0")},
+			nil,
+			true, nil, nil,
+			[]string{"adopt c0 a/0#0", "stop a/0#0"},
+			spec.Cancelled, 0,
+		},
+		{
+			"one that the engine lost is no success and costs no retry",
+			[]startRecord{id(started(0, 0), "c0"), id(started(1, 0), "c1")},
+			nil,
+			false, retries(spec.RetryReplica, 1),
+			map[string]Exit{"a/0#0": {Lost: true}, "a/0#1": {Code: 1}, "a/0#2": {}, "a/1#0": {}},
+			[]string{"adopt c0 a/0#0", "adopt c1 a/1#0", "start a/0#1", "start a/0#2"},
+			spec.Succeeded, 2,
+		},
+	}
+	for _, test := range tests {
+		t.Run(test.name, func(t *testing.T) {
+			t.Parallel()
+			b, _, m := orphan(t, test.starts, test.exits, role("a", 2, test.change))
+			if test.cancel {
+				if err := writeJSON(b.path(cancelFile), cancelRequest{}, false); err != nil {
+					t.Fatal(err)
+				}
+			}
+			c := &containers{ends: test.ends}
+			s := goOn(t, b, m, c)
+			if !slices.Equal(c.did, test.did) {
+				t.Errorf("the launcher was told %q, want %q", c.did, test.did)
+			}
+			if s.State != test.state || s.NumRestarts != test.count {
+				t.Errorf("the app is %v after %d restarts, want %v after %d", s.State, s.NumRestarts, test.state, test.count)
+			}
+		})
+	}
+}
+
+// A replica that was lost without a retry fails the app, whatever its code, and
+// says why.
+func TestLostIsNoSuccess(t *testing.T) {
+	t.Parallel()
+	b, _, m := orphan(t, []startRecord{started(0, 0)}, nil, role("a", 1, nil))
+	s := goOn(t, b, m, &containers{ends: map[string]Exit{"a/0#0": {Lost: true, Msg: "stopped by engine restart"}}})
+	if s.State != spec.Failed || *s.ExitCode != 125 || !strings.Contains(s.Msg, "stopped by engine restart") {
+		t.Errorf("status %v %d %q", s.State, *s.ExitCode, s.Msg)
+	}
+}
+
+// Nobody but an agent may say what became of an app of containers.
+func TestInspectLeavesOrphansAlone(t *testing.T) {
+	t.Parallel()
+	b, lock, _ := orphan(t, []startRecord{started(0, 0)}, nil, role("a", 1, nil))
+	letGo(t, b, lock)
+	s, err := b.Inspect()
+	if err != nil || s.State.Terminal() {
+		t.Errorf("status %+v, %v", s, err)
+	}
+	if _, err := os.Lstat(b.life().Entry()); err != nil {
+		t.Errorf("the app is not marked as live any more: %v", err)
+	}
+}
+
+// A holder that replaces a longer one can be read.
+func TestHolderIsReplacedWhole(t *testing.T) {
+	t.Parallel()
+	b, lock, m := orphan(t, nil, nil, role("a", 1, nil))
+	for _, pid := range []int{4194304, 7, 123} {
+		if err := writeHolder(lock.File, holder{Handle: m.Handle, PID: pid}); err != nil {
+			t.Fatal(err)
+		}
+		if h, err := readHolder(b.path(lockFile)); err != nil || h.PID != pid || h.Handle != m.Handle {
+			t.Errorf("holder %+v, %v", h, err)
+		}
+	}
+}
+
+// letGo closes a lock and waits until nobody holds it: a process that another test
+// starts at this moment does, too, until it executes its program.
+func letGo(t *testing.T, b Bundle, lock *filelock.Lock) {
+	t.Helper()
+	if err := lock.Close(); err != nil {
+		t.Fatal(err)
+	}
+	for b.Held() {
+		time.Sleep(time.Millisecond)
+	}
+}

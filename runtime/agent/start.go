@@ -1,0 +1,114 @@
+package agent
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"torchx/runtime/failpoint"
+)
+
+// perform carries out what the policy wants: what starts at the same time starts
+// as one batch.
+func (a *agent) perform(acts []action) {
+	var order []time.Duration
+	batches := map[time.Duration][]pendingStart{}
+	for _, act := range acts {
+		if act.stop != nil {
+			a.stop(act.stop)
+			continue
+		}
+		if batches[act.delay] == nil {
+			order = append(order, act.delay)
+		}
+		batches[act.delay] = append(batches[act.delay], pendingStart{act.start, act.start.nextAttempt})
+	}
+	for _, delay := range order {
+		batch := batches[delay]
+		if delay <= 0 {
+			a.start(batch)
+			continue
+		}
+		a.after(delay, func() { a.start(batch) })
+	}
+}
+
+// pendingStart is an attempt that was asked for; it may not be wanted any more
+// when its time comes.
+type pendingStart struct {
+	member  *replica
+	attempt int
+}
+
+// start begins a batch and acts on what became of it when all of it is known.
+func (a *agent) start(batch []pendingStart) {
+	var replicas []*replica
+	var starts []Start
+	for _, p := range batch {
+		if !a.policy.canStart(p.member, p.attempt) {
+			continue
+		}
+		if !a.policy.dependenciesMet(p.member, a.now()) {
+			a.dirty = true
+			continue
+		}
+		replicas = append(replicas, p.member)
+		starts = append(starts, Start{
+			Replica: p.member.key, Attempt: p.attempt, Env: a.env(p.member), Line: a.lineProbe(p.member, p.attempt),
+		})
+	}
+	if len(starts) == 0 {
+		return
+	}
+	var refused error
+	for i, s := range a.launch(starts) {
+		if s.Err == nil {
+			a.recordStart(replicas[i], starts[i].Attempt, s)
+		} else if refused == nil || errors.Is(refused, ErrNotTried) {
+			refused = s.Err
+		}
+	}
+	a.dirty = true
+	if refused != nil && !errors.Is(refused, ErrNotTried) {
+		a.refuseStart(refused)
+		return
+	}
+	a.perform(a.policy.startUnblocked(a.now()))
+}
+
+// recordStart puts a start on record.
+func (a *agent) recordStart(r *replica, attempt int, s Started) {
+	failpoint.Hit(failpoint.Forked)
+	now := a.clock.at(s.Time)
+	a.logError(a.starts.append(startRecord{
+		Seq: a.nextSeq(), Time: now, Role: r.key.Role, Replica: r.key.ID, Attempt: attempt, BootID: a.bootID, Process: s.Process,
+	}))
+	failpoint.Hit(failpoint.StartRecorded)
+	a.policy.noteStarted(r, s.Process, now)
+	a.startProbe(r, attempt)
+}
+
+// env is what an attempt gets beside the variables of its role.
+func (a *agent) env(r *replica) []string {
+	if a.manifest.Containers {
+		return nil
+	}
+	return append(a.ports.env(a.policy, r), a.deviceEnv(r)...)
+}
+
+// launch lets the launcher start a batch and gives up when a signal comes.
+func (a *agent) launch(starts []Start) []Started {
+	ctx, giveUp := context.WithCancel(context.Background())
+	defer giveUp()
+	done := make(chan []Started, 1)
+	go func() { done <- a.launcher.Start(ctx, starts) }()
+	for {
+		select {
+		case started := <-done:
+			return started
+		case <-a.signals:
+			a.pendingSignals++
+			giveUp()
+		}
+	}
+}

@@ -1,0 +1,121 @@
+package runner
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+
+	"torchx/runtime/backend"
+	"torchx/runtime/failpoint"
+	"torchx/runtime/history"
+)
+
+// Provenance is how an app came about. Its JSON form is the record that backends keep
+// beside a plan, to fill a lost history from.
+type Provenance struct {
+	history.Source
+	Origin string `json:"origin,omitempty"` // message of the history's first event, such as "rerun of …"
+}
+
+// Reconcile makes the history and this machine agree; every command that opens the
+// history calls it first. It ends what dead supervisors left running, completes
+// removals that were cut short, and restores apps that the history lost or could
+// not take. Failures are warnings.
+func (r *Runner) Reconcile(ctx context.Context) {
+	for _, name := range r.Backends.Names() {
+		b, err := r.Backends.Get(name)
+		if err != nil {
+			continue // commands that need this backend report it
+		}
+		if s, ok := b.(backend.Sweeper); ok {
+			if err := s.Sweep(ctx); err != nil {
+				r.warn("%v", err)
+			}
+		}
+	}
+	if r.History == nil || r.History.ReadOnly() {
+		return
+	}
+	r.completeRemovals(ctx)
+	if err := r.restore(ctx); err != nil {
+		r.warn("the history is not complete: %v", err)
+	}
+}
+
+// restore adds the apps that backends have records of and the history does not.
+func (r *Runner) restore(ctx context.Context) error {
+	complete, err := r.History.Complete(ctx)
+	if err != nil {
+		return err
+	}
+	if !complete {
+		failpoint.Hit(failpoint.Filling)
+	}
+	added := 0
+	for _, name := range r.Backends.Names() {
+		b, err := r.Backends.Get(name)
+		restorer, ok := b.(backend.HistoryRestorer)
+		if err != nil || !ok {
+			continue
+		}
+		n, err := r.restoreFrom(ctx, name, restorer, !complete)
+		if err != nil {
+			return err
+		}
+		added += n
+	}
+	if !complete {
+		if err := r.History.SetComplete(ctx); err != nil {
+			return err
+		}
+	}
+	switch added {
+	case 0:
+	case 1:
+		r.warn("1 app that the history did not have was taken from its folder")
+	default:
+		r.warn("%d apps that the history did not have were taken from their folders", added)
+	}
+	return nil
+}
+
+// restoreFrom adds the apps of one backend, oldest first.
+func (r *Runner) restoreFrom(ctx context.Context, backendName string, b backend.HistoryRestorer, all bool) (added int, err error) {
+	records, err := b.AppRecords(ctx, all)
+	if err != nil {
+		return 0, err
+	}
+	slices.SortStableFunc(records, func(a, b backend.AppRecord) int { return a.SubmittedAt.Compare(b.SubmittedAt) })
+	for i := range records {
+		err := r.restoreApp(ctx, backendName, &records[i])
+		if err == nil {
+			added++
+		} else if !errors.Is(err, history.ErrExists) {
+			return added, err
+		}
+		if err := b.MarkRecorded(ctx, records[i].ID); err != nil {
+			return added, err
+		}
+	}
+	return added, nil
+}
+
+func (r *Runner) restoreApp(ctx context.Context, backendName string, a *backend.AppRecord) error {
+	p := &Planned{Backend: backendName, Plan: &backend.Plan{ID: a.ID, App: a.App, Cfg: a.Cfg}}
+	if len(a.Record) > 0 {
+		if err := json.Unmarshal(a.Record, &p.Provenance); err != nil {
+			return fmt.Errorf("read the record of app %s: %w", a.ID, err)
+		}
+	}
+	row, err := r.newRow(p)
+	if err != nil {
+		return err
+	}
+	row.SubmittedAt, row.Submitter = a.SubmittedAt, ""
+	if err := r.History.Insert(ctx, row); err != nil {
+		return err
+	}
+	return r.History.SetStatus(ctx, backendName, a.ID, a.Status)
+}

@@ -1,0 +1,203 @@
+package runner
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"torchx/runtime/backend"
+	"torchx/runtime/history"
+	"torchx/runtime/spec"
+)
+
+// unknownApp returns the error for an app that neither its backend nor the history
+// has: of a removed one it says what is gone, and since when.
+func (r *Runner) unknownApp(ctx context.Context, ref history.AppKey) error {
+	t, kept, ok := r.tombstone(ctx, ref)
+	if !ok {
+		return notFound("app %s does not exist or was deleted: see `torchx list`", ref.Handle())
+	}
+	return notFound("%s%s", removalText(&t), keptText(kept))
+}
+
+// removalText says since when an app is gone, and why.
+func removalText(t *history.Tombstone) string {
+	ended := ""
+	if t.FinishedAt != nil {
+		ended = " at " + timeText(*t.FinishedAt)
+	}
+	return fmt.Sprintf("app %s, which ended as %s%s, is gone since %s: `torchx %s` removed it",
+		t.Handle(), t.State, ended, timeText(t.GoneAt), t.Command)
+}
+
+// keptText says what is left of a removed app's logs.
+func keptText(kept *backend.RetainedLogs) string {
+	if kept == nil {
+		return " and its logs"
+	}
+	return ", its logs were left in " + kept.Dir
+}
+
+// timeText is how messages about removed apps write a time.
+func timeText(t time.Time) string { return t.UTC().Format(time.RFC3339) }
+
+// tombstone returns what is known of a removed app.
+func (r *Runner) tombstone(ctx context.Context, ref history.AppKey) (history.Tombstone, *backend.RetainedLogs, bool) {
+	if r.History == nil {
+		return history.Tombstone{}, nil, false
+	}
+	t, err := r.History.Tombstone(ctx, ref.Backend, ref.ID)
+	if err != nil {
+		if !errors.Is(err, history.ErrNotFound) {
+			r.warn("%v", err)
+		}
+		return t, nil, false
+	}
+	if t.Kept == nil {
+		return t, nil, true
+	}
+	kept := &backend.RetainedLogs{}
+	if err := json.Unmarshal(t.Kept, kept); err != nil {
+		r.warn("where the logs of app %s are is not readable: %v", ref.Handle(), err)
+		return t, nil, true
+	}
+	return t, kept, true
+}
+
+// removed returns the removed apps with that prefix, last removed first.
+func (r *Runner) removed(ctx context.Context, prefix string) []history.AppKey {
+	if r.History == nil {
+		return nil
+	}
+	all, err := r.History.FindTombstones(ctx, prefix)
+	if err != nil {
+		r.warn("%v", err)
+	}
+	var found []history.AppKey
+	for _, t := range all {
+		found = append(found, t.AppKey)
+	}
+	return found
+}
+
+// keptLogs opens the logs that were kept of a removed app. Errors: cause if there are
+// none.
+func (r *Runner) keptLogs(ctx context.Context, b backend.Backend, ref history.AppKey, role string, ids []int,
+	o func(spec.Replica) backend.LogOptions, cause error,
+) ([]LogInput, error) {
+	t, kept, ok := r.tombstone(ctx, ref)
+	if !ok {
+		kept = r.foreignLogs(ctx, b, ref)
+	}
+	keeper, can := b.(backend.LogRetainer)
+	if !can || kept == nil {
+		return nil, cause
+	}
+	targets, err := selected(ref, keptRoles(kept), role, ids)
+	if err != nil {
+		return nil, err
+	}
+	if len(targets) == 0 {
+		return nil, cause
+	}
+	if ok {
+		r.warn("%s%s", removalText(&t), keptText(kept))
+	} else {
+		r.warn("app %s is not there any more%s", ref.Handle(), keptText(kept))
+	}
+	open := func(t spec.Replica) (backend.LogReader, error) { return keeper.OpenRetainedLogs(ctx, kept, t, o(t)) }
+	return r.open(open, ref, targets, len(ids) > 0)
+}
+
+// foreignLogs finds logs on this machine of an app that another home submitted.
+func (r *Runner) foreignLogs(ctx context.Context, b backend.Backend, ref history.AppKey) *backend.RetainedLogs {
+	finder, ok := b.(backend.LogFinder)
+	if !ok || r.row(ctx, ref) != nil {
+		return nil
+	}
+	return finder.FindLogs(ref.ID, nil, "", nil)
+}
+
+// foundLogs opens the logs outside of its home of an app that was removed by hand.
+// Errors: cause if there are none.
+func (r *Runner) foundLogs(ctx context.Context, b backend.Backend, ref history.AppKey, s *spec.Status, targets []spec.Replica, named bool,
+	o func(spec.Replica) backend.LogOptions, cause error,
+) ([]LogInput, error) {
+	keeper, can := b.(backend.LogRetainer)
+	kept := r.findLogs(ctx, b, ref, s)
+	if !can || kept == nil {
+		return nil, cause
+	}
+	r.warn("app %s is gone: its backend no longer has it, and no torchx command removed it; its logs are in %s", ref.Handle(), kept.Dir)
+	open := func(t spec.Replica) (backend.LogReader, error) { return keeper.OpenRetainedLogs(ctx, kept, t, o(t)) }
+	return r.open(open, ref, targets, named)
+}
+
+// findLogs finds the logs outside of its home of an app that its backend no longer has.
+func (r *Runner) findLogs(ctx context.Context, b backend.Backend, ref history.AppKey, s *spec.Status) *backend.RetainedLogs {
+	finder, ok := b.(backend.LogFinder)
+	row := r.row(ctx, ref)
+	if !ok || row == nil {
+		return nil
+	}
+	var cfg backend.Config
+	if err := json.Unmarshal(row.Cfg, &cfg); err != nil {
+		return nil // an app without options
+	}
+	return finder.FindLogs(ref.ID, cfg, row.Cwd, s.Roles)
+}
+
+func keptRoles(k *backend.RetainedLogs) []spec.RoleStatus {
+	var roles []spec.RoleStatus
+	for _, kept := range k.Roles {
+		role := spec.RoleStatus{Role: kept.Role}
+		for id := range kept.Attempts {
+			role.Replicas = append(role.Replicas, spec.ReplicaStatus{Role: kept.Role, ID: id})
+		}
+		roles = append(roles, role)
+	}
+	return roles
+}
+
+// missing returns an error for an ended app that its backend has lost without torchx
+// removing it, nil for others. It dates the loss by the first time it was noticed.
+func (r *Runner) missing(ctx context.Context, b backend.Backend, ref history.AppKey, s *spec.Status) error {
+	if !s.State.Terminal() || !isGone(ctx, b, ref) {
+		return nil
+	}
+	if s.StartedAt == nil && s.Msg != "" {
+		return notFound("app %s has no log, it was not started: %s", ref.Handle(), s.Msg)
+	}
+	ended := ""
+	if s.FinishedAt != nil {
+		ended = " at " + timeText(*s.FinishedAt)
+	}
+	return notFound("the logs of app %s, which ended as %s%s, are gone since %s or earlier: its backend no longer has the app, and no torchx command removed it",
+		ref.Handle(), s.State, ended, timeText(r.missedSince(ctx, ref)))
+}
+
+// missedSince returns when the loss of an app was first noticed, and records it then.
+func (r *Runner) missedSince(ctx context.Context, ref history.AppKey) time.Time {
+	now := r.now()
+	if r.History == nil {
+		return now
+	}
+	events, err := r.History.Events(ctx, ref.Backend, ref.ID)
+	for i := range events {
+		if events[i].Kind == history.EventMissing {
+			return events[i].Time
+		}
+	}
+	if err == nil {
+		err = r.History.AddEvents(ctx, ref.Backend, ref.ID, []history.Event{{
+			Time: now, Kind: history.EventMissing, State: spec.Unknown, Msg: "its backend no longer has the app",
+		}})
+	}
+	if err != nil {
+		r.warn("%s", strings.TrimSpace(err.Error()))
+	}
+	return now
+}

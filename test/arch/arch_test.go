@@ -1,0 +1,57 @@
+package main
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// root is the module's folder as seen from this package.
+const root = "../.."
+
+func TestPagesAreCurrent(t *testing.T) {
+	t.Parallel()
+	files, err := render(root)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, want := range files {
+		got, err := os.ReadFile(filepath.Join(root, name))
+		if err != nil || string(got) != want {
+			t.Errorf("%s is stale (%v): run `make arch`", name, err)
+		}
+	}
+}
+
+// TestEveryPackageSaysItsDuty: the table shows the first sentence of each package comment.
+func TestEveryPackageSaysItsDuty(t *testing.T) {
+	t.Parallel()
+	g, err := load(root)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for path, p := range g {
+		if len(strings.Fields(p.doc)) < 4 {
+			t.Errorf("package %s: got the comment %q, want a sentence that says what it is for", path, p.doc)
+		}
+	}
+}
+
+func TestLevels(t *testing.T) {
+	t.Parallel()
+	g := graph{
+		"runtime/a": {path: "runtime/a", imports: []string{"runtime/b"}},
+		"runtime/b": {path: "runtime/b", imports: []string{"runtime/c"}},
+		"runtime/c": {path: "runtime/c"},
+		"cmd/x":     {path: "cmd/x", imports: []string{"runtime/a", "runtime/c"}},
+	}
+	for path, want := range map[string]int{"runtime/a": 2, "runtime/b": 1, "runtime/c": 0, "cmd/x": 0} {
+		if got := g.setLevel(path); got != want {
+			t.Errorf("level of %s: got %d, want %d", path, got, want)
+		}
+	}
+	if got := g.crossings("cmd", "runtime"); got != 2 {
+		t.Errorf("imports from cmd into runtime: got %d, want 2", got)
+	}
+}
