@@ -14,30 +14,29 @@ import (
 func sortTop(apps []*usage.App, order string) {
 	slices.SortStableFunc(apps, func(a, b *usage.App) int {
 		switch order {
-		case "cpu":
-			return cmp.Compare(value(b.CPU), value(a.CPU))
-		case "memory":
-			return cmp.Compare(value(b.RSS), value(a.RSS))
-		case "elapsed":
-			return cmp.Compare(value(b.Elapsed), value(a.Elapsed))
 		case "name":
 			return cmp.Compare(a.Name, b.Name)
+		case "submitted":
+			return b.SubmittedAt.Compare(a.SubmittedAt)
 		}
-		return b.SubmittedAt.Compare(a.SubmittedAt)
+		return compareAmounts(order, &b.Amounts, &a.Amounts)
 	})
 	for _, app := range apps {
-		slices.SortStableFunc(app.Replicas, func(a, b usage.Replica) int {
-			switch order {
-			case "cpu":
-				return cmp.Compare(value(b.CPU), value(a.CPU))
-			case "memory":
-				return cmp.Compare(value(b.RSS), value(a.RSS))
-			case "elapsed":
-				return cmp.Compare(value(b.Elapsed), value(a.Elapsed))
-			}
-			return 0 // as in the app
-		})
+		slices.SortStableFunc(app.Replicas, func(a, b usage.Replica) int { return compareAmounts(order, &b.Amounts, &a.Amounts) })
 	}
+}
+
+// compareAmounts compares by the amount that the order names; by others all are equal.
+func compareAmounts(order string, a, b *usage.Amounts) int {
+	switch order {
+	case "cpu":
+		return cmp.Compare(value(a.CPU), value(b.CPU))
+	case "memory":
+		return cmp.Compare(value(a.RSS), value(b.RSS))
+	case "elapsed":
+		return cmp.Compare(value(a.Elapsed), value(b.Elapsed))
+	}
+	return 0
 }
 
 // value returns *v, or for an unknown value less than any known one.

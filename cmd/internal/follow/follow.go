@@ -17,15 +17,15 @@ import (
 	"torchx/runtime/runner"
 )
 
-// FollowOptions say when `run` and `submit` start the app and how long they stay
+// Options say when `run` and `submit` start the app and how long they stay
 // with it.
-type FollowOptions struct {
+type Options struct {
 	Wait, Log, Detach, queue bool
 	Tty                      TtyOptions
 }
 
-// FollowFlags returns the flags that set o.
-func FollowFlags(o *FollowOptions) []cli.Flag {
+// Flags returns the flags that set o.
+func Flags(o *Options) []cli.Flag {
 	return []cli.Flag{
 		&cli.BoolFlag{Name: "wait", Usage: "return after the end of the app (local and docker do anyway)", Destination: &o.Wait},
 		&cli.BoolFlag{Name: "log", Usage: "show the output of the replicas, and wait (local and docker do anyway)", Destination: &o.Log},
@@ -37,7 +37,7 @@ func FollowFlags(o *FollowOptions) []cli.Flag {
 }
 
 // Check returns a usage error for options that contradict each other.
-func (o FollowOptions) Check(command string) error {
+func (o Options) Check(command string) error {
 	if o.Detach && (o.Wait || o.Log) {
 		return program.Usagef(command, "--detach cannot be used with --wait or --log")
 	}
@@ -45,7 +45,7 @@ func (o FollowOptions) Check(command string) error {
 }
 
 // SubmitPlanned starts the app, prints its handle and stays with it as o says.
-func SubmitPlanned(ctx context.Context, f *program.Factory, p *runner.Planned, o FollowOptions) error {
+func SubmitPlanned(ctx context.Context, f *program.Factory, p *runner.Planned, o Options) error {
 	preparing := f.Display.Busy // of the display that the plan reports its steps to
 	var t *terminal
 	if o.Tty.On {
