@@ -12,9 +12,7 @@ import (
 	"torchx/runtime/history"
 )
 
-// Insert records a new app, before it is submitted; the tombstone of an earlier
-// one with that id goes. Errors: ErrExists if the
-// backend has an app of that id in this history.
+// Insert implements history.Apps.
 func (db *DB) Insert(ctx context.Context, a history.App) error {
 	args, err := json.Marshal(a.Args)
 	if err != nil {
@@ -91,7 +89,7 @@ func scanApp(row scanner, long bool) (history.App, error) {
 	return a, nil
 }
 
-// Get returns one app. Errors: ErrNotFound.
+// Get implements history.Apps.
 func (db *DB) Get(ctx context.Context, backend, id string) (history.App, error) {
 	var a history.App
 	err := db.read(ctx, "read app "+id, func() (err error) {
@@ -102,8 +100,7 @@ func (db *DB) Get(ctx context.Context, backend, id string) (history.App, error) 
 	return a, err
 }
 
-// Last returns the app that was submitted last. It is the last one recorded: a
-// clock that was set back does not matter. Errors: ErrNotFound if there is none.
+// Last implements history.Apps. Records are in order: the clock does not matter.
 func (db *DB) Last(ctx context.Context) (history.App, error) {
 	var a history.App
 	err := db.read(ctx, "read last app", func() (err error) {
@@ -117,9 +114,8 @@ func (db *DB) Last(ctx context.Context) (history.App, error) {
 	return a, err
 }
 
-// FindPrefix returns the apps of all backends whose id begins with prefix, up to
-// MaxMatches, newest first; those of exactly that id alone if there are any. Where
-// none does, the part behind a ':' may: ids of some backends are PLACE:NAME.
+// FindPrefix implements history.Apps. Where no id begins with prefix, the part of an
+// id behind a ':' may: ids of some backends are PLACE:NAME.
 func (db *DB) FindPrefix(ctx context.Context, prefix string) ([]history.App, error) {
 	var found []history.App
 	err := db.read(ctx, "find app "+prefix, func() (err error) {
@@ -156,8 +152,7 @@ func queryApps(ctx context.Context, q querier, long bool, query string, args ...
 	return queryAll(ctx, q, func(row scanner) (history.App, error) { return scanApp(row, long) }, query, args...)
 }
 
-// Delete forgets an app with its attempts, events, checkpoints, positions and leases.
-// Errors: ErrNotFound.
+// Delete implements history.Apps.
 func (db *DB) Delete(ctx context.Context, backend, id string) error {
 	return db.writeApp(ctx, "delete app "+id, backend, id, func(tx *sql.Tx, seq int64) error {
 		if _, err := tx.ExecContext(ctx, `DELETE FROM positions WHERE backend = ? AND id = ?`, backend, id); err != nil {

@@ -8,8 +8,7 @@ import (
 	"torchx/runtime/history"
 )
 
-// PutCheckpoints adds checkpoints of an app's logs; one for the same offset
-// replaces the old one. Errors: ErrNotFound.
+// PutCheckpoints implements history.Recorder; one per offset is kept.
 func (db *DB) PutCheckpoints(ctx context.Context, backend, id string, points []history.Checkpoint) error {
 	return db.writeApp(ctx, "record log checkpoints of app "+id, backend, id, func(tx *sql.Tx, seq int64) error {
 		return execAll(ctx, tx, points, func(p history.Checkpoint) []any {
@@ -23,16 +22,12 @@ func (db *DB) PutCheckpoints(ctx context.Context, backend, id string, points []h
 func (db *DB) Checkpoints(ctx context.Context, backend, id string) ([]history.Checkpoint, error) {
 	var points []history.Checkpoint
 	err := db.readApp(ctx, "read log checkpoints of app "+id, backend, id, func(seq int64) (err error) {
-		points, err = queryCheckpoints(ctx, db.sql, seq)
+		points, err = queryAll(ctx, db.sql, scanCheckpoint,
+			`SELECT role, replica, attempt, stream, offset, line, time FROM checkpoints WHERE app = ?
+			ORDER BY role, replica, attempt, stream, offset`, seq)
 		return err
 	})
 	return points, err
-}
-
-func queryCheckpoints(ctx context.Context, q querier, seq int64) ([]history.Checkpoint, error) {
-	return queryAll(ctx, q, scanCheckpoint,
-		`SELECT role, replica, attempt, stream, offset, line, time FROM checkpoints WHERE app = ?
-		ORDER BY role, replica, attempt, stream, offset`, seq)
 }
 
 func scanCheckpoint(row scanner) (p history.Checkpoint, err error) {

@@ -7,11 +7,11 @@ import (
 )
 
 // completeMark is the application_id of a history that has all the apps there
-// were when it was begun ("txhi"). It is in the file itself: whoever begins a new
+// were when it was begun ("txhi"). It is in the file itself: a process that begins a new
 // one, an agent too, can be killed before it is filled.
 const completeMark = 0x74786869
 
-// Complete reports whether SetComplete was called for this file.
+// Complete implements history.Store.
 func (db *DB) Complete(ctx context.Context) (bool, error) {
 	var mark int
 	err := db.read(ctx, "look at history", func() error {
@@ -20,7 +20,7 @@ func (db *DB) Complete(ctx context.Context) (bool, error) {
 	return mark == completeMark, err
 }
 
-// SetComplete notes that the history was filled with what backends remember.
+// SetComplete implements history.Store.
 func (db *DB) SetComplete(ctx context.Context) error {
 	return db.write(ctx, "complete history", func(tx *sql.Tx) error {
 		_, err := tx.ExecContext(ctx, `PRAGMA application_id = `+strconv.Itoa(completeMark)) // takes no parameters

@@ -132,7 +132,7 @@ func inTx(ctx context.Context, s *sql.DB, fn func(tx *sql.Tx) error) error {
 	return tx.Commit()
 }
 
-// writable refuses to write into a file that nobody will find again. SQLite
+// writable refuses to write into a file that is no longer at its path. SQLite
 // does not look: it would go on writing to the unlinked file for ever.
 func (db *DB) writable() error {
 	if db.readOnly {

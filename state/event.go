@@ -8,7 +8,7 @@ import (
 	"torchx/runtime/history"
 )
 
-// AddEvents appends events of an app. Errors: ErrNotFound.
+// AddEvents implements history.Apps.
 func (db *DB) AddEvents(ctx context.Context, backend, id string, events []history.Event) error {
 	return db.writeApp(ctx, "record events of app "+id, backend, id, func(tx *sql.Tx, seq int64) error {
 		return addEvents(ctx, tx, seq, events)
@@ -21,19 +21,15 @@ func addEvents(ctx context.Context, tx *sql.Tx, seq int64, events []history.Even
 	}, `INSERT INTO events (app, time, kind, state, role, replica, attempt, exit_code, signal, msg) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`)
 }
 
-// Events returns an app's events in the order they were recorded. Errors: ErrNotFound.
+// Events implements history.Apps.
 func (db *DB) Events(ctx context.Context, backend, id string) ([]history.Event, error) {
 	var events []history.Event
 	err := db.readApp(ctx, "read events of app "+id, backend, id, func(seq int64) (err error) {
-		events, err = queryEvents(ctx, db.sql, seq)
+		events, err = queryAll(ctx, db.sql, scanEvent,
+			`SELECT time, kind, state, role, replica, attempt, exit_code, signal, msg FROM events WHERE app = ? ORDER BY seq`, seq)
 		return err
 	})
 	return events, err
-}
-
-func queryEvents(ctx context.Context, q querier, seq int64) ([]history.Event, error) {
-	return queryAll(ctx, q, scanEvent,
-		`SELECT time, kind, state, role, replica, attempt, exit_code, signal, msg FROM events WHERE app = ? ORDER BY seq`, seq)
 }
 
 func scanEvent(row scanner) (e history.Event, err error) {

@@ -8,9 +8,7 @@ import (
 	"torchx/runtime/history"
 )
 
-// Lease takes devices in one transaction: the leases of apps that do not live are
-// removed, then either all of Own are entered, or none and held names those of
-// other live apps that are in the way.
+// Lease implements history.Leaser, in one transaction.
 func (db *DB) Lease(ctx context.Context, r history.LeaseRequest) (held []history.Lease, err error) {
 	live := make(map[history.AppKey]bool, len(r.Live))
 	for _, k := range r.Live {

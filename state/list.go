@@ -9,7 +9,7 @@ import (
 	"torchx/runtime/history"
 )
 
-// List returns the selected apps, newest (by SubmittedAt) first.
+// List implements history.Apps.
 func (db *DB) List(ctx context.Context, f history.Filter) ([]history.App, error) {
 	query, args := listQuery(&f)
 	var apps []history.App

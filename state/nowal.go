@@ -30,7 +30,7 @@ func walImpossible(err error) bool {
 	return false
 }
 
-// journalExists reports whether somebody uses the history with a WAL, or did when
+// journalExists reports whether a process uses the history with a WAL, or did when
 // the machine went down: then a WAL works here, or the file was moved here.
 func journalExists(path string) bool {
 	_, err := os.Lstat(path + "-wal")

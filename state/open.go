@@ -149,7 +149,7 @@ func (db *DB) connectReadOnly(ctx context.Context, o Options, cause error) error
 	err = db.connect(ctx, o, base)
 	if wal, statErr := os.Stat(db.path + "-wal"); err != nil && (statErr != nil || wal.Size() == 0) {
 		// SQLite needs its -shm file even to read a WAL database; nothing is
-		// in the WAL and nobody can write, so the file alone is the whole truth.
+		// in the WAL and nothing can be written, so the file alone has everything.
 		err = db.connect(ctx, o, base+"&immutable=1")
 	}
 	if err != nil {

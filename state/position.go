@@ -8,9 +8,8 @@ import (
 	"slices"
 )
 
-// GetPosition returns how far a reader has come in an app's logs, as
-// SetPositions was given it; ok is false if it never read. reader names who reads
-// what, such as "log-new/trainer/0/stdout". The app need not be in the history.
+// GetPosition implements history.Positions. reader names who reads what, such as
+// "log-new/trainer/0/stdout".
 func (db *DB) GetPosition(ctx context.Context, backend, id, reader string) (position string, ok bool, err error) {
 	err = db.read(ctx, "read log position of app "+id, func() error {
 		err := db.sql.QueryRowContext(ctx,
@@ -24,8 +23,7 @@ func (db *DB) GetPosition(ctx context.Context, backend, id, reader string) (posi
 	return position, ok, err
 }
 
-// SetPositions records how far readers have come, all or none; the texts are the
-// caller's.
+// SetPositions implements history.Positions.
 func (db *DB) SetPositions(ctx context.Context, backend, id string, positions map[string]string) error {
 	return db.write(ctx, "record log position of app "+id, func(tx *sql.Tx) error {
 		readers := slices.Sorted(maps.Keys(positions))

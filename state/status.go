@@ -13,10 +13,9 @@ import (
 	"torchx/runtime/spec"
 )
 
-// SetStatus records what was seen of an app: its row, the last attempt of each
-// replica, and an event for each change, in one transaction; an end also ends the
-// app's leases. Seeing the same again writes nothing. An end is never changed to another state: a second look
-// may only fill in what the first did not know. Errors: ErrNotFound.
+// SetStatus implements history.Recorder: it records the app's row, the last attempt of
+// each replica and events, all or nothing. The end of an app also ends its leases. A
+// status that changes nothing writes nothing.
 func (db *DB) SetStatus(ctx context.Context, backend, id string, s *spec.Status) error {
 	var c change
 	err := db.read(ctx, "read status of app "+id, func() (err error) {
@@ -87,7 +86,7 @@ func (db *DB) difference(ctx context.Context, q querier, backend, id string, s *
 }
 
 // replicaChanges compares the replicas of a status with the stored attempts. An
-// earlier attempt that was never seen to end has ended: nobody saw how.
+// earlier attempt that was never seen to end has ended in an unknown way.
 func (db *DB) replicaChanges(old []spec.ReplicaStatus, s *spec.Status) ([]spec.ReplicaStatus, []history.Event) {
 	seen := slices.Clone(s.Past)
 	last := map[spec.Replica]int{}
@@ -188,8 +187,7 @@ func putStatus(ctx context.Context, tx *sql.Tx, seq int64, v *spec.Status) error
 	return err
 }
 
-// Status returns the status as it was last seen, with the roles in the order of the
-// recorded app. Errors: ErrNotFound.
+// Status implements history.Apps. Roles are in the order of the recorded app.
 func (db *DB) Status(ctx context.Context, backend, id string) (*spec.Status, error) {
 	a, err := db.Get(ctx, backend, id)
 	if err != nil {

@@ -9,14 +9,12 @@ import (
 	"torchx/runtime/history"
 )
 
-// MaxTombstones is how many removed apps are remembered, the last ones: a line
-// each, at most a few MB in all.
+// MaxTombstones is how many tombstones are kept, the last ones: a few MB at most.
 const MaxTombstones = 10000
 
 const tombstoneColumns = `backend, id, name, state, submitted_at, finished_at, gone_at, command, kept, keep, owner`
 
-// BeginRemoval notes that an app is going to be removed; FinishRemoval that it is. In between
-// the app's own record stays as it is.
+// BeginRemoval implements history.Removals.
 func (db *DB) BeginRemoval(ctx context.Context, t history.Tombstone) error {
 	return db.write(ctx, "note the removal of app "+t.ID, func(tx *sql.Tx) error {
 		_, err := tx.ExecContext(ctx,
@@ -28,12 +26,10 @@ func (db *DB) BeginRemoval(ctx context.Context, t history.Tombstone) error {
 	})
 }
 
-// FinishRemoval forgets a removed app but for its tombstone, which is written if it is
-// not there; known tells whether it had a record (still). The record of a later
-// app with that id is left alone.
-func (db *DB) FinishRemoval(ctx context.Context, t history.Tombstone) (known bool, err error) {
+// FinishRemoval implements history.Removals.
+func (db *DB) FinishRemoval(ctx context.Context, t history.Tombstone) (existed bool, err error) {
 	err = db.write(ctx, "delete app "+t.ID, func(tx *sql.Tx) (err error) {
-		if known, err = deleteRemoved(ctx, tx, &t); err != nil {
+		if existed, err = deleteRemoved(ctx, tx, &t); err != nil {
 			return err
 		}
 		if err := putTombstone(ctx, tx, &t); err != nil {
@@ -41,12 +37,12 @@ func (db *DB) FinishRemoval(ctx context.Context, t history.Tombstone) (known boo
 		}
 		return dropOldest(ctx, tx)
 	})
-	return known, err
+	return existed, err
 }
 
 // deleteRemoved removes the app's row: the one there was, or one that a history
 // which was filled again made of the same app.
-func deleteRemoved(ctx context.Context, tx *sql.Tx, t *history.Tombstone) (known bool, err error) {
+func deleteRemoved(ctx context.Context, tx *sql.Tx, t *history.Tombstone) (existed bool, err error) {
 	gone, err := tx.ExecContext(ctx, `DELETE FROM apps WHERE backend = ?1 AND id = ?2 AND (submitted_at = ?3
 		OR seq = (SELECT app FROM tombstones WHERE backend = ?1 AND id = ?2))`, t.Backend, t.ID, nanos(t.SubmittedAt))
 	if err != nil {
@@ -77,8 +73,7 @@ func dropOldest(ctx context.Context, tx *sql.Tx) error {
 	return err
 }
 
-// AbortRemoval takes the tombstone of an app away that was not removed after all. It is
-// no error if there is none.
+// AbortRemoval implements history.Removals.
 func (db *DB) AbortRemoval(ctx context.Context, backend, id string) error {
 	return db.write(ctx, "keep app "+id, func(tx *sql.Tx) error { return dropTombstone(ctx, tx, backend, id) })
 }
@@ -88,7 +83,7 @@ func dropTombstone(ctx context.Context, tx *sql.Tx, backend, id string) error {
 	return err
 }
 
-// Tombstone returns what is known of an app that was removed. Errors: ErrNotFound.
+// Tombstone implements history.Removals.
 func (db *DB) Tombstone(ctx context.Context, backend, id string) (history.Tombstone, error) {
 	var t history.Tombstone
 	err := db.read(ctx, "look for removed app "+id, func() (err error) {
@@ -99,8 +94,7 @@ func (db *DB) Tombstone(ctx context.Context, backend, id string) (history.Tombst
 	return t, err
 }
 
-// LastRemoved returns the app that was recorded last if that is the one that was
-// removed. Errors: ErrNotFound: it is still there, or nothing is known of it.
+// LastRemoved implements history.Removals.
 func (db *DB) LastRemoved(ctx context.Context) (history.Tombstone, error) {
 	found, err := db.tombstones(ctx, `owner = '' AND app = (SELECT seq FROM sqlite_sequence WHERE name = 'apps')`)
 	if err == nil && len(found) == 0 {
@@ -112,14 +106,13 @@ func (db *DB) LastRemoved(ctx context.Context) (history.Tombstone, error) {
 	return found[0], nil
 }
 
-// FindTombstones returns the removed apps of all backends whose id begins with
-// prefix, up to MaxMatches, the last removed first.
+// FindTombstones implements history.Removals.
 func (db *DB) FindTombstones(ctx context.Context, prefix string) ([]history.Tombstone, error) {
 	where, args := prefixRange(prefix)
 	return db.tombstones(ctx, `(`+where+`) AND owner = '' ORDER BY seq DESC LIMIT ?`, append(args, history.MaxMatches)...)
 }
 
-// PendingRemovals returns the apps that are just being removed, or whose removal was cut short.
+// PendingRemovals implements history.Removals.
 func (db *DB) PendingRemovals(ctx context.Context) ([]history.Tombstone, error) {
 	return db.tombstones(ctx, `owner <> '' ORDER BY seq`)
 }

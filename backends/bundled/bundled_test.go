@@ -219,3 +219,69 @@ func TestStartFails(t *testing.T) {
 		t.Errorf("twice: got %v, want %v", err, backend.ErrExists)
 	}
 }
+
+func TestRetainedLogs(t *testing.T) {
+	t.Parallel()
+	a := newApps(t, "/no/program")
+	ended(t, a, "fake", "x")
+	if k, err := a.RetainableLogs(t.Context(), "x", backend.DeleteOptions{}); k != nil || err != nil {
+		t.Errorf("without KeepLogs: got %+v, %v, want nothing", k, err)
+	}
+	k, err := a.RetainableLogs(t.Context(), "x", backend.DeleteOptions{KeepLogs: true})
+	if err != nil || k.Dir != filepath.Join(a.Home, "logs", "x") || len(k.Roles) != 1 || k.Roles[0].Attempts[0] != 1 {
+		t.Fatalf("got %+v, %v, want one attempt in the folder of logs", k, err)
+	}
+	if err := a.Delete(t.Context(), "x", backend.DeleteOptions{KeepLogs: true}); err != nil {
+		t.Fatal(err)
+	}
+	r, err := a.OpenRetainedLogs(t.Context(), k, worker, backend.LogOptions{Tail: -1})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer r.Close()
+	if block, err := r.Next(t.Context()); err != nil || string(block.Data) != "line\n" {
+		t.Errorf("got %q, %v, want the line", block.Data, err)
+	}
+	if _, err := a.OpenRetainedLogs(t.Context(), k, spec.Replica{Role: "w", ID: 1}, backend.LogOptions{}); !errors.Is(err, backend.ErrNotFound) {
+		t.Errorf("no such replica: got %v, want %v", err, backend.ErrNotFound)
+	}
+	if k := UserLogs(filepath.Join(a.Home, "none"), nil); k != nil {
+		t.Errorf("a folder that is not there: got %+v, want nothing", k)
+	}
+	if k := UserLogs(a.Home, []spec.RoleStatus{{Role: "w", Replicas: []spec.ReplicaStatus{{}}}}); k == nil || k.Roles[0].Attempts[0] != 0 {
+		t.Errorf("a folder of the user's: got %+v, want no attempt", k)
+	}
+}
+
+// Apps that the history could not take are found again.
+func TestAppRecords(t *testing.T) {
+	t.Parallel()
+	a := newApps(t, "/no/program")
+	for _, id := range []string{"x", "y"} {
+		ended(t, a, "fake", id)
+	}
+	a.noteUnrecorded("x")
+	want := func(what string, all bool, n int) {
+		t.Helper()
+		records, err := a.AppRecords(t.Context(), all)
+		if err != nil || len(records) != n {
+			t.Errorf("%s: got %d records, %v, want %d", what, len(records), err, n)
+		}
+		for _, r := range records {
+			if r.App == nil || r.Status == nil {
+				t.Errorf("%s: got %+v, want app and status", what, r)
+			}
+		}
+	}
+	want("unrecorded", false, 1)
+	want("all", true, 2)
+	for range 2 { // the second time there is no note any more
+		if err := a.MarkRecorded(t.Context(), "x"); err != nil {
+			t.Error(err)
+		}
+	}
+	want("recorded", false, 0)
+	if err := a.Sweep(t.Context()); err != nil {
+		t.Errorf("Sweep: got %v, want nothing", err)
+	}
+}

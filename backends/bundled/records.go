@@ -47,7 +47,7 @@ func (a *Apps) MarkRecorded(_ context.Context, id string) error {
 
 // AppRecords reads bundles.
 func (a *Apps) AppRecords(_ context.Context, all bool) ([]backend.AppRecord, error) {
-	bundles, err := a.recallable(all)
+	bundles, err := a.bundlesToRestore(all)
 	if err != nil {
 		return nil, err
 	}
@@ -68,7 +68,7 @@ func (a *Apps) AppRecords(_ context.Context, all bool) ([]backend.AppRecord, err
 	return memories, nil
 }
 
-func (a *Apps) recallable(all bool) ([]agent.Bundle, error) {
+func (a *Apps) bundlesToRestore(all bool) ([]agent.Bundle, error) {
 	if all {
 		return agent.List(a.Home)
 	}

@@ -39,12 +39,12 @@ func (a *Apps) keep(bundle agent.Bundle, o backend.DeleteOptions) *agent.Keep {
 	if info, err := os.Stat(filepath.Join(bundle.Dir, replicasFolder)); !o.KeepLogs || err != nil || !info.IsDir() {
 		return nil
 	}
-	return &agent.Keep{Folder: replicasFolder, To: a.freeLogs(filepath.Base(bundle.Dir))}
+	return &agent.Keep{Folder: replicasFolder, To: a.freeLogPath(filepath.Base(bundle.Dir))}
 }
 
-// freeLogs is a name for the logs of an app; earlier apps with the same id may
+// freeLogPath is a name for the logs of an app; earlier apps with the same id may
 // have left theirs.
-func (a *Apps) freeLogs(folder string) string {
+func (a *Apps) freeLogPath(folder string) string {
 	path := filepath.Join(a.Home, keptFolder, folder)
 	for n := 2; ; n++ {
 		if _, err := os.Lstat(path); errors.Is(err, fs.ErrNotExist) {
@@ -73,7 +73,7 @@ func (a *Apps) RetainableLogs(_ context.Context, id string, o backend.DeleteOpti
 		}
 		k.Dir, k.Layout = keep.To, layoutKept
 	}
-	k.Roles = keptRoles(s.Roles)
+	k.Roles = retainedRoles(s.Roles)
 	return k, nil
 }
 
@@ -83,23 +83,23 @@ func UserLogs(dir string, roles []spec.RoleStatus) *backend.RetainedLogs {
 	if info, err := os.Stat(dir); err != nil || !info.IsDir() {
 		return nil
 	}
-	return &backend.RetainedLogs{Dir: dir, Layout: layoutUser, Roles: keptRoles(roles)}
+	return &backend.RetainedLogs{Dir: dir, Layout: layoutUser, Roles: retainedRoles(roles)}
 }
 
-func keptRoles(roles []spec.RoleStatus) []backend.RetainedRole {
+func retainedRoles(roles []spec.RoleStatus) []backend.RetainedRole {
 	var kept []backend.RetainedRole
 	for _, role := range roles {
 		r := backend.RetainedRole{Role: role.Role, Attempts: make([]int, len(role.Replicas))}
 		for i := range role.Replicas {
-			r.Attempts[i] = begun(&role.Replicas[i])
+			r.Attempts[i] = attemptsBegun(&role.Replicas[i])
 		}
 		kept = append(kept, r)
 	}
 	return kept
 }
 
-// begun is how many attempts of a replica have started.
-func begun(r *spec.ReplicaStatus) int {
+// attemptsBegun is how many attempts of a replica have started.
+func attemptsBegun(r *spec.ReplicaStatus) int {
 	if r.StartedAt != nil {
 		return r.Attempt + 1
 	}
@@ -148,14 +148,14 @@ func (a *Apps) Size(_ context.Context, id string, o backend.DeleteOptions) (int6
 	var total int64
 	err := filepath.WalkDir(bundle.Dir, func(path string, e fs.DirEntry, err error) error {
 		if err != nil {
-			return skipGone(err)
+			return ignoreMissing(err)
 		}
 		if keep != nil && path == filepath.Join(bundle.Dir, keep.Folder) {
 			return fs.SkipDir
 		}
 		info, err := e.Info()
 		if err != nil {
-			return skipGone(err)
+			return ignoreMissing(err)
 		}
 		total += diskBytes(info)
 		return nil
@@ -166,8 +166,8 @@ func (a *Apps) Size(_ context.Context, id string, o backend.DeleteOptions) (int6
 	return total, nil
 }
 
-// skipGone takes a file that was deleted meanwhile for none.
-func skipGone(err error) error {
+// ignoreMissing takes a file that was deleted meanwhile for none.
+func ignoreMissing(err error) error {
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil
 	}

@@ -13,7 +13,7 @@ import (
 
 // lookInterval is how often a status is looked at when nothing tells of a change:
 // an agent that was killed writes nothing any more.
-const lookInterval = 500 * time.Millisecond
+const checkInterval = 500 * time.Millisecond
 
 // watch tells all readers of one bundle, together, when its status changes.
 type watch struct {
@@ -21,14 +21,14 @@ type watch struct {
 	apps   *Apps
 	stop   chan struct{}
 
-	mu     sync.Mutex
-	signal chan struct{} // closed at the next change
-	status *spec.Status
-	stamp  os.FileInfo // of the file that status was read from
-	looked time.Time   // when it was last made sure that the agent lives
-	begun  bool        // the loop
-	closed bool
-	logs   *Layout // nil until it is asked for
+	mu         sync.Mutex
+	signal     chan struct{} // closed at the next change
+	status     *spec.Status
+	statusInfo os.FileInfo // of the file that status was read from
+	checkedAt  time.Time   // when it was last made sure that the agent lives
+	isWatching bool        // the loop
+	closed     bool
+	logs       *Layout // nil until it is asked for
 }
 
 // watch returns the bundle's watch, made on first use.
@@ -66,8 +66,8 @@ func (w *watch) close() {
 func (w *watch) changed() <-chan struct{} {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	if !w.begun {
-		w.begun = true
+	if !w.isWatching {
+		w.isWatching = true
 		go w.loop()
 	}
 	return w.signal
@@ -92,7 +92,7 @@ func (w *watch) loop() {
 		}
 	}
 	w.wake() // what changed before the watch began
-	tick := time.NewTicker(lookInterval)
+	tick := time.NewTicker(checkInterval)
 	defer tick.Stop()
 	for {
 		select {
@@ -124,7 +124,7 @@ func (w *watch) attempts(r spec.Replica) (count int, done bool, err error) {
 	if rs == nil {
 		return 0, true, nil
 	}
-	return begun(rs), s.State.Terminal(), nil
+	return attemptsBegun(rs), s.State.Terminal(), nil
 }
 
 // layout tells where the app's logs are. It never changes, and an app may have a
@@ -147,14 +147,14 @@ func (w *watch) current() (*spec.Status, error) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	info, err := os.Stat(w.bundle.StatusPath())
-	fresh := err == nil && w.stamp != nil && os.SameFile(info, w.stamp) && info.Size() == w.stamp.Size() && info.ModTime().Equal(w.stamp.ModTime())
-	if fresh && (w.status.State.Terminal() || time.Since(w.looked) < lookInterval/2) {
+	fresh := err == nil && w.statusInfo != nil && os.SameFile(info, w.statusInfo) && info.Size() == w.statusInfo.Size() && info.ModTime().Equal(w.statusInfo.ModTime())
+	if fresh && (w.status.State.Terminal() || time.Since(w.checkedAt) < checkInterval/2) {
 		return w.status, nil
 	}
 	s, err := w.bundle.Tend(w.apps.Exe)
 	if err != nil {
 		return nil, err
 	}
-	w.status, w.stamp, w.looked = s, info, time.Now()
+	w.status, w.statusInfo, w.checkedAt = s, info, time.Now()
 	return s, nil
 }

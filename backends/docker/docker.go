@@ -2,6 +2,13 @@
 // detached agent (runtime/agent) that outlives the command that submitted it;
 // containers outlive the agent, and the next command starts another one that
 // adopts them.
+//
+//	planner   app ──► Request (names, resources, workspaces), from JSON by Load
+//	Backend   Submit: images, manifest, bundle, agent; reads bundles (backends/bundled),
+//	          and apps of other homes by the labels of their containers (foreign.go)
+//	launcher  in the agent: creates and starts containers, watches the engine's events,
+//	          copies logs (logSource, backends/logcopy), saves error files
+//	engine    a connection that outlives restarts of the engine
 package docker
 
 import (
@@ -70,7 +77,7 @@ func New(c Config) (*Backend, error) {
 	return &Backend{planner: planner{version: c.Version, offline: c.Offline, environ: c.Environ}, Apps: apps}, nil
 }
 
-// logsOf tells where the logs of an app are: in its bundle.
+// logsOf returns where the logs of an app are: in its bundle.
 func logsOf(m *agent.Manifest) (bundled.Layout, error) {
 	return bundled.Layout{Dir: agent.BundleAt(m.Home, m.ID).Dir}, nil
 }
@@ -97,7 +104,7 @@ func (b *Backend) connect(ctx context.Context) (*client.Client, error) {
 	return engine, nil
 }
 
-// Probe tells whether an engine answers, and if not, what to do. Errors: ErrUnavailable.
+// Probe checks that an engine answers. Errors: ErrUnavailable, with what to do.
 func (b *Backend) Probe(ctx context.Context) error {
 	engine, err := b.connect(ctx)
 	if err == nil {
@@ -106,7 +113,7 @@ func (b *Backend) Probe(ctx context.Context) error {
 	return err
 }
 
-// Close ends what the client holds; apps go on.
+// Close closes connections; apps go on.
 func (b *Backend) Close() error {
 	b.mu.Lock()
 	defer b.mu.Unlock()

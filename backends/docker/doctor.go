@@ -47,7 +47,7 @@ func (b *Backend) Doctor(ctx context.Context) []backend.Check {
 
 // engineFailure separates what is wrong from what to do about it.
 func engineFailure(err error) backend.Check {
-	var t *engineTrouble
+	var t *endpointError
 	if errors.As(err, &t) {
 		return backend.FailedCheck(engineCheck, t.fix, "%s", t.what)
 	}

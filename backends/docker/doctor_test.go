@@ -77,10 +77,10 @@ func TestDoctor(t *testing.T) {
 	for _, c := range all {
 		names += " " + c.Name
 		if c.Level == backend.LevelFailure || (c.Level == backend.LevelOK) != (c.Fix == "") {
-			t.Errorf("%+v", c)
+			t.Errorf("got %+v, want a check that passes, or warns with a fix", c)
 		}
 	}
 	if names != " endpoint engine limits restarts gpus" || !strings.Contains(all[1].Text, ", API 1.") {
-		t.Errorf("%+v", all)
+		t.Errorf("got %+v, want five checks and the API of the engine", all)
 	}
 }

@@ -238,7 +238,7 @@ func TestOutOfMemory(t *testing.T) {
 	}
 }
 
-// Somebody removes a container while it runs.
+// A container is removed while it runs.
 func TestContainerRemoved(t *testing.T) {
 	t.Parallel()
 	needEngine(t)
@@ -333,7 +333,7 @@ func TestLiveRestore(t *testing.T) {
 	}
 }
 
-// A log that turns over loses lines in old engines; what is left has each line
+// A log that rotates loses lines in old engines; what is left has each line
 // once, in order, and says where some can be missing.
 func TestRotatedLog(t *testing.T) {
 	t.Parallel()

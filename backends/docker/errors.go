@@ -52,27 +52,27 @@ func connect(ctx context.Context, e endpoint) (*client.Client, error) {
 
 func checkAPI(p types.Ping) error {
 	if p.APIVersion == "" || versions.LessThan(p.APIVersion, oldestAPI) {
-		return &engineTrouble{what: fmt.Sprintf("it is too old, its API is %q, torchx needs %s (Docker 19.03) or newer", p.APIVersion, oldestAPI), fix: "upgrade Docker"}
+		return &endpointError{what: fmt.Sprintf("it is too old, its API is %q, torchx needs %s (Docker 19.03) or newer", p.APIVersion, oldestAPI), fix: "upgrade Docker"}
 	}
 	return nil
 }
 
-// engineTrouble is why an engine cannot be used, and what to do about it.
-type engineTrouble struct {
+// endpointError is why an engine cannot be used, and what to do about it.
+type endpointError struct {
 	what, fix string // fix "": not known
 	cause     error
 }
 
-func (t *engineTrouble) Error() string { return strings.TrimSuffix(t.what+": "+t.fix, ": ") }
-func (t *engineTrouble) Unwrap() error { return t.cause }
+func (t *endpointError) Error() string { return strings.TrimSuffix(t.what+": "+t.fix, ": ") }
+func (t *endpointError) Unwrap() error { return t.cause }
 
 // where names an endpoint for users.
 func (e endpoint) where() string { return fmt.Sprintf("%s (%s)", e.Host, e.Why) }
 
 // explain turns a failure to reach the engine into one line with what to do.
-func (e endpoint) explain(err error) *engineTrouble {
-	t := &engineTrouble{cause: err}
-	var known *engineTrouble
+func (e endpoint) explain(err error) *endpointError {
+	t := &endpointError{cause: err}
+	var known *endpointError
 	switch {
 	case errors.As(err, &known):
 		t.what, t.fix = fmt.Sprintf("engine %s: %s", e.where(), known.what), known.fix

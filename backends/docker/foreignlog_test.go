@@ -23,7 +23,7 @@ func frames(stream byte, ms int, lines ...string) []byte {
 	return out
 }
 
-// TestForeignUntimed: nobody asked for times, so the stream has none.
+// TestForeignUntimed: without a need for times the stream has none.
 func TestForeignUntimed(t *testing.T) {
 	t.Parallel()
 	raw := bytes.Join([][]byte{frame(frameStdout, "one\n"), frame(frameStdout, "two\n"), frame(frameStderr, "three\n")}, nil)

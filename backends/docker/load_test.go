@@ -75,7 +75,7 @@ func TestLoadUnderAnotherID(t *testing.T) {
 		t.Fatal(err)
 	}
 	_, want := plan(t, in)
-	want.Containers[1].Name = "mine" // what somebody chose stays
+	want.Containers[1].Name = "mine" // what the user chose stays
 	got := asJSON(t, loaded.Request)
 	if wanted := asJSON(t, want); got != wanted {
 		t.Errorf("got  %s\nwant %s", got, wanted)

@@ -69,7 +69,9 @@ func (n names) rank0(app *spec.App) string { return n.of(app.Roles[0].Name, 0) }
 func valid(s string) string {
 	b := []byte(s)
 	for i, c := range b {
-		if !(c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c >= '0' && c <= '9' || c == '_' || c == '.') {
+		switch {
+		case c >= 'a' && c <= 'z', c >= 'A' && c <= 'Z', c >= '0' && c <= '9', c == '_', c == '.':
+		default:
 			b[i] = '-'
 		}
 	}

@@ -247,7 +247,7 @@ func must(t *testing.T, err error) {
 	}
 }
 
-// TestPortsOutOfReach: who plans a probe that cannot pass is told, once.
+// TestPortsOutOfReach: a probe that cannot pass is warned of, once.
 func TestPortsOutOfReach(t *testing.T) {
 	t.Parallel()
 	app := func(ready map[string]any) *spec.App {

@@ -51,7 +51,7 @@ type Backend struct {
 	config Config
 
 	mu      sync.Mutex
-	clients map[kube.Place]*kube.Client
+	clients map[kube.ClusterRef]*kube.Client
 
 	logs openLogs
 }
@@ -93,7 +93,7 @@ func New(c Config) (*Backend, error) {
 	if c.Environ == nil {
 		c.Environ = os.Environ()
 	}
-	return &Backend{Planner: manifest.Planner{Version: c.Version}, config: c, clients: map[kube.Place]*kube.Client{}}, nil
+	return &Backend{Planner: manifest.Planner{Version: c.Version}, config: c, clients: map[kube.ClusterRef]*kube.Client{}}, nil
 }
 
 // Name is "kubernetes".
@@ -122,7 +122,7 @@ func (b *Backend) Probe(ctx context.Context) error {
 // ResolveTarget adds to options the kubeconfig and context that they mean. Inside a pod
 // there is neither.
 func (b *Backend) ResolveTarget(cfg backend.Config) (backend.Config, error) {
-	a, err := kube.Find(placeOf(cfg), b.config.Environ)
+	a, err := kube.Find(clusterRefOf(cfg), b.config.Environ)
 	if err != nil {
 		return nil, err
 	}
@@ -135,8 +135,8 @@ func (b *Backend) ResolveTarget(cfg backend.Config) (backend.Config, error) {
 	return resolved, nil
 }
 
-// placeOf returns the cluster that options mean.
-func placeOf(cfg backend.Config) (p kube.Place) {
+// clusterRefOf returns the cluster that options mean.
+func clusterRefOf(cfg backend.Config) (p kube.ClusterRef) {
 	p.Kubeconfig, _ = cfg["kubeconfig"].(string)
 	p.Context, _ = cfg["context"].(string)
 	return p
@@ -152,11 +152,11 @@ func (b *Backend) cluster(ctx context.Context, id string) (*kube.Client, backend
 			return nil, nil, err
 		}
 	}
-	place := placeOf(cfg)
+	place := clusterRefOf(cfg)
 	c, err := b.client(place, nil)
 	if err != nil && place.Kubeconfig != "" && place.Context != "" {
 		// The kubeconfig may be deleted and its context defined in another one.
-		if c, err := b.client(kube.Place{Context: place.Context}, nil); err == nil {
+		if c, err := b.client(kube.ClusterRef{Context: place.Context}, nil); err == nil {
 			return c, cfg, nil
 		}
 	}
@@ -165,7 +165,7 @@ func (b *Backend) cluster(ctx context.Context, id string) (*kube.Client, backend
 
 // client returns the client of a cluster, or a new one that passes the server's warnings
 // to warn if that is not nil. Errors: ErrUnavailable.
-func (b *Backend) client(p kube.Place, warn func(line string)) (*kube.Client, error) {
+func (b *Backend) client(p kube.ClusterRef, warn func(line string)) (*kube.Client, error) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	if c := b.clients[p]; c != nil && warn == nil {

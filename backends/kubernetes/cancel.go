@@ -72,7 +72,7 @@ func (t *target) stop(ctx context.Context, a *app) error {
 		return t.Patch(ctx, kube.JobSets, t.namespace, t.name, "", suspend)
 	}
 	for i := range a.Jobs {
-		job := observe.Seen{Jobs: a.Jobs[i : i+1]}
+		job := observe.Observation{Jobs: a.Jobs[i : i+1]}
 		if job.State().Terminal() {
 			continue
 		}

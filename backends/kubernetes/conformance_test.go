@@ -55,8 +55,8 @@ func capabilities(gang manifest.Form) backendtest.Caps {
 	caps.Streams = false                         // a kubelet keeps one log of a container; servers that split it are rare (PodLogsQuerySplitStreams, alpha)
 	caps.AnyID = false                           // the API has names of lower-case letters, digits and '-' only
 	caps.StartErrors = false                     // an app is submitted when the cluster has its objects: nodes look for its program later
-	caps.WholeLogs = false                       // a pod that is deleted takes along what nobody had read yet: that is said
+	caps.WholeLogs = false                       // the unread log of a deleted pod is lost, which a gap says
 	caps.Attempts = gang != manifest.FormVolcano // Volcano restarts jobs and tasks, never one replica: the plan warns
-	caps.FailFast = gang != manifest.FormJob     // nobody watches over Jobs of several roles: the plan warns
+	caps.FailFast = gang != manifest.FormJob     // nothing stops the Jobs of other roles: the plan warns
 	return caps
 }

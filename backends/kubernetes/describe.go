@@ -32,7 +32,7 @@ func (b *Backend) Describe(ctx context.Context, id string) (*spec.Status, error)
 }
 
 // status returns the app's status with its handle.
-func (t *target) status(seen *observe.Seen) *spec.Status {
+func (t *target) status(seen *observe.Observation) *spec.Status {
 	s := seen.Status()
 	s.Handle = manifest.Handle(t.id)
 	return s
@@ -40,7 +40,7 @@ func (t *target) status(seen *observe.Seen) *spec.Status {
 
 // observe reads the app's main objects and its pods. If the app's form is not recorded,
 // its pods tell. Errors: ErrNotFound, ErrUnavailable.
-func (t *target) observe(ctx context.Context) (*observe.Seen, error) {
+func (t *target) observe(ctx context.Context) (*observe.Observation, error) {
 	var pods []corev1.Pod
 	known := t.form() != ""
 	if !known {
@@ -57,7 +57,7 @@ func (t *target) observe(ctx context.Context) (*observe.Seen, error) {
 		return nil, err
 	}
 	ended := a.state().Terminal()
-	a.App = a.submitted()
+	a.App = a.record().App
 	selector := a.selector(t.name)
 	// An end is final: pods must not be from before it.
 	if known || ended || selector != label.Selector(t.name) {
@@ -66,12 +66,12 @@ func (t *target) observe(ctx context.Context) (*observe.Seen, error) {
 		}
 	}
 	a.Pods = pods
-	return &a.Seen, nil
+	return &a.Observation, nil
 }
 
 // addReasons adds what explains why an app waits, as far as the user may read it.
 // Errors leave it out: no status needs it.
-func (t *target) addReasons(ctx context.Context, seen *observe.Seen) {
+func (t *target) addReasons(ctx context.Context, seen *observe.Observation) {
 	if !seen.Unclear() {
 		return
 	}

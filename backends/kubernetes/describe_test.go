@@ -71,13 +71,13 @@ func (o *observed) start(t *testing.T, replicas int, script string, change func(
 func (o *observed) until(t *testing.T, id, what string, ok func(s *spec.Status) bool) (requests int) {
 	t.Helper()
 	for deadline := time.Now().Add(3 * time.Minute); ; time.Sleep(200 * time.Millisecond) {
-		o.proxy.Asked() // what was asked before does not count
+		o.proxy.Requests() // what was asked before does not count
 		s, err := o.Describe(t.Context(), id)
 		if err != nil {
 			t.Fatal(err)
 		}
 		if ok(s) {
-			return len(o.proxy.Asked())
+			return len(o.proxy.Requests())
 		}
 		if time.Now().After(deadline) {
 			t.Fatalf("it is not %s but %v: %s", what, s.State, s.Msg)
@@ -92,7 +92,7 @@ func TestRequests(t *testing.T) {
 	eachForm(t, func(t *testing.T, o *observed) {
 		id := o.start(t, 5, "sleep 600", nil, nil)
 		if n := o.until(t, id, "RUNNING", func(s *spec.Status) bool { return s.State == spec.Running }); n > 3 {
-			t.Errorf("%d requests for a running app", n)
+			t.Errorf("got %d requests for a running app, want n <= 3", n)
 		}
 		if err := o.Delete(t.Context(), id, backend.DeleteOptions{}); err != nil {
 			t.Fatal(err)
@@ -102,7 +102,7 @@ func TestRequests(t *testing.T) {
 			return s.State == spec.Pending && strings.Contains(s.Msg, "image no.such/image:1 cannot be pulled: ")
 		})
 		if n > 3 {
-			t.Errorf("%d requests for an app that waits", n)
+			t.Errorf("got %d requests for an app that waits, want n <= 3", n)
 		}
 	})
 }
@@ -115,7 +115,7 @@ func TestErrorFileArrives(t *testing.T) {
 		id := o.start(t, 1, `echo '{"message": "boom"}' > $TORCHELASTIC_ERROR_FILE; exit 9`, nil, nil)
 		s, err := o.Wait(t.Context(), id)
 		if err != nil || s.State != spec.Failed || *s.ExitCode != 9 || string(s.StructuredErrorMsg) != `{"message": "boom"}` {
-			t.Fatalf("%+v, %v", s, err)
+			t.Fatalf("got %+v, %v, want no error and s.State == spec.Failed and *s.ExitCode == 9 and string(s.StructuredErrorMsg) == `{\"message\": \"boom\"}`", s, err)
 		}
 		n := o.until(t, id, "FAILED with its report", func(s *spec.Status) bool { return s.State == spec.Failed && s.StructuredErrorMsg != nil })
 		if n > 3 {

@@ -19,7 +19,7 @@ import (
 // app holds the main objects of an app on the cluster: Volcano, JobSet or Jobs, by form.
 type app struct {
 	form manifest.Form
-	observe.Seen
+	observe.Observation
 }
 
 // find reads the main objects of an app: a request for each form that it may have, the
@@ -132,29 +132,21 @@ func (a *app) selector(name string) string {
 	return label.Selector(name)
 }
 
-// record returns what the app was submitted with, nil if no annotation has it.
+// record returns what the app was submitted with. Its app is nil if no annotation has it.
 func (a *app) record() *manifest.Record {
 	for _, meta := range a.meta() {
 		if r, err := manifest.DecodeRecord(meta.Annotations[label.App]); err == nil {
 			return r
 		}
 	}
-	return nil
-}
-
-// submitted returns the app as it was submitted, nil if no annotation has it.
-func (a *app) submitted() *spec.App {
-	if r := a.record(); r != nil {
-		return r.App
-	}
-	return nil
+	return &manifest.Record{}
 }
 
 // state returns the app's state by its controllers; its pods may have a later one.
 func (a *app) state() spec.State {
-	main := a.Seen
+	main := a.Observation
 	if a.form == manifest.FormJob { // one of its Jobs may be missing
-		main.App = a.submitted()
+		main.App = a.record().App
 	}
 	return main.State()
 }
@@ -170,7 +162,7 @@ func (b *Backend) Submission(ctx context.Context, id string) (*backend.Submissio
 	if err != nil {
 		return nil, err
 	}
-	if r := a.record(); r != nil {
+	if r := a.record(); r.App != nil {
 		return &backend.Submission{App: r.App, Cfg: r.Cfg, Component: r.Component, Args: r.Args}, nil
 	}
 	return &backend.Submission{App: manifest.Rebuild(t.name, a.pods()), Partial: true}, nil

@@ -50,6 +50,6 @@ func TestCancelWithKueue(t *testing.T) {
 		t.Fatal(err)
 	}
 	if len(did) != 2 || did[0] != `w1 {"spec":{"active":false}}` || !strings.HasPrefix(did[1], "a ") || !strings.Contains(did[1], `"suspend":true`) {
-		t.Errorf("%q", did)
+		t.Errorf("got %q, want len(did) == 2 and did[0] == `w1 {\"spec\":{\"active\":false}}` and HasPrefix(did[1], \"a \") and Contains(did[1], `\"suspend\":true`)", did)
 	}
 }

@@ -37,7 +37,7 @@ func TestCancel(t *testing.T) {
 			}
 			status, err := s.Wait(t.Context(), p.ID)
 			if err != nil || status.State != spec.Cancelled {
-				t.Fatalf("%+v, %v", status, err)
+				t.Fatalf("got %+v, %v, want no error and status.State == spec.Cancelled", status, err)
 			}
 			marks := map[string]bool{}
 			for name, o := range s.objects() {
@@ -57,7 +57,7 @@ func TestCancel(t *testing.T) {
 				}
 			}
 			if got, err := s.Submission(t.Context(), p.ID); err != nil || got.Partial {
-				t.Errorf("%+v, %v", got, err)
+				t.Errorf("got %+v, %v, want no error and !got.Partial", got, err)
 			}
 			if err := s.Delete(t.Context(), p.ID, backend.DeleteOptions{}); err != nil {
 				t.Fatal(err)
@@ -81,11 +81,11 @@ func TestUnknown(t *testing.T) {
 		"delete": s.Delete(t.Context(), id, backend.DeleteOptions{}), "describe": described, "submitted": submitted,
 	} {
 		if !errors.Is(err, backend.ErrNotFound) {
-			t.Errorf("%s: %v", what, err)
+			t.Errorf("%s: got %v, want errors.Is(err, backend.ErrNotFound)", what, err)
 		}
 	}
 	if _, err := s.Describe(t.Context(), "nope"); err == nil || !strings.Contains(err.Error(), "kubernetes://torchx/default:nope") {
-		t.Errorf("an id without a namespace: %v", err)
+		t.Errorf(`an id without a namespace: %v, want err != nil and Contains(err.Error(), "kubernetes://torchx/default:nope")`, err)
 	}
 }
 
@@ -113,11 +113,11 @@ func TestOfTorchX(t *testing.T) {
 	id := manifest.AppID(s.namespace, name)
 	apps, err := s.List(t.Context())
 	if err != nil || len(apps) != 1 || apps[0].ID != id || !apps[0].Foreign || apps[0].Name != r.App.Name {
-		t.Fatalf("%+v, %v", apps, err)
+		t.Fatalf("got %+v, %v, want no error and len(apps) == 1 and apps[0].ID == id and apps[0].Foreign and apps[0].Name == r.App.Name", apps, err)
 	}
 	got, err := s.Submission(t.Context(), id)
 	if err != nil || !got.Partial || len(got.App.Roles) != len(r.App.Roles) {
-		t.Fatalf("%+v, %v", got, err)
+		t.Fatalf("got %+v, %v, want no error and got.Partial and len(got.App.Roles) == len(r.App.Roles)", got, err)
 	}
 	for i := range r.App.Roles {
 		was, is := &r.App.Roles[i], &got.App.Roles[i]
@@ -148,7 +148,7 @@ func TestRebuild(t *testing.T) {
 		}
 		got, err := s.Submission(t.Context(), p.ID)
 		if err != nil || !got.Partial || got.App.Name != "pair" || len(got.App.Roles) != 2 {
-			t.Fatalf("%+v, %v", got, err)
+			t.Fatalf(`got %+v, %v, want no error and got.Partial and got.App.Name == "pair" and len(got.App.Roles) == 2`, got, err)
 		}
 		for i, role := range got.App.Roles {
 			want := p.App.Roles[i]
@@ -179,14 +179,14 @@ func TestRights(t *testing.T) {
 		t.Fatal(err)
 	}
 	if apps, err := b.List(t.Context()); err != nil || len(apps) != 1 {
-		t.Errorf("%v, %v", apps, err)
+		t.Errorf("got %v, %v, want no error and len(apps) == 1", apps, err)
 	}
 	if err := errors.Join(b.Cancel(t.Context(), p.ID, backend.CancelOptions{}), b.Delete(t.Context(), p.ID, backend.DeleteOptions{})); err != nil {
 		t.Error(err)
 	}
 	err := b.Submit(t.Context(), s.plan("pair-2", map[string]any{"gang": "job"}))
 	if err == nil || !strings.Contains(err.Error(), "may not create services in namespace "+s.namespace) {
-		t.Errorf("%v", err)
+		t.Errorf(`got %v, want err != nil and Contains(err.Error(), "may not create services in namespace "+s.namespace)`, err)
 	}
 	s.wantNothing("refused")
 }
@@ -199,7 +199,7 @@ func TestPlace(t *testing.T) {
 	given := s.plan("pair-1", map[string]any{"gang": "jobset", "reserved_millicpu": 1000})
 	cfg, err := s.ResolveTarget(given.Cfg)
 	if err != nil || cfg["kubeconfig"] != s.Kubeconfig || cfg["context"] == nil {
-		t.Fatalf("%v, %v", cfg, err)
+		t.Fatalf(`got %v, %v, want no error and cfg["kubeconfig"] == s.Kubeconfig and cfg["context"] != nil`, cfg, err)
 	}
 	if err := s.Submit(t.Context(), given); err != nil {
 		t.Fatal(err)

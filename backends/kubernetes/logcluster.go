@@ -19,15 +19,15 @@ import (
 	"torchx/runtime/backend"
 )
 
-// logCluster is an app on its cluster, as its archive sees it.
+// logCluster implements archive.Cluster for one app.
 type logCluster struct {
 	backend *Backend
 	id      string
-	stream  backend.Stream // the only one that is asked for; "" is both
+	stream  backend.Stream // "" is both
 }
 
-// Look implements archive.Cluster.
-func (c *logCluster) Look(ctx context.Context) (*archive.Snapshot, error) {
+// Snapshot implements archive.Cluster.
+func (c *logCluster) Snapshot(ctx context.Context) (*archive.Snapshot, error) {
 	t, err := c.backend.target(ctx, c.id)
 	if err != nil {
 		return nil, err
@@ -39,8 +39,8 @@ func (c *logCluster) Look(ctx context.Context) (*archive.Snapshot, error) {
 	return t.snapshot(seen), nil
 }
 
-// awayPause is how long a cluster is let alone that was away for longer than is
-// usual; whoever does not want to wait any more says so by ctx.
+// awayPause is the pause between attempts to watch a cluster that is away; only ctx ends
+// them.
 const awayPause = 10 * time.Second
 
 // Watch implements archive.Cluster.
@@ -50,7 +50,7 @@ func (c *logCluster) Watch(ctx context.Context, see func(*archive.Snapshot)) err
 		return err
 	}
 	for {
-		err := t.follow(ctx, func(seen *observe.Seen) bool {
+		err := t.follow(ctx, func(seen *observe.Observation) bool {
 			s := t.snapshot(seen)
 			see(s)
 			return s.Status.State.Terminal()
@@ -64,8 +64,8 @@ func (c *logCluster) Watch(ctx context.Context, see func(*archive.Snapshot)) err
 	}
 }
 
-// snapshot lists the runs of an app's containers.
-func (t *target) snapshot(seen *observe.Seen) *archive.Snapshot {
+// snapshot returns the runs of an app's containers.
+func (t *target) snapshot(seen *observe.Observation) *archive.Snapshot {
 	s := &archive.Snapshot{Status: t.status(seen)}
 	locate := seen.Locator()
 	for i := range seen.Pods {
@@ -81,13 +81,13 @@ func (t *target) snapshot(seen *observe.Seen) *archive.Snapshot {
 	return s
 }
 
-// runsOf are the runs of a pod's containers of which the node may have logs.
+// runsOf returns the runs of a pod's containers of which the node may have logs.
 func runsOf(pod *corev1.Pod, of archive.Run) (all []archive.Run) {
 	add := func(specs []corev1.Container, list []corev1.ContainerStatus, init bool) {
 		for i := range specs {
 			r := of
-			// A controller that gives its pods names of their own can make another one of
-			// the same name, and a kubelet another run in the same pod.
+			// A controller that names its pods can create another one of the same name, and
+			// a kubelet another run in the same pod.
 			r.InPlace = init || pod.Spec.RestartPolicy != corev1.RestartPolicyNever
 			r.Verify = pod.GenerateName == "" || r.InPlace
 			if r.Name = specs[i].Name; init || i > 0 {
@@ -110,7 +110,7 @@ func statusOf(list []corev1.ContainerStatus, name string) *corev1.ContainerStatu
 	return nil
 }
 
-// containerRuns are the current run of a container, and the one before it.
+// containerRuns returns the current run of a container and the previous one.
 func containerRuns(pod *corev1.Pod, s *corev1.ContainerStatus, r archive.Run) []archive.Run {
 	over := pod.Status.Phase == corev1.PodSucceeded || pod.Status.Phase == corev1.PodFailed
 	r.State = logcopy.Waiting
@@ -139,8 +139,7 @@ func containerRuns(pod *corev1.Pod, s *corev1.ContainerStatus, r archive.Run) []
 	return []archive.Run{before, r}
 }
 
-// ended is the state of a container that has ended; one that could not be started
-// has no log.
+// ended returns the state of a terminated container; one that failed to start has no log.
 func ended(s *corev1.ContainerStateTerminated) logcopy.State {
 	switch {
 	case s.ContainerID == "", s.Reason == "StartError", s.Reason == "ContainerCannotRun":
@@ -167,8 +166,7 @@ func (c *logCluster) Open(ctx context.Context, r archive.Run, o logcopy.Options)
 	if !r.Verify {
 		return body, nil
 	}
-	// Whose log it is, is known only now: after a look before, another pod could have
-	// taken the place.
+	// Only now it is certain whose log this is: a pod checked earlier could be replaced.
 	pod := &corev1.Pod{}
 	if err = t.Get(ctx, kube.Pods, t.namespace, r.Pod, pod); err == nil {
 		err = verify(pod, r)
@@ -180,19 +178,19 @@ func (c *logCluster) Open(ctx context.Context, r archive.Run, o logcopy.Options)
 	return body, nil
 }
 
-var errAnother = fmt.Errorf("the pod, or its container, is another one now: %w", backend.ErrUnavailable)
+var errReplaced = fmt.Errorf("the pod, or its container, is another one now: %w", backend.ErrUnavailable)
 
 const (
-	// reportTime is how long a kubelet may take to report the end of a container. It
-	// starts the next one, and sends the log of that, before. endTime is the same where
-	// the container has probably ended, so that a log that goes on is not kept waiting.
+	// reportTime is how long a kubelet may take to report the end of a container; it starts
+	// the next one, and sends its log, before that. endTime is the same for a container
+	// that has probably ended, so that reading a live log is not delayed.
 	reportTime  = 5 * time.Second
 	endTime     = 30 * time.Second
 	reportEvery = 250 * time.Millisecond
 )
 
-// reported waits for the kubelet to say what became of a run whose log broke off. An
-// error says that another run has taken its place.
+// reported waits for the kubelet to report what became of a run whose log broke off. It
+// returns an error if another run has replaced it.
 func (t *target) reported(ctx context.Context, r archive.Run, ended bool) error {
 	late := time.Now().Add(reportTime)
 	if ended {
@@ -217,8 +215,7 @@ func (t *target) reported(ctx context.Context, r archive.Run, ended bool) error 
 	}
 }
 
-// replaceable tells whether the next run of a container may have begun unseen. One that
-// waits for its next run has time.
+// replaceable reports whether the next run of a container may have started unseen.
 func replaceable(pod *corev1.Pod, s *corev1.ContainerStatus) bool {
 	switch end := s.State.Terminated; {
 	case s.State.Running != nil:
@@ -232,7 +229,7 @@ func replaceable(pod *corev1.Pod, s *corev1.ContainerStatus) bool {
 
 func verify(pod *corev1.Pod, r archive.Run) error {
 	if string(pod.UID) != r.UID {
-		return errAnother
+		return errReplaced
 	}
 	s := statusOf(append(pod.Status.ContainerStatuses, pod.Status.InitContainerStatuses...), r.Name)
 	restart := r.Restart
@@ -240,7 +237,7 @@ func verify(pod *corev1.Pod, r archive.Run) error {
 		restart++
 	}
 	if s != nil && int(s.RestartCount) != restart {
-		return errAnother
+		return errReplaced
 	}
 	return nil
 }
@@ -265,7 +262,7 @@ func logParams(r archive.Run, o logcopy.Options, stream backend.Stream) map[stri
 	return p
 }
 
-// logError tells what podlog does about a failure; all else may pass.
+// logError classifies a failure for logcopy; any other may be temporary.
 func logError(err error) error {
 	switch {
 	case errors.Is(err, kube.ErrForbidden), apierrors.IsUnauthorized(err):

@@ -2,20 +2,26 @@ package kubernetes
 
 import (
 	"context"
+	"errors"
+	"fmt"
 	"path/filepath"
-	"sync"
+	"slices"
+	"strconv"
+	"strings"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/version"
 
 	"torchx/backends/kubernetes/archive"
-	"torchx/backends/kubernetes/manifest"
+	"torchx/backends/kubernetes/kube"
 	"torchx/runtime/backend"
-	"torchx/runtime/logstore"
 	"torchx/runtime/spec"
 )
 
-// Logs opens the log of one replica. What is read of the cluster is archived under
-// TORCHX_HOME on its way, so that it can be read when the pods are gone.
-// Errors: ErrNotFound, ErrUnavailable, ErrUnsupported (a single stream of a cluster that
-// does not tell them apart), ErrInvalidOption.
+// Logs opens the log of one replica. Whatever is read from the cluster is archived under
+// TORCHX_HOME, so that it can be read when the pods are gone. Errors: ErrNotFound,
+// ErrUnavailable, ErrInvalidOption, ErrUnsupported (one stream of a cluster that keeps
+// both in one log).
 func (b *Backend) Logs(ctx context.Context, id string, r spec.Replica, o backend.LogOptions) (backend.LogReader, error) {
 	var err error
 	if o.Stream, err = checkStream(o.Stream); err != nil {
@@ -38,24 +44,7 @@ var (
 	_ backend.Sweeper     = (*Backend)(nil)
 )
 
-// archive is that of an app's stream, "" is both; all who read its logs share one look
-// at the cluster.
-func (b *Backend) archive(id string, s backend.Stream) *archive.App {
-	b.logs.mu.Lock()
-	defer b.logs.mu.Unlock()
-	hub := b.logs.hub()
-	if a := b.logs.apps[logKey{id, s}]; a != nil {
-		return a
-	}
-	a := archive.New(archive.Config{
-		Backend: manifest.Name, ID: id, Dir: archive.StreamDir(archive.Dir(b.config.Home, id), s), Stream: s, Hub: hub,
-		Cluster: &logCluster{b, id, s}, Positions: b.config.Positions, Warn: b.config.Warn,
-	})
-	b.logs.apps[logKey{id, s}] = a
-	return a
-}
-
-// OpenRetainedLogs opens a log that Delete left, or one of an app that somebody else deleted.
+// OpenRetainedLogs opens a log that Delete left, or one of an app that another client deleted.
 func (b *Backend) OpenRetainedLogs(_ context.Context, k *backend.RetainedLogs, r spec.Replica, o backend.LogOptions) (backend.LogReader, error) {
 	var err error
 	if o.Stream, err = checkStream(o.Stream); err != nil {
@@ -64,18 +53,15 @@ func (b *Backend) OpenRetainedLogs(_ context.Context, k *backend.RetainedLogs, r
 	if o.Stream != "" && !archive.Exists(archive.StreamDir(k.Dir, o.Stream)) {
 		return nil, errNotSplit(o.Stream)
 	}
-	b.logs.mu.Lock()
-	hub := b.logs.hub()
-	b.logs.mu.Unlock()
-	return archive.OpenKept(k, r, hub, o)
+	return archive.OpenKept(k, r, b.logs.hub(), o)
 }
 
-// FindLogs looks for the archive of an app that the cluster no longer has.
+// FindLogs returns the archive of an app that the cluster no longer has.
 func (b *Backend) FindLogs(id string, _ backend.Config, _ string, _ []spec.RoleStatus) *backend.RetainedLogs {
 	return archive.Kept(archive.Dir(b.config.Home, id))
 }
 
-// RetainableLogs says what Delete leaves: the archive, if that is asked for and there is one.
+// RetainableLogs returns what Delete leaves: the archive, if o asks for it and it exists.
 func (b *Backend) RetainableLogs(_ context.Context, id string, o backend.DeleteOptions) (*backend.RetainedLogs, error) {
 	if !o.KeepLogs {
 		return nil, nil //nolint:nilnil // none is no error
@@ -90,7 +76,7 @@ func (b *Backend) RetainableLogs(_ context.Context, id string, o backend.DeleteO
 // keptFolder is the folder of a home for logs that outlive their apps.
 const keptFolder = "logs"
 
-// Size is what the archive of an app takes; the rest is the cluster's.
+// Size returns the bytes of an app's archive; everything else is the cluster's.
 func (b *Backend) Size(_ context.Context, id string, o backend.DeleteOptions) (int64, error) {
 	if o.KeepLogs {
 		return 0, nil
@@ -98,7 +84,7 @@ func (b *Backend) Size(_ context.Context, id string, o backend.DeleteOptions) (i
 	return archive.Size(archive.Dir(b.config.Home, id))
 }
 
-// forgetLogs removes the archive of an app that was deleted, or puts it aside.
+// forgetLogs removes the archive of a deleted app, or moves it to the retained logs.
 func (b *Backend) forgetLogs(id string, o backend.DeleteOptions) error {
 	dir := archive.Dir(b.config.Home, id)
 	if o.KeepLogs && archive.Exists(dir) {
@@ -107,34 +93,63 @@ func (b *Backend) forgetLogs(id string, o backend.DeleteOptions) error {
 	return archive.Remove(dir)
 }
 
-// logKey is an app's stream, "" is both.
-type logKey struct {
-	id     string
-	stream backend.Stream
-}
+const (
+	// splitMinor is the first version 1.x whose servers can separate the streams of a log
+	// (feature gate PodLogsQuerySplitStreams, alpha and off in it). Older ones ignore the
+	// parameter and send both.
+	splitMinor = 32
+	// splitProbe is a pod that need not exist: a server checks the parameters first.
+	splitProbe = "torchx-stream-probe"
+)
 
-// openLogs are the archives that are in use.
-type openLogs struct {
-	mu    sync.Mutex
-	apps  map[logKey]*archive.App
-	files *logstore.Hub // nil until the first one
-}
-
-// hub tells readers of files that grow; mu is held.
-func (l *openLogs) hub() *logstore.Hub {
-	if l.files == nil {
-		l.files, l.apps = logstore.NewHub(), map[logKey]*archive.App{}
+// checkStream returns the requested stream, "" for both.
+// Errors: ErrInvalidOption.
+func checkStream(s backend.Stream) (backend.Stream, error) {
+	switch {
+	case s == "" || s == backend.Combined:
+		return "", nil
+	case !slices.Contains(backend.Streams, s):
+		return "", backend.Errorf(backend.ErrInvalidOption, "unknown stream %q: use combined, stdout or stderr", s)
 	}
-	return l.files
+	return s, nil
 }
 
-func (l *openLogs) close() error {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	if l.files == nil {
+// apiStream returns a stream's name in PodLogOptions.
+func apiStream(s backend.Stream) string {
+	return strings.ToUpper(string(s[:1])) + string(s[1:])
+}
+
+// checkSplit refuses a single stream where the cluster keeps both in one log, unless the
+// archive has it. Errors: ErrUnsupported, ErrUnavailable.
+func (b *Backend) checkSplit(ctx context.Context, t *target, s backend.Stream) error {
+	if s == "" || archive.Exists(archive.StreamDir(archive.Dir(b.config.Home, t.id), s)) {
 		return nil
 	}
-	err := l.files.Close()
-	l.files, l.apps = nil, nil
-	return err
+	v, err := t.Version(ctx)
+	if err != nil {
+		return fmt.Errorf("ask for the version of the cluster: %w", err)
+	}
+	if !canSplit(v) {
+		return errNotSplit(s)
+	}
+	body, err := t.Stream(ctx, kube.Pods, t.namespace, splitProbe, "log", map[string]string{"stream": apiStream(s)})
+	switch {
+	case err == nil:
+		return body.Close()
+	case errors.Is(err, backend.ErrNotFound):
+		return nil
+	case apierrors.IsInvalid(err):
+		return errNotSplit(s)
+	}
+	return fmt.Errorf("ask whether the cluster tells streams apart: %w", err)
+}
+
+// canSplit reports whether a server is new enough to separate streams.
+func canSplit(v version.Info) bool {
+	minor, err := strconv.Atoi(strings.TrimRight(v.Minor, "+"))
+	return err == nil && (v.Major != "1" || minor >= splitMinor)
+}
+
+func errNotSplit(s backend.Stream) error {
+	return backend.Errorf(backend.ErrUnsupported, "the cluster keeps one log of both streams, %s alone cannot be read: leave out --streams, or redirect the other one in the entry point", s)
 }

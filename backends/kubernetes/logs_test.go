@@ -146,7 +146,7 @@ func TestLogsOverBadConnection(t *testing.T) {
 	check := func(i int, o backend.LogOptions, b *Backend) {
 		got, notices, err := h.read(b, id, i, o)
 		if err != nil || len(notices) > 0 {
-			t.Errorf("replica %d: %v, notices %q", i, err, notices)
+			t.Errorf("replica %d: %v, notices %q, want no error and len(notices) == 0", i, err, notices)
 		}
 		h.complete(i, got, lines)
 	}
@@ -228,7 +228,7 @@ func TestLogsOfSeveralContainers(t *testing.T) {
 	h.wait(b, id)
 	got, _, err = h.read(b, id, 0, backend.LogOptions{Tail: -1})
 	if want := "prepare prepared\n"; !strings.HasPrefix(got, want) || !strings.HasSuffix(got, "second\n") || err != nil {
-		t.Errorf("%q, %v", got, err)
+		t.Errorf(`got %q, %v, want HasPrefix(got, want) and HasSuffix(got, "second\n") and no error`, got, err)
 	}
 }
 
@@ -247,13 +247,13 @@ func TestLogsOfAttempts(t *testing.T) {
 			b := h.open(h.cluster.Kubeconfig)
 			got, notices, err := h.read(b, id, 0, backend.LogOptions{Follow: true, Tail: -1})
 			if strings.Count(got, "\n") != 2 || err != nil || len(notices) > 0 {
-				t.Errorf("followed: %q, %q, %v", got, notices, err)
+				t.Errorf(`followed: %q, %q, %v, want Count(got, "\n") == 2 and no error and len(notices) == 0`, got, notices, err)
 			}
 			lines := strings.SplitAfter(got, "\n")
 			for attempt := range 2 {
 				again, _, err := h.read(b, id, 0, backend.LogOptions{Tail: -1, Attempt: &attempt})
 				if err != nil || again != lines[attempt] {
-					t.Errorf("attempt %d: %q, %v", attempt, again, err)
+					t.Errorf("attempt %d: %q, %v, want no error and again == lines[attempt]", attempt, again, err)
 				}
 			}
 		})

@@ -41,10 +41,10 @@ func TestStreamsAreNotTold(t *testing.T) {
 			h := &logHome{t, &clustertest.Cluster{}, "default", t.TempDir()}
 			_, _, err := h.read(h.open(file), "default:app", 0, backend.LogOptions{Stream: backend.Stderr})
 			if !errors.Is(err, backend.ErrUnsupported) || !strings.Contains(err.Error(), "stderr alone cannot be read") {
-				t.Errorf("error %v", err)
+				t.Errorf(`error %v, want errors.Is(err, backend.ErrUnsupported) and Contains(err.Error(), "stderr alone cannot be read")`, err)
 			}
 			if _, _, err := h.read(h.open(file), "default:app", 0, backend.LogOptions{Stream: "no"}); !errors.Is(err, backend.ErrInvalidOption) {
-				t.Errorf("an unknown stream: %v", err)
+				t.Errorf("an unknown stream: %v, want errors.Is(err, backend.ErrInvalidOption)", err)
 			}
 			if asked != (minor == "34") {
 				t.Errorf("the server was asked: %v", asked)
@@ -89,6 +89,6 @@ func TestStreamsAreTold(t *testing.T) {
 		t.Fatal(err)
 	}
 	if got, _, err := drain(t.Context(), r); got != want[backend.Stderr] || err != nil {
-		t.Errorf("kept: %q, %v", got, err)
+		t.Errorf("kept: %q, %v, want got == want[backend.Stderr] and no error", got, err)
 	}
 }

@@ -131,12 +131,12 @@ func TestSubmit(t *testing.T) {
 			}
 			objects := s.objects()
 			if want := map[manifest.Form]int{manifest.FormVolcano: 1, manifest.FormJobSet: 1, manifest.FormJob: 3}[gang]; len(objects) != want {
-				t.Errorf("%d objects: %v", len(objects), objects)
+				t.Errorf("got %d objects: %v, want len(objects) == want", len(objects), objects)
 			}
 			s.wantOwned(objects, gang)
 			s.wantRecord(p)
 			if err := s.Submit(t.Context(), s.plan("pair-1", map[string]any{"gang": string(gang)})); !errors.Is(err, backend.ErrExists) {
-				t.Errorf("the second one: %v", err)
+				t.Errorf("the second one: %v, want errors.Is(err, backend.ErrExists)", err)
 			}
 			if len(s.objects()) != len(objects) {
 				t.Errorf("the second one changed something: %v", s.objects())
@@ -163,11 +163,11 @@ func (s *site) wantOwned(objects map[string]*unstructured.Unstructured, gang man
 		s.Fatalf("no service: %v", objects)
 	}
 	if owners := service.GetOwnerReferences(); len(owners) != 2 {
-		s.Errorf("the service goes with %v", owners)
+		s.Errorf("the service goes with %v, want len(owners) == 2", owners)
 	}
 	for name, o := range objects {
 		if owners := o.GetOwnerReferences(); o.GetKind() == "Job" && (len(owners) != 1 || owners[0].UID != service.GetUID()) {
-			s.Errorf("%s goes with %v", name, owners)
+			s.Errorf(`got %s goes with %v, want o.GetKind() != "Job" or len(owners) == 1 and owners[0].UID == service.GetUID()`, name, owners)
 		}
 	}
 }
@@ -184,11 +184,11 @@ func (s *site) wantRecord(p *backend.Plan) {
 		s.Errorf("%+v, app %s, want %s", got, app, want)
 	}
 	if got.Cfg["gang"] != p.Cfg["gang"] || got.Cfg["kubeconfig"] != nil || got.Cfg["context"] != nil {
-		s.Errorf("options: %v", got.Cfg)
+		s.Errorf(`options: %v, want got.Cfg["gang"] == p.Cfg["gang"] and got.Cfg["kubeconfig"] == nil and got.Cfg["context"] == nil`, got.Cfg)
 	}
 	apps, err := s.List(s.Context())
 	if err != nil || len(apps) != 1 || apps[0].ID != p.ID || apps[0].Name != "pair" {
-		s.Errorf("%v, %v", apps, err)
+		s.Errorf(`got %v, %v, want no error and len(apps) == 1 and apps[0].ID == p.ID and apps[0].Name == "pair"`, apps, err)
 	}
 }
 
@@ -282,7 +282,7 @@ func TestFullQuota(t *testing.T) {
 		s.Eventually(t, "all that fit", func(context.Context) (bool, error) { return len(s.Pods(t, s.namespace, "")) == 3+i, nil })
 	}
 	if len(told) == 1 && !strings.Contains(told[0], "pods 3, the quota few of namespace "+s.namespace+" allows 4, of which 3 is in use") {
-		t.Errorf("%q", told)
+		t.Errorf(`got %q, want len(told) != 1 or Contains(told[0], "pods 3, the quota few of namespace "+s.namespace+" allows 4, of which 3 is in use")`, told)
 	}
 }
 
@@ -310,14 +310,14 @@ func TestDeletesHalf(t *testing.T) {
 		s.Create(t, s.namespace, string(text))
 	}
 	if s.objects()["Service/pair-9"] == nil {
-		t.Fatalf("%v", s.objects())
+		t.Fatalf(`got %v, want s.objects()["Service/pair-9"] != nil`, s.objects())
 	}
 	if err := s.Delete(t.Context(), p.ID, backend.DeleteOptions{}); err != nil {
 		t.Error(err)
 	}
 	s.wantNothing("deleted")
 	if err := s.Delete(t.Context(), p.ID, backend.DeleteOptions{}); !errors.Is(err, backend.ErrNotFound) {
-		t.Errorf("the second time: %v", err)
+		t.Errorf("the second time: %v, want errors.Is(err, backend.ErrNotFound)", err)
 	}
 }
 
@@ -332,13 +332,13 @@ func TestAllOrNothing(t *testing.T) {
 		decode(t, []byte(`{"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "c", "namespace": "`+s.namespace+`"}, "data": {"k": 1}}`), bad)
 		req.Objects = append(req.Objects, bad)
 		if err := s.Submit(t.Context(), p); err == nil || strings.Contains(err.Error(), "\n") {
-			t.Errorf("%s: %v", gang, err)
+			t.Errorf(`%s: got %v, want err != nil and !Contains(err.Error(), "\n")`, gang, err)
 		}
 		s.wantNothing(string(gang) + " is undone")
 	}
 }
 
-// TestMoreObjects: what somebody adds to a plan comes and goes with the app.
+// TestMoreObjects: what the user adds to a plan comes and goes with the app.
 func TestMoreObjects(t *testing.T) {
 	t.Parallel()
 	s := newSite(t)
@@ -350,7 +350,7 @@ func TestMoreObjects(t *testing.T) {
 		t.Fatal(err)
 	}
 	if s.objects()["ConfigMap/c"] == nil {
-		t.Errorf("%v", s.objects())
+		t.Errorf(`got %v, want s.objects()["ConfigMap/c"] != nil`, s.objects())
 	}
 	if err := s.Delete(t.Context(), p.ID, backend.DeleteOptions{}); err != nil {
 		t.Fatal(err)
@@ -372,7 +372,7 @@ func TestLostAnswer(t *testing.T) {
 				t.Fatal(err)
 			}
 			if want := map[manifest.Form]int{manifest.FormVolcano: 1, manifest.FormJobSet: 1, manifest.FormJob: 3}[gang]; len(s.objects()) != want {
-				t.Errorf("%v", s.objects())
+				t.Errorf("got %v, want len(s.objects()) == want", s.objects())
 			}
 		})
 	}
@@ -414,7 +414,7 @@ func TestAuto(t *testing.T) {
 	app.Roles[1].MaxRetries, app.Roles[1].RetryPolicy = 1, spec.RetryReplica
 	p := s.planOf("pair-7", app, map[string]any{"reserved_millicpu": 1000})
 	if len(p.Warnings) > 0 || len(p.DecidedAtSubmit) != 2 {
-		t.Errorf("warnings %q, unsettled %q", p.Warnings, p.DecidedAtSubmit)
+		t.Errorf("warnings %q, unsettled %q, want len(p.Warnings) == 0 and len(p.DecidedAtSubmit) == 2", p.Warnings, p.DecidedAtSubmit)
 	}
 	var told []string
 	p.Progress = func(step backend.Step) { told = append(told, step.Warning) }
@@ -422,7 +422,7 @@ func TestAuto(t *testing.T) {
 		t.Fatal(err)
 	}
 	if s.objects()["JobSet/pair-7"] == nil || len(told) > 0 {
-		t.Errorf("%v, told %q", s.objects(), told)
+		t.Errorf(`got %v, told %q, want s.objects()["JobSet/pair-7"] != nil and len(told) == 0`, s.objects(), told)
 	}
 }
 

@@ -27,9 +27,9 @@ func (b *Backend) Wait(ctx context.Context, id string) (*spec.Status, error) {
 	if err != nil {
 		return nil, err
 	}
-	k := b.keepLogs(t)
+	k := &keeper{b: b, t: t}
 	var last *spec.Status
-	err = t.follow(ctx, func(seen *observe.Seen) bool {
+	err = t.follow(ctx, func(seen *observe.Observation) bool {
 		s := t.snapshot(seen)
 		k.see(s)
 		last = s.Status
@@ -44,7 +44,7 @@ func (b *Backend) Wait(ctx context.Context, id string) (*spec.Status, error) {
 
 // follow calls see with the app as it is now and after each change, until see reports
 // that it is done. It remembers pods that were deleted meanwhile. Errors: those of Wait.
-func (t *target) follow(ctx context.Context, see func(seen *observe.Seen) (done bool)) error {
+func (t *target) follow(ctx context.Context, see func(seen *observe.Observation) (done bool)) error {
 	first, err := t.observe(ctx)
 	if err != nil {
 		return err
@@ -93,22 +93,22 @@ type follower struct {
 	main mainMirror
 	pods *kube.Mirror[corev1.Pod]
 	// read sets the main objects, the last known ones if they are gone; exists is false then.
-	read func(seen *observe.Seen) (ready, exists bool)
+	read func(seen *observe.Observation) (ready, exists bool)
 	app  *spec.App // as submitted
 }
 
-func newFollower(t *target, first *observe.Seen) *follower {
+func newFollower(t *target, first *observe.Observation) *follower {
 	f := &follower{t: t, app: first.App}
-	a := &app{Seen: *first}
+	a := &app{Observation: *first}
 	f.pods = kube.NewMirror[corev1.Pod](t.Client, kube.Pods, t.namespace, kube.ListOptions{LabelSelector: a.selector(t.name)})
 	switch {
 	case first.Volcano != nil:
-		followOne(f, kube.VolcanoJobs, first.Volcano, func(seen *observe.Seen, j *kube.VolcanoJob) { seen.Volcano = j })
+		followOne(f, kube.VolcanoJobs, first.Volcano, func(seen *observe.Observation, j *kube.VolcanoJob) { seen.Volcano = j })
 	case first.JobSet != nil:
-		followOne(f, kube.JobSets, first.JobSet, func(seen *observe.Seen, s *kube.JobSet) { seen.JobSet = s })
+		followOne(f, kube.JobSets, first.JobSet, func(seen *observe.Observation, s *kube.JobSet) { seen.JobSet = s })
 	default:
 		m := kube.NewMirror[batchv1.Job](t.Client, kube.Jobs, t.namespace, kube.ListOptions{LabelSelector: ownJobs(t.name)})
-		f.main, f.read = m, func(seen *observe.Seen) (ready, exists bool) {
+		f.main, f.read = m, func(seen *observe.Observation) (ready, exists bool) {
 			seen.Jobs, ready, exists = allJobs(m, first.Jobs)
 			return ready, exists
 		}
@@ -118,9 +118,9 @@ func newFollower(t *target, first *observe.Seen) *follower {
 
 // followOne mirrors the only main object of an app. An object of the same name that was
 // created after the first one was deleted does not count.
-func followOne[T any](f *follower, r kube.Resource, first *T, set func(*observe.Seen, *T)) {
+func followOne[T any](f *follower, r kube.Resource, first *T, set func(*observe.Observation, *T)) {
 	m := kube.NewMirror[T](f.t.Client, r, f.t.namespace, kube.ListOptions{FieldSelector: "metadata.name=" + f.t.name})
-	f.main, f.read = m, func(seen *observe.Seen) (ready, exists bool) {
+	f.main, f.read = m, func(seen *observe.Observation) (ready, exists bool) {
 		items, gone, ready := m.Snapshot()
 		set(seen, first)
 		for i, o := range append(items, gone...) {
@@ -148,8 +148,8 @@ func allJobs(m *kube.Mirror[batchv1.Job], first []batchv1.Job) (jobs []batchv1.J
 
 // current returns the observation, nil before the mirrors are ready. An app that is
 // deleted after its end, as by ttl_seconds, still has one. Errors: ErrNotFound.
-func (f *follower) current() (*observe.Seen, error) {
-	seen := &observe.Seen{App: f.app}
+func (f *follower) current() (*observe.Observation, error) {
+	seen := &observe.Observation{App: f.app}
 	ready, exists := f.read(seen)
 	if !ready {
 		return nil, nil //nolint:nilnil // not ready is not an error

@@ -36,16 +36,16 @@ func TestWaitAway(t *testing.T) {
 		})
 		s, err := o.Wait(t.Context(), id)
 		if err != nil || s.State != spec.Failed || *s.ExitCode != 4 {
-			t.Errorf("%+v, %v", s, err)
+			t.Errorf("got %+v, %v, want no error and s.State == spec.Failed and *s.ExitCode == 4", s, err)
 		}
 	})
 }
 
-// watched returns when somebody watches the app's pods.
+// watched returns when a client watches the app's pods.
 func (o *observed) watched(t *testing.T) {
 	t.Helper()
 	for began := time.Now(); ; time.Sleep(10 * time.Millisecond) {
-		for _, asked := range o.proxy.Asked() {
+		for _, asked := range o.proxy.Requests() {
 			if strings.Contains(asked, "/pods") && strings.Contains(asked, "watch=") {
 				return
 			}
@@ -56,7 +56,7 @@ func (o *observed) watched(t *testing.T) {
 	}
 }
 
-// TestDeletedByHand: who waits for an app that somebody deletes is told so.
+// TestDeletedByHand: waiting for an app that another client deletes is an error.
 func TestDeletedByHand(t *testing.T) {
 	t.Parallel()
 	eachForm(t, func(t *testing.T, o *observed) {
@@ -82,7 +82,7 @@ func TestDeletedByHand(t *testing.T) {
 		select {
 		case err := <-failed:
 			if !errors.Is(err, backend.ErrNotFound) || strings.Contains(err.Error(), "\n") || !strings.Contains(err.Error(), id) {
-				t.Errorf("error %v", err)
+				t.Errorf(`error %v, want errors.Is(err, backend.ErrNotFound) and !Contains(err.Error(), "\n") and Contains(err.Error(), id)`, err)
 			}
 		case <-time.After(2 * time.Minute):
 			t.Error("it still waits")
@@ -98,12 +98,12 @@ func TestGoneAtOnce(t *testing.T) {
 		id := o.start(t, 2, "sleep 5; exit 6", nil, map[string]string{"ttl_seconds": "0"})
 		s, err := o.Wait(t.Context(), id)
 		if err != nil || s.State != spec.Failed || *s.ExitCode != 6 {
-			t.Errorf("%+v, %v", s, err)
+			t.Errorf("got %+v, %v, want no error and s.State == spec.Failed and *s.ExitCode == 6", s, err)
 		}
 	})
 }
 
-// TestDeletedPod: a pod that somebody deletes is what the app failed of.
+// TestDeletedPod: an app fails because of a pod that another client deletes.
 func TestDeletedPod(t *testing.T) {
 	t.Parallel()
 	eachForm(t, func(t *testing.T, o *observed) {
@@ -127,7 +127,7 @@ func TestDeletedPod(t *testing.T) {
 		o.deletePod(t, id, "1")
 		s := <-done
 		if s == nil || s.State != spec.Failed || s.FirstFailure == nil || s.FirstFailure.ID != 1 || !strings.Contains(s.Msg, "its pod was deleted") {
-			t.Errorf("%+v", s)
+			t.Errorf(`got %+v, want s != nil and s.State == spec.Failed and s.FirstFailure != nil and s.FirstFailure.ID == 1 and Contains(s.Msg, "its pod was deleted")`, s)
 		}
 	})
 }
@@ -140,7 +140,7 @@ func (o *observed) deletePod(t *testing.T, id, index string) {
 	}
 	pods, err := kube.List[corev1.Pod](context.WithoutCancel(t.Context()), target.Client, kube.Pods, o.namespace, kube.ListOptions{LabelSelector: label.CompletionIndex + "=" + index})
 	if err != nil || len(pods) != 1 {
-		t.Fatalf("%+v, %v", pods, err)
+		t.Fatalf("got %+v, %v, want no error and len(pods) == 1", pods, err)
 	}
 	if err := target.Delete(t.Context(), kube.Pods, o.namespace, pods[0].Name, "", nil); err != nil {
 		t.Fatal(err)
@@ -158,14 +158,14 @@ func TestDeletedBeforeTheWatch(t *testing.T) {
 	}
 	running := batchv1.Job{}
 	running.Name, running.UID, running.Status.Active = "gone", "1", 1
-	f := newFollower(target, &observe.Seen{Jobs: []batchv1.Job{running}})
+	f := newFollower(target, &observe.Observation{Jobs: []batchv1.Job{running}})
 	go func() { _ = f.main.Run(t.Context()) }()
 	go func() { _ = f.pods.Run(t.Context()) }()
 	for {
 		changed := f.main.Changed()
 		if seen, err := f.current(); seen != nil || err != nil {
 			if !errors.Is(err, backend.ErrNotFound) {
-				t.Errorf("%+v, %v", seen, err)
+				t.Errorf("got %+v, %v, want errors.Is(err, backend.ErrNotFound)", seen, err)
 			}
 			return
 		}

@@ -117,7 +117,7 @@ func (c *commands) command(r spec.Replica, attempt int) proc.Command {
 		env.Set(spec.ErrorFileVariable, c.layout.errorFile(r, attempt))
 	}
 	cmd := proc.Command{
-		Argv: p.Args, Dir: p.Cwd, Env: childEnv(c.environ, env), LogDir: c.layout.replicaDir(r, attempt), LogLimit: c.logLimit,
+		Argv: p.Args, Dir: p.Cwd, Env: childEnv(c.environ, env), LogDir: c.layout.ReplicaDir(r, attempt), LogLimit: c.logLimit,
 	}
 	if c.terminal {
 		cmd.Env = terminalEnv(cmd.Env)

@@ -14,7 +14,7 @@ import (
 // fewWatches is what large code editors alone take: the default of small machines.
 const fewWatches = 8192
 
-func (b *Backend) systemExams() []backend.Diagnostic {
+func (b *Backend) systemDiagnostics() []backend.Diagnostic {
 	return []backend.Diagnostic{{Name: "file watches", Run: b.watchesCheck, Minor: true}}
 }
 

@@ -4,4 +4,4 @@ package local
 
 import "torchx/runtime/backend"
 
-func (b *Backend) systemExams() []backend.Diagnostic { return nil }
+func (b *Backend) systemDiagnostics() []backend.Diagnostic { return nil }

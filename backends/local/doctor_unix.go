@@ -19,26 +19,26 @@ import (
 var _ backend.Doctor = (*Backend)(nil)
 
 // examTime bounds each check: a hanging driver must not hang the doctor.
-const examTime = 10 * time.Second
+const checkTime = 10 * time.Second
 
 // fewReplicas of one app at once are too few for a machine to be useful.
 const fewReplicas = 100
 
 // Doctor looks at what local apps need of this machine.
 func (b *Backend) Doctor(ctx context.Context) []backend.Check {
-	ctx, cancel := context.WithTimeout(ctx, examTime)
+	ctx, cancel := context.WithTimeout(ctx, checkTime)
 	defer cancel()
 	found, err := agent.StartSelfTest(ctx, b.Exe)
 	checks := []backend.Check{agentCheck(found, err)}
 	if found != nil {
 		checks = append(checks, kernelCheck(found), filesCheck(found), processesCheck(found))
 	}
-	return append(checks, backend.RunDiagnostics(ctx, examTime, append([]backend.Diagnostic{
+	return append(checks, backend.RunDiagnostics(ctx, checkTime, append([]backend.Diagnostic{
 		{Name: "locks", Run: b.locksCheck},
 		{Name: "dead apps", Run: b.deadCheck},
 		{Name: "gpus", Run: gpusCheck, Minor: true},
 		{Name: "python", Run: pythonCheck, Minor: true},
-	}, b.systemExams()...))...)
+	}, b.systemDiagnostics()...))...)
 }
 
 func agentCheck(found *agent.SelfTest, err error) backend.Check {

@@ -30,7 +30,7 @@ func (b *Backend) assignGPUs(ctx context.Context, app *spec.App, o options, req 
 	if missing := b.missingGPUs(ctx, app, o); missing != "" {
 		return []string{cudaVariable + " is not set: " + missing}
 	}
-	eachGPUs(app, o, req, func(_ spec.Replica, p *ReplicaParams, numbers string, _ int) { p.Env.Set(cudaVariable, numbers) })
+	forEachGPURequest(app, o, req, func(_ spec.Replica, p *ReplicaParams, numbers string, _ int) { p.Env.Set(cudaVariable, numbers) })
 	return nil
 }
 
@@ -51,9 +51,9 @@ func (b *Backend) missingGPUs(ctx context.Context, app *spec.App, o options) str
 	return ""
 }
 
-// eachGPUs calls f for each replica that gets GPUs, with their numbers in the order
+// forEachGPURequest calls f for each replica that gets GPUs, with their numbers in the order
 // of the plan and how many they are.
-func eachGPUs(app *spec.App, o options, req *Request, f func(r spec.Replica, p *ReplicaParams, numbers string, count int)) {
+func forEachGPURequest(app *spec.App, o options, req *Request, f func(r spec.Replica, p *ReplicaParams, numbers string, count int)) {
 	if !o.autoCUDA {
 		return
 	}
@@ -75,7 +75,7 @@ func eachGPUs(app *spec.App, o options, req *Request, f func(r spec.Replica, p *
 // plan. What an edited plan says instead is somebody's own choice and stays.
 func deviceRequest(app *spec.App, o options, req *Request, environ []string) *agent.DeviceRequest {
 	r := &agent.DeviceRequest{Variable: cudaVariable}
-	eachGPUs(app, o, req, func(key spec.Replica, p *ReplicaParams, numbers string, count int) {
+	forEachGPURequest(app, o, req, func(key spec.Replica, p *ReplicaParams, numbers string, count int) {
 		if v, ok := p.Env.Get(cudaVariable); ok && v == numbers {
 			r.Replicas = append(r.Replicas, agent.ReplicaDevice{Role: key.Role, Replica: key.ID, Count: count})
 		}

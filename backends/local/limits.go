@@ -23,17 +23,17 @@ const rlimits = runtime.GOOS == "linux"
 
 // limiting is how the resources of an app's roles are enforced.
 type limiting struct {
-	groups bool          // each replica has a control group below parent
-	parent cgroup.Parent // which limits memory and CPU as far as it has controllers
-	rlimit bool          // memory is limited by process
-	says   string        // one line for the user; "" if no limits were requested
-	err    error         // why the requested limits are not possible
+	groups  bool          // each replica has a control group below parent
+	parent  cgroup.Parent // which limits memory and CPU as far as it has controllers
+	rlimit  bool          // memory is limited by process
+	summary string        // one line for the user; "" if no limits were requested
+	err     error         // why the requested limits are not possible
 }
 
 // decideLimits looks at the machine and changes nothing. The plan says what it
 // finds, and the agent, which runs in the same control group, does it.
 func decideLimits(o options, app *spec.App) (l limiting) {
-	memory, cpu := wanted(app)
+	memory, cpu := requestedLimits(app)
 	var names []string
 	if memory {
 		names = append(names, "memory")
@@ -55,15 +55,15 @@ func decideLimits(o options, app *spec.App) (l limiting) {
 		return l
 	}
 	l.rlimit = memory && o.limits != limitsCgroup && !l.parent.Has("memory")
-	l.says = l.sentence(memory, cpu, reason)
+	l.summary = l.describe(memory, cpu, reason)
 	if l.rlimit && !rlimits {
-		l.rlimit, l.says = false, "limits: this system has neither cgroups nor limits of memory: memMB and cpu are not enforced"
+		l.rlimit, l.summary = false, "limits: this system has neither cgroups nor limits of memory: memMB and cpu are not enforced"
 	}
 	return l
 }
 
-// wanted tells which resources any role names.
-func wanted(app *spec.App) (memory, cpu bool) {
+// requestedLimits tells which resources any role names.
+func requestedLimits(app *spec.App) (memory, cpu bool) {
 	for i := range app.Roles {
 		memory = memory || app.Roles[i].Resource.MemMB > 0
 		cpu = cpu || app.Roles[i].Resource.CPU > 0
@@ -82,8 +82,8 @@ func openCgroup(dir string, controllers []string) (cgroup.Parent, error) {
 	return cgroup.Open(dir, controllers...)
 }
 
-// sentence says what is enforced, by what, and what is not.
-func (l limiting) sentence(memory, cpu bool, reason error) string {
+// describe says what is enforced, by what, and what is not.
+func (l limiting) describe(memory, cpu bool, reason error) string {
 	if !memory && !cpu {
 		return "limits: no role says memMB or cpu, nothing is limited"
 	}
@@ -140,8 +140,8 @@ func checkLimits(o options) error {
 // limitWarnings is the one line that says which limits are enforced.
 func limitWarnings(o options, app *spec.App) ([]string, error) {
 	l := decideLimits(o, app)
-	if l.says == "" {
+	if l.summary == "" {
 		return nil, l.err
 	}
-	return []string{l.says}, l.err
+	return []string{l.summary}, l.err
 }

@@ -11,6 +11,7 @@ import (
 	"reflect"
 	"strings"
 
+	"torchx/backends/bundled"
 	"torchx/runtime/backend"
 	"torchx/runtime/spec"
 )
@@ -31,13 +32,13 @@ func (b *Backend) Load(ctx context.Context, in backend.PlanInput, raw json.RawMe
 	l := newLayout(b.Home, o.logDir, in.ID)
 	err = errors.Join(req.check(in), req.checkPaths(l))
 	if err != nil {
-		return nil, backend.Errorf(backend.ErrInvalidPlan, "%w", firstOf(err))
+		return nil, backend.Errorf(backend.ErrInvalidPlan, "%w", firstError(err))
 	}
 	limits, err := limitWarnings(o, in.App)
 	if err != nil {
 		return nil, err
 	}
-	req.place(in.ID, l)
+	req.setPaths(in.ID, l)
 	p := &backend.Plan{ID: in.ID, App: in.App.Clone(), Cfg: in.Cfg, Request: req, Warnings: append(unsupported(in, o), limits...)}
 	if deviceRequest(in.App, o, req, nil) != nil {
 		if missing := b.missingGPUs(ctx, in.App, o); missing != "" {
@@ -111,8 +112,8 @@ func decodeError(err error) error {
 	return fmt.Errorf("%s: got %s, want %s", kind.Field, kind.Value, want)
 }
 
-// firstOf keeps an error of several parts to one line.
-func firstOf(err error) error {
+// firstError keeps an error of several parts to one line.
+func firstError(err error) error {
 	if all, ok := err.(interface{ Unwrap() []error }); ok && len(all.Unwrap()) > 0 {
 		return all.Unwrap()[0]
 	}
@@ -122,17 +123,17 @@ func firstOf(err error) error {
 // checkPaths refuses log paths that would be ignored: where logs go follows from
 // the app id and cfg.log_dir. Paths of the plan's old id or home are fine.
 func (r *Request) checkPaths(l layout) error {
-	old := layout{r.LogDir, l.user}
-	sibling := filepath.Dir(r.LogDir) == filepath.Dir(l.logDir)
-	if !l.user {
-		sibling = filepath.Base(filepath.Dir(r.LogDir)) == filepath.Base(filepath.Dir(l.logDir))
+	old := layout{bundled.Layout{Dir: r.LogDir, User: l.User}}
+	sibling := filepath.Dir(r.LogDir) == filepath.Dir(l.Dir)
+	if !l.User {
+		sibling = filepath.Base(filepath.Dir(r.LogDir)) == filepath.Base(filepath.Dir(l.Dir))
 	}
 	if !filepath.IsAbs(r.LogDir) || !sibling {
-		return fmt.Errorf("request.log_dir is %q, but cfg.log_dir gives %q: change both, or only the last element", r.LogDir, l.logDir)
+		return fmt.Errorf("request.log_dir is %q, but cfg.log_dir gives %q: change both, or only the last element", r.LogDir, l.Dir)
 	}
 	for _, e := range r.RoleParams {
 		for id, p := range e.Value {
-			dir := old.replicaDir(spec.Replica{Role: e.Key, ID: id}, 0)
+			dir := old.ReplicaDir(spec.Replica{Role: e.Key, ID: id}, 0)
 			for name, path := range map[string]string{"stdout": p.Stdout, "stderr": p.Stderr} {
 				if want := filepath.Join(dir, name+".log"); path != want && path != "" {
 					return fmt.Errorf("request.role_params.%s[%d].%s is %q, want %q: cfg.log_dir says where logs go", e.Key, id, name, path, want)
@@ -143,23 +144,23 @@ func (r *Request) checkPaths(l layout) error {
 	return nil
 }
 
-// place sets the paths of logs.
-func (r *Request) place(id string, l layout) {
+// setPaths sets the paths of logs.
+func (r *Request) setPaths(id string, l layout) {
 	old := r.LogDir
-	r.AppID, r.LogDir = id, l.logDir
+	r.AppID, r.LogDir = id, l.Dir
 	r.RoleLogDirs = spec.Map[[]string]{}
 	for _, e := range r.RoleParams {
 		dirs := make([]string, len(e.Value))
 		for n := range e.Value {
 			key := spec.Replica{Role: e.Key, ID: n}
-			dirs[n] = l.replicaDir(key, 0)
-			e.Value[n].place(id, dirs[n], old, l, key)
+			dirs[n] = l.ReplicaDir(key, 0)
+			e.Value[n].setPaths(id, dirs[n], old, l, key)
 		}
 		r.RoleLogDirs.Set(e.Key, dirs)
 	}
 }
 
-func (p *ReplicaParams) place(id, dir, oldLogDir string, l layout, key spec.Replica) {
+func (p *ReplicaParams) setPaths(id, dir, oldLogDir string, l layout, key spec.Replica) {
 	p.Stdout, p.Stderr = filepath.Join(dir, "stdout.log"), filepath.Join(dir, "stderr.log")
 	p.Combined = filepath.Join(dir, "combined.log")
 	// A copy under another id must not pass for the app it was copied from.

@@ -84,8 +84,7 @@ func logsOf(m *agent.Manifest) (bundled.Layout, error) {
 	if err := json.Unmarshal(m.Request, &request); err != nil {
 		return bundled.Layout{}, err
 	}
-	l := layoutOf(m, request.LogDir)
-	return bundled.Layout{Dir: l.logDir, User: l.user}, nil
+	return layoutOf(m, request.LogDir).Layout, nil
 }
 
 // FindLogs looks below the log_dir of an app that is gone.
@@ -97,7 +96,7 @@ func (b *Backend) FindLogs(id string, cfg backend.Config, cwd string, roles []sp
 	if !filepath.IsAbs(dir) {
 		dir = filepath.Join(cwd, dir)
 	}
-	return bundled.UserLogs(newLayout(b.Home, dir, id).logDir, roles)
+	return bundled.UserLogs(newLayout(b.Home, dir, id).Dir, roles)
 }
 
 // Name is "local".

@@ -27,7 +27,7 @@ func (b *Backend) Plan(ctx context.Context, in backend.PlanInput) (*backend.Plan
 		return nil, err
 	}
 	l := newLayout(b.Home, o.logDir, in.ID)
-	req := &Request{AppID: in.ID, LogDir: l.logDir}
+	req := &Request{AppID: in.ID, LogDir: l.Dir}
 	for i := range in.App.Roles {
 		role := &in.App.Roles[i]
 		cwd, err := o.workingDir(role, in.Cwd)
@@ -38,7 +38,7 @@ func (b *Backend) Plan(ctx context.Context, in backend.PlanInput) (*backend.Plan
 		dirs := make([]string, role.NumReplicas)
 		for id := range params {
 			params[id] = o.replica(in, l, role, id, cwd)
-			dirs[id] = l.replicaDir(spec.Replica{Role: role.Name, ID: id}, 0)
+			dirs[id] = l.ReplicaDir(spec.Replica{Role: role.Name, ID: id}, 0)
 		}
 		req.RoleParams.Set(role.Name, params)
 		req.RoleLogDirs.Set(role.Name, dirs)
@@ -145,7 +145,7 @@ func (o options) replica(in backend.PlanInput, l layout, role *spec.Role, id int
 	r.Env.Set(spec.Rank0HostVariable, "localhost")
 	r.Env.SetDefault(spec.ErrorFileVariable, l.errorFile(key, 0))
 	r.Env.SetDefault(petLogVariable, l.elasticDir(role.Name))
-	dir := l.replicaDir(key, 0)
+	dir := l.ReplicaDir(key, 0)
 	return ReplicaParams{
 		Args: append([]string{role.Entrypoint}, r.Args...), Env: r.Env, Cwd: cwd,
 		Stdout: filepath.Join(dir, "stdout.log"), Stderr: filepath.Join(dir, "stderr.log"),

@@ -28,36 +28,27 @@ type ReplicaParams struct {
 	Cwd      string           `json:"cwd"`
 }
 
-// layout knows where an app's logs are: below a folder of the user's, as TorchX
-// lays them out, or in the bundle.
-type layout struct {
-	logDir string // the app's folder
-	user   bool   // below the log_dir option
-}
+// layout is where an app's files are, those of torchrun and TorchX included.
+type layout struct{ bundled.Layout }
 
 func newLayout(home, logDir, id string) layout {
 	if logDir != "" {
-		return layout{filepath.Join(logDir, spec.Session, agent.Escape(id)), true}
+		return layout{bundled.Layout{Dir: filepath.Join(logDir, spec.Session, agent.Escape(id)), User: true}}
 	}
-	return layout{agent.BundleAt(home, id).Dir, false}
+	return layout{bundled.Layout{Dir: agent.BundleAt(home, id).Dir}}
 }
 
 // layoutOf is the layout of an app that was submitted with that log folder.
 func layoutOf(m *agent.Manifest, logDir string) layout {
 	option, _ := m.Cfg["log_dir"].(string)
-	return layout{logDir, option != ""}
-}
-
-// replicaDir is the folder of the streams of one attempt, from 0.
-func (l layout) replicaDir(r spec.Replica, attempt int) string {
-	return bundled.Layout{Dir: l.logDir, User: l.user}.ReplicaDir(r, attempt)
+	return layout{bundled.Layout{Dir: logDir, User: option != ""}}
 }
 
 func (l layout) errorFile(r spec.Replica, attempt int) string {
-	return filepath.Join(l.replicaDir(r, attempt), "error.json")
+	return filepath.Join(l.ReplicaDir(r, attempt), "error.json")
 }
 
 // elasticDir is where torchrun writes its own logs.
 func (l layout) elasticDir(role string) string {
-	return filepath.Join(l.logDir, "torchelastic", agent.Escape(role))
+	return filepath.Join(l.Dir, "torchelastic", agent.Escape(role))
 }

@@ -36,11 +36,11 @@ type successReplica struct {
 
 // writeSuccess leaves the file in a log folder of the user's.
 func (c *commands) writeSuccess(s *spec.Status, now time.Time) error {
-	if !c.layout.user || s.State == spec.Cancelled {
+	if !c.layout.User || s.State == spec.Cancelled {
 		return nil
 	}
 	all := success{
-		AppID: c.request.AppID, LogDir: c.layout.logDir, FinalState: s.State,
+		AppID: c.request.AppID, LogDir: c.layout.Dir, FinalState: s.State,
 		LastUpdated: float64(now.UnixMicro()) / 1e6, Roles: spec.Map[[]successReplica]{},
 	}
 	for _, role := range s.Roles {
@@ -54,10 +54,10 @@ func (c *commands) writeSuccess(s *spec.Status, now time.Time) error {
 	if err != nil {
 		return fmt.Errorf("encode %s: %w", successFile, err)
 	}
-	if err := os.MkdirAll(c.layout.logDir, 0o700); err != nil {
+	if err := os.MkdirAll(c.layout.Dir, 0o700); err != nil {
 		return fmt.Errorf("write %s: %w", successFile, err)
 	}
-	if err := os.WriteFile(filepath.Join(c.layout.logDir, successFile), append(data, '\n'), 0o600); err != nil {
+	if err := os.WriteFile(filepath.Join(c.layout.Dir, successFile), append(data, '\n'), 0o600); err != nil {
 		return fmt.Errorf("write %s: %w", successFile, err)
 	}
 	return nil
@@ -65,7 +65,7 @@ func (c *commands) writeSuccess(s *spec.Status, now time.Time) error {
 
 func (c *commands) successOf(r *spec.ReplicaStatus) successReplica {
 	key := spec.Replica{Role: r.Role, ID: r.ID}
-	dir := c.layout.replicaDir(key, r.Attempt)
+	dir := c.layout.ReplicaDir(key, r.Attempt)
 	code := r.ExitCode
 	if code != nil && strings.HasPrefix(r.Signal, "SIG") {
 		n := 128 - *code

@@ -29,11 +29,11 @@ func inputPath(b agent.Bundle) string { return filepath.Join(b.Dir, inputFile) }
 // terminal is a client's connection: output is read from the log, which has every
 // byte, and input goes to the agent.
 type terminal struct {
-	output *logstore.Raw
-	path   string
-	over   func() bool // the app has ended
-	closed chan struct{}
-	once   sync.Once
+	output   *logstore.Raw
+	path     string
+	hasEnded func() bool // the app has ended
+	closed   chan struct{}
+	once     sync.Once
 
 	mu     sync.Mutex
 	sender *ttypipe.Sender // nil: not connected yet
@@ -65,7 +65,7 @@ func (b *Backend) OpenTerminal(_ context.Context, id string, o backend.TerminalO
 		_, done, err := source.State()
 		return done || err != nil
 	}
-	return &terminal{output: output, path: inputPath(bundle), over: over, closed: make(chan struct{})}, nil
+	return &terminal{output: output, path: inputPath(bundle), hasEnded: over, closed: make(chan struct{})}, nil
 }
 
 // Next waits for output.
@@ -89,8 +89,8 @@ func (t *terminal) connected() (*ttypipe.Sender, error) {
 			t.sender = s
 			break
 		}
-		early := errors.Is(err, fs.ErrNotExist) || errors.Is(err, ttypipe.ErrNobody)
-		if !early || t.over() {
+		early := errors.Is(err, fs.ErrNotExist) || errors.Is(err, ttypipe.ErrNoListener)
+		if !early || t.hasEnded() {
 			return nil, err
 		}
 		select {

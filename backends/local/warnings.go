@@ -13,7 +13,7 @@ func unsupported(in backend.PlanInput, o options) []string {
 	var all []string
 	seen := map[string]bool{}
 	for i := range in.App.Roles {
-		for _, what := range ignored(&in.App.Roles[i], in.DefaultImage, o) {
+		for _, what := range unsupportedFields(&in.App.Roles[i], in.DefaultImage, o) {
 			if !seen[what] {
 				seen[what] = true
 				all = append(all, what)
@@ -26,7 +26,7 @@ func unsupported(in backend.PlanInput, o options) []string {
 	return []string{"the local backend runs plain processes and ignores: " + strings.Join(all, ", ")}
 }
 
-func ignored(role *spec.Role, defaultImage string, o options) (what []string) {
+func unsupportedFields(role *spec.Role, defaultImage string, o options) (what []string) {
 	chosen := role.Image != "" && role.Image != defaultImage && role.Image != spec.None && role.Image != spec.Missing
 	if o.imageType == imageCwd && chosen {
 		what = append(what, "image "+role.Image)

@@ -45,7 +45,7 @@ var (
 	ErrRefused = errors.New("reading the log is refused")
 )
 
-// ErrPoll, from Stream.Next, ends a stream whose followers would miss entries: from
+// ErrPoll is returned by Stream.Next where followers would miss entries: from
 // here on the log is read again and again without following.
 var ErrPoll = errors.New("the log is about to rotate")
 

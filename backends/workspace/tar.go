@@ -15,7 +15,7 @@ import (
 	"time"
 )
 
-// hashLength in hex digits: 128 bits, which nobody hits by chance.
+// hashLength in hex digits: 128 bits exclude chance collisions.
 const hashLength = 32
 
 // Build arguments.

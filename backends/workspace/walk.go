@@ -13,8 +13,8 @@ import (
 	"github.com/moby/patternmatcher/ignorefile"
 )
 
-// ignores knows what a project leaves out: Docker's rules, where the last
-// pattern that matches counts and what is in an ignored folder is ignored too.
+// ignores selects what a project leaves out, by Docker's rules: the last pattern that
+// matches counts, and files in an ignored folder are ignored too.
 type ignores struct {
 	matcher *patternmatcher.PatternMatcher // nil: nothing is ignored
 	parents map[string]patternmatcher.MatchInfo
@@ -77,7 +77,7 @@ func within(dir, pattern string) bool {
 	d, p := strings.Split(dir, "/"), strings.Split(strings.TrimPrefix(pattern, "/"), "/")
 	for n := range min(len(d), len(p)) {
 		if ok, err := path.Match(p[n], d[n]); err != nil || !ok {
-			return err != nil // what we do not understand may match
+			return err != nil // an invalid pattern may match
 		}
 	}
 	return true
@@ -91,7 +91,7 @@ func (t *Tree) addFolder(found map[string]entry, root, into string) error {
 	}
 	return filepath.WalkDir(root, func(source string, d fs.DirEntry, err error) error {
 		if source == root {
-			return plainOrNil(err)
+			return plain(err)
 		}
 		rel, relErr := filepath.Rel(root, source)
 		if relErr != nil {
@@ -116,11 +116,4 @@ func (t *Tree) addFolder(found map[string]entry, root, into string) error {
 		}
 		return t.addEntry(found, source, path.Join(into, rel), info)
 	})
-}
-
-func plainOrNil(err error) error {
-	if err == nil {
-		return nil
-	}
-	return plain(err)
 }

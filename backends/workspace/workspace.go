@@ -1,9 +1,11 @@
 // Package workspace turns local project folders into the build context of an
-// image. It reads files and contacts nobody: the image's name follows from what
-// is in the folders, so a plan can name an image that is not built yet.
+// image. It only reads files: the image's name follows from what is in the folders, so
+// a plan can name an image that is not built yet. Scan lists the files (a Tree), honoring
+// .dockerignore; Tree.Name names the image; Tree.Write writes the build context.
 package workspace
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -12,6 +14,8 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+
+	"torchx/runtime/backend"
 )
 
 const (
@@ -76,7 +80,7 @@ func Scan(projects []Project) (*Tree, error) {
 		}
 	}
 	slices.SortFunc(t.entries, func(a, b entry) int { return strings.Compare(a.path, b.path) })
-	return t, t.checkPlaces()
+	return t, t.checkPlaces(found)
 }
 
 func (t *Tree) add(found map[string]entry, p Project) error {
@@ -146,15 +150,11 @@ func (t *Tree) addDockerfile(found map[string]entry) error {
 	return nil
 }
 
-// checkPlaces refuses a file in the place of a folder, which several projects can make.
-func (t *Tree) checkPlaces() error {
-	kinds := map[string]fs.FileMode{}
-	for _, e := range t.entries {
-		kinds[e.path] = e.mode
-	}
+// checkPlaces refuses a file where another project has a folder.
+func (t *Tree) checkPlaces(found map[string]entry) error {
 	for _, e := range t.entries {
 		for dir := path.Dir(e.path); dir != "."; dir = path.Dir(dir) {
-			if mode, ok := kinds[dir]; ok && !mode.IsDir() {
+			if at, ok := found[dir]; ok && !at.mode.IsDir() {
 				return fmt.Errorf("workspace: %s would be a file and a folder: give its projects other places", dir)
 			}
 		}
@@ -162,11 +162,53 @@ func (t *Tree) checkPlaces() error {
 	return nil
 }
 
-// plain leaves the words of the system call out.
+// plain returns an error without the name of the system call.
 func plain(err error) error {
 	var at *fs.PathError
 	if errors.As(err, &at) {
 		return fmt.Errorf("%s: %w", at.Path, at.Err)
 	}
 	return err
+}
+
+// Absolute makes the path of a project absolute, from the folder cwd; ~ is the home
+// of the user and file:// TorchX's way to write one. It must be there.
+func Absolute(dir, cwd string) (string, error) {
+	dir = strings.TrimPrefix(dir, "file://")
+	if rest, ok := strings.CutPrefix(dir, "~"); ok && (rest == "" || rest[0] == '/') {
+		home, err := os.UserHomeDir()
+		if err != nil {
+			return "", err
+		}
+		dir = home + rest
+	}
+	if !filepath.IsAbs(dir) {
+		dir = filepath.Join(cwd, dir)
+	}
+	if _, err := os.Stat(dir); err != nil {
+		return "", fmt.Errorf("there is no folder or file %s", dir)
+	}
+	return filepath.Clean(dir), nil
+}
+
+// Push is an image to push to a repository.
+type Push struct {
+	Local  string // its name or id on this machine
+	Remote string // reference with the tag
+	// Tree, if not nil, is what the image is built from onto Base, where no image is
+	// called Local yet.
+	Tree *Tree
+	Base string
+}
+
+// PushOptions say how images are pushed.
+type PushOptions struct {
+	Quiet    bool // no output of builds that succeed
+	Progress backend.Progress
+}
+
+// Pusher builds and pushes images, for backends whose machines are elsewhere.
+// Errors: one line; backend.ErrUnavailable where there is nothing to build with.
+type Pusher interface {
+	Push(ctx context.Context, images []Push, o PushOptions) error
 }

@@ -69,7 +69,7 @@ func Open(dir string, controllers ...string) (Parent, error) {
 		case !slices.Contains(there, c):
 			continue
 		default:
-			if blocked = inTheWay(dir); blocked != nil {
+			if blocked = findOtherProcess(dir); blocked != nil {
 				continue
 			}
 		}
@@ -84,23 +84,23 @@ func Open(dir string, controllers ...string) (Parent, error) {
 	return p, fmt.Errorf("cgroup %s has no %s controller", dir, strings.Join(controllers, " or "))
 }
 
-// inTheWay names a process that is not torchx's: a group that has processes can
+// findOtherProcess names a process that is not torchx's: a group that has processes can
 // have no children with controllers.
-func inTheWay(dir string) error {
+func findOtherProcess(dir string) error {
 	pids, err := words(dir, "cgroup.procs")
 	if err != nil {
 		return fmt.Errorf("read cgroup: %w", err)
 	}
 	for _, pid := range pids {
-		if !ours(pid) {
+		if !isOwnProgram(pid) {
 			return fmt.Errorf("cgroup %s has other processes in it (such as %s)", dir, pid)
 		}
 	}
 	return nil
 }
 
-// ours reports whether a process runs this program.
-func ours(pid string) bool {
+// isOwnProgram reports whether a process runs this program.
+func isOwnProgram(pid string) bool {
 	own, err := os.Stat("/proc/self/exe")
 	if err != nil {
 		return false
@@ -121,7 +121,7 @@ func (p Parent) App(name string) (string, error) {
 	if len(p.Enabled) == 0 {
 		return dir, nil
 	}
-	return dir, write(dir, "cgroup.subtree_control", plus(p.Enabled))
+	return dir, write(dir, "cgroup.subtree_control", enableText(p.Enabled))
 }
 
 // enable gives the parent's children their controllers, after moving processes of
@@ -133,7 +133,7 @@ func (p Parent) enable() error {
 	if have, err := words(p.Dir, "cgroup.subtree_control"); err == nil && containsAll(have, p.Enabled) {
 		return nil
 	}
-	err := write(p.Dir, "cgroup.subtree_control", plus(p.Enabled))
+	err := write(p.Dir, "cgroup.subtree_control", enableText(p.Enabled))
 	if err == nil {
 		return nil
 	}
@@ -146,13 +146,13 @@ func (p Parent) enable() error {
 		return fmt.Errorf("read cgroup: %w", err)
 	}
 	for _, pid := range pids {
-		if ours(pid) {
+		if isOwnProgram(pid) {
 			if err := write(leaf, "cgroup.procs", pid); err != nil {
 				return err
 			}
 		}
 	}
-	return write(p.Dir, "cgroup.subtree_control", plus(p.Enabled))
+	return write(p.Dir, "cgroup.subtree_control", enableText(p.Enabled))
 }
 
 // Create makes a group with limits; only those limits are set whose controller
@@ -246,7 +246,7 @@ func write(dir, name, text string) error {
 	return nil
 }
 
-func plus(names []string) string {
+func enableText(names []string) string {
 	return "+" + strings.Join(names, " +")
 }
 

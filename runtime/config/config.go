@@ -19,7 +19,7 @@ const FileName = ".torchxconfig"
 // None is the text of a value that means "no value".
 const None = "None"
 
-// maxSize of a file in bytes: far more than anybody writes by hand.
+// maxSize of a file in bytes: far more than is written by hand.
 const maxSize = 1 << 20
 
 // Value is one `key = value` of a file.
@@ -93,11 +93,10 @@ func loadOnly(path, cwd string) (*Config, error) {
 	if !filepath.IsAbs(full) {
 		full = filepath.Join(cwd, path)
 	}
-	err := c.add(full)
-	if errors.Is(err, fs.ErrNotExist) || errors.Is(err, errNotFile) {
+	switch err := c.add(full); {
+	case errors.Is(err, fs.ErrNotExist) || errors.Is(err, errNotFile):
 		return nil, fmt.Errorf("TORCHXCONFIG=`%s` does not exist or is not a file", path)
-	}
-	if err != nil {
+	case err != nil:
 		return nil, err
 	}
 	return c, nil
@@ -138,7 +137,7 @@ func (c *Config) addText(path, text string) error {
 	return nil
 }
 
-// Files lists the paths that were read, the one that wins first.
+// Files lists the paths that were read, the strongest first.
 func (c *Config) Files() []string {
 	var paths []string
 	for _, f := range c.files {
@@ -164,26 +163,24 @@ func (c *Config) Names() []string {
 
 // Section returns the values of a section, merged over the files key by key: the
 // first file's come first and win. It is empty for an unknown section.
-func (c *Config) Section(name string) []Value { return c.sections([]string{name}) }
+func (c *Config) Section(name string) []Value { return c.Backend(name) }
 
 // Backend returns the values for a backend: those of the section of its
 // canonical name, then those of its aliases. A key given by an earlier name or file wins.
-func (c *Config) Backend(names ...string) []Value { return c.sections(names) }
-
-func (c *Config) sections(names []string) []Value {
-	all, _ := c.parted(names)
-	return all
+func (c *Config) Backend(names ...string) []Value {
+	counting, _ := c.split(names)
+	return counting
 }
 
 // Hidden returns the values that Backend, or Section for one name, leaves out
 // because a stronger one has the same key.
 func (c *Config) Hidden(names ...string) []Value {
-	_, hidden := c.parted(names)
+	_, hidden := c.split(names)
 	return hidden
 }
 
-// parted returns the values that count, and the others.
-func (c *Config) parted(names []string) (counting, hidden []Value) {
+// split returns the values that count, and the others.
+func (c *Config) split(names []string) (counting, hidden []Value) {
 	seen := map[string]bool{}
 	met := map[Value]bool{} // DEFAULT's come with each section, and a name may be given twice
 	for _, f := range c.files {

@@ -1,12 +1,11 @@
 // Package kv reads "KEY=VALUE,KEY2=VALUE2", the form in which TorchX users give
 // maps on a command line.
 //
-// The text is cut at each "=". A piece between two of them holds a value and the
-// next key, parted by the last "," or ";" in it, so values may contain both:
-// FOO=a,b,BAR=c is FOO=`a,b` and BAR=`c`. Nothing within single or double
-// quotes counts as "=", "," or ";". A value wholly in quotes loses them; a
-// backslash within quotes protects the next character and is kept. A quote
-// without its partner is an ordinary character.
+// The text is split at each "=". The last "," or ";" between two of them separates
+// a value from the next key, so values may contain both: FOO=a,b,BAR=c is FOO=`a,b`
+// and BAR=`c`. Text in single or double quotes is not split. A value wholly in
+// quotes loses them; a backslash within quotes protects the next character and is
+// kept. An unpaired quote is an ordinary character.
 package kv
 
 import (
@@ -25,9 +24,8 @@ type Pair struct {
 	Quoted bool
 }
 
-// Parse reads text into pairs in the order in which their keys first appear;
-// for a repeated key the last value counts, as in TorchX. An empty text has no
-// pairs. Errors are one line that quotes text and says how to write it right.
+// Parse reads text into pairs, in the order of their keys; the last value of a repeated key counts,
+// as in TorchX. Errors are one line that quotes text and shows the right form.
 func Parse(text string) ([]Pair, error) {
 	if strings.TrimSpace(text) == "" {
 		return nil, nil
@@ -86,8 +84,8 @@ type piece struct {
 	last int
 }
 
-// cut parts the value of key from the next key. following is the piece after
-// this one, which an error needs to show how the value should be quoted.
+// cut splits the value of key from the next key. following is the next piece, which the error
+// shows.
 func (p piece) cut(key string, following piece) (value, next string, err error) {
 	switch {
 	case p.last < 0:
@@ -120,21 +118,13 @@ func needsQuotes(key, value string) error {
 	if len(pair) > 200 || strings.ContainsFunc(pair, func(r rune) bool { return !unicode.IsPrint(r) }) {
 		return fmt.Errorf("the value of %s has a \"=\" in it: put the value in quotes", quoteShort(key))
 	}
-	return fmt.Errorf("a value with \"=\" in it needs quotes that reach torchx: %s", shellQuote(pair))
-}
-
-// shellQuote puts s in the kind of quotes that it does not contain.
-func shellQuote(s string) string {
-	if strings.Contains(s, "'") {
-		return `"` + s + `"`
-	}
-	return "'" + s + "'"
+	return fmt.Errorf("a value with \"=\" in it needs quotes that reach torchx: \"%s\"", pair)
 }
 
 var errNoPair = errors.New("expected KEY=VALUE pairs such as A=1,B=2")
 
-// split cuts text at each "=" outside quotes. It returns two pieces or more,
-// the first of which is the first key and the last the last value.
+// split splits text at each "=" outside quotes into a first key, values with the next key, and a
+// last value.
 func split(text string) ([]piece, error) {
 	var pieces []piece
 	start, last := 0, -1
@@ -161,8 +151,8 @@ func split(text string) ([]piece, error) {
 	return check(pieces)
 }
 
-// check refuses a text without a pair, a first key or a last value, and drops
-// the empty pieces that a doubled "=" leaves: A==1 is A=1, as in TorchX.
+// check refuses a text without a pair, first key or last value. It drops the empty pieces of a
+// doubled "=": A==1 is A=1, as in TorchX.
 func check(pieces []piece) ([]piece, error) {
 	n := len(pieces)
 	if n < 2 || pieces[0].text == "" {
@@ -189,12 +179,11 @@ func join(pieces []piece) string {
 	return strings.Join(texts, "=")
 }
 
-// quoted tells for each byte of text whether it lies in a quoted stretch,
-// quotes included.
+// quoted reports for each byte of text whether it is quoted, quotes included.
 func quoted(text string) []bool {
 	mask := make([]bool, len(text))
-	// A quote that has no partner proves that later quotes of its kind have
-	// none either; remembering that keeps the scan linear.
+	// All quotes of a kind after an unpaired one are unpaired too: remembering that keeps the scan
+	// linear.
 	alone := map[byte]bool{}
 	for i := 0; i < len(text); i++ {
 		c := text[i]
@@ -214,8 +203,7 @@ func quoted(text string) []bool {
 	return mask
 }
 
-// closing returns the offset of the partner of the quote at open, or -1 if
-// there is no quote at open or no partner.
+// closing returns the offset of the quote that closes the one at open, or -1.
 func closing(text string, open int) int {
 	quote := text[open]
 	if quote != '"' && quote != '\'' {

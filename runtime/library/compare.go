@@ -2,6 +2,7 @@ package library
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 )
 
@@ -33,8 +34,7 @@ func (d Difference) None() bool { return len(d.Changed)+len(d.Added)+len(d.Gone)
 // String names the files, but for those that would make the line long.
 func (d Difference) String() string {
 	const few = 5
-	var names []string
-	names = append(names, d.Changed...)
+	names := slices.Clone(d.Changed)
 	for _, name := range d.Gone {
 		names = append(names, name+" (gone)")
 	}

@@ -123,7 +123,7 @@ func writeFile(path string, data []byte) error {
 	return nil
 }
 
-// newFile makes a file beside path that nobody else writes, with the mode that the
+// newFile makes a file beside path that no other process writes, with the mode that the
 // user's umask leaves: os.CreateTemp would hide it from others.
 func newFile(path string, mode fs.FileMode) (*os.File, error) {
 	for n := 0; ; n++ {

@@ -7,6 +7,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"torchx/runtime/library/git"
 )
 
 // lockVersion is the form of a torchx.lock that this program reads and writes.
@@ -217,7 +219,7 @@ func (p *lockParser) library(name string) (*Locked, error) {
 	if err := k.Check(); err != nil {
 		return nil, err
 	}
-	if k.Folder == "" && !isCommit(k.Commit) {
+	if k.Folder == "" && !git.IsHash(k.Commit) {
 		return nil, fmt.Errorf("%q is no commit", short(k.Commit))
 	}
 	return k, p.files(k)
@@ -299,14 +301,6 @@ func (k *Locked) addLine(line string) error {
 	}
 	k.Files = append(k.Files, f)
 	return nil
-}
-
-// isCommit holds for the whole name of a commit, by SHA-1 or SHA-256.
-func isCommit(text string) bool {
-	if len(text) != 40 && len(text) != 64 {
-		return false
-	}
-	return strings.Trim(text, "0123456789abcdef") == ""
 }
 
 // short is text as a message shows it.

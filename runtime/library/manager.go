@@ -7,6 +7,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 
 	"github.com/rogpeppe/go-internal/lockedfile"
 	"golang.org/x/sync/errgroup"
@@ -28,7 +29,7 @@ type Manager struct {
 	// Loads returns the names of the libraries that a Starlark file loads, with the
 	// line of each. name is what its error calls the file.
 	Loads func(name string, source []byte) ([]Need, error)
-	// Say is told what takes time, and what else is worth knowing; nil: nobody is.
+	// Say is told what takes time, and what else is worth knowing; may be nil.
 	Say func(text string)
 }
 
@@ -66,7 +67,7 @@ func (m *Manager) needProject() (*state, error) {
 }
 
 // edit changes the files of the project while no other process does: change gets what
-// they say by then. The lock is written first: of an entry too many nobody reads.
+// they say by then. The lock is written first: an entry too many is never read.
 func (m *Manager) edit(change func(*state) error) error {
 	unlock, err := m.exclude()
 	if err != nil {
@@ -236,15 +237,11 @@ func (m *Manager) Remove(names []string) ([]Change, error) {
 
 // listed reports names that the project does not list, all in one error.
 func (m *Manager) listed(st *state, names []string) error {
-	var known, unknown []string
+	var known []string
 	if st.project != nil {
 		known = st.project.Names()
 	}
-	for _, name := range names {
-		if !slices.Contains(known, name) {
-			unknown = append(unknown, name)
-		}
-	}
+	unknown := slices.DeleteFunc(slices.Clone(names), func(name string) bool { return slices.Contains(known, name) })
 	if len(unknown) == 0 {
 		return nil
 	}
@@ -264,11 +261,7 @@ func (e *UnknownError) Error() string {
 // joinAnd is a list in a sentence: "a, b and c".
 func joinAnd(words []string) string {
 	if n := len(words) - 1; n > 0 {
-		text := words[0]
-		for _, w := range words[1:n] {
-			text += ", " + w
-		}
-		return text + " and " + words[n]
+		return strings.Join(words[:n], ", ") + " and " + words[n]
 	}
 	return words[0]
 }

@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -126,7 +127,7 @@ func newestRelease(tags []string) string {
 	newest, best := [3]uint64{}, ""
 	for _, tag := range tags {
 		v, ok := parseRelease(tag)
-		if ok && (best == "" || less(newest, v)) {
+		if ok && (best == "" || slices.Compare(newest[:], v[:]) < 0) {
 			newest, best = v, tag
 		}
 	}
@@ -146,13 +147,4 @@ func parseRelease(tag string) (v [3]uint64, ok bool) {
 		v[i] = n
 	}
 	return v, true
-}
-
-func less(a, b [3]uint64) bool {
-	for i := range a {
-		if a[i] != b[i] {
-			return a[i] < b[i]
-		}
-	}
-	return false
 }

@@ -78,6 +78,20 @@ func (s *Set) Open(root, name string) (fs.FS, error) {
 	return &content{lib: locked, read: s.reader(root, locked)}, nil
 }
 
+// Folder returns the folder that replaces a library of the project at root, to be
+// edited beside it; false if none does.
+func (s *Set) Folder(root, name string) (string, bool) {
+	st, err := s.state(root)
+	if err != nil || st.project == nil {
+		return "", false
+	}
+	r, ok := st.project.Replacement(name)
+	if !ok {
+		return "", false
+	}
+	return folderOf(root, r.Folder), true
+}
+
 // openReplacement returns a folder as it is; links cannot lead out of it.
 func (s *Set) openReplacement(root string, r Replacement) (fs.FS, error) {
 	dir, err := os.OpenRoot(folderOf(root, r.Folder))

@@ -127,7 +127,10 @@ func (m *Manager) Update(ctx context.Context, wanted []Wanted) ([]Change, error)
 		}
 		old := st.lock.Find(w.Name)
 		if same, err := m.unmoved(ctx, lib, old); err != nil || same {
-			changes[i] = &Change{w.Name, old, old.again()}
+			if old != nil { // another pointer: nothing was fetched
+				again := *old
+				changes[i] = &Change{w.Name, old, &again}
+			}
 			return err
 		}
 		locked, err := m.obtain(ctx, lib, "")
@@ -138,15 +141,6 @@ func (m *Manager) Update(ctx context.Context, wanted []Wanted) ([]Change, error)
 		return nil, err
 	}
 	return m.commitUpdate(changes)
-}
-
-// again is the same lock of a library: nothing was fetched for it.
-func (k *Locked) again() *Locked {
-	if k == nil {
-		return nil
-	}
-	same := *k
-	return &same
 }
 
 // unmoved reports whether a library of a repository is here as its revision means it

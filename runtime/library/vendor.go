@@ -78,7 +78,7 @@ func (m *Manager) vendors(lib Library) bool {
 const leftover = ".torchx-"
 
 // clearVendor removes libraries that the project had and does not vendor any more, and
-// what killed processes left; what else somebody put there is not ours to remove.
+// what killed processes left; other files there are not ours to remove.
 func (m *Manager) clearVendor(dir string, st *state, before []*Locked) error {
 	entries, err := os.ReadDir(dir)
 	if err != nil {

@@ -19,27 +19,36 @@ type attempt struct {
 	data   [2]data
 	index  index
 	sel    selection
+	progress
+	lossState
+	notices []string // to be handed out first
 
-	k        int64    // the record that is being handed out
-	seen     [2]int64 // how far the streams have been looked at
-	lines    [2]int64 // newlines up to there, or fewer
-	passed   [2]int64 // newlines up to the last record that was finished or given back
-	pos      [2]int64 // the first byte that was not handed out
-	line     int64    // selected lines passed; kept only while counting
-	out      int64    // of a log with a limit: selected lines handed out or told as skipped
-	skipped  int64    // lines behind those that are gone, which the next block tells
-	ended    bool     // the selection reaches no further
+	complete bool // no writer is left
+	atEnd    bool // a follower need not wait for more
+	tail     []openLine
+	tailed   bool // tail is set
+}
+
+// progress is how far an attempt has been read.
+type progress struct {
+	k       int64    // the record that is being handed out
+	seen    [2]int64 // how far the streams have been looked at
+	lines   [2]int64 // newlines up to there, or fewer
+	passed  [2]int64 // newlines up to the last record that was finished or trimmed
+	pos     [2]int64 // the first byte that was not handed out
+	noticed [2]int64 // up to where a notice said that bytes were trimmed
+	line    int64    // selected lines passed; kept only while counting
+	out     int64    // of a log with a limit: selected lines handed out or reported as skipped
+	skipped int64    // trimmed lines that the next block reports
+	ended   bool     // the selection reaches no further
+}
+
+// lossState is what is known of bytes that could not be written.
+type lossState struct {
 	losses   [2][]loss
 	shown    [2]int   // of the losses
 	marked   [2]int64 // bytes in losses
-	notices  []string // to be handed out first
-	said     [2]int64 // up to where it was said that bytes were given back
 	lostSize int64    // of log.lost when it was read
-
-	complete bool // nobody writes any more
-	over     bool // a follower need not wait for more
-	tail     []openLine
-	tailed   bool // tail is set
 }
 
 // openAttempt looks at an attempt's folder, which may not be there yet.
@@ -47,7 +56,7 @@ func openAttempt(number int, dir string, complete bool) (*attempt, error) {
 	a := &attempt{number: number, dir: dir, complete: complete}
 	a.index = index{dir: dir, data: &a.data}
 	for s := range a.data {
-		a.data[s] = data{name: filepath.Join(dir, dataFiles[s]), s: Stream(s), gone: &a.index.gone}
+		a.data[s] = data{name: filepath.Join(dir, dataFiles[s]), s: Stream(s), trimmed: &a.index.trimmed}
 	}
 	if _, err := a.index.refresh(complete); err != nil {
 		a.close()
@@ -65,14 +74,14 @@ func openAttempt(number int, dir string, complete bool) (*attempt, error) {
 
 // finish notes that nothing more comes.
 func (a *attempt) finish() {
-	a.complete, a.over = true, true
-	if a.gone() {
-		a.notices = append(a.notices, a.goneNotice())
+	a.complete, a.atEnd = true, true
+	if a.missing() {
+		a.notices = append(a.notices, a.missingNotice())
 	}
 }
 
-// gone tells whether there is no log at all.
-func (a *attempt) gone() bool {
+// missing reports whether there is no log at all.
+func (a *attempt) missing() bool {
 	if a.index.file != nil || a.index.bad != "" {
 		return false
 	}
@@ -84,9 +93,9 @@ func (a *attempt) gone() bool {
 	return true
 }
 
-// goneNotice says what is gone; the folder that it was taken from tells when
+// missingNotice says what is gone; the folder that it was taken from tells when
 // that was at the latest.
-func (a *attempt) goneNotice() string {
+func (a *attempt) missingNotice() string {
 	when := ""
 	for dir := a.dir; dir != filepath.Dir(dir); dir = filepath.Dir(dir) {
 		if fi, err := os.Stat(dir); err == nil {
@@ -100,7 +109,7 @@ func (a *attempt) goneNotice() string {
 // start goes to the first selected line.
 func (a *attempt) start(sel selection) {
 	a.index.steady(func() { a.goTo(sel) })
-	a.tooOld()
+	a.noticeTooOld()
 }
 
 func (a *attempt) goTo(sel selection) {
@@ -120,14 +129,14 @@ func (a *attempt) goTo(sel selection) {
 	}
 }
 
-// counting tells whether lines must be counted: where the selection begins or
+// counting reports whether lines must be counted: where the selection begins or
 // ends within what comes.
 func (a *attempt) counting() bool { return a.line < a.sel.from || a.sel.to != math.MaxInt64 }
 
 // next hands out the next block of whole lines, false if there is none now.
 func (a *attempt) next() (backend.Block, bool, error) {
 	b, ok, err := a.nextBlock()
-	if ok && a.index.gone.file != nil {
+	if ok && a.index.trimmed.file != nil {
 		b.Skipped, a.skipped = a.skipped, 0
 		a.out += b.Skipped + int64(bytes.Count(b.Data, []byte{'\n'}))
 	}
@@ -145,7 +154,7 @@ func (a *attempt) nextBlock() (backend.Block, bool, error) {
 			return backend.Block{}, false, nil
 		}
 		if a.k >= a.index.len() {
-			b, ok := a.allGone()
+			b, ok := a.skipAllTrimmed()
 			return b, ok, nil
 		}
 		if a.line >= a.sel.to && a.counting() {
@@ -154,7 +163,7 @@ func (a *attempt) nextBlock() (backend.Block, bool, error) {
 		}
 		prev, r := a.index.at(a.k-1), a.index.at(a.k)
 		if first := a.index.first(); a.k < first {
-			a.k = first // what is before was given back to the disk
+			a.k = first // what is before was trimmed
 			continue
 		}
 		if r.before(prev) {
@@ -217,8 +226,8 @@ func (a *attempt) damaged() {
 
 // block hands out lines of stream s up to record r, or finishes that part of r.
 func (a *attempt) block(s Stream, r record) (backend.Block, bool, error) {
-	if a.overtaken(s) {
-		b, ok := a.skipGone(s, r)
+	if a.isTrimmed(s) {
+		b, ok := a.skipTrimmed(s, r)
 		return b, ok, nil
 	}
 	limit := r.end[s]
@@ -231,7 +240,7 @@ func (a *attempt) block(s Stream, r record) (backend.Block, bool, error) {
 	var err error
 	if a.pos[s] < limit {
 		p, part, err = a.wholeLines(s, limit, r)
-		if errors.Is(err, errGone) || len(p) == 0 && a.overtaken(s) {
+		if errors.Is(err, errTrimmed) || len(p) == 0 && a.isTrimmed(s) {
 			return backend.Block{}, false, nil
 		}
 		if err != nil {
@@ -300,7 +309,7 @@ func (a *attempt) view(s Stream, to, known int64) ([]byte, error) {
 	if err == nil && int64(len(p)) == to-pos {
 		return p, nil
 	}
-	if errors.Is(err, errGone) {
+	if errors.Is(err, errTrimmed) {
 		return nil, err
 	}
 	if err != nil && !os.IsNotExist(err) {
@@ -345,7 +354,7 @@ func (a *attempt) cut(p []byte) []byte {
 	return p[:i]
 }
 
-// refresh looks for more and tells whether there is.
+// refresh looks for more and reports whether there is.
 func (a *attempt) refresh() (bool, error) {
 	noIndex := a.index.file == nil
 	grew, err := a.index.refresh(a.complete)

@@ -17,12 +17,12 @@ const (
 
 // data reads one stream's file through a window.
 type data struct {
-	name string      // path
-	s    Stream      // which one
-	gone *goneReader // nil: nobody takes a part away while it is read
-	file *os.File
-	buf  []byte // the bytes from off on
-	off  int64
+	name    string      // path
+	s       Stream      // which one
+	trimmed *trimReader // nil: it is not trimmed while it is read
+	file    *os.File
+	buf     []byte // the bytes from off on
+	off     int64
 }
 
 // size returns the file's size; a missing file is an error.
@@ -37,7 +37,7 @@ func (d *data) size() (int64, error) {
 // view returns the bytes [from,to), fewer if the file is shorter than that. It
 // may read ahead up to known, the end that the index knows: what is behind it
 // can still change. The result is valid until the next call. The error is errGone
-// if the first of them was given back to the disk.
+// if the first of them was trimmed.
 func (d *data) view(from, to, known int64) ([]byte, error) {
 	if from >= d.off && to <= d.off+int64(len(d.buf)) {
 		return d.buf[from-d.off : to-d.off], nil
@@ -68,14 +68,14 @@ func (d *data) view(from, to, known int64) ([]byte, error) {
 // kept makes sure, after bytes from an offset on were read, that they were there
 // and no zeroes of a hole.
 func (d *data) kept(from int64) error {
-	if d.gone == nil {
+	if d.trimmed == nil {
 		return nil
 	}
-	if err := d.gone.look(); err != nil {
+	if err := d.trimmed.look(); err != nil {
 		return err
 	}
-	if d.gone.now.off[d.s] > from {
-		return errGone
+	if d.trimmed.now.off[d.s] > from {
+		return errTrimmed
 	}
 	return nil
 }

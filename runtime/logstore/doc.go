@@ -6,7 +6,7 @@
 //	stdout.log, stderr.log  the bytes as the replica wrote them
 //	log.idx                 when they came and in which order (see below)
 //	log.lost                one JSON object a line: what could not be written; only if something was lost
-//	log.gone                with a size limit: how much of the beginning was given back to the disk
+//	log.gone                with a size limit: how much of the beginning was trimmed
 //
 // log.idx is a 40-byte header followed by 40-byte records, little-endian:
 //
@@ -20,7 +20,7 @@
 // A reader that keeps to the index therefore never sees half-written output.
 //
 // log.gone is 88 bytes, little-endian, made before the index and rewritten in
-// place before anything is given back (see CreateLimited):
+// place before anything is trimmed (see CreateLimited):
 //
 //	"TXGONE01", limit in bytes, records that are gone; for stdout and for stderr each:
 //	first kept byte, newlines before it, unix ns of the last byte before it; and

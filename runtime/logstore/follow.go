@@ -32,7 +32,7 @@ type follower struct {
 	watched []watched
 	log     string // the index or folder that is watched
 
-	ask      bool // State is to be asked
+	stale    bool // State is to be asked
 	nextTick time.Time
 	until    time.Time
 	rests    [2]rest
@@ -52,7 +52,7 @@ type rest struct {
 func newFollower(src Source, o backend.LogOptions) *follower {
 	f := &follower{
 		hub: src.Hub, files: make(chan struct{}, 1), state: make(chan struct{}, 1),
-		ask: true, until: o.Until,
+		stale: true, until: o.Until,
 	}
 	if f.hub == nil {
 		f.hub, f.own = NewHub(), true
@@ -109,7 +109,7 @@ func (f *follower) sleep(ctx context.Context, closing <-chan struct{}, most time
 		every = blindTick
 	}
 	if !now.Before(f.nextTick) {
-		f.ask = f.ask || !f.nextTick.IsZero()
+		f.stale = f.stale || !f.nextTick.IsZero()
 		f.nextTick = now.Add(every)
 	}
 	timer := time.NewTimer(min(most, f.nextTick.Sub(now)))
@@ -120,9 +120,9 @@ func (f *follower) sleep(ctx context.Context, closing <-chan struct{}, most time
 	case <-closing: // Next tells
 	case <-f.files:
 	case <-f.state:
-		f.ask = true
+		f.stale = true
 	case <-timer.C:
-		f.ask = f.ask || !time.Now().Before(f.nextTick)
+		f.stale = f.stale || !time.Now().Before(f.nextTick)
 	}
 	return nil
 }
@@ -180,16 +180,16 @@ func (r *reader) wait(ctx context.Context) (backend.Block, bool, error) {
 	if f.watchAttempt(r.cur) {
 		return none, false, nil // look again: it may have grown before the watch
 	}
-	if f.ask {
-		if err := r.askState(); err != nil {
+	if f.stale {
+		if err := r.refreshState(); err != nil {
 			return none, false, err
 		}
 	}
-	left, limited := f.untilDue()
+	left, checkLimit := f.untilDue()
 	if r.isComplete(r.number) {
 		r.cur.finish()
 	}
-	if r.cur.over = r.cur.complete || limited && left <= 0; r.cur.over {
+	if r.cur.atEnd = r.cur.complete || checkLimit && left <= 0; r.cur.atEnd {
 		_, err := r.cur.refresh()
 		return none, false, err
 	}
@@ -203,8 +203,8 @@ func (r *reader) wait(ctx context.Context) (backend.Block, bool, error) {
 	return none, false, f.sleep(ctx, r.closing, min(left, tick))
 }
 
-func (r *reader) askState() (err error) {
-	r.follow.ask = false
+func (r *reader) refreshState() (err error) {
+	r.follow.stale = false
 	r.attempts, r.done, err = r.src.State()
 	return err
 }
@@ -218,20 +218,20 @@ func (r *reader) advance(ctx context.Context) error {
 		r.end = true
 		return nil
 	}
-	if r.follow.ask {
-		return r.askState()
+	if r.follow.stale {
+		return r.refreshState()
 	}
 	left, _ := r.follow.untilDue()
 	return r.follow.sleep(ctx, r.closing, min(left, tick))
 }
 
-// tooLate tells whether a follower has passed Until.
+// tooLate reports whether a follower has passed Until.
 func (r *reader) tooLate() bool {
 	if r.follow == nil {
 		return false
 	}
-	left, limited := r.follow.untilDue()
-	return limited && left <= 0
+	left, checkLimit := r.follow.untilDue()
+	return checkLimit && left <= 0
 }
 
 // Close implements io.Closer; a waiting Next returns. It may be called twice.

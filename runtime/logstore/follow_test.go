@@ -198,14 +198,14 @@ func TestFollowPartial(t *testing.T) {
 		t.Fatalf("%q, partial %v, %v", b.Data, b.Partial, err)
 	}
 	// A bar that never rests is shown all the same.
-	stop, ended := make(chan struct{}), make(chan struct{})
+	unsupported, ended := make(chan struct{}), make(chan struct{})
 	go func() {
 		defer close(ended)
 		for tick := time.NewTicker(30 * time.Millisecond); ; {
 			select {
 			case <-tick.C:
 				_ = w.Append(Stderr, []byte("\r50%"), time.Now())
-			case <-stop:
+			case <-unsupported:
 				return
 			}
 		}
@@ -214,7 +214,7 @@ func TestFollowPartial(t *testing.T) {
 	if err != nil || !b.Partial || !strings.HasPrefix(string(b.Data), "\r50%") {
 		t.Fatalf("%q, partial %v, %v", b.Data, b.Partial, err)
 	}
-	close(stop)
+	close(unsupported)
 	<-ended
 	w.Close(false)
 }

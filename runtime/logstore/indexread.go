@@ -15,30 +15,36 @@ import (
 const cached = 512
 
 // index gives the records of an attempt by number: those of log.idx and, where
-// data stand behind the last of them and nobody writes any more (or there is
+// data stand behind the last of them and no writer is left (or there is
 // no index), one more for each such stream, at its file's time.
 type index struct {
-	dir  string
-	data *[2]data
-	file *os.File // nil: no index
-	bad  string   // why the file there is of no use; "" is fine
-	gone goneReader
+	dir     string
+	data    *[2]data
+	file    *os.File // nil: no index
+	bad     string   // why the file there is of no use; "" is fine
+	trimmed trimReader
 
 	unlimited bool // there is nothing for gone to read
 	head      header
 	n         int64    // records, extra ones not counted
 	last      record   // number n-1 when it was looked at
 	extra     []record // behind the n-th
-	cache     []record // from number cacheK on; never the last one, which may change
-	cacheK    int64
-	counts    [2]lineCount
+	recordCache
+	counts [2]lineCount
+}
+
+// recordCache holds records from number cacheK on, but never the last one, which
+// may change.
+type recordCache struct {
+	cache  []record
+	cacheK int64
 }
 
 // lineCount remembers the newlines of [from,upTo) of one stream.
 type lineCount struct{ from, upTo, lines int64 }
 
-// refresh looks at the files again and tells whether there is more. With
-// complete, nobody writes any more.
+// refresh looks at the files again and reports whether there is more. With
+// complete, no writer is left.
 func (x *index) refresh(complete bool) (bool, error) {
 	before, beforeN := x.totals(), x.len()
 	if x.file == nil && x.bad == "" {
@@ -46,13 +52,13 @@ func (x *index) refresh(complete bool) (bool, error) {
 			return false, err
 		}
 	}
-	if x.gone.file == nil && !x.unlimited {
-		if err := x.gone.open(x.dir); err != nil {
+	if x.trimmed.file == nil && !x.unlimited {
+		if err := x.trimmed.open(x.dir); err != nil {
 			return false, err
 		}
-		x.unlimited = x.gone.file == nil && x.file != nil // it is made before the index
+		x.unlimited = x.trimmed.file == nil && x.file != nil // it is made before the index
 	}
-	if err := x.gone.look(); err != nil {
+	if err := x.trimmed.look(); err != nil {
 		return false, err
 	}
 	if err := x.readLast(complete); err != nil {
@@ -140,7 +146,7 @@ func (x *index) trim() {
 	}
 }
 
-// before tells whether a column of r is smaller than o's.
+// before reports whether a column of r is smaller than o's.
 func (r record) before(o record) bool {
 	return r.time < o.time || r.end[0] < o.end[0] || r.end[1] < o.end[1] || r.lines[0] < o.lines[0] || r.lines[1] < o.lines[1]
 }
@@ -171,7 +177,7 @@ func (x *index) addRest() {
 }
 
 func (x *index) countLines(s Stream, from, to int64) int64 {
-	if g := x.gone.now; from < g.off[s] && to >= g.off[s] {
+	if g := x.trimmed.now; from < g.off[s] && to >= g.off[s] {
 		return max(0, g.lines[s]-x.last.lines[s]) + x.countLines(s, g.off[s], to)
 	}
 	c := &x.counts[s]
@@ -189,7 +195,7 @@ func (x *index) first() int64 {
 	if x.file == nil {
 		return 0
 	}
-	return max(0, x.gone.now.record-1)
+	return max(0, x.trimmed.now.record-1)
 }
 
 // len is the number of records.
@@ -222,7 +228,7 @@ func (x *index) at(k int64) record {
 func (x *index) load(k int64) {
 	b := make([]byte, min(cached, x.n-1-k)*recordSize)
 	n, _ := x.file.ReadAt(b, (k+1)*recordSize)
-	_ = x.gone.look() // what turned into zeroes while it was read is not asked for any more
+	_ = x.trimmed.look() // what turned into zeroes while it was read is not asked for any more
 	x.cacheK, x.cache = k, x.cache[:0]
 	for i := 0; i+recordSize <= n; i += recordSize {
 		x.cache = append(x.cache, decodeRecord(b[i:]))
@@ -243,7 +249,7 @@ func (x *index) lineStart(s Stream, k int64) int64 {
 	}
 	j := x.search(func(r record) bool { return r.lines[s] >= lines })
 	lo, hi := x.at(j - 1).end[s], x.at(j).end[s]
-	g := x.gone.now
+	g := x.trimmed.now
 	if end := x.data[s].lastLineEnd(max(lo, g.off[s]), hi); end >= 0 {
 		return end
 	}
@@ -257,16 +263,16 @@ func (x *index) lineStart(s Stream, k int64) int64 {
 // back to the disk meanwhile.
 func (x *index) steady(f func()) {
 	for {
-		before := x.gone.now.record
+		before := x.trimmed.now.record
 		f()
-		if x.gone.look() != nil || x.gone.now.record == before {
+		if x.trimmed.look() != nil || x.trimmed.now.record == before {
 			return
 		}
 	}
 }
 
 func (x *index) close() {
-	x.gone.close()
+	x.trimmed.close()
 	if x.file != nil {
 		x.file.Close()
 		x.file = nil

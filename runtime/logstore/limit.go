@@ -12,42 +12,42 @@ import (
 )
 
 // limiter keeps a log below its limit: when a file passes it, an eighth of the
-// limit, the oldest, is given back to the disk. Sizes and offsets stay.
+// limit, the oldest, is trimmed. Sizes and offsets stay.
 //
 // log.gone is written first, then, by a goroutine of the limiter's own since it
-// may have to wait for the disk, the bytes are given back. A kill in between
-// leaves bytes that nobody looks at.
+// may have to wait for the disk, the bytes are freed. A kill in between
+// leaves bytes that no reader uses.
 type limiter struct {
-	dir   string
-	limit int64
-	file  *os.File // log.gone
-	stop  error    // why nothing can be given back: output beyond the limit is dropped
+	dir         string
+	limit       int64
+	file        *os.File // log.gone
+	unsupported error    // why nothing can be freed: output beyond the limit is dropped
 
-	turn sync.Mutex // held while it is worked out what goes next
+	planMu sync.Mutex // held while it is worked out what goes next
 
 	mu      sync.Mutex
 	changed sync.Cond // given or busy
-	gone    gone
-	given   gone // what has been given back
+	trimmed trimmed
+	freed   trimmed // what has been freed
 	busy    bool
 	planErr error // why the last plan failed
-	giveErr error // why the last giving back failed
+	freeErr error // why the last freeing failed
 }
 
-// slack is how much may wait to be given back before the writer waits.
+// slack is how much may wait to be freed before the writer waits.
 const slack = 8 << 20
 
 // newLimiter makes log.gone, full of zeroes but for the limit.
 func newLimiter(dir string, limit int64) (*limiter, error) {
-	f, err := os.OpenFile(filepath.Join(dir, GoneFile), os.O_CREATE|os.O_EXCL|os.O_RDWR, 0o600)
+	f, err := os.OpenFile(filepath.Join(dir, TrimFile), os.O_CREATE|os.O_EXCL|os.O_RDWR, 0o600)
 	if err != nil {
 		return nil, err
 	}
-	l := &limiter{dir: dir, limit: limit, file: f, gone: gone{limit: limit}, given: gone{limit: limit}}
+	l := &limiter{dir: dir, limit: limit, file: f, trimmed: trimmed{limit: limit}, freed: trimmed{limit: limit}}
 	l.changed.L = &l.mu
-	err = l.write(l.gone)
-	if perr := punch(f, goneSize, 2*goneSize); perr != nil {
-		l.stop = fmt.Errorf("the size limit of %s is reached, and the oldest part cannot be given back here: %w", sizeText(limit), perr)
+	err = l.write(l.trimmed)
+	if perr := punch(f, trimSize, 2*trimSize); perr != nil {
+		l.unsupported = fmt.Errorf("the size limit of %s is reached, and the oldest part cannot be given back here: %w", sizeText(limit), perr)
 	}
 	if err != nil {
 		f.Close()
@@ -57,32 +57,32 @@ func newLimiter(dir string, limit int64) (*limiter, error) {
 	return l, nil
 }
 
-func (l *limiter) write(g gone) error {
-	var b [goneSize]byte
+func (l *limiter) write(g trimmed) error {
+	var b [trimSize]byte
 	g.encode(b[:])
 	_, err := l.file.WriteAt(b[:], 0)
 	return err
 }
 
-// step is how much is given back at once.
+// step is how much is trimmed at once.
 func (l *limiter) step() int64 { return max(1, l.limit/8) }
 
 // admit tells why n more bytes cannot be taken behind end; nil: they can. What
 // fails now and then may work the next time, but it must not fill the disk.
 func (l *limiter) admit(s Stream, end, records, n int64) error {
-	if l.stop != nil {
+	if l.unsupported != nil {
 		if end+n > l.limit {
-			return l.stop
+			return l.unsupported
 		}
 		return nil
 	}
 	stuck := func() error {
 		l.mu.Lock()
 		defer l.mu.Unlock()
-		if end-l.given.off[s] <= 2*l.limit {
+		if end-l.freed.off[s] <= 2*l.limit {
 			return nil
 		}
-		return cmp.Or(l.planErr, l.giveErr)
+		return cmp.Or(l.planErr, l.freeErr)
 	}
 	if stuck() == nil {
 		return nil
@@ -97,13 +97,13 @@ func (l *limiter) admit(s Stream, end, records, n int64) error {
 // check gives back what is too much: of stream s, which ends at end, and of the
 // index, which has that many records. The caller keeps the stream from growing.
 func (l *limiter) check(s Stream, end, records int64) {
-	l.turn.Lock()
-	defer l.turn.Unlock()
+	l.planMu.Lock()
+	defer l.planMu.Unlock()
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	next := l.gone
+	next := l.trimmed
 	long, many := end-next.off[s] > l.limit, (records-next.record)*recordSize > l.limit
-	if l.stop != nil || !long && !many && l.giveErr == nil {
+	if l.unsupported != nil || !long && !many && l.freeErr == nil {
 		return
 	}
 	if long || many {
@@ -122,7 +122,7 @@ func (l *limiter) check(s Stream, end, records int64) {
 }
 
 // plan works out what to give back.
-func (l *limiter) plan(g gone, s Stream, long, many bool) (gone, error) {
+func (l *limiter) plan(g trimmed, s Stream, long, many bool) (trimmed, error) {
 	var files [2]data
 	x := index{dir: l.dir, data: &files}
 	for i := range files {
@@ -159,7 +159,7 @@ func (l *limiter) plan(g gone, s Stream, long, many bool) (gone, error) {
 
 // move lets stream s begin at want or, better, at the next line if that begins
 // within the leeway.
-func (g *gone) move(x *index, s Stream, want, leeway int64) error {
+func (g *trimmed) move(x *index, s Stream, want, leeway int64) error {
 	if want <= g.off[s] {
 		return nil
 	}
@@ -206,36 +206,36 @@ func (d *data) count(from, to, n int64) (int64, error) {
 }
 
 // begin makes it known what is gone and has it given back; it needs mu.
-func (l *limiter) begin(next gone) error {
-	if next != l.gone {
+func (l *limiter) begin(next trimmed) error {
+	if next != l.trimmed {
 		if err := l.write(next); err != nil {
 			return err
 		}
-		l.gone = next
+		l.trimmed = next
 	}
 	if !l.busy {
 		l.busy = true
-		go l.give()
+		go l.free()
 	}
 	return nil
 }
 
-// waiting is how many bytes wait to be given back.
+// waiting is how many bytes wait to be freed.
 func (l *limiter) waiting() int64 {
-	return l.gone.off[0] - l.given.off[0] + l.gone.off[1] - l.given.off[1]
+	return l.trimmed.off[0] - l.freed.off[0] + l.trimmed.off[1] - l.freed.off[1]
 }
 
-// give gives back until nothing waits or it fails: the next check tries again.
-func (l *limiter) give() {
+// free gives back until nothing waits or it fails: the next check tries again.
+func (l *limiter) free() {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	for l.giveErr = nil; l.gone != l.given && l.giveErr == nil; {
-		from, to := l.given, l.gone
+	for l.freeErr = nil; l.trimmed != l.freed && l.freeErr == nil; {
+		from, to := l.freed, l.trimmed
 		l.mu.Unlock()
-		err := l.giveBack(from, to)
+		err := l.freeRange(from, to)
 		l.mu.Lock()
-		if l.giveErr = err; err == nil {
-			l.given = to
+		if l.freeErr = err; err == nil {
+			l.freed = to
 		}
 		l.changed.Broadcast()
 	}
@@ -243,7 +243,7 @@ func (l *limiter) give() {
 	l.changed.Broadcast()
 }
 
-func (l *limiter) giveBack(from, to gone) error {
+func (l *limiter) freeRange(from, to trimmed) error {
 	// A power cut must not keep the holes and forget that they are holes. The
 	// file's place on the disk is fixed, so this is one small write.
 	if err := datasync(l.file); err != nil {
@@ -255,7 +255,7 @@ func (l *limiter) giveBack(from, to gone) error {
 		}
 	}
 	// The record before the first kept one says what that counts from.
-	first := func(g gone) int64 { return recordSize * max(1, g.record) }
+	first := func(g trimmed) int64 { return recordSize * max(1, g.record) }
 	return punchFile(filepath.Join(l.dir, IndexFile), recordSize, first(from), first(to))
 }
 
@@ -272,7 +272,7 @@ func punchFile(name string, lowest, from, to int64) error {
 	from = max(lowest, from-from%wholeBlock)
 	f, err := os.OpenFile(name, os.O_RDWR, 0)
 	if errors.Is(err, syscall.ENOENT) {
-		return nil // somebody deletes the log
+		return nil // the log is being deleted
 	}
 	if err != nil {
 		return err
@@ -281,7 +281,7 @@ func punchFile(name string, lowest, from, to int64) error {
 	return punch(f, from, to)
 }
 
-// close waits until all is given back.
+// close waits until all is trimmed.
 func (l *limiter) close() error {
 	l.mu.Lock()
 	defer l.mu.Unlock()

@@ -18,9 +18,9 @@ import (
 	"torchx/runtime/backend"
 )
 
-func readGone(t testing.TB, dir string) gone {
+func readGone(t testing.TB, dir string) trimmed {
 	t.Helper()
-	var r goneReader
+	var r trimReader
 	if err := r.open(dir); err != nil {
 		t.Fatal(err)
 	}
@@ -34,11 +34,11 @@ func readGone(t testing.TB, dir string) gone {
 // limitedLine is a line of a log with a limit.
 type limitedLine struct {
 	line
-	gone bool // all of it
+	trimmed bool // all of it
 }
 
 // naiveGone works out which lines are left, and cuts one that is cut.
-func naiveGone(chunks []chunk, g gone) (lines, open []limitedLine) {
+func naiveGone(chunks []chunk, g trimmed) (lines, open []limitedLine) {
 	var at [2]int64
 	mark := func(all []line) (out []limitedLine) {
 		for _, l := range all {
@@ -54,8 +54,8 @@ func naiveGone(chunks []chunk, g gone) (lines, open []limitedLine) {
 	return mark(whole), mark(rest)
 }
 
-// naiveLimited applies options, and tells whether a selected line is gone.
-func naiveLimited(chunks []chunk, g gone, o backend.LogOptions) (kept []line, missing bool) {
+// naiveLimited applies options, and reports whether a selected line is gone.
+func naiveLimited(chunks []chunk, g trimmed, o backend.LogOptions) (kept []line, missing bool) {
 	lines, open := naiveGone(chunks, g)
 	var selected []limitedLine
 	number := int64(0)
@@ -76,7 +76,7 @@ func naiveLimited(chunks []chunk, g gone, o backend.LogOptions) (kept []line, mi
 		selected = selected[int64(len(selected))-o.Tail:]
 	}
 	for _, l := range selected {
-		if l.gone {
+		if l.trimmed {
 			missing = true
 			continue
 		}
@@ -131,7 +131,7 @@ func TestRandomLimitedLogs(t *testing.T) {
 	}
 }
 
-func checkSelection(t *testing.T, what, dir string, chunks []chunk, g gone, rng *rand.Rand) {
+func checkSelection(t *testing.T, what, dir string, chunks []chunk, g trimmed, rng *rand.Rand) {
 	t.Helper()
 	opts := make([]byte, 8)
 	for i := range opts {
@@ -155,7 +155,7 @@ func checkSelection(t *testing.T, what, dir string, chunks []chunk, g gone, rng 
 }
 
 // checkWithoutIndex: the order is lost with the index, but no byte.
-func checkWithoutIndex(t *testing.T, dir string, chunks []chunk, g gone) {
+func checkWithoutIndex(t *testing.T, dir string, chunks []chunk, g trimmed) {
 	t.Helper()
 	for s, stream := range []backend.Stream{backend.Stdout, backend.Stderr} {
 		got, _ := collect(t, oneAttempt(dir), backend.LogOptions{Stream: stream, Tail: -1})
@@ -172,7 +172,7 @@ func checkWithoutIndex(t *testing.T, dir string, chunks []chunk, g gone) {
 }
 
 // checkFiles: sizes are true, what is gone is zero, what is kept is what was written.
-func checkFiles(t *testing.T, dir string, chunks []chunk, g gone) {
+func checkFiles(t *testing.T, dir string, chunks []chunk, g trimmed) {
 	t.Helper()
 	for s, name := range dataFiles {
 		var want []byte
@@ -219,8 +219,8 @@ func TestLimitGivesTheDiskBack(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if w.limiter.stop != nil {
-			t.Fatalf("%s: %v", dir, w.limiter.stop)
+		if w.limiter.unsupported != nil {
+			t.Fatalf("%s: %v", dir, w.limiter.unsupported)
 		}
 		var size int64
 		for n := range 8000 { // a chunk of 1 KiB is one record here
@@ -260,7 +260,7 @@ func TestLimitWithoutHoles(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	w.limiter.stop = errors.New("the size limit of 100 bytes is reached")
+	w.limiter.unsupported = errors.New("the size limit of 100 bytes is reached")
 	var failed []error
 	for n := range 20 {
 		if err := w.Append(Stdout, []byte("0123456789\n"), epoch.Add(time.Duration(n)*time.Second)); err != nil {
@@ -323,10 +323,10 @@ func TestReadersRaceWithTheLimit(t *testing.T) {
 		t.Fatal(err)
 	}
 	a.attempts.Store(1)
-	stop := make(chan struct{})
+	unsupported := make(chan struct{})
 	readers := make(chan error)
 	for i := range 4 {
-		go func() { readers <- readWhile(a.source(), i, stop) }()
+		go func() { readers <- readWhile(a.source(), i, unsupported) }()
 	}
 	end := time.Now().Add(3 * time.Second)
 	for n := 0; time.Now().Before(end); n++ {
@@ -335,7 +335,7 @@ func TestReadersRaceWithTheLimit(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	close(stop)
+	close(unsupported)
 	for range 4 {
 		if err := <-readers; err != nil {
 			t.Error(err)
@@ -346,13 +346,13 @@ func TestReadersRaceWithTheLimit(t *testing.T) {
 	}
 }
 
-func readWhile(src Source, i int, stop chan struct{}) error {
+func readWhile(src Source, i int, unsupported chan struct{}) error {
 	options := []backend.LogOptions{
 		{Tail: -1}, {Tail: 50}, {Tail: -1, Follow: true}, {Tail: -1, Stream: backend.Stdout, FromLine: 1},
 	}
 	for {
 		select {
-		case <-stop:
+		case <-unsupported:
 			return nil
 		default:
 		}

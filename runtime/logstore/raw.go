@@ -12,8 +12,8 @@ import (
 // the replica's terminal: it knows no lines and loses no time with them.
 type Raw struct {
 	reader
-	raw    backend.TerminalOptions
-	placed bool // the first attempt was begun
+	raw   backend.TerminalOptions
+	begun bool // the first attempt was begun
 }
 
 // OpenRaw follows one replica, across attempts, to the end of the app.
@@ -57,10 +57,10 @@ func (r *Raw) stepRaw(ctx context.Context) (out backend.TerminalOutput, ok bool,
 		if err := r.advance(ctx); err != nil || r.cur == nil {
 			return out, false, err
 		}
-		if !r.placed && !r.raw.All {
+		if !r.begun && !r.raw.All {
 			r.cur.pos[Stdout] = r.lastScreen()
 		}
-		r.placed = true
+		r.begun = true
 	}
 	a := r.cur
 	if end := a.index.totals().end[Stdout]; a.pos[Stdout] < end {
@@ -69,11 +69,11 @@ func (r *Raw) stepRaw(ctx context.Context) (out backend.TerminalOutput, ok bool,
 		a.pos[Stdout] += int64(len(p))
 		return backend.TerminalOutput{Data: p, Attempt: a.number, Skipped: skipped}, len(p) > 0 || skipped > 0, err
 	}
-	if !a.over {
+	if !a.atEnd {
 		_, _, err := r.wait(ctx)
 		return out, false, err
 	}
-	r.leave()
+	r.closeCurrent()
 	return out, false, nil
 }
 

@@ -35,13 +35,18 @@ type reader struct {
 	closeOnce sync.Once
 	closing   chan struct{}
 
-	mu       sync.Mutex // held by Next
-	cur      *attempt
-	number   int   // of cur, or the next one to open
-	passed   int64 // lines of the attempts before cur
+	mu     sync.Mutex // held by Next
+	cur    *attempt
+	number int   // of cur, or the next one to open
+	passed int64 // lines of the attempts before cur
+	sourceState
+	end bool
+}
+
+// sourceState is what Source.State returned last.
+type sourceState struct {
 	attempts int
 	done     bool
-	end      bool
 }
 
 // Open reads the log of one replica. Readers are independent of one another and
@@ -109,7 +114,7 @@ func known(attempts int) string {
 	return fmt.Sprintf("known ones are 0 to %d", attempts-1)
 }
 
-// only tells whether one attempt is read, whatever comes after it.
+// only reports whether one attempt is read, whatever comes after it.
 func (r *reader) only() bool { return r.o.Attempt != nil && !r.o.AllAttempts }
 
 // final is the last attempt to read.
@@ -153,7 +158,7 @@ func (r *reader) planTail() error {
 	return nil
 }
 
-// isComplete tells whether nobody writes an attempt any more.
+// isComplete reports whether no writer of an attempt is left.
 func (r *reader) isComplete(n int) bool { return r.done || n < r.attempts-1 }
 
 func (r *reader) openNext() error {
@@ -209,18 +214,18 @@ func (r *reader) step(ctx context.Context) (backend.Block, bool, error) {
 	if b, ok, err := r.cur.next(); ok || err != nil {
 		return b, ok, err
 	}
-	if r.follow != nil && !r.cur.over && !r.cur.ended {
+	if r.follow != nil && !r.cur.atEnd && !r.cur.ended {
 		return r.wait(ctx)
 	}
 	if b, ok, err := r.cur.last(); ok || err != nil {
 		return b, ok, err
 	}
-	r.leave()
+	r.closeCurrent()
 	return backend.Block{}, false, nil
 }
 
-// leave ends the current attempt.
-func (r *reader) leave() {
+// closeCurrent ends the current attempt.
+func (r *reader) closeCurrent() {
 	r.end = r.cur.ended || r.only() || r.tooLate()
 	r.passed += r.cur.count()
 	r.cur.close()

@@ -8,13 +8,13 @@ import (
 )
 
 // Reopen goes on with a log whose writer was killed. Bytes without a record are
-// as good as not written: Totals says where each stream goes on. Nobody else may
+// as good as not written: Totals says where each stream goes on. No other process may
 // be writing. Errors wrap fs.ErrNotExist if there is no log.
 func Reopen(dir string) (*Writer, error) {
 	w := &Writer{dir: dir}
 	err := w.openAll()
 	if err == nil {
-		err = w.takeUp()
+		err = w.readTotals()
 	}
 	if err != nil {
 		for _, f := range []file{w.streams[0].file, w.streams[1].file, w.index, w.lost} {
@@ -54,8 +54,8 @@ func (w *Writer) openAll() error {
 	return err
 }
 
-// takeUp reads the totals from the index.
-func (w *Writer) takeUp() error {
+// readTotals reads the totals from the index.
+func (w *Writer) readTotals() error {
 	index := w.index.(*os.File)
 	info, err := index.Stat()
 	if err != nil {

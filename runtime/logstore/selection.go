@@ -11,7 +11,7 @@ import (
 )
 
 // selection is which lines of one attempt are read. Lines are numbered from 0
-// over the selected streams, in the order their ends arrived; a line without an
+// atEnd the selected streams, in the order their ends arrived; a line without an
 // end comes after all others.
 type selection struct {
 	streams      [2]bool
@@ -120,11 +120,11 @@ func (sel selection) openLines(x *index) []openLine {
 	return lines
 }
 
-// endsOpen tells whether the last line of a stream has no end, be it there or gone.
+// endsOpen reports whether the last line of a stream has no end, be it there or gone.
 func (x *index) endsOpen(s Stream, end int64) bool {
 	p, err := x.data[s].view(end-1, end, end)
-	if errors.Is(err, errGone) {
-		return x.gone.now.off[s] == end && x.gone.now.mid[s]
+	if errors.Is(err, errTrimmed) {
+		return x.trimmed.now.off[s] == end && x.trimmed.now.mid[s]
 	}
 	return err == nil && len(p) == 1 && p[0] != '\n'
 }

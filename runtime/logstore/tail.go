@@ -10,7 +10,7 @@ import (
 // last hands out what is left when nothing more comes: lines without an end,
 // and what was lost behind the last bytes.
 func (a *attempt) last() (backend.Block, bool, error) {
-	if b, ok := a.allGone(); ok {
+	if b, ok := a.skipAllTrimmed(); ok {
 		return b, ok, nil
 	}
 	if !a.tailed {
@@ -34,8 +34,8 @@ func (a *attempt) last() (backend.Block, bool, error) {
 // openBlock hands out the rest of a line without an end, in pieces if it is long.
 func (a *attempt) openBlock(l openLine) (backend.Block, bool, error) {
 	end := a.index.totals().end[l.stream]
-	if a.overtaken(l.stream) {
-		if b, ok := a.skipGone(l.stream, a.index.totals()); ok {
+	if a.isTrimmed(l.stream) {
+		if b, ok := a.skipTrimmed(l.stream, a.index.totals()); ok {
 			return b, ok, nil
 		}
 	}
@@ -45,7 +45,7 @@ func (a *attempt) openBlock(l openLine) (backend.Block, bool, error) {
 	}
 	to := min(end, pos+maxLine)
 	p, err := a.data[l.stream].view(pos, to, end)
-	if errors.Is(err, errGone) {
+	if errors.Is(err, errTrimmed) {
 		return a.openBlock(l)
 	}
 	if err != nil {
@@ -66,12 +66,12 @@ func (a *attempt) partial(s Stream) (backend.Block, bool, error) {
 	if a.ended || a.line < a.sel.from || r.time < a.sel.since || r.time >= a.sel.until || a.pos[s] >= r.end[s] {
 		return backend.Block{}, false, nil
 	}
-	if a.overtaken(s) {
-		b, ok := a.skipGone(s, r)
+	if a.isTrimmed(s) {
+		b, ok := a.skipTrimmed(s, r)
 		return b, ok, nil
 	}
 	p, err := a.view(s, min(r.end[s], a.pos[s]+maxLine), r.end[s])
-	if errors.Is(err, errGone) {
+	if errors.Is(err, errTrimmed) {
 		return backend.Block{}, false, nil
 	}
 	if err != nil || len(p) == 0 {

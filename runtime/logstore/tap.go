@@ -9,7 +9,7 @@ import (
 const maxTapLine = 64 << 10
 
 // Tap cuts what is read from both streams into lines, for as long as
-// somebody looks for one of them. A nil tap takes no notice of anything.
+// the caller looks for one. A nil tap takes no notice of anything.
 type Tap struct {
 	mu      sync.Mutex // the streams may be read by a goroutine each
 	line    func([]byte) bool

@@ -39,17 +39,22 @@ type Writer struct {
 	streams [2]stream
 	limiter *limiter // nil: no limit
 
-	mu        sync.Mutex // guards all below; taken after a stream's own
-	index     file
-	head      header
-	last      record
-	lastOf    Stream // the stream that the last record grows
-	records   int64
-	joinFrom  time.Time // when the last record's first chunk came
+	mu      sync.Mutex // guards all below; taken after a stream's own
+	index   file
+	head    header
+	last    record
+	lastOf  Stream // the stream that the last record grows
+	records int64
+	joining
+	lost    file // log.lost, made when it is first needed
+	lostEnd int64
+}
+
+// joining is about chunks that share the last record.
+type joining struct {
+	joinFrom  time.Time // when the record's first chunk came
 	joinBytes int64     // its size
-	joinUpTo  int64     // its most
-	lost      file      // log.lost, made when it is first needed
-	lostEnd   int64
+	joinUpTo  int64     // the largest size
 }
 
 // stream is one data file; mu is held while a chunk is written to it.
@@ -71,10 +76,10 @@ func Create(dir string) (*Writer, error) { return CreateLimited(dir, 0) }
 // CreateLimited is Create for a log that keeps only about the last limit bytes of
 // each stream; 0: all. When a stream passes the limit its oldest part is given
 // back to the disk, while the file keeps its size and all offsets stay true;
-// GoneFile says how much. Where the system or file system cannot do that, the
+// TrimFile says how much. Where the system or file system cannot do that, the
 // stream ends at the limit, and what comes then counts as lost.
 func CreateLimited(dir string, limit int64) (*Writer, error) {
-	w := &Writer{dir: dir, joinUpTo: joinUpTo}
+	w := &Writer{dir: dir, joining: joining{joinUpTo: joinUpTo}}
 	var made []string
 	undo := func(err error) (*Writer, error) {
 		for _, f := range []file{w.streams[0].file, w.streams[1].file, w.index} {
@@ -94,7 +99,7 @@ func CreateLimited(dir string, limit int64) (*Writer, error) {
 		if err := w.limit(limit); err != nil {
 			return nil, err
 		}
-		made = append(made, filepath.Join(dir, GoneFile))
+		made = append(made, filepath.Join(dir, TrimFile))
 	}
 	for i, target := range []*file{&w.streams[0].file, &w.streams[1].file, &w.index} {
 		name := filepath.Join(dir, []string{StdoutFile, StderrFile, IndexFile}[i])
@@ -121,10 +126,10 @@ func createError(name string, err error) error {
 func (w *Writer) limit(limit int64) error {
 	l, err := newLimiter(w.dir, limit)
 	if err != nil {
-		return createError(filepath.Join(w.dir, GoneFile), err)
+		return createError(filepath.Join(w.dir, TrimFile), err)
 	}
 	w.limiter = l
-	w.joinUpTo = min(joinUpTo, max(1, limit/16)) // a part is counted anew when it is given back
+	w.joinUpTo = min(joinUpTo, max(1, limit/16)) // a part is counted anew when it is trimmed
 	return nil
 }
 
@@ -156,7 +161,7 @@ func (w *Writer) Append(s Stream, p []byte, now time.Time) error {
 		n, err = w.write(s, p, now)
 	}
 	if err == nil {
-		w.limited(s)
+		w.checkLimit(s)
 		return nil
 	}
 	w.drop(s, p[n:], now, err)
@@ -174,8 +179,8 @@ func (w *Writer) admit(s Stream, n int) error {
 	return w.limiter.admit(s, w.streams[s].end, w.count(), int64(n))
 }
 
-// limited has the limiter look at a stream that has grown.
-func (w *Writer) limited(s Stream) {
+// checkLimit has the limiter look at a stream that has grown.
+func (w *Writer) checkLimit(s Stream) {
 	if w.limiter != nil {
 		w.limiter.check(s, w.streams[s].end, w.count())
 	}

@@ -119,8 +119,8 @@ func TestChunksShareARecord(t *testing.T) {
 	}
 }
 
-// limited is a disk with little room; it is shared by files.
-type limited struct {
+// checkLimit is a disk with little room; it is shared by files.
+type checkLimit struct {
 	mu   sync.Mutex
 	left int
 }
@@ -128,7 +128,7 @@ type limited struct {
 // limitedFile takes only as much as the disk has room for.
 type limitedFile struct {
 	file
-	disk *limited
+	disk *checkLimit
 	end  int64
 }
 
@@ -162,20 +162,20 @@ func (f *limitedFile) Truncate(size int64) error {
 	return f.file.Truncate(size)
 }
 
-func (d *limited) give(n int) {
+func (d *checkLimit) free(n int) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	d.left = n
 }
 
 // limitedWriter has one disk for the data and what is lost, one for the index.
-func limitedWriter(t *testing.T, dir string) (w *Writer, disk, indexDisk *limited) {
+func limitedWriter(t *testing.T, dir string) (w *Writer, disk, indexDisk *checkLimit) {
 	t.Helper()
 	w, err := Create(dir)
 	if err != nil {
 		t.Fatal(err)
 	}
-	disk, indexDisk = &limited{left: 1 << 30}, &limited{left: 1 << 30}
+	disk, indexDisk = &checkLimit{left: 1 << 30}, &checkLimit{left: 1 << 30}
 	for i := range w.streams {
 		w.streams[i].file = &limitedFile{file: w.streams[i].file, disk: disk}
 	}
@@ -200,14 +200,14 @@ func TestFullDisk(t *testing.T) {
 		}
 	}
 	appended(0, Stdout, "first\nbegin of", nil)
-	disk.give(2)
+	disk.free(2)
 	appended(1, Stdout, " a line\ngone\n", syscall.ENOSPC) // two bytes fit
 	appended(2, Stdout, "gone too\nalf", nil)
 	appended(3, Stderr, "error gone\n", syscall.ENOSPC)
 	if got, want := w.Totals(), int64(11+12+11); got.LostBytes != want || got.LostLines != 4 || !got.LostSince.Equal(at(1)) {
 		t.Errorf("totals %+v, want %d bytes lost", got, want)
 	}
-	disk.give(1 << 20)
+	disk.free(1 << 20)
 	appended(4, Stdout, " back\n", nil)
 	appended(5, Stdout, "last\n", nil)
 	appended(6, Stderr, "error back\n", nil)
@@ -258,7 +258,7 @@ func TestDiskStaysFull(t *testing.T) {
 		if err := w.Append(Stdout, []byte("kept\n"), epoch); err != nil {
 			t.Fatal(err)
 		}
-		disk.give(3)
+		disk.free(3)
 		if err := w.Append(Stdout, []byte("lost for ever\n"), epoch.Add(time.Second)); !errors.Is(err, syscall.ENOSPC) {
 			t.Fatal(err)
 		}
@@ -277,10 +277,10 @@ func TestFullDiskOfIndex(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	w, _, disk := limitedWriter(t, dir)
-	disk.give(recordSize)
+	disk.free(recordSize)
 	for i, text := range []string{"a\n", "lost, long as it is\n", "lost too\n", "b\n"} {
 		if i == 3 {
-			disk.give(recordSize)
+			disk.free(recordSize)
 		}
 		err := w.Append(Stdout, []byte(text), epoch.Add(time.Duration(i)*time.Second))
 		if (err != nil) != (i == 1) && i != 2 {

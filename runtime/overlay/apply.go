@@ -11,9 +11,8 @@ import (
 // maxDepth bounds the nesting of maps, so that no input can exhaust the stack.
 const maxDepth = 200
 
-// Apply returns base changed by overlay. Neither is modified and the result
-// shares nothing with them; it holds no operation keys and no tuples. Errors
-// name the field.
+// Apply returns base changed by overlay, without operation keys and tuples. It shares nothing with
+// the arguments, which do not change. Errors name the field.
 func Apply(base, overlay map[string]any) (map[string]any, error) {
 	return apply(base, overlay, "", 0)
 }
@@ -34,10 +33,8 @@ func apply(base, overlay map[string]any, path string, depth int) (map[string]any
 			delete(out, o.field)
 		case opPut:
 			out[o.field] = clone(value)
-		case opJoin:
-			out[o.field], err = join(out[o.field], value, o)
 		default:
-			out[o.field], err = merge(out[o.field], value, child(path, o.field), depth)
+			out[o.field], err = combine(out[o.field], o, value, child(path, o.field), depth)
 		}
 		if err != nil {
 			return nil, err

@@ -7,8 +7,8 @@ import (
 	"torchx/runtime/spec"
 )
 
-// Compose returns one overlay that does what first and then second would do:
-// several overlays may be set on one role. Neither is modified.
+// Compose returns one overlay with the effect of first, then second: a role may have several. The
+// arguments do not change.
 func Compose(first, second map[string]any) (map[string]any, error) {
 	return compose(first, second, "", 0)
 }
@@ -66,8 +66,8 @@ func addOp(out map[string]any, o op, value any, path string, depth int) error {
 	return err
 }
 
-// settledValue returns the value that out gives to field whatever the base is, if
-// it does: nil for a removed one.
+// settledValue returns the value that out gives to field for every base, if it does; nil for a
+// removed field.
 func settledValue(out map[string]any, field string) (any, bool) {
 	if v, ok := out[Put(field)]; ok {
 		return v, true
@@ -76,7 +76,7 @@ func settledValue(out map[string]any, field string) (any, bool) {
 	return nil, deleted
 }
 
-// combine applies o to a settled value.
+// combine applies a join or merge to a value.
 func combine(v any, o op, value any, path string, depth int) (any, error) {
 	if o.kind == opJoin {
 		return join(v, value, o)
@@ -93,8 +93,8 @@ func removeOps(out map[string]any, field string) {
 	}
 }
 
-// composeField joins two plain values of one field: operations in maps stay, a
-// tuple stays a tuple, since it still has to replace what the base holds.
+// composeField joins two plain values of a field. Operations in maps stay, and so does a tuple,
+// which still has to replace the list of the base.
 func composeField(old, value any, path string, depth int) (any, error) {
 	oldMap, wasMap := old.(map[string]any)
 	newMap, isMap := value.(map[string]any)

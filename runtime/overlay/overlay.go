@@ -1,11 +1,11 @@
 // Package overlay merges a user's partial Kubernetes object (an "overlay") into
 // a generated one. Objects are JSON-like: map[string]any, []any, spec.Tuple,
-// strings, numbers, booleans and nil.
+// strings, numbers, booleans and nil. Apply changes an object; Compose joins two
+// overlays of one object.
 //
-// A plain field merges: maps field by field, lists by appending, everything
-// else by replacing. A spec.Tuple replaces a list instead of extending it. A key
-// made by Put, Join or Del asks for another treatment of its field. The key
-// texts are those of TorchX, so its overlay files work unchanged.
+// Plain fields merge: maps field by field, lists by appending; other values
+// replace, and so does a spec.Tuple for a list. The keys of Put, Join and Del treat
+// their field otherwise. They are TorchX's, so that its overlay files work.
 package overlay
 
 import (
@@ -15,8 +15,8 @@ import (
 	"torchx/runtime/spec"
 )
 
-// Marker is the key that tells a map of overlays by object kind
-// ({Marker: true, "V1Pod": {...}}) from an overlay itself.
+// Marker is the key that tells overlays by object kind ({Marker: true, "V1Pod": {...}}) from an
+// overlay.
 const Marker = "__torchx_overlays__"
 
 const (
@@ -28,17 +28,15 @@ const (
 // Put returns the key under which a value replaces field, whatever was there.
 func Put(field string) string { return putPrefix + field }
 
-// Join returns the key under which a list of maps is merged into the list of
-// field: an item whose value of on is found there changes that item (its fields
-// replace the old ones), any other item is appended.
+// Join returns the key under which a list of maps is merged into the list of field: an item changes
+// the item with the same value of on, or is appended.
 func Join(field, on string) string { return joinPrefix + field + ":" + on }
 
 // Del returns the key that removes field; its value is ignored.
 func Del(field string) string { return delPrefix + field }
 
-// opKind is what a key asks for. Where one overlay names a field more than
-// once, operations run in the order of these constants: maps have no order, and
-// the result must not depend on luck.
+// opKind is the kind of a key. Operations on one field run in the order of these constants, since
+// maps have no order.
 type opKind int
 
 const (

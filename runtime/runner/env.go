@@ -2,7 +2,6 @@ package runner
 
 import (
 	"encoding/binary"
-	"encoding/hex"
 	"fmt"
 	"strings"
 
@@ -55,8 +54,8 @@ func (r *Runner) forced(backend string, q *PlanRequest) spec.Map[string] {
 	if parent := r.envOr(envParentRun, q.ParentRunID); parent != "" {
 		env.Set(envParentRun, parent)
 	}
-	trackers := r.trackers(q.Trackers)
 	var names []string
+	trackers := r.trackers(q.Trackers)
 	for _, t := range trackers {
 		names = append(names, t.Name)
 	}
@@ -113,6 +112,5 @@ func (r *Runner) sessionID() string {
 	binary.BigEndian.PutUint64(b[8:], r.random())
 	b[6] = b[6]&0x0f | 0x40
 	b[8] = b[8]&0x3f | 0x80
-	x := hex.EncodeToString(b[:])
-	return strings.Join([]string{x[:8], x[8:12], x[12:16], x[16:20], x[20:]}, "-")
+	return fmt.Sprintf("%x-%x-%x-%x-%x", b[:4], b[4:6], b[6:8], b[8:10], b[10:])
 }

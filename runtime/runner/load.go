@@ -22,9 +22,9 @@ type LoadOptions struct {
 	Backend string
 	Cwd     string   // absolute folder the command runs in
 	Environ []string // what replicas start from; nil: this process's own
-	// DefaultImage is torchx.IMAGE, which nobody chose.
+	// DefaultImage is torchx.IMAGE, the program's default.
 	DefaultImage string
-	Progress     backend.Progress // told of slow work; nil: nobody
+	Progress     backend.Progress // told of slow work; may be nil
 }
 
 // loaded mirrors planned with the parts still undecoded.

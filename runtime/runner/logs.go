@@ -1,6 +1,7 @@
 package runner
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -51,7 +52,7 @@ func (r *Runner) LogsOf(ctx context.Context, ref history.AppKey, role string, id
 		return nil, err
 	}
 	if len(targets) == 0 {
-		return nil, notFound("app %s has no log, no replica was started: %s", ref.Handle(), firstNonEmpty(s.Msg, s.State.String()))
+		return nil, notFound("app %s has no log, no replica was started: %s", ref.Handle(), cmp.Or(s.Msg, s.State.String()))
 	}
 	if err := r.missing(ctx, b, ref, s); err != nil {
 		return r.foundLogs(ctx, b, ref, s, targets, len(ids) > 0, o, err)
@@ -62,13 +63,6 @@ func (r *Runner) LogsOf(ctx context.Context, ref history.AppKey, role string, id
 		return b.Logs(ctx, ref.ID, t, options)
 	}
 	return r.open(open, ref, targets, len(ids) > 0)
-}
-
-func firstNonEmpty(a, b string) string {
-	if a != "" {
-		return a
-	}
-	return b
 }
 
 // CloseLogs closes all readers.

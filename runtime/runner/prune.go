@@ -89,7 +89,7 @@ func (r *Runner) pruneScope(ctx context.Context, backendName string) ([]*Prunabl
 	return apps, nil
 }
 
-// warnIfUsed tells that a backend is out of reach if that matters to anybody.
+// warnIfUsed warns of an unreachable backend if the history has apps of it.
 func (r *Runner) warnIfUsed(ctx context.Context, backendName string, cause error) {
 	if r.History == nil {
 		return
@@ -99,8 +99,8 @@ func (r *Runner) warnIfUsed(ctx context.Context, backendName string, cause error
 	}
 }
 
-// choose applies all but MaxBytes; the oldest comes first. An app of which nobody
-// knows when it ended goes only where time does not matter.
+// choose applies all but MaxBytes; the oldest comes first. An app of which it is not
+// known when it ended goes only where time does not matter.
 func (f *PruneFilter) choose(apps []*Prunable) []*Prunable {
 	timed := !f.Before.IsZero() || f.Keep > 0 || f.MaxBytes >= 0
 	var chosen []*Prunable
@@ -175,7 +175,7 @@ func measureOne(ctx context.Context, sizer backend.Sizer, p *Prunable, o backend
 }
 
 // Prune removes an app that Prunable returned. It leaves the app alone, and done
-// is false, if the id belongs to a live or another app by now, or somebody else
+// is false, if the id belongs to a live or another app by now, or another process
 // removed it. Errors: backends.ErrUnavailable, those of the history.
 func (r *Runner) Prune(ctx context.Context, p Prunable, o backend.DeleteOptions) (done bool, err error) {
 	b, err := r.Backends.Get(p.Backend)

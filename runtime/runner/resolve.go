@@ -99,7 +99,7 @@ func (r *Runner) resolvePrefix(ctx context.Context, text string) (history.AppKey
 		found = r.listed(ctx, text)
 	}
 	if len(found) == 0 {
-		found = r.removed(ctx, text) // whoever looks at it is told that it is gone
+		found = r.removed(ctx, text) // commands that look at it say that it is gone
 	}
 	if exact := slices.DeleteFunc(slices.Clone(found), func(f history.AppKey) bool { return f.ID != text }); len(exact) > 0 {
 		found = exact

@@ -47,7 +47,7 @@ func (r *Runner) Submit(ctx context.Context, p *Planned) (spec.Handle, error) {
 		r.warn("%s", notice)
 	}
 	if recorded {
-		// Whoever finds the record at SUBMITTED takes it that Submit was cut short.
+		// A record that stays SUBMITTED means that Submit was cut short.
 		// If looking fails now, the next look does as well.
 		_, _ = r.Status(ctx, ref)
 	}

@@ -18,6 +18,7 @@ package secrets
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"unicode"
 )
@@ -46,10 +47,8 @@ func New(patterns []string) (*Rules, error) {
 
 // Name reports whether what is called name is a secret.
 func (r *Rules) Name(name string) bool {
-	for _, p := range r.patterns {
-		if p.matches(name) {
-			return true
-		}
+	if slices.ContainsFunc(r.patterns, func(p pattern) bool { return p.matches(name) }) {
+		return true
 	}
 	words := wordsOf(name)
 	if len(words) == 0 || harmless[strings.Join(words, "_")] || places[words[len(words)-1]] {
@@ -106,16 +105,8 @@ func secretWords(words []string) bool {
 		if i == 0 {
 			continue // below are second words; PWD alone and OLDPWD are folders
 		}
-		switch before := words[i-1]; w {
-		case "KEY", "KEYS":
-			if keyOwners[before] {
-				return true
-			}
-		case "TOKENS":
-			if tokenOwners[before] {
-				return true
-			}
-		case "PWD":
+		before := words[i-1]
+		if (w == "KEY" || w == "KEYS") && keyOwners[before] || w == "TOKENS" && tokenOwners[before] || w == "PWD" {
 			return true
 		}
 	}
@@ -123,12 +114,7 @@ func secretWords(words []string) bool {
 }
 
 func hasEnding(word string) bool {
-	for _, e := range endings {
-		if strings.HasSuffix(word, e) {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(endings, func(e string) bool { return strings.HasSuffix(word, e) })
 }
 
 // wordsOf splits a name into its words, in upper case.

@@ -4,6 +4,8 @@
 // Starlark nor any backend.
 package spec
 
+import "slices"
+
 // Sentinel texts that stand for "not given", as TorchX prints them.
 const (
 	Missing = "<MISSING>" // an entry point that was never set
@@ -70,10 +72,8 @@ func NewRole(name, image string) Role {
 
 // Role returns the role called name, or nil.
 func (a *App) Role(name string) *Role {
-	for i := range a.Roles {
-		if a.Roles[i].Name == name {
-			return &a.Roles[i]
-		}
+	if i := slices.IndexFunc(a.Roles, func(r Role) bool { return r.Name == name }); i >= 0 {
+		return &a.Roles[i]
 	}
 	return nil
 }

@@ -24,36 +24,26 @@ type Mount struct {
 	Permissions string // device: letters of "rwm"
 }
 
-type bindJSON struct {
-	Kind     string `json:"kind"`
-	SrcPath  string `json:"src_path"`
-	DstPath  string `json:"dst_path"`
-	ReadOnly bool   `json:"read_only"`
-}
-
-type volumeJSON struct {
-	Kind     string `json:"kind"`
-	Src      string `json:"src"`
-	DstPath  string `json:"dst_path"`
-	ReadOnly bool   `json:"read_only"`
-}
-
-type deviceJSON struct {
-	Kind        string `json:"kind"`
-	SrcPath     string `json:"src_path"`
-	DstPath     string `json:"dst_path"`
-	Permissions string `json:"permissions"`
+// mountJSON is a mount as TorchX names its fields; which of them are there depends on
+// the kind.
+type mountJSON struct {
+	Kind        string  `json:"kind"`
+	SrcPath     *string `json:"src_path,omitempty"`
+	Src         *string `json:"src,omitempty"`
+	DstPath     string  `json:"dst_path"`
+	ReadOnly    *bool   `json:"read_only,omitempty"`
+	Permissions *string `json:"permissions,omitempty"`
 }
 
 // MarshalJSON writes the mount as TorchX names its fields, with its kind.
 func (m Mount) MarshalJSON() ([]byte, error) {
 	switch m.Type {
 	case MountBind:
-		return json.Marshal(bindJSON{"BindMount", m.Src, m.Dst, m.ReadOnly})
+		return json.Marshal(mountJSON{Kind: "BindMount", SrcPath: &m.Src, DstPath: m.Dst, ReadOnly: &m.ReadOnly})
 	case MountVolume:
-		return json.Marshal(volumeJSON{"VolumeMount", m.Src, m.Dst, m.ReadOnly})
+		return json.Marshal(mountJSON{Kind: "VolumeMount", Src: &m.Src, DstPath: m.Dst, ReadOnly: &m.ReadOnly})
 	case MountDevice:
-		return json.Marshal(deviceJSON{"DeviceMount", m.Src, m.Dst, m.Permissions})
+		return json.Marshal(mountJSON{Kind: "DeviceMount", SrcPath: &m.Src, DstPath: m.Dst, Permissions: &m.Permissions})
 	}
 	return nil, fmt.Errorf("unknown mount type %q", m.Type)
 }

@@ -79,12 +79,7 @@ func (r *Role) Order() (Order, error) {
 
 // Ordered reports whether a role of the app waits for another or has a probe.
 func (a *App) Ordered() bool {
-	for i := range a.Roles {
-		if _, ok := a.Roles[i].Metadata[OrderKey]; ok {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(a.Roles, func(r Role) bool { _, ok := r.Metadata[OrderKey]; return ok })
 }
 
 // object checks that v is a map with no keys but the known ones.

@@ -3,6 +3,7 @@ package spec
 import (
 	"encoding/json"
 	"fmt"
+	"slices"
 )
 
 // State is where an app or a replica stands. The numbers are those of TorchX.
@@ -40,10 +41,8 @@ func (s State) Started() bool { return s.Terminal() || s == Running }
 
 // ParseState returns the state of that (upper-case) name.
 func ParseState(name string) (State, error) {
-	for i, n := range stateNames {
-		if n == name {
-			return State(i), nil
-		}
+	if i := slices.Index(stateNames[:], name); i >= 0 {
+		return State(i), nil
 	}
 	return Unknown, fmt.Errorf("unknown state %q, must be one of %v", name, stateNames)
 }

@@ -13,13 +13,11 @@ import (
 // difflib.get_close_matches, which TorchX uses.
 const cutoff = 0.6
 
-// maxLength bounds the characters of a word that is compared: the comparison is
-// quadratic, and nobody mistypes a word of that length.
+// maxLength bounds the words that are compared, in bytes: the comparison is quadratic.
 const maxLength = 200
 
-// Closest returns the word of among that is most like word, and whether any is
-// like it at all. Among equally close words the last in the alphabet wins, as
-// in Python.
+// Closest returns the word of among that is most similar to word, and whether any is
+// similar. Of equally similar words it returns the last in the alphabet, as Python does.
 func Closest(word string, among []string) (string, bool) {
 	if len(word) > maxLength {
 		return "", false
@@ -38,8 +36,7 @@ func Closest(word string, among []string) (string, bool) {
 	return best, found
 }
 
-// Hint returns ` Did you mean X?`, to be put behind an error about word, or ""
-// if nothing in among is like it.
+// Hint returns ` Did you mean X?` for the end of an error about word, or "".
 func Hint(word string, among []string) string {
 	closest, ok := Closest(word, among)
 	if !ok {

@@ -23,8 +23,8 @@ var (
 	ErrRange = errors.New("too large")
 )
 
-// ParseBytes reads an amount of bytes as coreutils do: 500, 10M and 10MiB count by
-// 1024, 10MB by 1000. Parts of a byte are dropped. Errors: ErrForm, ErrRange.
+// ParseBytes reads an amount of bytes as coreutils do: 10M and 10MiB count by 1024, 10MB by 1000.
+// It rounds down. Errors: ErrForm, ErrRange.
 func ParseBytes(text string) (int64, error) {
 	number, unit := cutNumber(text)
 	factor, ok := bytesFactor(strings.ToLower(strings.TrimPrefix(unit, " ")))
@@ -74,8 +74,8 @@ func parseDecimal(text string) (*big.Rat, bool) {
 	return new(big.Rat).SetString(text) // refuses "" and a second point
 }
 
-// FormatBytes writes an amount so that ParseBytes reads the same again, with the
-// largest unit that divides it: 16GiB, 1000, 0.
+// FormatBytes writes an amount with the largest unit that divides it (16GiB, 1000, 0), for
+// ParseBytes.
 func FormatBytes(n int64) string {
 	unit := ""
 	for i := 0; i < len(prefixes) && n != 0 && n%1024 == 0; i++ {
@@ -102,9 +102,8 @@ var durationUnits = [...]durationUnit{
 	{"ns", time.Nanosecond},
 }
 
-// ParseDuration reads seconds (90, 0.5) or numbers with units (1h30m, 1.5d, 500ms):
-// those of Go, d for days and w for weeks. Nothing is negative, and parts of a
-// nanosecond are dropped. Errors: ErrForm, ErrRange (over 292 years).
+// ParseDuration reads seconds (90, 0.5) or numbers with units (1h30m, 1.5d, 500ms): those of Go, d
+// and w. It rounds down to nanoseconds. Errors: ErrForm, ErrRange (over 292 years).
 func ParseDuration(text string) (time.Duration, error) {
 	if text == "" || len(text) > maxText {
 		return 0, ErrForm
@@ -134,8 +133,8 @@ func ParseDuration(text string) (time.Duration, error) {
 	return time.Duration(whole.Int64()), nil
 }
 
-// FormatDuration writes a time so that ParseDuration reads the same again, in as
-// few units as there are: 0s, 90m is 1h30m, 36h is 1d12h. A negative one has a sign.
+// FormatDuration writes a time in few units for ParseDuration: 0s, 90m is 1h30m, 36h is 1d12h. A
+// negative one has a sign.
 func FormatDuration(d time.Duration) string {
 	if d == 0 {
 		return "0s"

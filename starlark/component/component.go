@@ -123,8 +123,11 @@ func (l *Loader) newSession() *session {
 		Dir: l.dir(), Builtins: c.Builtins, Library: c.Library, Print: c.Print, Fatal: c.Fatal,
 		Predeclared: specmodule.Predeclared(specmodule.Options{
 			Image: c.Image, Version: c.Version, Getenv: c.Getenv, Resources: c.Resources,
-			OnGetenv:   func(name, value string) { s.reads[name] = value },
-			ExpandUser: home,
+			OnGetenv: func(name, value string) { s.reads[name] = value },
+			ExpandUser: func() string {
+				home, _ := os.UserHomeDir() // "" leaves ~ as it is
+				return home
+			},
 			// pre_proc runs when an app is planned, long after Build.
 			Call: func(fn starlark.Callable, args starlark.Tuple) (starlark.Value, error) {
 				return s.interp.Call(context.Background(), fn, args, nil)
@@ -132,15 +135,6 @@ func (l *Loader) newSession() *session {
 		}),
 	})
 	return s
-}
-
-// home is what ~ stands for; "" leaves it.
-func home() string {
-	dir, err := os.UserHomeDir()
-	if err != nil {
-		return ""
-	}
-	return dir
 }
 
 func (s *session) load(ctx context.Context, p location) (*interp.Module, error) {

@@ -36,7 +36,7 @@ type Config struct {
 	Resources []specmodule.NamedResource
 	// Getenv serves torchx.getenv; nil: nothing is set.
 	Getenv func(name string) (string, bool)
-	// Print is told what components print(); nil: nobody is.
+	// Print receives what components print(); nil: it is dropped.
 	Print func(msg string)
 	// Fatal must print err and end the process: a component could not be stopped.
 	Fatal func(err error)
@@ -221,7 +221,7 @@ func isFile(path string) (bool, error) {
 	return true, nil
 }
 
-// functionOf takes the function out of a loaded file. Errors list what is there.
+// functionOf returns the function of a loaded file. Errors list its public functions.
 func functionOf(r reference, m *interp.Module) (*starlark.Function, error) {
 	public := publicFunctions(m)
 	list := "it has " + strings.Join(public, ", ")

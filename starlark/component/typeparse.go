@@ -1,7 +1,6 @@
 package component
 
 import (
-	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -235,15 +234,17 @@ func unquote(word string) (string, bool) {
 	return word[1 : n-1], true
 }
 
-// typeForms lists the forms of types.
-func typeForms() string {
-	forms := map[Kind]string{List: "list[T]", Dict: "dict[str, T], T?", Enum: `enum("a", "b")`}
-	var list []string
-	for k := String; int(k) < len(kinds); k++ {
-		list = append(list, cmp.Or(forms[k], k.String()))
+// forms are how the kinds are written, by Kind.
+func forms() []string {
+	list := make([]string, len(kinds))
+	for k := range kinds {
+		list[k] = kinds[k].name
 	}
-	return "a type is one of " + strings.Join(list, ", ")
+	list[List], list[Dict], list[Enum] = "list[T]", "dict[str, T], T?", `enum("a", "b")`
+	return list
 }
+
+func typeForms() string { return "a type is one of " + strings.Join(forms()[String:], ", ") }
 
 func unknownType(name string) error {
 	names := []string{"Optional", "Literal"}

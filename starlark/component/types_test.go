@@ -192,3 +192,31 @@ func TestParamsCheckDefaults(t *testing.T) {
 		}
 	}
 }
+
+// TestKindsAreComplete checks each row of the table: an argument type that lacks a part
+// would show only where that part is needed.
+func TestKindsAreComplete(t *testing.T) {
+	t.Parallel()
+	for k := String; int(k) < len(kinds); k++ {
+		row := kinds[k]
+		got, err := ParseType(strings.NewReplacer(", T?", "", "T", "str").Replace(forms()[k]))
+		if err != nil || got.Kind != k {
+			t.Errorf("%s is written %q: got %v, %v, want the kind itself", row.name, forms()[k], got.Kind, err)
+		}
+		if row.show == nil || (Type{Kind: k}).isCompound() {
+			continue
+		}
+		if first, second := got.examples(); first == "" || first == second {
+			t.Errorf("%s: got examples %q and %q, want two", row.name, first, second)
+		}
+		first, _ := got.examples()
+		v, err := got.parseText(first)
+		if err != nil || got.Fits(v) != nil {
+			t.Errorf("%s: got %v of %q, %v, want a value", row.name, v, first, err)
+			continue
+		}
+		if again, err := got.parseText(got.show(v)); err != nil || again.String() != v.String() {
+			t.Errorf("%s: got %v of %q, %v, want %v", row.name, again, got.show(v), err, v)
+		}
+	}
+}

@@ -173,7 +173,7 @@ func (t Type) oneFromJSON(v any) (starlark.Value, error) {
 	case string:
 		return t.parseOne(v)
 	case bool:
-		if t.Kind == Bool {
+		if t.accepts(starlark.Bool(v)) {
 			return starlark.Bool(v), nil
 		}
 	case json.Number:

@@ -3,6 +3,7 @@ package interp
 import (
 	"fmt"
 	"strings"
+	"unicode"
 	"unicode/utf8"
 
 	"go.starlark.net/syntax"
@@ -45,7 +46,11 @@ func (e *Error) Detail() string {
 			fmt.Fprintf(&b, "  … %d more calls\n", len(e.frames)-n)
 			break
 		}
-		f.write(&b, "in "+functionName(f.Name))
+		name := f.Name
+		if name == topLevel {
+			name = "the file itself"
+		}
+		f.write(&b, "in "+name)
 	}
 	for _, f := range e.further {
 		f.write(&b, f.Name)
@@ -66,13 +71,6 @@ func (f frame) write(b *strings.Builder, what string) {
 	fmt.Fprintf(b, "    %s\n    %s^\n", f.excerpt.line, strings.Repeat(" ", f.excerpt.caret))
 }
 
-func functionName(name string) string {
-	if name == topLevel {
-		return "the file itself"
-	}
-	return name
-}
-
 // excerptAt returns the source line at pos without its indentation.
 func (i *Interp) excerptAt(pos syntax.Position) excerpt {
 	none := excerpt{caret: -1}
@@ -81,13 +79,15 @@ func (i *Interp) excerptAt(pos syntax.Position) excerpt {
 	if !ok || pos.Col < 1 {
 		return none
 	}
-	line = strings.Map(func(r rune) rune {
-		if r == '\t' {
+	runes := []rune(strings.Map(func(r rune) rune { // a rune for each column
+		switch {
+		case r == '\t':
 			return ' '
+		case unicode.IsControl(r):
+			return utf8.RuneError
 		}
 		return r
-	}, line)
-	runes := []rune(oneLineAll(line))
+	}, line))
 	caret := min(int(pos.Col)-1, len(runes))
 	from := 0
 	for from < caret && runes[from] == ' ' {
@@ -98,16 +98,6 @@ func (i *Interp) excerptAt(pos syntax.Position) excerpt {
 	}
 	end := min(len(runes), from+maxExcerpt)
 	return excerpt{line: strings.TrimRight(string(runes[from:end]), " "), caret: caret - from}
-}
-
-// oneLineAll is oneLine for a line of any length, keeping every column.
-func oneLineAll(line string) string {
-	return strings.Map(func(r rune) rune {
-		if r < ' ' || r == 0x7f || r >= 0x80 && r < 0xa0 {
-			return utf8.RuneError
-		}
-		return r
-	}, line)
 }
 
 // lineOf returns line n, from 1. Lines end as for the parser: with \n, \r\n or \r.

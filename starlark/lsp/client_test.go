@@ -14,6 +14,7 @@ import (
 	"sync"
 	"testing"
 	"time"
+	"unicode/utf16"
 
 	"torchx/components"
 )
@@ -251,7 +252,7 @@ func cut(text string) (string, position) {
 	line := before[strings.LastIndexByte(before, '\n')+1:]
 	units := 0
 	for _, r := range line {
-		units += unitsOf(r)
+		units += len(utf16.AppendRune(nil, r))
 	}
 	return before + after, position{strings.Count(before, "\n"), units}
 }

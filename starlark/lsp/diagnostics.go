@@ -115,15 +115,7 @@ func (s *snapshot) lineEdits(text string) []textEdit {
 	for back < min(len(old), len(now))-front && old[len(old)-1-back] == now[len(now)-1-back] {
 		back++
 	}
-	from := lengthOf(old[:front])
-	to := len(s.file.Text) - lengthOf(old[len(old)-back:])
+	from := len(strings.Join(old[:front], ""))
+	to := len(s.file.Text) - len(strings.Join(old[len(old)-back:], ""))
 	return []textEdit{{s.rangeOf(from, to), strings.Join(now[front:len(now)-back], "")}}
-}
-
-func lengthOf(lines []string) int {
-	n := 0
-	for _, l := range lines {
-		n += len(l)
-	}
-	return n
 }

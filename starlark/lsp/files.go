@@ -2,7 +2,6 @@ package lsp
 
 import (
 	"crypto/sha256"
-	"encoding/hex"
 	"errors"
 	"fmt"
 	"net/url"
@@ -139,7 +138,8 @@ func (f *files) diskPath(source *interp.Source) string {
 // extract writes a file that is not on disk below a folder named after its content, and returns its
 // path.
 func (f *files) extract(label, text string) (string, error) {
-	path := filepath.Join(f.config.Extracted, hashOf(text), filepath.FromSlash(strings.Replace(strings.TrimPrefix(label, "@"), "//", "/", 1)))
+	hash := sha256.Sum256([]byte(text))
+	path := filepath.Join(f.config.Extracted, fmt.Sprintf("%x", hash[:6]), filepath.FromSlash(strings.Replace(strings.TrimPrefix(label, "@"), "//", "/", 1)))
 	f.mu.Lock()
 	f.extracted[path] = label
 	f.mu.Unlock()
@@ -188,11 +188,6 @@ func uriOf(path string) string {
 		path = "/" + path
 	}
 	return (&url.URL{Scheme: "file", Path: path}).String()
-}
-
-func hashOf(text string) string {
-	sum := sha256.Sum256([]byte(text))
-	return hex.EncodeToString(sum[:6])
 }
 
 // writeWhole writes a read-only file under another name first, so that it is never seen incomplete.

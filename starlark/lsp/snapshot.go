@@ -2,6 +2,7 @@ package lsp
 
 import (
 	"errors"
+	"unicode/utf16"
 	"unicode/utf8"
 
 	"torchx/starlark/analysis"
@@ -115,7 +116,7 @@ func (e encoding) offset(l *interp.Lines, p position) int {
 		if units >= p.Character {
 			return start + i
 		}
-		units += unitsOf(r)
+		units += max(1, utf16.RuneLen(r))
 	}
 	return start + len(line)
 }
@@ -128,17 +129,9 @@ func (e encoding) position(l *interp.Lines, offset int) position {
 	start := l.Start(line)
 	units := 0
 	for _, r := range l.Text[start : start+col] {
-		units += unitsOf(r)
+		units += max(1, utf16.RuneLen(r))
 	}
 	return position{line, units}
-}
-
-// unitsOf is how many code units of UTF-16 a character takes.
-func unitsOf(r rune) int {
-	if r >= 1<<16 {
-		return 2
-	}
-	return 1
 }
 
 func (e encoding) textRange(l *interp.Lines, from, to int) textRange {

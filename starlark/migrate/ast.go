@@ -13,12 +13,13 @@ import (
 // module, with the fields that a port needs; dump.py says what it changes.
 type node interface{ at() *position }
 
-// position is where a node stands: lines and columns from 1, or 0 if Python does not
-// say. kids are all nodes directly below it, in the order of the source.
+// position holds what all nodes have in common.
 type position struct {
-	kind           string // Python's name of the class
-	line, col, end int
-	kids           []node
+	Kind           string   // Python's name of the class
+	Line, Col, End int      // from 1, or 0 if Python does not say where the node stands
+	Order          int      // among the nodes around it
+	Binds          []string // the names that it binds itself, imports aside
+	kids           []node   // all nodes directly below, in the order of the source
 }
 
 func (p *position) at() *position { return p }
@@ -43,11 +44,10 @@ type (
 		Name        string
 		Bases, Body []node
 	}
-	// pyAssign is an AnnAssign, too, which has an annotation, and may have no value.
 	pyAssign struct {
-		position
+		position          `kinds:"Assign AnnAssign"`
 		Targets           []node
-		Annotation, Value node
+		Annotation, Value node // of an AnnAssign, which may have no value
 	}
 	pyAugAssign struct {
 		position
@@ -63,20 +63,6 @@ type (
 		position
 		Test         node
 		Body, Orelse []node
-	}
-	pyImport struct {
-		position
-		Names []*pyAlias
-	}
-	pyImportFrom struct {
-		position
-		Module string
-		Names  []*pyAlias
-		Level  int
-	}
-	pyAlias struct {
-		position
-		Name, Asname string
 	}
 	pyAssert struct {
 		position
@@ -110,6 +96,7 @@ type (
 		position
 		Value node
 		Attr  string
+		Form  [][]string // the parts of the text whose .format this is
 	}
 	pySubscript struct {
 		position
@@ -130,18 +117,16 @@ type (
 		Arg   string // "" for **
 		Value node
 	}
-	// pyDisplay is a List, Tuple or Set.
 	pyDisplay struct {
-		position
-		Elts []node
+		position `kinds:"List Tuple Set"`
+		Elts     []node
 	}
 	pyDict struct {
 		position
 		Keys, Values []node // a key is nil for **
 	}
-	// pyComp is a ListComp, SetComp, GeneratorExp or DictComp.
 	pyComp struct {
-		position
+		position        `kinds:"ListComp SetComp GeneratorExp DictComp"`
 		Elt, Key, Value node
 		Generators      []*pyComprehension
 	}
@@ -155,6 +140,7 @@ type (
 		position
 		Left, Right node
 		Op          string
+		Power       string // the digits of a power of constants
 	}
 	pyBoolOp struct {
 		position
@@ -192,85 +178,77 @@ type (
 		Conversion int
 		FormatSpec node
 	}
-	// pyOther is any other class. Name and Target are what it binds.
+	// pyOther is any other class.
 	pyOther struct {
 		position
-		Name                 string
-		Target, OptionalVars node
+		Target node
 	}
 )
 
-// classes are the types of nodes by the names of Python's classes.
-var classes = sync.OnceValue(func() map[string]reflect.Type {
-	out := map[string]reflect.Type{}
+// nodeClass is a type of nodes, with the indices of its fields by their names in lower case.
+type nodeClass struct {
+	typ    reflect.Type
+	fields map[string][]int
+}
+
+// classes returns the types of nodes by the names of Python's classes in lower case.
+var classes = sync.OnceValue(func() map[string]nodeClass {
+	out := map[string]nodeClass{}
 	for _, n := range []node{
-		&pyFunctionDef{}, &pyArg{}, &pyClassDef{}, &pyAssign{}, &pyAugAssign{}, &pyFor{}, &pyIf{}, &pyImport{}, &pyImportFrom{}, &pyAlias{},
-		&pyAssert{}, &pyRaise{}, &pyDelete{}, &pyExpr{}, &pyReturn{}, &pyStarred{}, &pyConstant{}, &pyName{}, &pyAttribute{}, &pySubscript{},
-		&pySlice{}, &pyCall{}, &pyKeyword{}, &pyDict{}, &pyComprehension{}, &pyBinOp{}, &pyBoolOp{}, &pyUnaryOp{}, &pyCompare{}, &pyIfExp{},
-		&pyLambda{}, &pyJoinedStr{}, &pyFormattedValue{},
+		&pyFunctionDef{}, &pyArg{}, &pyClassDef{}, &pyAssign{}, &pyAugAssign{}, &pyFor{}, &pyIf{}, &pyAssert{}, &pyRaise{}, &pyDelete{},
+		&pyExpr{}, &pyReturn{}, &pyStarred{}, &pyConstant{}, &pyName{}, &pyAttribute{}, &pySubscript{}, &pySlice{}, &pyCall{}, &pyKeyword{},
+		&pyDisplay{}, &pyDict{}, &pyComp{}, &pyComprehension{}, &pyBinOp{}, &pyBoolOp{}, &pyUnaryOp{}, &pyCompare{}, &pyIfExp{}, &pyLambda{},
+		&pyJoinedStr{}, &pyFormattedValue{}, &pyOther{},
 	} {
-		t := reflect.TypeOf(n).Elem()
-		out[strings.ToLower(t.Name()[2:])] = t
-	}
-	for kind, n := range map[string]node{
-		"annassign": &pyAssign{}, "list": &pyDisplay{}, "tuple": &pyDisplay{}, "set": &pyDisplay{},
-		"listcomp": &pyComp{}, "setcomp": &pyComp{}, "generatorexp": &pyComp{}, "dictcomp": &pyComp{},
-	} {
-		out[kind] = reflect.TypeOf(n).Elem()
+		c := nodeClass{reflect.TypeOf(n).Elem(), map[string][]int{}}
+		for _, f := range reflect.VisibleFields(c.typ) {
+			c.fields[strings.ToLower(f.Name)] = f.Index
+		}
+		kinds := cmp.Or(c.typ.Field(0).Tag.Get("kinds"), c.typ.Name()[2:])
+		for _, kind := range strings.Fields(kinds) {
+			out[strings.ToLower(kind)] = c
+		}
 	}
 	return out
 })
 
 // newNode builds the node that dump.py printed as m.
 func newNode(m map[string]any) (node, error) {
-	kind, _ := m["_"].(string)
+	kind, _ := m["kind"].(string)
 	if kind == "" {
 		return nil, fmt.Errorf("a node has no class: %.80v", m)
 	}
-	t, ok := classes()[strings.ToLower(kind)]
+	c, ok := classes()[strings.ToLower(kind)]
 	if !ok {
-		t = reflect.TypeFor[pyOther]()
+		c = classes()["other"]
 	}
-	v := reflect.New(t)
+	v := reflect.New(c.typ)
 	n := v.Interface().(node)
-	number := func(key string) int {
-		f, _ := m[key].(float64)
-		return int(f)
-	}
-	pos := n.at()
-	pos.kind = kind
-	pos.line, pos.col, pos.end = number("line"), number("col"), number("end")
 	for key, raw := range m {
 		field := reflect.Value{}
-		for i := 1; i < t.NumField(); i++ {
-			if strings.EqualFold(t.Field(i).Name, key) {
-				field = v.Elem().Field(i)
-			}
+		if index, ok := c.fields[key]; ok {
+			field = v.Elem().FieldByIndex(index)
 		}
-		if err := pos.fill(field, raw); err != nil {
+		if err := n.at().fill(field, raw); err != nil {
 			return nil, err
 		}
 	}
-	slices.SortStableFunc(pos.kids, func(a, b node) int {
-		a, b = firstPlaced(a), firstPlaced(b)
-		return cmp.Or(cmp.Compare(a.at().line, b.at().line), cmp.Compare(a.at().col, b.at().col))
-	})
+	slices.SortStableFunc(n.at().kids, func(a, b node) int { return cmp.Compare(a.at().Order, b.at().Order) })
 	return n, nil
 }
 
-// fill sets a field, if there is one, to a decoded value; nodes in it become kids.
+// fill sets a field to a decoded value and adds the nodes in it to the kids. Without a valid
+// field it only adds the nodes.
 func (p *position) fill(field reflect.Value, raw any) error {
+	v := reflect.ValueOf(raw)
 	switch raw := raw.(type) {
 	case map[string]any:
-		if field.IsValid() && field.Kind() == reflect.String { // the name of a TypeAlias
-			field = reflect.Value{}
-		}
 		n, err := newNode(raw)
 		if err != nil {
 			return err
 		}
 		p.kids = append(p.kids, n)
-		return assign(field, reflect.ValueOf(n))
+		v = reflect.ValueOf(n)
 	case []any:
 		for _, item := range raw {
 			elem := reflect.Value{}
@@ -285,15 +263,9 @@ func (p *position) fill(field reflect.Value, raw any) error {
 		}
 		return nil
 	case float64:
-		return assign(field, reflect.ValueOf(int(raw)))
-	case nil:
-		return nil
+		v = reflect.ValueOf(int(raw))
 	}
-	return assign(field, reflect.ValueOf(raw))
-}
-
-func assign(field, v reflect.Value) error {
-	if !field.IsValid() {
+	if !field.IsValid() || !v.IsValid() {
 		return nil
 	}
 	if !v.Type().AssignableTo(field.Type()) {
@@ -303,20 +275,7 @@ func assign(field, v reflect.Value) error {
 	return nil
 }
 
-// firstPlaced is n, or if Python does not say where n stands the first node below that has a place.
-func firstPlaced(n node) node {
-	for _, c := range n.at().kids {
-		if n.at().line > 0 {
-			break
-		}
-		if first := firstPlaced(c); first.at().line > 0 {
-			return first
-		}
-	}
-	return n
-}
-
-// walk calls f for n and all below it until f says not to go down.
+// walk calls f for n and all nodes below it. It skips what is below a node where f is false.
 func walk(n node, f func(node) bool) {
 	if n == nil || !f(n) {
 		return
@@ -328,10 +287,10 @@ func walk(n node, f func(node) bool) {
 
 // before reports whether a begins before b.
 func before(a, b node) bool {
-	return a.at().line < b.at().line || a.at().line == b.at().line && a.at().col < b.at().col
+	return a.at().Line < b.at().Line || a.at().Line == b.at().Line && a.at().Col < b.at().Col
 }
 
-// nameOf is the name of a variable, "" if n is something else.
+// nameOf returns the name of a variable, "" if n is another expression.
 func nameOf(n node) string {
 	if x, ok := n.(*pyName); ok {
 		return x.ID
@@ -358,57 +317,11 @@ func isStarred(n node) bool {
 	return ok
 }
 
-// elements are the items of a list, tuple or set that is written out.
+// elements returns the items of a display whose kind is "List", "Tuple" or "Set".
 func elements(n node, kinds ...string) ([]node, bool) {
 	d, ok := n.(*pyDisplay)
-	if !ok || !slices.Contains(kinds, d.kind) {
+	if !ok || !slices.Contains(kinds, d.Kind) {
 		return nil, false
 	}
 	return d.Elts, true
-}
-
-// binds lists the names that a node itself binds, imports aside.
-func binds(n node) []string {
-	switch n := n.(type) {
-	case *pyFunctionDef:
-		return []string{n.Name}
-	case *pyClassDef:
-		return []string{n.Name}
-	case *pyArg:
-		return []string{n.Arg}
-	case *pyAssign:
-		return targets(n.Targets...)
-	case *pyAugAssign:
-		return targets(n.Target)
-	case *pyFor:
-		return targets(n.Target)
-	case *pyComprehension:
-		return targets(n.Target)
-	case *pyOther:
-		switch n.kind {
-		case "AsyncFunctionDef", "ExceptHandler":
-			return []string{n.Name}
-		case "NamedExpr", "withitem":
-			return targets(n.Target, n.OptionalVars)
-		}
-	}
-	return nil
-}
-
-// targets lists the names within the left sides of assignments.
-func targets(list ...node) []string {
-	var out []string
-	for _, n := range list {
-		switch n := n.(type) {
-		case *pyName:
-			out = append(out, n.ID)
-		case *pyStarred:
-			out = append(out, targets(n.Value)...)
-		case *pyDisplay:
-			if n.kind != "Set" {
-				out = append(out, targets(n.Elts...)...)
-			}
-		}
-	}
-	return out
 }

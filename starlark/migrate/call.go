@@ -107,8 +107,15 @@ func (p *porter) builtinCall(n *pyCall, name string) value {
 		over := p.iterable(n.Args[0])
 		return p.callOf(numbered(over.typ), "enumerate", over, p.expr(n.Keywords[0].Value))
 	}
-	if why := refusedKeyword(n, name); why != "" {
-		return p.fail(n, "%s", why)
+	for i, k := range n.Keywords {
+		switch {
+		case name == "print" && i == 0:
+			return p.fail(n, "print takes no %s= here", k.Arg)
+		case name == "zip" || name == "hasattr" || name == "getattr":
+			return p.fail(n, "%s takes no %s= in Starlark", name, k.Arg)
+		case (name == "min" || name == "max") && k.Arg == "default":
+			return p.fail(n, "%s has no default= in Starlark: test for emptiness first", name)
+		}
 	}
 	if e, ok := builtins()[name]; ok {
 		return p.plainCall(n, name, e.typ)
@@ -117,21 +124,6 @@ func (p *porter) builtinCall(n *pyCall, name string) value {
 		return p.fail(n, "%s(…) has no counterpart%s", name, advice)
 	}
 	return p.fail(n, "%s is not known here", name)
-}
-
-// refusedKeyword says which keyword a function does not take in Starlark, "" if it takes
-// all that it is given.
-func refusedKeyword(n *pyCall, name string) string {
-	switch {
-	case len(n.Keywords) == 0:
-	case name == "print":
-		return "print takes no " + n.Keywords[0].Arg + "= here"
-	case name == "zip" || name == "hasattr" || name == "getattr":
-		return name + " takes no " + n.Keywords[0].Arg + "= in Starlark"
-	case (name == "min" || name == "max") && slices.ContainsFunc(n.Keywords, func(k *pyKeyword) bool { return k.Arg == "default" }):
-		return name + " has no default= in Starlark: test for emptiness first"
-	}
-	return ""
 }
 
 const (
@@ -144,38 +136,37 @@ const (
 // plainCall ports a call of a function that both languages have, with a result of type t.
 func (p *porter) plainCall(n *pyCall, name string, t typ) value {
 	if len(n.Args) == 0 || !strings.Contains(walkers, " "+name+" ") || slices.ContainsFunc(n.Args, isStarred) {
-		if given := len(n.Args) + len(n.Keywords); given > 0 {
-			t = p.resultOfGiven(n, name, t)
-		}
-		return p.callWith(n, name, t)
+		return p.callWith(n, name, p.resultOfGiven(n, name, t))
 	}
 	isOrderless := strings.Contains(orderless, " "+name+" ")
 	comp, isComp := n.Args[0].(*pyComp)
-	p.unordered = isOrderless && isComp && comp.kind != "DictComp"
-	unordered := p.unordered
-	v := p.peek(n.Args[0])
-	if v.class == aSet && !isOrderless {
+	isUnordered := isOrderless && isComp && comp.Kind != "DictComp"
+	var given []typ
+	for _, a := range n.Args {
+		p.unordered = isUnordered && a == n.Args[0]
+		given = append(given, p.peek(a))
+	}
+	elem := given[0].elemType()
+	switch {
+	case given[0].class == aSet && !isOrderless:
 		return p.fail(n, "the order of a set is Python's own: write sorted(…)")
-	}
-	switch name {
-	case "list", "tuple", "set", "sorted", "reversed":
-		elem := v.elemType()
+	case name == "enumerate":
+		t = numbered(given[0])
+	case name == "min" || name == "max":
+		if t = given[0]; len(given) == 1 {
+			t = elem
+		}
+		for _, other := range given[1:] {
+			t = t.join(other)
+		}
+	case t.class != aBool && name != "zip":
 		t.elem = &elem
-	case "enumerate":
-		t = numbered(v)
-	case "min", "max":
-		if t = v; len(n.Args) == 1 {
-			t = v.elemType()
-		}
-		for _, a := range n.Args[1:] {
-			t = t.join(p.peek(a))
-		}
 	}
-	p.unordered = unordered
+	p.unordered = isUnordered
 	args := p.arguments(n)
 	p.unordered = false
 	for i, a := range n.Args {
-		if p.peek(a).class == aStr && (len(n.Args) == 1 || name == "zip" || name == "enumerate" && i == 0) {
+		if given[i].class == aStr && (len(n.Args) == 1 || name == "zip" || name == "enumerate" && i == 0) {
 			args.items[i] = p.iterable(a).doc
 		}
 	}
@@ -187,17 +178,20 @@ func (p *porter) callWith(n *pyCall, full string, t typ) value {
 	return primary(cat(p.predeclared(full), p.arguments(n)), t)
 }
 
-// resultOfGiven is the type of what a function returns that has some argument and does
-// not iterate it; t is that of other functions.
+// resultOfGiven is the type of what a function returns that does not iterate what it is
+// given; t is that of other functions.
 func (p *porter) resultOfGiven(n *pyCall, name string, t typ) typ {
-	if isOne := len(n.Args) == 1 && len(n.Keywords) == 0; isOne && name == "abs" {
-		return p.peek(n.Args[0])
-	} else if isOne && name == "dict" && p.peek(n.Args[0]).class == aDict {
-		t = p.peek(n.Args[0])
-		t.null = false
-		return t
+	given := typ{}
+	if isSole(n) && (name == "abs" || name == "dict") {
+		given = p.peek(n.Args[0])
 	}
-	if t.class.isMutable() || t.class == aTuple {
+	switch {
+	case name == "abs":
+		return given
+	case name == "dict" && given.class == aDict:
+		given.null = false
+		return given
+	case (t.class.isMutable() || t.class == aTuple) && len(n.Args)+len(n.Keywords) > 0:
 		return anyOf(t.class)
 	}
 	return t
@@ -356,7 +350,7 @@ func (p *porter) methodCall(n *pyCall, fn *pyAttribute) value {
 	name := fn.Attr
 	literal, isLiteral := constantOf(fn.Value, "str")
 	if isLiteral && name == "format" {
-		return p.formatMethod(n, literal)
+		return p.formatMethod(n, fn.Form)
 	}
 	v := p.expr(fn.Value)
 	switch {

@@ -1,6 +1,9 @@
 package migrate
 
-import "strings"
+import (
+	"slices"
+	"strings"
+)
 
 // chunks are the parts that a list or dict is joined from where some are starred.
 type chunks struct {
@@ -27,7 +30,7 @@ func (c *chunks) flush() {
 // display ports a list, tuple or set display. Starred parts are joined with +.
 func (p *porter) display(n *pyDisplay) value {
 	c := chunks{open: "[", close: "]"}
-	t := typ{class: class(strings.ToLower(n.kind))}
+	t := typ{class: class(strings.ToLower(n.Kind))}
 	for _, e := range n.Elts {
 		if s, ok := e.(*pyStarred); ok {
 			v := p.iterable(s.Value)
@@ -40,14 +43,14 @@ func (p *porter) display(n *pyDisplay) value {
 		c.items = append(c.items, v.doc)
 	}
 	switch {
-	case n.kind == "Tuple" && !c.isSpread && len(c.items) == 1:
+	case n.Kind == "Tuple" && !c.isSpread && len(c.items) == 1:
 		return primary(cat("(", c.items[0], ",)"), t)
-	case n.kind == "Tuple" && !c.isSpread:
+	case n.Kind == "Tuple" && !c.isSpread:
 		return primary(bracket("(", c.items, ")"), t)
 	}
 	c.flush()
 	v := sum("Add", c.list, t)
-	if n.kind != "List" {
+	if n.Kind != "List" {
 		return p.callOf(t, string(t.class), v)
 	}
 	return v
@@ -77,44 +80,45 @@ func (p *porter) dict(n *pyDict) value {
 
 // comprehension ports list and dict comprehensions; generators become lists.
 func (p *porter) comprehension(n *pyComp) value {
-	isUnordered := p.unordered || n.kind == "SetComp"
-	p.unordered = false
+	if slices.ContainsFunc(n.Generators, func(g *pyComprehension) bool { return g.IsAsync != 0 }) {
+		return p.fail(n, "`async` has no counterpart")
+	}
+	isUnordered := p.unordered || n.Kind == "SetComp"
 	d := &doc{open: "[", close: "]"}
 	t := typ{class: aList}
-	outer := p.scope
-	for i, g := range n.Generators {
-		if g.IsAsync != 0 {
-			p.scope = outer
-			return p.fail(n, "`async` has no counterpart")
-		}
-		p.unordered = isUnordered
-		over := p.iterable(g.Iter)
-		p.unordered = false
-		if i == 0 {
-			p.scope = &scope{parent: outer, types: map[string]typ{}}
-			if outer != nil {
-				p.scope.def = outer.def
+	over := p.generator(n.Generators[0], isUnordered) // outside of the comprehension's variables
+	p.within(map[string]typ{}, func() {
+		for i, g := range n.Generators {
+			if i > 0 {
+				over = p.generator(g, isUnordered)
+			}
+			eachTarget(g.Target, over.typ.elemType(), func(name string, t typ) { p.scope.types[name] = t })
+			d.clauses = append(d.clauses, cat("for ", p.target(g.Target), " in ", over.at(precOr)))
+			for _, cond := range g.Ifs {
+				d.clauses = append(d.clauses, cat("if ", p.expr(cond).at(precOr)))
 			}
 		}
-		eachTarget(g.Target, over.typ.elemType(), func(name string, t typ) { p.scope.types[name] = t })
-		d.clauses = append(d.clauses, cat("for ", p.target(g.Target), " in ", over.at(precOr)))
-		for _, cond := range g.Ifs {
-			d.clauses = append(d.clauses, cat("if ", p.expr(cond).at(precOr)))
+		if n.Kind == "DictComp" {
+			k, v := p.expr(n.Key), p.expr(n.Value)
+			d.open, d.close, d.items = "{", "}", []*doc{cat(k, ": ", v)}
+			t = typ{class: aDict, key: &k.typ, elem: &v.typ}
+			return
 		}
-	}
-	if n.kind == "DictComp" {
-		k, v := p.expr(n.Key), p.expr(n.Value)
-		d.open, d.close, d.items = "{", "}", []*doc{cat(k, ": ", v)}
-		t = typ{class: aDict, key: &k.typ, elem: &v.typ}
-	} else {
 		v := p.expr(n.Elt)
 		d.items, t.elem = []*doc{v.doc}, &v.typ
-	}
-	p.scope = outer
-	if n.kind == "SetComp" {
+	})
+	if n.Kind == "SetComp" {
 		return p.callOf(typ{class: aSet, elem: t.elem}, "set", d)
 	}
 	return primary(d, t)
+}
+
+// generator ports what a `for` of a comprehension goes through.
+func (p *porter) generator(g *pyComprehension, isUnordered bool) value {
+	p.unordered = isUnordered
+	v := p.iterable(g.Iter)
+	p.unordered = false
+	return v
 }
 
 // iterable ports what is iterated over: Starlark does not go through strings.

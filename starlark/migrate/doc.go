@@ -128,7 +128,7 @@ func (l *layout) doc(d *doc, indent, rest int) {
 		return
 	}
 	if len(d.items) == 0 || l.column > lineWidth && len(line) < shortBracket {
-		l.write(line) // behind a long text, breaking helps nobody
+		l.write(line) // behind a long text, a break does not make the line shorter
 		return
 	}
 	if len(d.items) == 1 && len(d.clauses) == 0 && d.items[0].hugs() {

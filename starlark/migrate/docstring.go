@@ -64,7 +64,7 @@ func (p *porter) componentDoc(def *pyFunctionDef, doc string) string {
 	lines := clean(doc)
 	if strings.TrimSpace(doc) == "" {
 		lines = []string{"Ported from " + def.Name + " of " + filepath.Base(p.name) + ", which has no description."}
-		p.note(def.line, "%s has no docstring: `component list` and --help have nothing to say about it", def.Name)
+		p.note(def.Line, "%s has no docstring: `component list` and --help have nothing to say about it", def.Name)
 	}
 	start := slices.IndexFunc(lines, argsHeader().MatchString)
 	var before, args, after []string
@@ -141,7 +141,7 @@ func (p *porter) argsSection(def *pyFunctionDef, lines []string) []string {
 		}
 	}
 	if len(without) > 0 {
-		p.note(def.line, "%s: not documented: %s", def.Name, strings.Join(without, ", "))
+		p.note(def.Line, "%s: not documented: %s", def.Name, strings.Join(without, ", "))
 	}
 	return out
 }

@@ -1,8 +1,10 @@
 """Prints the syntax tree of the Python program on stdin as JSON.
 
 Run by torchx with `python3 -I -S -c`; sys.argv[1] is what the file is called. Nothing of the
-program is executed. Every node is an object with "_" (its class), the position and its fields,
-whose names lose their underscores. ast.go has the fields that are used.
+program is executed. Every node is an object with its class as "kind", the position and its fields,
+whose names lose their underscores; ast.go has those that are used. What Python itself knows best
+is worked out here: which names a node binds, what imports mean, the parts of a format string,
+powers of constants.
 """
 import sys
 
@@ -14,6 +16,7 @@ import ast
 import io
 import json
 import tokenize
+from _string import formatter_parser
 
 OPERATORS = (ast.operator, ast.unaryop, ast.boolop, ast.cmpop)
 
@@ -46,6 +49,67 @@ def parameters(args):
     return [dict(dump(a), default=dump(d), star=star, keyword=keyword) for a, d, star, keyword in rows]
 
 
+def names(target):
+    """The names within the left side of an assignment."""
+    if isinstance(target, ast.Name):
+        return [target.id]
+    if isinstance(target, ast.Starred):
+        return names(target.value)
+    return [n for e in getattr(target, "elts", []) for n in names(e)]
+
+
+def binds(node):
+    """The names that a node itself binds, imports aside."""
+    if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef, ast.ExceptHandler)):
+        return [node.name or ""]
+    if isinstance(node, ast.arg):
+        return [node.arg]
+    if isinstance(node, (ast.Assign, ast.AnnAssign, ast.AugAssign, ast.For, ast.comprehension, ast.NamedExpr, ast.withitem)):
+        found = getattr(node, "targets", None) or [getattr(node, "target", None) or getattr(node, "optional_vars", None)]
+        return [n for t in found for n in names(t)]
+    return []
+
+
+def imports(node, found, stars):
+    """Notes the full names of what is imported, and the lines of `from … import *`."""
+    for n in ast.iter_child_nodes(node):
+        if isinstance(n, ast.Import):
+            for a in n.names:
+                root = a.name.split(".")[0]
+                found[a.asname or root] = a.name if a.asname else root
+        elif isinstance(n, ast.ImportFrom):
+            for a in n.names:
+                if a.name == "*":
+                    stars.append({"line": n.lineno, "module": n.module or ""})
+                else:
+                    found[a.asname or a.name] = "%s%s.%s" % ("." * n.level, n.module or "", a.name)
+        imports(n, found, stars)
+
+
+def form(text):
+    """The parts of a format string: the text before a field, and its name, spec and conversion."""
+    try:
+        return [[part[0]] if part[1] is None else [x or "" for x in part] for part in formatter_parser(text)]
+    except ValueError:
+        return [["", "[", "", ""]]  # a field that cannot be ported
+
+
+def position(node):
+    """Where a node stands; order is, for nodes without a place, that of the first node in them."""
+    placed = next((n for n in ast.walk(node) if hasattr(n, "lineno")), None)
+    out = {"order": placed.lineno * 2**20 + placed.col_offset if placed else 0}
+    if placed is node:
+        out.update(line=node.lineno, col=node.col_offset + 1, end=getattr(node, "end_lineno", None) or node.lineno)
+    return out
+
+
+def power(node):
+    """The digits of a power of constants, "" for others."""
+    a, b = getattr(node.left, "value", None), getattr(node.right, "value", None)
+    known = isinstance(node.op, ast.Pow) and type(a) is int and type(b) is int and 0 <= b <= 1000 and a.bit_length() * b < 14000
+    return str(a**b) if known else ""
+
+
 def dump(node):
     if isinstance(node, list):
         return [dump(item) for item in node]
@@ -53,13 +117,9 @@ def dump(node):
         return type(node).__name__ if isinstance(node, OPERATORS) else scalar(node)
     if type(node).__name__ == "Index":  # Python 3.8
         return dump(node.value)
-    out = {"_": type(node).__name__}
-    if hasattr(node, "lineno"):
-        out["line"], out["col"] = node.lineno, node.col_offset + 1
-        out["end"] = getattr(node, "end_lineno", None) or node.lineno
+    out = dict(position(node), kind=type(node).__name__, binds=binds(node))
     if isinstance(node, ast.Constant):
-        out.update(constant(node.value))
-        return out
+        return dict(out, **constant(node.value))
     for name, value in ast.iter_fields(node):
         if name in ("annotation", "returns"):
             value = parsed(value)
@@ -68,6 +128,10 @@ def dump(node):
             out["args"] = parameters(value)
         elif name not in ("ctx", "type_comment", "type_ignores", "kind"):
             out[name.replace("_", "")] = dump(value)
+    if isinstance(node, ast.BinOp):
+        out["power"] = power(node)
+    if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Constant) and isinstance(node.value.value, str):
+        out["form"] = form(node.value.value)
     if isinstance(node, ast.AnnAssign):
         out["targets"] = [out.pop("target")]
     return out
@@ -89,7 +153,9 @@ def comments(source):
 def main():
     source = sys.stdin.buffer.read()
     try:
-        tree = {"tree": dump(ast.parse(source, sys.argv[1])), "comments": comments(source)}
+        module, found, stars = ast.parse(source, sys.argv[1]), {}, []
+        imports(module, found, stars)
+        tree = {"tree": dump(module), "comments": comments(source), "imports": found, "stars": stars}
     except SyntaxError as e:
         tree = {"line": e.lineno or 0, "error": e.msg}
     except (ValueError, tokenize.TokenError) as e:

@@ -31,7 +31,7 @@ func (p *porter) collectEnum(class *pyClassDef) {
 	for i, s := range class.Body {
 		name, c := memberOf(s)
 		switch x, _ := s.(*pyExpr); {
-		case s.at().kind == "Pass", i == 0 && x != nil && x.Value.at().kind == "Constant":
+		case s.at().Kind == "Pass", i == 0 && x != nil && x.Value.at().Kind == "Constant":
 		case name != "":
 			e.values[name] = c
 			e.order = append(e.order, name)
@@ -46,7 +46,7 @@ func (p *porter) collectEnum(class *pyClassDef) {
 
 // memberOf returns the name and value of a member that a statement of a class defines.
 func memberOf(s node) (string, *pyConstant) {
-	if a, ok := s.(*pyAssign); ok && a.kind == "Assign" && len(a.Targets) == 1 {
+	if a, ok := s.(*pyAssign); ok && a.Kind == "Assign" && len(a.Targets) == 1 {
 		if c, ok := a.Value.(*pyConstant); ok {
 			return nameOf(a.Targets[0]), c
 		}
@@ -69,7 +69,7 @@ func (p *porter) enumClass(w *writer, class *pyClassDef) {
 		}
 		members = append(members, cat(name+" = ", d))
 	}
-	p.commentsUpTo(class.end)
+	p.commentsUpTo(class.End)
 	w.statement(g.name+" = ", cat(p.predeclared("struct"), bracket("(", members, ")")), "")
 }
 

@@ -159,15 +159,17 @@ func (p *porter) lambda(n *pyLambda) value {
 func (p *porter) binary(n *pyBinOp) value {
 	op, ok := operators[n.Op]
 	switch {
+	case n.Power != "":
+		return primary(text(n.Power), of(anInt))
 	case n.Op == "Pow":
-		return p.power(n)
+		return p.fail(n, "** has no counterpart: write the product, or math.pow(…) for floats")
 	case !ok:
 		return p.fail(n, "the operator %s has no counterpart", n.Op)
 	case n.Op == "Mod":
 		if format, ok := constantOf(n.Left, "str"); ok {
 			return p.percent(n, format)
 		}
-		if n.Left.at().kind == "JoinedStr" {
+		if n.Left.at().Kind == "JoinedStr" {
 			return p.fail(n, "%% behind an f-string cannot be ported: put the values into the f-string")
 		}
 	}
@@ -200,7 +202,7 @@ func (p *porter) compare(n *pyCompare) value {
 	left := n.Left
 	var parts []*doc
 	for i, op := range n.Ops {
-		if kind := left.at().kind; i > 0 && kind != "Name" && kind != "Constant" {
+		if kind := left.at().Kind; i > 0 && kind != "Name" && kind != "Constant" {
 			return p.fail(left, "a chain of comparisons around a computed value: give the value a name first")
 		}
 		parts = append(parts, p.comparison(n, left, op, n.Comparators[i]))

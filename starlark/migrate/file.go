@@ -12,16 +12,13 @@ const severalValues = "it gets several values"
 
 // file ports the whole program. The text still has to be formatted.
 func (p *porter) file(body []node) string {
-	for _, s := range body {
-		p.importAll(s)
-	}
 	p.collect(body)
 	w := &writer{}
 	p.header(w)
 	doc := "Components ported from " + filepath.Base(p.name) + "."
 	if s, ok := docOf(body); ok {
 		doc = strings.Join(summary(clean(s)), "\n")
-		p.commentsUpTo(body[0].at().end)
+		p.commentsUpTo(body[0].at().End)
 		body = body[1:]
 	}
 	w.line(docString(doc, 0))
@@ -29,7 +26,7 @@ func (p *porter) file(body []node) string {
 	head, end := len(w.lines), 0
 	for _, s := range body {
 		p.top(w, s, end)
-		end = s.at().end
+		end = s.at().End
 	}
 	p.leading(w, 1<<30)
 	w.lines = slices.Insert(w.lines, head, p.preamble()...)
@@ -46,7 +43,7 @@ func docOf(body []node) (string, bool) {
 	return "", false
 }
 
-// header takes over the comments that the file begins with, up to an empty line:
+// header writes the comments that the file begins with, up to an empty line:
 // a licence stands before the docstring.
 func (p *porter) header(w *writer) {
 	line := 0
@@ -63,7 +60,7 @@ func (p *porter) header(w *writer) {
 func (p *porter) collect(body []node) {
 	times := map[string]int{}
 	for _, s := range body {
-		for _, name := range binds(s) {
+		for _, name := range s.at().Binds {
 			times[name]++
 			def, _ := s.(*pyFunctionDef)
 			p.globals[name] = &global{name: name, def: def}
@@ -79,7 +76,7 @@ func (p *porter) collect(body []node) {
 	}
 	changed := p.changedConstants(body)
 	for _, s := range body {
-		for _, name := range binds(s) {
+		for _, name := range s.at().Binds {
 			if times[name] > 1 {
 				p.globals[name].broken = severalValues
 			}
@@ -154,17 +151,17 @@ func (p *porter) collectConstant(s *pyAssign, changed map[string]bool) {
 // top ports a statement of the file itself, which stands behind line end.
 func (p *porter) top(w *writer, s node, end int) {
 	if p.isDropped(s) {
-		p.commentsUpTo(s.at().end)
+		p.commentsUpTo(s.at().End)
 		return
 	}
 	if end > 0 && p.isBlank(end, s) {
 		w.line("")
 	}
-	p.leading(w, s.at().line)
-	for _, name := range binds(s) {
+	p.leading(w, s.at().Line)
+	for _, name := range s.at().Binds {
 		if p.globals[name].broken == severalValues {
 			p.fail(s, "%s gets several values in this file; in Starlark it has one", name)
-			p.commentsUpTo(s.at().end)
+			p.commentsUpTo(s.at().End)
 			return
 		}
 	}
@@ -179,7 +176,7 @@ func (p *porter) top(w *writer, s node, end int) {
 	case *pyAssign, *pyExpr, *pyAssert:
 		p.stmt(inner, s)
 	case *pyIf, *pyFor, *pyAugAssign:
-		word := map[string]string{"If": "if", "For": "for", "AugAssign": "+="}[s.at().kind]
+		word := map[string]string{"If": "if", "For": "for", "AugAssign": "+="}[s.at().Kind]
 		p.fail(s, "at the top of a file there is no `%s` in what is ported: write one expression, or a function", word)
 	default:
 		p.fail(s, "%s", unsupported(s))
@@ -187,18 +184,19 @@ func (p *porter) top(w *writer, s node, end int) {
 	if len(p.out.problems) == before || isFunction {
 		w.lines = append(w.lines, inner.lines...)
 	} else {
-		w.line("# Not ported: line " + itoa(s.at().line) + " of " + filepath.Base(p.name) + ".")
+		w.line("# Not ported: line " + itoa(s.at().Line) + " of " + filepath.Base(p.name) + ".")
 	}
 	p.trailing(w, s)
 }
 
+// silent are the statements that say nothing to a component file.
+var silent = []string{"Pass", "Import", "ImportFrom"}
+
 // isDropped reports whether a statement says nothing to a component file.
 func (p *porter) isDropped(s node) bool {
 	switch s := s.(type) {
-	case *pyImport, *pyImportFrom:
-		return true
 	case *pyOther:
-		return s.kind == "Pass"
+		return slices.Contains(silent, s.Kind)
 	case *pyIf:
 		test, _ := s.Test.(*pyCompare)
 		isMain := test != nil && nameOf(test.Left) == "__name__"
@@ -207,7 +205,7 @@ func (p *porter) isDropped(s node) bool {
 	case *pyAssign:
 		name := nameOf(s.Targets[0])
 		g := p.globals[name]
-		return s.kind == "Assign" && (name == "__all__" || g != nil && g.typ.spec == "logger")
+		return s.Kind == "Assign" && (name == "__all__" || g != nil && g.typ.spec == "logger")
 	case *pyExpr:
 		_, ok := s.Value.(*pyConstant)
 		return ok

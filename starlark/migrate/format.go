@@ -62,7 +62,7 @@ func (p *porter) str(n node, v value) value {
 	return p.callOf(of(aStr), "torchx.py.str", v)
 }
 
-// known is v, or a failure if its text is not known.
+// knownText returns v, and fails if str() of it differs between versions of Python.
 func (p *porter) knownText(n node, v value) value {
 	if v.typ.hasOwnText() {
 		return p.str(n, v)
@@ -76,7 +76,7 @@ func (p *porter) fstring(n *pyJoinedStr) value {
 	if !ok {
 		return primary(text("None"), typ{})
 	}
-	return p.format(pieces, n.end > n.line)
+	return p.format(pieces, n.End > n.Line)
 }
 
 func (p *porter) fstringPieces(n *pyJoinedStr) ([]piece, bool) {
@@ -88,7 +88,7 @@ func (p *porter) fstringPieces(n *pyJoinedStr) ([]piece, bool) {
 		}
 		f, ok := part.(*pyFormattedValue)
 		if !ok {
-			p.fail(part, "%s in an f-string has no counterpart", part.at().kind)
+			p.fail(part, "%s in an f-string has no counterpart", part.at().Kind)
 			return nil, false
 		}
 		x, ok := p.formatted(f)
@@ -135,7 +135,7 @@ func (p *porter) percent(n *pyBinOp, format string) value {
 	if !isTuple {
 		args = []node{n.Right}
 	}
-	if kind := n.Right.at().kind; kind == "Dict" || kind == "DictComp" {
+	if kind := n.Right.at().Kind; kind == "Dict" || kind == "DictComp" {
 		return p.fail(n, "%% with a dict cannot be ported: write an f-string")
 	}
 	var pieces []piece
@@ -169,7 +169,7 @@ func (p *porter) percent(n *pyBinOp, format string) value {
 			return p.fail(n, "whether the value of %% is a tuple is not known: write an f-string, or a tuple of one")
 		}
 	}
-	return p.format(pieces, n.Left.at().end > n.Left.at().line)
+	return p.format(pieces, n.Left.at().End > n.Left.at().Line)
 }
 
 // conversion ports one %… of a value; c are the groups of conversionForm.
@@ -237,7 +237,7 @@ func formatSpec(flags, width, precision, letter string) string {
 }
 
 // formatMethod ports "…{}…".format(…).
-func (p *porter) formatMethod(n *pyCall, format string) value {
+func (p *porter) formatMethod(n *pyCall, form [][]string) value {
 	given := map[string]value{}
 	for i, a := range n.Args {
 		if isStarred(a) {
@@ -251,26 +251,26 @@ func (p *porter) formatMethod(n *pyCall, format string) value {
 		}
 		given[k.Arg] = p.expr(k.Value)
 	}
-	fields, ok := parseFormat(format)
-	if !ok {
-		return p.fail(n, "this format() cannot be ported: write an f-string")
-	}
 	var pieces []piece
 	next := 0
-	for _, f := range fields {
-		if !f.isField {
-			pieces = append(pieces, piece{literal: f.literal})
+	for _, f := range form {
+		pieces = append(pieces, piece{literal: f[0]})
+		if len(f) == 1 {
 			continue
 		}
-		if f.name == "" {
-			f.name = strconv.Itoa(next)
+		name, spec, conversion := f[1], f[2], f[3]
+		if strings.ContainsAny(name, "[.") || strings.Contains(spec, "{") || conversion == "a" {
+			return p.fail(n, "this format() cannot be ported: write an f-string")
+		}
+		if name == "" {
+			name = strconv.Itoa(next)
 			next++
 		}
-		v, ok := given[f.name]
+		v, ok := given[name]
 		if !ok {
-			return p.fail(n, "format() has no value for {%s}", f.name)
+			return p.fail(n, "format() has no value for {%s}", name)
 		}
-		switch f.conversion {
+		switch conversion {
 		case "r":
 			v = p.repr(v)
 		case "s":
@@ -279,49 +279,10 @@ func (p *porter) formatMethod(n *pyCall, format string) value {
 			v = p.knownText(n, v)
 		}
 		d := p.shown(v)
-		if f.spec != "" {
-			d = p.call("torchx.py.format", v, quote(f.spec, false))
+		if spec != "" {
+			d = p.call("torchx.py.format", v, quote(spec, false))
 		}
 		pieces = append(pieces, piece{val: d})
 	}
-	return p.format(pieces, n.Func.at().end > n.Func.at().line)
-}
-
-// formatField is {name!conversion:spec} of a format string, or the text between two.
-type formatField struct {
-	literal                string
-	isField                bool
-	name, conversion, spec string
-}
-
-// parseFormat takes a format string apart; ok is false for what has attributes,
-// indices or nested fields.
-func parseFormat(s string) (fields []formatField, ok bool) {
-	literal := ""
-	for i := 0; i < len(s); i++ {
-		switch {
-		case (s[i] == '{' || s[i] == '}') && i+1 < len(s) && s[i+1] == s[i]:
-			literal += string(s[i])
-			i++
-		case s[i] == '}':
-			return nil, false
-		case s[i] == '{':
-			body, _, closed := strings.Cut(s[i+1:], "}")
-			if !closed || strings.ContainsAny(body, "{[.") && !strings.Contains(body, ":") {
-				return nil, false
-			}
-			i += len(body) + 1
-			f := formatField{isField: true}
-			f.name, f.spec, _ = strings.Cut(body, ":")
-			f.name, f.conversion, _ = strings.Cut(f.name, "!")
-			if strings.ContainsAny(f.name, "[.") || strings.Contains(f.spec, "{") || f.conversion != "" && f.conversion != "r" && f.conversion != "s" {
-				return nil, false
-			}
-			fields = append(fields, formatField{literal: literal}, f)
-			literal = ""
-		default:
-			literal += string(s[i])
-		}
-	}
-	return append(fields, formatField{literal: literal}), true
+	return p.format(pieces, n.Func.at().End > n.Func.at().Line)
 }

@@ -17,8 +17,8 @@ func (p *porter) function(w *writer, def *pyFunctionDef) {
 	isComponent := p.isComponent(def)
 	if isComponent {
 		if why := p.refusal(def); why != "" {
-			p.out.refused = append(p.out.refused, Problem{p.name, def.line, "it has no component that TorchX takes: " + name + ": " + why})
-			p.note(def.line, "%s: TorchX refuses this component and so does the port: %s", name, why)
+			p.out.refused = append(p.out.refused, Problem{p.name, def.Line, "it has no component that TorchX takes: " + name + ": " + why})
+			p.note(def.Line, "%s: TorchX refuses this component and so does the port: %s", name, why)
 			p.stub(w, def, name, why)
 			return
 		}
@@ -63,7 +63,7 @@ func (p *porter) define(w *writer, def *pyFunctionDef, name string, isComponent 
 	body := def.Body
 	doc, hasDoc := docOf(body)
 	if hasDoc {
-		p.commentsUpTo(body[0].at().end)
+		p.commentsUpTo(body[0].at().End)
 		body = body[1:]
 	}
 	if isComponent {
@@ -162,7 +162,7 @@ func (p *porter) stub(w *writer, def *pyFunctionDef, name, why string) {
 	}
 	w.statement("", p.call("fail", quote(why, false)), "")
 	w.indent -= 4
-	p.commentsUpTo(def.end)
+	p.commentsUpTo(def.End)
 }
 
 // isRecursive reports whether a function can come to call itself.

@@ -6,10 +6,10 @@ import (
 	"slices"
 )
 
-// maxRounds bounds how often the types of variables are worked out from each other.
+// maxRounds bounds the rounds of inference.
 const maxRounds = 40
 
-// peek is the type of an expression; nothing is noted about it.
+// peek returns the type of an expression and drops the problems in it.
 func (p *porter) peek(n node) typ {
 	problems := len(p.out.problems)
 	t := p.expr(n).typ
@@ -17,34 +17,38 @@ func (p *porter) peek(n node) typ {
 	return t
 }
 
-// infer works out the types of local variables: that of all values they get, and of
-// all that is put into them.
+// infer sets the types of local variables from all values they are assigned and all items
+// that are put into them, until nothing changes.
 func (p *porter) infer(body []node) {
 	var stmts, changes []node
-	for _, s := range body {
-		walk(s, func(n node) bool {
-			switch n := n.(type) {
-			case *pyFunctionDef:
-				p.scope.types[n.Name] = typ{}
-				return false
-			case *pyLambda, *pyClassDef:
-				return false
-			case *pyAssign, *pyAugAssign, *pyFor:
+	var visit func(n node, isOwn bool)
+	visit = func(n node, isOwn bool) {
+		switch x := n.(type) {
+		case *pyFunctionDef:
+			if isOwn {
+				p.scope.types[x.Name] = typ{}
+			}
+			isOwn = false // but functions within change what is around them
+		case *pyLambda, *pyClassDef:
+			isOwn = false
+		case *pyAssign, *pyAugAssign, *pyFor:
+			if isOwn {
 				stmts = append(stmts, n)
 			}
-			return true
-		})
-		walk(s, func(n node) bool { // functions within change what is around them
-			switch n.(type) {
-			case *pyCall, *pyAssign, *pyAugAssign:
-				changes = append(changes, n)
-			}
-			return true
-		})
+			changes = append(changes, n)
+		case *pyCall:
+			changes = append(changes, n)
+		}
+		for _, c := range n.at().kids {
+			visit(c, isOwn)
+		}
+	}
+	for _, s := range body {
+		visit(s, true)
 	}
 	params := maps.Clone(p.scope.types)
 	for _, s := range stmts {
-		for _, name := range binds(s) {
+		for _, name := range s.at().Binds {
 			if _, ok := p.scope.types[name]; !ok {
 				p.scope.types[name] = of(aNone)
 			}
@@ -71,7 +75,7 @@ func (p *porter) infer(body []node) {
 	}
 }
 
-// types are the types of variables in a round of inference.
+// types are the types of variables during a round of inference.
 type types struct {
 	porter *porter // knows those of the round before
 	of     map[string]typ
@@ -163,7 +167,7 @@ func (t types) change(n node) {
 // store notes that x[key] gets a value.
 func (t types) store(place *pySubscript, v typ) {
 	key := typ{}
-	if kind := place.Slice.at().kind; kind != "Slice" && kind != "Tuple" && kind != "ExtSlice" {
+	if kind := place.Slice.at().Kind; kind != "Slice" && kind != "Tuple" && kind != "ExtSlice" {
 		key = t.porter.peek(place.Slice)
 	}
 	t.put(place.Value, key, v)
@@ -256,7 +260,7 @@ func (p *porter) mayChange(fn node) bool {
 func (t types) alias(s node) {
 	from := sourceOf(s)
 	others := sameAs(from)
-	for _, name := range binds(s) {
+	for _, name := range s.at().Binds {
 		v := t.of[name]
 		if !v.class.isMutable() {
 			continue
@@ -269,7 +273,7 @@ func (t types) alias(s node) {
 			}
 		}
 		t.of[name] = v
-		if len(others) == 0 && s.at().kind != "AugAssign" {
+		if len(others) == 0 && s.at().Kind != "AugAssign" {
 			t.part(from, v)
 		}
 	}

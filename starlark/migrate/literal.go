@@ -2,8 +2,6 @@ package migrate
 
 import (
 	"fmt"
-	"math/big"
-	"strconv"
 	"strings"
 	"unicode"
 )
@@ -15,7 +13,7 @@ func (p *porter) constant(n *pyConstant) value {
 		if n.Bad {
 			return p.fail(n, "the text has a half of a surrogate pair, which no Starlark string can have")
 		}
-		return primary(text(quote(n.Text, n.end > n.line)), of(aStr))
+		return primary(text(quote(n.Text, n.End > n.Line)), of(aStr))
 	case "float":
 		if strings.Trim(n.Text, "0123456789.e+-") != "" {
 			return p.fail(n, "the number %s has no literal in Starlark: write float(\"%s\")", n.Text, n.Text)
@@ -61,18 +59,4 @@ func escape(s, plain string) string {
 		}
 	}
 	return b.String()
-}
-
-// power computes a ** b of constants: Starlark has no such operator.
-func (p *porter) power(n *pyBinOp) value {
-	a, okA := constantOf(n.Left, "int")
-	b, okB := constantOf(n.Right, "int")
-	if okA && okB {
-		base, ok := new(big.Int).SetString(a, 10)
-		exp, err := strconv.Atoi(b)
-		if ok && err == nil && exp >= 0 && exp <= 1000 {
-			return primary(text(base.Exp(base, big.NewInt(int64(exp)), nil).String()), of(anInt))
-		}
-	}
-	return p.fail(n, "** has no counterpart: write the product, or math.pow(…) for floats")
 }

@@ -5,11 +5,36 @@
 // lists; outside it nothing is guessed: each place that could not be ported is a
 // Problem with its line. The port builds the apps that the Python file built.
 //
-//	parse      source → python3 → tree and comments
-//	porter     names and imports (names.go), functions (function.go), statements
-//	           (stmt.go), expressions (expr.go, call.go, strings.go), what may be
-//	           shared and changed (alias.go)
-//	doc        lines of Starlark, then buildtools' formatter
+//	python.go, ast.go     source → python3 (dump.py) → typed nodes and comments
+//	porter.go, file.go    what the file imports and defines, then its statements
+//	function.go           functions; annotation.go and docstring.go for their arguments
+//	stmt.go, writer.go    one porter of statements; lines and comments
+//	expr.go               one porter of expressions, which gives the text, the precedence
+//	                      and the type of each; call.go, collection.go, literal.go,
+//	                      format.go and enum.go are its parts
+//	types.go, infer.go    types, and what they are of local variables
+//	usage.go, sharing.go  changes of lists, dicts and roles, and what else sees them
+//	table.go              names that Python and Starlark share, with their types
+//	doc.go                layout of Starlark text; buildtools' formatter does the rest
+//
+// Where an addition goes:
+//
+//   - a function, method, constant or field that Starlark has: a word in table.go, by the
+//     type of its result (torchx.IMAGE in constants; what @torchx//dist.star exports, such
+//     as parse_nnodes, in functions)
+//   - one that needs another form: a case of builtinCall, importedCall or methodCall
+//     (sum of bools), or of attribute and binary if it is no call (pathlib: pathOf finds
+//     the paths)
+//   - a class: collectEnum decides what a class may be (class _noquote(str)) and enumClass
+//     writes it
+//   - an annotation: commandType for what a command line gives, annotated for what a
+//     value is (Annotated[str, "-cn"])
+//   - a statement that changes a specs value: fieldRefOf finds the field, isAlone
+//     says whether something else sees the change (app.roles[0].env of what ddp returned)
+//   - a name that is no call of the function: isRecursive (a local variable named like its
+//     function)
+//   - a class of Python's syntax tree: a type pyX in ast.go, which classes lists, and a case
+//     of expr or stmt; what has none is refused by its entry in unsupportedNodes
 package migrate
 
 import (
@@ -21,7 +46,7 @@ import (
 	"torchx/starlark/starfmt"
 )
 
-// Problem is a place in the Python file and what is to be said about it.
+// Problem is a finding about a line of the Python file.
 type Problem struct { //nolint:errname // it is a finding, and an error only where it is the only one
 	File string `json:"file"`
 	Line int    `json:"line"` // from 1; 0 for the whole file

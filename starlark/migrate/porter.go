@@ -2,6 +2,7 @@ package migrate
 
 import (
 	"fmt"
+	"math"
 	"slices"
 	"strings"
 
@@ -12,7 +13,8 @@ import (
 // porter ports one file.
 type porter struct {
 	name     string
-	comments []comment          // those that were not written yet
+	comments []comment // those that were not written yet
+	stars    []star
 	imports  map[string]string  // local names of what was imported, to its full name in Python
 	globals  map[string]*global // what the file itself defines
 	bound    map[string]bool    // every name that is bound anywhere in the file
@@ -59,16 +61,20 @@ type scope struct {
 
 func newPorter(name string, d *dumped) *porter {
 	p := &porter{
-		name: name, comments: d.Comments, imports: map[string]string{}, globals: map[string]*global{}, bound: map[string]bool{},
+		name: name, comments: d.Comments, stars: d.Stars, imports: d.Imports, globals: map[string]*global{}, bound: map[string]bool{},
 		known: map[string]string{}, unproved: map[string]bool{}, usages: map[*pyFunctionDef]*usage{},
 		out: output{prelude: map[string]bool{}, aliases: map[string]bool{}, loads: map[string]string{}},
 	}
+	for name, full := range p.imports {
+		p.imports[name] = canonical(full)
+	}
+	p.checkStars(0, math.MaxInt)
 	for full, doc := range specmodule.Docs() {
 		p.known[full] = doc.Signature
 	}
 	for _, s := range d.body {
 		walk(s, func(n node) bool {
-			for _, name := range binds(n) {
+			for _, name := range n.at().Binds {
 				p.bound[name] = true
 			}
 			return true
@@ -77,9 +83,19 @@ func newPorter(name string, d *dumped) *porter {
 	return p
 }
 
+// checkStars finds `from … import *` in some lines.
+func (p *porter) checkStars(first, last int) {
+	for _, s := range p.stars {
+		if s.Module != "typing" && first <= s.Line && s.Line <= last {
+			msg := "`from " + s.Module + " import *` brings names that are not known: import them one by one"
+			p.out.problems = append(p.out.problems, Problem{p.name, s.Line, msg})
+		}
+	}
+}
+
 // fail notes a place that cannot be ported, and returns something in its place.
 func (p *porter) fail(n node, format string, args ...any) value {
-	p.out.problems = append(p.out.problems, Problem{p.name, n.at().line, fmt.Sprintf(format, args...)})
+	p.out.problems = append(p.out.problems, Problem{p.name, n.at().Line, fmt.Sprintf(format, args...)})
 	return primary(text("None"), typ{})
 }
 
@@ -150,42 +166,6 @@ func canonical(full string) string {
 		return "torchx.specs"
 	}
 	return full
-}
-
-// importAll takes the import statements in and below n over.
-func (p *porter) importAll(n node) {
-	walk(n, func(n node) bool {
-		switch n := n.(type) {
-		case *pyImport:
-			for _, a := range n.Names {
-				name, as := a.Name, a.Asname
-				if as == "" {
-					as, _, _ = strings.Cut(name, ".")
-					name = as
-				}
-				p.imports[as] = canonical(name)
-			}
-		case *pyImportFrom:
-			p.importFrom(n)
-		}
-		return true
-	})
-}
-
-func (p *porter) importFrom(n *pyImportFrom) {
-	for _, a := range n.Names {
-		if a.Name == "*" {
-			if n.Module != "typing" {
-				p.fail(n, "`from %s import *` brings names that are not known: import them one by one", n.Module)
-			}
-			continue
-		}
-		as := a.Asname
-		if as == "" {
-			as = a.Name
-		}
-		p.imports[as] = canonical(strings.Repeat(".", n.Level) + n.Module + "." + a.Name)
-	}
 }
 
 // predeclared returns the name that a predeclared module or function has in the

@@ -183,11 +183,23 @@ func TestPythons(t *testing.T) {
 		script("old", `echo '{"old": "3.6"}'`):                       "is Python 3.6, which is too old to read f.py: 3.8 or later is needed",
 		script("broken", "echo Traceback >&2; echo why >&2; exit 3"): "could not read f.py: exit status 3: why",
 		script("chatty", "echo hello"):                               "printed no syntax tree of f.py",
+		script("classless", `echo '{"tree": {"body": []}}'`):         "printed no syntax tree of f.py: a node has no class",
+		script("mistyped", `echo '{"tree": {"kind": "Name", "id": {"kind": "Name"}}}'`): "printed no syntax tree of f.py: " +
+			"a *migrate.pyName is where a string should be",
 	} {
 		_, err := Port(t.Context(), python, "f.py", []byte("x = 1\n"))
 		if err == nil || !strings.Contains(err.Error(), want) || strings.Contains(err.Error(), "\n") {
 			t.Errorf("error %v, want %q", err, want)
 		}
+	}
+}
+
+// TestAnnotationWithoutValue: an annotation of an item or a field assigns nothing.
+func TestAnnotationWithoutValue(t *testing.T) {
+	t.Parallel()
+	r := portText(t, head+"def f() -> AppDef:\n  'Doc.'\n  d = {}\n  d['a']: int\n  x: str\n  return AppDef('x')\n")
+	if len(r.Problems) > 0 || !contains(r.Components, "f") || strings.Contains(r.Text, "int") {
+		t.Errorf("problems %v, want none; components %v, want f\n%s", r.Problems, r.Components, r.Text)
 	}
 }
 

@@ -34,7 +34,16 @@ type dumped struct {
 	Error    string         `json:"error"`
 	Line     int            `json:"line"`
 
+	Imports map[string]string `json:"imports"` // local names to full names
+	Stars   []star            `json:"stars"`
+
 	body []node // the statements of Tree
+}
+
+// star is from Module import *.
+type star struct {
+	Module string `json:"module"`
+	Line   int    `json:"line"`
 }
 
 // comment is a comment of the program.
@@ -94,7 +103,7 @@ func decode(path, name string, data []byte) (*dumped, error) {
 	return d, nil
 }
 
-// lastLine is the last line of what a program complained, behind a colon.
+// lastLine returns the last line of an error output, behind a colon.
 func lastLine(text string) string {
 	lines := strings.Split(strings.TrimSpace(text), "\n")
 	if last := strings.TrimSpace(lines[len(lines)-1]); last != "" {

@@ -13,18 +13,18 @@ import (
 
 func itoa(i int) string { return strconv.Itoa(i) }
 
-// place is role.env["X"], role.args or role: the variable that holds the specs value, the
+// fieldRef is role.env["X"], role.args or role: the variable that holds the specs value, the
 // field, and the index if there is one.
-type place struct {
+type fieldRef struct {
 	name, field string
 	index       node
 }
 
-func (l place) String() string { return l.name + "." + l.field }
+func (l fieldRef) String() string { return l.name + "." + l.field }
 
-// recordPlace takes a place apart.
-func (p *porter) recordPlace(n node) (place, bool) {
-	l := place{}
+// fieldRefOf returns the field that n refers to; false if no local variable holds the value.
+func (p *porter) fieldRefOf(n node) (fieldRef, bool) {
+	l := fieldRef{}
 	if s, ok := n.(*pySubscript); ok {
 		n, l.index = s.Value, s.Slice
 	}
@@ -42,19 +42,23 @@ func (p *porter) isOwnRecord(name string) bool {
 	return s != nil && s == p.scope && s.types[name].class == aSpec
 }
 
-// classAt is the class of the field at a place.
-func (p *porter) classAt(l place) class {
+// classAt is the class of the field that l refers to.
+func (p *porter) classAt(l fieldRef) class {
 	return fields()[p.scope.types[l.name].spec+"."+l.field].typ.class
 }
 
 // changeRecord ports role.field = value and role.field[key] = value.
 func (p *porter) changeRecord(w *writer, n, target, source node) {
-	l, ok := p.recordPlace(target)
+	l, ok := p.fieldRefOf(target)
 	if !ok {
 		p.fail(n, "only a variable that was assigned a specs value in this function can be changed: specs values are copies, use specs.replace")
 		return
 	}
-	if !p.isAlone(n, l.name) {
+	changed := l.field
+	if l.index == nil {
+		changed = "" // the field gets another value
+	}
+	if !p.isAlone(n, l.name, changed) {
 		return
 	}
 	v := p.expr(source)
@@ -74,12 +78,12 @@ func pairs(key, v value) *doc { return bracket("{", []*doc{cat(key, ": ", v)}, "
 
 // augmentRecord ports role.args += […] and role.num_replicas += 1.
 func (p *porter) augmentRecord(w *writer, n *pyAugAssign, op string) {
-	l, ok := p.recordPlace(n.Target)
+	l, ok := p.fieldRefOf(n.Target)
 	if !ok || l.index != nil {
 		p.fail(n, "only a field of a variable that was assigned a specs value in this function can be changed")
 		return
 	}
-	if !p.isAlone(n, l.name) {
+	if !p.isAlone(n, l.name, l.field) {
 		return
 	}
 	v := p.expr(n.Value)
@@ -91,7 +95,7 @@ func (p *porter) augmentRecord(w *writer, n *pyAugAssign, op string) {
 }
 
 // replace writes the assignment of a copy with another field.
-func (p *porter) replace(w *writer, l place, parts ...any) {
+func (p *porter) replace(w *writer, l fieldRef, parts ...any) {
 	w.statement(l.name+" = ", p.call("specs.replace", l.name, cat(l.field+" = ", cat(parts...))), "")
 }
 
@@ -102,14 +106,14 @@ func (p *porter) changeByCall(w *writer, n *pyCall) bool {
 		return true
 	}
 	fn, ok := n.Func.(*pyAttribute)
-	if !ok || fn.Value.at().kind != "Attribute" {
+	if !ok || fn.Value.at().Kind != "Attribute" {
 		return false
 	}
-	l, ok := p.recordPlace(fn.Value)
+	l, ok := p.fieldRefOf(fn.Value)
 	if !ok {
 		return false
 	}
-	if !p.isAlone(n, l.name) {
+	if !p.isAlone(n, l.name, l.field) {
 		return true
 	}
 	arg := func(i int) value { return p.expr(n.Args[i]) }
@@ -149,22 +153,22 @@ func (p *porter) setOverlay(w *writer, n *pyCall) {
 		p.fail(n, "set_overlay of what is no variable: give the role a name first")
 	case !p.isOwnRecord(name) || p.scope.types[name].spec != "Role":
 		p.fail(n, "set_overlay of %s, which was not assigned a specs.Role in this function", name)
-	case p.isAlone(n, name):
+	case p.isAlone(n, name, ""):
 		w.statement(name+" = ", cat(p.predeclared("specs.overlays.with_overlay"), p.arguments(n)), "")
 	}
 }
 
-// isAlone reports whether nothing else refers to the specs value in a variable when n
-// changes it. If something may, that is a problem.
-func (p *porter) isAlone(n node, name string) bool {
+// isAlone reports whether nothing else refers to the specs value in a variable, or to the
+// list or dict in its field, when n changes it. If something may, that is a problem.
+func (p *porter) isAlone(n node, name, field string) bool {
 	u := p.usage(p.scope.def)
-	ok := p.ownsField(n, name)
+	ok := p.ownsField(n, name, field)
 	for _, r := range u.reads[name] {
-		if !ok || r.parent.at().kind == "Attribute" || p.isSetOverlay(r) {
+		if !ok || r.parent.at().Kind == "Attribute" || p.isSetOverlay(r) {
 			continue
 		}
 		if u.isSeen(name, n, r.use) {
-			p.fail(n, "%s is changed although line %d has given it to something else already: change it before", name, r.use.line)
+			p.fail(n, "%s is changed although line %d has given it to something else already: change it before", name, r.use.Line)
 			ok = false
 		}
 	}
@@ -175,7 +179,7 @@ func (p *porter) isAlone(n node, name string) bool {
 			return false
 		}
 		if _, isCall := a.Value.(*pyCall); !isCall {
-			p.fail(n, "%s is changed, and line %d takes it from elsewhere: make a copy with specs.replace there", name, a.line)
+			p.fail(n, "%s is changed, and line %d takes it from elsewhere: make a copy with specs.replace there", name, a.Line)
 			return false
 		}
 	}
@@ -191,43 +195,15 @@ func (p *porter) isSetOverlay(r read) bool {
 	return ok && p.full(c.Func) == setOverlay && len(c.Args) > 0 && c.Args[0] == node(r.use)
 }
 
-// changedField is the field of a specs value that n changes an item of, or adds to.
-func changedField(n node) string {
-	var target node
-	switch n := n.(type) {
-	case *pyAssign:
-		if s, ok := n.Targets[0].(*pySubscript); ok && n.kind == "Assign" {
-			target = s.Value
-		}
-	case *pyAugAssign:
-		target = n.Target
-		if s, ok := target.(*pySubscript); ok {
-			target = s.Value
-		}
-	case *pyCall:
-		if fn, ok := n.Func.(*pyAttribute); ok {
-			target = fn.Value
-		}
-	}
-	if a, ok := target.(*pyAttribute); ok {
-		return a.Attr
-	}
-	return ""
-}
-
 // ownsField reports whether the list or dict that n changes within a specs value is
 // that value's alone. If a variable holds it too, Python would change it there.
-func (p *porter) ownsField(n node, name string) bool {
-	field, def := changedField(n), p.scope.def
+func (p *porter) ownsField(n node, name, field string) bool {
+	def := p.scope.def
 	for _, b := range p.usage(def).bindings[name] {
-		c, ok := sourceOf(b).(*pyCall)
-		if !ok || b.at().kind == "For" || field == "" {
-			continue
-		}
-		given := handed{}
-		for _, k := range c.Keywords {
-			if k.Arg == field {
-				given.add(k.Value)
+		given := passed{}
+		if a, ok := b.(*pyAssign); ok {
+			if c, ok := a.Value.(*pyCall); ok {
+				given.addAll(keywordArguments(c, field))
 			}
 		}
 		for _, other := range given.names() {
@@ -240,21 +216,31 @@ func (p *porter) ownsField(n node, name string) bool {
 	return true
 }
 
-// heldBy says what else sees a variable's list or dict after n has changed it.
+// keywordArguments are the values that a call gives to a name.
+func keywordArguments(n *pyCall, name string) []node {
+	var out []node
+	for _, k := range n.Keywords {
+		if k.Arg == name && name != "" {
+			out = append(out, k.Value)
+		}
+	}
+	return out
+}
+
+// heldBy returns what else uses a variable's list or dict after n has changed it, "" if
+// nothing does.
 func (p *porter) heldBy(def *pyFunctionDef, name string, given, n node) string {
 	if p.isFrozen(def, name) {
 		return "a value of the file"
 	}
 	u := p.usage(def)
-	for _, b := range u.bindings[name] {
-		if b.at().kind == "arg" && !p.isComponent(def) {
-			return "the caller's"
-		}
+	if !p.isComponent(def) && slices.ContainsFunc(u.bindings[name], func(b node) bool { return b.at().Kind == "arg" }) {
+		return "the caller's"
 	}
 	why := ""
 	for _, r := range u.reads[name] {
 		if node(r.use) != given && (before(n, r.use) || u.sharesLoop(name, n, r.use)) {
-			why = "used in line " + itoa(r.use.line)
+			why = "used in line " + itoa(r.use.Line)
 		}
 	}
 	if why == "" && u.sharesLoop(name, n, given) {
@@ -263,13 +249,13 @@ func (p *porter) heldBy(def *pyFunctionDef, name string, given, n node) string {
 	return why
 }
 
-// handed are the variables that something gets as they are, with the places.
-type handed map[string][]node
+// passed are the variables that something gets as they are, with the places.
+type passed map[string][]node
 
-func (h handed) names() []string { return slices.Sorted(maps.Keys(h)) }
+func (h passed) names() []string { return slices.Sorted(maps.Keys(h)) }
 
 // add collects the variables that an argument hands over as they are.
-func (h handed) add(n node) {
+func (h passed) add(n node) {
 	switch x := n.(type) {
 	case *pyName:
 		h[x.ID] = append(h[x.ID], n)
@@ -277,7 +263,7 @@ func (h handed) add(n node) {
 		h.add(x.Body)
 		h.add(x.Orelse)
 	case *pyDisplay:
-		if x.kind != "Set" {
+		if x.Kind != "Set" {
 			h.addAll(x.kids)
 		}
 	case *pyDict, *pyBoolOp, *pyKeyword:
@@ -285,7 +271,7 @@ func (h handed) add(n node) {
 	}
 }
 
-func (h handed) addAll(list []node) {
+func (h passed) addAll(list []node) {
 	for _, n := range list {
 		h.add(n)
 	}
@@ -293,7 +279,7 @@ func (h handed) addAll(list []node) {
 
 // addCall collects the variables that a call puts into a specs value, which it may make
 // itself or have a function of the file make.
-func (p *porter) addCall(h handed, n *pyCall) {
+func (p *porter) addCall(h passed, n *pyCall) {
 	if p.makesRecord(n) {
 		h.addAll(n.Args)
 		for _, k := range n.Keywords {
@@ -313,11 +299,7 @@ func (p *porter) addCall(h handed, n *pyCall) {
 		if i < len(n.Args) {
 			h.add(n.Args[i])
 		}
-		for _, k := range n.Keywords {
-			if k.Arg == x.Arg {
-				h.add(k.Value)
-			}
-		}
+		h.addAll(keywordArguments(n, x.Arg))
 	}
 }
 
@@ -337,7 +319,7 @@ func (p *porter) keeps(g *global) map[string]bool {
 		return g.keeps
 	}
 	g.keeps = map[string]bool{} // for functions that call each other
-	given := handed{}
+	given := passed{}
 	outer := p.scope
 	p.scope = nil
 	u := p.usage(g.def)
@@ -359,18 +341,16 @@ func (p *porter) keeps(g *global) map[string]bool {
 // changed afterwards, which Python's value would show.
 func (p *porter) checkShared(def *pyFunctionDef) {
 	u := p.usage(def)
-	given := handed{}
+	given := passed{}
 	for _, c := range u.calls {
 		p.addCall(given, c)
 	}
 	for _, c := range u.changes {
-		other := p.frozenAlias(u, c)
+		what, isFrozen := p.frozen(u, c, def)
 		switch {
-		case c.node.at().kind == "AugAssign" && p.isRebindable(c.name):
-		case p.isFrozen(def, c.name):
-			p.fail(c.node, "%s is changed, and values that a file defines never change in Starlark: make a copy with dict(x) or list(x)", c.name)
-		case other != "":
-			p.fail(c.node, "%s is changed, which is %s, and values that a file defines never change in Starlark: make a copy with dict(x) or list(x)", c.name, other)
+		case c.node.at().Kind == "AugAssign" && p.isRebindable(c.name):
+		case isFrozen:
+			p.fail(c.node, "%s is changed, %sand values that a file defines never change in Starlark: make a copy with dict(x) or list(x)", c.name, what)
 		default:
 			p.checkGivenBefore(u, c, given)
 		}
@@ -378,14 +358,14 @@ func (p *porter) checkShared(def *pyFunctionDef) {
 }
 
 // checkGivenBefore finds a specs value that got what c changes afterwards.
-func (p *porter) checkGivenBefore(u *usage, c change, given handed) {
+func (p *porter) checkGivenBefore(u *usage, c change, given passed) {
 	for _, other := range given.names() {
 		if u.root(other) != u.root(c.name) {
 			continue
 		}
 		for _, use := range given[other] {
 			if u.isSeen(c.name, c.node, use) {
-				p.fail(c.node, "%s is changed although line %d has given it to a specs value, which keeps a copy here: change it before, or give a copy of it", c.name, use.at().line)
+				p.fail(c.node, "%s is changed although line %d has given it to a specs value, which keeps a copy here: change it before, or give a copy of it", c.name, use.at().Line)
 				break
 			}
 		}
@@ -400,30 +380,30 @@ func (p *porter) isFrozen(def *pyFunctionDef, name string) bool {
 	}
 	for _, x := range def.Args {
 		if x.Arg == name && x.Default != nil && len(p.usage(def).bindings[name]) <= 1 {
-			return slices.Contains([]string{"List", "Dict", "Name", "Call"}, x.Default.at().kind)
+			return slices.Contains([]string{"List", "Dict", "Name", "Call"}, x.Default.at().Kind)
 		}
 	}
 	return false
 }
 
-// frozenAlias returns the value of the file that a variable holds when c changes it, by
-// the assignment before.
-func (p *porter) frozenAlias(u *usage, c change) string {
-	var last *pyAssign
+// frozen reports whether c changes something of the file itself, which the variable may
+// have got by the assignment before; then what says of which.
+func (p *porter) frozen(u *usage, c change, def *pyFunctionDef) (what string, isFrozen bool) {
+	if p.isFrozen(def, c.name) {
+		return "", true
+	}
+	var held []string
 	for _, b := range u.bindings[c.name] {
 		if a, ok := b.(*pyAssign); ok && before(b, c.node) {
-			last = a
+			held = sameAs(a.Value)
 		}
 	}
-	if last == nil {
-		return ""
-	}
-	for _, other := range sameAs(last.Value) {
+	for _, other := range held {
 		if g := p.global(other); g != nil && g.def == nil {
-			return other
+			return "which is " + other + ", ", true
 		}
 	}
-	return ""
+	return "", false
 }
 
 // isRebindable reports whether += gives a variable a new value instead of changing it.

@@ -1,6 +1,9 @@
 package migrate
 
-import "strings"
+import (
+	"slices"
+	"strings"
+)
 
 // stmt ports a statement.
 func (p *porter) stmt(w *writer, n node) {
@@ -28,16 +31,15 @@ func (p *porter) stmt(w *writer, n node) {
 		p.assert(w, n)
 	case *pyFunctionDef:
 		p.nested(w, n)
-	case *pyImport, *pyImportFrom:
-		p.importAll(n)
 	case *pyDelete:
 		p.delete(w, n)
 	default:
-		switch kind := n.at().kind; kind {
-		case "Pass":
-		case "Break", "Continue":
+		switch kind := n.at().Kind; {
+		case kind == "Break", kind == "Continue":
 			w.line(strings.ToLower(kind))
-		default:
+		case kind == "ImportFrom":
+			p.checkStars(n.at().Line, n.at().End)
+		case !slices.Contains(silent, kind):
 			p.fail(n, "%s", unsupported(n))
 		}
 	}
@@ -220,8 +222,8 @@ func (p *porter) ifStmt(w *writer, n *pyIf, word string) {
 	if len(n.Orelse) == 0 {
 		return
 	}
-	if x, ok := n.Orelse[0].(*pyIf); ok && len(n.Orelse) == 1 && x.col == n.col {
-		p.leading(w, x.line)
+	if x, ok := n.Orelse[0].(*pyIf); ok && len(n.Orelse) == 1 && x.Col == n.Col {
+		p.leading(w, x.Line)
 		p.ifStmt(w, x, "elif ")
 		return
 	}

@@ -12,8 +12,8 @@ type entry struct {
 	typ      typ
 }
 
-// table reads names, by the type of what they stand for, once they are asked for. A name
-// is PYTHON or PYTHON=STARLARK.
+// table reads names, which are grouped by the type of their value or result, at the first
+// use. A name is PYTHON or PYTHON=STARLARK.
 func table(byType map[string]string) func() map[string]entry {
 	return sync.OnceValue(func() map[string]entry {
 		out := map[string]entry{}
@@ -159,8 +159,8 @@ var unsupportedNodes = map[string]string{
 
 // unsupported names a construct that has no counterpart.
 func unsupported(n node) string {
-	if s, ok := unsupportedNodes[n.at().kind]; ok {
+	if s, ok := unsupportedNodes[n.at().Kind]; ok {
 		return s
 	}
-	return n.at().kind + " has no counterpart in Starlark"
+	return n.at().Kind + " has no counterpart in Starlark"
 }

@@ -56,16 +56,14 @@ func (u *usage) visit(n node) {
 		targets = x.Targets
 	case *pyAssign:
 		targets = x.Targets
-		if name := nameOf(x.Value); name != "" {
-			for _, t := range targets {
-				if nameOf(t) != "" {
-					u.aliases[u.root(nameOf(t))] = u.root(name)
-				}
+		for _, t := range targets {
+			if from, to := nameOf(x.Value), nameOf(t); from != "" && to != "" {
+				u.aliases[u.root(to)] = u.root(from)
 			}
 		}
 	}
-	if n.at().kind != "AugAssign" {
-		for _, name := range binds(n) {
+	if n.at().Kind != "AugAssign" {
+		for _, name := range n.at().Binds {
 			u.bindings[name] = append(u.bindings[name], n)
 		}
 	}
@@ -96,7 +94,7 @@ func (u *usage) root(name string) string {
 func (u *usage) loopsAround(n node) []*pyFor {
 	var out []*pyFor
 	for _, x := range u.loops {
-		if x.line <= n.at().line && n.at().line <= x.end && node(x) != n {
+		if x.Line <= n.at().Line && n.at().Line <= x.End && node(x) != n {
 			out = append(out, x)
 		}
 	}
@@ -105,31 +103,19 @@ func (u *usage) loopsAround(n node) []*pyFor {
 
 // isRebound reports whether the variable gets another value between a and b.
 func (u *usage) isRebound(name string, a, b node) bool {
-	for _, s := range u.bindings[name] {
-		if before(a, s) && before(s, b) && a.at().line < s.at().line {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(u.bindings[name], func(s node) bool {
+		return before(a, s) && before(s, b) && a.at().Line < s.at().Line
+	})
 }
 
 // sharesLoop reports whether a change is seen by a use in the next turn of a loop that
 // the variable is older than.
 func (u *usage) sharesLoop(name string, change, use node) bool {
 	around := u.loopsAround(use)
-	for _, loop := range u.loopsAround(change) {
-		if !slices.Contains(around, loop) {
-			continue
-		}
-		isFresh := false
-		for _, b := range u.bindings[name] {
-			isFresh = isFresh || b.at().line >= loop.line && b.at().end <= loop.end && b != node(loop)
-		}
-		if !isFresh {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(u.loopsAround(change), func(loop *pyFor) bool {
+		isFresh := func(b node) bool { return b.at().Line >= loop.Line && b.at().End <= loop.End && b != node(loop) }
+		return slices.Contains(around, loop) && !slices.ContainsFunc(u.bindings[name], isFresh)
+	})
 }
 
 // isSeen reports whether use, which hands a variable over, comes before a change without
@@ -148,7 +134,7 @@ func mutated(n node) (string, bool) {
 		}
 	case *pyAssign:
 		for _, t := range n.Targets {
-			if s, ok := t.(*pySubscript); ok && n.kind == "Assign" {
+			if s, ok := t.(*pySubscript); ok && n.Kind == "Assign" {
 				target = s.Value
 			}
 		}

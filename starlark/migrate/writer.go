@@ -45,10 +45,10 @@ func (p *porter) block(w *writer, list []node) {
 	w.indent += 4
 	before := len(w.lines)
 	for i, s := range list {
-		if i > 0 && p.isBlank(list[i-1].at().end, s) {
+		if i > 0 && p.isBlank(list[i-1].at().End, s) {
 			w.line("")
 		}
-		p.leading(w, s.at().line)
+		p.leading(w, s.at().Line)
 		p.stmt(w, s)
 		p.trailing(w, s)
 	}
@@ -65,11 +65,11 @@ func (p *porter) block(w *writer, list []node) {
 func (p *porter) isBlank(end int, next node) bool {
 	comments := 0
 	for _, c := range p.comments {
-		if c.Alone && c.Line > end && c.Line < next.at().line {
+		if c.Alone && c.Line > end && c.Line < next.at().Line {
 			comments++
 		}
 	}
-	return next.at().line-end-1 > comments
+	return next.at().Line-end-1 > comments
 }
 
 // commentsUpTo takes the comments up to a line that are for readers.
@@ -95,8 +95,8 @@ func (p *porter) leading(w *writer, line int) {
 // statement of one line stays there, others come before it.
 func (p *porter) trailing(w *writer, s node) {
 	var above []string
-	for _, c := range p.commentsUpTo(s.at().end) {
-		if s.at().line == s.at().end && !c.Alone && len(w.lines) > 0 {
+	for _, c := range p.commentsUpTo(s.at().End) {
+		if s.at().Line == s.at().End && !c.Alone && len(w.lines) > 0 {
 			w.lines[len(w.lines)-1] += "  " + c.Text
 			continue
 		}

@@ -11,7 +11,7 @@ import (
 	"torchx/starlark/component"
 )
 
-// Mark begins every page: a file with it may be written anew.
+// Mark begins every page: a file with it may be overwritten.
 const Mark = "<!-- Made by `torchx component doc`. Change the docstrings instead. -->\n"
 
 // Page is a file and its components.

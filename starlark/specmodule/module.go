@@ -45,7 +45,9 @@ type Options struct {
 // Predeclared returns the names that every component file sees, frozen.
 func Predeclared(o Options) starlark.StringDict {
 	if o.Call == nil {
-		o.Call = callUnlimited
+		o.Call = func(fn starlark.Callable, args starlark.Tuple) (starlark.Value, error) {
+			return starlark.Call(&starlark.Thread{Name: "pre_proc"}, fn, args, nil)
+		}
 	}
 	names := starlark.StringDict{
 		"specs": specsModule(o),
@@ -67,10 +69,6 @@ func Predeclared(o Options) starlark.StringDict {
 // Names lists the keys of what Predeclared returns, sorted.
 func Names() []string {
 	return []string{"json", "math", "path", "shlex", "specs", "struct", "torchx"}
-}
-
-func callUnlimited(fn starlark.Callable, args starlark.Tuple) (starlark.Value, error) {
-	return starlark.Call(&starlark.Thread{Name: "pre_proc"}, fn, args, nil)
 }
 
 func specsModule(o Options) starlark.Value {

@@ -17,18 +17,18 @@ const defaultPermissions = "rwm"
 // mountTypes are in the order of messages, and of the kinds from kindBind on.
 var mountTypes = []spec.MountType{spec.MountBind, spec.MountVolume, spec.MountDevice}
 
-// mountKeys maps the keys of mount options to their canonical form.
-var mountKeys = map[string]string{
-	"type": "type",
-	"src":  "src", "source": "src",
-	"dst": "dst", "destination": "dst", "target": "dst",
-	"readonly": "readonly", "read_only": "readonly",
-	"perm": "perm", "permissions": "perm",
-}
-
-// mountKeyNames is the order in which messages name the keys.
-var mountKeyNames = []string{
-	"type", "dst", "destination", "target", "src", "source", "readonly", "read_only", "perm", "permissions",
+// mountKeys are the keys of mount options and their canonical forms, in the order of messages.
+var mountKeys = [][2]string{
+	{"type", "type"},
+	{"dst", "dst"},
+	{"destination", "dst"},
+	{"target", "dst"},
+	{"src", "src"},
+	{"source", "src"},
+	{"readonly", "readonly"},
+	{"read_only", "readonly"},
+	{"perm", "perm"},
+	{"permissions", "perm"},
 }
 
 // mountOptions are the options of one mount by canonical key.
@@ -70,10 +70,15 @@ func ParseMounts(options []string, home string) ([]spec.Mount, error) {
 func splitMountOption(option string) (key, value string, err error) {
 	name, value, hasValue := strings.Cut(strings.TrimSpace(option), "=")
 	name, value = strings.TrimSpace(name), strings.TrimSpace(value)
-	key, ok := mountKeys[name]
-	if !ok {
+	var names []string
+	for _, k := range mountKeys {
+		if names = append(names, k[0]); k[0] == name {
+			key = k[1]
+		}
+	}
+	if key == "" {
 		return "", "", fmt.Errorf("unknown mount option %.100q, must be one of [%s].%s",
-			name, strings.Join(mountKeyNames, ", "), suggest.Hint(name, mountKeyNames))
+			name, strings.Join(names, ", "), suggest.Hint(name, names))
 	}
 	if key == "readonly" && !hasValue {
 		value = "true"

@@ -93,7 +93,7 @@ func (f *finder) path(path string) error {
 	return nil
 }
 
-// folder takes in all files below a folder, but those that symlinks lead to.
+// folder adds all files below a folder. It does not follow symbolic links.
 func (f *finder) folder(path string) error {
 	top := Absolute(f.dir, path)
 	return filepath.WalkDir(top, func(at string, e fs.DirEntry, err error) error {

@@ -27,7 +27,7 @@ func Format(name string, src []byte) ([]byte, error) {
 		return nil, layoutError(name, src, err)
 	}
 	out := build.Format(file)
-	// A defect there must not cost anybody their file.
+	// A defect of the formatter must not destroy the file.
 	if _, err := interp.Parse(name, out); err != nil {
 		return nil, fmt.Errorf("%s cannot be laid out: the result would be no Starlark: %w", name, err)
 	}

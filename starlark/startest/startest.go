@@ -78,7 +78,7 @@ type Message struct {
 // Options are the settings of a worker.
 type Options struct {
 	Run      string        `json:"run,omitempty"`  // only tests that match, as `go test -run`
-	Skip     string        `json:"skip,omitempty"` // not those that match
+	Skip     string        `json:"skip,omitempty"` // tests to leave out
 	Update   bool          `json:"update,omitempty"`
 	Cover    bool          `json:"cover,omitempty"`
 	FailFast bool          `json:"fail_fast,omitempty"`

@@ -85,7 +85,7 @@ func (w *messageWriter) flushAll(done <-chan struct{}) {
 			return
 		case <-tick.C:
 			if w.flush() != nil {
-				return // nobody reads any more; the end says so
+				return // the reader is gone; Work returns the error
 			}
 		}
 	}

@@ -240,17 +240,7 @@ func (s *suite) readReplica(id string, r spec.Replica, o backend.LogOptions) []l
 	s.Helper()
 	reader := s.open(id, r, o)
 	defer s.close(reader)
-	var lines []line
-	for {
-		more, err := s.next(reader)
-		if errors.Is(err, io.EOF) {
-			return lines
-		}
-		if err != nil {
-			s.Fatalf("read log of %s %s/%d: %v", id, r.Role, r.ID, err)
-		}
-		lines = append(lines, more...)
-	}
+	return s.rest(reader)
 }
 
 // next returns the lines of the next block.

@@ -82,9 +82,9 @@ func (k *clusters) planned() (torchx, floor side, err error) {
 // counted is a side whose figure is how often it asks the server.
 func (k *clusters) counted(run side) side {
 	return func() (float64, error) {
-		k.proxy.Asked()
+		k.proxy.Requests()
 		_, err := run()
-		return float64(len(k.proxy.Asked())), err
+		return float64(len(k.proxy.Requests())), err
 	}
 }
 

@@ -1,15 +1,15 @@
-// Package clustertest gives tests a real Kubernetes cluster: the one that $KUBECONFIG
-// names, such as that of `make e2e-k8s` (test/cluster). Each test gets a namespace of
-// its own. A cluster is touched only with TORCHX_REQUIRE=kubernetes, so that
-// `go test ./...` never runs anything on somebody's own.
+// Package clustertest gives tests a real Kubernetes cluster: that of $KUBECONFIG, such as
+// `make e2e-k8s` starts (test/cluster). Each test gets a namespace of its own. Without
+// TORCHX_REQUIRE=kubernetes tests skip, so that `go test ./...` never uses a developer's
+// own cluster.
 package clustertest
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"math/rand/v2"
 	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -17,6 +17,7 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
@@ -26,13 +27,14 @@ import (
 	"k8s.io/client-go/dynamic"
 	"k8s.io/client-go/rest"
 	"k8s.io/client-go/tools/clientcmd"
+	"k8s.io/client-go/tools/clientcmd/api"
 )
 
-// Image is on the test cluster's node: busybox with all its applets, and printenv.
-// Nothing can be pulled there but from a registry of the test's own, see Registry.
+// Image is on the test cluster's node: busybox with all its applets, and printenv. Nothing
+// else can be pulled there, except from a test's own registry, see Registry.
 const Image = "localhost/busybox:test"
 
-// waitTime bounds the wait for what the cluster does within a second or two.
+// waitTime bounds the wait for what the cluster usually does within two seconds.
 const waitTime = 3 * time.Minute
 
 // Cluster is a cluster that tests can use.
@@ -42,84 +44,65 @@ type Cluster struct {
 	Client     dynamic.Interface
 }
 
-// MissingError says why there is no cluster; tests skip then, unless TORCHX_REQUIRE
-// has "kubernetes".
-type MissingError struct{ Err error }
-
-func (m *MissingError) Error() string { return "no Kubernetes cluster: " + m.Err.Error() }
-
-// Unwrap returns the cause.
-func (m *MissingError) Unwrap() error { return m.Err }
-
-// Required reports whether a missing cluster is a failure.
+// Required reports whether tests use a cluster and fail without one.
 func Required() bool {
 	return slices.ContainsFunc(strings.Split(os.Getenv("TORCHX_REQUIRE"), ","), func(part string) bool {
 		return strings.TrimSpace(part) == "kubernetes"
 	})
 }
 
-// Get returns the cluster of $KUBECONFIG.
-// Errors: *MissingError, also where TORCHX_REQUIRE does not have kubernetes.
-func Get() (*Cluster, error) {
-	if !Required() {
-		return nil, &MissingError{errors.New("TORCHX_REQUIRE=kubernetes uses the one of KUBECONFIG; `make e2e-k8s` starts one")}
-	}
-	kubeconfig := os.Getenv("KUBECONFIG")
-	if kubeconfig == "" {
-		return nil, &MissingError{errors.New("KUBECONFIG is not set: `make e2e-k8s` starts a cluster and sets it")}
-	}
-	return Open(kubeconfig)
-}
-
-// Open returns the cluster of a kubeconfig. Errors: *MissingError.
-func Open(kubeconfig string) (*Cluster, error) {
-	c := &Cluster{Kubeconfig: kubeconfig}
-	var err error
+// Open returns the cluster of a kubeconfig that answers.
+func Open(kubeconfig string) (c *Cluster, err error) {
+	defer func() {
+		if err != nil {
+			err = fmt.Errorf("no Kubernetes cluster: %w", err)
+		}
+	}()
+	c = &Cluster{Kubeconfig: kubeconfig}
 	if c.Config, err = clientcmd.BuildConfigFromFlags("", c.Kubeconfig); err != nil {
-		return nil, &MissingError{err}
+		return nil, err
 	}
 	c.Config.QPS, c.Config.Burst = 200, 400
 	if c.Client, err = dynamic.NewForConfig(c.Config); err != nil {
-		return nil, &MissingError{err}
+		return nil, err
 	}
-	ctx, cancel := context.WithTimeout(context.Background(), waitTime)
+	ctx, cancel := limited()
 	defer cancel()
-	if _, err := c.Client.Resource(namespaces).Get(ctx, metav1.NamespaceDefault, metav1.GetOptions{}); err != nil {
-		return nil, &MissingError{err}
-	}
-	return c, nil
+	_, err = c.Of("", "v1", "Namespace").Get(ctx, metav1.NamespaceDefault, metav1.GetOptions{})
+	return c, err
 }
 
-// Need returns the cluster; without one the test is skipped, or fails when
-// TORCHX_REQUIRE has kubernetes.
+// Need returns the cluster of $KUBECONFIG. It skips the test unless TORCHX_REQUIRE has
+// kubernetes, and fails it if there is no cluster.
 func Need(t testing.TB) *Cluster {
 	t.Helper()
-	c, err := Get()
-	if err == nil {
-		return c
+	if !Required() {
+		t.Skip("no Kubernetes cluster: TORCHX_REQUIRE=kubernetes uses the one of KUBECONFIG; `make e2e-k8s` starts one")
 	}
-	if Required() {
+	kubeconfig := os.Getenv("KUBECONFIG")
+	if kubeconfig == "" {
+		t.Fatal("no Kubernetes cluster: KUBECONFIG is not set: `make e2e-k8s` starts a cluster and sets it")
+	}
+	c, err := Open(kubeconfig)
+	if err != nil {
 		t.Fatal(err)
 	}
-	t.Skip(err)
-	return nil
+	return c
 }
 
-// Resources that tests look at.
-var (
-	namespaces      = schema.GroupVersionResource{Version: "v1", Resource: "namespaces"}
-	serviceAccounts = schema.GroupVersionResource{Version: "v1", Resource: "serviceaccounts"}
-	pods            = schema.GroupVersionResource{Version: "v1", Resource: "pods"}
-)
+// limited returns a context for requests of about a second or two.
+func limited() (context.Context, context.CancelFunc) {
+	return context.WithTimeout(context.Background(), waitTime)
+}
 
-// Namespace makes a namespace that is deleted after the test, with all that is in it.
+// Namespace creates a namespace that is deleted after the test with all its objects.
 func (c *Cluster) Namespace(t testing.TB) string {
 	t.Helper()
 	name := fmt.Sprintf("t-%08x", rand.Uint32())
 	c.Create(t, "", fmt.Sprintf("{apiVersion: v1, kind: Namespace, metadata: {name: %s}}", name))
-	// Pods are refused until the controllers have made the namespace's account.
+	// Pods are refused until the namespace has its default account.
 	c.Eventually(t, "account of namespace "+name, func(ctx context.Context) (bool, error) {
-		_, err := c.Client.Resource(serviceAccounts).Namespace(name).Get(ctx, "default", metav1.GetOptions{})
+		_, err := c.Of(name, "v1", "ServiceAccount").Get(ctx, "default", metav1.GetOptions{})
 		if apierrors.IsNotFound(err) {
 			return false, nil
 		}
@@ -131,7 +114,7 @@ func (c *Cluster) Namespace(t testing.TB) string {
 // Eventually waits until ok is true.
 func (c *Cluster) Eventually(t testing.TB, what string, ok func(ctx context.Context) (bool, error)) {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(context.Background(), waitTime)
+	ctx, cancel := limited()
 	defer cancel()
 	for {
 		done, err := ok(ctx)
@@ -148,9 +131,9 @@ func (c *Cluster) Eventually(t testing.TB, what string, ok func(ctx context.Cont
 // Pods lists those of a namespace that a label selector finds.
 func (c *Cluster) Pods(t testing.TB, namespace, selector string) []corev1.Pod {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(context.Background(), waitTime)
+	ctx, cancel := limited()
 	defer cancel()
-	list, err := c.Client.Resource(pods).Namespace(namespace).List(ctx, metav1.ListOptions{LabelSelector: selector})
+	list, err := c.Of(namespace, "v1", "Pod").List(ctx, metav1.ListOptions{LabelSelector: selector})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -163,33 +146,24 @@ func (c *Cluster) Pods(t testing.TB, namespace, selector string) []corev1.Pod {
 	return found
 }
 
-// Of returns the objects of a type, such as "batch.volcano.sh/v1alpha1 Job", in a namespace.
+// Of returns the objects of a kind in a namespace ("" for kinds without one).
 func (c *Cluster) Of(namespace, apiVersion, kind string) dynamic.ResourceInterface {
-	r := c.Client.Resource(resource(apiVersion, kind))
+	plural, _ := meta.UnsafeGuessKindToResource(schema.FromAPIVersionAndKind(apiVersion, kind))
+	r := c.Client.Resource(plural)
 	if namespace == "" {
 		return r
 	}
 	return r.Namespace(namespace)
 }
 
-// resource is the plural of a kind, as far as tests need it.
-func resource(apiVersion, kind string) schema.GroupVersionResource {
-	gv, _ := schema.ParseGroupVersion(apiVersion)
-	name := strings.ToLower(kind)
-	if strings.HasSuffix(name, "s") {
-		name += "e"
-	}
-	return gv.WithResource(name + "s")
-}
-
-// Create makes objects, YAML documents, that are deleted after the test; namespace is
-// "" for those that have none.
+// Create creates objects from YAML documents and deletes them after the test; namespace is
+// "" for kinds without one.
 func (c *Cluster) Create(t testing.TB, namespace, text string) {
 	t.Helper()
 	c.create(t, namespace, text, false)
 }
 
-// Ensure is Create for objects without a namespace that may be there already: these stay.
+// Ensure is Create for objects without a namespace; those that exist already stay.
 func (c *Cluster) Ensure(t testing.TB, text string) {
 	t.Helper()
 	c.create(t, "", text, true)
@@ -198,8 +172,11 @@ func (c *Cluster) Ensure(t testing.TB, text string) {
 func (c *Cluster) create(t testing.TB, namespace, text string, shared bool) {
 	t.Helper()
 	for _, doc := range strings.Split(text, "\n---\n") {
-		o := parse(t, doc)
-		ctx, cancel := context.WithTimeout(context.Background(), waitTime)
+		o := &unstructured.Unstructured{}
+		if err := yaml.Unmarshal([]byte(doc), &o.Object); err != nil {
+			t.Fatalf("%v in %s", err, doc)
+		}
+		ctx, cancel := limited()
 		defer cancel()
 		to := c.Of(namespace, o.GetAPIVersion(), o.GetKind())
 		_, err := to.Create(ctx, o, metav1.CreateOptions{})
@@ -210,10 +187,9 @@ func (c *Cluster) create(t testing.TB, namespace, text string, shared bool) {
 			t.Fatalf("create %s %s: %v", o.GetKind(), o.GetName(), err)
 		}
 		t.Cleanup(func() {
-			ctx, cancel := context.WithTimeout(context.Background(), waitTime)
+			ctx, cancel := limited()
 			defer cancel()
-			policy := metav1.DeletePropagationBackground
-			err := to.Delete(ctx, o.GetName(), metav1.DeleteOptions{PropagationPolicy: &policy})
+			err := to.Delete(ctx, o.GetName(), metav1.DeleteOptions{PropagationPolicy: new(metav1.DeletePropagationBackground)})
 			if err != nil && !apierrors.IsNotFound(err) {
 				t.Errorf("delete %s %s: %v", o.GetKind(), o.GetName(), err)
 			}
@@ -221,7 +197,7 @@ func (c *Cluster) create(t testing.TB, namespace, text string, shared bool) {
 	}
 }
 
-// Opened waits until a queue of Volcano takes jobs.
+// Opened waits until a Volcano queue takes jobs.
 func (c *Cluster) Opened(t testing.TB, queue string) {
 	t.Helper()
 	c.Eventually(t, "queue "+queue+" is open", func(ctx context.Context) (bool, error) {
@@ -234,30 +210,66 @@ func (c *Cluster) Opened(t testing.TB, queue string) {
 	})
 }
 
-func parse(t testing.TB, text string) *unstructured.Unstructured {
-	t.Helper()
-	o := &unstructured.Unstructured{}
-	if err := yaml.Unmarshal([]byte(text), &o.Object); err != nil {
-		t.Fatalf("%v in %s", err, text)
-	}
-	return o
-}
-
-// Devices has every node say that it has so many of a device, which is not there.
+// Devices makes every node report count of a device, which does not exist.
 func (c *Cluster) Devices(t testing.TB, name string, count int) {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(context.Background(), waitTime)
+	ctx, cancel := limited()
 	defer cancel()
 	nodes := c.Of("", "v1", "Node")
 	all, err := nodes.List(ctx, metav1.ListOptions{})
 	if err != nil {
 		t.Fatal(err)
 	}
-	// Both: what can be allocated would follow the capacity ten seconds later.
+	// Both, as the allocatable amount would follow the capacity only ten seconds later.
 	patch := fmt.Sprintf(`{"status":{"capacity":{%[1]q:"%[2]d"},"allocatable":{%[1]q:"%[2]d"}}}`, name, count)
 	for _, n := range all.Items {
 		if _, err := nodes.Patch(ctx, n.GetName(), types.MergePatchType, []byte(patch), metav1.PatchOptions{}, "status"); err != nil {
 			t.Fatal(err)
 		}
 	}
+}
+
+// User creates an account with the rules of a Role (in YAML's flow style, "" for none) in a
+// namespace, and returns the file of its kubeconfig.
+func (c *Cluster) User(t testing.TB, namespace, rules string) string {
+	t.Helper()
+	c.Create(t, namespace, fmt.Sprintf(`{apiVersion: v1, kind: ServiceAccount, metadata: {name: user}}
+---
+{apiVersion: rbac.authorization.k8s.io/v1, kind: Role, metadata: {name: user}, rules: [%s]}
+---
+{apiVersion: rbac.authorization.k8s.io/v1, kind: RoleBinding, metadata: {name: user},
+ roleRef: {apiGroup: rbac.authorization.k8s.io, kind: Role, name: user}, subjects: [{kind: ServiceAccount, name: user}]}`, rules))
+	ctx, cancel := limited()
+	defer cancel()
+	request := &unstructured.Unstructured{Object: map[string]any{"apiVersion": "authentication.k8s.io/v1", "kind": "TokenRequest", "spec": map[string]any{}}}
+	request.SetName("user")
+	response, err := c.Of(namespace, "v1", "ServiceAccount").Create(ctx, request, metav1.CreateOptions{}, "token")
+	if err != nil {
+		t.Fatal(err)
+	}
+	token, _, _ := unstructured.NestedString(response.Object, "status", "token")
+	return c.Write(t, func(_ *api.Cluster, user *api.AuthInfo, context *api.Context) {
+		*user = api.AuthInfo{Token: token}
+		context.Namespace = namespace
+	})
+}
+
+// Write writes a changed copy of the cluster's kubeconfig, and returns its file.
+func (c *Cluster) Write(t testing.TB, change func(*api.Cluster, *api.AuthInfo, *api.Context)) string {
+	t.Helper()
+	file := filepath.Join(t.TempDir(), "kubeconfig")
+	if err := c.write(file, change); err != nil {
+		t.Fatal(err)
+	}
+	return file
+}
+
+func (c *Cluster) write(file string, change func(*api.Cluster, *api.AuthInfo, *api.Context)) error {
+	all, err := clientcmd.LoadFromFile(c.Kubeconfig)
+	if err != nil {
+		return err
+	}
+	here := all.Contexts[all.CurrentContext]
+	change(all.Clusters[here.Cluster], all.AuthInfos[here.AuthInfo], here)
+	return clientcmd.WriteToFile(*all, file)
 }

@@ -17,22 +17,22 @@ import (
 	"k8s.io/client-go/tools/clientcmd/api"
 )
 
-// Proxy stands before the cluster's API server: it notes what it is asked, and can
-// be cut, as when the server is restarted or the network is gone. It speaks HTTP/2,
-// as the server does, so that a client has all its streams on one connection.
+// Proxy forwards to the cluster's API server, records requests, and can be cut, as when the
+// server restarts or the network is lost. It speaks HTTP/2, as the server does, so that a
+// client has all its streams on one connection.
 type Proxy struct {
-	Kubeconfig string // file that leads here; with all rights of the cluster's own
+	Kubeconfig string // file; with all rights of the cluster's own
 
 	handler http.Handler
 	tls     *tls.Config
 	address string
 
-	mu     sync.Mutex // guards what follows
-	server *http.Server
-	asked  []string
+	mu       sync.Mutex // guards the fields below
+	server   *http.Server
+	requests []string
 }
 
-// Proxy starts one that ends with the test.
+// Proxy starts a proxy that ends with the test.
 func (c *Cluster) Proxy(t testing.TB) *Proxy {
 	t.Helper()
 	p, err := c.NewProxy(t.TempDir() + "/kubeconfig")
@@ -43,7 +43,7 @@ func (c *Cluster) Proxy(t testing.TB) *Proxy {
 	return p
 }
 
-// NewProxy starts one and writes a kubeconfig for it; Cut ends it.
+// NewProxy starts a proxy and writes a kubeconfig for it; Cut ends it.
 func (c *Cluster) NewProxy(kubeconfig string) (*Proxy, error) {
 	to, err := url.Parse(c.Config.Host)
 	if err != nil {
@@ -52,7 +52,7 @@ func (c *Cluster) NewProxy(kubeconfig string) (*Proxy, error) {
 	through := &httputil.ReverseProxy{
 		Rewrite: func(r *httputil.ProxyRequest) {
 			r.SetURL(to)
-			r.Out.Header.Del("Authorization") // the way on has credentials of its own
+			r.Out.Header.Del("Authorization") // the transport has its own credentials
 		},
 		FlushInterval: -1, // watches and logs come as they grow
 		ErrorHandler:  func(w http.ResponseWriter, _ *http.Request, _ error) { w.WriteHeader(http.StatusBadGateway) },
@@ -62,7 +62,9 @@ func (c *Cluster) NewProxy(kubeconfig string) (*Proxy, error) {
 	}
 	p := &Proxy{Kubeconfig: kubeconfig, address: "127.0.0.1:0"}
 	p.handler = http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		p.note(r)
+		p.mu.Lock()
+		p.requests = append(p.requests, r.Method+" "+r.URL.RequestURI())
+		p.mu.Unlock()
 		through.ServeHTTP(w, r)
 	})
 	authority := p.certify()
@@ -75,7 +77,7 @@ func (c *Cluster) NewProxy(kubeconfig string) (*Proxy, error) {
 	})
 }
 
-// certify takes the certificate that Go's test servers have, and returns its authority.
+// certify uses the certificate of Go's test servers, and returns its authority.
 func (p *Proxy) certify() []byte {
 	s := httptest.NewUnstartedServer(nil)
 	s.EnableHTTP2 = true
@@ -85,19 +87,12 @@ func (p *Proxy) certify() []byte {
 	return pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: s.Certificate().Raw})
 }
 
-func (p *Proxy) note(r *http.Request) {
+// Requests returns the requests since the last call: "GET /api/v1/…".
+func (p *Proxy) Requests() []string {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	p.asked = append(p.asked, r.Method+" "+r.URL.RequestURI())
-}
-
-// Asked returns what clients have asked since the last call: "GET /api/v1/…".
-func (p *Proxy) Asked() []string {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	asked := p.asked
-	p.asked = nil
-	return asked
+	defer func() { p.requests = nil }()
+	return p.requests
 }
 
 // Cut ends all connections and refuses new ones.
@@ -105,12 +100,12 @@ func (p *Proxy) Cut() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if p.server != nil {
-		_ = p.server.Close() // the listener and every connection; its error says nothing of use
+		_ = p.server.Close() // the listener and every connection; its error does not matter
 		p.server = nil
 	}
 }
 
-// Restore takes connections again, at the same address.
+// Restore accepts connections again, at the same address.
 func (p *Proxy) Restore() error {
 	p.mu.Lock()
 	defer p.mu.Unlock()

@@ -15,13 +15,13 @@ import (
 	"github.com/google/go-containerregistry/pkg/registry"
 )
 
-// registryVariable has the address that the test cluster's node pulls from, such as
-// http://127.0.0.1:16455; nobody is there until a test starts a registry.
+// registryVariable holds the address that the test cluster's node pulls from, such as
+// http://127.0.0.1:16455, where tests start a registry.
 const registryVariable = "K8S_REGISTRY"
 
-// Registry starts an empty registry at the address that the node pulls all images
-// from. It returns that, as images are named after it (host:port), and the path of a
-// socket that is the registry too: for who is in another network, see Forward.
+// Registry starts an empty registry at the address that the node pulls from. It returns
+// that address, as image names have it (host:port), and the path of a socket of the same
+// registry, for processes in another network; see Forward.
 func (c *Cluster) Registry(t testing.TB) (host, socket string) {
 	t.Helper()
 	at, err := url.Parse(os.Getenv(registryVariable))
@@ -46,8 +46,8 @@ func (c *Cluster) Registry(t testing.TB) (host, socket string) {
 	return at.Host, socket
 }
 
-// Forward takes connections at an address of the network it is called in and makes
-// of each one to a socket. It does not return but with an error.
+// Forward accepts connections at an address of the caller's network and forwards each to a
+// socket. It returns only with an error.
 func Forward(address, socket string) error {
 	l, err := (&net.ListenConfig{}).Listen(context.Background(), "tcp", address)
 	if err != nil {
@@ -58,7 +58,7 @@ func Forward(address, socket string) error {
 		if err != nil {
 			return err
 		}
-		go func() { _ = forward(in, socket) }() // who has connected sees the end
+		go func() { _ = forward(in, socket) }() // the client sees the end
 	}
 }
 

@@ -90,7 +90,7 @@ func TestNoEngine(t *testing.T) {
 	h.env = append(h.env, "DOCKER_HOST=unix:///no/such.sock")
 	r := h.run("")
 	if line := h.errorLine(r); r.code == 0 || !strings.Contains(line, "no Docker engine answers at unix:///no/such.sock (DOCKER_HOST): start it") {
-		t.Errorf("%+v", r)
+		t.Errorf("got %+v, want that no engine answers", r)
 	}
 	if entries, err := os.ReadDir(filepath.Join(h.dir, "apps")); err != nil || len(entries) != 1 {
 		t.Errorf("apps: %v %v", entries, err)

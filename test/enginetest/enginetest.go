@@ -1,11 +1,10 @@
 //go:build unix
 
-// Package enginetest gives tests a real Docker Engine and an image for it. An
-// engine that answers is used as it is; else one is started, and stopped again by
-// whoever started it, in namespaces of its own: the kernel ends all of it when the
-// tests die, and it does not take the bridge of the machine's engine away. Nothing is
-// pulled: the image is made of this machine's busybox. All of it happens only with
-// TORCHX_REQUIRE=docker.
+// Package enginetest gives tests a real Docker Engine and an image for it, only with
+// TORCHX_REQUIRE=docker. An engine that answers is used as it is. Else one is started in
+// namespaces of its own, and stopped at the end: the kernel ends all of it when the tests
+// die, and it leaves the bridge of the machine's engine alone. Nothing is pulled: the
+// image is made of this machine's busybox.
 package enginetest
 
 import (
@@ -41,7 +40,7 @@ type Engine struct {
 	daemon *exec.Cmd // nsenter, with dockerd as its child
 }
 
-// MissingError says why there is no engine; tests skip then, unless TORCHX_REQUIRE has "docker".
+// MissingError says why there is no engine; tests then skip, unless TORCHX_REQUIRE has "docker".
 type MissingError struct{ Err error }
 
 func (m *MissingError) Error() string { return "no Docker Engine: " + m.Err.Error() }
@@ -198,8 +197,8 @@ func firstChild(pid int) (string, error) {
 	return child, nil
 }
 
-// startContainerd starts what holds the containers: it outlives the engine, as a
-// service of its own does.
+// startContainerd starts containerd, which outlives the engine, as a service of its
+// own does.
 func (e *Engine) startContainerd() error {
 	config := fmt.Sprintf("version = 2\nroot = %q\nstate = %q\ndisabled_plugins = [\"io.containerd.grpc.v1.cri\"]\n[grpc]\naddress = %q\n",
 		e.path("containerd"), e.path("containerd-state"), e.path("containerd.sock"))
@@ -266,8 +265,8 @@ func (e *Engine) Run(name string, args ...string) (*exec.Cmd, error) {
 	return cmd, cmd.Start()
 }
 
-// Beside returns a program that is to run in the engine's network, where its
-// containers can be reached, and otherwise as any other.
+// Beside returns a program that runs in the engine's network, where its containers can
+// be reached, and otherwise as any other.
 func (e *Engine) Beside(name string, args ...string) *exec.Cmd {
 	if e.dir == "" {
 		return exec.CommandContext(context.Background(), name, args...)

@@ -14,8 +14,8 @@ import (
 	"github.com/docker/docker/api/types/image"
 )
 
-// Image is what the tests' containers run: busybox with all its applets. Its
-// working folder is Dir.
+// Image is the image of the tests: busybox with all its applets. Its working folder is
+// Dir.
 const (
 	Image = "torchx-test:busybox-2"
 	Dir   = "/app"
@@ -42,7 +42,7 @@ func (e *Engine) load() error {
 // printenv is what Debian's busybox lacks.
 const printenv = "#!/bin/sh\neval \"v=\\$$1\"\nprintf '%s\\n' \"$v\"\n"
 
-// rootfs is a tar of a machine that has busybox and nothing else.
+// rootfs returns a tar of a root file system with only busybox.
 func rootfs() (*bytes.Buffer, error) {
 	path, err := exec.LookPath("busybox")
 	if err != nil {

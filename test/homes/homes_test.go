@@ -120,7 +120,7 @@ func unpackOne(r io.Reader, h *tar.Header, dir string) error {
 // move replaces the path of the recorded home in its files and its history.
 func move(t *testing.T, home string) {
 	t.Helper()
-	err := filepath.WalkDir(home, func(path string, d fs.DirEntry, err error) error {
+	err := filepath.WalkDir(home, func(path string, _ fs.DirEntry, err error) error {
 		if err != nil || !strings.HasPrefix(filepath.Ext(path), ".json") {
 			return err
 		}

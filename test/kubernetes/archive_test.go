@@ -18,7 +18,7 @@ import (
 
 const fortyLines = "i=0; while [ $i -lt 40 ]; do i=$((i+1)); echo line $i; sleep 0.2; done"
 
-// deleteJobs deletes what runs the namespace's apps, as somebody without torchx does.
+// deleteJobs deletes what runs the namespace's apps, as a user without torchx does.
 func (h *home) deleteJobs() {
 	h.Helper()
 	background := metav1.DeletePropagationBackground
@@ -63,21 +63,21 @@ func TestArchiveAgent(t *testing.T) {
 	h.eventually("the end in the archive", func() bool { return strings.Contains(h.archived("archive.json"), `"done":true`) })
 	h.deleteJobs()
 	if s := h.status(handle); s.State != spec.Succeeded {
-		t.Errorf("%+v", s)
+		t.Errorf("got %+v, want s.State == spec.Succeeded", s)
 	}
 	r := h.torchx("log", handle)
 	complete(t, "log of what is gone", r.stdout, 2, 40, 0)
 	if r.code != 0 || strings.Count(r.stderr, "\n") != 1 || !strings.Contains(r.stderr, "is gone") {
-		t.Errorf("%+v", r)
+		t.Errorf(`got %+v, want r.code == 0 and Count(r.stderr, "\n") == 1 and Contains(r.stderr, "is gone")`, r)
 	}
 	if r := h.torchx("delete", handle); r.code != 0 {
-		t.Errorf("%+v", r)
+		t.Errorf("got %+v, want r.code == 0", r)
 	}
 	if left, err := filepath.Glob(filepath.Join(h.dir, "archive", "*", "replicas")); err != nil || len(left) > 0 {
 		t.Errorf("%v is left, %v", left, err)
 	}
 	if r := h.torchx("log", handle); r.code != 1 || strings.Count(r.stderr, "\n") != 1 || !strings.Contains(r.stderr, "torchx delete") {
-		t.Errorf("%+v", r)
+		t.Errorf(`got %+v, want r.code == 1 and Count(r.stderr, "\n") == 1 and Contains(r.stderr, "torchx delete")`, r)
 	}
 }
 
@@ -94,11 +94,11 @@ func TestLogsBeforeCancel(t *testing.T) {
 			h.eventually("its line", func() bool { return h.torchx("log", handle).stdout == "r/0 before\n" })
 			r := h.torchx("cancel", "--wait", handle)
 			if r.code != 0 || !strings.Contains(r.stderr, "what replicas write while they stop is lost") {
-				t.Errorf("%+v", r)
+				t.Errorf(`got %+v, want r.code == 0 and Contains(r.stderr, "what replicas write while they stop is lost")`, r)
 			}
 			h.eventually("no pods", func() bool { return len(h.phases()) == 0 || gang == "volcano" })
 			if r := h.torchx("log", handle); !strings.HasPrefix(r.stdout, "r/0 before\n") || r.code != 0 {
-				t.Errorf("%+v", r)
+				t.Errorf(`got %+v, want HasPrefix(r.stdout, "r/0 before\n") and r.code == 0`, r)
 			}
 		})
 	}
@@ -119,13 +119,13 @@ func TestLogsOfWait(t *testing.T) {
 			r := h.torchx(h.runWaiting("gang="+gang+",ttl_seconds=0", "--max_retries", "1", "--policy", policy, "--script", "echo begin; sleep 2; echo end; exit 3")...)
 			handle := strings.TrimSpace(r.stdout)
 			if r.code != 3 || strings.Contains(r.stderr, "archived") {
-				t.Fatalf("%+v", r)
+				t.Fatalf(`got %+v, want r.code == 3 and !Contains(r.stderr, "archived")`, r)
 			}
 			h.eventually("no pods", func() bool { return len(h.phases()) == 0 })
 			for _, attempt := range []string{"0", "1"} {
 				r := h.torchx("log", "--attempt", attempt, handle)
 				if r.stdout != "r/0 begin\nr/0 end\n" || strings.Contains(r.stderr, "gap") {
-					t.Errorf("attempt %s: %+v", attempt, r)
+					t.Errorf(`attempt %s: %+v, want r.stdout == "r/0 begin\nr/0 end\n" and !Contains(r.stderr, "gap")`, attempt, r)
 				}
 			}
 		})
@@ -145,7 +145,7 @@ func TestLogsNobodyArchived(t *testing.T) {
 	h.eventually("its end", func() bool { return h.status(handle).State == spec.Succeeded })
 	h.deleteJobs()
 	if r := h.torchx("log", handle); r.code != 1 || r.stdout != "" || strings.Count(r.stderr, "\n") != 1 || !strings.Contains(r.stderr, "gone since") {
-		t.Errorf("%+v", r)
+		t.Errorf(`got %+v, want r.code == 1 and r.stdout == "" and Count(r.stderr, "\n") == 1 and Contains(r.stderr, "gone since")`, r)
 	}
 }
 
@@ -160,10 +160,10 @@ func TestLogsElsewhere(t *testing.T) {
 	handle := h.start("gang=job", "--script", "echo here")
 	for _, r := range []result{other.torchx("wait", handle), h.torchx("delete", handle)} {
 		if r.code != 0 {
-			t.Errorf("%+v", r)
+			t.Errorf("got %+v, want r.code == 0", r)
 		}
 	}
 	if r := other.torchx("log", handle); r.code != 0 || r.stdout != "r/0 here\n" || !strings.Contains(r.stderr, other.dir) {
-		t.Errorf("%+v", r)
+		t.Errorf(`got %+v, want r.code == 0 and r.stdout == "r/0 here\n" and Contains(r.stderr, other.dir)`, r)
 	}
 }

@@ -56,7 +56,7 @@ func TestServerAway(t *testing.T) {
 				t.Fatal(err)
 			}
 			if r := h.wait(waiting.cmd, waiting.out, waiting.errs); r.code != 7 {
-				t.Errorf("wait: %+v", r)
+				t.Errorf("wait: %+v, want r.code == 7", r)
 			}
 			r := h.wait(reading.cmd, reading.out, reading.errs)
 			complete(t, "log -t", r.stdout, 1, lines, 0)
@@ -79,7 +79,7 @@ func TestManyLogs(t *testing.T) { // not beside others: it restarts their server
 	h.restartServer()
 	r := h.wait(reading.cmd, reading.out, reading.errs)
 	if r.code != 0 {
-		t.Errorf("log -t: exit code %d, %s", r.code, r.stderr)
+		t.Errorf("log -t: exit code %d, %s, want r.code == 0", r.code, r.stderr)
 	}
 	// A Job controller that has lost its server may start a replica twice, which
 	// Kubernetes allows: then the lines of both pods are there, one after the other.

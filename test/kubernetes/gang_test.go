@@ -18,18 +18,18 @@ func TestAllOrNothing(t *testing.T) {
 	h.eventually("a word about what it waits for", func() bool {
 		s := h.status(handle)
 		if s.State != spec.Pending {
-			t.Fatalf("%+v", s)
+			t.Fatalf("got %+v, want s.State == spec.Pending", s)
 		}
 		return strings.Contains(s.Msg, "cpu")
 	})
 	if n := h.phases(); n["Running"]+n["Succeeded"]+n["Failed"] > 0 {
-		t.Errorf("pods by phase: %v", n)
+		t.Errorf(`pods by phase: %v, want n["Running"] + n["Succeeded"] + n["Failed"] <= 0`, n)
 	}
 	// The same replicas as plain jobs start as far as they fit.
 	h.start("gang=job", "--num_replicas", "20", "--cpu", "1", "--script", "sleep 1000")
 	h.eventually("some pods of the plain job", func() bool { return h.phases()["Running"] > 0 })
 	if r := h.torchx("cancel", handle, "--wait"); r.code != 0 || h.status(handle).State != spec.Cancelled {
-		t.Errorf("%+v %+v", r, h.status(handle))
+		t.Errorf("got %+v %+v, want r.code == 0 and h.status(handle).State == spec.Cancelled", r, h.status(handle))
 	}
 }
 
@@ -39,7 +39,7 @@ func TestGPUs(t *testing.T) {
 	h := newHome(t)
 	h.cluster.Devices(t, "nvidia.com/gpu", 8)
 	if r := h.torchx(append([]string{"run", "--wait"}, h.runArgs("gang=volcano", "--num_replicas", "2", "--gpu", "4")[1:]...)...); r.code != 0 {
-		t.Fatalf("%+v", r)
+		t.Fatalf("got %+v, want r.code == 0", r)
 	}
 	handle := h.start("gang=volcano", "--num_replicas", "3", "--gpu", "4")
 	h.eventually("a word about GPUs", func() bool { return strings.Contains(h.status(handle).Msg, "nvidia.com/gpu") })

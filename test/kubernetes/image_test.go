@@ -32,7 +32,7 @@ func TestWorkspace(t *testing.T) {
 		r := h.torchx("run", "--log", "-b", "kubernetes", "-cfg", "namespace="+h.namespace+",gang="+gang+",image_repo="+host+"/team/x",
 			"--workspace", h.work, "utils.sh", "--image", enginetest.Image, "--", "cat", "hello.txt")
 		if r.code != 0 || !strings.Contains(r.stderr, text) {
-			t.Errorf("%s: %+v", gang, r)
+			t.Errorf("%s: got %+v, want r.code == 0 and Contains(r.stderr, text)", gang, r)
 		}
 		for _, p := range h.cluster.Pods(t, h.namespace, "app.kubernetes.io/instance="+instance(strings.TrimSpace(r.stdout))) {
 			if image := p.Spec.Containers[0].Image; !strings.HasPrefix(image, host+"/team/x:") || p.Status.ContainerStatuses[0].ImageID == "" {

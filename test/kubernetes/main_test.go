@@ -157,7 +157,7 @@ func (h *home) start(cfg string, args ...string) string {
 	r := h.run(cfg, args...)
 	handle := strings.TrimSpace(r.stdout)
 	if r.code != 0 || !strings.HasPrefix(handle, "kubernetes://") {
-		h.Fatalf("run: %+v", r)
+		h.Fatalf(`run: %+v, want r.code == 0 and HasPrefix(handle, "kubernetes://")`, r)
 	}
 	return handle
 }

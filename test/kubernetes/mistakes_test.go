@@ -122,7 +122,7 @@ func TestAccess(t *testing.T) {
 	// The app goes on where it was submitted to, whatever $KUBECONFIG says now.
 	h.env = append(h.env, "KUBECONFIG=/no/such")
 	if r := h.torchx("wait", handle); r.code != 0 {
-		t.Errorf("wait: %+v", r)
+		t.Errorf("wait: %+v, want r.code == 0", r)
 	}
 }
 
@@ -133,7 +133,7 @@ func TestHandles(t *testing.T) {
 	for _, command := range []string{"status", "log", "cancel", "delete", "describe"} {
 		r := h.torchx(command, "kubernetes://torchx/app-x")
 		if line := h.errorLine(r); r.code != 1 || !strings.Contains(line, "kubernetes://torchx/default:app-x") {
-			t.Errorf("%s: exit code %d, %q", command, r.code, line)
+			t.Errorf(`%s: exit code %d, %q, want r.code == 1 and Contains(line, "kubernetes://torchx/default:app-x")`, command, r.code, line)
 		}
 	}
 }
@@ -166,7 +166,7 @@ func TestWaits(t *testing.T) {
 				})
 				t.Logf("%s: %s", what, last.Msg)
 				if r := h.torchx("cancel", handle, "--wait"); r.code != 0 || h.status(handle).State != spec.Cancelled {
-					t.Errorf("%s: cancel: %+v, then %+v", what, r, h.status(handle))
+					t.Errorf("%s: cancel: %+v, then %+v, want r.code == 0 and h.status(handle).State == spec.Cancelled", what, r, h.status(handle))
 				}
 			}
 		})
@@ -197,7 +197,7 @@ func TestEnds(t *testing.T) {
 	}
 }
 
-// TestDeletedByHand: of a job that somebody deleted, wait ends, and the history keeps
+// TestDeletedByHand: of a job that another client deleted, wait ends, and the history keeps
 // that it was there.
 func TestDeletedByHand(t *testing.T) {
 	t.Parallel()
@@ -211,16 +211,16 @@ func TestDeletedByHand(t *testing.T) {
 		t.Fatal(err)
 	}
 	if r := h.wait(waiting.cmd, waiting.out, waiting.errs); r.code == 0 || r.stderr == "" {
-		t.Errorf("wait: %+v", r)
+		t.Errorf(`wait: %+v, want r.code != 0 and r.stderr != ""`, r)
 	}
 	h.wait(reading.cmd, reading.out, reading.errs)
 	if r := h.torchx("status", handle); strings.Contains(r.stdout, "State: RUNNING") {
-		t.Errorf("status: %+v", r)
+		t.Errorf(`status: %+v, want !Contains(r.stdout, "State: RUNNING")`, r)
 	}
 	if r := h.torchx("list", "--json"); !strings.Contains(r.stdout, handle) {
-		t.Errorf("list: %+v", r)
+		t.Errorf("list: %+v, want Contains(r.stdout, handle)", r)
 	}
 	if r := h.torchx("delete", handle); r.code != 0 {
-		t.Errorf("delete: %+v", r)
+		t.Errorf("delete: %+v, want r.code == 0", r)
 	}
 }

@@ -42,7 +42,7 @@ func TestTraining(t *testing.T) {
 			"dist.ddp", "-j", "2x2", "--cpu", "1", "--memMB", "2048", "--launcher", "env", "--image", clustertest.Image, "--env", "PYTHON="+python,
 			"--mounts", ofHost("/usr", "/lib", "/lib64", "/etc/alternatives", example), "--script", filepath.Join(example, "train.py"))
 		if r.code != 0 || !strings.Contains(r.stderr, "train/0 trained on 4 processes") {
-			t.Errorf("%s: exit code %d\n%s", gang, r.code, r.stderr)
+			t.Errorf("%s: exit code %d\n%s, want r.code == 0 and Contains(r.stderr, \"train/0 trained on 4 processes\")", gang, r.code, r.stderr)
 		}
 	}
 }
@@ -64,7 +64,7 @@ func TestRanks(t *testing.T) {
 		}
 		r = h.torchx("run", "--wait", "-b", "kubernetes", "--workspace=", "-cfg", cfg, "utils.sh", "--image", clustertest.Image, "--num_replicas", "2", "--", "sh", "-c", program)
 		if r.code != 0 {
-			t.Fatalf("%s: %+v", gang, r)
+			t.Fatalf("%s: got %+v, want r.code == 0", gang, r)
 		}
 		if log := h.torchx("log", strings.TrimSpace(r.stdout)+"/sh/1"); !slices.Contains(strings.Split(log.stdout, "\n"), "hello") {
 			t.Errorf("%s: replica 1 heard %q of replica 0", gang, log.stdout)

@@ -121,7 +121,7 @@ func remove(t *testing.T, c *client.Client, ref string) {
 	}
 }
 
-// shown collects what progress is told.
+// shown collects the steps of a progress.
 type shown struct {
 	mu    sync.Mutex
 	steps []backend.Step

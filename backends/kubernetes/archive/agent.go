@@ -109,14 +109,14 @@ func tryLock(path string) (*os.File, error) {
 // Agent is the process that follows an app to its end.
 type Agent struct {
 	App *App
-	// Status is told what is seen of the app, newest last; it may be slow.
+	// Status is reported what is seen of the app, newest last; it may be slow.
 	Status func(ctx context.Context, s *spec.Status) error
 	// Log gets a line about what happens.
 	Log func(format string, args ...any)
 }
 
 // Run follows an app until it has ended and its logs are complete. It returns at once
-// if the archive has an agent, and soon if somebody deletes the archive.
+// if the archive has an agent, and soon after the archive is deleted.
 func (g *Agent) Run(ctx context.Context) error {
 	lock, err := life(g.App.Dir).Acquire(lockWait)
 	if errors.Is(err, filelock.ErrHeld) {
@@ -173,13 +173,13 @@ func (g *Agent) follow(ctx context.Context, i Info) error {
 	}
 	g.Log("following %s", g.App.ID)
 	f := g.App.Follow(snap.Status)
-	told := make(chan struct{})
+	reported := make(chan struct{})
 	go func() {
-		defer close(told)
-		g.tell(ctx)
+		defer close(reported)
+		g.report(ctx)
 	}()
 	f.await(ctx, g.Log)
-	<-told
+	<-reported
 	g.App.mu.Lock()
 	defer g.App.mu.Unlock()
 	g.Log("ended: %v", g.App.snap.Status.State)
@@ -189,7 +189,7 @@ func (g *Agent) follow(ctx context.Context, i Info) error {
 // begin waits until the app is there. A cluster that is away is asked again.
 func (g *Agent) begin(ctx context.Context, i Info) (*Snapshot, error) {
 	for wait := time.Second; ; wait = min(2*wait, time.Minute) {
-		snap, err := g.App.look(ctx)
+		snap, err := g.App.snapshot(ctx)
 		switch {
 		case err == nil:
 			return snap, nil
@@ -208,15 +208,15 @@ func (g *Agent) begin(ctx context.Context, i Info) (*Snapshot, error) {
 	}
 }
 
-// statusEvery is how often a status is told at most.
+// statusEvery is how often a status is reported at most.
 const statusEvery = time.Second
 
-// tell passes on what is seen of the app until it has ended.
-func (g *Agent) tell(ctx context.Context) {
+// report passes on each new status until the app has ended.
+func (g *Agent) report(ctx context.Context) {
 	var last *Snapshot
 	for {
 		g.App.mu.Lock()
-		snap, over := g.App.snap, g.App.over
+		snap, ended := g.App.snap, g.App.ended
 		g.App.mu.Unlock()
 		if snap != last && snap.Status != nil && snap.Status.State != spec.Unknown {
 			if err := g.Status(ctx, snap.Status); err != nil {
@@ -225,7 +225,7 @@ func (g *Agent) tell(ctx context.Context) {
 				last = snap
 			}
 		}
-		if over && (snap == last || snap.Status.State == spec.Unknown) {
+		if ended && (snap == last || snap.Status.State == spec.Unknown) {
 			return
 		}
 		select {

@@ -63,7 +63,7 @@ type observation struct {
 	mu       sync.Mutex
 	snap     *Snapshot
 	seen     time.Time // when snap was taken
-	over     bool      // snap was taken after the app had ended
+	ended    bool      // snap was taken after the app had ended
 	failed   error     // of the watch
 	runs     map[spec.Replica]map[logName][]Run
 	changed  map[spec.Replica]chan struct{}
@@ -80,8 +80,8 @@ func New(c Config) *App {
 	}
 }
 
-// look returns a snapshot of the cluster, of snapshotTime ago at most.
-func (a *App) look(ctx context.Context) (*Snapshot, error) {
+// snapshot returns a snapshot of the cluster, of snapshotTime ago at most.
+func (a *App) snapshot(ctx context.Context) (*Snapshot, error) {
 	a.asking.Lock()
 	defer a.asking.Unlock()
 	a.mu.Lock()
@@ -90,7 +90,7 @@ func (a *App) look(ctx context.Context) (*Snapshot, error) {
 	if snap != nil && fresh {
 		return snap, nil
 	}
-	snap, err := a.Cluster.Look(ctx)
+	snap, err := a.Cluster.Snapshot(ctx)
 	if err == nil {
 		a.see(snap)
 	}
@@ -114,11 +114,11 @@ func (o *observation) see(s *Snapshot) {
 	}
 	o.mu.Lock()
 	defer o.mu.Unlock()
-	over := s.Status != nil && s.Status.State.Terminal()
+	ended := s.Status != nil && s.Status.State.Terminal()
 	o.wake(func(r spec.Replica) bool {
-		return over != o.over || !maps.EqualFunc(o.runs[r], runs[r], slices.Equal[[]Run])
+		return ended != o.ended || !maps.EqualFunc(o.runs[r], runs[r], slices.Equal[[]Run])
 	})
-	o.snap, o.seen, o.runs, o.over = s, time.Now(), runs, over
+	o.snap, o.seen, o.runs, o.ended = s, time.Now(), runs, ended
 }
 
 // wake wakes those who wait for changes of replicas; mu is held.
@@ -135,18 +135,18 @@ func (o *observation) wake(changed func(spec.Replica) bool) {
 func (o *observation) fail(err error) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
-	o.failed, o.over = err, true
+	o.failed, o.ended = err, true
 	o.wake(func(spec.Replica) bool { return true })
 }
 
 // of returns what is known of a replica; the channel is closed when that changes.
-func (o *observation) of(r spec.Replica) (runs map[logName][]Run, changed <-chan struct{}, over bool) {
+func (o *observation) of(r spec.Replica) (runs map[logName][]Run, changed <-chan struct{}, ended bool) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	if o.changed[r] == nil {
 		o.changed[r] = make(chan struct{})
 	}
-	return o.runs[r], o.changed[r], o.over
+	return o.runs[r], o.changed[r], o.ended
 }
 
 // watch keeps the snapshot current until all callers have called release.
@@ -246,8 +246,8 @@ type view struct {
 }
 
 func (v *view) runs() ([]Run, <-chan struct{}, bool) {
-	all, changed, over := v.app.of(v.replica)
-	return all[v.name], changed, over
+	all, changed, ended := v.app.of(v.replica)
+	return all[v.name], changed, ended
 }
 
 // runView is one run of a log. It implements logcopy.Source.
@@ -257,20 +257,20 @@ type runView struct {
 }
 
 // current returns the run as it is now: Gone if the cluster does not have it.
-func (v *runView) current() (r Run, changed <-chan struct{}, over bool) {
-	runs, changed, over := v.runs()
+func (v *runView) current() (r Run, changed <-chan struct{}, ended bool) {
+	runs, changed, ended := v.runs()
 	if i := slices.IndexFunc(runs, func(r Run) bool { return r.same(&v.run) }); i >= 0 {
-		return runs[i], changed, over
+		return runs[i], changed, ended
 	}
 	r = v.run
 	r.State = logcopy.Gone
-	return r, changed, over
+	return r, changed, ended
 }
 
 // State implements logcopy.Source.
 func (v *runView) State() (logcopy.State, <-chan struct{}) {
-	r, changed, over := v.current()
-	if over && r.State == logcopy.Waiting {
+	r, changed, ended := v.current()
+	if ended && r.State == logcopy.Waiting {
 		return logcopy.Never, changed
 	}
 	return r.State, changed

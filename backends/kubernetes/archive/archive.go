@@ -73,9 +73,9 @@ type Snapshot struct {
 
 // Cluster is one app on its cluster.
 type Cluster interface {
-	// Look returns what is there now. Errors: backend.ErrNotFound if there is no such
+	// Snapshot returns what is there now. Errors: backend.ErrNotFound if there is no such
 	// app, backend.ErrUnavailable.
-	Look(ctx context.Context) (*Snapshot, error)
+	Snapshot(ctx context.Context) (*Snapshot, error)
 	// Watch calls see at each change, the last time when the app has ended, or until ctx
 	// ends. It survives a cluster that is away. Errors: backend.ErrNotFound, ctx.Err(),
 	// or one that will not pass.

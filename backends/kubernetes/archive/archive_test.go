@@ -108,7 +108,7 @@ func (c *cluster) snapshot() *Snapshot {
 	return s
 }
 
-func (c *cluster) Look(context.Context) (*Snapshot, error) {
+func (c *cluster) Snapshot(context.Context) (*Snapshot, error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.looked++
@@ -510,7 +510,7 @@ func TestCursorInHistory(t *testing.T) {
 	c.add(r, "one\n", "two\n")
 	wantLog(t, open(), all, "one\ntwo\n")
 	if len(db.all) != 1 || db.all["archive/worker/0/0/"] == "" {
-		t.Errorf("%q", db.all)
+		t.Errorf("got positions %q, want one of the replica", db.all)
 	}
 	if err := os.Remove(filepath.Join(attemptDir(dir, worker, 0), logcopy.CursorFile)); err != nil {
 		t.Fatal(err)

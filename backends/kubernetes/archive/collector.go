@@ -148,14 +148,14 @@ func (c *collector) followAll(ctx context.Context) error {
 	var jobs errgroup.Group
 	begun := map[logName]bool{}
 	for {
-		_, changed, over := c.app.of(c.replica)
+		_, changed, ended := c.app.of(c.replica)
 		for name := range c.names() { // archived logs may have to be completed, too
 			if !begun[name] {
 				begun[name] = true
 				jobs.Go(func() error { return c.copy(ctx, name) })
 			}
 		}
-		if over {
+		if ended {
 			break
 		}
 		select {
@@ -174,8 +174,8 @@ func (c *collector) followAll(ctx context.Context) error {
 
 // copy copies one log.
 func (c *collector) copy(ctx context.Context, name logName) error {
-	runs, _, over := c.app.of(c.replica)
-	if complete(name.dir(replicaDir(c.app.Dir, c.replica)), runs[name]) && (over || !c.follow) {
+	runs, _, ended := c.app.of(c.replica)
+	if complete(name.dir(replicaDir(c.app.Dir, c.replica)), runs[name]) && (ended || !c.follow) {
 		return nil // the usual case of an app that has ended
 	}
 	l, err := c.app.openLog(ctx, c.replica, name)

@@ -152,10 +152,10 @@ func (l *log) begin(r *Run) error {
 // copy copies run after run. Without follow it copies what is there now.
 func (l *log) copy(ctx context.Context, of *view, follow bool) error {
 	for {
-		runs, changed, over := of.runs()
+		runs, changed, ended := of.runs()
 		r, ok := l.at.next(runs)
 		if !ok {
-			if !follow || over {
+			if !follow || ended {
 				return nil
 			}
 			select {

@@ -18,7 +18,7 @@ type Saved struct {
 // Save copies what the cluster has of all logs, as far as ctx allows. Errors:
 // backend.ErrNotFound, backend.ErrUnavailable.
 func (a *App) Save(ctx context.Context) (Saved, error) {
-	snap, err := a.look(ctx)
+	snap, err := a.snapshot(ctx)
 	if err != nil {
 		return Saved{}, err
 	}
@@ -159,8 +159,8 @@ func (r *Replay) newest() (*Snapshot, <-chan struct{}) {
 	return r.last, r.changed
 }
 
-// Look implements Cluster.
-func (r *Replay) Look(context.Context) (*Snapshot, error) {
+// Snapshot implements Cluster.
+func (r *Replay) Snapshot(context.Context) (*Snapshot, error) {
 	s, _ := r.newest()
 	return s, nil
 }

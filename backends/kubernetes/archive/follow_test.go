@@ -14,7 +14,7 @@ import (
 
 // shown is a Replay of what a cluster shows now.
 func shown(c *cluster) (*Replay, *Snapshot) {
-	s, _ := c.Look(context.Background())
+	s, _ := c.Snapshot(context.Background())
 	return NewReplay(c, s), s
 }
 
@@ -31,13 +31,13 @@ func TestFollow(t *testing.T) {
 	c.write(first, "and\n")
 	first.State = logcopy.Ended
 	c.add(first)
-	s, _ := c.Look(t.Context())
+	s, _ := c.Snapshot(t.Context())
 	watch.Put(s)
 	c.end(spec.Succeeded)
-	s, _ = c.Look(t.Context())
+	s, _ = c.Snapshot(t.Context())
 	watch.Put(s)
 	if missing, err := f.End(t.Context()); err != nil || len(missing) > 0 {
-		t.Errorf("%v, %v", missing, err)
+		t.Errorf("got %v, %v, want nothing missing", missing, err)
 	}
 	c.gone = true
 	zero := 0
@@ -67,7 +67,7 @@ func TestFollowEnd(t *testing.T) {
 	_, snap := shown(ended)
 	f := newAppOn(t, NewReplay(refusing{ended}, snap), t.TempDir()).Follow(snap.Status)
 	if missing, err := f.End(t.Context()); len(missing) != 1 || !errors.Is(err, logcopy.ErrRefused) {
-		t.Errorf("%v, %v", missing, err)
+		t.Errorf("got %v, %v, want one replica and %v", missing, err, logcopy.ErrRefused)
 	}
 
 	c, dir := newCluster(), t.TempDir()
@@ -90,6 +90,6 @@ func TestFollowEnd(t *testing.T) {
 	ctx, cancel := context.WithTimeout(t.Context(), 10*time.Millisecond)
 	defer cancel()
 	if missing, _ := f.End(ctx); len(missing) != 1 { // the container goes on
-		t.Errorf("%v", missing)
+		t.Errorf("got %v, want one replica", missing)
 	}
 }

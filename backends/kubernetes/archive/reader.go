@@ -27,19 +27,19 @@ const listEvery = 2 * time.Second
 // backend.ErrInvalidOption.
 func (a *App) Open(ctx context.Context, r spec.Replica, o backend.LogOptions) (backend.LogReader, error) {
 	kept, attempts := archived(a.Dir, r)
-	snap, err := a.look(ctx)
+	snap, err := a.snapshot(ctx)
 	if errors.Is(err, backend.ErrNotFound) && attempts > 0 {
 		return openArchived(a.Dir, r, kept, attempts, a.Hub, o)
 	}
 	if err != nil {
 		return nil, err
 	}
-	_, _, over := a.of(r)
+	_, _, ended := a.of(r)
 	if _, attempts = a.names(r); attempts == 0 {
 		if snap.Status == nil || snap.Status.Replica(r) == nil {
 			return nil, fmt.Errorf("replica %s/%d of app %s: %w", r.Role, r.ID, a.ID, backend.ErrNotFound)
 		}
-		if over {
+		if ended {
 			return nil, backend.Errorf(backend.ErrNotFound, "it has no pod any more, and its log was not archived: -cfg archive=true does that, and so do `torchx wait` and `torchx log -t` while it runs")
 		}
 	}
@@ -53,7 +53,7 @@ func (a *App) Open(ctx context.Context, r spec.Replica, o backend.LogOptions) (b
 		}
 		return nil, fmt.Errorf("attempt %d: %s: %w", *o.Attempt, known, backend.ErrNotFound)
 	}
-	rd := &reader{app: a, replica: r, o: o, follow: o.Follow && !over}
+	rd := &reader{app: a, replica: r, o: o, follow: o.Follow && !ended}
 	if !rd.follow || o.Tail >= 0 { // which lines are the last is known when all are there
 		rd.collect(&rd.first, false)
 	} else {
@@ -132,8 +132,8 @@ func (r *reader) await(ctx context.Context) error {
 	c := r.followed
 	r.mu.Unlock()
 	for c != nil {
-		runs, changed, over := r.app.of(r.replica)
-		if len(runs) > 0 || over {
+		runs, changed, ended := r.app.of(r.replica)
+		if len(runs) > 0 || ended {
 			return nil
 		}
 		select {

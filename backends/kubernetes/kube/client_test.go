@@ -41,7 +41,7 @@ clusters: [{name: c, cluster: {server: %q%s}}]
 users: [{name: me, user: {token: secret}}]
 contexts: [{name: test, context: {cluster: c, user: me}}]
 `, url, ca))
-	a, err := Find(Place{Kubeconfig: file}, []string{})
+	a, err := Find(ClusterRef{Kubeconfig: file}, []string{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -217,7 +217,7 @@ func TestWatch(t *testing.T) {
 	c := server(t, func(w http.ResponseWriter, r *http.Request) {
 		q := r.URL.Query()
 		if q.Get("watch") != "true" || q.Get("resourceVersion") != "5" || q.Get("allowWatchBookmarks") != "true" {
-			t.Errorf("%s", r.URL)
+			t.Errorf(`got %s, want q.Get("watch") == "true" and q.Get("resourceVersion") == "5" and q.Get("allowWatchBookmarks") == "true"`, r.URL)
 		}
 		fmt.Fprint(w, `{"type":"ADDED","object":{"metadata":{"name":"a"}}}
 {"type":"BOOKMARK","object":{"metadata":{"resourceVersion":"9"}}}

@@ -1,9 +1,11 @@
 package kube
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io/fs"
+	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -16,7 +18,7 @@ import (
 	"torchx/runtime/backend"
 )
 
-// Variables of the environment that say where the cluster is, as for kubectl.
+// Variables of the environment that locate the cluster, as for kubectl.
 const (
 	kubeconfigVariable = "KUBECONFIG"
 	homeVariable       = "HOME"
@@ -24,28 +26,30 @@ const (
 	inPodVariable      = "KUBERNETES_SERVICE_HOST"
 )
 
-// Place says which cluster is meant and as whom.
-type Place struct {
-	// Kubeconfig is a file, or several as in $KUBECONFIG; "" is $KUBECONFIG, else
-	// ~/.kube/config, else, inside of a pod, the cluster that it runs on.
+// ClusterRef identifies a cluster and a user.
+type ClusterRef struct {
+	// Kubeconfig is a file, or several as in $KUBECONFIG; "" means $KUBECONFIG, else
+	// ~/.kube/config, else, inside a pod, the pod's cluster.
 	Kubeconfig string
-	// Context is the name of a context there; "" is the current one.
-	Context string
+	Context    string // name of a context there; "" is the current one
 }
 
 // Access is how a cluster is reached.
 type Access struct {
-	Place            // absolute files, the name of the context; empty inside of a pod
-	Namespace string // that of the context, "" if it names none
-	Server    string // URL
-	User      string // name in the kubeconfig; "" if none
+	ClusterRef        // absolute files, the name of the context; empty inside a pod
+	Namespace  string // that of the context, "" if it names none
+	Server     string // URL
+	User       string // name in the kubeconfig; "" if none
 
 	config *rest.Config
 }
 
-// Find works out how to reach a cluster; it reads files and contacts nobody.
-// environ is "K=V"; nil is this process's own. Errors: backends.ErrUnavailable.
-func Find(p Place, environ []string) (*Access, error) {
+// Find returns how to reach a cluster; it reads files and contacts nothing. environ is
+// "K=V"; nil is this process's own. Errors: backend.ErrUnavailable.
+func Find(p ClusterRef, environ []string) (*Access, error) {
+	if environ == nil {
+		environ = os.Environ()
+	}
 	a, err := find(p, environ)
 	if err != nil {
 		return nil, backend.Errorf(backend.ErrUnavailable, "%w", err)
@@ -53,10 +57,7 @@ func Find(p Place, environ []string) (*Access, error) {
 	return a, nil
 }
 
-func find(p Place, environ []string) (*Access, error) {
-	if environ == nil {
-		environ = os.Environ()
-	}
+func find(p ClusterRef, environ []string) (*Access, error) {
 	files, from := p.files(environ)
 	raw, read, err := load(files, from)
 	if err != nil {
@@ -66,12 +67,9 @@ func find(p Place, environ []string) (*Access, error) {
 		if p.Kubeconfig == "" && getenv(environ, inPodVariable) != "" {
 			return inPod()
 		}
-		return nil, nothing(files, from, read)
+		return nil, noContext(files, from, read)
 	}
-	name := p.Context
-	if name == "" {
-		name = raw.CurrentContext
-	}
+	name := cmp.Or(p.Context, raw.CurrentContext)
 	chosen, ok := raw.Contexts[name]
 	switch {
 	case name == "":
@@ -87,21 +85,18 @@ func find(p Place, environ []string) (*Access, error) {
 		return nil, fmt.Errorf("context %s of kubeconfig %s: %w", name, strings.Join(files, ", "), oneLine(err))
 	}
 	return &Access{
-		Place:     Place{strings.Join(files, string(filepath.ListSeparator)), name},
-		Namespace: chosen.Namespace, User: chosen.AuthInfo, Server: config.Host, config: config,
+		ClusterRef: ClusterRef{strings.Join(files, string(filepath.ListSeparator)), name},
+		Namespace:  chosen.Namespace, User: chosen.AuthInfo, Server: config.Host, config: config,
 	}, nil
 }
 
-// files are those that a place means, absolute, and who chose them.
-func (p Place) files(environ []string) (files []string, from string) {
+// files returns the absolute paths of a place's files, and where they were configured.
+func (p ClusterRef) files(environ []string) (files []string, from string) {
 	text, from := p.Kubeconfig, "-cfg kubeconfig"
 	if text == "" {
 		text, from = getenv(environ, kubeconfigVariable), "$"+kubeconfigVariable
 	}
-	home := getenv(environ, homeVariable)
-	if home == "" {
-		home = getenv(environ, profileVariable)
-	}
+	home := cmp.Or(getenv(environ, homeVariable), getenv(environ, profileVariable))
 	if text == "" {
 		if home == "" {
 			return nil, ""
@@ -119,8 +114,8 @@ func (p Place) files(environ []string) (files []string, from string) {
 	return files, from
 }
 
-// load merges kubeconfig files as kubectl does: the first that says something
-// wins, and of several some may be missing. read are those that are there.
+// load merges kubeconfig files as kubectl does: the first value wins, and of several
+// files some may be missing. read are the existing ones.
 func load(files []string, from string) (merged *api.Config, read []string, err error) {
 	for _, f := range files {
 		_, err := os.Stat(f)
@@ -141,8 +136,8 @@ func load(files []string, from string) (merged *api.Config, read []string, err e
 	return merged, read, nil
 }
 
-// nothing says that no file names a cluster.
-func nothing(files []string, from string, read []string) error {
+// noContext is the error if no file has a context.
+func noContext(files []string, from string, read []string) error {
 	const fix = "copy one there, or name it by $KUBECONFIG or -cfg kubeconfig=FILE"
 	switch {
 	case len(read) > 0:
@@ -155,7 +150,7 @@ func nothing(files []string, from string, read []string) error {
 	return fmt.Errorf("no kubeconfig, there is no %s: %s", files[0], fix)
 }
 
-// inPod reaches the cluster that this process runs on, by the pod's service account.
+// inPod returns access to the cluster of this process's pod, by its service account.
 func inPod() (*Access, error) {
 	config, err := rest.InClusterConfig()
 	if err != nil {
@@ -168,7 +163,7 @@ func inPod() (*Access, error) {
 	return a, nil
 }
 
-// String names a cluster to users.
+// String returns the cluster's name for messages.
 func (a *Access) String() string {
 	if a.Context == "" {
 		return "the cluster of this pod"
@@ -176,23 +171,16 @@ func (a *Access) String() string {
 	return "context " + a.Context
 }
 
+// names lists the contexts of a kubeconfig.
 func names(c *api.Config) string {
-	if len(c.Contexts) == 0 {
-		return "none"
-	}
-	var all []string
-	for name := range c.Contexts {
-		all = append(all, name)
-	}
-	slices.Sort(all)
-	return strings.Join(all, ", ")
+	return cmp.Or(strings.Join(slices.Sorted(maps.Keys(c.Contexts)), ", "), "none")
 }
 
-// getenv reads an environment as a list.
+// getenv returns the last value of a variable in an environment.
 func getenv(environ []string, name string) string {
-	for i := len(environ) - 1; i >= 0; i-- {
-		if k, v, ok := strings.Cut(environ[i], "="); ok && k == name {
-			return v
+	for _, e := range slices.Backward(environ) {
+		if value, ok := strings.CutPrefix(e, name+"="); ok {
+			return value
 		}
 	}
 	return ""

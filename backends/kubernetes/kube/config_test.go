@@ -42,19 +42,19 @@ func TestFind(t *testing.T) {
 	list := func(files ...string) string { return strings.Join(files, string(filepath.ListSeparator)) }
 	tests := []struct {
 		name    string
-		place   Place
+		place   ClusterRef
 		environ []string
-		want    Place
+		want    ClusterRef
 		server  string
 		ns      string
 	}{
-		{"file", Place{Kubeconfig: file}, nil, Place{file, "one"}, "https://here:6443", "team"},
-		{"context", Place{file, "two"}, nil, Place{file, "two"}, "https://there:6443", ""},
-		{"environment", Place{}, []string{"KUBECONFIG=" + file}, Place{file, "one"}, "https://here:6443", "team"},
-		{"option before environment", Place{Kubeconfig: file}, []string{"KUBECONFIG=/no/such"}, Place{file, "one"}, "https://here:6443", "team"},
-		{"home", Place{}, []string{"HOME=" + home}, Place{home + "/.kube/config", "two"}, "https://there:6443", ""},
-		{"tilde", Place{Kubeconfig: "~/.kube/config"}, []string{"HOME=" + home}, Place{home + "/.kube/config", "two"}, "https://there:6443", ""},
-		{"merged, one missing", Place{Kubeconfig: list(only, "/no/such", file)}, nil, Place{list(only, "/no/such", file), "two"}, "https://there:6443", ""},
+		{"file", ClusterRef{Kubeconfig: file}, nil, ClusterRef{file, "one"}, "https://here:6443", "team"},
+		{"context", ClusterRef{file, "two"}, nil, ClusterRef{file, "two"}, "https://there:6443", ""},
+		{"environment", ClusterRef{}, []string{"KUBECONFIG=" + file}, ClusterRef{file, "one"}, "https://here:6443", "team"},
+		{"option before environment", ClusterRef{Kubeconfig: file}, []string{"KUBECONFIG=/no/such"}, ClusterRef{file, "one"}, "https://here:6443", "team"},
+		{"home", ClusterRef{}, []string{"HOME=" + home}, ClusterRef{home + "/.kube/config", "two"}, "https://there:6443", ""},
+		{"tilde", ClusterRef{Kubeconfig: "~/.kube/config"}, []string{"HOME=" + home}, ClusterRef{home + "/.kube/config", "two"}, "https://there:6443", ""},
+		{"merged, one missing", ClusterRef{Kubeconfig: list(only, "/no/such", file)}, nil, ClusterRef{list(only, "/no/such", file), "two"}, "https://there:6443", ""},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -63,8 +63,8 @@ func TestFind(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if a.Place != tt.want || a.Server != tt.server || a.Namespace != tt.ns || a.User != "me" {
-				t.Errorf("%+v", a)
+			if a.ClusterRef != tt.want || a.Server != tt.server || a.Namespace != tt.ns || a.User != "me" {
+				t.Errorf(`got %+v, want a.ClusterRef == tt.want and a.Server == tt.server and a.Namespace == tt.ns and a.User == "me"`, a)
 			}
 		})
 	}
@@ -76,19 +76,19 @@ func TestFindErrors(t *testing.T) {
 	empty := write(t, "empty", "")
 	dir := t.TempDir()
 	for name, tt := range map[string]struct {
-		place   Place
+		place   ClusterRef
 		environ []string
 		want    []string
 	}{
-		"nothing":         {Place{}, []string{"HOME=" + dir}, []string{"no kubeconfig", dir + "/.kube/config", "-cfg kubeconfig="}},
-		"no home":         {Place{}, []string{"A=B"}, []string{"no kubeconfig", "$KUBECONFIG"}},
-		"missing":         {Place{Kubeconfig: "/no/such"}, nil, []string{"/no/such", "-cfg kubeconfig"}},
-		"missing in env":  {Place{}, []string{"KUBECONFIG=/no/such"}, []string{"/no/such", "$KUBECONFIG"}},
-		"empty":           {Place{Kubeconfig: empty}, nil, []string{empty, "no contexts"}},
-		"no current":      {Place{Kubeconfig: none}, nil, []string{none, "no current context", "one, two"}},
-		"unknown context": {Place{none, "three"}, nil, []string{none, `"three"`, "one, two"}},
-		"no YAML":         {Place{Kubeconfig: write(t, "bad", "a: [")}, nil, []string{"read kubeconfig", "line 1"}},
-		"no cluster":      {Place{Kubeconfig: write(t, "bad", "current-context: a\ncontexts: [{name: a, context: {cluster: b}}]\n")}, nil, []string{"context a", `"b"`}},
+		"nothing":         {ClusterRef{}, []string{"HOME=" + dir}, []string{"no kubeconfig", dir + "/.kube/config", "-cfg kubeconfig="}},
+		"no home":         {ClusterRef{}, []string{"A=B"}, []string{"no kubeconfig", "$KUBECONFIG"}},
+		"missing":         {ClusterRef{Kubeconfig: "/no/such"}, nil, []string{"/no/such", "-cfg kubeconfig"}},
+		"missing in env":  {ClusterRef{}, []string{"KUBECONFIG=/no/such"}, []string{"/no/such", "$KUBECONFIG"}},
+		"empty":           {ClusterRef{Kubeconfig: empty}, nil, []string{empty, "no contexts"}},
+		"no current":      {ClusterRef{Kubeconfig: none}, nil, []string{none, "no current context", "one, two"}},
+		"unknown context": {ClusterRef{none, "three"}, nil, []string{none, `"three"`, "one, two"}},
+		"no YAML":         {ClusterRef{Kubeconfig: write(t, "bad", "a: [")}, nil, []string{"read kubeconfig", "line 1"}},
+		"no cluster":      {ClusterRef{Kubeconfig: write(t, "bad", "current-context: a\ncontexts: [{name: a, context: {cluster: b}}]\n")}, nil, []string{"context a", `"b"`}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

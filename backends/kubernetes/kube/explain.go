@@ -14,26 +14,26 @@ import (
 	"strings"
 	"syscall"
 
+	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"torchx/runtime/backend"
 )
 
-// Errors of the classes of backends, and of these:
+// Classes of errors beside those of package backend.
 var (
-	// ErrForbidden: the user may not do this.
+	// ErrForbidden means that the user lacks a right.
 	ErrForbidden = errors.New("forbidden")
-	// ErrRefused: the server or one of its webhooks does not take the object.
+	// ErrRefused means that the server or one of its webhooks does not accept the object.
 	ErrRefused = errors.New("refused")
-	// ErrTooLarge: … because the cluster could not keep it. It is an ErrRefused.
+	// ErrTooLarge is an ErrRefused for an object that the cluster could not store.
 	ErrTooLarge = fmt.Errorf("%w: too large", ErrRefused)
 )
 
-// Explain makes of a failure one line: what, where, what to do. errors.Is finds
-// backends.ErrNotFound, ErrExists, ErrUnavailable (the server cannot be used or is
-// away), ErrForbidden or ErrRefused; errors of the API stay below it.
-// A context that was cancelled is returned as it is.
+// Explain turns a failure into one line: what, where, what to do. errors.Is finds
+// backend.ErrNotFound, ErrExists, ErrUnavailable (the server cannot be used or is away),
+// ErrForbidden or ErrRefused, and the error of the API. context.Canceled stays as it is.
 func (c *Client) Explain(err error) error { return c.explain(err) }
 
 func (a *Access) explain(err error) error {
@@ -70,13 +70,14 @@ func (e *Error) Unwrap() []error {
 	return []error{e.class, e.cause}
 }
 
-// answered explains what the server said.
+// answered explains an error of the server.
 func (a *Access) answered(s metav1.Status) (text string, class error) {
 	msg := clean(s.Message)
+	refuses := fmt.Sprintf("%s refuses it: %s", a, msg)
 	switch s.Reason {
 	case metav1.StatusReasonUnauthorized:
 		return fmt.Sprintf("%s: the server %s does not accept the credentials%s, they may have expired: log in again, then see `kubectl%s auth whoami`",
-			a, a.Server, a.user(), a.flag()), backend.ErrUnavailable
+			a, a.Server, a.user(), a.Flag()), backend.ErrUnavailable
 	case metav1.StatusReasonForbidden:
 		return a.forbidden(s, msg)
 	case metav1.StatusReasonNotFound:
@@ -84,9 +85,9 @@ func (a *Access) answered(s metav1.Status) (text string, class error) {
 	case metav1.StatusReasonAlreadyExists:
 		return a.String() + ": " + msg, backend.ErrExists
 	case metav1.StatusReasonRequestEntityTooLarge:
-		return fmt.Sprintf("%s refuses it: %s", a, msg), ErrTooLarge
+		return refuses, ErrTooLarge
 	case metav1.StatusReasonInvalid, metav1.StatusReasonBadRequest:
-		return fmt.Sprintf("%s refuses it: %s", a, msg), ErrRefused
+		return refuses, ErrRefused
 	case metav1.StatusReasonConflict, metav1.StatusReasonGone, metav1.StatusReasonExpired:
 		return a.String() + ": " + msg, nil
 	}
@@ -94,7 +95,7 @@ func (a *Access) answered(s metav1.Status) (text string, class error) {
 	case strings.Contains(msg, "failed calling webhook"):
 		return fmt.Sprintf("%s: a webhook of the cluster does not answer, so it takes nothing: %s", a, msg), backend.ErrUnavailable
 	case strings.Contains(msg, "denied the request"): // by a webhook with a code of its own
-		return fmt.Sprintf("%s refuses it: %s", a, msg), ErrRefused
+		return refuses, ErrRefused
 	case strings.Contains(msg, "request is too large"), strings.Contains(msg, "message larger than max"): // of etcd, and of its client
 		return fmt.Sprintf("%s refuses it, as its store does not hold it: %s", a, msg), ErrTooLarge
 	case s.Code >= http.StatusInternalServerError, s.Code == http.StatusTooManyRequests:
@@ -103,16 +104,16 @@ func (a *Access) answered(s metav1.Status) (text string, class error) {
 	return a.String() + ": " + msg, nil
 }
 
-// rbac finds who may not do what in the text of the server's authorizer.
+// rbac matches the message of the server's authorizer.
 const rbac = `[Uu]ser "([^"]*)" cannot (\S+) (?:resource "([^"]*)" in API group "([^"]*)"(?: in the namespace "([^"]*)")?|path "([^"]*)")`
 
-// forbidden tells what the user may not do from what nobody may: quotas, priority
-// classes and policies refuse with the same reason.
+// forbidden separates a right that the user lacks from a refusal by quotas, priority
+// classes and policies, which have the same reason.
 func (a *Access) forbidden(s metav1.Status, msg string) (text string, class error) {
 	m := regexp.MustCompile(rbac).FindStringSubmatch(msg)
 	if m == nil {
-		if cause := causeOf(s, metav1.CauseType("NamespaceTerminating")); cause {
-			return fmt.Sprintf("%s refuses it: the namespace is being deleted: %s", a, msg), ErrRefused
+		if apierrors.HasStatusCause(&apierrors.StatusError{ErrStatus: s}, corev1.NamespaceTerminatingCause) {
+			msg = "the namespace is being deleted: " + msg
 		}
 		return fmt.Sprintf("%s refuses it: %s", a, msg), ErrRefused
 	}
@@ -129,30 +130,19 @@ func (a *Access) forbidden(s metav1.Status, msg string) (text string, class erro
 	return fmt.Sprintf("%s: %s may not %s: ask for a role that may", a, m[1], what), ErrForbidden
 }
 
-func causeOf(s metav1.Status, kind metav1.CauseType) bool {
-	if s.Details != nil {
-		for _, c := range s.Details.Causes {
-			if c.Type == kind {
-				return true
-			}
-		}
-	}
-	return false
-}
-
-// missing names what is not there.
+// missing explains that an object does not exist.
 func (a *Access) missing(s metav1.Status, msg string) string {
 	d := s.Details
 	switch {
 	case d != nil && d.Kind == Namespaces.Name && d.Name != "":
-		return fmt.Sprintf("%s has no namespace %s: choose another by -cfg namespace=NAME, or `kubectl%s create namespace %s`", a, d.Name, a.flag(), d.Name)
+		return fmt.Sprintf("%s has no namespace %s: choose another by -cfg namespace=NAME, or `kubectl%s create namespace %s`", a, d.Name, a.Flag(), d.Name)
 	case d == nil || d.Name == "":
 		return fmt.Sprintf("%s: the server %s does not know this kind of object, what handles it is not installed: %s", a, a.Server, msg)
 	}
 	return a.String() + ": " + msg
 }
 
-// unreachable explains why there was no answer.
+// unreachable explains why there was no response.
 func (a *Access) unreachable(err error) string {
 	at := fmt.Sprintf("%s: the server %s", a, a.Server)
 	var (
@@ -187,7 +177,7 @@ func (a *Access) unreachable(err error) string {
 	}
 }
 
-// cause leaves out method and URL, which say less than the context's name.
+// cause drops method and URL, which say less than the context's name.
 func cause(err error) error {
 	var u *url.Error
 	if errors.As(err, &u) {
@@ -203,15 +193,15 @@ func (a *Access) user() string {
 	return " of user " + a.User
 }
 
-// flag is what chooses the context for kubectl.
-func (a *Access) flag() string {
+// Flag returns the flag that selects the context for kubectl, with a leading space.
+func (a *Access) Flag() string {
 	if a.Context == "" {
 		return ""
 	}
 	return " --context " + a.Context
 }
 
-// clean makes one line of a text.
+// clean joins the lines of a text.
 func clean(text string) string { return strings.Join(strings.Fields(text), " ") }
 
 func oneLine(err error) error { return &Error{text: clean(err.Error()), cause: err} }

@@ -72,7 +72,7 @@ func (c *cluster) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// put changes a pod and tells the watches; hidden changes are told to nobody.
+// put changes a pod and tells the watches; watches do not see hidden changes.
 func (c *cluster) put(kind, name, extra string, hidden bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -129,7 +129,7 @@ func mirror(t *testing.T, c *cluster) *Mirror[corev1.Pod] {
 	if err := os.WriteFile(file, data, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	access, err := Find(Place{Kubeconfig: file}, []string{})
+	access, err := Find(ClusterRef{Kubeconfig: file}, []string{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -184,7 +184,7 @@ func shows(t *testing.T, m *Mirror[corev1.Pod], c *cluster, want string) {
 	}
 }
 
-// watched waits until somebody watches.
+// watched waits until a client watches.
 func (c *cluster) watched(t *testing.T) {
 	t.Helper()
 	for deadline := time.Now().Add(30 * time.Second); ; time.Sleep(time.Millisecond) {
@@ -244,6 +244,6 @@ func TestMirrorKeepsRequest(t *testing.T) {
 	shows(t, m, c, "-a")
 	_, gone, _ := m.Snapshot()
 	if p := gone[0]; *p.DeletionGracePeriodSeconds != 30 || p.DeletionTimestamp.Second() != 30 {
-		t.Errorf("deleted at %v with %d s", p.DeletionTimestamp, *p.DeletionGracePeriodSeconds)
+		t.Errorf("deleted at %v with %d s, want *p.DeletionGracePeriodSeconds == 30 and p.DeletionTimestamp.Second() == 30", p.DeletionTimestamp, *p.DeletionGracePeriodSeconds)
 	}
 }

@@ -21,7 +21,7 @@ func TestManyStreams(t *testing.T) {
 	connections := map[string]bool{}
 	s := httptest.NewUnstartedServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if r.ProtoMajor != 2 {
-			t.Errorf("protocol %s", r.Proto)
+			t.Errorf("protocol %s, want r.ProtoMajor == 2", r.Proto)
 		}
 		mu.Lock()
 		connections[r.RemoteAddr] = true
@@ -48,7 +48,7 @@ func TestManyStreams(t *testing.T) {
 			t.Cleanup(func() { body.Close() })
 			line, err := bufio.NewReader(body).ReadString('\n')
 			if want := fmt.Sprintf("/api/v1/namespaces/default/pods/pod-%d/log\n", i); line != want || err != nil {
-				t.Errorf("%q, %v", line, err)
+				t.Errorf("got %q, %v, want line == want and no error", line, err)
 			}
 		})
 	}

@@ -1,5 +1,5 @@
-// Package label has the labels and annotations by which the objects and pods of
-// an app are found on a cluster.
+// Package label defines the labels and annotations by which the objects and pods of an app
+// are found on a cluster.
 package label
 
 import (
@@ -23,21 +23,21 @@ const (
 	// Manager is the value of ManagedBy.
 	Manager = "torchx.pytorch.org"
 
-	// Kueue names the queue in which Kueue has a Job or JobSet wait.
+	// Kueue is the label with the name of a Job's or JobSet's Kueue queue.
 	Kueue = "kueue.x-k8s.io/queue-name"
 )
 
 // Annotations of ours on the main object of an app.
 const (
-	// Cancelled holds when somebody cancelled the app, RFC 3339.
+	// Cancelled holds the time at which the app was cancelled, RFC 3339.
 	Cancelled = "torchx.pytorch.org/cancelled"
 	// App holds what was submitted: JSON, or gzip of it in base64.
 	App = "torchx.pytorch.org/app"
-	// Submission is the same random text on all objects that one submission made.
+	// Submission is the same random text on all objects of one submission.
 	Submission = "torchx.pytorch.org/submission"
 )
 
-// Labels and annotations that controllers give to pods.
+// Labels and annotations that controllers add to pods.
 const (
 	// CompletionIndex is the annotation (and label) with the index of a pod of an Indexed Job.
 	CompletionIndex = "batch.kubernetes.io/job-completion-index"
@@ -49,34 +49,30 @@ const (
 	JobSetRestart = "jobset.sigs.k8s.io/restart-attempt"
 	// VolcanoJob is the label (and annotation) with the name of a pod's Volcano Job.
 	VolcanoJob = "volcano.sh/job-name"
-	// VolcanoVersion is the annotation with the version of the Volcano Job that a pod belongs to; each restart makes a new one.
-	VolcanoVersion = "volcano.sh/job-version"
 	// VolcanoTask is the annotation with the task of a pod.
 	VolcanoTask = "volcano.sh/task-spec"
 	// VolcanoRetry is the annotation with the number of restarts of the Volcano Job before the pod.
 	VolcanoRetry = "volcano.sh/job-retry-count"
-	// PodGroup is the annotation with the name of a pod's PodGroup.
-	PodGroup = "scheduling.k8s.io/group-name"
 )
 
-// maxValue is how long a label's value may be, in bytes.
+// maxValue is the maximum length of a label's value in bytes.
 const maxValue = 63
 
-// HashLength is how many hexadecimal digits stand for what was cut.
+// HashLength is the number of hexadecimal digits in a shortened name.
 const HashLength = 8
 
-// Selector finds all objects and pods of an app.
+// Selector returns the selector of all objects and pods of an app.
 func Selector(app string) string {
 	return ManagedBy + "=" + Manager + "," + Instance + "=" + app
 }
 
-// Match are the labels that Selector asks for.
+// Match returns the labels that Selector selects.
 func Match(app string) map[string]string {
 	return map[string]string{ManagedBy: Manager, Instance: app}
 }
 
-// Value makes a valid value of a label: at most 63 letters, digits, '-', '_'
-// and '.', with a letter or digit at both ends. What is longer gets a hash.
+// Value returns s as a valid value of a label: at most 63 letters, digits, '-', '_' and '.',
+// with a letter or digit at both ends. Longer ones are shortened.
 func Value(s string) string {
 	clean := strings.Map(func(c rune) rune {
 		if alphanumeric(c) || c == '-' || c == '_' || c == '.' {
@@ -88,7 +84,7 @@ func Value(s string) string {
 	return Shorten(clean, maxValue, s)
 }
 
-// Shorten cuts what is longer than most bytes and puts a hash of the whole behind it.
+// Shorten cuts s to most bytes if it is longer; its end is then a hash of whole.
 func Shorten(s string, most int, whole string) string {
 	if len(s) <= most {
 		return s
@@ -96,7 +92,7 @@ func Shorten(s string, most int, whole string) string {
 	return strings.TrimRight(s[:max(0, most-HashLength-1)], "-") + "-" + Hash(whole)
 }
 
-// Hash are eight hexadecimal digits that stand for a text.
+// Hash returns HashLength hexadecimal digits of the SHA-256 of s.
 func Hash(s string) string {
 	sum := sha256.Sum256([]byte(s))
 	return hex.EncodeToString(sum[:])[:HashLength]

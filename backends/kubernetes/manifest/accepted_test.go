@@ -23,7 +23,7 @@ func TestAccepted(t *testing.T) {
 	cluster := clustertest.Need(t)
 	files, err := filepath.Glob("testdata/dryrun/*.kubernetes.json")
 	if err != nil || len(files) == 0 {
-		t.Fatalf("%d recordings (%v)", len(files), err)
+		t.Fatalf("got %d recordings (%v), want no error and len(files) != 0", len(files), err)
 	}
 	namespace := cluster.Namespace(t)
 	cluster.Create(t, namespace, `{apiVersion: v1, kind: ServiceAccount, metadata: {name: sa1}}`)

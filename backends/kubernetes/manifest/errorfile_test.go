@@ -10,7 +10,7 @@ import (
 )
 
 // TestReportErrors: in every form a program finds its error file where the kubelet
-// looks, unless somebody chose another one or torchrun would fail at it.
+// looks, unless the user chose another one or torchrun would fail at it.
 func TestReportErrors(t *testing.T) {
 	t.Parallel()
 	own := spec.NewRole("own", "i")

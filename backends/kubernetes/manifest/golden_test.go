@@ -61,7 +61,7 @@ func (r *recording) check(t *testing.T) {
 	if r.Name == "custom_overlay_ops" {
 		// Its overlay takes away a volume that is still mounted: no cluster would run it.
 		if err == nil || !strings.Contains(err.Error(), `container w-0 mounts volume "dshm" at /dev/shm, which the pod does not have`) {
-			t.Errorf("error %v", err)
+			t.Errorf("error %v, want err != nil and Contains(err.Error(), `container w-0 mounts volume \"dshm\" at /dev/shm, which the pod does not have`)", err)
 		}
 		return
 	}
@@ -70,7 +70,7 @@ func (r *recording) check(t *testing.T) {
 	}
 	req := plan.Request.(*Request)
 	if len(req.Objects) != 1 || len(req.ImagesToPush) != 0 {
-		t.Fatalf("%d objects, images %v", len(req.Objects), req.ImagesToPush)
+		t.Fatalf("got %d objects, images %v, want len(req.Objects) == 1 and len(req.ImagesToPush) == 0", len(req.Objects), req.ImagesToPush)
 	}
 	var got map[string]any
 	decode(t, asJSON(t, req.Objects[0]), &got)

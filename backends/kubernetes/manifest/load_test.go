@@ -21,7 +21,7 @@ func twoRoles(t *testing.T, cfg string) backend.PlanInput {
 	}), role("other", nil))
 }
 
-// TestLoadSame: a plan that nobody has edited is read as it was written.
+// TestLoadSame: an unedited plan is read as it was written.
 func TestLoadSame(t *testing.T) {
 	t.Parallel()
 	for _, f := range Forms {
@@ -60,7 +60,7 @@ func TestLoadCopy(t *testing.T) {
 		}
 		text := string(asJSON(t, loaded.Request))
 		if loaded.ID != "ns:b-2" || strings.Contains(text, "a-x1") || !strings.Contains(text, "kubernetes://torchx/ns:b-2") {
-			t.Errorf("%s: %s of %s", f, text, loaded.ID)
+			t.Errorf(`%s: got %s of %s, want loaded.ID == "ns:b-2" and !Contains(text, "a-x1") and Contains(text, "kubernetes://torchx/ns:b-2")`, f, text, loaded.ID)
 		}
 	}
 }

@@ -1,5 +1,5 @@
 // Package manifest turns an app into the objects that a Kubernetes cluster is asked to
-// create. It contacts nobody: apart from its input it reads only the files of workspaces
+// create. It contacts nothing: apart from its input it reads only the files of workspaces
 // and overlays.
 //
 //	spec.App, -cfg ─► Planner.Plan ─► builder ─► Request{Objects} ─► JSON, or the cluster

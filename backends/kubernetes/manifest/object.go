@@ -32,12 +32,15 @@ type Typed[Spec any] struct {
 	Spec Spec `json:"spec"`
 }
 
-// Objects that run an app.
 type (
+	// VolcanoJob is a batch.volcano.sh/v1alpha1 Job.
 	VolcanoJob = Typed[kube.VolcanoSpec]
-	JobSet     = Typed[kube.JobSetSpec]
-	Job        = Typed[batchv1.JobSpec]
-	Service    = Typed[corev1.ServiceSpec]
+	// JobSet is a jobset.x-k8s.io/v1alpha2 JobSet.
+	JobSet = Typed[kube.JobSetSpec]
+	// Job is a batch/v1 Job.
+	Job = Typed[batchv1.JobSpec]
+	// Service is a v1 Service.
+	Service = Typed[corev1.ServiceSpec]
 )
 
 // Types of the objects of plans.

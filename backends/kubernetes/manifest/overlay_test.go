@@ -37,10 +37,10 @@ func TestOverlays(t *testing.T) {
 		t.Errorf("the app's overlay reaches %v and %v", w.Spec.NodeSelector, v.Spec.NodeSelector)
 	}
 	if c := w.Spec.Containers[0]; c.WorkingDir != "/x" || c.Image != "bb:1" || len(w.Spec.Containers) != 1 || ptr.Deref(w.Spec.Priority, 0) != 7 {
-		t.Errorf("pod %s", asJSON(t, w))
+		t.Errorf(`pod %s, want c.WorkingDir == "/x" and c.Image == "bb:1" and len(w.Spec.Containers) == 1 and ptr.Deref(w.Spec.Priority, 0) == 7`, asJSON(t, w))
 	}
 	if w.Labels["of"] != "a-x1" || w.Labels[label.Role] != "w" {
-		t.Errorf("labels %v", w.Labels)
+		t.Errorf(`labels %v, want w.Labels["of"] == "a-x1" and w.Labels[label.Role] == "w"`, w.Labels)
 	}
 
 	in = input(t, "", role("w", func(r *spec.Role) {
@@ -49,7 +49,7 @@ func TestOverlays(t *testing.T) {
 	}))
 	// The file's tuple takes the place of the volumes, of which one is mounted.
 	if _, err := (Planner{}).Plan(t.Context(), in); err == nil || !strings.Contains(err.Error(), `mounts volume "dshm"`) {
-		t.Errorf("error %v", err)
+		t.Errorf("error %v, want err != nil and Contains(err.Error(), `mounts volume \"dshm\"`)", err)
 	}
 }
 
@@ -64,11 +64,11 @@ func TestDifferentReplicas(t *testing.T) {
 	})
 	_, req := plan(t, input(t, "gang=job", r))
 	if len(req.Objects) != 3 || req.Objects[1].Meta().Name != "a-x1-w-1" {
-		t.Fatalf("objects %s", asJSON(t, req))
+		t.Fatalf(`objects %s, want len(req.Objects) == 3 and req.Objects[1].Meta().Name == "a-x1-w-1"`, asJSON(t, req))
 	}
 	p := pods(req)[1]
 	if p.Spec.NodeName != "n1" || p.Spec.Containers[0].Command[1] != "1" || p.Labels[label.Replica] != "1" {
-		t.Errorf("pod %s", asJSON(t, p))
+		t.Errorf(`pod %s, want p.Spec.NodeName == "n1" and p.Spec.Containers[0].Command[1] == "1" and p.Labels[label.Replica] == "1"`, asJSON(t, p))
 	}
 	if host := env(p)[spec.Rank0HostVariable]; host != "a-x1-w-0-0.a-x1" {
 		t.Errorf("rank 0 is %s", host)
@@ -125,6 +125,6 @@ func TestOverlayFile(t *testing.T) {
 	_, req := plan(t, in)
 	s := pods(req)[0].Spec
 	if len(s.Tolerations) != 1 || s.Tolerations[0].Key != "only" || len(s.ImagePullSecrets) != 2 || ptr.Deref(s.Priority, 0) != 3 {
-		t.Errorf("pod %s", asJSON(t, s))
+		t.Errorf(`pod %s, want len(s.Tolerations) == 1 and s.Tolerations[0].Key == "only" and len(s.ImagePullSecrets) == 2 and ptr.Deref(s.Priority, 0) == 3`, asJSON(t, s))
 	}
 }

@@ -100,7 +100,7 @@ func TestForms(t *testing.T) {
 		for _, o := range req.Objects {
 			objects = append(objects, o.Type().Kind+" "+o.Meta().Name)
 			if o.Meta().Namespace != "ns" || o.Meta().Labels[label.Instance] != "a-x1" {
-				t.Errorf("%s: metadata %v", f, o.Meta())
+				t.Errorf(`%s: metadata %v, want o.Meta().Namespace == "ns" and o.Meta().Labels[label.Instance] == "a-x1"`, f, o.Meta())
 			}
 		}
 		if got := strings.Join(objects, ","); got != want.objects || p.ID != "ns:a-x1" {
@@ -109,7 +109,7 @@ func TestForms(t *testing.T) {
 		all := pods(req)
 		command := all[0].Spec.Containers[0].Command
 		if command[1] != "$HOME" || command[2] != want.id {
-			t.Errorf("%s: command %q", f, command)
+			t.Errorf(`%s: command %q, want command[1] == "$HOME" and command[2] == want.id`, f, command)
 		}
 		first, last := env(all[0]), env(all[len(all)-1])
 		if last[spec.Rank0HostVariable] != want.host {
@@ -125,11 +125,11 @@ func TestForms(t *testing.T) {
 				t.Errorf("%s: %s comes before the index", f, got)
 			}
 			if command[3] != "$$$(TORCHX_REPLICA_ID)" || first["ID"] != "n$(TORCHX_REPLICA_ID)" || first[spec.Rank0HostVariable] != want.host {
-				t.Errorf("%s: command %q, env %v", f, command, first)
+				t.Errorf(`%s: command %q, env %v, want command[3] == "$$$(TORCHX_REPLICA_ID)" and first["ID"] == "n$(TORCHX_REPLICA_ID)" and first[spec.Rank0HostVariable] == want.host`, f, command, first)
 			}
 		}
 		if all[0].Spec.ServiceAccountName != "sa" || (all[0].Spec.PriorityClassName == "pc") != (f != FormVolcano) {
-			t.Errorf("%s: service account %s, priority class %s", f, all[0].Spec.ServiceAccountName, all[0].Spec.PriorityClassName)
+			t.Errorf(`%s: service account %s, priority class %s, want all[0].Spec.ServiceAccountName == "sa" and (all[0].Spec.PriorityClassName == "pc") == (f != FormVolcano)`, f, all[0].Spec.ServiceAccountName, all[0].Spec.PriorityClassName)
 		}
 	}
 }
@@ -193,7 +193,7 @@ func TestNames(t *testing.T) {
 		}
 		n := newNames(test.id, app)
 		if problems := validation.IsDNS1035Label(n.app); len(problems) > 0 {
-			t.Errorf("%q: %q: %s", test.id, n.app, problems[0])
+			t.Errorf("got %q: %q: %s, want len(problems) == 0", test.id, n.app, problems[0])
 		}
 		seen := map[string]bool{}
 		for i := range test.roles {
@@ -203,7 +203,7 @@ func TestNames(t *testing.T) {
 				fmt.Sprintf("%s-%s-0-%d-abcde", n.app, n.roles[i], test.size-1),
 			} {
 				if problems := validation.IsDNS1123Label(name); len(problems) > 0 {
-					t.Errorf("%q: %q: %s", test.id, name, problems[0])
+					t.Errorf("got %q: %q: %s, want len(problems) == 0", test.id, name, problems[0])
 				}
 			}
 			if seen[n.roles[i]] {
@@ -218,15 +218,15 @@ func TestNames(t *testing.T) {
 	taken := map[string]bool{}
 	for _, name := range []string{"http", "HTTP", "8080", "a--b", long, long + "2", "_"} {
 		if got := portName(name, taken); len(validation.IsValidPortName(got)) > 0 {
-			t.Errorf("port %s: %q", name, got)
+			t.Errorf("port %s: %q, want len(validation.IsValidPortName(got)) == 0", name, got)
 		}
 	}
 	if len(taken) != 7 {
-		t.Errorf("ports %v", taken)
+		t.Errorf("ports %v, want len(taken) == 7", taken)
 	}
 	for _, text := range []string{"", "-_9app", long, "Role A", "ü", strings.Repeat("-", 70) + "a"} {
 		if got := label.Value(text); len(validation.IsValidLabelValue(got)) > 0 {
-			t.Errorf("label %q: %q", text, got)
+			t.Errorf("label %q: %q, want len(validation.IsValidLabelValue(got)) == 0", text, got)
 		}
 	}
 }
@@ -240,13 +240,13 @@ func TestRetries(t *testing.T) {
 	_, req := plan(t, input(t, "gang=jobset", roles...))
 	set := req.Objects[0].(*JobSet).Spec
 	if set.FailurePolicy.MaxRestarts != 3 || !slices.Equal(set.FailurePolicy.Rules[0].TargetReplicatedJobs, []string{"b", "c"}) {
-		t.Errorf("failure policy %+v", set.FailurePolicy)
+		t.Errorf(`failure policy %+v, want set.FailurePolicy.MaxRestarts == 3 and slices.Equal(set.FailurePolicy.Rules[0].TargetReplicatedJobs, []string{"b", "c"})`, set.FailurePolicy)
 	}
 	if s := set.ReplicatedJobs[1].Template.Spec; ptr.Deref(s.BackoffLimitPerIndex, 0) != 2 || ptr.Deref(s.MaxFailedIndexes, 0) != 0 || s.BackoffLimit != nil {
-		t.Errorf("role b %s", asJSON2(t, s))
+		t.Errorf("role b %s, want ptr.Deref(s.BackoffLimitPerIndex, 0) == 2 and ptr.Deref(s.MaxFailedIndexes, 0) == 0 and s.BackoffLimit == nil", asJSON2(t, s))
 	}
 	if s := set.ReplicatedJobs[2].Template.Spec; s.BackoffLimit == nil || *s.BackoffLimit != 0 || s.BackoffLimitPerIndex != nil {
-		t.Errorf("role c %s", asJSON2(t, s))
+		t.Errorf("role c %s, want s.BackoffLimit != nil and *s.BackoffLimit == 0 and s.BackoffLimitPerIndex == nil", asJSON2(t, s))
 	}
 	for _, test := range []struct {
 		cfg   string
@@ -287,11 +287,11 @@ func TestElastic(t *testing.T) {
 	r := role("w", func(r *spec.Role) { r.NumReplicas, r.MinReplicas = 5, &two })
 	_, req := plan(t, input(t, "gang=job", r))
 	if s := req.Objects[0].(*Job).Spec; ptr.Deref(s.BackoffLimitPerIndex, 0) != 0 || ptr.Deref(s.MaxFailedIndexes, 0) != 3 {
-		t.Errorf("job %s", asJSON2(t, s))
+		t.Errorf("job %s, want ptr.Deref(s.BackoffLimitPerIndex, 0) == 0 and ptr.Deref(s.MaxFailedIndexes, 0) == 3", asJSON2(t, s))
 	}
 	_, req = plan(t, input(t, "gang=job,fail_fast=false", r))
 	if s := req.Objects[0].(*Job).Spec; s.BackoffLimitPerIndex == nil || s.MaxFailedIndexes != nil {
-		t.Errorf("job %s", asJSON2(t, s))
+		t.Errorf("job %s, want s.BackoffLimitPerIndex != nil and s.MaxFailedIndexes == nil", asJSON2(t, s))
 	}
 }
 
@@ -341,7 +341,7 @@ func TestBadInput(t *testing.T) {
 	} {
 		_, err := Planner{}.Plan(t.Context(), input(t, cfg, role("w", nil)))
 		if !errors.Is(err, backend.ErrInvalidOption) || strings.Contains(err.Error(), "\n") {
-			t.Errorf("%s: %v", cfg, err)
+			t.Errorf(`%s: got %v, want errors.Is(err, backend.ErrInvalidOption) and !Contains(err.Error(), "\n")`, cfg, err)
 		}
 	}
 	for want, change := range map[string]func(*spec.Role){
@@ -367,7 +367,7 @@ func TestImages(t *testing.T) {
 	p, req := plan(t, in)
 	images := []string{pods(req)[0].Spec.Containers[0].Image, pods(req)[1].Spec.Containers[0].Image}
 	if images[1] != "reg:5000/x:abc" || len(req.ImagesToPush) != 2 || req.ImagesToPush["sha256:abc"] != (PushedImage{"reg:5000/x", "abc"}) {
-		t.Errorf("images %q, push %v", images, req.ImagesToPush)
+		t.Errorf(`images %q, push %v, want images[1] == "reg:5000/x:abc" and len(req.ImagesToPush) == 2 and req.ImagesToPush["sha256:abc"] == (PushedImage{"reg:5000/x", "abc"})`, images, req.ImagesToPush)
 	}
 	for local, to := range req.ImagesToPush {
 		if local != "sha256:abc" && (to.String() != images[0] || !strings.HasSuffix(local, to[1])) {
@@ -375,13 +375,13 @@ func TestImages(t *testing.T) {
 		}
 	}
 	if env(pods(req)[0])[imageVariable] != images[0] || p.App.Roles[0].Workspace.Projects[0].Key != dir || in.App.Roles[0].Workspace != nil {
-		t.Errorf("app %s, given %s", asJSON(t, p.App), asJSON(t, in.App))
+		t.Errorf("app %s, given %s, want env(pods(req)[0])[imageVariable] == images[0] and p.App.Roles[0].Workspace.Projects[0].Key == dir and in.App.Roles[0].Workspace == nil", asJSON(t, p.App), asJSON(t, in.App))
 	}
 	in = input(t, "", role("w", nil))
 	in.Workspace, in.WorkspaceWhy = dir, "because"
 	p, req = plan(t, in)
 	if text := strings.Join(p.Notes, "\n"); strings.Count(text, "no workspace is taken") != 1 || len(req.ImagesToPush) != 0 || p.App.Roles[0].Workspace != nil {
-		t.Errorf("notes %q, push %v", p.Notes, req.ImagesToPush)
+		t.Errorf(`notes %q, push %v, want Count(text, "no workspace is taken") == 1 and len(req.ImagesToPush) == 0 and p.App.Roles[0].Workspace == nil`, p.Notes, req.ImagesToPush)
 	}
 }
 

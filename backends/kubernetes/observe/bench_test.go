@@ -15,7 +15,7 @@ func BenchmarkStatus1000(b *testing.B) {
 	if err != nil {
 		b.Fatal(err)
 	}
-	s := &Seen{}
+	s := &Observation{}
 	if err := json.Unmarshal(data, s); err != nil {
 		b.Fatal(err)
 	}

@@ -21,10 +21,10 @@ func TestEdges(t *testing.T) {
 	t.Parallel()
 	tests := []struct {
 		name, from string
-		change     func(s *Seen)
+		change     func(s *Observation)
 		want       string
 	}{
-		{"the controller says Completed, a required replica failed", "volcano_exit3", func(s *Seen) {
+		{"the controller says Completed, a required replica failed", "volcano_exit3", func(s *Observation) {
 			s.Volcano.Status.State.Phase = "Completed"
 		}, "FAILED (alone FAILED) 3\nreplica r/0 failed first with exit code 3\nfirst r/0\nr/0.0 FAILED 3\n"},
 		{"pods are gone, the controller counted", "volcano_ok", noPods, "SUCCEEDED (alone SUCCEEDED) 0\nr/0.0 SUCCEEDED 0\nr/1.0 SUCCEEDED 0\n"},
@@ -33,80 +33,80 @@ func TestEdges(t *testing.T) {
 		{"pods of an Indexed Job are gone", "job_elastic", noPods, "SUCCEEDED (alone SUCCEEDED) 0\n" +
 			"r/0.0 SUCCEEDED 0\nr/1.0 FAILED: its pod is gone, how it ended is not known\nr/2.0 SUCCEEDED 0\n"},
 		{"pods of a JobSet are gone", "jobset_ok", noPods, "SUCCEEDED (alone SUCCEEDED) 0\nr/0.0 SUCCEEDED 0\nr/1.0 SUCCEEDED 0\n"},
-		{"evicted by its node", "job_exit3", func(s *Seen) {
+		{"evicted by its node", "job_exit3", func(s *Observation) {
 			p := &s.Pods[0].Status
 			p.ContainerStatuses, p.Reason, p.Message = nil, "Evicted", "The node was low on resource: memory. "
 		}, "FAILED (alone FAILED) 1\nreplica r/0 failed first: evicted by its node: The node was low on resource: memory.\nfirst r/0\nr/0.0 FAILED: evicted by its node: The node was low on resource: memory.\n"},
-		{"preempted", "job_killed", func(s *Seen) {
+		{"preempted", "job_killed", func(s *Observation) {
 			s.Pods[0].Status.Conditions = append(s.Pods[0].Status.Conditions, corev1.PodCondition{Type: corev1.DisruptionTarget, Status: "True", Reason: "PreemptionByScheduler", Message: "default-scheduler: preempting to accommodate a higher priority pod"})
 		}, "FAILED (alone FAILED) 137\nreplica r/0 failed first: preempted: default-scheduler: preempting to accommodate a higher priority pod\nfirst r/0\nr/0.0 FAILED 137 SIGKILL: preempted: default-scheduler: preempting to accommodate a higher priority pod\n"},
-		{"its node is lost", "job_killed", func(s *Seen) {
+		{"its node is lost", "job_killed", func(s *Observation) {
 			p := &s.Pods[0].Status
 			p.ContainerStatuses[0].State.Terminated.Reason = "ContainerStatusUnknown"
 			p.Conditions = append(p.Conditions, corev1.PodCondition{Type: corev1.DisruptionTarget, Status: "True", Reason: "DeletionByPodGC", Message: "PodGC: node no longer exists"})
 		}, "FAILED (alone FAILED) 1\nreplica r/0 failed first: its node is lost: PodGC: node no longer exists\nfirst r/0\nr/0.0 FAILED: its node is lost: PodGC: node no longer exists\n"},
-		{"a container cannot be started", "job_noentry", func(s *Seen) {
+		{"a container cannot be started", "job_noentry", func(s *Observation) {
 			s.Pods[0].Status.ContainerStatuses[0].State.Terminated.Message = "failed to create containerd task: error mounting \"/x\" to rootfs: no such file or directory"
 		}, "FAILED (alone FAILED) 125\nreplica r/0 could not start: failed to create containerd task: error mounting \"/x\" to rootfs: no such file or directory\nfirst r/0\n" +
 			"r/0.0 FAILED 125: failed to create containerd task: error mounting \"/x\" to rootfs: no such file or directory\n"},
-		{"a webhook refuses the pods", "job_noaccount", func(s *Seen) {
+		{"a webhook refuses the pods", "job_noaccount", func(s *Observation) {
 			for i := range s.Events {
 				s.Events[i].Message = "Error creating: admission webhook \"p.example.com\" denied the request: no"
 			}
 		}, "PENDING (alone PENDING)\nits pods cannot be made: admission webhook \"p.example.com\" denied the request: no\nevents are needed\nr/0.0 PENDING\n"},
-		{"Kueue has not admitted it", "jobset_suspended", func(s *Seen) {
+		{"Kueue has not admitted it", "jobset_suspended", func(s *Observation) {
 			s.JobSet.Labels[label.Kueue] = "team"
 		}, "PENDING (alone PENDING)\nwaits for Kueue to admit it from queue team\nr/0.0 PENDING\nr/1.0 PENDING\n"},
-		{"it had failed before it was cancelled", "volcano_exit3", func(s *Seen) {
+		{"it had failed before it was cancelled", "volcano_exit3", func(s *Observation) {
 			s.Volcano.Annotations = map[string]string{label.Cancelled: time.Now().Format(time.RFC3339)}
 		}, "FAILED (alone FAILED) 3\nreplica r/0 failed first with exit code 3\nfirst r/0\nr/0.0 FAILED 3\n"},
-		{"it was cancelled before it failed", "volcano_exit3", func(s *Seen) {
+		{"it was cancelled before it failed", "volcano_exit3", func(s *Observation) {
 			s.Volcano.Annotations = map[string]string{label.Cancelled: "2020-01-01T00:00:00Z"}
 		}, "CANCELLED (alone CANCELLED) 130\ncancelled\nr/0.0 FAILED 3\n"},
-		{"a pod that somebody deletes is not over", "job_running", func(s *Seen) {
+		{"a pod that somebody deletes is not over", "job_running", func(s *Observation) {
 			s.Pods[0].DeletionTimestamp, s.Pods[0].DeletionGracePeriodSeconds = now(30), seconds(30)
 		}, "RUNNING (alone RUNNING)\nreplica r/0 is being stopped\nr/0.0 RUNNING\nr/1.0 RUNNING\n"},
 		{"a Job was not made", "job_running", another("later"), "RUNNING (alone RUNNING)\n" +
 			"the Job of role later is not on the cluster: the submission was cut short, or somebody deleted it\nevents are needed\nr/0.0 RUNNING\nr/1.0 RUNNING\nlater/0.0 PENDING\n"},
 		{"a Job was not made, the others succeeded", "job_ok", another("later"), "FAILED (alone FAILED) 1\n" +
 			"the Job of role later is not on the cluster: the submission was cut short, or somebody deleted it\nr/0.0 SUCCEEDED 0\nr/1.0 SUCCEEDED 0\nlater/0.0 CANCELLED\n"},
-		{"a Job may be gone by its ttl_seconds", "job_ok", func(s *Seen) {
+		{"a Job may be gone by its ttl_seconds", "job_ok", func(s *Observation) {
 			another("sooner")(s)
 			s.Jobs[0].Spec.TTLSecondsAfterFinished = new(int32)
 		}, "SUCCEEDED (alone SUCCEEDED) 0\nr/0.0 SUCCEEDED 0\nr/1.0 SUCCEEDED 0\nsooner/0.0 SUCCEEDED 0\n"},
-		{"its node does not answer", "job_running", func(s *Seen) {
+		{"its node does not answer", "job_running", func(s *Observation) {
 			s.Pods[1].DeletionTimestamp, s.Pods[1].DeletionGracePeriodSeconds = now(30), seconds(30)
 			s.Pods[1].Status.Conditions = append(s.Pods[1].Status.Conditions, corev1.PodCondition{Type: corev1.DisruptionTarget, Status: "True", Reason: "DeletionByTaintManager", Message: "Taint manager: deleting due to NoExecute taint"})
 		}, "RUNNING (alone RUNNING)\nreplica r/1: its node is lost: Taint manager: deleting due to NoExecute taint\nr/0.0 RUNNING\nr/1.0 RUNNING\n"},
-		{"its container is started again in its pod", "job_running", func(s *Seen) {
+		{"its container is started again in its pod", "job_running", func(s *Observation) {
 			c := &s.Pods[0].Status.ContainerStatuses[0]
 			c.RestartCount, c.State = 2, corev1.ContainerState{Waiting: &corev1.ContainerStateWaiting{Reason: "CrashLoopBackOff", Message: "back-off 20s"}}
 			c.LastTerminationState.Terminated = &corev1.ContainerStateTerminated{ExitCode: 3, StartedAt: s.Pods[0].CreationTimestamp}
 		}, "RUNNING (alone RUNNING)\nreplica r/0 waits to be started again: back-off 20s\n2 restarts\nr/0.0 RUNNING\nr/1.0 RUNNING\n"},
-		{"a pod was deleted, and the app failed of that", "job_evicted", func(s *Seen) {
+		{"a pod was deleted, and the app failed of that", "job_evicted", func(s *Observation) {
 			running := podOf(t, "job_running")
 			running.DeletionTimestamp, running.DeletionGracePeriodSeconds = now(0), seconds(0)
 			running.Labels[label.JobName] = s.Jobs[0].Name
 			s.Gone = append(s.Gone, running)
 		}, "FAILED (alone FAILED) 1\nreplica r/0 failed first: its pod was deleted\nfirst r/0\nr/0.0 FAILED: its pod was deleted\nr/1.0 CANCELLED\n"},
-		{"no more than a name is known", "volcano_running", func(s *Seen) {
+		{"no more than a name is known", "volcano_running", func(s *Observation) {
 			s.App = nil
 			for i := range s.Volcano.Spec.Tasks {
 				s.Volcano.Spec.Tasks[i].Template.Labels = nil
 			}
 		}, "RUNNING (alone RUNNING)\nr-0/0.0 RUNNING\nr-1/0.0 RUNNING\n"},
-		{"a phase of a later Volcano", "volcano_running", func(s *Seen) { s.Volcano.Status.State.Phase = "Dancing" }, "RUNNING (alone RUNNING)\nr/0.0 RUNNING\nr/1.0 RUNNING\n"},
-		{"too large for any node", "volcano_toolarge", func(s *Seen) {
+		{"a phase of a later Volcano", "volcano_running", func(s *Observation) { s.Volcano.Status.State.Phase = "Dancing" }, "RUNNING (alone RUNNING)\nr/0.0 RUNNING\nr/1.0 RUNNING\n"},
+		{"too large for any node", "volcano_toolarge", func(s *Observation) {
 			node := s.Nodes[0]
 			for range 99 {
 				s.Nodes = append(s.Nodes, node)
 			}
 		}, "PENDING (alone PENDING)\nwaits: a replica of role r needs cpu 63, the largest node has 2\nevents are needed\nr/0.0 PENDING\nr/1.0 PENDING\n"},
-		{"parts of a CPU", "volcano_toolarge", func(s *Seen) {
+		{"parts of a CPU", "volcano_toolarge", func(s *Observation) {
 			s.PodGroups[0].Spec.MinResources[corev1.ResourceCPU] = resource.MustParse("7600m")
 		}, "PENDING (alone PENDING)\nwaits: all replicas together need cpu 7.6, the only node has 2\nevents are needed\nr/0.0 PENDING\nr/1.0 PENDING\n"},
 		{
-			"room may come", "volcano_toolarge", func(s *Seen) { s.Nodes = nil },
+			"room may come", "volcano_toolarge", func(s *Observation) { s.Nodes = nil },
 			"PENDING (alone PENDING)\nwaits in queue default for room for all replicas together (cpu 126)\nevents are needed\nr/0.0 PENDING\nr/1.0 PENDING\n",
 		},
 	}
@@ -128,7 +128,7 @@ func podOf(t *testing.T, name string) corev1.Pod {
 	return recorded(t, name).Pods[0]
 }
 
-func noPods(s *Seen) { s.Pods = nil }
+func noPods(s *Observation) { s.Pods = nil }
 
 func now(grace int) *metav1.Time {
 	return &metav1.Time{Time: time.Now().Add(time.Duration(grace) * time.Second)}
@@ -159,7 +159,7 @@ func TestStopped(t *testing.T) {
 		pod.DeletionGracePeriodSeconds = &test.grace
 		end := metav1.Time{Time: requested.Add(time.Duration(test.ended) * time.Second)}
 		pod.Status.ContainerStatuses = []corev1.ContainerStatus{{State: corev1.ContainerState{Terminated: &corev1.ContainerStateTerminated{FinishedAt: end}}}}
-		if got := stopped(pod, test.signal); got != test.want {
+		if got := wasStopped(pod, test.signal); got != test.want {
 			t.Errorf("%s: %v, want %v", test.name, got, test.want)
 		}
 	}
@@ -195,16 +195,16 @@ func TestErrorFile(t *testing.T) {
 	} {
 		got := errorFile(test.text)
 		if got == nil || !json.Valid(got) {
-			t.Errorf("%s: %s", test.name, got)
+			t.Errorf("%s: got %s, want got != nil and json.Valid(got)", test.name, got)
 			continue
 		}
 		var r report
 		if test.message == "" {
 			if string(got) != test.text {
-				t.Errorf("%s: %s", test.name, got)
+				t.Errorf("%s: got %s, want string(got) == test.text", test.name, got)
 			}
 		} else if err := json.Unmarshal(got, &r); err != nil || r.Message.Message != test.message || r.Message.ExtraInfo.Timestamp != test.stamp {
-			t.Errorf("%s: %v %+v", test.name, err, r)
+			t.Errorf("%s: got %v %+v, want no error and r.Message.Message == test.message and r.Message.ExtraInfo.Timestamp == test.stamp", test.name, err, r)
 		}
 	}
 	for _, text := range []string{"", "killed", "{not json", rootCauseHead, strings.Repeat("x", maxMessage), `"` + strings.Repeat("x", maxMessage)} {
@@ -272,13 +272,13 @@ func TestRolesFromApp(t *testing.T) {
 	job := batchv1.Job{ObjectMeta: metav1.ObjectMeta{Name: "j"}}
 	job.Spec = batchv1.JobSpec{Completions: &n, CompletionMode: &mode}
 	job.Spec.Template.Labels = map[string]string{label.Role: "R.le", label.RoleIndex: "0"}
-	s := (&Seen{App: &spec.App{Roles: []spec.Role{role}}, Jobs: []batchv1.Job{job}}).Status()
+	s := (&Observation{App: &spec.App{Roles: []spec.Role{role}}, Jobs: []batchv1.Job{job}}).Status()
 	if len(s.Roles) != 1 || s.Roles[0].Role != "Röle" || len(s.Roles[0].Replicas) != 2 {
-		t.Errorf("roles %+v", s.Roles)
+		t.Errorf(`roles %+v, want len(s.Roles) == 1 and s.Roles[0].Role == "Röle" and len(s.Roles[0].Replicas) == 2`, s.Roles)
 	}
 }
 
 // another adds a role to the app that was submitted.
-func another(role string) func(s *Seen) {
-	return func(s *Seen) { s.App.Roles = append(s.App.Roles, spec.NewRole(role, "image")) }
+func another(role string) func(s *Observation) {
+	return func(s *Observation) { s.App.Roles = append(s.App.Roles, spec.NewRole(role, "image")) }
 }

@@ -1,13 +1,11 @@
 package observe
 
 import (
-	"cmp"
 	"fmt"
 	"maps"
 	"slices"
 	"strconv"
 	"strings"
-	"time"
 
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/resource"
@@ -15,9 +13,8 @@ import (
 	"torchx/backends/kubernetes/kube"
 )
 
-// group says what a gang waits for that Volcano has made no pods of yet: it does
-// so when there is room for all.
-func (b *board) group(g *kube.PodGroup) string {
+// podGroupReason describes what a gang waits for. Volcano creates its pods when there is room for all.
+func (b *assessment) podGroupReason(g *kube.PodGroup) string {
 	if g.Status.Phase != "" && g.Status.Phase != "Pending" {
 		return ""
 	}
@@ -32,8 +29,8 @@ func (b *board) group(g *kube.PodGroup) string {
 	return fmt.Sprintf("waits in queue %s for room for all replicas together%s", g.Spec.Queue, listed(g.Spec.MinResources))
 }
 
-// gangWaits says what a gang waits for that has pods, none of which is started.
-func (b *board) gangWaits() string {
+// gangReason describes what a gang waits for whose pods exist, but do not run.
+func (b *assessment) gangReason() string {
 	var need corev1.ResourceList
 	if len(b.seen.PodGroups) > 0 {
 		need = b.seen.PodGroups[0].Spec.MinResources
@@ -41,12 +38,12 @@ func (b *board) gangWaits() string {
 	if text := b.tooLarge(need); text != "" {
 		return "waits: " + text
 	}
-	return "waits: " + gangWaits + listed(need)
+	return "waits: " + noRoom + listed(need)
 }
 
-// tooLarge compares what the gang asks for with all nodes, and its largest pod with
-// the largest node, as if nothing else ran there.
-func (b *board) tooLarge(gang corev1.ResourceList) string {
+// tooLarge compares the gang's demand with all nodes, and its largest pod with the largest
+// node, as if they were empty.
+func (b *assessment) tooLarge(gang corev1.ResourceList) string {
 	if len(b.seen.Nodes) == 0 {
 		return ""
 	}
@@ -58,10 +55,8 @@ func (b *board) tooLarge(gang corev1.ResourceList) string {
 			continue
 		}
 		usable++
+		addTo(all, n.Status.Allocatable)
 		for name, q := range n.Status.Allocatable {
-			sum := all[name]
-			sum.Add(q)
-			all[name] = sum
 			if most := largest[name]; q.Cmp(most) > 0 {
 				largest[name] = q
 			}
@@ -90,9 +85,9 @@ func (b *board) tooLarge(gang corev1.ResourceList) string {
 	return ""
 }
 
-// exceeds finds a resource of which there is less than is needed.
+// exceeds returns a resource of which less exists than is needed.
 func exceeds(need, have corev1.ResourceList) (corev1.ResourceName, bool) {
-	for _, name := range sorted(need) {
+	for _, name := range slices.Sorted(maps.Keys(need)) {
 		q, there := need[name], have[name]
 		if nodeResource(name) && q.Cmp(there) > 0 {
 			return name, true
@@ -101,25 +96,16 @@ func exceeds(need, have corev1.ResourceList) (corev1.ResourceName, bool) {
 	return "", false
 }
 
-// nodeResource leaves out what Volcano adds for quotas.
+// nodeResource reports whether nodes have a resource; Volcano adds others for quotas.
 func nodeResource(name corev1.ResourceName) bool {
 	text := string(name)
 	return !strings.HasPrefix(text, "requests.") && !strings.HasPrefix(text, "limits.") && !strings.HasPrefix(text, "count/") && name != corev1.ResourcePods
 }
 
-func sorted(l corev1.ResourceList) []corev1.ResourceName {
-	var names []corev1.ResourceName
-	for name := range l {
-		names = append(names, name)
-	}
-	slices.SortFunc(names, cmp.Compare)
-	return names
-}
-
-// listed are resources in words, in parentheses.
+// listed formats resources in parentheses.
 func listed(l corev1.ResourceList) string {
 	var parts []string
-	for _, name := range sorted(l) {
+	for _, name := range slices.Sorted(maps.Keys(l)) {
 		if q := l[name]; nodeResource(name) && !q.IsZero() {
 			parts = append(parts, fmt.Sprintf("%s %s", name, Amount(name, q)))
 		}
@@ -130,7 +116,7 @@ func listed(l corev1.ResourceList) string {
 	return " (" + strings.Join(parts, ", ") + ")"
 }
 
-// Amount writes amounts as apps ask for them: memory in MB, parts of a CPU with a point.
+// Amount formats an amount as apps ask for it: memory in MB, CPUs as a decimal fraction.
 func Amount(name corev1.ResourceName, q resource.Quantity) string {
 	const mega = 1e6
 	switch name {
@@ -142,31 +128,24 @@ func Amount(name corev1.ResourceName, q resource.Quantity) string {
 	return q.String()
 }
 
-// podRequests are those of all containers of a pod; without a request a limit is one.
+// podRequests sums the requests of a pod's containers; a limit without a request is one.
 func podRequests(pod *corev1.PodSpec) corev1.ResourceList {
 	sum := corev1.ResourceList{}
 	for i := range pod.Containers {
 		r := &pod.Containers[i].Resources
-		asked := maps.Clone(r.Limits)
-		if asked == nil {
-			asked = corev1.ResourceList{}
-		}
-		maps.Copy(asked, r.Requests)
-		for name, q := range asked {
-			total := sum[name]
-			total.Add(q)
-			sum[name] = total
-		}
+		requests := corev1.ResourceList{}
+		maps.Copy(requests, r.Limits)
+		maps.Copy(requests, r.Requests)
+		addTo(sum, requests)
 	}
 	return sum
 }
 
-func eventTime(e *corev1.Event) time.Time {
-	if !e.LastTimestamp.IsZero() {
-		return e.LastTimestamp.Time
+// addTo adds amounts to a sum.
+func addTo(sum, amounts corev1.ResourceList) {
+	for name, q := range amounts {
+		total := sum[name]
+		total.Add(q)
+		sum[name] = total
 	}
-	if e.Series != nil {
-		return e.Series.LastObservedTime.Time
-	}
-	return e.EventTime.Time
 }

@@ -2,15 +2,17 @@ package observe
 
 import (
 	"fmt"
+	"iter"
 	"strings"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
+	"k8s.io/utils/ptr"
 
 	"torchx/runtime/spec"
 )
 
-// codeUnknown is the exit code of a program that failed with an unknown one.
+// codeUnknown is the exit code of a program that failed in an unknown way.
 const codeUnknown = 1
 
 // Reasons of terminated containers: the kubelet's (StartError and Unknown) and
@@ -22,10 +24,10 @@ const (
 	reasonUnknownExit = "ContainerStatusUnknown"
 )
 
-// read is what a pod says of its replica, whatever the controller does about it.
-func read(pod *corev1.Pod) spec.ReplicaStatus {
+// podStatus returns the status of a replica by its pod alone.
+func podStatus(pod *corev1.Pod) spec.ReplicaStatus {
 	s := spec.ReplicaStatus{State: podState(pod.Status.Phase), Hostname: hostname(pod)}
-	c := decisive(pod)
+	c := decisiveContainer(pod)
 	if c != nil {
 		s.StartedAt = started(c)
 	}
@@ -34,9 +36,9 @@ func read(pod *corev1.Pod) spec.ReplicaStatus {
 	}
 	s.FinishedAt = finished(pod)
 	if c != nil && c.State.Terminated != nil {
-		end(&s, pod, c)
+		setEnd(&s, pod, c)
 	}
-	if note := fate(pod); note != "" {
+	if note := disruption(pod); note != "" {
 		s.Msg = note
 	}
 	if s.State == spec.Failed && s.ExitCode == nil && s.Msg == "" {
@@ -45,7 +47,7 @@ func read(pod *corev1.Pod) spec.ReplicaStatus {
 	return s
 }
 
-// podState is TorchX's reading of a phase.
+// podState returns the state of a pod's phase, as TorchX does.
 func podState(p corev1.PodPhase) spec.State {
 	switch p {
 	case corev1.PodPending:
@@ -60,32 +62,26 @@ func podState(p corev1.PodPhase) spec.State {
 	return spec.Unknown
 }
 
-// hostname is the pod's name in DNS, as in TorchX.
+// hostname returns the pod's name in DNS, as in TorchX.
 func hostname(pod *corev1.Pod) string {
 	if pod.Status.PodIP == "" {
 		return ""
 	}
-	ip := strings.ReplaceAll(strings.ReplaceAll(pod.Status.PodIP, ".", "-"), ":", "-")
-	return ip + "." + pod.Namespace + ".pod.cluster.local"
+	return strings.NewReplacer(".", "-", ":", "-").Replace(pod.Status.PodIP) + "." + pod.Namespace + ".pod.cluster.local"
 }
 
-// decisive is the container whose end is the pod's: the first one, which runs the
-// role, or, if that is fine and the pod is not, the one that failed.
-func decisive(pod *corev1.Pod) *corev1.ContainerStatus {
+// decisiveContainer returns the container whose end decides the pod's: the first one, which runs the
+// role, or if only the pod failed, the container that failed first.
+func decisiveContainer(pod *corev1.Pod) *corev1.ContainerStatus {
 	var first, bad *corev1.ContainerStatus
-	look := func(list []corev1.ContainerStatus) {
-		for i := range list {
-			c := &list[i]
-			if first == nil && len(pod.Spec.Containers) > 0 && c.Name == pod.Spec.Containers[0].Name {
-				first = c
-			}
-			if t := c.State.Terminated; t != nil && t.ExitCode != 0 && (bad == nil || t.FinishedAt.Before(&bad.State.Terminated.FinishedAt)) {
-				bad = c
-			}
+	for c := range containers(pod) {
+		if first == nil && len(pod.Spec.Containers) > 0 && c.Name == pod.Spec.Containers[0].Name {
+			first = c
+		}
+		if t := c.State.Terminated; t != nil && t.ExitCode != 0 && (bad == nil || t.FinishedAt.Before(&bad.State.Terminated.FinishedAt)) {
+			bad = c
 		}
 	}
-	look(pod.Status.InitContainerStatuses)
-	look(pod.Status.ContainerStatuses)
 	good := first == nil || first.State.Terminated == nil || first.State.Terminated.ExitCode == 0
 	if pod.Status.Phase == corev1.PodFailed && good && bad != nil {
 		return bad
@@ -93,42 +89,53 @@ func decisive(pod *corev1.Pod) *corev1.ContainerStatus {
 	return first
 }
 
+// containers yields the statuses of a pod's containers, init containers first.
+func containers(pod *corev1.Pod) iter.Seq[*corev1.ContainerStatus] {
+	return func(yield func(*corev1.ContainerStatus) bool) {
+		for _, list := range [][]corev1.ContainerStatus{pod.Status.InitContainerStatuses, pod.Status.ContainerStatuses} {
+			for i := range list {
+				if !yield(&list[i]) {
+					return
+				}
+			}
+		}
+	}
+}
+
 func started(c *corev1.ContainerStatus) *time.Time {
 	switch {
 	case c.State.Terminated != nil:
-		return moment(c.State.Terminated.StartedAt)
+		return timeOf(c.State.Terminated.StartedAt)
 	case c.State.Running != nil:
-		return moment(c.State.Running.StartedAt)
+		return timeOf(c.State.Running.StartedAt)
 	case c.LastTerminationState.Terminated != nil: // it is started again
-		return moment(c.LastTerminationState.Terminated.StartedAt)
+		return timeOf(c.LastTerminationState.Terminated.StartedAt)
 	}
 	return nil
 }
 
-// finished is when the last container ended, else when the pod is known to be over.
+// finished returns when the last container ended, else when the pod's conditions last changed.
 func finished(pod *corev1.Pod) (at *time.Time) {
-	for _, list := range [][]corev1.ContainerStatus{pod.Status.InitContainerStatuses, pod.Status.ContainerStatuses} {
-		for i := range list {
-			if t := list[i].State.Terminated; t != nil {
-				at = later(at, moment(t.FinishedAt))
-			}
+	for c := range containers(pod) {
+		if t := c.State.Terminated; t != nil {
+			at = later(at, timeOf(t.FinishedAt))
 		}
 	}
 	if at != nil {
 		return at
 	}
 	for i := range pod.Status.Conditions {
-		at = later(at, moment(pod.Status.Conditions[i].LastTransitionTime))
+		at = later(at, timeOf(pod.Status.Conditions[i].LastTransitionTime))
 	}
 	return at
 }
 
-// end reads how a container ended.
-func end(s *spec.ReplicaStatus, pod *corev1.Pod, c *corev1.ContainerStatus) {
+// setEnd sets how a container ended.
+func setEnd(s *spec.ReplicaStatus, pod *corev1.Pod, c *corev1.ContainerStatus) {
 	t := c.State.Terminated
 	code := int(t.ExitCode)
 	switch t.Reason {
-	case reasonUnknownExit: // its code is made up
+	case reasonUnknownExit: // its code is not real
 		s.Msg = firstText(t.Message, "its node does not know how it ended")
 		return
 	case reasonStartError, reasonCannotRun:
@@ -146,7 +153,7 @@ func end(s *spec.ReplicaStatus, pod *corev1.Pod, c *corev1.ContainerStatus) {
 	}
 }
 
-// startFailure reads why the runtime (runc, crun) could not start a program.
+// startFailure returns why the runtime (runc, crun) could not start a program.
 func startFailure(message string) (code int, why string) {
 	_, exec, found := strings.Cut(message, `exec: "`)
 	if !found {
@@ -162,7 +169,7 @@ func startFailure(message string) (code int, why string) {
 	return spec.ExitNotExecutable, text
 }
 
-// outOfMemory is a note: a child that was killed for memory need not fail its parent.
+// outOfMemory returns a message; a child that is killed may not fail its parent.
 func outOfMemory(pod *corev1.Pod, c *corev1.ContainerStatus, code int) string {
 	text := "out of memory (OOMKilled)"
 	if code == 0 {
@@ -177,8 +184,8 @@ func outOfMemory(pod *corev1.Pod, c *corev1.ContainerStatus, code int) string {
 	return text
 }
 
-// fate is what was done to a pod from outside, "" for nothing.
-func fate(pod *corev1.Pod) string {
+// disruption describes what was done to a pod from outside, "" for nothing.
+func disruption(pod *corev1.Pod) string {
 	message := plain(pod.Status.Message)
 	says := func(what string) string {
 		if message == "" {
@@ -218,17 +225,13 @@ func fate(pod *corev1.Pod) string {
 	return ""
 }
 
-// stopped tells whether a pod ended because it was deleted, and not before. The
-// times are whole seconds, of two clocks: what a signal ended is taken for stopped
-// in doubt, all else for its own end.
-func stopped(pod *corev1.Pod, signal bool) bool {
+// wasStopped reports whether a pod ended because of its deletion. The times are whole seconds
+// of two clocks: in doubt, an end by a signal counts as stopped, any other does not.
+func wasStopped(pod *corev1.Pod, signal bool) bool {
 	if pod.DeletionTimestamp == nil {
 		return false
 	}
-	grace := int64(0)
-	if pod.DeletionGracePeriodSeconds != nil {
-		grace = *pod.DeletionGracePeriodSeconds
-	}
+	grace := ptr.Deref(pod.DeletionGracePeriodSeconds, 0)
 	requested, end := pod.DeletionTimestamp.Add(-time.Duration(grace)*time.Second), finished(pod)
 	switch {
 	case end == nil:

@@ -23,9 +23,9 @@ func TestPullCauses(t *testing.T) {
 		{"ErrImagePull", pull + strings.Repeat("something new ", 30), "something new"},
 	} {
 		c := corev1.ContainerStatus{Image: "r.example/a/b:1", State: corev1.ContainerState{Waiting: &corev1.ContainerStateWaiting{Reason: test.reason, Message: test.message}}}
-		got := noImage(&c)
+		got := imageReason(&c)
 		if !strings.HasPrefix(got, "image r.example/a/b:1 cannot be pulled: ") || !strings.Contains(got, test.want) || len(got) > 160 || strings.Contains(got, "https:") {
-			t.Errorf("%s: %s", test.message, got)
+			t.Errorf(`%s: got %s, want HasPrefix(got, "image r.example/a/b:1 cannot be pulled: ") and Contains(got, test.want) and len(got) <= 160 and !Contains(got, "https:")`, test.message, got)
 		}
 	}
 }

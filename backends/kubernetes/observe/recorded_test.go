@@ -21,7 +21,7 @@ func TestRecorded(t *testing.T) {
 	t.Parallel()
 	files, err := filepath.Glob("testdata/*_*.json")
 	if err != nil || len(files) < 20 {
-		t.Fatalf("%d recordings (%v)", len(files), err)
+		t.Fatalf("got %d recordings (%v), want no error and len(files) >= 20", len(files), err)
 	}
 	for _, file := range files {
 		name := strings.TrimSuffix(filepath.Base(file), ".json")
@@ -45,13 +45,13 @@ func TestRecorded(t *testing.T) {
 	}
 }
 
-func recorded(t *testing.T, name string) *Seen {
+func recorded(t *testing.T, name string) *Observation {
 	t.Helper()
 	data, err := os.ReadFile(filepath.Join("testdata", name+".json"))
 	if err != nil {
 		t.Fatal(err)
 	}
-	s := &Seen{}
+	s := &Observation{}
 	if err := json.Unmarshal(data, s); err != nil {
 		t.Fatal(err)
 	}
@@ -59,7 +59,7 @@ func recorded(t *testing.T, name string) *Seen {
 }
 
 // say writes down all that is said of an app but for times, which it checks.
-func say(seen *Seen) string {
+func say(seen *Observation) string {
 	var b strings.Builder
 	s := seen.Status()
 	fmt.Fprintf(&b, "%v (alone %v)%s\n", s.State, seen.State(), code(s.ExitCode))

@@ -4,13 +4,14 @@ import (
 	"slices"
 
 	corev1 "k8s.io/api/core/v1"
+	"k8s.io/utils/ptr"
 
 	"torchx/backends/kubernetes/kube"
 	"torchx/backends/kubernetes/label"
 	"torchx/runtime/spec"
 )
 
-// volcanoIndex is the annotation and label with the index of a pod in its task.
+// volcanoIndex is the annotation with the index of a pod in its task.
 const volcanoIndex = "volcano.sh/task-index"
 
 // volcanoPhases are those of a Volcano Job (batch/v1alpha1), as TorchX reads them.
@@ -20,42 +21,39 @@ var volcanoPhases = map[string]phase{
 	"Aborted": aborted, "Completed": succeeded, "Terminated": failed, "Failed": failed,
 }
 
-func (s *Seen) volcano() *verdict {
+func (s *Observation) volcano() *workload {
 	job := s.Volcano
 	p, known := volcanoPhases[job.Status.State.Phase]
 	if !known {
-		p = active // a later Volcano's word: what the pods say counts
+		p = active // of a later Volcano: the pods decide
 	}
-	v := &verdict{phase: p, place: volcanoPlace, attempt: volcanoAttempt}
-	v.about(&job.ObjectMeta)
-	h := s.newShape()
+	v := &workload{locate: volcanoUnit, attempt: volcanoAttempt}
+	v.phase = p
+	v.readMeta(&job.ObjectMeta)
+	h := s.newRoleSet()
 	again := restarts(job.Spec.Policies)
 	for i := range job.Spec.Tasks {
 		task := &job.Spec.Tasks[i]
 		again = again || restarts(task.Policies)
-		required := int(task.Replicas)
-		if task.MinAvailable != nil {
-			required = int(*task.MinAvailable)
-		}
-		u := h.add(task.Name, &task.Template, int(task.Replicas), required)
+		u := h.add(task.Name, &task.Template, int(task.Replicas), int(ptr.Deref(task.MinAvailable, task.Replicas)))
 		count := job.Status.TaskStatusCount[task.Name].Phase
-		u.outcome = func(int) spec.State { return counted(count, u.count) }
+		u.outcome = func(int) spec.State { return countedState(count, u.count) }
 	}
-	v.units, v.roles = h.units, h.done()
+	v.units, v.roles = h.units, h.finish()
 	v.restarts = int(job.Status.RetryCount)
 	v.retries = again && job.Status.RetryCount < job.Spec.MaxRetry-1
 	if again && p == failed && job.Status.RetryCount >= job.Spec.MaxRetry && v.restarts > 0 {
 		v.restarts-- // the last one was counted and refused
 	}
-	v.quiet = p.ended() && job.Status.Running+job.Status.Pending+job.Status.Terminating == 0
+	v.idle = p.ended() && job.Status.Running+job.Status.Pending+job.Status.Terminating == 0
 	if p.ended() {
-		v.endedAt = moment(job.Status.State.LastTransitionTime)
+		v.endedAt = timeOf(job.Status.State.LastTransitionTime)
 	}
 	v.reason = firstText(job.Status.State.Message, job.Status.State.Reason)
 	return v
 }
 
-// restarts tells whether a failed pod has the whole job started again.
+// restarts reports whether a failed pod restarts the whole job.
 func restarts(policies []kube.VolcanoPolicy) bool {
 	return slices.ContainsFunc(policies, func(p kube.VolcanoPolicy) bool {
 		events := append([]string{p.Event}, p.Events...)
@@ -63,8 +61,8 @@ func restarts(policies []kube.VolcanoPolicy) bool {
 	})
 }
 
-// counted is what is known of each pod of a task by their number.
-func counted(phases map[corev1.PodPhase]int32, count int) spec.State {
+// countedState returns the state of each pod of a task if the counts determine it.
+func countedState(phases map[corev1.PodPhase]int32, count int) spec.State {
 	switch count {
 	case int(phases[corev1.PodSucceeded]):
 		return spec.Succeeded
@@ -74,7 +72,7 @@ func counted(phases map[corev1.PodPhase]int32, count int) spec.State {
 	return spec.Unknown
 }
 
-func volcanoPlace(pod *corev1.Pod) (string, int) {
+func volcanoUnit(pod *corev1.Pod) (string, int) {
 	return pod.Annotations[label.VolcanoTask], number(pod.Annotations[volcanoIndex])
 }
 

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"time"
 
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
@@ -11,11 +12,11 @@ import (
 	"torchx/runtime/spec"
 )
 
-// why says what the replicas that do not run wait for, "" if nothing is known: they
-// are just being started. Of several reasons it is the one that holds most of them.
-func (b *board) why() string {
+// waitReason describes what the pending replicas wait for, "" if they are just being started. Of
+// several reasons it is the most frequent one.
+func (b *assessment) waitReason() string {
 	if b.suspended {
-		return b.held()
+		return b.suspendReason()
 	}
 	count := map[string]int{}
 	who := map[string]spec.Replica{}
@@ -29,7 +30,7 @@ func (b *board) why() string {
 			missing++
 			continue
 		}
-		text := podWaits(a.pod, b.seen.Events)
+		text := podWaitReason(a.pod, b.seen.Events)
 		if text == "" {
 			continue
 		}
@@ -37,19 +38,19 @@ func (b *board) why() string {
 			who[text] = r.key
 		}
 	}
-	if text := b.whyNoPods(); missing > 0 && text != "" {
+	if text := b.noPodsReason(); missing > 0 && text != "" {
 		return text
 	}
 	most := ""
-	for _, r := range b.replicas { // in their order: the text must not change from look to look
+	for _, r := range b.replicas { // in order: the text must not change between calls
 		for text, key := range who {
-			if key == r.key && text != gangWaits && count[text] > count[most] {
+			if key == r.key && text != noRoom && count[text] > count[most] {
 				most = text
 			}
 		}
 	}
-	if most == "" && count[gangWaits] > 0 {
-		return b.gangWaits()
+	if most == "" && count[noRoom] > 0 {
+		return b.gangReason()
 	}
 	switch {
 	case most == "":
@@ -62,16 +63,16 @@ func (b *board) why() string {
 	return fmt.Sprintf("%d of %d replicas wait: %s", count[most], len(b.replicas), most)
 }
 
-// held says who keeps a suspended app from running.
-func (b *board) held() string {
+// suspendReason describes what a suspended app waits for.
+func (b *assessment) suspendReason() string {
 	if b.queue != "" {
 		return fmt.Sprintf("waits for Kueue to admit it from queue %s", b.queue)
 	}
 	return "is suspended: somebody must let it run"
 }
 
-// unclear tells whether why would say more with events.
-func (b *board) unclear() bool {
+// needsEvents reports whether why would return more with events.
+func (b *assessment) needsEvents() bool {
 	return slices.ContainsFunc(b.replicas, func(r *replica) bool {
 		if r.final.State != spec.Pending {
 			return false
@@ -80,36 +81,33 @@ func (b *board) unclear() bool {
 		if a == nil || a.gone {
 			return true
 		}
-		text := podWaits(a.pod, nil)
-		return text == "" || text == gangWaits
+		text := podWaitReason(a.pod, nil)
+		return text == "" || text == noRoom
 	})
 }
 
-// Reasons of containers that wait for their image.
+// imageReasons are the reasons of containers that wait for their image.
 var imageReasons = []string{"ErrImagePull", "ImagePullBackOff", "InvalidImageName", "ErrImageNeverPull", "ImageInspectError", "RegistryUnavailable", "SignatureValidationFailed"}
 
-// starting are the reasons of containers that wait for nothing in particular.
+// starting are the reasons of containers that are just being started.
 var starting = []string{"ContainerCreating", "PodInitializing", ""}
 
-// What Volcano says of pods whose gang cannot start as a whole, which pod does not
-// fit left out, and what we say.
+// The message of Volcano for pods whose gang does not fit as a whole, and ours.
 const (
 	gangNotReady = "pod group is not ready"
-	gangWaits    = "there is no room for all replicas together"
+	noRoom       = "there is no room for all replicas together"
 )
 
-// podWaits says what a pod waits for, "" if nothing is known.
-func podWaits(pod *corev1.Pod, events []corev1.Event) string {
-	for _, list := range [][]corev1.ContainerStatus{pod.Status.InitContainerStatuses, pod.Status.ContainerStatuses} {
-		for i := range list {
-			w := list[i].State.Waiting
-			switch {
-			case w == nil || slices.Contains(starting, w.Reason):
-			case slices.Contains(imageReasons, w.Reason):
-				return noImage(&list[i])
-			default:
-				return firstText(w.Message, w.Reason)
-			}
+// podWaitReason describes what a pod waits for, "" if nothing is known.
+func podWaitReason(pod *corev1.Pod, events []corev1.Event) string {
+	for c := range containers(pod) {
+		w := c.State.Waiting
+		switch {
+		case w == nil || slices.Contains(starting, w.Reason):
+		case slices.Contains(imageReasons, w.Reason):
+			return imageReason(c)
+		default:
+			return firstText(w.Message, w.Reason)
 		}
 	}
 	for i := range pod.Status.Conditions {
@@ -123,7 +121,7 @@ func podWaits(pod *corev1.Pod, events []corev1.Event) string {
 		text := unschedulable(c.Message)
 		switch {
 		case strings.Contains(text, gangNotReady):
-			return gangWaits
+			return noRoom
 		case text != "":
 			return "no node takes it: " + text
 		}
@@ -131,7 +129,7 @@ func podWaits(pod *corev1.Pod, events []corev1.Event) string {
 	return eventText(events, func(e *corev1.Event) bool { return e.InvolvedObject.UID == pod.UID })
 }
 
-// unschedulable leaves out what the scheduler says of preemption, node by node.
+// unschedulable drops the scheduler's remarks on preemption, node by node.
 func unschedulable(message string) string {
 	message = plain(message)
 	head, rest, ok := strings.Cut(message, "nodes are available: ")
@@ -150,27 +148,25 @@ func gates(pod *corev1.Pod) string {
 	return strings.Join(names, ", ")
 }
 
-// whyNoPods says why the controller has made no pods.
-func (b *board) whyNoPods() string {
+// noPodsReason describes why the controller has created no pods.
+func (b *assessment) noPodsReason() string {
 	text := eventText(b.seen.Events, func(e *corev1.Event) bool {
-		return b.owns(e) && (strings.HasPrefix(e.Reason, "Failed") || strings.HasSuffix(e.Reason, "Failed") || strings.HasSuffix(e.Reason, "Error"))
+		return b.isAbout(e) && (strings.HasPrefix(e.Reason, "Failed") || strings.HasSuffix(e.Reason, "Failed") || strings.HasSuffix(e.Reason, "Error"))
 	})
 	if text != "" {
 		return "its pods cannot be made: " + text
 	}
 	for i := range b.seen.PodGroups {
-		if text := b.group(&b.seen.PodGroups[i]); text != "" {
+		if text := b.podGroupReason(&b.seen.PodGroups[i]); text != "" {
 			return text
 		}
 	}
 	return ""
 }
 
-// owns tells whether an event is about an object that runs the app.
-func (b *board) owns(e *corev1.Event) bool {
-	switch e.InvolvedObject.Kind {
-	case "Job", "JobSet", "PodGroup":
-	default:
+// isAbout reports whether an event is about an object that runs the app.
+func (b *assessment) isAbout(e *corev1.Event) bool {
+	if !slices.Contains([]string{"Job", "JobSet", "PodGroup"}, e.InvolvedObject.Kind) {
 		return false
 	}
 	name := e.InvolvedObject.Name
@@ -183,12 +179,12 @@ func (b *board) owns(e *corev1.Event) bool {
 	return slices.ContainsFunc(b.seen.Jobs, func(j batchv1.Job) bool { return j.Name == name })
 }
 
-// eventText is the message of the newest event that is meant.
-func eventText(events []corev1.Event, meant func(e *corev1.Event) bool) string {
+// eventText returns the message of the newest warning that matches.
+func eventText(events []corev1.Event, matches func(e *corev1.Event) bool) string {
 	var newest *corev1.Event
 	for i := range events {
 		e := &events[i]
-		if e.Type == corev1.EventTypeWarning && meant(e) && (newest == nil || !eventTime(e).Before(eventTime(newest))) {
+		if e.Type == corev1.EventTypeWarning && matches(e) && (newest == nil || !eventTime(e).Before(eventTime(newest))) {
 			newest = e
 		}
 	}
@@ -197,4 +193,15 @@ func eventText(events []corev1.Event, meant func(e *corev1.Event) bool) string {
 	}
 	text := strings.TrimPrefix(apiMessage(newest.Message), "(combined from similar events): ")
 	return firstText(strings.TrimPrefix(text, "Error creating: "), newest.Reason)
+}
+
+// eventTime returns when an event happened last.
+func eventTime(e *corev1.Event) time.Time {
+	if !e.LastTimestamp.IsZero() {
+		return e.LastTimestamp.Time
+	}
+	if e.Series != nil {
+		return e.Series.LastObservedTime.Time
+	}
+	return e.EventTime.Time
 }

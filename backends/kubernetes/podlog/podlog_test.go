@@ -116,7 +116,7 @@ func TestEveryLineOnce(t *testing.T) {
 			}
 			check(t, k.data.String(), text(all))
 			if len(k.gaps) > 0 {
-				t.Errorf("gaps: %q", k.gaps)
+				t.Errorf("got gaps %q, want none", k.gaps)
 			}
 		})
 	}
@@ -130,10 +130,10 @@ func TestTimesAreThoseOfTheLines(t *testing.T) {
 	k := &kept{}
 	copyLog(t.Context(), t, f, k, true)
 	if !k.at[0].Equal(epoch) || !k.at[2].Equal(epoch.Add(1)) {
-		t.Errorf("%v", k.at)
+		t.Errorf("got times %v, want those of the lines", k.at)
 	}
 	if !k.saved.Done {
-		t.Errorf("cursor %+v", k.saved)
+		t.Errorf("got cursor %+v, want it done", k.saved)
 	}
 }
 
@@ -185,7 +185,7 @@ func TestRotation(t *testing.T) {
 			copyLog(t.Context(), t, f, k, true)
 			check(t, k.data.String(), c.want)
 			if len(k.gaps) != c.gaps {
-				t.Errorf("gaps: %q", k.gaps)
+				t.Errorf("got gaps %q, want %d", k.gaps, c.gaps)
 			}
 		})
 	}
@@ -207,7 +207,7 @@ func TestGapOnce(t *testing.T) {
 	copyLog(t.Context(), t, f, k, false)
 	check(t, k.data.String(), "1\n2\n")
 	if len(k.gaps) != 1 || k.gaps[0] != logcopy.GapRotated {
-		t.Errorf("gaps: %q", k.gaps)
+		t.Errorf("got gaps %q, want one", k.gaps)
 	}
 }
 
@@ -225,7 +225,7 @@ func TestRotationFollowed(t *testing.T) {
 	copyLog(ctx, t, f, k, true)
 	check(t, k.data.String(), "1\n2\n")
 	if len(k.gaps) != 1 {
-		t.Errorf("gaps: %q", k.gaps)
+		t.Errorf("got gaps %q, want one", k.gaps)
 	}
 }
 
@@ -237,7 +237,7 @@ func TestPodDeleted(t *testing.T) {
 	copyLog(t.Context(), t, f, k, false)
 	f.update(func() { f.state = logcopy.Gone })
 	if !copyLog(t.Context(), t, f, k, true) || len(k.gaps) != 1 || k.gaps[0] != GapDeleted {
-		t.Errorf("gaps: %q", k.gaps)
+		t.Errorf("got gaps %q, want one", k.gaps)
 	}
 
 	f, k = newFake(1), &kept{} // followed to its own end
@@ -247,7 +247,7 @@ func TestPodDeleted(t *testing.T) {
 		f.update(func() { f.state = logcopy.Gone })
 	}()
 	if !copyLog(t.Context(), t, f, k, true) || len(k.gaps) != 0 {
-		t.Errorf("gaps: %q", k.gaps)
+		t.Errorf("got gaps %q, want none", k.gaps)
 	}
 	check(t, k.data.String(), "1\n2")
 }
@@ -281,7 +281,7 @@ func TestLogRemovedFirst(t *testing.T) {
 			patient.Timing.Search, patient.Timing.Quiet = time.Minute, time.Minute
 			done, err := copyTo(t.Context(), f, k, patient)
 			if !done || err != nil || len(k.gaps) != c.gaps {
-				t.Errorf("%v, %v, gaps: %q", done, err, k.gaps)
+				t.Errorf("got %v, %v, gaps %q, want done and %d gaps", done, err, k.gaps, c.gaps)
 			}
 			if c.gaps == 0 {
 				check(t, k.data.String(), "1\n2")
@@ -303,11 +303,11 @@ func TestErrorInPlaceOfTheLog(t *testing.T) {
 		cancel()
 	}()
 	if copyLog(ctx, t, f, k, true); k.Size() > 0 {
-		t.Errorf("%q", k.data.String())
+		t.Errorf("got %q, want nothing", k.data.String())
 	}
 	f.update(func() { f.state = logcopy.Ended })
 	if !copyLog(t.Context(), t, f, k, true) || k.Size() > 0 || len(k.gaps) != 1 || !strings.Contains(k.gaps[0], f.body) {
-		t.Errorf("gaps: %q", k.gaps)
+		t.Errorf("got gaps %q, want one", k.gaps)
 	}
 }
 

@@ -59,9 +59,9 @@ func lower(resource int, n uint64) error {
 	return unix.Setrlimit(resource, &limit)
 }
 
-// limited is the command line that runs a program with a limit of its memory.
+// limitedCommand is the command line that runs a program with a limit of its memory.
 // The program of the child is still this one, even if its file was replaced.
-func limited(path string, c Command) (string, []string) {
+func limitedCommand(path string, c Command) (string, []string) {
 	if c.MaxData <= 0 {
 		return path, c.Argv
 	}
@@ -88,18 +88,18 @@ func openGroup(dir string) (int, error) {
 	return fd, nil
 }
 
-// killed tells, if the memory limit of its group ended a process, in words that
+// oomMessage tells, if the memory limit of its group ended a process, in words that
 // stand behind "replica r/0 failed first: ".
-func (s *process) killed() string {
+func (s *process) oomMessage() string {
 	if s.group == "" || s.maxMemory == 0 || cgroup.OOMKills(s.group) == 0 {
 		return ""
 	}
 	return fmt.Sprintf("killed because it used more than its %d MB", s.maxMemory>>20)
 }
 
-// leave removes the group of an attempt that has ended, or notes it for the end
+// releaseGroup removes the group of an attempt that has ended, or notes it for the end
 // if something is left in it.
-func (p *Launcher) leave(s *process) {
+func (p *Launcher) releaseGroup(s *process) {
 	if s.group != "" && cgroup.Remove(s.group) != nil {
 		p.mu.Lock()
 		defer p.mu.Unlock()
@@ -107,8 +107,8 @@ func (p *Launcher) leave(s *process) {
 	}
 }
 
-// endGroups removes the groups that were left.
-func (p *Launcher) endGroups() {
+// removeGroups removes the groups that were left.
+func (p *Launcher) removeGroups() {
 	p.mu.Lock()
 	groups := p.groups
 	p.groups = nil

@@ -25,11 +25,11 @@ func TestKilledForItsMemory(t *testing.T) {
 		if err := os.WriteFile(filepath.Join(dir, "memory.events"), []byte(test.events), 0o600); err != nil {
 			t.Fatal(err)
 		}
-		if got := (&process{group: dir, maxMemory: test.max}).killed(); got != test.want {
+		if got := (&process{group: dir, maxMemory: test.max}).oomMessage(); got != test.want {
 			t.Errorf("%s: %q", test.name, got)
 		}
 	}
-	if got := (&process{maxMemory: 1}).killed(); got != "" {
+	if got := (&process{maxMemory: 1}).oomMessage(); got != "" {
 		t.Errorf("without a group: %q", got)
 	}
 }

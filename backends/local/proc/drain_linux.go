@@ -23,7 +23,7 @@ const (
 // in the order in which they became readable.
 type drainer struct {
 	epoll, wake int
-	trouble     *log.Logger
+	log         *log.Logger
 	buf         []byte
 
 	mu      sync.Mutex
@@ -47,7 +47,7 @@ func newDrainer(trouble *log.Logger) (*drainer, error) {
 	if err != nil {
 		return nil, fmt.Errorf("create eventfd: %w", err)
 	}
-	d := &drainer{epoll: epoll, wake: wake, trouble: trouble, buf: make([]byte, drainBuffer), streams: map[int32]*stream{}}
+	d := &drainer{epoll: epoll, wake: wake, log: trouble, buf: make([]byte, drainBuffer), streams: map[int32]*stream{}}
 	if err := unix.EpollCtl(epoll, unix.EPOLL_CTL_ADD, wake, &unix.EpollEvent{Events: unix.EPOLLIN, Fd: wakeKey}); err != nil {
 		return nil, fmt.Errorf("watch eventfd: %w", err)
 	}
@@ -95,7 +95,7 @@ func (d *drainer) loop() {
 	for {
 		n, err := ignoringEINTR(func() (int, error) { return unix.EpollWait(d.epoll, events, -1) })
 		if err != nil {
-			d.trouble.Printf("wait for output: %v", err)
+			d.log.Printf("wait for output: %v", err)
 			return
 		}
 		d.mu.Lock()
@@ -114,7 +114,7 @@ func (d *drainer) loop() {
 // turn, and more of one that floods or has ended.
 func (d *drainer) read(s *stream, ended bool) {
 	for turn := 0; ; turn++ {
-		n, err := s.log.take(s.index, d.buf)
+		n, err := s.log.readOnce(s.index, d.buf)
 		switch {
 		case errors.Is(err, unix.EAGAIN):
 			return
@@ -122,27 +122,27 @@ func (d *drainer) read(s *stream, ended bool) {
 			d.end(s, err)
 			return
 		}
-		changed := !s.log.tty && s.log.wrote(s.index, n, time.Now())
+		changed := !s.log.tty && s.log.updatePace(s.index, n, time.Now())
 		switch {
 		case changed:
-			d.again(s.log) // what came in between was reported to the old pace
+			d.rearm(s.log) // what came in between was reported to the old pace
 			return
 		case ended:
 		case !s.log.pace.flooding && !s.log.tty:
 			return
 		case turn == drainTurns:
-			d.again(s.log)
+			d.rearm(s.log)
 			return
 		}
 	}
 }
 
-// again has the pipes of a log reported if there is something in them.
-func (d *drainer) again(l *attemptLog) {
+// rearm has the pipes of a log reported if there is something in them.
+func (d *drainer) rearm(l *attemptLog) {
 	for _, fd := range l.reads {
 		if d.streams[int32(fd)] != nil {
 			if err := d.watch(unix.EPOLL_CTL_MOD, fd); err != nil {
-				d.trouble.Print(err)
+				d.log.Print(err)
 			}
 		}
 	}
@@ -151,14 +151,14 @@ func (d *drainer) again(l *attemptLog) {
 // end stops reading a stream; with the last one the log is complete.
 func (d *drainer) end(s *stream, err error) {
 	if err != nil {
-		d.trouble.Printf("read output: %v", err)
+		d.log.Printf("read output: %v", err)
 	}
 	fd := s.log.reads[s.index]
 	delete(d.streams, int32(fd))
 	unix.Close(fd) // takes it off the epoll, too
 	s.log.reads[s.index] = -1
 	if *s.left--; *s.left == 0 {
-		s.log.close(d.trouble)
+		s.log.close(d.log)
 		d.open.Done()
 	}
 }
@@ -167,7 +167,7 @@ func (d *drainer) end(s *stream, err error) {
 func (d *drainer) endAll() {
 	for _, s := range d.streams {
 		for {
-			n, err := s.log.take(s.index, d.buf)
+			n, err := s.log.readOnce(s.index, d.buf)
 			if err != nil || n <= 0 {
 				break
 			}

@@ -20,14 +20,14 @@ type pace struct{}
 
 // drainer empties pipes, each from a goroutine of its own.
 type drainer struct {
-	trouble *log.Logger
-	open    sync.WaitGroup
+	log  *log.Logger
+	open sync.WaitGroup
 
 	mu    sync.Mutex
 	files []*os.File
 }
 
-func newDrainer(trouble *log.Logger) (*drainer, error) { return &drainer{trouble: trouble}, nil }
+func newDrainer(log *log.Logger) (*drainer, error) { return &drainer{log: log}, nil }
 
 func (d *drainer) prepare(*attemptLog) {}
 
@@ -47,7 +47,7 @@ func (d *drainer) add(l *attemptLog) error {
 	d.open.Go(func() {
 		streams.Wait()
 		l.reads = [2]int{-1, -1} // their files have closed them
-		l.close(d.trouble)
+		l.close(d.log)
 	})
 	return nil
 }
@@ -60,7 +60,7 @@ func (d *drainer) copy(l *attemptLog, index int, f *os.File) {
 		var n int
 		var failed error
 		err = conn.Read(func(uintptr) bool {
-			n, failed = l.take(index, buf)
+			n, failed = l.readOnce(index, buf)
 			return !errors.Is(failed, unix.EAGAIN)
 		})
 		if failed != nil || n == 0 {

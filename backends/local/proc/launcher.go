@@ -44,9 +44,9 @@ type Launcher struct {
 	replicas []spec.Replica
 	log      *log.Logger
 
-	spawner *spawner
-	drainer *drainer
-	points  *agent.Checkpoints
+	spawner     *spawner
+	drainer     *drainer
+	checkpoints *agent.Checkpoints
 	// terminals is nil unless the only replica runs on a pseudo-terminal.
 	terminals *terminals
 	exits     chan agent.Exit
@@ -82,7 +82,7 @@ func New(replicas []spec.Replica, command func(spec.Replica, int) Command, l *lo
 	}
 	p := &Launcher{
 		command: command, replicas: replicas, log: l,
-		spawner: newSpawner(), drainer: drainer, points: &agent.Checkpoints{}, exits: make(chan agent.Exit, len(replicas)+1),
+		spawner: newSpawner(), drainer: drainer, checkpoints: &agent.Checkpoints{}, exits: make(chan agent.Exit, len(replicas)+1),
 		running: map[int]*process{}, byKey: map[spec.Replica]*process{},
 	}
 	go p.reap()
@@ -103,7 +103,7 @@ func (p *Launcher) Check() error {
 		}
 		seen[key] = true
 		if _, err := resolve(c); err != nil {
-			return refuse(r, err)
+			return startFailure(r, err)
 		}
 	}
 	return nil
@@ -131,23 +131,23 @@ func (p *Launcher) start(s agent.Start) (agent.Process, error) {
 	c.Env = mergeEnv(c.Env, s.Env)
 	path, err := resolve(c)
 	if err != nil {
-		return agent.Process{}, refuse(s.Replica, err)
+		return agent.Process{}, startFailure(s.Replica, err)
 	}
-	logs, err := openLog(c.LogDir, c.LogLimit, p.terminals, p.points.Of(s.Replica, s.Attempt), s.Line)
+	logs, err := openLog(c.LogDir, c.LogLimit, p.terminals, p.checkpoints.Of(s.Replica, s.Attempt), s.Line)
 	if err != nil {
-		return agent.Process{}, refuse(s.Replica, err)
+		return agent.Process{}, startFailure(s.Replica, err)
 	}
 	p.drainer.prepare(logs)
 	if err := p.drainer.add(logs); err != nil {
-		p.terminals.leave()
+		p.terminals.closeCurrent()
 		logs.close(p.log)
-		return agent.Process{}, refuse(s.Replica, err)
+		return agent.Process{}, startFailure(s.Replica, err)
 	}
 	started, err := p.fork(s, c, path, logs)
 	if err != nil {
-		p.terminals.leave()
+		p.terminals.closeCurrent()
 		p.drainer.release(logs)
-		return agent.Process{}, refuse(s.Replica, err)
+		return agent.Process{}, startFailure(s.Replica, err)
 	}
 	return started, nil
 }
@@ -173,7 +173,7 @@ func (p *Launcher) fork(s agent.Start, c Command, path string, logs *attemptLog)
 }
 
 // Checkpoints hands out the log checkpoints that came since the last call.
-func (p *Launcher) Checkpoints() []agent.Checkpoint { return p.points.Take() }
+func (p *Launcher) Checkpoints() []agent.Checkpoint { return p.checkpoints.Take() }
 
 // Ended has nothing to add to the status.
 func (p *Launcher) Ended(*spec.Status) error { return nil }
@@ -189,7 +189,7 @@ func (p *Launcher) ErrorFile(r spec.Replica, attempt int) []byte {
 // Finish ends what replicas left behind, then completes the logs.
 func (p *Launcher) Finish(grace time.Duration, kill <-chan struct{}) {
 	endDescendants(grace, kill)
-	p.endGroups()
+	p.removeGroups()
 	p.drainer.finish()
 	if p.terminals != nil {
 		p.terminals.close()

@@ -28,8 +28,8 @@ type attemptLog struct {
 	lines  *logstore.Tap // nil: nobody wants lines
 	tty    bool          // reads and writes have a terminal's two ends and nothing else
 
-	point    func(logstore.Totals, time.Time) // takes a checkpoint
-	unmarked int                              // bytes since the last one
+	checkpoint      func(logstore.Totals, time.Time) // takes a checkpoint
+	sinceCheckpoint int                              // bytes since the last one
 }
 
 // checkpointBytes is how much of a log there is between two checkpoints.
@@ -47,7 +47,7 @@ func openLog(dir string, limit int64, t *terminals, point func(logstore.Totals, 
 	if err != nil {
 		return nil, plain(err)
 	}
-	l := &attemptLog{writer: w, point: point, lines: logstore.NewTap(line), reads: [2]int{-1, -1}, writes: [2]int{-1, -1}, tty: t != nil}
+	l := &attemptLog{writer: w, checkpoint: point, lines: logstore.NewTap(line), reads: [2]int{-1, -1}, writes: [2]int{-1, -1}, tty: t != nil}
 	if t != nil {
 		if err := t.open(l); err != nil {
 			l.closePipes()
@@ -129,17 +129,17 @@ func closeAll(fds *[2]int) {
 	}
 }
 
-// take reads from a stream once. The error of a log that cannot be written is no
+// readOnce reads from a stream once. The error of a log that cannot be written is no
 // error here: the writer keeps count of what is lost.
-func (l *attemptLog) take(stream int, buf []byte) (int, error) {
+func (l *attemptLog) readOnce(stream int, buf []byte) (int, error) {
 	n, err := ignoringEINTR(func() (int, error) { return unix.Read(l.reads[stream], buf) })
 	if n > 0 {
 		now := failpoint.Now()
 		_ = l.writer.Append(bothStreams[stream], buf[:n], now)
 		l.lines.Feed(logstore.Stream(stream), buf[:n])
-		if l.unmarked += n; l.unmarked >= checkpointBytes {
-			l.unmarked = 0
-			l.point(l.writer.Totals(), now)
+		if l.sinceCheckpoint += n; l.sinceCheckpoint >= checkpointBytes {
+			l.sinceCheckpoint = 0
+			l.checkpoint(l.writer.Totals(), now)
 		}
 	}
 	if l.tty && errors.Is(err, unix.EIO) {
@@ -164,7 +164,7 @@ func (l *attemptLog) close(trouble *log.Logger) {
 		trouble.Printf("close log: %v", err)
 	}
 	t := l.writer.Totals()
-	l.point(t, failpoint.Now())
+	l.checkpoint(t, failpoint.Now())
 	if t.LostBytes > 0 {
 		trouble.Printf("log: %d bytes were lost since %s", t.LostBytes, t.LostSince.Format(time.RFC3339))
 	}

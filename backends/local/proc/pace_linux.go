@@ -75,9 +75,9 @@ func (l *attemptLog) nonblocking(stream int) bool {
 	return err == nil && flags&unix.O_NONBLOCK != 0
 }
 
-// wrote notes what was read and changes the pace where it should. It reports
+// updatePace notes what was read and changes the pace where it should. It reports
 // whether it did: then a pipe may have to be looked at again.
-func (l *attemptLog) wrote(stream, n int, now time.Time) (changed bool) {
+func (l *attemptLog) updatePace(stream, n int, now time.Time) (changed bool) {
 	p := &l.pace
 	if now.Sub(p.since) > paceWindow {
 		calm := p.writes < floodWrites && p.bytes < floodBytes

@@ -43,10 +43,10 @@ func (p *Launcher) reapOne() bool {
 	}
 	p.mu.Unlock()
 	if started != nil {
-		p.terminals.leave()
+		p.terminals.closeCurrent()
 		p.drainer.release(started.log)
 		e := started.exit(status, &usage)
-		p.leave(started)
+		p.releaseGroup(started)
 		p.exits <- e
 	}
 	return ok
@@ -63,7 +63,7 @@ func maxrssUnit() int64 {
 func (s *process) exit(status unix.WaitStatus, u *unix.Rusage) agent.Exit {
 	e := agent.Exit{
 		Replica: s.replica, Attempt: s.attempt, Time: failpoint.Now(), Code: status.ExitStatus(),
-		Msg: s.killed(),
+		Msg: s.oomMessage(),
 		//nolint:unconvert // it is 32 bits wide on some systems
 		Usage: &agent.Usage{MaxRSS: int64(u.Maxrss) * maxrssUnit(), CPU: seconds(u.Utime) + seconds(u.Stime)},
 	}

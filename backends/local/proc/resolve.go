@@ -101,7 +101,7 @@ func startError(path, dir string, err error) error {
 	if _, stat := os.Stat(dir); stat != nil {
 		return fmt.Errorf("start %s: working folder %q %w", path, dir, errMissing)
 	}
-	if name := interpreter(path); name != "" {
+	if name := shebangProgram(path); name != "" {
 		return fmt.Errorf("entry point %q: its interpreter %q %w", path, name, errMissing)
 	}
 	return &os.PathError{Op: "start", Path: path, Err: err}
@@ -110,9 +110,9 @@ func startError(path, dir string, err error) error {
 // interpreterLine is how much of a script's first line the kernel looks at.
 const interpreterLine = 256
 
-// interpreter is the program that the first line of a script names, with a carriage
+// shebangProgram is the program that the first line of a script names, with a carriage
 // return that an editor put behind it; "" if it is none.
-func interpreter(path string) string {
+func shebangProgram(path string) string {
 	f, err := os.Open(path)
 	if err != nil {
 		return ""
@@ -129,8 +129,8 @@ func interpreter(path string) string {
 	return name
 }
 
-// refuse gives an error of a start the exit code of the shells' convention.
-func refuse(r spec.Replica, err error) *agent.ReplicaStartError {
+// startFailure gives an error of a start the exit code of the shells' convention.
+func startFailure(r spec.Replica, err error) *agent.ReplicaStartError {
 	code := spec.ExitNotStarted
 	switch {
 	case errors.Is(err, syscall.ENOEXEC), errors.Is(err, fs.ErrPermission):

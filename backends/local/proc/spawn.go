@@ -60,7 +60,7 @@ func (s *spawner) spawn(path string, c Command, l *attemptLog, group string) (in
 	if dir >= 0 {
 		defer unix.Close(dir)
 	}
-	file, argv := limited(path, c)
+	file, argv := limitedCommand(path, c)
 	attr := &syscall.ProcAttr{
 		Dir: c.Dir, Env: c.Env,
 		Files: l.files(s.null.Fd()),

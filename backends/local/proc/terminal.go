@@ -59,7 +59,7 @@ func (p *Launcher) UseTerminal(rows, cols uint16, input *ttypipe.Listener) {
 	t.changed = sync.NewCond(&t.mu)
 	p.terminals = t
 	go t.listen()
-	go t.pass()
+	go t.forward()
 }
 
 // openTerminal makes a pseudo-terminal: an end to read that does not block, and
@@ -118,8 +118,8 @@ func (t *terminals) open(l *attemptLog) error {
 	return nil
 }
 
-// leave is for an attempt that has ended; without terminals it does nothing.
-func (t *terminals) leave() {
+// closeCurrent is for an attempt that has ended; without terminals it does nothing.
+func (t *terminals) closeCurrent() {
 	if t == nil {
 		return
 	}
@@ -157,7 +157,7 @@ func (t *terminals) listen() {
 		}
 		switch m.Kind {
 		case ttypipe.Input:
-			t.put(m.Data)
+			t.enqueue(m.Data)
 		case ttypipe.Size:
 			t.resize(m.Rows, m.Cols)
 		case ttypipe.End:
@@ -166,7 +166,7 @@ func (t *terminals) listen() {
 	}
 }
 
-func (t *terminals) put(p []byte) {
+func (t *terminals) enqueue(p []byte) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	for len(t.queue) >= maxQueue && !t.closed {
@@ -197,8 +197,8 @@ func (t *terminals) end() {
 	t.changed.Broadcast()
 }
 
-// pass writes what is queued to the current terminal.
-func (t *terminals) pass() {
+// forward writes what is queued to the current terminal.
+func (t *terminals) forward() {
 	pause := endPauseFirst
 	for {
 		to, chunk := t.next()
@@ -206,10 +206,10 @@ func (t *terminals) pass() {
 		case to == nil:
 			return
 		case len(chunk) > 0:
-			t.took(to.write(chunk, t.log))
+			t.consume(to.write(chunk, t.log))
 			pause = endPauseFirst
 		default:
-			t.sayEnd(to)
+			t.sendEOF(to)
 			time.Sleep(pause)
 			pause = min(2*pause, endPauseMax)
 		}
@@ -230,25 +230,25 @@ func (t *terminals) next() (*terminal, []byte) {
 	return t.current, t.queue[:min(len(t.queue), 4096)] // behind it put only appends
 }
 
-// took forgets what was passed on.
-func (t *terminals) took(n int) {
+// consume forgets what was passed on.
+func (t *terminals) consume(n int) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	t.queue = append(t.queue[:0:0], t.queue[n:]...)
 	t.changed.Broadcast()
 }
 
-// sayEnd lets the replica read an end of file, again and again as a file does: a
+// sendEOF lets the replica read an end of file, again and again as a file does: a
 // terminal forgets one that came while it changed its mode, as it does around each
 // line of a REPL. Nothing is said while there is something that was not read.
-func (t *terminals) sayEnd(to *terminal) {
-	if !t.unread(to) {
+func (t *terminals) sendEOF(to *terminal) {
+	if !t.hasUnread(to) {
 		to.write([]byte{endOfFile}, t.log)
 	}
 }
 
-// unread reports whether the replica has input that it did not take.
-func (t *terminals) unread(to *terminal) bool {
+// hasUnread reports whether the replica has input that it did not take.
+func (t *terminals) hasUnread(to *terminal) bool {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	if t.current != to {

@@ -39,7 +39,7 @@ const (
 )
 
 // ErrNobody says that no agent listens.
-var ErrNobody = errors.New("the agent of the app does not listen")
+var ErrNoListener = errors.New("the agent of the app does not listen")
 
 // Message is one message; a Size has Rows and Cols.
 type Message struct {
@@ -118,7 +118,7 @@ func Dial(path string) (*Sender, error) {
 	f, err := os.OpenFile(path, os.O_WRONLY|unix.O_NONBLOCK, 0)
 	switch {
 	case errors.Is(err, unix.ENXIO):
-		return nil, ErrNobody
+		return nil, ErrNoListener
 	case err != nil:
 		return nil, fmt.Errorf("connect to the agent: %w", err)
 	}
@@ -150,7 +150,7 @@ func (s *Sender) send(kind Kind, data []byte) error {
 	m = binary.LittleEndian.AppendUint16(m, uint16(len(data)))
 	_, err := s.file.Write(append(m, data...))
 	if errors.Is(err, unix.EPIPE) {
-		return ErrNobody
+		return ErrNoListener
 	}
 	return err
 }

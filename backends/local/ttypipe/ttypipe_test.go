@@ -84,7 +84,7 @@ func TestMessages(t *testing.T) {
 	if _, err := l.Next(); !errors.Is(err, fs.ErrClosed) {
 		t.Errorf("after Close: %v", err)
 	}
-	if _, err := s.Write([]byte("x")); !errors.Is(err, ErrNobody) {
+	if _, err := s.Write([]byte("x")); !errors.Is(err, ErrNoListener) {
 		t.Errorf("to nobody: %v", err)
 	}
 }
@@ -96,7 +96,7 @@ func TestNobody(t *testing.T) {
 	if err := l.file.Close(); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := Dial(path); !errors.Is(err, ErrNobody) {
+	if _, err := Dial(path); !errors.Is(err, ErrNoListener) {
 		t.Errorf("%v", err)
 	}
 }

@@ -25,7 +25,7 @@ func (c *Client) Fetch(ctx context.Context, dir, repository, revision, commit st
 		return nil, err
 	}
 	r := &Repository{client: c, dir: dir}
-	if commit == "" && isHex(revision) {
+	if commit == "" && IsHash(revision) {
 		commit = revision
 	}
 	if commit != "" {
@@ -130,7 +130,7 @@ func (r *Repository) resolve(ctx context.Context, name string) error {
 		return fmt.Errorf("%s is no commit: %w", name, err)
 	}
 	r.Commit = strings.TrimSpace(string(out))
-	if !isHex(r.Commit) {
+	if !IsHash(r.Commit) {
 		return fmt.Errorf("git names the commit %q", r.Commit)
 	}
 	return nil

@@ -107,8 +107,7 @@ func (c *Client) command(ctx context.Context, dir string, args ...string) *exec.
 
 // run runs a git command to its end and returns what it printed.
 func (c *Client) run(ctx context.Context, dir string, args ...string) ([]byte, error) {
-	cmd := c.command(ctx, dir, args...)
-	return c.output(ctx, cmd)
+	return c.output(ctx, c.command(ctx, dir, args...))
 }
 
 func (c *Client) output(ctx context.Context, cmd *exec.Cmd) ([]byte, error) {

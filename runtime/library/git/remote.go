@@ -33,7 +33,7 @@ func (c *Client) Look(ctx context.Context, repository string) (*Remote, error) {
 		case !ok:
 		case symbolic && ref == "HEAD":
 			r.Head = branch
-		case isHex(object):
+		case IsHash(object):
 			r.Refs[ref] = object
 		}
 	}
@@ -53,7 +53,7 @@ func (r *Remote) find(revision string) (ref string, ok bool) {
 // Resolve returns the commit that a revision means now; "" where only what is fetched
 // can tell. Errors: ErrOffline, and what git says, in one line.
 func (c *Client) Resolve(ctx context.Context, repository, revision string) (string, error) {
-	if isHex(revision) {
+	if IsHash(revision) {
 		return revision, nil
 	}
 	remote, err := c.Look(ctx, repository)
@@ -69,28 +69,23 @@ func (c *Client) Resolve(ctx context.Context, repository, revision string) (stri
 
 // Names lists branches and tags as people write them, sorted.
 func (r *Remote) Names() []string {
+	return r.names("refs/tags/", "refs/heads/")
+}
+
+// Tags lists the tags, sorted.
+func (r *Remote) Tags() []string { return r.names("refs/tags/") }
+
+func (r *Remote) names(prefixes ...string) []string {
 	var names []string
 	for ref := range r.Refs {
-		for _, kind := range []string{"refs/tags/", "refs/heads/"} {
-			if name, ok := strings.CutPrefix(ref, kind); ok && !strings.HasSuffix(name, "^{}") {
+		for _, prefix := range prefixes {
+			if name, ok := strings.CutPrefix(ref, prefix); ok && !strings.HasSuffix(name, "^{}") {
 				names = append(names, name)
 			}
 		}
 	}
 	slices.Sort(names)
 	return slices.Compact(names)
-}
-
-// Tags lists the tags, sorted.
-func (r *Remote) Tags() []string {
-	var names []string
-	for ref := range r.Refs {
-		if name, ok := strings.CutPrefix(ref, "refs/tags/"); ok && !strings.HasSuffix(name, "^{}") {
-			names = append(names, name)
-		}
-	}
-	slices.Sort(names)
-	return names
 }
 
 // allowed refuses to leave this machine when that is not wanted.
@@ -118,8 +113,8 @@ func choosesSSH(kv string) bool {
 	return (name == "GIT_SSH" || name == "GIT_SSH_COMMAND") && value != ""
 }
 
-// isHex holds for the whole name of an object, by SHA-1 or SHA-256.
-func isHex(text string) bool {
+// IsHash holds for the whole name of an object, by SHA-1 or SHA-256.
+func IsHash(text string) bool {
 	return (len(text) == 40 || len(text) == 64) && strings.Trim(text, "0123456789abcdef") == ""
 }
 

@@ -68,7 +68,7 @@ func (r *Repository) Entries(ctx context.Context, folder string) ([]Entry, error
 func parseEntry(record string) (Entry, error) {
 	head, name, ok := strings.Cut(record, "\t")
 	fields := strings.Fields(head)
-	if !ok || len(fields) != 4 || !isHex(fields[2]) {
+	if !ok || len(fields) != 4 || !IsHash(fields[2]) {
 		return Entry{}, fmt.Errorf("git ls-tree printed %q", record)
 	}
 	e := Entry{Name: name, id: fields[2]}

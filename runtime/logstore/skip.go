@@ -6,13 +6,13 @@ import (
 	"torchx/runtime/backend"
 )
 
-// overtaken tells whether the next bytes to hand out were given back to the disk.
-func (a *attempt) overtaken(s Stream) bool { return a.pos[s] < a.index.gone.now.off[s] }
+// isTrimmed reports whether the next bytes to hand out were trimmed.
+func (a *attempt) isTrimmed(s Stream) bool { return a.pos[s] < a.index.trimmed.now.off[s] }
 
-// skipGone goes to the first byte of s that is kept, or over all of record r, and
+// skipTrimmed goes to the first byte of s that is kept, or over all of record r, and
 // says so if a selected line is missing.
-func (a *attempt) skipGone(s Stream, r record) (backend.Block, bool) {
-	g := a.index.gone.now
+func (a *attempt) skipTrimmed(s Stream, r record) (backend.Block, bool) {
+	g := a.index.trimmed.now
 	to, lines := g.off[s], g.lines[s]
 	if r.end[s] < to {
 		to, lines = r.end[s], r.lines[s]
@@ -28,12 +28,12 @@ func (a *attempt) skipGone(s Stream, r record) (backend.Block, bool) {
 	}
 	a.skipTo(passed)
 	whole := passed > max(was, a.sel.from) && max(was, a.sel.from) < a.sel.to
-	begun := to == g.off[s] && g.mid[s] && passed < a.sel.to // its number depends on where it ends
+	cutWithin := to == g.off[s] && g.mid[s] && passed < a.sel.to // its number depends on where it ends
 	inTime := r.time >= a.sel.since && r.time < a.sel.until
-	if !whole && !begun || !inTime || a.said[s] >= g.off[s] {
+	if !whole && !cutWithin || !inTime || a.noticed[s] >= g.off[s] {
 		return backend.Block{}, false
 	}
-	a.said[s] = g.off[s]
+	a.noticed[s] = g.off[s]
 	first := min(before, g.lines[s]) + 1
 	if whole && a.sel.streams != [2]bool{true, true} {
 		first = max(first, a.sel.from+1)
@@ -49,12 +49,12 @@ func (a *attempt) skipTo(line int64) {
 	a.skipped = max(a.skipped, min(line, a.sel.to)-a.out)
 }
 
-// allGone is the notice that is due when all that is known of a stream was given
+// skipAllTrimmed is the notice that is due when all that is known of a stream was given
 // back: the rest of an unfinished line, or anything while it was read.
-func (a *attempt) allGone() (backend.Block, bool) {
+func (a *attempt) skipAllTrimmed() (backend.Block, bool) {
 	for s, on := range a.sel.streams {
-		if on && !a.ended && a.overtaken(Stream(s)) {
-			if b, ok := a.skipGone(Stream(s), a.index.totals()); ok {
+		if on && !a.ended && a.isTrimmed(Stream(s)) {
+			if b, ok := a.skipTrimmed(Stream(s), a.index.totals()); ok {
 				return b, ok
 			}
 		}
@@ -62,10 +62,10 @@ func (a *attempt) allGone() (backend.Block, bool) {
 	return backend.Block{}, false
 }
 
-// tooOld notes that all of what was written before the time that is asked for was
-// given back, its times as well.
-func (a *attempt) tooOld() {
-	g := a.index.gone.now
+// noticeTooOld notes that all of what was written before the time that is asked for was
+// freed back, its times as well.
+func (a *attempt) noticeTooOld() {
+	g := a.index.trimmed.now
 	first := a.index.at(a.index.first())
 	if a.index.first() == 0 || a.sel.until > first.time || a.sel.since >= a.sel.until || a.sel.from >= a.sel.count(first) {
 		return

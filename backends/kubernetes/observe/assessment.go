@@ -9,10 +9,10 @@ import (
 	"torchx/runtime/spec"
 )
 
-// board has every replica of an app with its attempts.
-type board struct {
-	seen *Seen
-	*verdict
+// assessment is an app with all its replicas and their attempts.
+type assessment struct {
+	seen *Observation
+	*workload
 	replicas []*replica // by role and number
 }
 
@@ -32,7 +32,7 @@ type attempt struct {
 	status spec.ReplicaStatus
 }
 
-// last is the latest attempt, nil if there was no pod or nobody saw one.
+// last returns the latest attempt, nil if no pod is known.
 func (r *replica) last() *attempt {
 	if len(r.attempts) == 0 {
 		return nil
@@ -40,25 +40,26 @@ func (r *replica) last() *attempt {
 	return &r.attempts[len(r.attempts)-1]
 }
 
-// alive tells whether the pod may still do something.
-func (a *attempt) alive() bool {
+// isAlive reports whether the pod may still run.
+func (a *attempt) isAlive() bool {
 	return a != nil && !a.gone && !a.status.State.Terminal() && a.pod.Status.Reason != "NodeLost"
 }
 
-// cut tells whether the deletion of its pod ended the attempt: by the controller,
-// for a reason of its own, or by somebody else.
-func (a *attempt) cut() bool {
-	if a == nil || fate(a.pod) != "" {
+// wasDeleted reports whether the attempt ended because its pod was deleted, by the controller or
+// another client.
+func (a *attempt) wasDeleted() bool {
+	if a == nil || disruption(a.pod) != "" {
 		return false
 	}
 	if !a.status.State.Terminal() {
 		return a.gone
 	}
-	return stopped(a.pod, a.status.Signal != "")
+	return wasStopped(a.pod, a.status.Signal != "")
 }
 
-// place sorts the pods by replica and attempt.
-func (b *board) place() {
+// assess sorts the pods by replica and attempt.
+func (s *Observation) assess() *assessment {
+	b := &assessment{seen: s, workload: s.workload()}
 	byKey := map[spec.Replica]*replica{}
 	for i := range b.roles {
 		for id := range b.roles[i].count {
@@ -80,12 +81,13 @@ func (b *board) place() {
 		slices.SortStableFunc(r.attempts, func(x, y attempt) int {
 			return cmp.Or(cmp.Compare(x.status.Attempt, y.status.Attempt), x.pod.CreationTimestamp.Compare(y.pod.CreationTimestamp.Time))
 		})
-		r.final = r.settled(b)
+		r.final = r.provisional(b)
 	}
-	b.settle()
+	b.completeReplicas()
+	return b
 }
 
-func (b *board) add(byKey map[spec.Replica]*replica, pods []corev1.Pod, gone bool) {
+func (b *assessment) add(byKey map[spec.Replica]*replica, pods []corev1.Pod, gone bool) {
 	for i := range pods {
 		pod := &pods[i]
 		u, index := b.unitOf(pod)
@@ -96,21 +98,20 @@ func (b *board) add(byKey map[spec.Replica]*replica, pods []corev1.Pod, gone boo
 		if r == nil {
 			continue
 		}
-		s := read(pod)
+		s := podStatus(pod)
 		s.Role, s.ID, s.Attempt = r.key.Role, r.key.ID, b.attempt(u, pod)
 		r.attempts = append(r.attempts, attempt{pod: pod, gone: gone, status: s})
 	}
 }
 
-// settled is what is known of a replica before the app's end is looked at.
-func (r *replica) settled(b *board) spec.ReplicaStatus {
+// provisional returns a replica's status as far as it does not depend on the app's end.
+func (r *replica) provisional(b *assessment) spec.ReplicaStatus {
 	a := r.last()
 	if a == nil {
-		s := spec.ReplicaStatus{Role: r.key.Role, ID: r.key.ID, State: spec.Pending, Attempt: b.base(r)}
+		s := spec.ReplicaStatus{Role: r.key.Role, ID: r.key.ID, State: spec.Pending, Attempt: b.firstAttempt(r)}
 		if r.unit != nil && r.unit.failing {
-			s.State = spec.Cancelled
-			if counted := r.counted(); counted != spec.Unknown {
-				s.State = counted
+			if s.State = r.countedState(); s.State == spec.Unknown {
+				s.State = spec.Cancelled
 			}
 		}
 		return s
@@ -119,91 +120,86 @@ func (r *replica) settled(b *board) spec.ReplicaStatus {
 	switch {
 	case a.gone && !s.State.Terminal():
 		s.State, s.Msg = spec.Pending, "its pod was deleted"
-	case a.cut():
-		// Who did it, and whether another try follows, shows when the controller has seen it.
+	case a.wasDeleted():
+		// The reason, and whether a retry follows, is known when the controller has reacted.
 		s.State, s.ExitCode, s.Signal, s.FinishedAt = spec.Running, nil, "", nil
 	}
 	return s
 }
 
-// base is the attempt of a replica without pods.
-func (b *board) base(r *replica) int {
+// firstAttempt returns the attempt of a replica without pods.
+func (b *assessment) firstAttempt(r *replica) int {
 	if r.unit == nil {
 		return 0
 	}
 	return b.restarts * (r.unit.retries + 1)
 }
 
-// alive tells whether any pod may still do something.
-func (b *board) alive() bool {
-	return slices.ContainsFunc(b.replicas, func(r *replica) bool { return r.last().alive() })
+func (b *assessment) isAlive() bool {
+	return slices.ContainsFunc(b.replicas, func(r *replica) bool { return r.last().isAlive() })
 }
 
-// over tells whether nothing more will happen, and whether a cancellation made it so.
-func (b *board) over() (over, cancelled bool) {
-	stopped := b.cancelled && b.suspended && b.quiet
-	if !b.phase.ended() && !stopped || b.alive() {
+// ended reports whether the app has ended, and whether by a cancellation.
+func (b *assessment) ended() (over, cancelled bool) {
+	stopped := b.cancelled && b.suspended && b.idle
+	if !b.phase.ended() && !stopped || b.isAlive() {
 		return false, false
 	}
 	return true, b.phase == aborted || stopped || b.cancelled && b.phase == failed && !b.failedBeforeCancel()
 }
 
-// failedBeforeCancel tells whether a replica had failed before somebody cancelled.
-func (b *board) failedBeforeCancel() bool {
+// failedBeforeCancel reports whether a replica had failed before the cancellation.
+func (b *assessment) failedBeforeCancel() bool {
 	if b.cancelAt == nil {
 		return false
 	}
 	return slices.ContainsFunc(b.replicas, func(r *replica) bool {
 		a := r.last()
-		return a != nil && a.status.State == spec.Failed && !a.cut() && a.status.FinishedAt != nil && a.status.FinishedAt.Before(*b.cancelAt)
+		return a != nil && a.status.State == spec.Failed && !a.wasDeleted() && a.status.FinishedAt != nil && a.status.FinishedAt.Before(*b.cancelAt)
 	})
 }
 
-// settle says of replicas of an app that is over what became of them.
-func (b *board) settle() {
-	over, cancelled := b.over()
+// completeReplicas completes the status of replicas of an app that has ended.
+func (b *assessment) completeReplicas() {
+	over, cancelled := b.ended()
 	if !over {
 		return
 	}
 	fault := slices.ContainsFunc(b.replicas, func(r *replica) bool {
 		a := r.last()
-		return a != nil && a.status.State == spec.Failed && !a.cut() || a == nil && r.counted() == spec.Failed
+		return a != nil && a.status.State == spec.Failed && !a.wasDeleted() || a == nil && r.countedState() == spec.Failed
 	})
 	for _, r := range b.replicas {
 		switch a := r.last(); {
 		case a == nil:
-			b.settleMissing(r, cancelled)
-		case !a.cut():
-		case cancelled || fault || b.phase == succeeded:
-			r.final = a.status
-			r.final.State, r.final.Msg = spec.Cancelled, ""
+			b.completeMissing(r, cancelled)
+		case !a.wasDeleted():
 		default:
 			r.final = a.status
 			r.final.State, r.final.Msg = spec.Failed, "its pod was deleted"
+			if cancelled || fault || b.phase == succeeded {
+				r.final.State, r.final.Msg = spec.Cancelled, ""
+			}
 		}
 		if r.final.State == spec.Cancelled || r.final.State == spec.Failed {
-			r.final.FinishedAt = later(r.final.FinishedAt, nil)
-			if r.final.FinishedAt == nil {
-				r.final.FinishedAt = b.endedAt
-			}
+			r.final.FinishedAt = cmp.Or(r.final.FinishedAt, b.endedAt)
 		}
 	}
 }
 
-// counted is what the controller says of a replica.
-func (r *replica) counted() spec.State {
+// countedState returns a replica's state by its controller's counts, else Unknown.
+func (r *replica) countedState() spec.State {
 	if r.unit == nil {
 		return spec.Unknown
 	}
 	return r.unit.outcome(r.index)
 }
 
-// settleMissing goes by what the controller counted: the cluster deletes pods.
-func (b *board) settleMissing(r *replica, cancelled bool) {
-	zero := 0
-	switch state := r.counted(); {
-	case state == spec.Succeeded, state == spec.Unknown && b.phase == succeeded && b.strict():
-		r.final.State, r.final.ExitCode = spec.Succeeded, &zero
+// completeMissing sets the status of a replica whose pods are deleted by the controller's counts.
+func (b *assessment) completeMissing(r *replica, cancelled bool) {
+	switch state := r.countedState(); {
+	case state == spec.Succeeded, state == spec.Unknown && b.phase == succeeded && b.needsAll():
+		r.final.State, r.final.ExitCode = spec.Succeeded, new(0)
 	case state == spec.Failed && !cancelled:
 		r.final.State, r.final.Msg = spec.Failed, "its pod is gone, how it ended is not known"
 	case b.phase == succeeded:
@@ -213,7 +209,7 @@ func (b *board) settleMissing(r *replica, cancelled bool) {
 	}
 }
 
-// strict tells whether every replica must succeed.
-func (b *board) strict() bool {
+// needsAll reports whether every replica must succeed.
+func (b *assessment) needsAll() bool {
 	return !slices.ContainsFunc(b.roles, func(r role) bool { return r.required < r.count })
 }

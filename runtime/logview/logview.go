@@ -1,4 +1,4 @@
-// Package logmux merges the logs of many replicas into one view for people or
+// Package logview merges the logs of many replicas into one view for people or
 // programs: ordered by time, filtered, with a prefix that says whose line it is.
 package logview
 

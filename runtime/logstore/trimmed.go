@@ -10,17 +10,17 @@ import (
 	"time"
 )
 
-// GoneFile says what of a log with a size limit was given back to the disk.
-const GoneFile = "log.gone"
+// TrimFile says what of a log with a size limit was trimmed.
+const TrimFile = "log.gone"
 
 const (
-	goneMagic = "TXGONE01"
-	goneSize  = 88
+	trimMagic = "TXGONE01"
+	trimSize  = 88
 )
 
-// gone is the content of log.gone: the part of each stream, and of the index,
+// trimmed is the content of log.gone: the part of each stream, and of the index,
 // that is no longer there. The files keep their sizes, so offsets stay true.
-type gone struct {
+type trimmed struct {
 	limit  int64    // bytes that each file may keep
 	record int64    // records before this one are gone; what it counts from is that of the one before
 	off    [2]int64 // the first byte that is kept
@@ -29,8 +29,8 @@ type gone struct {
 	mid    [2]bool  // the first kept byte continues a line
 }
 
-func (g gone) encode(b []byte) {
-	copy(b, goneMagic)
+func (g trimmed) encode(b []byte) {
+	copy(b, trimMagic)
 	var mid int64
 	for s, on := range g.mid {
 		if on {
@@ -42,12 +42,12 @@ func (g gone) encode(b []byte) {
 	}
 }
 
-func decodeGone(b []byte) (gone, error) {
-	if len(b) < goneSize || string(b[:8]) != goneMagic {
-		return gone{}, fmt.Errorf("it does not begin with %s", goneMagic)
+func decodeTrimmed(b []byte) (trimmed, error) {
+	if len(b) < trimSize || string(b[:8]) != trimMagic {
+		return trimmed{}, fmt.Errorf("it does not begin with %s", trimMagic)
 	}
 	at := func(i int) int64 { return int64(binary.LittleEndian.Uint64(b[8+8*i:])) }
-	return gone{
+	return trimmed{
 		limit: at(0), record: at(1), off: [2]int64{at(2), at(3)}, lines: [2]int64{at(4), at(5)},
 		until: [2]int64{at(6), at(7)}, mid: [2]bool{at(8)&1 != 0, at(8)&2 != 0},
 	}, nil
@@ -55,7 +55,7 @@ func decodeGone(b []byte) (gone, error) {
 
 // notice is the line that a reader shows in place of lines of a stream that are
 // gone, the first of which has that number (from 1).
-func (g gone) notice(s Stream, first int64) string {
+func (g trimmed) notice(s Stream, first int64) string {
 	what := fmt.Sprintf("lines %d to %d", first, g.lines[s])
 	switch {
 	case first == g.lines[s]:
@@ -77,20 +77,20 @@ func sizeText(n int64) string {
 	return fmt.Sprintf("%d %s", n, units[i])
 }
 
-// goneReader looks at log.gone while a writer may change it. The writer puts
+// trimReader looks at log.gone while a writer may change it. The writer puts
 // the new figures there before it gives anything back, so bytes that were read
 // before a look that still counts them as kept are true.
-type goneReader struct {
+type trimReader struct {
 	file *os.File // nil: a log without limit
-	raw  [goneSize]byte
-	now  gone
+	raw  [trimSize]byte
+	now  trimmed
 }
 
-// errGone says that bytes were asked for that are no longer there.
-var errGone = errors.New("given back to the disk")
+// errTrimmed says that bytes were asked for that are no longer there.
+var errTrimmed = errors.New("given back to the disk")
 
-func (g *goneReader) open(dir string) error {
-	name := filepath.Join(dir, GoneFile)
+func (g *trimReader) open(dir string) error {
+	name := filepath.Join(dir, TrimFile)
 	f, err := os.Open(name)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil
@@ -107,11 +107,11 @@ func (g *goneReader) open(dir string) error {
 }
 
 // look reads the figures, twice if they are just changing.
-func (g *goneReader) look() error {
+func (g *trimReader) look() error {
 	if g.file == nil {
 		return nil
 	}
-	var a, b [goneSize]byte
+	var a, b [trimSize]byte
 	for try := 0; try == 0 || (a != b && try < 10); try++ {
 		a = b
 		if _, err := g.file.ReadAt(b[:], 0); err != nil {
@@ -121,7 +121,7 @@ func (g *goneReader) look() error {
 			return nil // nothing new, the usual case
 		}
 	}
-	now, err := decodeGone(b[:])
+	now, err := decodeTrimmed(b[:])
 	if err != nil {
 		return fmt.Errorf("%s is damaged, what of the log is kept is not known: %w", g.file.Name(), err)
 	}
@@ -129,7 +129,7 @@ func (g *goneReader) look() error {
 	return nil
 }
 
-func (g *goneReader) close() {
+func (g *trimReader) close() {
 	if g.file != nil {
 		g.file.Close()
 		g.file = nil

@@ -1,6 +1,7 @@
 package kube
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -9,7 +10,61 @@ import (
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/client-go/rest"
 )
+
+// ListOptions select what is listed or watched.
+type ListOptions struct {
+	LabelSelector, FieldSelector string
+	// Limit is the number of objects per page, 0 the default. All pages are read.
+	Limit int64
+	// Whole asks for all objects at once, and Cached for the server's cache: that is cheap
+	// for it, and may be a moment old.
+	Whole, Cached bool
+}
+
+// List returns the objects of a namespace ("": of all), page by page. Errors: those of Explain.
+func List[T any](ctx context.Context, c *Client, r Resource, namespace string, o ListOptions) ([]T, error) {
+	items, _, err := list[T](ctx, c, r, namespace, o)
+	return items, err
+}
+
+// list is List with the resource version that the objects are from.
+func list[T any](ctx context.Context, c *Client, r Resource, namespace string, o ListOptions) (items []T, version string, err error) {
+	for next := ""; ; {
+		q := o.on(c.rest.Get().AbsPath(r.path(namespace, "")...))
+		switch {
+		case o.Cached:
+			q = q.Param("resourceVersion", "0")
+		case !o.Whole:
+			q = q.Param("limit", strconv.FormatInt(cmp.Or(o.Limit, pageSize), 10))
+		}
+		if next != "" {
+			q = q.Param("continue", next)
+		}
+		var page struct {
+			metav1.ListMeta `json:"metadata"`
+			Items           []T `json:"items"`
+		}
+		if err := c.call(ctx, q, &page); err != nil {
+			return nil, "", err
+		}
+		items = append(items, page.Items...)
+		if next = page.Continue; next == "" {
+			return items, page.ResourceVersion, nil
+		}
+	}
+}
+
+func (o ListOptions) on(q *rest.Request) *rest.Request {
+	if o.LabelSelector != "" {
+		q = q.Param("labelSelector", o.LabelSelector)
+	}
+	if o.FieldSelector != "" {
+		q = q.Param("fieldSelector", o.FieldSelector)
+	}
+	return q
+}
 
 // Types of events, as the server writes them. Of a bookmark's object only the resource
 // version is set.

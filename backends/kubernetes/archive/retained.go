@@ -13,7 +13,7 @@ import (
 	"torchx/runtime/spec"
 )
 
-// layout is the word of KeptLogs.Layout for archives.
+// layout is RetainedLogs.Layout of archives.
 const layout = "archive"
 
 // makeReplica makes the folder of a replica.
@@ -28,7 +28,7 @@ func makeReplica(dir string, r spec.Replica) error {
 	return os.WriteFile(name, []byte(r.Role), 0o600)
 }
 
-// Kept says which logs an archive has; nil if it has none.
+// Kept returns the logs that an archive has; nil if it has none.
 func Kept(dir string) *backend.RetainedLogs {
 	k := &backend.RetainedLogs{Dir: dir, Layout: layout}
 	roles, err := os.ReadDir(filepath.Join(dir, replicasFolder))
@@ -61,8 +61,8 @@ func Kept(dir string) *backend.RetainedLogs {
 	return k
 }
 
-// OpenKept opens a log of an archive of which the cluster knows nothing any more.
-// Errors: backends.ErrNotFound.
+// OpenKept opens a log of an archive whose app is gone from the cluster. Errors:
+// backend.ErrNotFound.
 func OpenKept(k *backend.RetainedLogs, r spec.Replica, hub *logstore.Hub, o backend.LogOptions) (backend.LogReader, error) {
 	dir := StreamDir(k.Dir, o.Stream)
 	names, attempts := archived(dir, r)
@@ -72,7 +72,7 @@ func OpenKept(k *backend.RetainedLogs, r spec.Replica, hub *logstore.Hub, o back
 	return openArchived(dir, r, names, attempts, hub, o)
 }
 
-// Size is what the files of an archive take; 0 if there is none.
+// Size returns the bytes of the files of an archive; 0 if there is none.
 func Size(dir string) (total int64, err error) {
 	err = filepath.WalkDir(dir, func(_ string, e fs.DirEntry, err error) error {
 		var info fs.FileInfo
@@ -93,7 +93,8 @@ func Size(dir string) (total int64, err error) {
 	return total, nil
 }
 
-// FreeName is a name in a folder for what is at path; others of its name may be there.
+// FreeName returns a path in a folder for the file at path, under another name if its
+// own is taken.
 func FreeName(folder, path string) string {
 	name := filepath.Join(folder, filepath.Base(path))
 	for n := 2; ; n++ {
@@ -104,7 +105,7 @@ func FreeName(folder, path string) string {
 	}
 }
 
-// Keep moves an archive away. Whoever copies into it notices, and ends.
+// Keep moves an archive away. Processes that copy into it notice, and end.
 func Keep(dir, to string) error {
 	if err := os.MkdirAll(filepath.Dir(to), 0o700); err != nil {
 		return fmt.Errorf("keep logs: %w", err)
@@ -118,7 +119,7 @@ func Keep(dir, to string) error {
 	return nil
 }
 
-// Remove deletes an archive, all at once for those who look.
+// Remove deletes an archive; other processes never see a part of it.
 func Remove(dir string) error {
 	gone := filepath.Join(filepath.Dir(dir), ".gone-"+filepath.Base(dir))
 	err := os.Rename(dir, gone)

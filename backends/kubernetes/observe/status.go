@@ -9,18 +9,18 @@ import (
 	"torchx/runtime/spec"
 )
 
-// maxPast bounds the attempts that a status remembers, as for local apps.
+// maxPast bounds the attempts in a status, as for apps of agents.
 const maxPast = 1000
 
-// status puts together what is known.
-func (b *board) status() *spec.Status {
+// status returns the app's status.
+func (b *assessment) status() *spec.Status {
 	s := &spec.Status{SubmittedAt: b.created, NumRestarts: b.restarts, Roles: []spec.RoleStatus{}}
 	for i := range b.roles {
 		s.Roles = append(s.Roles, spec.RoleStatus{Role: b.roles[i].name, Replicas: []spec.ReplicaStatus{}})
 	}
 	role := 0
 	for _, r := range b.replicas {
-		for b.roles[role].name != r.key.Role {
+		for b.roles[role].name != r.key.Role { // replicas are sorted by role
 			role++
 		}
 		s.Roles[role].Replicas = append(s.Roles[role].Replicas, r.final)
@@ -33,7 +33,7 @@ func (b *board) status() *spec.Status {
 	slices.SortStableFunc(s.Past, func(x, y spec.ReplicaStatus) int { return compareTimes(x.FinishedAt, y.FinishedAt) })
 	s.Past = s.Past[max(0, len(s.Past)-maxPast):]
 	s.StructuredErrorMsg = b.firstErrorFile()
-	if over, cancelled := b.over(); over {
+	if over, cancelled := b.ended(); over {
 		b.conclude(s, cancelled)
 	} else {
 		b.progress(s)
@@ -41,9 +41,9 @@ func (b *board) status() *spec.Status {
 	return s
 }
 
-// ownRestarts is how often a replica was started again while the others went on: by
-// its controller, or in its pod where an overlay has it so (restartPolicy OnFailure).
-func (b *board) ownRestarts(r *replica) (n int) {
+// ownRestarts returns how often a replica was restarted alone: by its controller, or in its
+// pod by an overlay's restartPolicy OnFailure.
+func (b *assessment) ownRestarts(r *replica) (n int) {
 	a := r.last()
 	if a == nil {
 		return 0
@@ -51,21 +51,21 @@ func (b *board) ownRestarts(r *replica) (n int) {
 	if r.unit.retries > 0 {
 		n = failures(a.pod)
 	}
-	if c := decisive(a.pod); c != nil {
+	if c := decisiveContainer(a.pod); c != nil {
 		n += int(c.RestartCount)
 	}
 	return n
 }
 
-// past are the attempts before the last. A pod that was replaced without a new
-// attempt, as Volcano does when one is deleted, is none.
+// past returns the attempts before the last. Volcano replaces a deleted pod within the
+// same attempt.
 func (r *replica) past() (all []spec.ReplicaStatus) {
 	for i := range max(0, len(r.attempts)-1) {
 		a := r.attempts[i]
 		if a.status.Attempt == r.attempts[i+1].status.Attempt {
 			continue
 		}
-		if a.cut() || !a.status.State.Terminal() {
+		if a.wasDeleted() || !a.status.State.Terminal() {
 			a.status.State = spec.Cancelled // for a restart
 		}
 		all = append(all, a.status)
@@ -73,8 +73,8 @@ func (r *replica) past() (all []spec.ReplicaStatus) {
 	return all
 }
 
-// conclude says how the app ended.
-func (b *board) conclude(s *spec.Status, cancelled bool) {
+// conclude completes the status of an app that has ended.
+func (b *assessment) conclude(s *spec.Status, cancelled bool) {
 	s.FinishedAt = b.endedAt
 	for _, r := range b.replicas {
 		s.FinishedAt = later(s.FinishedAt, r.final.FinishedAt)
@@ -82,12 +82,12 @@ func (b *board) conclude(s *spec.Status, cancelled bool) {
 	if cancelled {
 		s.FinishedAt = later(s.FinishedAt, b.cancelAt)
 	}
-	first, lost := b.firstFailure(), b.lost()
+	first, lost := b.firstFailure(), b.tooManyFailed()
 	code := 0
 	switch {
 	case cancelled:
 		s.State, s.Msg, code = spec.Cancelled, "cancelled", spec.ExitCancelled
-	case lost || b.phase != succeeded && !b.enough():
+	case lost || b.phase != succeeded && !b.enoughSucceeded():
 		s.State, code = spec.Failed, codeUnknown
 		s.Msg = b.failure(first)
 		if first != nil {
@@ -102,41 +102,36 @@ func (b *board) conclude(s *spec.Status, cancelled bool) {
 	s.ExitCode = &code
 }
 
-// lost tells whether more replicas of a role failed than it can do without.
-func (b *board) lost() bool {
-	return b.each(func(r *role, failed, _ int) bool { return failed > r.count-r.required })
+// tooManyFailed reports whether more replicas of a role failed than it can do without.
+func (b *assessment) tooManyFailed() bool {
+	return b.anyRole(func(r *role, failed, _ int) bool { return failed > r.count-r.required })
 }
 
-// enough tells whether of each role as many succeeded as must, whatever the
+// enoughSucceeded reports whether the required replicas of each role succeeded, whatever the
 // controller makes of the others.
-func (b *board) enough() bool {
-	return !b.each(func(r *role, _, succeeded int) bool { return succeeded < r.required })
+func (b *assessment) enoughSucceeded() bool {
+	return !b.anyRole(func(r *role, _, succeeded int) bool { return succeeded < r.required })
 }
 
-// each tells whether one of the roles is so, by how many of its replicas failed and succeeded.
-func (b *board) each(is func(r *role, failed, succeeded int) bool) bool {
+// anyRole reports whether is holds for a role and its numbers of failed and succeeded replicas.
+func (b *assessment) anyRole(is func(r *role, failed, succeeded int) bool) bool {
 	for i := range b.roles {
-		bad, good := 0, 0
+		count := map[spec.State]int{}
 		for _, r := range b.replicas {
-			switch {
-			case r.key.Role != b.roles[i].name:
-			case r.final.State == spec.Failed:
-				bad++
-			case r.final.State == spec.Succeeded:
-				good++
+			if r.key.Role == b.roles[i].name {
+				count[r.final.State]++
 			}
 		}
-		if is(&b.roles[i], bad, good) {
+		if is(&b.roles[i], count[spec.Failed], count[spec.Succeeded]) {
 			return true
 		}
 	}
 	return false
 }
 
-// firstFailure is the replica that failed first, nil if none did. The cluster's
-// times are whole seconds: of those that failed together, one that ended by itself
-// comes before one that a signal ended.
-func (b *board) firstFailure() (first *replica) {
+// firstFailure returns the replica that failed first, nil if none did. The cluster's times
+// are whole seconds: at the same time, an exit comes before a signal.
+func (b *assessment) firstFailure() (first *replica) {
 	for _, r := range b.replicas {
 		if r.final.State != spec.Failed {
 			continue
@@ -148,9 +143,10 @@ func (b *board) firstFailure() (first *replica) {
 	return first
 }
 
+// compareTimes compares times; nil is after all others.
 func compareTimes(a, b *time.Time) int {
 	switch {
-	case a == nil && b == nil:
+	case a == b:
 		return 0
 	case a == nil:
 		return 1
@@ -160,8 +156,8 @@ func compareTimes(a, b *time.Time) int {
 	return a.Compare(*b)
 }
 
-// failure says in the words of local apps what failed first.
-func (b *board) failure(first *replica) string {
+// failure describes the first failure as agents do.
+func (b *assessment) failure(first *replica) string {
 	if first == nil {
 		if b.reason != "" && len(b.seen.Pods)+len(b.seen.Gone) == 0 {
 			return b.reason + "; its pods, which would say how, are gone"
@@ -183,8 +179,8 @@ func (b *board) failure(first *replica) string {
 	return name + " failed first"
 }
 
-// firstErrorFile is that of the replica which ended first with one.
-func (b *board) firstErrorFile() []byte {
+// firstErrorFile returns the error file of the replica that finished first with one.
+func (b *assessment) firstErrorFile() []byte {
 	var first *spec.ReplicaStatus
 	for _, r := range b.replicas {
 		f := &r.final
@@ -198,8 +194,8 @@ func (b *board) firstErrorFile() []byte {
 	return first.StructuredErrorMsg
 }
 
-// progress says how an app stands that is not over.
-func (b *board) progress(s *spec.Status) {
+// progress completes the status of an app that has not ended.
+func (b *assessment) progress(s *spec.Status) {
 	s.State = spec.Pending
 	waits := 0
 	for _, r := range b.replicas {
@@ -210,10 +206,10 @@ func (b *board) progress(s *spec.Status) {
 			s.State = spec.Running
 		}
 	}
-	if b.phase == ending || b.phase == active && waits == 0 || b.cancelled && b.alive() {
+	if b.phase == ending || b.phase == active && waits == 0 || b.cancelled && b.isAlive() {
 		s.State = spec.Running
 	}
-	if first := b.firstFailure(); first != nil && !b.retries && b.lost() && failures(first.last().pod) >= first.unit.retries {
+	if first := b.firstFailure(); first != nil && !b.retries && b.tooManyFailed() && failures(first.last().pod) >= first.unit.retries {
 		s.FirstFailure, s.Msg = &first.final, b.failure(first)
 		return
 	}
@@ -225,35 +221,25 @@ func (b *board) progress(s *spec.Status) {
 	case b.incomplete != "":
 		s.Msg = b.incomplete
 	case waits > 0:
-		s.Msg = b.why()
+		s.Msg = b.waitReason()
 	}
-	if s.Msg == "" {
-		s.Msg = b.trouble()
-	}
-	if s.Msg == "" {
-		s.Msg = b.stopping()
-	}
+	s.Msg = cmp.Or(s.Msg, b.trouble(), b.stopping())
 }
 
-// stopping says which pods are being stopped, which may take their grace period, and why.
-func (b *board) stopping() string {
-	var first *replica
-	n := 0
-	for _, r := range b.replicas {
-		if a := r.last(); a.alive() && a.pod.DeletionTimestamp != nil {
-			if n++; first == nil {
-				first = r
-			}
-		}
-	}
+// stopping describes which pods are being stopped and why, which takes their grace period.
+func (b *assessment) stopping() string {
+	stopping := slices.DeleteFunc(slices.Clone(b.replicas), func(r *replica) bool {
+		a := r.last()
+		return !a.isAlive() || a.pod.DeletionTimestamp == nil
+	})
 	var text string
-	switch n {
+	switch len(stopping) {
 	case 0:
 		return b.failing
 	case 1:
-		text = fmt.Sprintf("replica %s/%d is being stopped", first.key.Role, first.key.ID)
+		text = fmt.Sprintf("replica %s/%d is being stopped", stopping[0].key.Role, stopping[0].key.ID)
 	default:
-		text = fmt.Sprintf("%d of %d replicas are being stopped", n, len(b.replicas))
+		text = fmt.Sprintf("%d of %d replicas are being stopped", len(stopping), len(b.replicas))
 	}
 	if b.failing != "" {
 		text += ": " + b.failing
@@ -261,17 +247,17 @@ func (b *board) stopping() string {
 	return text
 }
 
-// trouble is what is wrong with a replica that does not know it yet.
-func (b *board) trouble() string {
+// trouble describes what is wrong with a replica that still runs.
+func (b *assessment) trouble() string {
 	for _, r := range b.replicas {
 		a := r.last()
-		if !a.alive() {
+		if !a.isAlive() {
 			continue
 		}
-		if text := fate(a.pod); text != "" {
+		if text := disruption(a.pod); text != "" {
 			return fmt.Sprintf("replica %s/%d: %s", r.key.Role, r.key.ID, text)
 		}
-		if c := decisive(a.pod); c != nil && c.State.Waiting != nil && c.RestartCount > 0 {
+		if c := decisiveContainer(a.pod); c != nil && c.State.Waiting != nil && c.RestartCount > 0 {
 			return fmt.Sprintf("replica %s/%d waits to be started again: %s", r.key.Role, r.key.ID, firstText(c.State.Waiting.Message, c.State.Waiting.Reason))
 		}
 	}

@@ -16,8 +16,8 @@ const pace = 2 * time.Millisecond
 // Hub tells readers that files changed. Many readers share one: the system
 // allows few watchers (128 inotify instances per user), but many watched files.
 type Hub struct {
-	// change is held around calls of the watcher, which may wait until somebody
-	// takes its events; mu never is, so that somebody always does.
+	// change is held around calls of the watcher, which may block until its events
+	// are taken; mu never is, so that they are.
 	change  sync.Mutex
 	watcher *fsnotify.Watcher // nil until the first watch
 	closed  bool
@@ -39,15 +39,15 @@ func (h *Hub) watch(path string, c chan struct{}) bool {
 	if h.closed || !h.begin() {
 		return false
 	}
-	if h.enter(path, c) && h.watcher.Add(path) != nil {
-		h.leave(path, c)
+	if h.addListener(path, c) && h.watcher.Add(path) != nil {
+		h.removeListener(path, c)
 		return false
 	}
 	return true
 }
 
-// enter notes a listener and reports whether it is the first of its path.
-func (h *Hub) enter(path string, c chan struct{}) (first bool) {
+// addListener notes a listener and reports whether it is the first of its path.
+func (h *Hub) addListener(path string, c chan struct{}) (first bool) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	first = h.watches[path] == nil
@@ -58,8 +58,8 @@ func (h *Hub) enter(path string, c chan struct{}) (first bool) {
 	return first
 }
 
-// leave forgets a listener and reports whether it was the last of its path.
-func (h *Hub) leave(path string, c chan struct{}) (last bool) {
+// removeListener forgets a listener and reports whether it was the last of its path.
+func (h *Hub) removeListener(path string, c chan struct{}) (last bool) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	cs := h.watches[path]
@@ -86,32 +86,32 @@ func (h *Hub) begin() bool {
 }
 
 func (h *Hub) run(w *fsnotify.Watcher) {
-	begun, told := time.Now(), map[string]bool{} // what was told since
+	windowStart, notified := time.Now(), map[string]bool{} // what was told since
 	for {
 		select {
 		case e, ok := <-w.Events:
 			if !ok {
 				return
 			}
-			if told[e.Name] {
-				time.Sleep(pace - time.Since(begun))
+			if notified[e.Name] {
+				time.Sleep(pace - time.Since(windowStart))
 			}
-			if now := time.Now(); now.Sub(begun) >= pace {
-				begun = now
-				clear(told)
+			if now := time.Now(); now.Sub(windowStart) >= pace {
+				windowStart = now
+				clear(notified)
 			}
-			told[e.Name] = true
-			h.tell(e.Name)
+			notified[e.Name] = true
+			h.notify(e.Name)
 		case _, ok := <-w.Errors:
 			if !ok {
 				return
 			}
-			h.tellAll() // events were lost
+			h.notifyAll() // events were lost
 		}
 	}
 }
 
-func (h *Hub) tell(name string) {
+func (h *Hub) notify(name string) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	for _, path := range []string{name, filepath.Dir(name)} {
@@ -121,7 +121,7 @@ func (h *Hub) tell(name string) {
 	}
 }
 
-func (h *Hub) tellAll() {
+func (h *Hub) notifyAll() {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	for _, cs := range h.watches {
@@ -142,7 +142,7 @@ func wake(c chan struct{}) {
 func (h *Hub) unwatch(path string, c chan struct{}) {
 	h.change.Lock()
 	defer h.change.Unlock()
-	if h.leave(path, c) && h.watcher != nil {
+	if h.removeListener(path, c) && h.watcher != nil {
 		_ = h.watcher.Remove(path) // it may be deleted, which ended the watch
 	}
 }

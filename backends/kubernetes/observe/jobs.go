@@ -1,0 +1,212 @@
+package observe
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	batchv1 "k8s.io/api/batch/v1"
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/meta"
+	"k8s.io/utils/ptr"
+
+	"torchx/backends/kubernetes/kube"
+	"torchx/backends/kubernetes/label"
+	"torchx/runtime/spec"
+)
+
+// Labels that JobSet gives to pods.
+const (
+	jobSetJob   = "jobset.sigs.k8s.io/replicatedjob-name"
+	jobSetIndex = "jobset.sigs.k8s.io/job-index"
+)
+
+func (s *Observation) jobSet() *workload {
+	set := s.JobSet
+	v := &workload{lifecycle: lifecycle{phase: waiting, restarts: int(set.Status.Restarts)}}
+	v.readMeta(&set.ObjectMeta)
+	h := s.newRoleSet()
+	succeededJobs := map[string]int32{}
+	v.idle = true
+	for _, r := range set.Status.ReplicatedJobsStatus {
+		v.idle = v.idle && r.Active == 0
+		succeededJobs[r.Name] = r.Succeeded
+		if r.Active+r.Ready+r.Succeeded+r.Failed > 0 {
+			v.phase = max(v.phase, active)
+		}
+	}
+	size := map[string]int{} // pods of each job
+	for i := range set.Spec.ReplicatedJobs {
+		r := &set.Spec.ReplicatedJobs[i]
+		each, required := pods(&r.Template.Spec)
+		size[r.Name] = each
+		u := h.add(r.Name, &r.Template.Spec.Template, each*int(r.Replicas), required*int(r.Replicas))
+		u.retries = int(ptr.Deref(r.Template.Spec.BackoffLimitPerIndex, 0))
+		all := succeededJobs[r.Name] == r.Replicas && required == each
+		u.outcome = func(int) spec.State {
+			if all {
+				return spec.Succeeded
+			}
+			return spec.Unknown
+		}
+	}
+	v.units, v.roles = h.units, h.finish()
+	v.locate = func(pod *corev1.Pod) (string, int) {
+		name := pod.Labels[jobSetJob]
+		return name, max(0, number(pod.Labels[jobSetIndex]))*size[name] + max(0, index(pod))
+	}
+	v.attempt = func(u *unit, pod *corev1.Pod) int {
+		return max(0, number(pod.Labels[label.JobSetRestart]))*(u.retries+1) + failures(pod)
+	}
+	if p := set.Spec.FailurePolicy; p != nil {
+		v.retries = set.Status.CountedRestarts < p.MaxRestarts
+	}
+	v.suspended = ptr.Deref(set.Spec.Suspend, false)
+	v.jobSetEnd(set)
+	return v
+}
+
+// jobSetEnd reads the conditions of a JobSet that has ended.
+func (v *workload) jobSetEnd(set *kube.JobSet) {
+	end := func(kind string, p phase) bool {
+		c := meta.FindStatusCondition(set.Status.Conditions, kind)
+		if c == nil || c.Status != "True" {
+			return false
+		}
+		v.phase, v.reason, v.endedAt = p, firstText(c.Message, c.Reason), timeOf(c.LastTransitionTime)
+		v.suspended = false
+		return true
+	}
+	if !end("Completed", succeeded) {
+		end("Failed", failed)
+	}
+}
+
+// pods returns how many pods a Job runs to the end, and how many of them must succeed.
+func pods(s *batchv1.JobSpec) (count, required int) {
+	count = int(ptr.Deref(s.Completions, ptr.Deref(s.Parallelism, 1)))
+	return count, max(0, count-int(ptr.Deref(s.MaxFailedIndexes, 0)))
+}
+
+// index returns a pod's index in its Indexed Job, -1 if it has none.
+func index(pod *corev1.Pod) int { return number(pod.Annotations[label.CompletionIndex]) }
+
+// failures returns how often a pod's index failed before it.
+func failures(pod *corev1.Pod) int {
+	return max(0, number(pod.Annotations[batchv1.JobIndexFailureCountAnnotation]))
+}
+
+// jobs reads Indexed Jobs, one for each unit. The app has ended when all of them have.
+func (s *Observation) jobs() *workload {
+	v := &workload{lifecycle: lifecycle{phase: waiting, idle: true}}
+	v.locate = func(pod *corev1.Pod) (string, int) { return pod.Labels[label.JobName], index(pod) }
+	v.attempt = func(_ *unit, pod *corev1.Pod) int { return failures(pod) }
+	h := s.newRoleSet()
+	ended, lost, suspended := 0, false, 0
+	for i := range s.Jobs {
+		job := &s.Jobs[i]
+		v.readMeta(&job.ObjectMeta)
+		count, required := pods(&job.Spec)
+		u := h.add(job.Name, &job.Spec.Template, count, required)
+		u.retries = int(ptr.Deref(job.Spec.BackoffLimitPerIndex, 0))
+		done, broken := indexes(job.Status.CompletedIndexes), indexes(ptr.Deref(job.Status.FailedIndexes, ""))
+		u.outcome = func(index int) spec.State {
+			switch {
+			case done.has(index):
+				return spec.Succeeded
+			case broken.has(index):
+				return spec.Failed
+			}
+			return spec.Unknown
+		}
+		v.idle = v.idle && job.Status.Active == 0
+		if job.Status.Active > 0 || job.Status.Succeeded > 0 {
+			v.phase = max(v.phase, active)
+		}
+		if c := condition(job, batchv1.JobFailureTarget); c != nil && jobEnd(job) == nil {
+			u.failing, v.failing = true, firstText(v.failing, c.Message, c.Reason)
+		}
+		switch c := jobEnd(job); {
+		case c != nil:
+			ended++
+			v.endedAt = later(v.endedAt, timeOf(c.LastTransitionTime))
+			if c.Type == batchv1.JobFailed {
+				lost, v.reason = true, firstText(v.reason, c.Message, c.Reason)
+			}
+		case ptr.Deref(job.Spec.Suspend, false):
+			suspended++
+		}
+	}
+	v.units, v.roles = h.units, h.finish()
+	v.incomplete = s.incomplete(v)
+	v.suspended = suspended > 0 && suspended+ended == len(s.Jobs)
+	if ended == len(s.Jobs) {
+		v.phase = succeeded
+		if lost || v.incomplete != "" {
+			v.phase, v.reason = failed, firstText(v.reason, v.incomplete)
+		}
+	} else {
+		v.endedAt = nil
+	}
+	if len(s.Jobs) > 0 {
+		v.name = s.Jobs[0].Name
+	}
+	return v
+}
+
+// incomplete describes a role that has no Job: its creation was interrupted, or it was
+// deleted. With ttl_seconds a Job that has ended may be deleted, so nothing is known.
+func (s *Observation) incomplete(v *workload) string {
+	if s.App == nil || slices.ContainsFunc(s.Jobs, func(j batchv1.Job) bool { return j.Spec.TTLSecondsAfterFinished != nil }) {
+		return ""
+	}
+	there := map[int]int{}
+	for _, u := range v.units {
+		there[u.role] += u.count
+	}
+	for i := range s.App.Roles {
+		if r := &s.App.Roles[i]; there[i] < r.NumReplicas {
+			return fmt.Sprintf("the Job of role %s is not on the cluster: the submission was cut short, or somebody deleted it", r.Name)
+		}
+	}
+	return ""
+}
+
+// jobEnd returns the condition by which a Job has ended, nil if it has not.
+func jobEnd(job *batchv1.Job) *batchv1.JobCondition {
+	return condition(job, batchv1.JobComplete, batchv1.JobFailed)
+}
+
+// condition returns the first true condition of the given types, nil if there is none.
+func condition(job *batchv1.Job, types ...batchv1.JobConditionType) *batchv1.JobCondition {
+	for i := range job.Status.Conditions {
+		c := &job.Status.Conditions[i]
+		if c.Status == corev1.ConditionTrue && slices.Contains(types, c.Type) {
+			return c
+		}
+	}
+	return nil
+}
+
+// spans are ranges of indexes, which a Job writes as "1,3-5".
+type spans [][2]int
+
+func indexes(text string) (all spans) {
+	for part := range strings.SplitSeq(text, ",") {
+		from, to, isRange := strings.Cut(part, "-")
+		if !isRange {
+			to = from
+		}
+		first, err := strconv.Atoi(from)
+		last, err2 := strconv.Atoi(to)
+		if err == nil && err2 == nil {
+			all = append(all, [2]int{first, last})
+		}
+	}
+	return all
+}
+
+func (s spans) has(index int) bool {
+	return slices.ContainsFunc(s, func(p [2]int) bool { return p[0] <= index && index <= p[1] })
+}
