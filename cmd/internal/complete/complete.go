@@ -1,3 +1,5 @@
+// Package complete completes command lines: the command completion prints a script for a
+// shell, which calls the hidden Command with the words of the line.
 package complete
 
 import (
@@ -51,8 +53,8 @@ type partialLine struct {
 	plain       bool              // behind "--": no flags any more
 }
 
-// Complete serves the scripts: it prints no messages, and what cannot be found
-// out is left out.
+// Complete answers a script. It prints no messages and leaves out what it cannot find
+// out.
 func Complete(ctx context.Context, f *program.Factory, words []string) error {
 	if len(words) == 0 {
 		return nil
@@ -70,7 +72,7 @@ func Complete(ctx context.Context, f *program.Factory, words []string) error {
 	return f.Print(c.text())
 }
 
-// text is the answer: the words that begin as the one at the cursor, each once.
+// text returns the answer: the words that begin as the one at the cursor, each once.
 func (c *completer) text() string {
 	var b strings.Builder
 	seen := map[string]bool{}
@@ -100,7 +102,7 @@ func (c *completer) text() string {
 
 func (c *completer) add(value, about string) { c.out = append(c.out, suggestion{value, about}) }
 
-// read takes in the words before the cursor; what makes no sense is passed over.
+// read parses the words before the cursor and ignores mistakes.
 func read(g *grammar.Grammar, words []string) partialLine {
 	l := partialLine{flags: map[string]string{}}
 	for _, w := range words {
@@ -132,7 +134,7 @@ func known(verbs map[string]*grammar.Verb, word string) *grammar.Verb {
 	return &grammar.Verb{Name: word, Flags: grammar.Flags{}}
 }
 
-// foreign holds where words belong to a component.
+// foreign reports whether words belong to a component.
 func (l *partialLine) foreign() bool { return l.verb != nil && l.verb.Stops && len(l.positionals) > 0 }
 
 func (l *partialLine) flag(g *grammar.Grammar, word string) {

@@ -1,3 +1,5 @@
+// Package config has the commands about configuration: config explain, configure and
+// runopts.
 package config
 
 import (
@@ -73,7 +75,7 @@ func configExplain(ctx context.Context, f *program.Factory, o configOptions) err
 	return sayProblems(f, e)
 }
 
-// sayProblems makes values that cannot be used the end of the command.
+// sayProblems reports values that cannot be used, which are an error.
 func sayProblems(f *program.Factory, e *explained) error {
 	found := false
 	for _, list := range [][]origin{e.Options, e.Arguments} {

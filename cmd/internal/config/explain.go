@@ -47,7 +47,7 @@ type explained struct {
 	Notes     []string `json:"notes"` // what means nothing, one line each
 }
 
-// explainer puts an explanation together.
+// explainer collects an explanation.
 type explainer struct {
 	*program.Factory
 	conf  *config.Config
@@ -76,7 +76,7 @@ func explainConfig(ctx context.Context, f *program.Factory, o configOptions) (*e
 			return nil, err
 		}
 	}
-	return x.out, x.strangers(o)
+	return x.out, x.unusedSections(o)
 }
 
 func (x *explainer) note(text string) {
@@ -85,7 +85,7 @@ func (x *explainer) note(text string) {
 	}
 }
 
-// shown is a value without what looks like a secret.
+// shown returns a value, hidden if it looks like a secret.
 func (x *explainer) shown(key string, value any) any {
 	if x.ShowSecrets || value == nil || key == "secrets" { // those are names
 		return value

@@ -11,7 +11,7 @@ import (
 	"torchx/runtime/suggest"
 )
 
-// settings explains what the program itself takes from files and environment.
+// settings explains what the program itself reads from files and environment.
 func (x *explainer) settings() error {
 	home, err := x.Env.Home()
 	if err != nil {
@@ -100,8 +100,8 @@ var sectionKeys = map[string][]string{
 	"cli:run": {"scheduler", "backend", "workspace", "component"},
 }
 
-// strangers notes sections and keys of the files that mean nothing.
-func (x *explainer) strangers(o configOptions) error {
+// unusedSections notes sections and keys of the files that have no effect.
+func (x *explainer) unusedSections(o configOptions) error {
 	known := []string{"torchx", "cli:run", "torchx:tracker"}
 	reg, err := x.Registry()
 	if err != nil {
@@ -125,13 +125,13 @@ func (x *explainer) strangers(o configOptions) error {
 		}
 	}
 	for _, section := range x.conf.Names() {
-		x.stranger(section, known, o)
+		x.unusedSection(section, known, o)
 	}
 	return nil
 }
 
-// stranger looks at one section that is not a backend's.
-func (x *explainer) stranger(section string, known []string, o configOptions) {
+// unusedSection notes what has no effect in a section that is not a backend's.
+func (x *explainer) unusedSection(section string, known []string, o configOptions) {
 	values := x.conf.Section(section)
 	prefix, name, _ := strings.Cut(section, ":")
 	switch allowed := sectionKeys[section]; {
@@ -143,14 +143,14 @@ func (x *explainer) stranger(section string, known []string, o configOptions) {
 		}
 	case slices.Contains(known, section) || prefix == "tracker" || prefix == "resource":
 	case prefix == "component":
-		x.strangeComponent(name, section, values, o)
+		x.unknownComponent(name, section, values, o)
 	case len(values) > 0:
 		x.note(fmt.Sprintf("%s: section [%s] means nothing here.%s", values[0].Origin(), section, suggest.Hint(section, known)))
 	}
 }
 
-// strangeComponent notes a section for a component that cannot be meant.
-func (x *explainer) strangeComponent(name, section string, values []config.Value, o configOptions) {
+// unknownComponent notes a section for a component that does not exist.
+func (x *explainer) unknownComponent(name, section string, values []config.Value, o configOptions) {
 	loader, err := x.Loader()
 	if err != nil || len(values) == 0 || strings.Contains(name, ":") || name == x.out.Component || name == o.component {
 		return // a file's is known by its reference only
@@ -164,7 +164,7 @@ func (x *explainer) strangeComponent(name, section string, values []config.Value
 	}
 }
 
-// unknown notes a key that is no what.
+// unknown notes a key that is none of the known ones.
 func (x *explainer) unknown(v config.Value, what string, among []string) {
 	x.note(fmt.Sprintf("%s: %s is no %s and has no effect.%s", v.Origin(), v.Key, what, suggest.Hint(v.Key, among)))
 }

@@ -63,7 +63,7 @@ func compare(f *program.Factory, a, b *side, only string) (*comparison, error) {
 	return c, nil
 }
 
-// maskedTree is a copy of the parts with what looks like a secret hidden.
+// maskedTree returns a copy of the parts with what looks like a secret hidden.
 func maskedTree(f *program.Factory, parts map[string]any) (map[string]any, error) {
 	data, err := f.MaskedJSON(parts)
 	if err != nil {

@@ -1,3 +1,4 @@
+// Package diff has the command diff, which plans two apps and shows how the plans differ.
 package diff
 
 import (
@@ -60,13 +61,13 @@ func NewDiff(f *program.Factory) *cli.Command {
 		},
 		Action: func(c *cli.Context) error {
 			o.plan.Env, o.plan.HasWorkspace = env.Value(), c.IsSet("workspace")
-			return troubled(c.Context, f, diff(c.Context, f, c.Args().Slice(), o))
+			return withTrouble(c.Context, f, diff(c.Context, f, c.Args().Slice(), o))
 		},
 	}
 }
 
-// troubled ends the command with exitTrouble for every error but a difference.
-func troubled(ctx context.Context, f *program.Factory, err error) error {
+// withTrouble ends the command with exitTrouble for every error but a difference.
+func withTrouble(ctx context.Context, f *program.Factory, err error) error {
 	var quiet program.QuietError
 	if err == nil || errors.As(err, &quiet) || program.Interrupted(ctx, err) || program.IsBrokenPipe(err) {
 		return err

@@ -15,7 +15,7 @@ import (
 	"torchx/runtime/backend"
 )
 
-// Environment is what a command sees of the process around it; tests make their own.
+// Environment is what a command sees of its process; tests make their own.
 type Environment struct {
 	Vars    []string // "K=V"
 	Dir     string   // the working folder, absolute

@@ -31,8 +31,7 @@ func Usagef(command, format string, args ...any) error {
 	return &grammar.UsageError{Command: command, Text: fmt.Sprintf(format, args...)}
 }
 
-// QuietError ends the program with a code and says no more: what there was to
-// say has been said.
+// QuietError ends the program with an exit code and no message: it was printed already.
 type QuietError int
 
 func (e QuietError) Error() string { return fmt.Sprintf("exit %d", int(e)) }

@@ -1,3 +1,7 @@
+// Package program is what all commands share of the command line: Run parses it,
+// calls the command and turns its error into a message and an exit code. Commands get a
+// Factory, which opens configuration, backends and history on first use, and work in an
+// Environment, which tests make themselves.
 package program
 
 import (
@@ -16,7 +20,7 @@ import (
 )
 
 // agentCommand is the hidden command by which this program starts itself again,
-// detached, to look after one app.
+// detached, as the agent of one app.
 const agentCommand = "agent"
 
 // Definition is what the program consists of.

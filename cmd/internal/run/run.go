@@ -1,3 +1,5 @@
+// Package run has the commands that submit apps: run, rerun and submit. Package planning
+// works out the plan, package follow stays with the app.
 package run
 
 import (

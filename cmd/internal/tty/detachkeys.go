@@ -33,7 +33,7 @@ func ParseDetachKeys(text string) ([]byte, error) {
 	return keys, nil
 }
 
-// keyName is how the detach keys are spoken of.
+// KeyNames returns the detach keys as messages write them.
 func KeyNames(text string) string {
 	if text == "" {
 		text = DefaultDetachKeys

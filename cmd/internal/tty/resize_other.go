@@ -4,5 +4,5 @@ package tty
 
 import "os"
 
-// Resizes: this system does not tell; the next look sees the new size.
+// Resizes returns nil: this system does not report changes of the size.
 func Resizes() (c <-chan os.Signal, stop func()) { return nil, func() {} }

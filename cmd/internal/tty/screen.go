@@ -15,6 +15,7 @@ type TtyScreen struct {
 	raw bool
 }
 
+// SetRaw turns carriage returns on or off.
 func (s *TtyScreen) SetRaw(on bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -1,3 +1,7 @@
+// Package ui renders what commands print: Console has the streams, the level of
+// messages and hides secrets, Table lines up columns by their width on a terminal,
+// Display shows the progress of slow steps, StatusText describes an app. Text from
+// outside goes through Clean or OneLine, so that it cannot drive the terminal.
 package ui
 
 import (
@@ -25,8 +29,8 @@ const (
 	LevelError
 )
 
-// Console is where the program speaks: the three streams, how each is coloured,
-// which messages are shown and what is hidden in them.
+// Console prints output and messages: it has the three streams, their colors, the
+// level of messages and the rules for secrets.
 type Console struct {
 	Streams
 	OutStyle    Style
@@ -37,8 +41,7 @@ type Console struct {
 	warned      *sync.Map                      // lines of WarnOnce
 }
 
-// NewConsole returns a console that colours nothing and hides what looks like a
-// secret by the program's own rules.
+// NewConsole returns a console without colors that hides secrets by the built-in rules.
 func NewConsole(s Streams) *Console {
 	return &Console{
 		Streams: s, Level: LevelInfo, warned: &sync.Map{},
@@ -52,7 +55,7 @@ func (c *Console) Clone() *Console {
 	return &clone
 }
 
-// Plain turns colours off.
+// Plain turns colors off.
 func (c *Console) Plain() { c.OutStyle, c.ErrStyle = Style{}, Style{} }
 
 // Say prints a line for people on stderr.
@@ -69,13 +72,15 @@ func (c *Console) Warn(format string, args ...any) {
 	}
 }
 
-// WarnOnce leaves out what was said before: each look at an app may meet the same trouble.
+// WarnOnce warns unless the same line was printed before: each query of an app may
+// meet the same trouble.
 func (c *Console) WarnOnce(line string) {
 	if _, again := c.warned.LoadOrStore(line, true); !again {
 		c.Warn("%s", line)
 	}
 }
 
+// SayError prints an error on stderr.
 func (c *Console) SayError(text string) { c.Line(c.ErrStyle.Paint(AnsiRed, "error: "), text) }
 
 // Line prints one line on stderr; what it says cannot drive the terminal and
@@ -90,6 +95,7 @@ func (c *Console) Print(text string) error {
 	return err
 }
 
+// Printf writes to stdout.
 func (c *Console) Printf(format string, args ...any) error {
 	_, err := fmt.Fprintf(c.Out, format, args...)
 	return err
@@ -103,7 +109,7 @@ func (c *Console) PrintJSON(v any) error {
 	return e.Encode(v)
 }
 
-// Masked is text with what looks like a secret hidden.
+// Masked returns text with what looks like a secret hidden.
 func (c *Console) Masked(text string) string {
 	if c.ShowSecrets {
 		return text
@@ -112,7 +118,7 @@ func (c *Console) Masked(text string) string {
 	return r.Text(text)
 }
 
-// MaskedJSON is the JSON form of v with what looks like a secret hidden.
+// MaskedJSON returns the JSON form of v with what looks like a secret hidden.
 func (c *Console) MaskedJSON(v any) (json.RawMessage, error) {
 	data, err := encodeJSON(v)
 	if err != nil || c.ShowSecrets {
@@ -125,7 +131,7 @@ func (c *Console) MaskedJSON(v any) (json.RawMessage, error) {
 	return r.JSON(data)
 }
 
-// MaskedYAML is yamlText with what looks like a secret hidden.
+// MaskedYAML returns a value as YAML with what looks like a secret hidden.
 func (c *Console) MaskedYAML(v any) (string, error) {
 	data, err := c.MaskedJSON(v)
 	if err != nil {
@@ -134,7 +140,7 @@ func (c *Console) MaskedYAML(v any) (string, error) {
 	return yamlText(data)
 }
 
-// PrintMaskedJSON is printJSON with what looks like a secret hidden.
+// PrintMaskedJSON is PrintJSON with what looks like a secret hidden.
 func (c *Console) PrintMaskedJSON(v any) error {
 	data, err := c.MaskedJSON(v)
 	if err != nil {
@@ -143,7 +149,7 @@ func (c *Console) PrintMaskedJSON(v any) error {
 	return c.PrintJSON(data)
 }
 
-// RequestYAML is the request of a plan, in the documents that it consists of.
+// RequestYAML returns the request of a plan as YAML, in the documents it consists of.
 func (c *Console) RequestYAML(request any) (string, error) {
 	m, ok := request.(backend.ManifestLister)
 	if !ok {

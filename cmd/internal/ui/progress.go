@@ -10,28 +10,28 @@ import (
 )
 
 const (
-	redrawEvery = 100 * time.Millisecond // as fast as anybody reads
-	reportEvery = 10 * time.Second       // between lines about a step, off a terminal
+	redrawEvery = 100 * time.Millisecond
+	reportEvery = 10 * time.Second // between lines about a step, off a terminal
 	barColumns  = 20
 )
 
 // Display shows the steps before an app starts: on a terminal one line each, which
-// is drawn again in place; elsewhere a line now and then. It knows the time by now.
+// is drawn again in place, elsewhere a line every ten seconds.
 type Display struct {
 	*Console
-	width func() int // columns of the terminal; 0: there is none
-	now   func() time.Time
+	width func() int       // columns of the terminal; 0: there is none
+	now   func() time.Time // the clock
 
 	mu     sync.Mutex
 	steps  []*shownStep // that go on, in the order they began
-	lines  int          // that stand on the terminal and may be drawn again
+	lines  int          // drawn on the terminal, to be drawn again
 	redraw time.Time    // of the last drawing
 }
 
-// shownStep is a step and when it was last spoken of.
+// shownStep is a step, when it began and when it was last reported.
 type shownStep struct {
 	backend.Step
-	began, said time.Time
+	began, reported time.Time
 }
 
 // NewDisplay returns a display on the console's stderr; dumb is a terminal on which
@@ -46,7 +46,7 @@ func NewDisplay(c *Console, dumb bool) *Display {
 	return &Display{Console: c, width: width, now: time.Now}
 }
 
-// Tell takes news in; it is a backends.Progress.
+// Tell shows news of a step; it is a backend.Progress.
 func (d *Display) Tell(news backend.Step) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -73,7 +73,7 @@ func (d *Display) Tell(news backend.Step) {
 	}
 }
 
-// Busy reports whether a step goes on.
+// Busy reports whether a step is running.
 func (d *Display) Busy() bool {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -112,16 +112,16 @@ func (d *Display) end(s *shownStep, failed bool) {
 	}
 }
 
-// report says where a step is, off a terminal.
+// report prints how far a step is, off a terminal.
 func (d *Display) report(s *shownStep, fresh bool) {
-	if s.Ended || !fresh && d.now().Sub(s.said) < reportEvery {
+	if s.Ended || !fresh && d.now().Sub(s.reported) < reportEvery {
 		return
 	}
-	s.said = d.now()
+	s.reported = d.now()
 	d.Say("%s", strings.Join(s.parts(false), "  "))
 }
 
-// parts are what is to be said of a step.
+// parts returns the words that describe a step, with a bar or without.
 func (s *shownStep) parts(bar bool) []string {
 	parts := []string{s.Name + ":"}
 	if s.Total > 0 {
@@ -142,9 +142,9 @@ func (s *shownStep) parts(bar bool) []string {
 	return parts
 }
 
-// draw shows all steps on the terminal, now or if the last time is long enough ago.
-func (d *Display) draw(now bool) {
-	if !now && d.now().Sub(d.redraw) < redrawEvery {
+// draw shows all steps on the terminal, at once or if the last drawing is old enough.
+func (d *Display) draw(atOnce bool) {
+	if !atOnce && d.now().Sub(d.redraw) < redrawEvery {
 		return
 	}
 	d.erase()
@@ -157,7 +157,7 @@ func (d *Display) draw(now bool) {
 	d.lines, d.redraw = len(d.steps), d.now()
 }
 
-// erase takes the drawn lines away.
+// erase removes the drawn lines.
 func (d *Display) erase() {
 	if d.lines > 0 {
 		fmt.Fprintf(d.Err, "\r\x1b[%dA\x1b[J", d.lines) // \r: Ctrl-C has moved the cursor

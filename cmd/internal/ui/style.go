@@ -12,10 +12,10 @@ import (
 // the terminal does not tell its own.
 const DefaultWidth = 80
 
-// Style colours text for one output; the zero value leaves it plain.
+// Style colors text for one output; the zero value leaves it plain.
 type Style struct{ Color bool }
 
-// ANSI colours, the same eight that every terminal has.
+// ANSI colors, the same eight that every terminal has.
 const (
 	AnsiRed    = "\x1b[31m"
 	AnsiGreen  = "\x1b[32m"
@@ -26,6 +26,7 @@ const (
 	AnsiReset  = "\x1b[0m"
 )
 
+// Paint returns text in a color, or as it is without colors.
 func (s Style) Paint(code, text string) string {
 	if !s.Color || code == "" || text == "" {
 		return text
@@ -39,7 +40,7 @@ func IsTerminal(w io.Writer) bool {
 	return ok && term.IsTerminal(int(f.Fd()))
 }
 
-// ScreenWidth is the width of a terminal in columns, 0 if w is none.
+// ScreenWidth returns the width of a terminal in columns, 0 if w is none.
 func ScreenWidth(w io.Writer) int {
 	f, ok := w.(*os.File)
 	if !ok {
@@ -52,7 +53,7 @@ func ScreenWidth(w io.Writer) int {
 	return width
 }
 
-// TerminalWidth is the width of w in columns, at most 100: longer lines read badly.
+// TerminalWidth returns the width of w in columns, at most 100: longer lines read badly.
 func TerminalWidth(w io.Writer) int {
 	f, ok := w.(*os.File)
 	if !ok {
@@ -65,7 +66,7 @@ func TerminalWidth(w io.Writer) int {
 	return min(width, 100)
 }
 
-// PaintDiff colours the lines of a unified diff.
+// PaintDiff colors the lines of a unified diff.
 func (c *Console) PaintDiff(text string) string {
 	var b strings.Builder
 	for line := range strings.Lines(text) {

@@ -37,12 +37,11 @@ func Clean(s string, lines bool) string {
 	return b.String()
 }
 
-// CleanStyled is clean for text with lines of which parts were emphasised: colours
-// stay, since they do no more than that.
+// CleanStyled is Clean for several lines with emphasized parts: colors stay.
 func CleanStyled(s string) string {
 	var b strings.Builder
 	for {
-		at := colours().FindStringIndex(s)
+		at := colors().FindStringIndex(s)
 		if at == nil {
 			return b.String() + Clean(s, true)
 		}
@@ -51,19 +50,19 @@ func CleanStyled(s string) string {
 	}
 }
 
-// colours matches what turns emphasis on and off.
-var colours = lazyregexp.New(`\x1b\[(?:0|1|32)m`)
+// colors matches what turns emphasis on and off.
+var colors = lazyregexp.New(`\x1b\[(?:0|1|32)m`)
 
-// needsEscape holds for what drives a terminal instead of showing up on it.
+// needsEscape reports whether a terminal acts on a character instead of showing it.
 func needsEscape(r rune) bool {
 	return r != '\t' && unicode.IsControl(r) || unicode.Is(unicode.Bidi_Control, r) ||
 		r == '\u2028' || r == '\u2029'
 }
 
-// OneLine is clean for a single line.
+// OneLine is Clean for a single line.
 func OneLine(s string) string { return Clean(strings.TrimRight(s, "\n"), false) }
 
-// QuoteWord quotes a word of the user's if it would not be seen as one.
+// QuoteWord quotes a word in a message if it is empty or has spaces or quotes.
 func QuoteWord(s string) string {
 	if s == "" || strings.ContainsAny(s, " \t'") {
 		return "'" + s + "'"
@@ -110,7 +109,7 @@ func wrapLine(line string, width int) []string {
 	return append(out, current)
 }
 
-// Counted is "1 file", "2 files", "3 libraries".
+// Counted returns a number with its noun: "1 file", "2 files", "3 libraries".
 func Counted(n int, noun string) string {
 	if n == 1 {
 		return "1 " + noun

@@ -2,13 +2,10 @@ package tty
 
 import (
 	"io"
-	"os"
 	"sync"
-
-	"golang.org/x/term"
 )
 
-// Gate is a writer that can hold writes up.
+// Gate is a writer that blocks writes while it is closed.
 type Gate struct {
 	w io.Writer
 
@@ -18,6 +15,7 @@ type Gate struct {
 	err  error // of every write, once it is set
 }
 
+// NewGate returns an open gate before w.
 func NewGate(w io.Writer) *Gate {
 	g := &Gate{w: w}
 	g.cond = sync.NewCond(&g.mu)
@@ -37,12 +35,14 @@ func (g *Gate) Write(p []byte) (int, error) {
 	return g.w.Write(p)
 }
 
+// Close makes writes wait until Open.
 func (g *Gate) Close() {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	g.shut = true
 }
 
+// Open lets writes through.
 func (g *Gate) Open() {
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -50,16 +50,10 @@ func (g *Gate) Open() {
 	g.cond.Broadcast()
 }
 
-// Fail ends writes, held up or not.
+// Fail makes all writes return err, those that wait too.
 func (g *Gate) Fail(err error) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	g.err = err
 	g.cond.Broadcast()
-}
-
-// IsTerminalInput reports whether r is a terminal to read answers from.
-func IsTerminalInput(r io.Reader) bool {
-	f, ok := r.(*os.File)
-	return ok && term.IsTerminal(int(f.Fd()))
 }
