@@ -52,7 +52,7 @@ func torchxProgram() program.Definition {
 			return []*cli.Command{
 				run.NewRun(f), run.NewRerun(f), run.NewSubmit(f), app.NewStatus(f), app.NewList(f), app.NewLog(f),
 				app.NewDescribe(f), app.NewEvents(f), app.NewAttach(f), app.NewTop(f), app.NewWait(f), app.NewCancel(f), app.NewDelete(f), app.NewPrune(f),
-				component.NewComponent(f), lib.NewLib(f), component.NewMigrate(f), component.NewLsp(f), diff.NewDiff(f),
+				component.NewComponent(f), lib.NewLib(f), component.NewMigrate(f), component.NewLSP(f), diff.NewDiff(f),
 				component.NewBuiltins(f), config.NewRunopts(f), config.NewConfigure(f), config.NewConfig(f), doctor.NewDoctor(f), complete.NewCompletion(f), f.NewVersion(),
 			}
 		},

@@ -65,10 +65,10 @@ func TestTopAfterPanic(t *testing.T) {
 	pts, screen := openTerminal(t)
 	before, err := unix.IoctlGetTermios(int(pts.Fd()), unix.TCGETS)
 	must(t, err)
-	tool := &program.Factory{Console: ui.NewConsole(ui.Streams{In: pts, Out: pts, Err: pts})}
+	console := ui.NewConsole(ui.Streams{In: pts, Out: pts, Err: pts})
 	func() {
 		defer func() { _ = recover() }()
-		_ = app.WatchTop(t.Context(), tool, nil, pts, "cpu") // there is no sampler
+		_ = app.WatchTop(t.Context(), console, nil, pts, "cpu") // there is no sampler
 		t.Error("it went on")
 	}()
 	after, err := unix.IoctlGetTermios(int(pts.Fd()), unix.TCGETS)

@@ -18,10 +18,8 @@ type App struct {
 	Name        string     `json:"name"`
 	State       spec.State `json:"state"`
 	NumRestarts int        `json:"num_restarts"`
-	CPU         *float64   `json:"cpu_percent"` // 100 is one processor
-	RSS         *int64     `json:"rss_bytes"`   // of an ended app the peak
-	Elapsed     *float64   `json:"elapsed_seconds"`
-	Replicas    []Replica  `json:"replicas"`
+	Amounts
+	Replicas []Replica `json:"replicas"`
 
 	Waiting     string    `json:"-"` // why it has not started
 	SubmittedAt time.Time `json:"-"`
@@ -29,23 +27,28 @@ type App struct {
 	ref runner.Ref
 }
 
+// Amounts are what an app or a replica uses; nil where that is not known.
+type Amounts struct {
+	CPU     *float64 `json:"cpu_percent"` // 100 is one processor
+	RSS     *int64   `json:"rss_bytes"`   // after the end the peak
+	Elapsed *float64 `json:"elapsed_seconds"`
+}
+
 // Replica is one replica of an App.
 type Replica struct {
-	Role     string     `json:"role"`
-	ID       int        `json:"id"`
-	State    spec.State `json:"state"`
-	Attempt  int        `json:"attempt"`
-	PID      *int       `json:"pid"`
-	CPU      *float64   `json:"cpu_percent"`
-	RSS      *int64     `json:"rss_bytes"`
-	Elapsed  *float64   `json:"elapsed_seconds"`
-	LastLine *string    `json:"last_line"`
+	Role    string     `json:"role"`
+	ID      int        `json:"id"`
+	State   spec.State `json:"state"`
+	Attempt int        `json:"attempt"`
+	PID     *int       `json:"pid"`
+	Amounts
+	LastLine *string `json:"last_line"`
 }
 
 func newApp(row runner.Row, s *spec.Status, now time.Time) *App {
 	app := &App{
 		Handle: row.Handle, Name: row.AppID, State: s.State, NumRestarts: s.NumRestarts, ref: refOf(row),
-		Elapsed: elapsed(s.StartedAt, s.FinishedAt, now), Replicas: []Replica{},
+		Amounts: Amounts{Elapsed: elapsed(s.StartedAt, s.FinishedAt, now)}, Replicas: []Replica{},
 	}
 	if s.State == spec.Pending {
 		app.Waiting = s.Msg
@@ -63,8 +66,8 @@ func newApp(row runner.Row, s *spec.Status, now time.Time) *App {
 
 func newReplica(role string, r *spec.ReplicaStatus, now time.Time) Replica {
 	out := Replica{
-		Role: role, ID: r.ID, State: r.State, Attempt: r.Attempt, RSS: r.MaxRSSBytes,
-		Elapsed: elapsed(r.StartedAt, r.FinishedAt, now),
+		Role: role, ID: r.ID, State: r.State, Attempt: r.Attempt,
+		Amounts: Amounts{RSS: r.MaxRSSBytes, Elapsed: elapsed(r.StartedAt, r.FinishedAt, now)},
 	}
 	if r.State == spec.Running && r.PID > 0 {
 		out.PID = &r.PID

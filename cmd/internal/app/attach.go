@@ -13,9 +13,15 @@ import (
 	"torchx/runtime/spec"
 )
 
-func NewAttach(t *program.Factory) *cli.Command {
-	var all bool
-	var tty follow.TtyOptions
+// attachOptions are the flags of `attach`.
+type attachOptions struct {
+	all bool
+	tty follow.TtyOptions
+}
+
+// NewAttach returns the command `attach`.
+func NewAttach(f *program.Factory) *cli.Command {
+	o := attachOptions{}
 	return &cli.Command{
 		Name:      "attach",
 		Usage:     "show the output of a running app until it ends",
@@ -25,30 +31,30 @@ func NewAttach(t *program.Factory) *cli.Command {
 			"cancel the app or to detach from it; a second Ctrl-C, or one where there is no terminal, detaches and the app goes on. " +
 			"With --tty, sit down again at the terminal of an app that `torchx run --tty` started.",
 		Flags: []cli.Flag{
-			&cli.BoolFlag{Name: "all", Aliases: []string{"a"}, Usage: "the output from the start of the app on", Destination: &all},
-			follow.TtyFlag(&tty, "sit at the terminal of an app that was started with --tty"),
-			follow.DetachKeysFlag(&tty),
+			&cli.BoolFlag{Name: "all", Aliases: []string{"a"}, Usage: "the output from the start of the app on", Destination: &o.all},
+			follow.TtyFlag(&o.tty, "sit at the terminal of an app that was started with --tty"),
+			follow.DetachKeysFlag(&o.tty),
 		},
 		Action: func(c *cli.Context) error {
 			target, err := program.OneArgument(c, "HANDLE")
 			if err != nil {
 				return err
 			}
-			if err := tty.Check("attach"); err != nil {
+			if err := o.tty.Check("attach"); err != nil {
 				return err
 			}
-			return attach(c.Context, t, target, all, tty)
+			return attach(c.Context, f, target, o)
 		},
 	}
 }
 
-func attach(ctx context.Context, t *program.Factory, text string, all bool, tty follow.TtyOptions) error {
-	r, err := t.Runner(ctx)
+func attach(ctx context.Context, f *program.Factory, text string, o attachOptions) error {
+	r, err := f.Runner(ctx)
 	if err != nil {
 		return err
 	}
-	target := follow.LogTarget{}
-	if target.Ref, target.Role, target.Ids, err = r.ResolveLog(ctx, text); err != nil {
+	target, err := resolveLog(ctx, r, text)
+	if err != nil {
 		return err
 	}
 	s, err := r.Status(ctx, target.Ref)
@@ -56,18 +62,17 @@ func attach(ctx context.Context, t *program.Factory, text string, all bool, tty 
 		return err
 	}
 	if s.State == spec.Pending && strings.HasPrefix(s.Msg, ui.QueuedMark) {
-		t.Say("%s %s", target.Ref.Handle(), s.Msg)
+		f.Say("%s %s", target.Ref.Handle(), s.Msg)
 	}
-	if tty.On {
-		return follow.AttachTerminal(ctx, t, target.Ref, s, all, tty)
+	if o.tty.On {
+		return follow.AttachTerminal(ctx, f, target.Ref, s, o.all, o.tty)
 	}
-	q := follow.LogQuery{Read: backend.LogOptions{Follow: true, Tail: 0, Partial: true}}
-	if all || !s.State.Started() { // of an app that has not begun all is new, whenever the log is opened
+	if s.State.Terminal() && !o.all {
+		return follow.Attach(ctx, f, r, target.Ref, nil)
+	}
+	q := follow.LogRequest{Target: target, Prefix: true, Read: backend.LogOptions{Follow: true, Partial: true}}
+	if o.all || !s.State.Started() { // of an app that has not started all output is new
 		q.Read.Tail, q.Read.AllAttempts = -1, true
 	}
-	a := follow.NewAttachment(&follow.Follower{Factory: t, Runner: r, Ref: target.Ref, Submitted: true})
-	if s.State.Terminal() && !all {
-		return a.Follow(ctx)
-	}
-	return a.Run(ctx, target, q)
+	return follow.Attach(ctx, f, r, target.Ref, &q)
 }

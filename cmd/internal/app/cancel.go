@@ -7,10 +7,15 @@ import (
 
 	"torchx/cmd/internal/program"
 	"torchx/runtime/backend"
+	"torchx/runtime/runner"
 )
 
-func NewCancel(t *program.Factory) *cli.Command {
-	var wait, force bool
+// cancelOptions are the flags of `cancel`.
+type cancelOptions struct{ wait, force bool }
+
+// NewCancel returns the command `cancel`.
+func NewCancel(f *program.Factory) *cli.Command {
+	o := cancelOptions{}
 	return &cli.Command{
 		Name:      "cancel",
 		Aliases:   []string{"stop"},
@@ -19,43 +24,33 @@ func NewCancel(t *program.Factory) *cli.Command {
 		Description: "Ask an app to end: its replicas get SIGTERM and, after the grace period, SIGKILL. " +
 			"Of an app that has ended it does nothing. " + program.HandleHelp,
 		Flags: []cli.Flag{
-			&cli.BoolFlag{Name: "wait", Usage: "return after the end, not after the request", Destination: &wait},
-			&cli.BoolFlag{Name: "force", Usage: "kill at once", Destination: &force},
+			&cli.BoolFlag{Name: "wait", Usage: "return after the end, not after the request", Destination: &o.wait},
+			&cli.BoolFlag{Name: "force", Usage: "kill at once", Destination: &o.force},
 		},
-		Action: func(c *cli.Context) error {
-			handle, err := program.OneArgument(c, "HANDLE")
-			if err != nil {
-				return err
-			}
-			return cancel(c.Context, t, handle, wait, force)
-		},
+		Action: forApp(f, func(ctx context.Context, r *runner.Runner, ref runner.Ref) error { return cancel(ctx, f, r, ref, o) }),
 	}
 }
 
-func cancel(ctx context.Context, t *program.Factory, text string, wait, force bool) error {
-	r, ref, err := t.Resolve(ctx, text)
-	if err != nil {
-		return err
-	}
+func cancel(ctx context.Context, f *program.Factory, r *runner.Runner, ref runner.Ref, o cancelOptions) error {
 	before, err := r.Status(ctx, ref)
 	if err != nil {
 		return err
 	}
 	if before.State.Terminal() {
-		t.Say("%s has ended already: %s", ref.Handle(), before.State)
+		f.Say("%s has ended already: %s", ref.Handle(), before.State)
 		return nil
 	}
-	if err := r.Cancel(ctx, ref, backend.CancelOptions{Force: force}); err != nil {
+	if err := r.Cancel(ctx, ref, backend.CancelOptions{Force: o.force}); err != nil {
 		return err
 	}
-	if !wait {
-		t.Say("%s is being cancelled", ref.Handle())
+	if !o.wait {
+		f.Say("%s is being cancelled", ref.Handle())
 		return nil
 	}
 	s, err := r.Wait(ctx, ref)
 	if err != nil {
 		return err
 	}
-	t.Say("%s: %s", ref.Handle(), s.State)
+	f.Say("%s: %s", ref.Handle(), s.State)
 	return nil
 }

@@ -10,8 +10,9 @@ import (
 	"torchx/runtime/backend"
 )
 
-func NewDelete(t *program.Factory) *cli.Command {
-	var keepLogs bool
+// NewDelete returns the command `delete`.
+func NewDelete(f *program.Factory) *cli.Command {
+	o := backend.DeleteOptions{}
 	return &cli.Command{
 		Name:      "delete",
 		Aliases:   []string{"rm"},
@@ -20,29 +21,29 @@ func NewDelete(t *program.Factory) *cli.Command {
 		Description: "Remove everything of apps that have ended; one that lives is cancelled first. " +
 			"Logs in a log_dir of your own are kept. " + program.HandleHelp,
 		Flags: []cli.Flag{
-			&cli.BoolFlag{Name: "keep-logs", Usage: "keep the log files", Destination: &keepLogs},
+			&cli.BoolFlag{Name: "keep-logs", Usage: "keep the log files", Destination: &o.KeepLogs},
 		},
 		Action: func(c *cli.Context) error {
 			if c.NArg() == 0 {
 				return program.Usagef(program.CommandName(c), "missing HANDLE")
 			}
-			return deleteAll(c.Context, t, c.Args().Slice(), keepLogs)
+			return deleteAll(c.Context, f, c.Args().Slice(), o)
 		},
 	}
 }
 
-// deleteAll goes on after an app that cannot be deleted and fails at the end.
-func deleteAll(ctx context.Context, t *program.Factory, handles []string, keepLogs bool) error {
+// deleteAll continues after an app that cannot be deleted and fails at the end.
+func deleteAll(ctx context.Context, f *program.Factory, handles []string, o backend.DeleteOptions) error {
 	var failed error
 	for _, h := range handles {
-		err := deleteApp(ctx, t, h, keepLogs)
+		err := deleteApp(ctx, f, h, o)
 		if err == nil {
 			continue
 		}
 		if program.Interrupted(ctx, err) || len(handles) == 1 {
 			return err
 		}
-		t.Explain(err)
+		f.Explain(err)
 		failed = errors.Join(failed, err)
 	}
 	if failed != nil {
@@ -51,14 +52,14 @@ func deleteAll(ctx context.Context, t *program.Factory, handles []string, keepLo
 	return nil
 }
 
-func deleteApp(ctx context.Context, t *program.Factory, text string, keepLogs bool) error {
-	r, ref, err := t.Resolve(ctx, text)
+func deleteApp(ctx context.Context, f *program.Factory, handle string, o backend.DeleteOptions) error {
+	r, ref, err := f.Resolve(ctx, handle)
 	if err != nil {
 		return err
 	}
-	if err := r.Delete(ctx, ref, backend.DeleteOptions{KeepLogs: keepLogs}); err != nil {
+	if err := r.Delete(ctx, ref, o); err != nil {
 		return err
 	}
-	t.Say("%s is deleted", ref.Handle())
+	f.Say("%s is deleted", ref.Handle())
 	return nil
 }

@@ -11,7 +11,8 @@ import (
 	"torchx/runtime/runner"
 )
 
-func NewDescribe(t *program.Factory) *cli.Command {
+// NewDescribe returns the command `describe`.
+func NewDescribe(f *program.Factory) *cli.Command {
 	var asJSON bool
 	return &cli.Command{
 		Name:      "describe",
@@ -20,32 +21,20 @@ func NewDescribe(t *program.Factory) *cli.Command {
 		Description: "Show the component, the arguments, the options and the app as it was submitted. " + program.SecretsHelp +
 			" With it the app of --json can be run again. " + program.HandleHelp,
 		Flags: []cli.Flag{program.JSONFlag(&asJSON)},
-		Action: func(c *cli.Context) error {
-			handle, err := program.OneArgument(c, "HANDLE")
+		Action: forApp(f, func(ctx context.Context, r *runner.Runner, ref runner.Ref) error {
+			d, err := r.Describe(ctx, ref)
 			if err != nil {
 				return err
 			}
-			return describe(c.Context, t, handle, asJSON)
-		},
+			if asJSON {
+				return f.PrintMaskedJSON(d)
+			}
+			return printDescription(f, d)
+		}),
 	}
 }
 
-func describe(ctx context.Context, t *program.Factory, text string, asJSON bool) error {
-	r, ref, err := t.Resolve(ctx, text)
-	if err != nil {
-		return err
-	}
-	d, err := r.Describe(ctx, ref)
-	if err != nil {
-		return err
-	}
-	if asJSON {
-		return t.PrintMaskedJSON(d)
-	}
-	return printDescription(t, d)
-}
-
-func printDescription(t *program.Factory, d *runner.Description) error {
+func printDescription(f *program.Factory, d *runner.Description) error {
 	var b strings.Builder
 	head := struct {
 		Handle    string   `json:"handle"`
@@ -57,14 +46,14 @@ func printDescription(t *program.Factory, d *runner.Description) error {
 		title string
 		value any
 	}{{"", head}, {"APPLICATION", d.App}, {"OPTIONS", d.Cfg}} {
-		text, err := t.MaskedYAML(part.value)
+		text, err := f.MaskedYAML(part.value)
 		if err != nil {
 			return err
 		}
 		if part.title != "" {
-			b.WriteString("\n" + t.OutStyle.Paint(ui.AnsiBold, "=== "+part.title+" ===") + "\n")
+			b.WriteString("\n" + f.OutStyle.Paint(ui.AnsiBold, "=== "+part.title+" ===") + "\n")
 		}
 		b.WriteString(text)
 	}
-	return t.Print(b.String())
+	return f.Print(b.String())
 }

@@ -11,10 +11,12 @@ import (
 	"torchx/cmd/internal/program"
 	"torchx/cmd/internal/ui"
 	"torchx/runtime/history"
+	"torchx/runtime/runner"
 	"torchx/runtime/spec"
 )
 
-func NewEvents(t *program.Factory) *cli.Command {
+// NewEvents returns the command `events`.
+func NewEvents(f *program.Factory) *cli.Command {
 	var asJSON bool
 	return &cli.Command{
 		Name:      "events",
@@ -23,22 +25,14 @@ func NewEvents(t *program.Factory) *cli.Command {
 		Description: "Show what the history recorded of an app, oldest first: when it was submitted, and each change of state " +
 			"of the app and of its replicas. " + program.HandleHelp,
 		Flags: []cli.Flag{program.JSONFlag(&asJSON)},
-		Action: func(c *cli.Context) error {
-			handle, err := program.OneArgument(c, "HANDLE")
-			if err != nil {
-				return err
-			}
-			return events(c.Context, t, handle, asJSON)
-		},
+		Action: forApp(f, func(ctx context.Context, r *runner.Runner, ref runner.Ref) error {
+			return events(ctx, f, r, ref, asJSON)
+		}),
 	}
 }
 
-func events(ctx context.Context, t *program.Factory, text string, asJSON bool) error {
-	r, ref, err := t.Resolve(ctx, text)
-	if err != nil {
-		return err
-	}
-	// What happened since the last look is recorded by looking.
+func events(ctx context.Context, f *program.Factory, r *runner.Runner, ref runner.Ref, asJSON bool) error {
+	// Reading the status records what happened since the previous command.
 	if _, err := r.Status(ctx, ref); err != nil {
 		return err
 	}
@@ -53,12 +47,12 @@ func events(ctx context.Context, t *program.Factory, text string, asJSON bool) e
 		return err
 	}
 	if asJSON {
-		return t.PrintJSON(eventObjects(events))
+		return f.PrintJSON(eventObjects(events))
 	}
-	return eventTable(t, events, time.Local)
+	return eventTable(f, events, time.Local)
 }
 
-// eventObject is an element of `events --json`; what does not apply is null.
+// eventObject is an element of `events --json`; values that do not apply are null.
 type eventObject struct {
 	Time     time.Time         `json:"time"`
 	Kind     history.EventKind `json:"kind"`
@@ -90,7 +84,7 @@ func eventObjects(events []history.Event) []eventObject {
 	return objects
 }
 
-func eventTable(t *program.Factory, events []history.Event, loc *time.Location) error {
+func eventTable(f *program.Factory, events []history.Event, loc *time.Location) error {
 	tab := ui.Table{Header: []string{"TIME", "REPLICA", "WHAT"}}
 	for i := range events {
 		e := &events[i]
@@ -101,13 +95,10 @@ func eventTable(t *program.Factory, events []history.Event, loc *time.Location) 
 		tab.Add(ui.NewCell(e.Time.In(loc).Format("2006-01-02 15:04:05.000"), ui.AnsiDim),
 			ui.NewCell(replica, ""), ui.NewCell(eventText(e), stateColor(e.State)))
 	}
-	if width := ui.ScreenWidth(t.Out); width > 0 {
-		tab.Cut(width)
-	}
-	return tab.Write(t.Out, t.OutStyle)
+	return f.PrintTable(&tab, tab.Cut)
 }
 
-// eventText says what happened in a few words.
+// eventText describes an event in a few words.
 func eventText(e *history.Event) string {
 	text := e.State.String()
 	if e.Kind == history.EventRecorded {

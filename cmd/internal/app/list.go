@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"strconv"
-	"strings"
 	"time"
 
 	"github.com/urfave/cli/v2"
@@ -14,10 +13,9 @@ import (
 	"torchx/runtime/backend"
 	"torchx/runtime/failpoint"
 	"torchx/runtime/runner"
-	"torchx/runtime/spec"
-	"torchx/runtime/suggest"
 )
 
+// listOptions are the flags of `list`.
 type listOptions struct {
 	backend, cfg string
 	all          bool
@@ -27,7 +25,8 @@ type listOptions struct {
 	json         bool
 }
 
-func NewList(t *program.Factory) *cli.Command {
+// NewList returns the command `list`.
+func NewList(f *program.Factory) *cli.Command {
 	o := listOptions{}
 	states := cli.StringSlice{}
 	return &cli.Command{
@@ -51,20 +50,24 @@ func NewList(t *program.Factory) *cli.Command {
 				return err
 			}
 			o.states = states.Value()
-			return list(c.Context, t, o)
+			return list(c.Context, f, o)
 		},
 	}
 }
 
-func list(ctx context.Context, t *program.Factory, o listOptions) error {
-	filter, err := listFilter(t, o)
+func list(ctx context.Context, f *program.Factory, o listOptions) error {
+	filter, err := o.filter(f)
 	if err != nil {
 		return err
 	}
-	if layer, _ := backend.CfgLayer(o.cfg); len(layer) > 0 { // listFilter has checked it
-		t = t.With(func(f *program.Factory) { f.Cfg = layer })
+	layer, err := listCfg(f, filter.Backend, o.cfg)
+	if err != nil {
+		return err
 	}
-	r, err := t.Runner(ctx)
+	if len(layer) > 0 {
+		f = f.With(func(c *program.Factory) { c.Cfg = layer })
+	}
+	r, err := f.Runner(ctx)
 	if err != nil {
 		return err
 	}
@@ -73,66 +76,59 @@ func list(ctx context.Context, t *program.Factory, o listOptions) error {
 		return unavailable
 	}
 	if o.json {
-		err = t.PrintJSON(apps)
+		err = f.PrintJSON(apps)
 	} else {
-		err = listTable(t, apps, failpoint.Now())
+		err = printApps(f, apps, failpoint.Now())
 	}
 	return cmp.Or(err, unavailable)
 }
 
-func listFilter(t *program.Factory, o listOptions) (f runner.Filter, err error) {
-	if o.backend != "" {
-		alias, err := t.Canonical("list", o.backend)
-		if err != nil {
-			return f, err
-		}
-		f.Backend = alias.Backend
+func (o listOptions) filter(f *program.Factory) (filter runner.Filter, err error) {
+	filter.All = o.all
+	if filter.Backend, err = canonicalBackend(f, "list", o.backend); err != nil {
+		return filter, err
 	}
-	if err := checkListCfg(t, f.Backend, o.cfg); err != nil {
-		return f, err
+	if filter.States, err = parseStates("list", o.states); err != nil {
+		return filter, err
 	}
-	if f.States, err = parseStates("list", o.states); err != nil {
-		return f, err
-	}
-	f.All = o.all
-	if f.Limit, err = listLimit(o); err != nil {
-		return f, err
+	if filter.Limit, err = listLimit(o); err != nil {
+		return filter, err
 	}
 	if o.since != "" {
-		if f.Since, err = ui.ParseTime(o.since, failpoint.Now()); err != nil {
-			return f, program.Usagef("list", "--since: %v", err)
+		if filter.Since, err = ui.ParseTime(o.since, failpoint.Now()); err != nil {
+			return filter, program.Usagef("list", "--since: %v", err)
 		}
 	}
-	return f, nil
+	return filter, nil
 }
 
-// checkListCfg says which options mean nothing; a value that cannot be used is an error.
-func checkListCfg(t *program.Factory, backendName, cfg string) error {
+// listCfg reads -cfg. It warns of options that have no effect; an invalid value is an error.
+func listCfg(f *program.Factory, backendName, cfg string) (backend.Layer, error) {
 	layer, err := backend.CfgLayer(cfg)
 	if err != nil || len(layer) == 0 {
-		return err
+		return nil, err
 	}
 	if backendName == "" {
-		t.Warn("-cfg is ignored: it tells a backend where to look, and goes with -b")
-		return nil
+		f.Warn("-cfg is ignored: it tells a backend where to look, and goes with -b")
+		return layer, nil
 	}
-	reg, err := t.Registry()
+	reg, err := f.Registry()
 	if err != nil {
-		return err
+		return nil, err
 	}
 	b, err := reg.Get(backendName)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	for _, w := range backend.Unused(b.Options(), layer) {
-		t.Warn("%s", w)
+		f.Warn("%s", w)
 	}
 	for _, e := range backend.Explain(b.Options(), layer) {
 		if e.Err != nil {
-			return backend.Errorf(backend.ErrInvalidOption, "backend %s: %s: option %s: %w", backendName, e.Given[0].Origin, e.Key, e.Err)
+			return nil, backend.Errorf(backend.ErrInvalidOption, "backend %s: %s: option %s: %w", backendName, e.Given[0].Origin, e.Key, e.Err)
 		}
 	}
-	return nil
+	return layer, nil
 }
 
 func listLimit(o listOptions) (int, error) {
@@ -149,29 +145,7 @@ func listLimit(o listOptions) (int, error) {
 	return n, nil
 }
 
-func parseStates(command string, texts []string) ([]spec.State, error) {
-	var states []spec.State
-	for _, name := range backend.SplitCSV(strings.Join(texts, ",")) {
-		s, err := spec.ParseState(strings.ToUpper(name))
-		if err != nil {
-			known := StateNames()
-			return nil, program.Usagef(command, "unknown state %s: it is one of %s.%s", ui.QuoteWord(name),
-				strings.Join(known, ", "), suggest.Hint(strings.ToUpper(name), known))
-		}
-		states = append(states, s)
-	}
-	return states, nil
-}
-
-func StateNames() []string {
-	var names []string
-	for s := spec.Unsubmitted; s <= spec.Unknown; s++ {
-		names = append(names, s.String())
-	}
-	return names
-}
-
-func listTable(t *program.Factory, apps []runner.Row, now time.Time) error {
+func printApps(f *program.Factory, apps []runner.Row, now time.Time) error {
 	tab := ui.Table{Header: []string{"APP HANDLE", "APP NAME", "STATE", "COMPONENT", "SUBMITTED", "EXIT"}}
 	for _, a := range apps {
 		submitted, exit := "", ""
@@ -184,8 +158,5 @@ func listTable(t *program.Factory, apps []runner.Row, now time.Time) error {
 		tab.Add(ui.NewCell(a.Handle, ""), ui.NewCell(a.Name, ""), ui.NewCell(ui.StateText(a.State, a.Msg), stateColor(a.State)),
 			ui.NewCell(a.Component, ""), ui.NewCell(submitted, ""), ui.NewCell(exit, ""))
 	}
-	if width := ui.ScreenWidth(t.Out); width > 0 {
-		tab.Fit(width, "APP NAME", "COMPONENT", "SUBMITTED")
-	}
-	return tab.Write(t.Out, t.OutStyle)
+	return f.PrintTable(&tab, func(width int) { tab.Fit(width, "APP NAME", "COMPONENT", "SUBMITTED") })
 }

@@ -1,6 +1,7 @@
 package app
 
 import (
+	"context"
 	"regexp"
 	"slices"
 	"strconv"
@@ -13,27 +14,30 @@ import (
 	"torchx/cmd/internal/program"
 	"torchx/cmd/internal/ui"
 	"torchx/runtime/backend"
+	"torchx/runtime/failpoint"
+	"torchx/runtime/logview"
+	"torchx/runtime/runner"
+	"torchx/runtime/spec"
 )
 
+// logOptions are the flags of `log`.
 type logOptions struct {
-	target       string // HANDLE[/ROLE[/IDS]]
-	regex        string
 	stream       string
+	regex        string
 	since, until string
-	last         string // -n
-	line         string // N[:M]
-	attempt      string
-	timestamps   bool
-	json         bool
+	line         string  // N[:M]
+	last         *string // -n; nil if it is not given
+	attempt      *string
+	style        struct{ timestamps, json bool }
 	follow       bool
 	failed       bool
-	fresh        bool // --new
-	setAttempt   bool
-	setLast      bool
+	new          bool
 }
 
-func NewLog(t *program.Factory) *cli.Command {
+// NewLog returns the command `log`.
+func NewLog(f *program.Factory) *cli.Command {
 	o := logOptions{}
+	var last, attempt string
 	return &cli.Command{
 		Name:      "log",
 		Aliases:   []string{"logs"},
@@ -44,36 +48,124 @@ func NewLog(t *program.Factory) *cli.Command {
 			"stdout, stderr and combined are looked at apart. " + program.HandleHelp,
 		Flags: []cli.Flag{
 			&cli.BoolFlag{Name: "tail", Aliases: []string{"t", "f", "follow"}, Usage: "go on until the app has ended", Destination: &o.follow},
-			&cli.StringFlag{Name: "n", Aliases: []string{"lines"}, Usage: "only the last `N` lines of each replica", Destination: &o.last},
-			&cli.BoolFlag{Name: "new", Usage: "only what came since the last look with --new", Destination: &o.fresh},
+			&cli.StringFlag{Name: "n", Aliases: []string{"lines"}, Usage: "only the last `N` lines of each replica", Destination: &last},
+			&cli.BoolFlag{Name: "new", Usage: "only what came since the last look with --new", Destination: &o.new},
 			&cli.BoolFlag{Name: "failed", Usage: "only replicas that failed, the first to fail first", Destination: &o.failed},
 			&cli.StringFlag{Name: "regex", Usage: "only lines in which `RE` (RE2) matches", Destination: &o.regex},
 			&cli.StringFlag{Name: "streams", Aliases: []string{"stream"}, Usage: "one `OF` combined (default), stdout, stderr", Destination: &o.stream},
 			&cli.StringFlag{Name: "since", Usage: "only lines of `TIME` or later: RFC 3339, unix seconds or an age (10m, 2h, 3d)", Destination: &o.since},
 			&cli.StringFlag{Name: "until", Usage: "only lines before `TIME`; with -t the end", Destination: &o.until},
 			&cli.StringFlag{Name: "line", Usage: "from line `N[:M]` on, up to M, of each stream; the first is 1", Destination: &o.line},
-			&cli.StringFlag{Name: "attempt", Usage: "attempt `K` of each replica, from 0 (default: the last)", Destination: &o.attempt},
-			&cli.BoolFlag{Name: "timestamps", Usage: "the time before each line", Destination: &o.timestamps},
-			&cli.BoolFlag{Name: "json", Usage: "an object a line: time, role, replica, attempt, stream, line", Destination: &o.json},
+			&cli.StringFlag{Name: "attempt", Usage: "attempt `K` of each replica, from 0 (default: the last)", Destination: &attempt},
+			&cli.BoolFlag{Name: "timestamps", Usage: "the time before each line", Destination: &o.style.timestamps},
+			&cli.BoolFlag{Name: "json", Usage: "an object a line: time, role, replica, attempt, stream, line", Destination: &o.style.json},
 		},
-		Action: func(c *cli.Context) (err error) {
-			if o.target, err = program.OneArgument(c, "HANDLE"); err != nil {
+		Action: func(c *cli.Context) error {
+			target, err := program.OneArgument(c, "HANDLE")
+			if err != nil {
 				return err
 			}
-			o.setAttempt, o.setLast = c.IsSet("attempt"), c.IsSet("n")
-			return log(c.Context, t, o)
+			if c.IsSet("attempt") {
+				o.attempt = &attempt
+			}
+			if c.IsSet("n") {
+				o.last = &last
+			}
+			return log(c.Context, f, target, o)
 		},
 	}
 }
 
-func (o logOptions) query(now time.Time) (q follow.LogQuery, err error) {
+func log(ctx context.Context, f *program.Factory, text string, o logOptions) error {
+	q, err := o.request(failpoint.Now())
+	if err != nil {
+		return err
+	}
+	r, err := f.Runner(ctx)
+	if err != nil {
+		return err
+	}
+	if q.Target, err = resolveLog(ctx, r, text); err != nil {
+		return err
+	}
+	// A single replica's lines need no prefix, and what it writes without a newline
+	// (a progress bar, a prompt) is printed immediately.
+	single := len(q.Target.IDs) == 1
+	q.Prefix = !single
+	q.Read.Partial = q.Read.Follow && single && q.Regex == nil
+	p := follow.LogPrinter{Console: f.Console, Runner: r, Out: f.Out, Color: f.OutStyle.Color}
+	var stats logview.Stats
+	if o.failed {
+		stats, err = printFailed(ctx, f, p, q)
+	} else {
+		stats, err = p.Print(ctx, q)
+	}
+	if err != nil {
+		return err
+	}
+	if o.style.json { // else notices are printed where the lines are missing
+		for _, n := range stats.Notices {
+			f.Warn("%s", n)
+		}
+	}
+	if !stats.Shown && len(stats.Notices) > 0 {
+		return program.QuietError(program.ExitError)
+	}
+	return nil
+}
+
+// resolveLog returns the replicas that HANDLE[/ROLE[/ID,...]] names.
+func resolveLog(ctx context.Context, r *runner.Runner, text string) (t follow.LogTarget, err error) {
+	t.Ref, t.Role, t.IDs, err = r.ResolveLog(ctx, text)
+	return t, err
+}
+
+// printFailed prints the logs of the failed replicas of a target, one after the other, the
+// first to fail first.
+func printFailed(ctx context.Context, f *program.Factory, p follow.LogPrinter, q follow.LogRequest) (logview.Stats, error) {
+	var all logview.Stats
+	s, err := p.Runner.Status(ctx, q.Target.Ref)
+	if err != nil {
+		return all, err
+	}
+	failed := failedReplicas(s, q.Target)
+	if len(failed) == 0 {
+		f.Say("no replica of %s has failed", q.Target)
+	}
+	var unread error
+	for _, r := range failed {
+		q.Target.Role, q.Target.IDs = r.Role, []int{r.ID}
+		stats, err := p.Print(ctx, q)
+		if err != nil {
+			if ctx.Err() != nil || program.IsBrokenPipe(err) || len(failed) == 1 {
+				return all, err
+			}
+			f.Explain(err) // the other logs may be readable
+			unread = program.QuietError(program.ExitError)
+		}
+		all.Shown = all.Shown || stats.Shown
+		all.Bytes += stats.Bytes
+		all.Notices = append(all.Notices, stats.Notices...)
+	}
+	return all, unread
+}
+
+// failedReplicas returns the failed replicas of a target, the first to fail first.
+func failedReplicas(s *spec.Status, target follow.LogTarget) []spec.ReplicaStatus {
+	return slices.DeleteFunc(s.FailedReplicas(), func(r spec.ReplicaStatus) bool {
+		return target.Role != "" && target.Role != r.Role || len(target.IDs) > 0 && !slices.Contains(target.IDs, r.ID)
+	})
+}
+
+// request returns what the flags select.
+func (o logOptions) request(now time.Time) (q follow.LogRequest, err error) {
 	if o.failed && o.follow {
 		return q, program.Usagef("log", "--failed and --tail cannot be used together: which replicas fail is known at the end")
 	}
-	if o.fresh && (o.since != "" || o.until != "" || o.line != "" || o.setLast || o.setAttempt) {
+	if o.new && (o.since != "" || o.until != "" || o.line != "" || o.last != nil || o.attempt != nil) {
 		return q, program.Usagef("log", "--new cannot be used with --since, --until, --line, -n or --attempt: it goes on where it was left")
 	}
-	q.Fresh = o.fresh
+	q.New, q.Timestamps, q.JSON = o.new, o.style.timestamps, o.style.json
 	q.Read = backend.LogOptions{Stream: backend.Stream(o.stream), Follow: o.follow, Tail: -1}
 	if o.stream != "" && !slices.Contains(backend.Streams, q.Read.Stream) {
 		return q, program.Usagef("log", "unknown stream %s: it is one of combined, stdout, stderr", ui.QuoteWord(o.stream))
@@ -89,13 +181,13 @@ func (o logOptions) query(now time.Time) (q follow.LogQuery, err error) {
 	if q.Read.Until, err = logTime("--until", o.until, now); err != nil {
 		return q, err
 	}
-	if o.setLast {
-		if q.Read.Tail, err = program.Count("log", "-n", o.last); err != nil {
+	if o.last != nil {
+		if q.Read.Tail, err = program.Count("log", "-n", *o.last); err != nil {
 			return q, err
 		}
 	}
-	if o.setAttempt {
-		k, err := program.Count("log", "--attempt", o.attempt)
+	if o.attempt != nil {
+		k, err := program.Count("log", "--attempt", *o.attempt)
 		if err != nil {
 			return q, err
 		}

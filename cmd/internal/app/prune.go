@@ -1,35 +1,38 @@
 package app
 
 import (
-	"slices"
+	"context"
+	"fmt"
 	"strings"
 	"time"
 
 	"github.com/urfave/cli/v2"
 
 	"torchx/cmd/internal/program"
+	"torchx/cmd/internal/tty"
 	"torchx/cmd/internal/ui"
+	"torchx/runtime/backend"
 	"torchx/runtime/runner"
-	"torchx/runtime/spec"
 )
 
+// pruneOptions are the flags of `prune`.
 type pruneOptions struct {
 	backend   string
 	states    []string
 	olderThan string
-	keep      string
+	keep      *string // nil if it is not given
 	maxSize   string
 	all       bool
 	keepLogs  bool
 	dryRun    bool
 	force     bool
 	json      bool
-	setKeep   bool
 }
 
-func NewPrune(t *program.Factory) *cli.Command {
+// NewPrune returns the command `prune`.
+func NewPrune(f *program.Factory) *cli.Command {
 	o := pruneOptions{}
-	states := cli.StringSlice{}
+	states, keep := cli.StringSlice{}, ""
 	return &cli.Command{
 		Name:  "prune",
 		Usage: "remove finished apps by age, number or size",
@@ -41,7 +44,7 @@ func NewPrune(t *program.Factory) *cli.Command {
 			"What is gone and since when is remembered for the last 10,000 apps: `log`, `status` and the others say so.",
 		Flags: []cli.Flag{
 			&cli.StringFlag{Name: "older-than", Usage: "only apps that ended before `AGE` ago (12h, 30d, 2w), or before a date", Destination: &o.olderThan},
-			&cli.StringFlag{Name: "keep", Usage: "all but the newest `N`", Destination: &o.keep},
+			&cli.StringFlag{Name: "keep", Usage: "all but the newest `N`", Destination: &keep},
 			&cli.StringFlag{Name: "max-size", Usage: "only the oldest, until the apps of this home take at most `SIZE` (500M, 20G)", Destination: &o.maxSize},
 			&cli.StringSliceFlag{Name: "state", Usage: "only apps in state `S`: succeeded, failed, cancelled (repeatable, or S,S2)", Destination: &states},
 			program.BackendFlag(&o.backend, "only apps of `BACKEND`"),
@@ -55,69 +58,128 @@ func NewPrune(t *program.Factory) *cli.Command {
 			if err := program.NoArguments(c); err != nil {
 				return err
 			}
-			o.states, o.setKeep = states.Value(), c.IsSet("keep")
-			return prune(c.Context, t, o)
+			if o.states = states.Value(); c.IsSet("keep") {
+				o.keep = &keep
+			}
+			return prune(c.Context, f, o)
 		},
 	}
 }
 
-// filter is what the flags say, understood.
-func pruneFilter(t *program.Factory, o pruneOptions, now time.Time) (f runner.PruneFilter, err error) {
-	if err := o.check(); err != nil {
-		return f, err
+func prune(ctx context.Context, f *program.Factory, o pruneOptions) error {
+	filter, err := o.filter(f, time.Now())
+	if err != nil {
+		return err
 	}
-	f.MaxBytes, f.KeepLogs = -1, o.keepLogs
-	if o.backend != "" {
-		alias, err := t.Canonical("prune", o.backend)
-		if err != nil {
-			return f, err
+	asks := !o.force && !o.dryRun
+	if asks && (!tty.IsTerminalInput(f.In) || !ui.IsTerminal(f.Err)) {
+		return program.Usagef("prune", "there is no terminal to ask on: give --force to remove, or --dry-run to look")
+	}
+	r, err := f.Runner(ctx)
+	if err != nil {
+		return err
+	}
+	apps, err := r.Prunable(ctx, filter)
+	if err != nil {
+		return err
+	}
+	if !o.json {
+		if err := printPrunable(f, apps, time.Now()); err != nil {
+			return err
 		}
-		f.Backend = alias.Backend
 	}
-	if f.States, err = parseStates("prune", o.states); err != nil {
-		return f, err
+	if len(apps) > 0 && asks {
+		if yes, err := confirm(ctx, f.Console, fmt.Sprintf("remove %s, %s?", ui.Counted(len(apps), "app"), sizeText(apps))); err != nil {
+			return err
+		} else if !yes {
+			f.Say("nothing is removed")
+			return program.QuietError(program.ExitError)
+		}
 	}
-	for _, s := range f.States {
+	return pruneAll(ctx, f, r, apps, filter.DeleteOptions, o)
+}
+
+// filter returns what the flags select.
+func (o pruneOptions) filter(f *program.Factory, now time.Time) (filter runner.PruneFilter, err error) {
+	if err := o.check(); err != nil {
+		return filter, err
+	}
+	filter.MaxBytes, filter.KeepLogs = -1, o.keepLogs
+	if filter.Backend, err = canonicalBackend(f, "prune", o.backend); err != nil {
+		return filter, err
+	}
+	if filter.States, err = parseStates("prune", o.states); err != nil {
+		return filter, err
+	}
+	for _, s := range filter.States {
 		if !s.Terminal() {
-			return f, program.Usagef("prune", "--state %s: only apps that have ended can be removed", strings.ToLower(s.String()))
+			return filter, program.Usagef("prune", "--state %s: only apps that have ended can be removed", strings.ToLower(s.String()))
 		}
 	}
 	if o.olderThan != "" {
-		if f.Before, err = ui.ParseTime(o.olderThan, now); err != nil {
-			return f, program.Usagef("prune", "--older-than: %v", err)
+		if filter.Before, err = ui.ParseTime(o.olderThan, now); err != nil {
+			return filter, program.Usagef("prune", "--older-than: %v", err)
 		}
 	}
-	if o.setKeep {
-		n, err := program.Count("prune", "--keep", o.keep)
+	if o.keep != nil {
+		n, err := program.Count("prune", "--keep", *o.keep)
 		if err != nil {
-			return f, err
+			return filter, err
 		}
-		f.Keep = int(n)
+		filter.Keep = int(n)
 	}
 	if o.maxSize != "" {
-		if f.MaxBytes, err = ui.ParseBytes(o.maxSize); err != nil {
-			return f, program.Usagef("prune", "--max-size: %v", err)
+		if filter.MaxBytes, err = ui.ParseBytes(o.maxSize); err != nil {
+			return filter, program.Usagef("prune", "--max-size: %v", err)
 		}
 	}
-	return f, nil
+	return filter, nil
 }
 
-// check refuses a command line that says too little or contradicts itself.
+// check returns a usage error for flags that select nothing or contradict each other.
 func (o pruneOptions) check() error {
-	limited := o.olderThan != "" || o.setKeep || o.maxSize != "" || len(o.states) > 0
+	limited := o.olderThan != "" || o.keep != nil || o.maxSize != ""
 	switch {
-	case !limited && !o.all:
+	case !limited && len(o.states) == 0 && !o.all:
 		return program.Usagef("prune", "say which apps may go: --older-than AGE, --keep N, --max-size SIZE, --state S, or --all")
-	case o.all && (o.olderThan != "" || o.setKeep || o.maxSize != ""):
+	case limited && o.all:
 		return program.Usagef("prune", "--all cannot be used with --older-than, --keep or --max-size")
 	}
 	return nil
 }
 
-// TerminalStates are the names of the states in which an app has ended.
-func TerminalStates() []string {
-	return slices.DeleteFunc(StateNames(), func(name string) bool {
-		s, err := spec.ParseState(name)
-		return err != nil || !s.Terminal()
-	})
+// pruneAll removes the apps, continues after one that cannot be removed, and sums up.
+func pruneAll(ctx context.Context, f *program.Factory, r *runner.Runner, apps []runner.Prunable, d backend.DeleteOptions, o pruneOptions) error {
+	sum := pruned{DryRun: o.dryRun, Apps: []prunedApp{}}
+	failed, removed := false, 0
+	var err error
+	for _, p := range apps {
+		if err = context.Cause(ctx); err != nil {
+			break
+		}
+		a := newPrunedApp(&p)
+		if !o.dryRun {
+			done, err := r.Prune(ctx, p, d)
+			if a.Removed = done; err != nil {
+				failed = true
+				text := err.Error()
+				a.Error = &text
+				f.Explain(err)
+			}
+		}
+		if a.Removed {
+			removed++
+		}
+		if p.Bytes != nil && (a.Removed || o.dryRun) {
+			sum.Bytes += *p.Bytes
+		}
+		sum.Apps = append(sum.Apps, a)
+	}
+	if err := printPruned(f, sum, removed, o); err != nil {
+		return err
+	}
+	if err == nil && failed {
+		return program.QuietError(program.ExitError)
+	}
+	return err
 }

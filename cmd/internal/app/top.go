@@ -18,12 +18,14 @@ import (
 // TopOrders are the orders of `top`, by the key that chooses each: its first letter.
 var TopOrders = []string{"submitted", "cpu", "memory", "elapsed", "name"}
 
+// topOptions are the flags of `top`.
 type topOptions struct {
 	order      string
 	once, json bool
 }
 
-func NewTop(t *program.Factory) *cli.Command {
+// NewTop returns the command `top`.
+func NewTop(f *program.Factory) *cli.Command {
 	o := topOptions{}
 	return &cli.Command{
 		Name:      "top",
@@ -42,12 +44,12 @@ func NewTop(t *program.Factory) *cli.Command {
 			if err := program.NoArguments(c); err != nil {
 				return err
 			}
-			return top(c.Context, t, o)
+			return top(c.Context, f, o)
 		},
 	}
 }
 
-func top(ctx context.Context, t *program.Factory, o topOptions) error {
+func top(ctx context.Context, f *program.Factory, o topOptions) error {
 	if o.order == "" {
 		o.order = TopOrders[0]
 	}
@@ -55,14 +57,14 @@ func top(ctx context.Context, t *program.Factory, o topOptions) error {
 		return program.Usagef("top", "unknown order %s: it is one of %s.%s", ui.QuoteWord(o.order),
 			strings.Join(TopOrders, ", "), suggest.Hint(o.order, TopOrders))
 	}
-	r, err := t.Runner(ctx)
+	r, err := f.Runner(ctx)
 	if err != nil {
 		return err
 	}
 	s := usage.NewSampler(r)
-	screen, ok := t.Out.(*os.File)
-	if ok && !o.once && !o.json && ui.IsTerminal(screen) && t.Env.Get("TERM") != "dumb" {
-		return WatchTop(ctx, t, s, screen, o.order)
+	screen, ok := f.Out.(*os.File)
+	if ok && !o.once && !o.json && ui.IsTerminal(screen) && f.Env.Get("TERM") != "dumb" {
+		return WatchTop(ctx, f.Console, s, screen, o.order)
 	}
 	apps, err := s.Sample(ctx, time.Now())
 	if err != nil {
@@ -72,11 +74,8 @@ func top(ctx context.Context, t *program.Factory, o topOptions) error {
 	s.ReadLastLines(ctx, apps, 0, maxTopLines)
 	cleanLines(apps)
 	if o.json {
-		return t.PrintJSON(apps)
+		return f.PrintJSON(apps)
 	}
 	tab := topTable(apps)
-	if width := ui.ScreenWidth(t.Out); width > 0 {
-		cutLines(tab, width)
-	}
-	return tab.Write(t.Out, t.OutStyle)
+	return f.PrintTable(tab, func(width int) { cutLines(tab, width) })
 }

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"fmt"
+	"io"
 	"math"
 	"os"
 	"strings"
@@ -11,17 +12,16 @@ import (
 
 	"golang.org/x/term"
 
-	"torchx/cmd/internal/program"
 	"torchx/cmd/internal/tty"
 	"torchx/cmd/internal/ui"
 	"torchx/runtime/usage"
 )
 
-// topInterval is the time between two looks.
+// topInterval is the time between two samples.
 const topInterval = time.Second
 
-// What is written to take over a terminal and to give it back: the alternate
-// screen, the cursor, and no wrapping of lines that are too long.
+// Sequences that take over a terminal and give it back: the alternate screen, no cursor
+// and no wrapping of long lines.
 const (
 	ScreenTake = "\x1b[?1049h\x1b[?25l\x1b[?7l\x1b[H\x1b[2J"
 	ScreenGive = "\x1b[?7h\x1b[?25h\x1b[?1049l" + ui.AnsiReset
@@ -29,7 +29,7 @@ const (
 
 // topScreen is `top` on a terminal.
 type topScreen struct {
-	*program.Factory
+	*ui.Console
 	sampler *usage.Sampler
 	screen  *os.File
 	order   string
@@ -38,10 +38,10 @@ type topScreen struct {
 }
 
 // WatchTop shows the table until q, Ctrl-C or a signal.
-func WatchTop(ctx context.Context, t *program.Factory, s *usage.Sampler, screen *os.File, order string) (err error) {
-	t.Level = ui.LevelError + 1 // messages would tear the picture
+func WatchTop(ctx context.Context, c *ui.Console, s *usage.Sampler, screen *os.File, order string) (err error) {
+	c.Level = ui.LevelError + 1 // messages would damage the screen
 	keys := make(chan byte, 64)
-	give, err := takeScreen(t, screen, keys)
+	give, err := takeScreen(c.In, screen, keys)
 	if err != nil {
 		return err
 	}
@@ -52,15 +52,14 @@ func WatchTop(ctx context.Context, t *program.Factory, s *usage.Sampler, screen 
 	}()
 	resized, stop := tty.Resizes()
 	defer stop()
-	v := &topScreen{Factory: t, sampler: s, screen: screen, order: order}
+	v := &topScreen{Console: c, sampler: s, screen: screen, order: order}
 	return v.loop(ctx, keys, resized)
 }
 
-// takeScreen makes the terminal ours; give hands it back as it was, and is to be
-// called whatever happens.
-func takeScreen(t *program.Factory, screen *os.File, keys chan<- byte) (give func() error, err error) {
+// takeScreen takes over the terminal. The caller calls give, which restores it, in any case.
+func takeScreen(input io.Reader, screen *os.File, keys chan<- byte) (give func() error, err error) {
 	restore := func() error { return nil }
-	if in, ok := t.In.(*os.File); ok && term.IsTerminal(int(in.Fd())) {
+	if in, ok := input.(*os.File); ok && term.IsTerminal(int(in.Fd())) {
 		before, err := term.MakeRaw(int(in.Fd()))
 		if err != nil {
 			return nil, fmt.Errorf("set the terminal up: %w", err)
@@ -76,13 +75,13 @@ func takeScreen(t *program.Factory, screen *os.File, keys chan<- byte) (give fun
 		return err
 	}
 	if _, err := screen.WriteString(ScreenTake); err != nil {
-		_ = give() // the first error is the one to tell
+		_ = give() // the first error counts
 		return nil, err
 	}
 	return give, nil
 }
 
-// readKeys hands on what is typed. Nobody ends it: the process does.
+// readKeys forwards what is typed until the process ends.
 func readKeys(in *os.File, keys chan<- byte) {
 	buf := make([]byte, 64)
 	for {
@@ -99,7 +98,7 @@ func readKeys(in *os.File, keys chan<- byte) {
 func (v *topScreen) loop(ctx context.Context, keys <-chan byte, resized <-chan os.Signal) error {
 	tick := time.NewTicker(topInterval)
 	defer tick.Stop()
-	if err := v.look(ctx); err != nil {
+	if err := v.refresh(ctx); err != nil {
 		return err
 	}
 	for {
@@ -108,7 +107,7 @@ func (v *topScreen) loop(ctx context.Context, keys <-chan byte, resized <-chan o
 		case <-ctx.Done():
 			return context.Cause(ctx)
 		case <-tick.C:
-			err = v.look(ctx)
+			err = v.refresh(ctx)
 		case <-resized:
 			err = v.draw()
 		case k := <-keys:
@@ -124,7 +123,7 @@ func (v *topScreen) loop(ctx context.Context, keys <-chan byte, resized <-chan o
 	}
 }
 
-// key does what a key says and reports whether it ends the view.
+// key handles a key and reports whether it ends the view.
 func (v *topScreen) key(k byte, keys <-chan byte) (quit bool) {
 	const ctrlC, ctrlD, escape = 3, 4, 27
 	switch k {
@@ -159,7 +158,7 @@ func (v *topScreen) key(k byte, keys <-chan byte) (quit bool) {
 	return false
 }
 
-// sequence is what came with an escape; the terminal sends it in one go.
+// sequence returns the keys that follow an escape; the terminal sends them together.
 func sequence(keys <-chan byte) string {
 	var b strings.Builder
 	for {
@@ -175,8 +174,8 @@ func sequence(keys <-chan byte) string {
 	}
 }
 
-// look takes a sample and draws it.
-func (v *topScreen) look(ctx context.Context) error {
+// refresh takes a sample and draws it.
+func (v *topScreen) refresh(ctx context.Context) error {
 	apps, err := v.sampler.Sample(ctx, time.Now())
 	if err != nil {
 		if cause := context.Cause(ctx); cause != nil {
@@ -199,7 +198,7 @@ func (v *topScreen) size() (width, height int) {
 	return width, height
 }
 
-// page is how many rows of the table fit below the two lines of the heading.
+// page returns the number of rows that fit below the two lines of the heading.
 func (v *topScreen) page() int {
 	_, height := v.size()
 	return max(1, height-2)
@@ -213,7 +212,7 @@ func (v *topScreen) clampFirst() {
 	v.first = max(0, min(v.first, rows-v.page()))
 }
 
-// draw writes the whole picture at once over the one before.
+// draw replaces the whole screen in one write.
 func (v *topScreen) draw() error {
 	v.clampFirst()
 	width, height := v.size()

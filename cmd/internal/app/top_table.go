@@ -10,38 +10,36 @@ import (
 	"torchx/runtime/usage"
 )
 
-// sortTop puts apps, and the replicas of each, in the order asked for: the
-// largest first, but for names.
+// sortTop sorts apps, and the replicas of each: the largest first, names in alphabetical order.
 func sortTop(apps []*usage.App, order string) {
 	slices.SortStableFunc(apps, func(a, b *usage.App) int {
 		switch order {
-		case "cpu":
-			return cmp.Compare(value(b.CPU), value(a.CPU))
-		case "memory":
-			return cmp.Compare(value(b.RSS), value(a.RSS))
-		case "elapsed":
-			return cmp.Compare(value(b.Elapsed), value(a.Elapsed))
 		case "name":
 			return cmp.Compare(a.Name, b.Name)
+		case "submitted":
+			return b.SubmittedAt.Compare(a.SubmittedAt)
 		}
-		return b.SubmittedAt.Compare(a.SubmittedAt)
+		return compareAmounts(order, &b.Amounts, &a.Amounts)
 	})
 	for _, app := range apps {
-		slices.SortStableFunc(app.Replicas, func(a, b usage.Replica) int {
-			switch order {
-			case "cpu":
-				return cmp.Compare(value(b.CPU), value(a.CPU))
-			case "memory":
-				return cmp.Compare(value(b.RSS), value(a.RSS))
-			case "elapsed":
-				return cmp.Compare(value(b.Elapsed), value(a.Elapsed))
-			}
-			return 0 // as in the app
-		})
+		slices.SortStableFunc(app.Replicas, func(a, b usage.Replica) int { return compareAmounts(order, &b.Amounts, &a.Amounts) })
 	}
 }
 
-// value of what may not be known: less than everything that is.
+// compareAmounts compares by the amount that the order names; by others all are equal.
+func compareAmounts(order string, a, b *usage.Amounts) int {
+	switch order {
+	case "cpu":
+		return cmp.Compare(value(a.CPU), value(b.CPU))
+	case "memory":
+		return cmp.Compare(value(a.RSS), value(b.RSS))
+	case "elapsed":
+		return cmp.Compare(value(a.Elapsed), value(b.Elapsed))
+	}
+	return 0
+}
+
+// value returns *v, or for an unknown value less than any known one.
 func value[T int64 | float64](v *T) T {
 	if v == nil {
 		return -1
@@ -82,11 +80,11 @@ func cleanLines(apps []*usage.App) {
 	}
 }
 
-// topName is how much of an app's name is left while other columns give way for it.
+// topName is the number of columns of a name that other columns are shortened for.
 const topName = 20
 
-// cutLines makes the table at most width wide: the last column gives way, then names,
-// then others.
+// cutLines makes the table at most width wide: it shortens the last column, then names,
+// then drops columns.
 func cutLines(tab *ui.Table, width int) {
 	all := tab.Width()
 	if all <= width {

@@ -7,33 +7,23 @@ import (
 
 	"torchx/cmd/internal/program"
 	"torchx/cmd/internal/ui"
+	"torchx/runtime/runner"
 )
 
-func NewWait(t *program.Factory) *cli.Command {
+// NewWait returns the command `wait`.
+func NewWait(f *program.Factory) *cli.Command {
 	return &cli.Command{
 		Name:        "wait",
 		Usage:       "wait for the end of an app",
 		UsageText:   "HANDLE\ntorchx wait -",
 		Description: "Wait until an app has ended and exit with its exit code. " + program.HandleHelp + " Ctrl-C ends the waiting, not the app.",
-		Action: func(c *cli.Context) error {
-			handle, err := program.OneArgument(c, "HANDLE")
+		Action: forApp(f, func(ctx context.Context, r *runner.Runner, ref runner.Ref) error {
+			s, err := r.Wait(ctx, ref)
 			if err != nil {
 				return err
 			}
-			return wait(c.Context, t, handle)
-		},
+			f.Say("%s: %s%s", ref.Handle(), s.State, ui.After(s))
+			return program.AppExit(s)
+		}),
 	}
-}
-
-func wait(ctx context.Context, t *program.Factory, text string) error {
-	r, ref, err := t.Resolve(ctx, text)
-	if err != nil {
-		return err
-	}
-	s, err := r.Wait(ctx, ref)
-	if err != nil {
-		return err
-	}
-	t.Say("%s: %s%s", ref.Handle(), s.State, ui.After(s))
-	return program.AppExit(s)
 }

@@ -4,7 +4,7 @@ package component
 
 import "os"
 
-// processAlive reports whether there is a process.
+// processAlive reports whether a process exists.
 func processAlive(pid int) bool {
 	p, err := os.FindProcess(pid)
 	if err != nil {

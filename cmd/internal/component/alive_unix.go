@@ -7,7 +7,7 @@ import (
 	"syscall"
 )
 
-// processAlive reports whether there is a process, be it somebody else's.
+// processAlive reports whether a process exists, also one of another user.
 func processAlive(pid int) bool {
 	err := syscall.Kill(pid, 0)
 	return err == nil || errors.Is(err, syscall.EPERM)

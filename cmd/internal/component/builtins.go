@@ -10,7 +10,8 @@ import (
 	"torchx/cmd/internal/ui"
 )
 
-func NewBuiltins(t *program.Factory) *cli.Command {
+// NewBuiltins returns the command `builtins`.
+func NewBuiltins(f *program.Factory) *cli.Command {
 	var name string
 	return &cli.Command{
 		Name:        "builtins",
@@ -25,15 +26,15 @@ func NewBuiltins(t *program.Factory) *cli.Command {
 				return err
 			}
 			if c.IsSet("print") {
-				return printBuiltin(t, name)
+				return printBuiltin(f, name)
 			}
-			return listBuiltins(c.Context, t)
+			return listBuiltins(c.Context, f)
 		},
 	}
 }
 
-func printBuiltin(t *program.Factory, name string) error {
-	loader, err := t.Loader()
+func printBuiltin(f *program.Factory, name string) error {
+	loader, err := f.Loader()
 	if err != nil {
 		return err
 	}
@@ -41,11 +42,11 @@ func printBuiltin(t *program.Factory, name string) error {
 	if err != nil {
 		return err
 	}
-	return t.Print(source)
+	return f.Print(source)
 }
 
-func listBuiltins(ctx context.Context, t *program.Factory) error {
-	loader, err := t.Loader()
+func listBuiltins(ctx context.Context, f *program.Factory) error {
+	loader, err := f.Loader()
 	if err != nil {
 		return err
 	}
@@ -57,8 +58,8 @@ func listBuiltins(ctx context.Context, t *program.Factory) error {
 	for i, s := range list {
 		tab.Add(ui.NewCell(fmt.Sprintf("%2d. %s", i+1, s.Name), ""), ui.NewCell(s.Doc, ui.AnsiDim))
 	}
-	if err := t.Printf("Found %d builtin components:\n", len(list)); err != nil {
+	if err := f.Printf("Found %d builtin components:\n", len(list)); err != nil {
 		return err
 	}
-	return tab.Write(t.Out, t.OutStyle)
+	return f.PrintTable(&tab, nil)
 }

@@ -1,3 +1,5 @@
+// Package component has the commands for people who write components: the group
+// `component`, and builtins, migrate and lsp.
 package component
 
 import (
@@ -6,9 +8,9 @@ import (
 	"torchx/cmd/internal/program"
 )
 
-// componentCommand is the group of commands for people who write components.
-func NewComponent(t *program.Factory) *cli.Command {
-	return t.Group(&cli.Command{
+// NewComponent returns the group `component`.
+func NewComponent(f *program.Factory) *cli.Command {
+	return f.Group(&cli.Command{
 		Name:  "component",
 		Usage: "list, write, test, format, lint and document components",
 		UsageText: "COMMAND ...\n" +
@@ -19,8 +21,8 @@ func NewComponent(t *program.Factory) *cli.Command {
 		Description: "Tools for the files that components are written in. Those that take paths take files and folders, with all " +
 			"below them; without any they take the working folder.",
 		Subcommands: []*cli.Command{
-			componentListCommand(t), componentShowCommand(t), componentResourcesCommand(t), componentNewCommand(t), componentDocCommand(t),
-			componentTestCommand(t), componentFmtCommand(t), componentLintCommand(t),
+			newList(f), newShow(f), newResources(f), newNew(f), newDoc(f),
+			newTest(f), newFmt(f), newLint(f),
 		},
 	})
 }

@@ -12,11 +12,12 @@ import (
 	"torchx/starlark/lsp"
 )
 
-// sourcesFolder is the folder in TORCHX_HOME with files that editors are shown of what
-// is not on disk.
+// sourcesFolder is the folder in TORCHX_HOME for files that editors open and that are not on
+// disk otherwise, such as built-in components.
 const sourcesFolder = "sources"
 
-func NewLsp(t *program.Factory) *cli.Command {
+// NewLSP returns the command `lsp`.
+func NewLSP(f *program.Factory) *cli.Command {
 	return &cli.Command{
 		Name:      "lsp",
 		Usage:     "be the language server of an editor",
@@ -32,27 +33,27 @@ func NewLsp(t *program.Factory) *cli.Command {
 			if err := program.NoArguments(c); err != nil {
 				return err
 			}
-			return serveEditor(t, c)
+			return serveEditor(f, c)
 		},
 	}
 }
 
-func serveEditor(t *program.Factory, c *cli.Context) error {
-	libraries := t.OpenLibraries()
+func serveEditor(f *program.Factory, c *cli.Context) error {
+	libraries := f.OpenLibraries()
 	config := lsp.Config{
-		Dir: t.Env.Dir, Builtins: components.FS, Version: program.Version, Alive: processAlive,
-		Library: libraries.Open, Libraries: libraries.Names, Folder: libraries.Folder, Resources: t.ResourceNamesOf,
-		Log: func(line string) { t.Line("lsp: ", line) },
+		Dir: f.Env.Dir, Builtins: components.FS, Version: program.Version, Alive: processAlive,
+		Library: libraries.Open, Libraries: libraries.Names, Folder: libraries.Folder, Resources: f.ResourceNamesOf,
+		Log: func(line string) { f.Line("lsp: ", line) },
 	}
-	if home, err := t.Env.Home(); err == nil {
+	if home, err := f.Env.Home(); err == nil {
 		config.Extracted = filepath.Join(home, sourcesFolder)
 	}
-	if tty.IsTerminalInput(t.In) {
-		t.Say("an editor speaks with this on stdin and stdout, see docs/editors.md; Ctrl-D ends it")
+	if tty.IsTerminalInput(f.In) {
+		f.Say("an editor speaks with this on stdin and stdout, see docs/editors.md; Ctrl-D ends it")
 	}
-	err := lsp.Serve(c.Context, t.In, t.Out, config)
+	err := lsp.Serve(c.Context, f.In, f.Out, config)
 	if errors.Is(err, lsp.ErrNoShutdown) {
-		return program.QuietError(program.ExitError) // there is nobody to read why
+		return program.QuietError(program.ExitError) // the editor has gone
 	}
 	return err
 }

@@ -14,7 +14,7 @@ import (
 	"torchx/starlark/migrate"
 )
 
-// migrateOptions are those of `migrate`.
+// migrateOptions are the flags of `migrate`.
 type migrateOptions struct {
 	output  string
 	partial bool
@@ -22,7 +22,8 @@ type migrateOptions struct {
 	json    bool
 }
 
-func NewMigrate(t *program.Factory) *cli.Command {
+// NewMigrate returns the command `migrate`.
+func NewMigrate(f *program.Factory) *cli.Command {
 	o := migrateOptions{}
 	return &cli.Command{
 		Name:  "migrate",
@@ -48,13 +49,13 @@ func NewMigrate(t *program.Factory) *cli.Command {
 			if o.json && o.output != "" {
 				return program.Usagef("migrate", "--json goes to stdout: leave -o out")
 			}
-			return migrateFile(c.Context, t, file, o)
+			return migrateFile(c.Context, f, file, o)
 		},
 	}
 }
 
-func migrateFile(ctx context.Context, t *program.Factory, file string, o migrateOptions) error {
-	source, err := readPython(t.Env.Absolute(file))
+func migrateFile(ctx context.Context, f *program.Factory, file string, o migrateOptions) error {
+	source, err := readPython(f.Env.Absolute(file))
 	if err != nil {
 		return fmt.Errorf("read %s: %w", file, program.PathCause(err))
 	}
@@ -63,9 +64,9 @@ func migrateFile(ctx context.Context, t *program.Factory, file string, o migrate
 		return err
 	}
 	if o.json {
-		err = t.PrintJSON(port)
+		err = f.PrintJSON(port)
 	} else {
-		err = deliverPort(t, file, port, o)
+		err = deliverPort(f, file, port, o)
 	}
 	if err == nil && len(port.Problems) > 0 {
 		err = program.QuietError(program.ExitError)
@@ -73,8 +74,8 @@ func migrateFile(ctx context.Context, t *program.Factory, file string, o migrate
 	return err
 }
 
-// readPython reads a file, and of one that is too large no more than shows that. What is
-// no file is not opened: a pipe would block for ever.
+// readPython reads a regular file: a pipe would block forever. Of one that is too large it
+// reads one byte more than Port accepts.
 func readPython(path string) ([]byte, error) {
 	info, err := os.Stat(path)
 	switch {
@@ -93,25 +94,25 @@ func readPython(path string) ([]byte, error) {
 	return io.ReadAll(io.LimitReader(f, migrate.MaxSource+1))
 }
 
-// deliverPort prints or writes the port, and says what is to be said about it.
-func deliverPort(t *program.Factory, file string, port *migrate.Result, o migrateOptions) error {
+// deliverPort prints or writes the port, with its notes and problems.
+func deliverPort(f *program.Factory, file string, port *migrate.Result, o migrateOptions) error {
 	for _, n := range port.Notes {
-		t.Line("", "note: "+n.Error())
+		f.Line("", "note: "+n.Error())
 	}
 	for _, p := range port.Problems {
-		t.SayError(p.Error())
+		f.SayError(p.Error())
 	}
 	if len(port.Problems) > 0 && !o.partial {
-		t.Line("", fmt.Sprintf("%s was not ported: change what is named above, or port the rest with --partial", file))
+		f.Line("", fmt.Sprintf("%s was not ported: change what is named above, or port the rest with --partial", file))
 		return nil
 	}
 	if o.output == "" {
-		return t.Print(port.Text)
+		return f.Print(port.Text)
 	}
-	path := t.Env.Absolute(o.output)
+	path := f.Env.Absolute(o.output)
 	if err := program.CreateWhole(path, []byte(port.Text), o.force, "look at what would be written without -o, or replace it with --force"); err != nil {
 		return err
 	}
-	t.Say("wrote %s: %s", t.ShortPath(path), strings.Join(port.Components, ", "))
+	f.Say("wrote %s: %s", f.ShortPath(path), strings.Join(port.Components, ", "))
 	return nil
 }

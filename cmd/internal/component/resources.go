@@ -13,7 +13,7 @@ import (
 	"torchx/starlark/specmodule"
 )
 
-func componentResourcesCommand(t *program.Factory) *cli.Command {
+func newResources(f *program.Factory) *cli.Command {
 	var asJSON bool
 	return &cli.Command{
 		Name:      "resources",
@@ -27,7 +27,7 @@ func componentResourcesCommand(t *program.Factory) *cli.Command {
 			if err := program.NoArguments(c); err != nil {
 				return err
 			}
-			return listResources(t, asJSON)
+			return runResources(f, asJSON)
 		},
 	}
 }
@@ -39,8 +39,8 @@ type listedResource struct {
 	Resource spec.Resource `json:"resource"`
 }
 
-func listResources(t *program.Factory, asJSON bool) error {
-	list, err := t.ProjectResources()
+func runResources(f *program.Factory, asJSON bool) error {
+	list, err := f.ProjectResources()
 	if err != nil {
 		return err
 	}
@@ -56,21 +56,18 @@ func listResources(t *program.Factory, asJSON bool) error {
 		}
 	}
 	if asJSON {
-		return t.PrintJSON(all)
+		return f.PrintJSON(all)
 	}
 	tab := ui.Table{Header: []string{"RESOURCE", "CPU", "GPU", "MEMORY", "DEVICES", "FROM"}}
 	for i := range all {
 		r := &all[i]
 		tab.Add(ui.NewCell(r.Name, ""), ui.NewCell(amount(r.Resource.CPU), ""), ui.NewCell(amount(float64(r.Resource.GPU)), ""), ui.NewCell(memoryText(r.Resource.MemMB), ""),
-			ui.NewCell(devicesText(r.Resource.Devices), ""), ui.NewCell(t.ShortPath(r.Origin), ui.AnsiDim))
+			ui.NewCell(devicesText(r.Resource.Devices), ""), ui.NewCell(f.ShortPath(r.Origin), ui.AnsiDim))
 	}
-	if width := ui.ScreenWidth(t.Out); width > 0 {
-		tab.Fit(width, "DEVICES")
-	}
-	return tab.Write(t.Out, t.OutStyle)
+	return f.PrintTable(&tab, func(width int) { tab.Fit(width, "DEVICES") })
 }
 
-// amount writes a number that says nothing when it is negative.
+// amount writes a number; a negative one is not known.
 func amount(n float64) string {
 	if n < 0 {
 		return "-"
@@ -85,7 +82,7 @@ func memoryText(mb int) string {
 	return strconv.Itoa(mb) + " MB"
 }
 
-// devicesText names devices without what comes before their last slash.
+// devicesText names devices by what follows their last slash.
 func devicesText(devices spec.Map[int]) string {
 	var parts []string
 	for _, d := range devices {

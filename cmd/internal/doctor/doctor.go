@@ -1,3 +1,4 @@
+// Package doctor has the command `doctor`: checks of the home and of the backends.
 package doctor
 
 import (
@@ -14,66 +15,71 @@ import (
 	"torchx/runtime/backend"
 )
 
-// doctorTime bounds the look at the home and at each backend. A backend bounds
-// its checks itself; this is for one that does not.
-const doctorTime = 20 * time.Second
+// maxTime bounds the checks of each backend, should the backend itself not do so.
+const maxTime = 20 * time.Second
 
-// Examination is what was found out about the home or about one backend.
+// Examination has the checks of the home or of one backend.
 type Examination struct {
 	Name   string          `json:"name"` // "home" or that of the backend
 	Checks []backend.Check `json:"checks"`
 }
 
-func NewDoctor(t *program.Factory) *cli.Command {
-	var backendName string
-	var asJSON bool
+// doctorOptions are the flags of `doctor`.
+type doctorOptions struct {
+	backend string // "" is all
+	json    bool
+}
+
+// NewDoctor returns the command `doctor`.
+func NewDoctor(f *program.Factory) *cli.Command {
+	o := doctorOptions{}
 	return &cli.Command{
 		Name:      "doctor",
 		Usage:     "look for what keeps apps from running, with the fix",
 		UsageText: "[-b BACKEND] [--json]\ntorchx doctor\ntorchx doctor -b local --json",
 		Description: "Examine the home of torchx (TORCHX_HOME) and every backend: really lock a file, start an agent, read the whole history. " +
 			"Each line is ok, a warning or a failure; below the last two stands what to do. The exit code is 1 if there is a failure. Without -b, a backend other than local that is not there is a warning.",
-		Flags: []cli.Flag{program.BackendFlag(&backendName, "only the home and `BACKEND`"), program.JSONFlag(&asJSON)},
+		Flags: []cli.Flag{program.BackendFlag(&o.backend, "only the home and `BACKEND`"), program.JSONFlag(&o.json)},
 		Action: func(c *cli.Context) error {
 			if err := program.NoArguments(c); err != nil {
 				return err
 			}
-			return doctor(c.Context, t, backendName, asJSON)
+			return doctor(c.Context, f, o)
 		},
 	}
 }
 
-func doctor(ctx context.Context, t *program.Factory, backendName string, asJSON bool) error {
-	reg, err := t.Registry()
+func doctor(ctx context.Context, f *program.Factory, o doctorOptions) error {
+	reg, err := f.Registry()
 	if err != nil {
 		return err
 	}
 	names := reg.Names()
-	if backendName != "" {
-		alias, err := t.Canonical("doctor", backendName)
+	if o.backend != "" {
+		alias, err := f.Canonical("doctor", o.backend)
 		if err != nil {
 			return err
 		}
 		names = []string{alias.Backend}
 	}
-	home, err := t.Env.Home()
+	home, err := f.Env.Home()
 	if err != nil {
 		return err
 	}
 	found := make([]Examination, 1+len(names))
-	found[0] = Examination{"home", examineHome(ctx, t, home)}
+	found[0] = Examination{"home", examineHome(ctx, f, home)}
 	var all sync.WaitGroup
 	for i, name := range names {
-		all.Go(func() { found[i+1] = Examination{name, examineBackend(ctx, reg, name, backendName != "" || i == 0)} })
+		all.Go(func() { found[i+1] = Examination{name, examineBackend(ctx, reg, name, o.backend != "" || i == 0)} })
 	}
 	all.Wait()
 	if ctx.Err() != nil {
 		return ctx.Err()
 	}
-	if asJSON {
-		err = t.PrintMaskedJSON(found)
+	if o.json {
+		err = f.PrintMaskedJSON(found)
 	} else {
-		err = printExaminations(t, found, home)
+		err = printExaminations(f, found, home)
 	}
 	if err == nil && levels(found)[backend.LevelFailure] > 0 {
 		err = program.QuietError(program.ExitError)
@@ -81,11 +87,10 @@ func doctor(ctx context.Context, t *program.Factory, backendName string, asJSON 
 	return err
 }
 
-// examineBackend never takes longer than doctorTime. A backend that is not needed,
-// since nobody asked for it and it is not the default, may be missing: that is a
-// warning.
+// examineBackend returns the checks of a backend. One that is not needed (not named, and
+// not the default) may be missing: its failures are warnings.
 func examineBackend(ctx context.Context, reg *backend.Registry, name string, needed bool) []backend.Check {
-	checks := examined(ctx, reg, name)
+	checks := diagnose(ctx, reg, name)
 	for i := range checks {
 		if !needed && checks[i].Level == backend.LevelFailure {
 			checks[i].Level = backend.LevelWarning
@@ -94,8 +99,9 @@ func examineBackend(ctx context.Context, reg *backend.Registry, name string, nee
 	return checks
 }
 
-func examined(ctx context.Context, reg *backend.Registry, name string) []backend.Check {
-	ctx, cancel := context.WithTimeout(ctx, doctorTime)
+// diagnose runs the checks of a backend for at most maxTime.
+func diagnose(ctx context.Context, reg *backend.Registry, name string) []backend.Check {
+	ctx, cancel := context.WithTimeout(ctx, maxTime)
 	defer cancel()
 	done := make(chan []backend.Check, 1)
 	go func() {
@@ -110,7 +116,7 @@ func examined(ctx context.Context, reg *backend.Registry, name string) []backend
 	case checks := <-done:
 		return checks
 	case <-ctx.Done():
-		return []backend.Check{backend.FailedCheck("answer", "see whether what it needs hangs", "no answer within %v", doctorTime)}
+		return []backend.Check{backend.FailedCheck("answer", "see whether what it needs hangs", "no answer within %v", maxTime)}
 	}
 }
 
@@ -135,7 +141,7 @@ func levelColor(l backend.Level) string {
 	return ui.AnsiRed
 }
 
-func printExaminations(t *program.Factory, found []Examination, home string) error {
+func printExaminations(f *program.Factory, found []Examination, home string) error {
 	var b strings.Builder
 	for i, e := range found {
 		title := "backend " + e.Name
@@ -144,18 +150,18 @@ func printExaminations(t *program.Factory, found []Examination, home string) err
 		} else {
 			b.WriteByte('\n')
 		}
-		b.WriteString(t.OutStyle.Paint(ui.AnsiBold, title) + "\n")
+		b.WriteString(f.OutStyle.Paint(ui.AnsiBold, title) + "\n")
 		if len(e.Checks) == 0 {
 			b.WriteString("  nothing is known to look at\n")
 		}
 		for _, c := range e.Checks {
-			writeCheck(t, &b, c)
+			writeCheck(f, &b, c)
 		}
 	}
 	n := levels(found)
 	fmt.Fprintf(&b, "\n%d ok, %s, %s\n", n[backend.LevelOK],
 		ui.Counted(n[backend.LevelWarning], "warning"), ui.Counted(n[backend.LevelFailure], "failure"))
-	return t.Print(b.String())
+	return f.Print(b.String())
 }
 
 // Columns of a check: its level, its name, what was found.
@@ -164,14 +170,14 @@ const (
 	checkTextColumn = 26
 )
 
-// writeCheck writes a check, with its fix below it.
-func writeCheck(t *program.Factory, b *strings.Builder, c backend.Check) {
+// writeCheck writes a check and, below it, its fix.
+func writeCheck(f *program.Factory, b *strings.Builder, c backend.Check) {
 	level, name := string(c.Level), ui.OneLine(c.Name)
-	b.WriteString("  " + t.OutStyle.Paint(levelColor(c.Level), level) + spaces(checkNameColumn-2-len(level)) +
+	b.WriteString("  " + f.OutStyle.Paint(levelColor(c.Level), level) + spaces(checkNameColumn-2-len(level)) +
 		name + spaces(checkTextColumn-checkNameColumn-ui.TextWidth(name)))
-	lines := ui.WrapText(ui.OneLine(t.Masked(c.Text)), ui.TerminalWidth(t.Out)-checkTextColumn)
+	lines := ui.WrapText(ui.OneLine(f.Masked(c.Text)), ui.TerminalWidth(f.Out)-checkTextColumn)
 	if c.Fix != "" {
-		lines = append(lines, ui.WrapText("fix: "+ui.OneLine(c.Fix), ui.TerminalWidth(t.Out)-checkTextColumn)...)
+		lines = append(lines, ui.WrapText("fix: "+ui.OneLine(c.Fix), ui.TerminalWidth(f.Out)-checkTextColumn)...)
 	}
 	b.WriteString(strings.Join(lines, "\n"+spaces(checkTextColumn)) + "\n")
 }

@@ -12,70 +12,66 @@ import (
 	"torchx/cmd/internal/program"
 	"torchx/cmd/internal/tty"
 	"torchx/cmd/internal/ui"
+	"torchx/runtime/runner"
 	"torchx/runtime/spec"
 )
 
-// attachment stays with an app that somebody else started: unlike a foreground
-// run it leaves the app alone unless it is told otherwise.
+// attachment stays with an app that another command started. Unlike a foreground run it
+// asks whether to cancel the app, and leaves it running otherwise.
 type attachment struct {
-	*Follower
+	app
+	signals *signals // take over once the user chose to cancel
 	answers *bufio.Reader
-	asks    bool // there is somebody to ask
-	out     *tty.Gate
+	canAsk  bool
+	out     *tty.Gate // closed while the question is on the screen
 
-	state   sync.Mutex
-	asking  bool // the question is on the screen
-	settled bool // it was answered: signals are the follower's now
+	mu       sync.Mutex
+	asking   bool
+	answered bool
 }
 
-func NewAttachment(f *Follower) *attachment {
-	return &attachment{
-		Follower: f, answers: bufio.NewReader(f.In), out: tty.NewGate(f.Out),
-		asks: tty.IsTerminalInput(f.In) && ui.IsTerminal(f.Err),
+// Attach prints what the replicas of a running app write, and reports how it ended. Without
+// a request for logs it only reports the result.
+func Attach(ctx context.Context, f *program.Factory, r *runner.Runner, ref runner.Ref, logs *LogRequest) error {
+	ctx, leave := context.WithCancelCause(ctx)
+	defer leave(nil)
+	a := &attachment{
+		app: app{f.Console, r, ref}, answers: bufio.NewReader(f.In), out: tty.NewGate(f.Out),
+		canAsk: tty.IsTerminalInput(f.In) && ui.IsTerminal(f.Err),
 	}
-}
-
-// Run shows the output to the end, then says how the app ended.
-func (a *attachment) Run(ctx context.Context, target LogTarget, q LogQuery) error {
-	ctx, a.leave = context.WithCancelCause(ctx)
-	defer a.leave(nil)
-	a.Interrupts.Take(a.signal)
-	err := a.show(ctx, target, q)
+	a.signals = &signals{app: a.app, leave: leave, explain: f.Explain, submitted: true}
+	if logs == nil {
+		return a.result(ctx, a.signals.interrupted, false)
+	}
+	f.Interrupts.Take(a.handle)
+	err := a.printLogs(ctx, *logs)
 	if err == nil {
-		err = a.Follow(ctx)
+		err = a.result(ctx, a.signals.interrupted, false)
 	}
-	if cause := context.Cause(ctx); cause != nil && err != nil {
-		return cause
-	}
-	return err
+	return causeOf(ctx, err)
 }
 
-// show copies the output to stdout. A log that cannot be read is no reason to
-// lose sight of the app.
-func (a *attachment) show(ctx context.Context, target LogTarget, q LogQuery) error {
-	_, err := CopyLogs(ctx, a.Follower.Factory, a.out, a.OutStyle, a.Runner, target, q, LogStyle{Prefix: true})
-	switch {
-	case err == nil || ctx.Err() != nil:
+// printLogs prints the output on stdout until the app has ended.
+func (a *attachment) printLogs(ctx context.Context, q LogRequest) error {
+	p := LogPrinter{Console: a.Console, Runner: a.runner, Out: a.out, Color: a.OutStyle.Color}
+	_, err := p.Print(ctx, q)
+	if err == nil || ctx.Err() != nil {
 		a.endQuestion()
-		return ctx.Err()
-	case program.IsBrokenPipe(err):
-		return program.QuietError(program.ExitPipe)
 	}
-	a.Warn("the output cannot be shown: %v", err)
-	return nil
+	return a.logError(ctx, err)
 }
 
-// signal is called for each signal until the app is to be cancelled.
-func (a *attachment) signal(s os.Signal) {
-	a.state.Lock()
-	defer a.state.Unlock()
+// handle is called for each signal.
+func (a *attachment) handle(s os.Signal) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
 	switch {
-	case a.settled:
-		a.Follower.signal(s)
+	case a.answered:
+		a.signals.handle(s)
 	case s == syscall.SIGHUP:
-		a.Follower.signal(s)
+		a.signals.handle(s)
 		a.out.Fail(context.Canceled)
-	case s == os.Interrupt && a.asks && !a.asking:
+	case s == os.Interrupt && a.canAsk && !a.asking:
 		a.asking = true
 		a.out.Close()
 		go a.ask()
@@ -84,18 +80,18 @@ func (a *attachment) signal(s os.Signal) {
 	}
 }
 
-// ask puts the question; output waits for the answer.
+// ask asks whether to cancel or to detach; output waits for the answer.
 func (a *attachment) ask() {
 	for {
-		fmt.Fprintf(a.Err, "\ntorchx: c cancel %s, d detach from it (default): ", a.Ref.Handle())
+		fmt.Fprintf(a.Err, "\ntorchx: c cancel %s, d detach from it (default): ", a.ref.Handle())
 		answer, err := a.answers.ReadString('\n')
 		switch strings.ToLower(strings.TrimSpace(answer)) {
 		case "c", "cancel":
-			a.settle()
-			a.Follower.signal(os.Interrupt)
+			a.resume()
+			a.signals.handle(os.Interrupt)
 			return
 		case "", "d", "detach":
-			a.answeredDetach(err != nil)
+			a.answerDetach(err != nil)
 			return
 		}
 		if err != nil {
@@ -104,43 +100,44 @@ func (a *attachment) ask() {
 	}
 }
 
-// settle lets the output go on; from now on signals mean what they mean in a run.
-func (a *attachment) settle() {
-	a.state.Lock()
-	defer a.state.Unlock()
-	a.asking, a.settled = false, true
+// resume lets the output go on; from now on signals mean what they mean in a run.
+func (a *attachment) resume() {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	a.asking, a.answered = false, true
 	a.out.Open()
 }
 
-// answeredDetach detaches, unless the end of the app came first. open says that
-// no ENTER has ended the line of the question.
-func (a *attachment) answeredDetach(open bool) {
-	if s, err := a.Runner.Status(context.Background(), a.Ref); err == nil && s.State.Terminal() {
-		a.settle() // nothing goes on: the rest of the output follows, and how it ended
+// answerDetach detaches, unless the app has ended meanwhile: then the rest of the output
+// and the result follow. openLine says that no ENTER ended the line of the question.
+func (a *attachment) answerDetach(openLine bool) {
+	if s, err := a.runner.Status(context.Background(), a.ref); err == nil && s.State.Terminal() {
+		a.resume()
 		return
 	}
-	a.state.Lock()
-	defer a.state.Unlock()
+	a.mu.Lock()
+	defer a.mu.Unlock()
 	if a.asking {
-		a.asking = open
+		a.asking = openLine
 		a.detach(program.QuietError(program.ExitOK))
 	}
 }
 
-func (a *attachment) detach(how error) {
-	if a.asking {
-		a.asking = false
-		fmt.Fprintln(a.Err)
-	}
-	a.Say("detached, %s goes on: torchx attach %s", a.Ref.Handle(), a.Ref.Handle())
-	a.leave(how)
+func (a *attachment) detach(exit error) {
+	a.endQuestionLine()
+	a.Say("detached, %s goes on: torchx attach %s", a.ref.Handle(), a.ref.Handle())
+	a.signals.leave(exit)
 	a.out.Fail(context.Canceled)
 }
 
-// endQuestion leaves the line of a question that the app's end has answered.
+// endQuestion ends the line of a question that the app's end has made needless.
 func (a *attachment) endQuestion() {
-	a.state.Lock()
-	defer a.state.Unlock()
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	a.endQuestionLine()
+}
+
+func (a *attachment) endQuestionLine() {
 	if a.asking {
 		a.asking = false
 		fmt.Fprintln(a.Err)

@@ -1,31 +1,31 @@
+// Package follow stays with an app: it submits it, shows its output or its terminal,
+// forwards Ctrl-C and reports how it ended.
+//
+// SubmitPlanned is what `run` and `submit` do with a plan, Attach and AttachTerminal what
+// `attach` does with a running app. All show output by a LogPrinter or a tty session, turn
+// signals into what they mean for the app (signals) and end with its result (app.result).
 package follow
 
 import (
 	"context"
 	"errors"
-	"fmt"
-	"os"
-	"sync"
-	"syscall"
 
 	"github.com/urfave/cli/v2"
 
 	"torchx/cmd/internal/program"
-	"torchx/cmd/internal/tty"
-	"torchx/cmd/internal/ui"
 	"torchx/runtime/backend"
 	"torchx/runtime/runner"
-	"torchx/runtime/spec"
 )
 
-// FollowOptions say when `run` and `submit` start the app and how long they stay
+// Options say when `run` and `submit` start the app and how long they stay
 // with it.
-type FollowOptions struct {
+type Options struct {
 	Wait, Log, Detach, queue bool
 	Tty                      TtyOptions
 }
 
-func FollowFlags(o *FollowOptions) []cli.Flag {
+// Flags returns the flags that set o.
+func Flags(o *Options) []cli.Flag {
 	return []cli.Flag{
 		&cli.BoolFlag{Name: "wait", Usage: "return after the end of the app (local and docker do anyway)", Destination: &o.Wait},
 		&cli.BoolFlag{Name: "log", Usage: "show the output of the replicas, and wait (local and docker do anyway)", Destination: &o.Log},
@@ -36,7 +36,8 @@ func FollowFlags(o *FollowOptions) []cli.Flag {
 	}
 }
 
-func (o FollowOptions) Check(command string) error {
+// Check returns a usage error for options that contradict each other.
+func (o Options) Check(command string) error {
 	if o.Detach && (o.Wait || o.Log) {
 		return program.Usagef(command, "--detach cannot be used with --wait or --log")
 	}
@@ -44,206 +45,127 @@ func (o FollowOptions) Check(command string) error {
 }
 
 // SubmitPlanned starts the app, prints its handle and stays with it as o says.
-func SubmitPlanned(ctx context.Context, t *program.Factory, p *runner.Planned, o FollowOptions) error {
-	var screen *tty.TtyScreen
+func SubmitPlanned(ctx context.Context, f *program.Factory, p *runner.Planned, o Options) error {
+	preparing := f.Display.Busy // of the display that the plan reports its steps to
+	var t *terminal
 	if o.Tty.On {
-		if err := prepareTerminal(t, p, o.Detach); err != nil {
+		if err := prepareTerminal(f, p, o.Detach); err != nil {
 			return err
 		}
-		screen, t = shareScreen(t)
+		t, f = newTerminal(f, o.Tty)
 	}
-	r, err := t.Runner(ctx)
+	r, err := f.Runner(ctx)
 	if err != nil {
 		return err
-	}
-	if o.queue {
-		if err := askForQueue(r, p); err != nil {
-			return err
-		}
 	}
 	b, err := r.Backends.Get(p.Backend)
 	if err != nil {
 		return err
 	}
+	if o.queue {
+		if err := requestQueue(b, p); err != nil {
+			return err
+		}
+	}
 	stays := !o.Detach && backend.RunsHere(b)
-	f := &Follower{Factory: t, Runner: r, Ref: p.Ref(), log: o.Log || stays, quits: !stays && !o.Wait && !o.Log, tty: o.Tty, screen: screen}
-	return f.run(ctx, p)
+	a := app{f.Console, r, p.Ref()}
+	ctx, leave := context.WithCancelCause(ctx)
+	defer leave(nil)
+	fg := &foreground{
+		app: a, backend: b, terminal: t,
+		signals:  &signals{app: a, leave: leave, preparing: preparing, explain: f.Explain, onTerminal: t != nil},
+		showLogs: o.Log || stays, returns: !stays && !o.Wait && !o.Log,
+	}
+	f.Interrupts.Take(fg.signals.handle)
+	return fg.run(ctx, p)
 }
 
-// Follower stays with an app in the foreground: it shows output, passes Ctrl-C
-// on and says how the app ended.
-type Follower struct {
-	*program.Factory
-	Runner *runner.Runner
-	Ref    runner.Ref
-	log    bool // show the output
-	quits  bool // return after the start
-	tty    TtyOptions
-	screen *tty.TtyScreen // where messages go; nil without a terminal
-
-	leave context.CancelCauseFunc // ends the following (or the submitting), not the app
-
-	mu        sync.Mutex
-	Submitted bool
-	hungUp    bool
-	asked     int // how often the user asked for the end
-
-	ending sync.Mutex
+// requestQueue makes a plan wait until its resources are free, where the backend can do that.
+func requestQueue(b backend.Backend, p *runner.Planned) error {
+	if q, ok := b.(backend.Queuer); !ok || !q.Queues() {
+		return backend.Errorf(backend.ErrUnsupported,
+			"--queue is for backends that run apps on this machine: %s has a scheduler of its own (see torchx runopts %s)", p.Backend, p.Backend)
+	}
+	p.Plan.Queue = true
+	return nil
 }
 
-func (f *Follower) run(ctx context.Context, p *runner.Planned) error {
-	ctx, f.leave = context.WithCancelCause(ctx)
-	defer f.leave(nil)
-	f.Interrupts.Take(f.signal)
-	if _, err := f.Runner.Submit(ctx, p); err != nil {
+// foreground submits an app and stays with it.
+type foreground struct {
+	app
+	signals  *signals
+	backend  backend.Backend
+	terminal *terminal // nil without --tty
+	showLogs bool
+	returns  bool // after the start
+}
+
+func (fg *foreground) run(ctx context.Context, p *runner.Planned) error {
+	if _, err := fg.runner.Submit(ctx, p); err != nil {
 		if failed := new(backend.StartError); errors.As(err, &failed) {
 			// It is on record, and its handle is what a script looks for.
-			return errors.Join(err, f.Printf("%s\n", f.Ref.Handle()))
+			return errors.Join(err, fg.Printf("%s\n", fg.ref.Handle()))
 		}
 		if cause := context.Cause(ctx); cause != nil {
 			return cause
 		}
 		return err
 	}
-	// The app runs: a closed stdout is no reason to lose it from sight.
-	if err := f.Printf("%s\n", f.Ref.Handle()); err != nil && !program.IsBrokenPipe(err) {
-		f.Warn("%s is running, but: %v", f.Ref.Handle(), err)
+	// The app runs: it is followed even if stdout is closed.
+	if err := fg.Printf("%s\n", fg.ref.Handle()); err != nil && !program.IsBrokenPipe(err) {
+		fg.Warn("%s is running, but: %v", fg.ref.Handle(), err)
 	}
-	f.started()
+	fg.signals.setSubmitted()
+	return causeOf(ctx, fg.follow(ctx, p.Plan.Queue))
+}
+
+// follow stays with the submitted app.
+func (fg *foreground) follow(ctx context.Context, queued bool) error {
 	var err error
-	if p.Plan.Queue {
-		err = f.awaitTurn(ctx)
+	if queued {
+		err = fg.awaitStart(ctx)
 	}
-	if f.quits && !f.interrupted() {
+	if err != nil || fg.returns && !fg.signals.interrupted() {
 		return err
 	}
-	if err == nil {
-		err = f.Follow(ctx)
+	switch {
+	case fg.terminal != nil:
+		err = fg.terminal.show(ctx, fg.app, fg.signals.leave, true)
+	case fg.showLogs:
+		err = fg.printLogs(ctx)
 	}
+	if err != nil {
+		return err
+	}
+	return fg.result(ctx, fg.signals.interrupted, fg.terminal != nil)
+}
+
+// printLogs prints the output of all replicas on stderr until the app has ended.
+func (fg *foreground) printLogs(ctx context.Context) error {
+	p := LogPrinter{Console: fg.Console, Runner: fg.runner, Out: fg.Err, Color: fg.ErrStyle.Color}
+	_, err := p.Print(ctx, LogRequest{
+		Target: LogTarget{Ref: fg.ref}, Read: backend.LogOptions{Follow: true, Tail: -1, Partial: true}, Prefix: true,
+	})
+	return fg.logError(ctx, err)
+}
+
+// causeOf returns why ctx was canceled if err is set, else err.
+func causeOf(ctx context.Context, err error) error {
 	if cause := context.Cause(ctx); cause != nil && err != nil {
 		return cause
 	}
 	return err
 }
 
-// started passes on what the user asked for while the app was being submitted.
-func (f *Follower) started() {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	f.Submitted = true
-	switch {
-	case f.hungUp:
-		f.leaveRunning()
-	case f.asked > 0:
-		f.end(f.asked > 1)
-	}
-}
-
-func (f *Follower) interrupted() bool {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	return f.asked > 0
-}
-
-// signal is called for each signal: Ctrl-C cancels the app, a second one kills
-// it, a third leaves it; a hang-up leaves it running.
-func (f *Follower) signal(s os.Signal) {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	if s == syscall.SIGHUP {
-		f.hungUp = true
-		if f.Submitted {
-			f.leaveRunning()
-		}
-		return
-	}
-	f.asked++
-	if f.asked > 2 || !f.Submitted && f.Display.Busy() { // nothing runs yet that would have to end
-		f.leave(program.QuietError(spec.ExitCancelled))
-		return
-	}
-	if f.asked == 1 {
-		f.Line("", fmt.Sprintf("cancelling %s (Ctrl-C again kills it at once)", f.Ref.Handle()))
-	} else {
-		f.Line("", "killing "+f.Ref.Handle())
-	}
-	if f.Submitted {
-		f.end(f.asked > 1)
-	}
-}
-
-func (f *Follower) leaveRunning() {
-	again := "log -t"
-	if f.tty.On {
-		again = "attach --tty"
-	}
-	f.Say("the terminal is gone, %s goes on: torchx %s %s", f.Ref.Handle(), again, f.Ref.Handle())
-	f.leave(program.QuietError(program.ExitHangup))
-}
-
-// end asks for the end of the app, beside what else goes on. One request
-// follows the other, so that a forced one is never overtaken.
-func (f *Follower) end(force bool) {
-	go func() {
-		f.ending.Lock()
-		defer f.ending.Unlock()
-		if err := f.Runner.Cancel(context.Background(), f.Ref, backend.CancelOptions{Force: force}); err != nil {
-			f.Explain(err)
-			f.leave(program.QuietError(spec.ExitCancelled))
-		}
-	}()
-}
-
-// Follow shows the output to the end, says how the app ended and returns its exit code.
-func (f *Follower) Follow(ctx context.Context) error {
-	if err := f.look(ctx); err != nil {
-		return err
-	}
-	return f.result(ctx)
-}
-
-// result waits for the end of the app, says how it ended and returns its exit code.
-func (f *Follower) result(ctx context.Context) error {
-	s, err := f.Runner.Wait(ctx, f.Ref)
-	if err != nil {
-		return err
-	}
-	if f.tty.On && s.State == spec.Failed {
-		f.explainEnd(s)
-	} else if s.State == spec.Failed {
-		explainFailure(ctx, f.Factory, f.Runner, f.Ref, s)
-	} else {
-		f.Say("%s: %s%s", f.Ref.Handle(), s.State, ui.After(s))
-	}
-	if f.interrupted() && s.State != spec.Succeeded {
-		return program.QuietError(spec.ExitCancelled)
-	}
-	return program.AppExit(s)
-}
-
-// look shows the output to the end of the app, in the way that was asked for.
-func (f *Follower) look(ctx context.Context) error {
-	switch {
-	case f.tty.On:
-		err := f.sit(ctx, f.screen.W, f.tty, backend.TerminalOptions{All: true, Tail: ttyTail}, false)
-		return f.left(ctx, err)
-	case f.log:
-		return f.show(ctx)
-	}
-	return nil
-}
-
-// show copies the output of all replicas to stderr until the app has ended. A
-// log that cannot be read is no reason to lose sight of the app.
-func (f *Follower) show(ctx context.Context) error {
-	q := LogQuery{Read: backend.LogOptions{Follow: true, Tail: -1, Partial: true}}
-	_, err := CopyLogs(ctx, f.Factory, f.Err, f.ErrStyle, f.Runner, LogTarget{Ref: f.Ref}, q, LogStyle{Prefix: true})
+// logError returns the error of printing logs that ends the command. A log that cannot
+// be read is only a warning: the app is followed all the same.
+func (a app) logError(ctx context.Context, err error) error {
 	switch {
 	case err == nil || ctx.Err() != nil:
 		return ctx.Err()
 	case program.IsBrokenPipe(err):
 		return program.QuietError(program.ExitPipe)
 	}
-	f.Warn("the output cannot be shown: %v", err)
+	a.Warn("the output cannot be shown: %v", err)
 	return nil
 }

@@ -3,6 +3,7 @@ package follow
 import (
 	"context"
 	"io"
+	"regexp"
 	"strconv"
 
 	"torchx/cmd/internal/program"
@@ -14,51 +15,66 @@ import (
 	"torchx/runtime/spec"
 )
 
-// LogTarget is whose logs are read.
+// LogTarget selects replicas.
 type LogTarget struct {
 	Ref  runner.Ref
 	Role string // "" is all
-	Ids  []int  // none is all
+	IDs  []int  // none is all
 }
 
-// String writes the target as it is typed.
+// String returns the target as users type it.
 func (t LogTarget) String() string {
 	text := t.Ref.Handle()
 	if t.Role == "" {
 		return text
 	}
 	text += "/" + t.Role
-	for i, id := range t.Ids {
+	for i, id := range t.IDs {
 		text += string("/,"[min(i, 1)]) + strconv.Itoa(id)
 	}
 	return text
 }
 
-// LogStyle is how lines are shown.
-type LogStyle struct{ Prefix, Timestamps, JSON bool }
+// LogRequest says which lines of which replicas are printed, and how.
+type LogRequest struct {
+	Target LogTarget
+	Read   backend.LogOptions
+	Regex  *regexp.Regexp
+	New    bool // only lines added since the previous request with New
 
-// CopyLogs writes the selected lines of the target to w.
-func CopyLogs(ctx context.Context, t *program.Factory, w io.Writer, s ui.Style, r *runner.Runner, target LogTarget, q LogQuery, ls LogStyle) (logview.Stats, error) {
-	if q.Fresh {
-		return copyNew(ctx, t, w, s, r, target, q, ls)
+	Prefix, Timestamps, JSON bool
+}
+
+// LogPrinter prints logs.
+type LogPrinter struct {
+	Console *ui.Console // for warnings
+	Runner  *runner.Runner
+	Out     io.Writer
+	Color   bool
+}
+
+// Print writes the requested lines.
+func (p LogPrinter) Print(ctx context.Context, q LogRequest) (logview.Stats, error) {
+	if q.New {
+		return p.printNew(ctx, q)
 	}
-	q.Read.Untimed = !ls.Timestamps && !ls.JSON
-	open, err := r.Logs(ctx, target.Ref, target.Role, target.Ids, q.Read)
+	q.Read.Untimed = !q.Timestamps && !q.JSON
+	open, err := p.Runner.Logs(ctx, q.Target.Ref, q.Target.Role, q.Target.IDs, q.Read)
 	if err != nil {
 		return logview.Stats{}, err
 	}
-	return copyOpen(ctx, w, s, open, q, ls, nil)
+	return p.copy(ctx, open, q, nil)
 }
 
-// copyNew is CopyLogs for the lines added since the previous `--new`.
-func copyNew(ctx context.Context, t *program.Factory, w io.Writer, s ui.Style, r *runner.Runner, target LogTarget, q LogQuery, ls LogStyle) (logview.Stats, error) {
-	status, _ := r.Status(ctx, target.Ref) // LogsOf reports the error
+// printNew writes the lines added since the previous request with New.
+func (p LogPrinter) printNew(ctx context.Context, q LogRequest) (logview.Stats, error) {
+	status, _ := p.Runner.Status(ctx, q.Target.Ref) // LogsOf returns the error
 	tracker := position.NewTracker(position.Config{
-		History: r.History, App: target.Ref, Stream: q.Read.Stream, Follow: q.Read.Follow, Status: status, Warn: t.Warn,
-		Lines: position.Lines{Whole: ls.JSON || q.Regex != nil, Prefixed: ls.Prefix || ls.Timestamps},
+		History: p.Runner.History, App: q.Target.Ref, Stream: q.Read.Stream, Follow: q.Read.Follow, Status: status, Warn: p.Console.Warn,
+		Lines: position.Lines{Whole: q.JSON || q.Regex != nil, Prefixed: q.Prefix || q.Timestamps},
 	})
-	options := func(replica spec.Replica) backend.LogOptions { return tracker.Options(ctx, replica, q.Read) }
-	open, err := r.LogsOf(ctx, target.Ref, target.Role, target.Ids, options)
+	options := func(r spec.Replica) backend.LogOptions { return tracker.Options(ctx, r, q.Read) }
+	open, err := p.Runner.LogsOf(ctx, q.Target.Ref, q.Target.Role, q.Target.IDs, options)
 	if err != nil {
 		return logview.Stats{}, err
 	}
@@ -66,26 +82,26 @@ func copyNew(ctx context.Context, t *program.Factory, w io.Writer, s ui.Style, r
 		open[i].Reader = tracker.Reader(spec.Replica{Role: in.Role, ID: in.ID}, in.Reader)
 	}
 	stop := tracker.KeepSaving()
-	stats, err := copyOpen(ctx, w, s, open, q, ls, tracker.Written)
+	stats, err := p.copy(ctx, open, q, tracker.Written)
 	stop()
-	if !program.IsBrokenPipe(err) { // what a closed pipe held is lost, so all of it is printed again
+	if !program.IsBrokenPipe(err) { // what a closed pipe held is lost, so it is printed again
 		tracker.Save(ctx)
 	}
 	return stats, err
 }
 
-// copyOpen writes open logs to w and closes them; written is as in logmux.Options.
-func copyOpen(ctx context.Context, w io.Writer, s ui.Style, open []runner.LogInput, q LogQuery, ls LogStyle, written func([]int64)) (logview.Stats, error) {
+// copy writes open logs and closes them; written is as in logview.Options.
+func (p LogPrinter) copy(ctx context.Context, open []runner.LogInput, q LogRequest, written func([]int64)) (logview.Stats, error) {
 	defer runner.CloseLogs(open)
 	inputs := make([]logview.Input, len(open))
 	for i, in := range open {
 		inputs[i] = logview.Input{Role: in.Role, ID: in.ID, Reader: in.Reader}
-		if !ls.JSON {
+		if !q.JSON {
 			inputs[i].Role = ui.OneLine(in.Role) // it becomes a prefix on the screen
 		}
 	}
-	return logview.Copy(ctx, w, inputs, logview.Options{
-		Prefix: ls.Prefix, Color: s.Color, Timestamps: ls.Timestamps, JSON: ls.JSON,
+	return logview.Copy(ctx, p.Out, inputs, logview.Options{
+		Prefix: q.Prefix, Color: p.Color, Timestamps: q.Timestamps, JSON: q.JSON,
 		Regex: q.Regex, Follow: q.Read.Follow, Written: written,
 	})
 }

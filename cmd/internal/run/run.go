@@ -23,7 +23,7 @@ type options struct {
 	planning.Options
 	dryrun bool
 	json   bool
-	follow follow.FollowOptions
+	follow follow.Options
 	hasTTY bool // --tty or --tty=false was given
 }
 
@@ -76,7 +76,7 @@ func runFlags(o *options, env *cli.StringSlice, where string) []cli.Flag {
 		&cli.BoolFlag{Name: "strict", Usage: "refuse a role that does not say which resources it needs", Destination: &o.Strict},
 		&cli.StringFlag{Name: "workspace", Aliases: []string{"buck-target"}, Usage: "local project `FOLDER` to put into the image of the first role, or several: {FOLDER: PLACE, ...} (default: the working folder if it has .torchxconfig, Dockerfile.torchx or .git)", Destination: &o.Workspace},
 		&cli.StringFlag{Name: "parent_run_id", Usage: "`ID` of the run this one belongs to", Destination: &o.ParentRunID},
-	}, follow.FollowFlags(&o.follow)...)
+	}, follow.Flags(&o.follow)...)
 }
 
 // check refuses flags that make no sense together.

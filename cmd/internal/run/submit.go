@@ -14,7 +14,7 @@ import (
 )
 
 func NewSubmit(f *program.Factory) *cli.Command {
-	var following follow.FollowOptions
+	var following follow.Options
 	var backend string
 	return &cli.Command{
 		Name:      "submit",
@@ -24,7 +24,7 @@ func NewSubmit(f *program.Factory) *cli.Command {
 			"It stays with the app as run does. An app id that is taken is an error.",
 		Flags: append([]cli.Flag{
 			program.BackendFlag(&backend, "the `BACKEND` that it was planned for, where the plan does not tell"),
-		}, follow.FollowFlags(&following)...),
+		}, follow.Flags(&following)...),
 		Action: func(c *cli.Context) error {
 			file, err := program.OneArgument(c, "FILE")
 			if err != nil {
@@ -41,7 +41,7 @@ func NewSubmit(f *program.Factory) *cli.Command {
 	}
 }
 
-func submit(ctx context.Context, f *program.Factory, file, backend string, following follow.FollowOptions) error {
+func submit(ctx context.Context, f *program.Factory, file, backend string, following follow.Options) error {
 	data, err := readPlan(f, file)
 	if err != nil {
 		return err

@@ -22,7 +22,7 @@ type testEvent struct {
 	Output  string   `json:",omitempty"`
 }
 
-// events prints what happened to a file.
+// events prints the events of a file.
 func (p *testPrinter) events(name string, f *testFile) {
 	e := &eventWriter{p: p, file: name}
 	e.event("start", "", nil, "")
@@ -53,12 +53,12 @@ type eventWriter struct {
 func (e *eventWriter) event(action, test string, elapsed *float64, output string) {
 	line, err := json.Marshal(testEvent{time.Now(), action, e.file, test, elapsed, output})
 	if err != nil {
-		return // there is nothing in it that has no JSON form
+		return // strings and numbers always encode
 	}
 	e.p.text(string(line) + "\n")
 }
 
-// output is text as a test printed it, an event for each line.
+// output prints text as events, one for each line.
 func (e *eventWriter) output(test, text string) {
 	for line := range strings.Lines(text + "\n") {
 		e.event("output", test, nil, line)

@@ -4,8 +4,6 @@ import (
 	"context"
 	"errors"
 	"os/exec"
-	"strings"
-	"time"
 
 	"github.com/urfave/cli/v2"
 
@@ -15,14 +13,14 @@ import (
 	"torchx/starlark/startest"
 )
 
-// testOptions are those of `component test`.
+// testOptions are the flags of `component test`.
 type testOptions struct {
 	startest.Options
 	verbose, json bool
 	profile       string // file for the coverage
 }
 
-func componentTestCommand(t *program.Factory) *cli.Command {
+func newTest(f *program.Factory) *cli.Command {
 	o := testOptions{}
 	return &cli.Command{
 		Name:  "test",
@@ -52,7 +50,7 @@ func componentTestCommand(t *program.Factory) *cli.Command {
 			if c.IsSet("parallel") && o.Parallel < 1 {
 				return program.Usagef("component test", "-parallel must be at least 1, not %d", o.Parallel)
 			}
-			return componentTest(c.Context, t, c.Args().Slice(), o)
+			return runTest(c.Context, f, c.Args().Slice(), o)
 		},
 	}
 }
@@ -70,26 +68,26 @@ func (o *testOptions) check() error {
 	return nil
 }
 
-func componentTest(ctx context.Context, t *program.Factory, paths []string, o testOptions) error {
+func runTest(ctx context.Context, f *program.Factory, paths []string, o testOptions) error {
 	if err := o.check(); err != nil {
 		return err
 	}
-	files, err := starfiles.Tests(t.Env.Dir, paths)
+	files, err := starfiles.Tests(f.Env.Dir, paths)
 	if err != nil {
 		return err
 	}
 	if len(files) == 0 {
-		t.Say("no *_test.star files in %s", strings.Join(orHere(paths), ", "))
+		f.Say("no *_test.star files in %s", pathsText(paths))
 		return nil
 	}
-	if _, err := t.RootResources(); err != nil {
+	if _, err := f.RootResources(); err != nil {
 		return err
 	}
-	p := newTestPrinter(t, o, files)
-	coverage, err := startest.Supervise(ctx, testJob(o, files), func(ctx context.Context) *exec.Cmd { return startTestWorker(ctx, t) }, p.take)
+	p := newTestPrinter(f, o, files)
+	coverage, err := startest.Supervise(ctx, testJob(o, files), func(ctx context.Context) *exec.Cmd { return startTestWorker(ctx, f) }, p.add)
 	err = errors.Join(p.end(), err)
 	if err == nil && o.Cover {
-		err = reportCoverage(t, coverage, paths, o)
+		err = reportCoverage(f, coverage, paths, o)
 	}
 	if err == nil && p.failed {
 		err = program.QuietError(program.ExitError)
@@ -103,16 +101,4 @@ func testJob(o testOptions, files []string) startest.Job {
 		job.Tasks = append(job.Tasks, startest.Task{File: f})
 	}
 	return job
-}
-
-// TestWorkerCommand is the hidden command that runs tests for another process.
-const TestWorkerCommand = "__component-test"
-
-// workerEnd is how long a worker that was told to end may take.
-const workerEnd = time.Second
-
-func startTestWorker(ctx context.Context, t *program.Factory) *exec.Cmd {
-	cmd := exec.CommandContext(ctx, t.Env.Exe, TestWorkerCommand)
-	cmd.Dir, cmd.Env, cmd.WaitDelay = t.Env.Dir, t.Env.Vars, workerEnd
-	return cmd
 }

@@ -12,8 +12,8 @@ import (
 	"torchx/starlark/startest"
 )
 
-// testPrinter prints results of tests, file by file in the order of the command
-// line: what runs side by side is not mixed up.
+// testPrinter prints results of tests file by file, in the order of the command line:
+// results of tests that run in parallel are not mixed.
 type testPrinter struct {
 	*program.Factory
 	options testOptions
@@ -23,22 +23,22 @@ type testPrinter struct {
 	err     error // of printing
 }
 
-// testFile is what has come of a file so far.
+// testFile has the results of a file so far.
 type testFile struct {
 	tests []startest.Result
 	done  *startest.FileResult
 }
 
-func newTestPrinter(t *program.Factory, o testOptions, files []string) *testPrinter {
-	p := &testPrinter{Factory: t, options: o, order: files, files: map[string]*testFile{}}
-	for _, f := range files {
-		p.files[f] = &testFile{}
+func newTestPrinter(f *program.Factory, o testOptions, files []string) *testPrinter {
+	p := &testPrinter{Factory: f, options: o, order: files, files: map[string]*testFile{}}
+	for _, file := range files {
+		p.files[file] = &testFile{}
 	}
 	return p
 }
 
-// take takes in a message and prints the files that are complete.
-func (p *testPrinter) take(m startest.Message) {
+// add adds a result and prints the files that are complete.
+func (p *testPrinter) add(m startest.Message) {
 	f := p.files[m.File]
 	if m.Test != nil {
 		f.tests = append(f.tests, *m.Test)
@@ -89,18 +89,19 @@ func (p *testPrinter) file(name string) {
 	} else {
 		p.plainFile(name, f)
 	}
-	p.files[name] = &testFile{} // printed: no need to keep it
+	p.files[name] = &testFile{} // printed
 	for i := range f.tests {
-		for _, w := range wrote(&f.tests[i]) {
+		for _, w := range writtenFiles(&f.tests[i]) {
 			p.Say("wrote %s", filepath.Join(filepath.Dir(name), w))
 		}
 	}
 }
 
-func wrote(r *startest.Result) []string {
+// writtenFiles returns the golden files that a test and its subtests wrote.
+func writtenFiles(r *startest.Result) []string {
 	all := slices.Clone(r.Wrote)
 	for i := range r.Subs {
-		all = append(all, wrote(&r.Subs[i])...)
+		all = append(all, writtenFiles(&r.Subs[i])...)
 	}
 	return all
 }
@@ -129,7 +130,7 @@ func (p *testPrinter) plainFile(name string, f *testFile) {
 	p.text(b.String())
 }
 
-// problemText is why a file could not be loaded, with the place.
+// problemText returns why and where a file could not be loaded.
 func problemText(d *startest.FileResult) string {
 	if d.Detail == "" {
 		return d.Problem
@@ -137,7 +138,7 @@ func problemText(d *startest.FileResult) string {
 	return d.Problem + "\n" + d.Detail
 }
 
-// fileLine is the last line about a file: "ok", the file, the time, separated by tabs.
+// fileLine returns the last line about a file: "ok", the file and the time, separated by tabs.
 func (p *testPrinter) fileLine(name string, d *startest.FileResult) string {
 	switch {
 	case d.Problem != "":
@@ -169,7 +170,7 @@ func (p *testPrinter) plainTest(b *strings.Builder, r *startest.Result, margin s
 	}
 }
 
-// announce prints the lines that `go test -v` prints as tests begin.
+// announce prints what `go test -v` prints at the start of tests.
 func announce(b *strings.Builder, r *startest.Result) {
 	fmt.Fprintf(b, "=== RUN   %s\n", ui.OneLine(r.Name))
 	for i := range r.Subs {
@@ -183,7 +184,7 @@ func writeIndented(b *strings.Builder, margin, text string) {
 	}
 }
 
-// verdict is a status in the words of `go test`.
+// verdict returns a status in the words of `go test`.
 func (p *testPrinter) verdict(s startest.Status) string {
 	switch s {
 	case startest.Fail:

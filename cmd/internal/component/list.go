@@ -10,7 +10,7 @@ import (
 	"torchx/starlark/component"
 )
 
-func componentListCommand(t *program.Factory) *cli.Command {
+func newList(f *program.Factory) *cli.Command {
 	var asJSON bool
 	return &cli.Command{
 		Name:      "list",
@@ -23,7 +23,7 @@ func componentListCommand(t *program.Factory) *cli.Command {
 			if err := program.NoArguments(c); err != nil {
 				return err
 			}
-			return componentList(c.Context, t, asJSON)
+			return runList(c.Context, f, asJSON)
 		},
 	}
 }
@@ -35,8 +35,8 @@ type listedComponent struct {
 	Doc    string           `json:"doc"`
 }
 
-func componentList(ctx context.Context, t *program.Factory, asJSON bool) error {
-	loader, err := t.Loader()
+func runList(ctx context.Context, f *program.Factory, asJSON bool) error {
+	loader, err := f.Loader()
 	if err != nil {
 		return err
 	}
@@ -45,14 +45,14 @@ func componentList(ctx context.Context, t *program.Factory, asJSON bool) error {
 		return err
 	}
 	for _, p := range problems {
-		t.Warn("%v", p)
+		f.Warn("%v", p)
 	}
 	if asJSON {
 		all := []listedComponent{}
 		for _, l := range list {
 			all = append(all, listedComponent{l.Name, l.Origin, l.Doc})
 		}
-		return t.PrintJSON(all)
+		return f.PrintJSON(all)
 	}
 	tab := ui.Table{Header: []string{"COMPONENT", "FROM", "DESCRIPTION"}}
 	for _, l := range list {
@@ -62,8 +62,5 @@ func componentList(ctx context.Context, t *program.Factory, asJSON bool) error {
 		}
 		tab.Add(ui.NewCell(l.Name, ""), ui.NewCell(string(l.Origin), color), ui.NewCell(l.Doc, ui.AnsiDim))
 	}
-	if width := ui.ScreenWidth(t.Out); width > 0 {
-		tab.Cut(width)
-	}
-	return tab.Write(t.Out, t.OutStyle)
+	return f.PrintTable(&tab, tab.Cut)
 }

@@ -12,10 +12,10 @@ import (
 	"torchx/starlark/starlint"
 )
 
-// lintOptions are those of `component lint`.
+// lintOptions are the flags of `component lint`.
 type lintOptions struct{ fix, json, rules bool }
 
-func componentLintCommand(t *program.Factory) *cli.Command {
+func newLint(f *program.Factory) *cli.Command {
 	o := lintOptions{}
 	return &cli.Command{
 		Name:  "lint",
@@ -33,24 +33,24 @@ func componentLintCommand(t *program.Factory) *cli.Command {
 		},
 		Action: func(c *cli.Context) error {
 			if o.rules {
-				return printRules(t)
+				return printRules(f)
 			}
-			return componentLint(t, c.Args().Slice(), o)
+			return runLint(f, c.Args().Slice(), o)
 		},
 	}
 }
 
-func componentLint(t *program.Factory, paths []string, o lintOptions) error {
+func runLint(f *program.Factory, paths []string, o lintOptions) error {
 	all := []starlint.Finding{}
-	err := eachStarFile(t, paths, func(file string) error {
-		src, err := interp.ReadFile(t.Env.Absolute(file), file)
+	err := forEachFile(f, paths, func(file string) error {
+		src, err := interp.ReadFile(f.Env.Absolute(file), file)
 		if err != nil {
 			return err
 		}
 		var findings []starlint.Finding
 		if !o.fix {
 			findings = starlint.Check(file, src)
-		} else if findings, err = fixFile(t, file, src); err != nil {
+		} else if findings, err = fixFile(f, file, src); err != nil {
 			return err
 		}
 		all = append(all, findings...)
@@ -58,49 +58,49 @@ func componentLint(t *program.Factory, paths []string, o lintOptions) error {
 			return nil
 		}
 		if !o.json {
-			if err := printFindings(t, findings); err != nil {
+			if err := printFindings(f, findings); err != nil {
 				return err
 			}
 		}
 		return program.QuietError(program.ExitError)
 	})
 	if o.json {
-		if err := t.PrintJSON(all); err != nil {
+		if err := f.PrintJSON(all); err != nil {
 			return err
 		}
 	}
 	if err != nil && !o.json {
-		sumUp(t, all, o.fix)
+		printSummary(f, all, o.fix)
 	}
 	return err
 }
 
 // fixFile makes the fixes of a file and returns the findings that are left.
-func fixFile(t *program.Factory, file string, src []byte) ([]starlint.Finding, error) {
+func fixFile(f *program.Factory, file string, src []byte) ([]starlint.Finding, error) {
 	out, fixed, left := starlint.FixAll(file, src)
 	if fixed == 0 {
 		return left, nil
 	}
-	t.Say("%s: fixed %s", file, ui.Counted(fixed, "finding"))
-	return left, replaceFile(t.Env.Absolute(file), out)
+	f.Say("%s: fixed %s", file, ui.Counted(fixed, "finding"))
+	return left, replaceFile(f.Env.Absolute(file), out)
 }
 
-func printFindings(t *program.Factory, findings []starlint.Finding) error {
+func printFindings(f *program.Factory, findings []starlint.Finding) error {
 	var b strings.Builder
 	for i := range findings {
-		f := &findings[i]
+		file := &findings[i]
 		color := ui.AnsiYellow
-		if f.Severity == starlint.Error {
+		if file.Severity == starlint.Error {
 			color = ui.AnsiRed
 		}
-		place := fmt.Sprintf("%s:%d:%d:", ui.OneLine(f.File), f.Start.Line, f.Start.Col)
-		fmt.Fprintf(&b, "%s %s %s\n", t.OutStyle.Paint(ui.AnsiBold, place), t.OutStyle.Paint(color, f.Rule+":"), ui.OneLine(f.Message))
+		place := fmt.Sprintf("%s:%d:%d:", ui.OneLine(file.File), file.Start.Line, file.Start.Col)
+		fmt.Fprintf(&b, "%s %s %s\n", f.OutStyle.Paint(ui.AnsiBold, place), f.OutStyle.Paint(color, file.Rule+":"), ui.OneLine(file.Message))
 	}
-	return t.Print(b.String())
+	return f.Print(b.String())
 }
 
-// sumUp says how much was found, and what can be done without thinking.
-func sumUp(t *program.Factory, findings []starlint.Finding, fixed bool) {
+// printSummary prints the number of findings, and of those that --fix would mend.
+func printSummary(f *program.Factory, findings []starlint.Finding, fixed bool) {
 	if len(findings) == 0 {
 		return
 	}
@@ -114,10 +114,10 @@ func sumUp(t *program.Factory, findings []starlint.Finding, fixed bool) {
 	if fixable > 0 && !fixed {
 		text += fmt.Sprintf(", %d of which --fix would mend", fixable)
 	}
-	t.Say("%s", text)
+	f.Say("%s", text)
 }
 
-func printRules(t *program.Factory) error {
+func printRules(f *program.Factory) error {
 	tab := ui.Table{Header: []string{"RULE", "FIX", "MEANING"}}
 	for _, r := range starlint.Rules() {
 		fix := ""
@@ -126,5 +126,5 @@ func printRules(t *program.Factory) error {
 		}
 		tab.Add(ui.NewCell(r.Name, ui.AnsiBold), ui.NewCell(fix, ui.AnsiGreen), ui.NewCell(r.Summary, ""))
 	}
-	return tab.Write(t.Out, t.OutStyle)
+	return f.PrintTable(&tab, nil)
 }

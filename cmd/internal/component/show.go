@@ -12,7 +12,7 @@ import (
 	"torchx/starlark/component"
 )
 
-func componentShowCommand(t *program.Factory) *cli.Command {
+func newShow(f *program.Factory) *cli.Command {
 	var asJSON bool
 	return &cli.Command{
 		Name:  "show",
@@ -28,7 +28,7 @@ func componentShowCommand(t *program.Factory) *cli.Command {
 			if err != nil {
 				return err
 			}
-			return componentShow(c.Context, t, name, asJSON)
+			return runShow(c.Context, f, name, asJSON)
 		},
 	}
 }
@@ -55,8 +55,8 @@ type shownParam struct {
 	Choices  []string `json:"choices,omitempty"`
 }
 
-func componentShow(ctx context.Context, t *program.Factory, name string, asJSON bool) error {
-	loader, err := t.Loader()
+func runShow(ctx context.Context, f *program.Factory, name string, asJSON bool) error {
+	loader, err := f.Loader()
 	if err != nil {
 		return err
 	}
@@ -66,18 +66,18 @@ func componentShow(ctx context.Context, t *program.Factory, name string, asJSON 
 	}
 	d := found.Detail()
 	if asJSON {
-		return t.PrintJSON(shown(found, d))
+		return f.PrintJSON(newShownComponent(found, d))
 	}
-	place := t.ShortPath(found.File)
+	place := f.ShortPath(found.File)
 	if d.Line > 0 {
 		place += fmt.Sprintf(":%d", d.Line)
 	}
-	s := t.OutStyle
-	return t.Printf("%s  %s\n\n%s\n\n%s\n%s\n%s", s.Paint(ui.AnsiBold, ui.OneLine(found.Name)), s.Paint(ui.AnsiDim, ui.OneLine(place)),
-		brokenSignature(found, d), ui.CleanStyled(found.Help(s.Color, ui.TerminalWidth(t.Out))), s.Paint(ui.AnsiBold, "Source:"), ui.Clean(program.Indent(d.Source), true))
+	s := f.OutStyle
+	return f.Printf("%s  %s\n\n%s\n\n%s\n%s\n%s", s.Paint(ui.AnsiBold, ui.OneLine(found.Name)), s.Paint(ui.AnsiDim, ui.OneLine(place)),
+		wrappedSignature(found, d), ui.CleanStyled(found.Help(s.Color, ui.TerminalWidth(f.Out))), s.Paint(ui.AnsiBold, "Source:"), ui.Clean(program.Indent(d.Source), true))
 }
 
-func shown(c *component.Component, d component.Detail) shownComponent {
+func newShownComponent(c *component.Component, d component.Detail) shownComponent {
 	out := shownComponent{
 		Name: c.Name, File: c.File, Line: d.Line, Signature: signature(c, d), Doc: c.Doc, Params: []shownParam{}, Source: d.Source,
 	}
@@ -95,13 +95,13 @@ func shown(c *component.Component, d component.Detail) shownComponent {
 	return out
 }
 
-// signature writes a component as its definition does, with types, in one line.
+// signature returns a component as it is defined, with types, on one line.
 func signature(c *component.Component, d component.Detail) string {
 	return functionName(c) + "(" + strings.Join(typedParams(c, d), ", ") + ")"
 }
 
-// brokenSignature is signature, in lines where it is too long for one.
-func brokenSignature(c *component.Component, d component.Detail) string {
+// wrappedSignature returns the signature, on several lines if it is too long for one.
+func wrappedSignature(c *component.Component, d component.Detail) string {
 	if line := signature(c, d); len(line) <= 78 {
 		return line
 	}
@@ -112,7 +112,7 @@ func functionName(c *component.Component) string {
 	return c.Name[strings.LastIndexAny(c.Name, ".:")+1:]
 }
 
-// typedParams writes each parameter with its type and default, *args first.
+// typedParams returns each parameter with its type and default, *args first.
 func typedParams(c *component.Component, d component.Detail) []string {
 	var first, rest []string
 	for i := range c.Params {

@@ -1,6 +1,7 @@
 package lib
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"strconv"
@@ -11,12 +12,12 @@ import (
 	"torchx/runtime/library"
 )
 
-// shortCommit is as much of a commit as people read.
+// shortCommit is the number of digits of a commit that are shown.
 const shortCommit = 8
 
 func commitText(commit string) string { return commit[:min(shortCommit, len(commit))] }
 
-// libraryText says what was locked of a library.
+// libraryText describes a locked library.
 func libraryText(k *library.Locked) string {
 	text := "@" + k.Name
 	if k.Revision != "" {
@@ -27,23 +28,23 @@ func libraryText(k *library.Locked) string {
 	return text
 }
 
-// sayLibraryChanges says what became of each library.
-func sayLibraryChanges(t *program.Factory, changes []library.Change) {
+// sayLibraryChanges reports what changed in each library.
+func sayLibraryChanges(f *program.Factory, changes []library.Change) {
 	for _, c := range changes {
 		switch {
 		case c.New == nil:
-			t.Say("@%s is not listed any more, and left %s", c.Name, library.LockFile)
+			f.Say("@%s is not listed any more, and left %s", c.Name, library.LockFile)
 		case c.Old == nil:
-			t.Say("locked %s", libraryText(c.New))
+			f.Say("locked %s", libraryText(c.New))
 		case c.Old == c.New:
-			t.Say("fetched %s", libraryText(c.New))
+			f.Say("fetched %s", libraryText(c.New))
 		default:
-			t.Say("%s", updateText(c))
+			f.Say("%s", updateText(c))
 		}
 	}
 }
 
-// updateText says what an update did.
+// updateText describes an update.
 func updateText(c library.Change) string {
 	d := library.Compare(c.Old, c.New)
 	if d.None() && c.Old.Commit == c.New.Commit && c.Old.Revision == c.New.Revision {
@@ -72,14 +73,14 @@ func updateText(c library.Change) string {
 	return fmt.Sprintf("updated @%s%s to %s (%s); %s", c.Name, from, c.New.Revision, commitText(c.New.Commit), what)
 }
 
-// sayMissing warns of libraries that those of the project need, all at once.
-func sayMissing(ctx context.Context, t *program.Factory, m *library.Manager) error {
+// sayMissing warns of all libraries that those of the project need and that are not listed.
+func sayMissing(ctx context.Context, f *program.Factory, m *library.Manager) error {
 	err := m.Missing(ctx)
 	if ctx.Err() != nil {
 		return err
 	}
 	if err != nil {
-		t.Warn("%v", err)
+		f.Warn("%v", err)
 	}
 	return nil
 }
@@ -98,40 +99,40 @@ type libraryStatus struct {
 	Problem  *string `json:"problem"`
 }
 
-func libList(t *program.Factory, m *library.Manager, asJSON bool) error {
+func libList(f *program.Factory, m *library.Manager, asJSON bool) error {
 	list, err := m.List()
 	if err != nil {
 		return err
 	}
 	if asJSON {
-		return t.PrintJSON(libraryStatuses(list))
+		return f.PrintJSON(libraryStatuses(list))
 	}
 	if len(list) == 0 {
-		t.Say("the project has no libraries: `torchx lib add NAME URL [REVISION]` adds one")
+		f.Say("the project has no libraries: `torchx lib add NAME URL [REVISION]` adds one")
 		return nil
 	}
 	tab := ui.Table{Header: []string{"NAME", "REVISION", "COMMIT", "FILES", "STATE", "FROM"}}
 	for _, s := range list {
 		state, color := stateOf(s)
-		tab.Add(ui.NewCell("@"+s.Name, ""), ui.NewCell(orDash(s.Revision), ""), ui.NewCell(orDash(commitText(s.Commit)), ui.AnsiDim),
+		tab.Add(ui.NewCell("@"+s.Name, ""), ui.NewCell(cmp.Or(s.Revision, "-"), ""), ui.NewCell(cmp.Or(commitText(s.Commit), "-"), ui.AnsiDim),
 			ui.NewCell(strconv.Itoa(s.Files), ui.AnsiDim), ui.NewCell(state, color), ui.NewCell(fromText(s), ""))
 	}
-	if width := ui.ScreenWidth(t.Out); width > 0 {
+	err = f.PrintTable(&tab, func(width int) {
 		tab.Fit(width, "FILES", "COMMIT")
 		tab.Shorten("FROM", width, 20)
-	}
-	if err := tab.Write(t.Out, t.OutStyle); err != nil {
+	})
+	if err != nil {
 		return err
 	}
 	for _, s := range list {
 		if s.Problem != "" {
-			t.Warn("library @%s: %s", s.Name, s.Problem)
+			f.Warn("library @%s: %s", s.Name, s.Problem)
 		}
 	}
 	return nil
 }
 
-// stateOf says in a word how it stands with a library.
+// stateOf returns a word for the state of a library, and its color.
 func stateOf(s library.Status) (text, color string) {
 	switch {
 	case s.Problem != "":
@@ -146,7 +147,7 @@ func stateOf(s library.Status) (text, color string) {
 	return "cached", ui.AnsiGreen
 }
 
-// fromText says where the library comes from.
+// fromText returns the origin of a library.
 func fromText(s library.Status) string {
 	switch {
 	case s.Replaced != "":
@@ -155,13 +156,6 @@ func fromText(s library.Status) string {
 		return s.Source() + " path=" + s.Path
 	}
 	return s.Source()
-}
-
-func orDash(text string) string {
-	if text == "" {
-		return "-"
-	}
-	return text
 }
 
 func libraryStatuses(list []library.Status) []libraryStatus {
@@ -175,7 +169,7 @@ func libraryStatuses(list []library.Status) []libraryStatus {
 	return out
 }
 
-// orNull is nil for an empty text.
+// orNull returns nil for an empty text.
 func orNull(text string) *string {
 	if text == "" {
 		return nil

@@ -15,7 +15,7 @@ import (
 	"torchx/starlark/component"
 )
 
-func componentNewCommand(t *program.Factory) *cli.Command {
+func newNew(f *program.Factory) *cli.Command {
 	return &cli.Command{
 		Name:  "new",
 		Usage: "write a component to start from, with its test",
@@ -30,21 +30,21 @@ func componentNewCommand(t *program.Factory) *cli.Command {
 			if err != nil {
 				return err
 			}
-			return componentNew(t, name)
+			return runNew(f, name)
 		},
 	}
 }
 
-// newComponent is what `component new` writes.
-type newComponent struct {
+// template says what `component new` writes.
+type template struct {
 	file     string // absolute
 	module   string
 	function string
 	ref      string // how it is run
 }
 
-func componentNew(t *program.Factory, name string) error {
-	n, err := readNew(t, name)
+func runNew(f *program.Factory, name string) error {
+	n, err := parseNew(f, name)
 	if err != nil {
 		return err
 	}
@@ -52,11 +52,11 @@ func componentNew(t *program.Factory, name string) error {
 	testFile := strings.TrimSuffix(n.file, ".star") + "_test.star"
 	for _, file := range []string{n.file, testFile} {
 		if _, err := os.Lstat(file); err == nil {
-			return program.ExistsError(t.ShortPath(file), "choose another name, or write into it")
+			return program.ExistsError(f.ShortPath(file), "choose another name, or write into it")
 		}
 	}
 	if err := os.MkdirAll(filepath.Dir(n.file), 0o755); err != nil {
-		return fmt.Errorf("make the folder of %s: %w", t.ShortPath(n.file), program.PathCause(err))
+		return fmt.Errorf("make the folder of %s: %w", f.ShortPath(n.file), program.PathCause(err))
 	}
 	const hint = "choose another name"
 	if err := program.CreateWhole(testFile, []byte(test), false, hint); err != nil {
@@ -65,28 +65,28 @@ func componentNew(t *program.Factory, name string) error {
 	if err := program.CreateWhole(n.file, []byte(source), false, hint); err != nil {
 		return errors.Join(err, os.Remove(testFile))
 	}
-	t.Say("wrote %s and %s", t.ShortPath(n.file), t.ShortPath(testFile))
-	t.Say("try: torchx run %s --help; torchx component test %s", n.ref, ui.QuoteWord(t.ShortPath(testFile)))
+	f.Say("wrote %s and %s", f.ShortPath(n.file), f.ShortPath(testFile))
+	f.Say("try: torchx run %s --help; torchx component test %s", n.ref, ui.QuoteWord(f.ShortPath(testFile)))
 	return nil
 }
 
-// readNew finds out where NAME or PATH is to be.
-func readNew(t *program.Factory, text string) (*newComponent, error) {
-	n := &newComponent{}
+// parseNew returns the template that NAME or PATH asks for.
+func parseNew(f *program.Factory, text string) (*template, error) {
+	n := &template{}
 	file, function, colon := strings.Cut(text, ":")
 	switch {
 	case colon || strings.HasSuffix(text, ".star"):
 		if !strings.HasSuffix(file, ".star") {
 			return nil, program.Usagef("component new", "%s: a component is in a file that ends in .star", ui.QuoteWord(text))
 		}
-		n.file = t.Env.Absolute(file)
+		n.file = f.Env.Absolute(file)
 		n.module = strings.TrimSuffix(filepath.Base(file), ".star")
 		n.function = function
 	case strings.ContainsAny(text, `/\@`):
 		return nil, program.Usagef("component new", "%s: a path ends in .star, a name is MODULE or MODULE.FUNCTION", ui.QuoteWord(text))
 	default:
 		n.module, n.function, _ = strings.Cut(text, ".")
-		n.file = filepath.Join(t.ProjectRoot(), "components", n.module+".star")
+		n.file = filepath.Join(f.ProjectRoot(), "components", n.module+".star")
 	}
 	if strings.HasSuffix(n.module, "_test") {
 		return nil, program.Usagef("component new", "%s: files that end in _test.star hold tests, and no components", ui.QuoteWord(text))
@@ -98,8 +98,8 @@ func readNew(t *program.Factory, text string) (*newComponent, error) {
 	if !word.MatchString(n.function) || component.Reserved(n.function) {
 		return nil, program.Usagef("component new", "%s cannot be the name of a component: it has small letters, digits and _, begins with a letter, and is no word of Starlark", ui.QuoteWord(n.function))
 	}
-	if n.ref = n.module + "." + n.function; filepath.Dir(n.file) != filepath.Join(t.ProjectRoot(), "components") {
-		n.ref = t.ShortPath(n.file) + ":" + n.function
+	if n.ref = n.module + "." + n.function; filepath.Dir(n.file) != filepath.Join(f.ProjectRoot(), "components") {
+		n.ref = f.ShortPath(n.file) + ":" + n.function
 	} else if !word.MatchString(n.module) {
 		return nil, program.Usagef("component new", "%s cannot be a module: it has small letters, digits and _, and begins with a letter", ui.QuoteWord(n.module))
 	}

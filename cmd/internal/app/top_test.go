@@ -44,8 +44,8 @@ func TestTopWidth(t *testing.T) {
 	line, bytes, percent := strings.Repeat("loss ", 50), int64(900<<20), 99.5
 	for width := 13; width < 300; width++ {
 		tab := topTable([]*usage.App{{
-			Name: "a-rather-long-name-pmh49wllj3gz9", State: spec.Cancelled, RSS: &bytes, CPU: &percent, Elapsed: &percent,
-			Replicas: []usage.Replica{{Role: "trainer", ID: 299, State: spec.Running, LastLine: &line, RSS: &bytes}},
+			Name: "a-rather-long-name-pmh49wllj3gz9", State: spec.Cancelled, Amounts: usage.Amounts{RSS: &bytes, CPU: &percent, Elapsed: &percent},
+			Replicas: []usage.Replica{{Role: "trainer", ID: 299, State: spec.Running, LastLine: &line, Amounts: usage.Amounts{RSS: &bytes}}},
 		}})
 		cutLines(tab, width)
 		var text strings.Builder
@@ -67,9 +67,9 @@ func TestSortTop(t *testing.T) {
 	n := func(v int64) *int64 { return &v }
 	for order, want := range map[string]string{"cpu": "b a c", "memory": "a b c", "elapsed": "c a b", "name": "a b c"} {
 		apps := []*usage.App{
-			{Name: "a", CPU: f(1), RSS: n(9), Elapsed: f(2)},
-			{Name: "c", Elapsed: f(3)},
-			{Name: "b", CPU: f(50), RSS: n(1), Elapsed: f(1)},
+			{Name: "a", Amounts: usage.Amounts{CPU: f(1), RSS: n(9), Elapsed: f(2)}},
+			{Name: "c", Amounts: usage.Amounts{Elapsed: f(3)}},
+			{Name: "b", Amounts: usage.Amounts{CPU: f(50), RSS: n(1), Elapsed: f(1)}},
 		}
 		sortTop(apps, order)
 		var got []string

@@ -14,33 +14,33 @@ import (
 	"torchx/state"
 )
 
-// examTime bounds one check of the home.
-const examTime = 10 * time.Second
+// checkTime bounds one check of the home.
+const checkTime = 10 * time.Second
 
-// Free space, in bytes, below which the doctor warns, and below which logs and
-// results are lost soon.
+// Free space in bytes: below lowSpace is a warning; below tinySpace logs and results are
+// about to be lost.
 const (
 	lowSpace  = 1 << 30
 	tinySpace = 32 << 20
 )
 
-// examineHome looks at the folder of everything, then at what is in it.
-func examineHome(ctx context.Context, t *program.Factory, home string) []backend.Check {
-	checks := backend.RunDiagnostics(ctx, examTime, []backend.Diagnostic{
+// examineHome returns the checks of TORCHX_HOME; if the folder is not usable, only of that.
+func examineHome(ctx context.Context, f *program.Factory, home string) []backend.Check {
+	checks := backend.RunDiagnostics(ctx, checkTime, []backend.Diagnostic{
 		{Name: "folder", Run: func(context.Context) backend.Check { return folderCheck(home) }},
 	})
 	if checks[0].Level == backend.LevelFailure {
 		return checks
 	}
-	return append(checks, backend.RunDiagnostics(ctx, examTime, []backend.Diagnostic{
+	return append(checks, backend.RunDiagnostics(ctx, checkTime, []backend.Diagnostic{
 		{Name: "disk", Run: func(context.Context) backend.Check { return diskCheck(home) }},
 		{Name: "history", Run: func(ctx context.Context) backend.Check { return historyCheck(ctx, home) }},
 		{Name: "kept aside", Run: func(context.Context) backend.Check { return asideCheck(home) }},
-		{Name: "configuration", Run: func(context.Context) backend.Check { return configurationCheck(t) }},
+		{Name: "configuration", Run: func(context.Context) backend.Check { return configurationCheck(f) }},
 	})...)
 }
 
-// folderCheck makes the home if it is missing, as every command does, and a file in it.
+// folderCheck creates the home if it is missing, as every command does, and writes a file in it.
 func folderCheck(home string) backend.Check {
 	const name = "folder"
 	const fix = "set TORCHX_HOME to a folder that can be written, on a local disk"
@@ -84,7 +84,7 @@ func diskCheck(home string) backend.Check {
 	return backend.PassedCheck(name, "%s", text)
 }
 
-// historyCheck opens the history as it is: a damaged file stays where it is.
+// historyCheck opens and checks the history. A damaged file stays in place.
 func historyCheck(ctx context.Context, home string) backend.Check {
 	const name = "history"
 	db, err := state.Open(ctx, filepath.Join(home, program.HistoryFile), state.Options{BusyTimeout: 2 * time.Second})
@@ -102,7 +102,7 @@ func historyCheck(ctx context.Context, home string) backend.Check {
 	h, err := db.Check(ctx)
 	switch {
 	case errors.Is(err, context.DeadlineExceeded):
-		return backend.WarningCheck(name, "remove old apps with `torchx prune`", "%d apps in %s are too many to check in %v", h.Apps, ui.BytesText(h.Bytes), examTime)
+		return backend.WarningCheck(name, "remove old apps with `torchx prune`", "%d apps in %s are too many to check in %v", h.Apps, ui.BytesText(h.Bytes), checkTime)
 	case err != nil:
 		return backend.FailedCheck(name, "move "+db.Path()+" and its -wal away: a new one is made from the apps' folders", "%v", err)
 	case db.ReadOnly() || len(db.Notices()) > 0:
@@ -111,7 +111,7 @@ func historyCheck(ctx context.Context, home string) backend.Check {
 	return backend.PassedCheck(name, "%s in %s, sound (journal: %s)", ui.Counted(h.Apps, "app"), ui.BytesText(h.Bytes), h.Journal)
 }
 
-// asideCheck names damaged histories that were kept.
+// asideCheck reports damaged histories that were set aside.
 func asideCheck(home string) backend.Check {
 	const name = "kept aside"
 	found, _ := filepath.Glob(filepath.Join(globQuote(home), program.HistoryFile+".corrupt-*"))
@@ -128,20 +128,20 @@ func asideCheck(home string) backend.Check {
 		"%s of damaged histories, %s", ui.Counted(len(found), "file"), ui.BytesText(size))
 }
 
-// globQuote keeps what a pattern would read from being special.
+// globQuote escapes the special characters of patterns.
 func globQuote(path string) string {
 	return strings.NewReplacer(`\`, `\\`, `*`, `\*`, `?`, `\?`, `[`, `\[`).Replace(path)
 }
 
-func configurationCheck(t *program.Factory) backend.Check {
+func configurationCheck(f *program.Factory) backend.Check {
 	const name = "configuration"
-	conf, err := t.Config()
+	conf, err := f.Config()
 	if err != nil {
 		return backend.FailedCheck(name, "correct the file, or set TORCHXCONFIG to another or to nothing", "%v", err)
 	}
 	var names []string
-	for _, f := range conf.Files() {
-		names = append(names, t.ShortPath(f))
+	for _, file := range conf.Files() {
+		names = append(names, f.ShortPath(file))
 	}
 	if len(names) == 0 {
 		return backend.PassedCheck(name, "no .torchxconfig here")

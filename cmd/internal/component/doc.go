@@ -17,14 +17,14 @@ import (
 	"torchx/starlark/pages"
 )
 
-// docOptions are those of `component doc`.
+// docOptions are the flags of `component doc`.
 type docOptions struct {
 	dir         string
 	check, html bool
 	title       string
 }
 
-func componentDocCommand(t *program.Factory) *cli.Command {
+func newDoc(f *program.Factory) *cli.Command {
 	o := docOptions{}
 	return &cli.Command{
 		Name:  "doc",
@@ -51,13 +51,13 @@ func componentDocCommand(t *program.Factory) *cli.Command {
 			if o.html && o.dir != "" {
 				return program.Usagef("component doc", "--html prints to stdout: leave -o out, which writes index.html too")
 			}
-			return componentDoc(c.Context, t, c.Args().Slice(), o)
+			return runDoc(c.Context, f, c.Args().Slice(), o)
 		},
 	}
 }
 
-func componentDoc(ctx context.Context, t *program.Factory, what []string, o docOptions) error {
-	list, err := docPages(ctx, t, what)
+func runDoc(ctx context.Context, f *program.Factory, what []string, o docOptions) error {
+	list, err := docPages(ctx, f, what)
 	if err != nil {
 		return err
 	}
@@ -66,10 +66,10 @@ func componentDoc(ctx context.Context, t *program.Factory, what []string, o docO
 	}
 	switch {
 	case o.html:
-		return t.Print(pages.HTML(o.title, list))
+		return f.Print(pages.HTML(o.title, list))
 	case o.dir == "":
 		for _, p := range list {
-			if err := t.Print(pages.Markdown(p)); err != nil {
+			if err := f.Print(pages.Markdown(p)); err != nil {
 				return err
 			}
 		}
@@ -82,12 +82,12 @@ func componentDoc(ctx context.Context, t *program.Factory, what []string, o docO
 		}
 		files[p.Name+".md"] = pages.Markdown(p)
 	}
-	return writePages(t, t.Env.Absolute(o.dir), files, o.check)
+	return writePages(f, f.Env.Absolute(o.dir), files, o.check)
 }
 
-// writePages writes what is not up to date, or says that it is not.
-func writePages(t *program.Factory, dir string, files map[string]string, check bool) error {
-	old := false
+// writePages writes the files that are not up to date; with check it reports them instead.
+func writePages(f *program.Factory, dir string, files map[string]string, check bool) error {
+	outdated := false
 	var write []string
 	for _, name := range ui.Keys(files) {
 		path := filepath.Join(dir, name)
@@ -96,45 +96,45 @@ func writePages(t *program.Factory, dir string, files map[string]string, check b
 		case err == nil && string(data) == files[name]:
 			continue
 		case err == nil && !bytes.Contains(data, []byte(strings.TrimSpace(pages.Mark))):
-			return fmt.Errorf("%s was not made by torchx component doc, and is kept: choose another folder", t.ShortPath(path))
+			return fmt.Errorf("%s was not made by torchx component doc, and is kept: choose another folder", f.ShortPath(path))
 		case err != nil && !errors.Is(err, fs.ErrNotExist):
-			return fmt.Errorf("read %s: %w", t.ShortPath(path), program.PathCause(err))
+			return fmt.Errorf("read %s: %w", f.ShortPath(path), program.PathCause(err))
 		case check:
-			old = true
-			t.SayError(t.ShortPath(path) + " is not up to date: run torchx component doc")
+			outdated = true
+			f.SayError(f.ShortPath(path) + " is not up to date: run torchx component doc")
 			continue
 		}
 		write = append(write, name)
 	}
-	if old {
+	if outdated {
 		return program.QuietError(program.ExitError)
 	}
 	if len(write) == 0 {
 		return nil
 	}
 	if err := os.MkdirAll(dir, 0o755); err != nil {
-		return fmt.Errorf("make %s: %w", t.ShortPath(dir), program.PathCause(err))
+		return fmt.Errorf("make %s: %w", f.ShortPath(dir), program.PathCause(err))
 	}
 	for _, name := range write {
 		if err := program.CreateWhole(filepath.Join(dir, name), []byte(files[name]), true, ""); err != nil {
 			return err
 		}
-		t.Say("wrote %s", t.ShortPath(filepath.Join(dir, name)))
+		f.Say("wrote %s", f.ShortPath(filepath.Join(dir, name)))
 	}
 	return nil
 }
 
-// docPages makes a page of each file that has components.
-func docPages(ctx context.Context, t *program.Factory, what []string) ([]pages.Page, error) {
-	loader, err := t.Loader()
+// docPages returns a page of each file with components, by default of the project's.
+func docPages(ctx context.Context, f *program.Factory, what []string) ([]pages.Page, error) {
+	loader, err := f.Loader()
 	if err != nil {
 		return nil, err
 	}
 	if len(what) == 0 {
-		what = []string{filepath.Join(t.ProjectRoot(), "components")}
+		what = []string{filepath.Join(f.ProjectRoot(), "components")}
 		if _, err := os.Stat(what[0]); err != nil {
-			return nil, fmt.Errorf("the project has no folder %s: name files or folders", t.ShortPath(what[0]))
+			return nil, fmt.Errorf("the project has no folder %s: name files or folders", f.ShortPath(what[0]))
 		}
 	}
-	return pages.Collect(ctx, loader, t.Env.Dir, what, t.ShortPath)
+	return pages.Collect(ctx, loader, f.Env.Dir, what, f.ShortPath)
 }

@@ -4,7 +4,9 @@ import (
 	"context"
 	"encoding/json"
 	"os"
+	"os/exec"
 	"runtime/debug"
+	"time"
 
 	"torchx/backends/driver"
 	"torchx/cmd/internal/program"
@@ -17,7 +19,19 @@ import (
 	"torchx/starlark/startest"
 )
 
-// What tests plan with: the same on every machine, so that golden plans are, too.
+// TestWorkerCommand is the hidden command that runs tests for another process.
+const TestWorkerCommand = "__component-test"
+
+// workerEnd is how long a worker may take to end.
+const workerEnd = time.Second
+
+func startTestWorker(ctx context.Context, f *program.Factory) *exec.Cmd {
+	cmd := exec.CommandContext(ctx, f.Env.Exe, TestWorkerCommand)
+	cmd.Dir, cmd.Env, cmd.WaitDelay = f.Env.Dir, f.Env.Vars, workerEnd
+	return cmd
+}
+
+// Values that tests plan with: the same on every machine, so that golden plans are, too.
 const (
 	testPlanHome = "/torchx-home"
 	testPlanDir  = "/workspace"
@@ -26,25 +40,25 @@ const (
 	testPath     = "PATH=/usr/bin:/bin"
 )
 
-// workerGC lets a worker collect garbage less often: it lives shortly, and most of
-// what a test makes is garbage when it ends.
-const workerGC = 400 // percent
+// workerGC is the GC percentage of a worker. It is short-lived, so collecting less often is
+// faster.
+const workerGC = 400
 
 // TestWorker runs tests that another process asks for on stdin.
-func TestWorker(ctx context.Context, t *program.Factory) error {
+func TestWorker(ctx context.Context, f *program.Factory) error {
 	debug.SetGCPercent(workerGC)
-	return startest.Work(ctx, testHost(ctx, t), t.In, t.Out, os.Exit)
+	return startest.Work(ctx, testHost(ctx, f), f.In, f.Out, os.Exit)
 }
 
-// testHost is what tests see of this program: nothing of the user's settings.
-func testHost(ctx context.Context, t *program.Factory) startest.Host {
-	resources, err := t.RootResources()
+// testHost is what tests see of this program. User settings have no effect on them.
+func testHost(ctx context.Context, f *program.Factory) startest.Host {
+	resources, err := f.RootResources()
 	if err != nil {
-		resources = nil // componentTest has said so
+		resources = nil // runTest has reported it
 	}
-	reg := t.Env.Registry(driver.Env{Home: testPlanHome, Exe: "torchx", Version: testVersion, Offline: true})
+	reg := f.Env.Registry(driver.Env{Home: testPlanHome, Exe: "torchx", Version: testVersion, Offline: true})
 	return startest.Host{
-		Dir: t.Env.Dir, Builtins: components.FS, Library: t.OpenLibraries().Open, Image: program.DefaultImage, Version: program.Version, Resources: resources,
+		Dir: f.Env.Dir, Builtins: components.FS, Library: f.OpenLibraries().Open, Image: program.DefaultImage, Version: program.Version, Resources: resources,
 		Plan: func(app *spec.App, backendName string, cfg map[string]string) ([]byte, error) {
 			return planForTest(ctx, reg, app, backendName, cfg)
 		},

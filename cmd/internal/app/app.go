@@ -1,0 +1,87 @@
+// Package app has the commands about submitted apps: list, status, describe, events, log,
+// attach, top, wait, cancel, delete and prune.
+package app
+
+import (
+	"context"
+	"strings"
+
+	"github.com/urfave/cli/v2"
+
+	"torchx/cmd/internal/program"
+	"torchx/cmd/internal/ui"
+	"torchx/runtime/backend"
+	"torchx/runtime/runner"
+	"torchx/runtime/spec"
+	"torchx/runtime/suggest"
+)
+
+// forApp returns the action of a command whose only argument names an app.
+func forApp(f *program.Factory, run func(ctx context.Context, r *runner.Runner, ref runner.Ref) error) cli.ActionFunc {
+	return func(c *cli.Context) error {
+		handle, err := program.OneArgument(c, "HANDLE")
+		if err != nil {
+			return err
+		}
+		r, ref, err := f.Resolve(c.Context, handle)
+		if err != nil {
+			return err
+		}
+		return run(c.Context, r, ref)
+	}
+}
+
+// canonicalBackend returns the name of a backend that a flag gave, "" for none.
+func canonicalBackend(f *program.Factory, command, name string) (string, error) {
+	if name == "" {
+		return "", nil
+	}
+	alias, err := f.Canonical(command, name)
+	return alias.Backend, err
+}
+
+// parseStates reads the values of --state.
+func parseStates(command string, texts []string) ([]spec.State, error) {
+	var states []spec.State
+	for _, name := range backend.SplitCSV(strings.Join(texts, ",")) {
+		s, err := spec.ParseState(strings.ToUpper(name))
+		if err != nil {
+			known := StateNames()
+			return nil, program.Usagef(command, "unknown state %s: it is one of %s.%s", ui.QuoteWord(name),
+				strings.Join(known, ", "), suggest.Hint(strings.ToUpper(name), known))
+		}
+		states = append(states, s)
+	}
+	return states, nil
+}
+
+// StateNames returns the names of all states.
+func StateNames() []string { return stateNames(func(spec.State) bool { return true }) }
+
+// TerminalStates returns the names of the states in which an app has ended.
+func TerminalStates() []string { return stateNames(spec.State.Terminal) }
+
+func stateNames(include func(spec.State) bool) []string {
+	var names []string
+	for s := spec.Unsubmitted; s <= spec.Unknown; s++ {
+		if include(s) {
+			names = append(names, s.String())
+		}
+	}
+	return names
+}
+
+// stateColor returns the ANSI color of a state.
+func stateColor(s spec.State) string {
+	switch s {
+	case spec.Succeeded:
+		return ui.AnsiGreen
+	case spec.Failed:
+		return ui.AnsiRed
+	case spec.Cancelled:
+		return ui.AnsiYellow
+	case spec.Running:
+		return ui.AnsiBlue
+	}
+	return ""
+}

@@ -1,0 +1,105 @@
+package app
+
+import (
+	"bufio"
+	"context"
+	"fmt"
+	"strings"
+	"time"
+
+	"torchx/cmd/internal/program"
+	"torchx/cmd/internal/ui"
+	"torchx/runtime/runner"
+	"torchx/runtime/spec"
+)
+
+// pruned is `prune --json`.
+type pruned struct {
+	DryRun bool        `json:"dry_run"`
+	Apps   []prunedApp `json:"apps"`
+	Bytes  int64       `json:"bytes"` // of all apps that are removed, or would be
+}
+
+// prunedApp is an app that is removed, or would be; unknown values are null.
+type prunedApp struct {
+	Handle      string     `json:"handle"`
+	AppID       string     `json:"app_id"`
+	Name        string     `json:"name"`
+	Backend     string     `json:"backend"`
+	State       spec.State `json:"state"`
+	SubmittedAt *time.Time `json:"submitted_at"`
+	FinishedAt  *time.Time `json:"finished_at"`
+	Bytes       *int64     `json:"bytes"`
+	Removed     bool       `json:"removed"`
+	Error       *string    `json:"error"`
+}
+
+func newPrunedApp(p *runner.Prunable) prunedApp {
+	return prunedApp{
+		Handle: p.Handle, AppID: p.AppID, Name: p.Name, Backend: p.Backend, State: p.State,
+		SubmittedAt: p.SubmittedAt, FinishedAt: p.FinishedAt, Bytes: p.Bytes,
+	}
+}
+
+func printPruned(f *program.Factory, sum pruned, removed int, o pruneOptions) error {
+	if o.json {
+		return f.PrintJSON(sum)
+	}
+	switch {
+	case len(sum.Apps) == 0:
+		f.Say("there is nothing to remove")
+	case o.dryRun:
+		f.Say("%s, %s: nothing is removed (dry run)", ui.Counted(len(sum.Apps), "app"), ui.BytesText(sum.Bytes))
+	default:
+		f.Say("removed %s, %s freed", ui.Counted(removed, "app"), ui.BytesText(sum.Bytes))
+	}
+	return nil
+}
+
+func sizeText(apps []runner.Prunable) string {
+	var total int64
+	for i := range apps {
+		if apps[i].Bytes != nil {
+			total += *apps[i].Bytes
+		}
+	}
+	return ui.BytesText(total)
+}
+
+func printPrunable(f *program.Factory, apps []runner.Prunable, now time.Time) error {
+	if len(apps) == 0 {
+		return nil
+	}
+	tab := ui.Table{Header: []string{"APP HANDLE", "APP NAME", "STATE", "ENDED", "SIZE"}}
+	for i := range apps {
+		a := &apps[i]
+		ended := ""
+		if a.FinishedAt != nil {
+			ended = ui.Age(now.Sub(*a.FinishedAt)) + " ago"
+		}
+		tab.Add(ui.NewCell(a.Handle, ""), ui.NewCell(a.Name, ""), ui.NewCell(a.State.String(), stateColor(a.State)),
+			ui.NewCell(ended, ""), ui.NewCell(optionalBytes(a.Bytes), ""))
+	}
+	return f.PrintTable(&tab, func(width int) { tab.Fit(width, "APP NAME", "STATE") })
+}
+
+// confirm asks a question on the terminal; anything but yes, and EOF, is no.
+func confirm(ctx context.Context, c *ui.Console, question string) (bool, error) {
+	fmt.Fprintf(c.Err, "torchx: %s [y/N] ", question)
+	answered := make(chan string, 1)
+	go func() {
+		line, _ := bufio.NewReader(c.In).ReadString('\n') // EOF is no
+		answered <- line
+	}()
+	select {
+	case <-ctx.Done():
+		fmt.Fprintln(c.Err)
+		return false, context.Cause(ctx)
+	case line := <-answered:
+		if !strings.HasSuffix(line, "\n") {
+			fmt.Fprintln(c.Err)
+		}
+		line = strings.ToLower(strings.TrimSpace(line))
+		return line == "y" || line == "yes", nil
+	}
+}

@@ -1,0 +1,42 @@
+package follow
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"time"
+
+	"torchx/cmd/internal/ui"
+	"torchx/runtime/spec"
+)
+
+// queueInterval is how often a foreground run checks whether its app still waits.
+const queueInterval = 100 * time.Millisecond
+
+// awaitStart says what a queued app waits for, whenever that changes, and returns when
+// it has started or ended; after the first message if the command returns after the start.
+func (fg *foreground) awaitStart(ctx context.Context) error {
+	tick := time.NewTicker(queueInterval)
+	defer tick.Stop()
+	for last := ""; ; {
+		s, err := fg.backend.Describe(ctx, fg.ref.ID)
+		if err != nil {
+			return fmt.Errorf("see whether %s still waits: %w", fg.ref.Handle(), err)
+		}
+		if s.State != spec.Pending || !strings.HasPrefix(s.Msg, ui.QueuedMark) {
+			return nil
+		}
+		if s.Msg != last && !fg.signals.interrupted() {
+			last = s.Msg
+			fg.Say("%s %s", fg.ref.Handle(), s.Msg)
+		}
+		if fg.returns {
+			return nil
+		}
+		select {
+		case <-ctx.Done():
+			return ctx.Err()
+		case <-tick.C:
+		}
+	}
+}

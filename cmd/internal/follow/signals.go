@@ -1,0 +1,98 @@
+package follow
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"sync"
+	"syscall"
+
+	"torchx/cmd/internal/program"
+	"torchx/runtime/backend"
+	"torchx/runtime/spec"
+)
+
+// signals turns signals to the program into what they mean for its app: Ctrl-C cancels
+// it, a second one kills it, a third leaves it; a hang-up leaves it running.
+type signals struct {
+	app
+	leave      context.CancelCauseFunc // ends the command, not the app
+	preparing  func() bool             // nothing runs yet that would have to be cancelled
+	explain    func(error)             // prints an error
+	onTerminal bool                    // the app is shown with --tty
+
+	mu        sync.Mutex
+	submitted bool
+	hungUp    bool
+	count     int // of interrupts
+
+	cancelling sync.Mutex
+}
+
+// handle is called for each signal.
+func (s *signals) handle(sig os.Signal) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if sig == syscall.SIGHUP {
+		s.hungUp = true
+		if s.submitted {
+			s.leaveRunning()
+		}
+		return
+	}
+	s.count++
+	if s.count > 2 || !s.submitted && s.preparing() {
+		s.leave(program.QuietError(spec.ExitCancelled))
+		return
+	}
+	if s.count == 1 {
+		s.Line("", fmt.Sprintf("cancelling %s (Ctrl-C again kills it at once)", s.ref.Handle()))
+	} else {
+		s.Line("", "killing "+s.ref.Handle())
+	}
+	if s.submitted {
+		s.cancel(s.count > 1)
+	}
+}
+
+// setSubmitted lets signals reach the app, with those that came during its submission.
+func (s *signals) setSubmitted() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.submitted = true
+	switch {
+	case s.hungUp:
+		s.leaveRunning()
+	case s.count > 0:
+		s.cancel(s.count > 1)
+	}
+}
+
+// interrupted reports whether the user asked for the end of the app.
+func (s *signals) interrupted() bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.count > 0
+}
+
+func (s *signals) leaveRunning() {
+	reattach := "log -t"
+	if s.onTerminal {
+		reattach = "attach --tty"
+	}
+	s.Say("the terminal is gone, %s goes on: torchx %s %s", s.ref.Handle(), reattach, s.ref.Handle())
+	s.leave(program.QuietError(program.ExitHangup))
+}
+
+// cancel cancels the app in the background. Requests wait for one another, so that a
+// forced one is never overtaken.
+func (s *signals) cancel(force bool) {
+	go func() {
+		s.cancelling.Lock()
+		defer s.cancelling.Unlock()
+		if err := s.runner.Cancel(context.Background(), s.ref, backend.CancelOptions{Force: force}); err != nil {
+			s.explain(err)
+			s.leave(program.QuietError(spec.ExitCancelled))
+		}
+	}()
+}

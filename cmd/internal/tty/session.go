@@ -1,0 +1,277 @@
+package tty
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"sync"
+	"time"
+
+	"golang.org/x/term"
+
+	"torchx/cmd/internal/ui"
+	"torchx/runtime/backend"
+)
+
+const (
+	// tailBytes of existing output are shown first: a large screen of colored text.
+	tailBytes = 8 << 10
+	// maxLag is how many bytes a screen may be behind: after the end of a flood its rest
+	// is not worth waiting for.
+	maxLag = 8 << 20
+	// keyTimeout is how long the first detach key waits for the second; then both go to
+	// the program.
+	keyTimeout = 500 * time.Millisecond
+	// redrawTime is how long the terminal has another size, so that a program draws again.
+	redrawTime = 50 * time.Millisecond
+	// resizeInterval is after what time input sets the size again: the size of the most
+	// recently used client counts.
+	resizeInterval = time.Second
+	// maxTypeAhead is how many reads of input wait for a program that does not read, while
+	// the detach keys still work.
+	maxTypeAhead = 4096
+)
+
+// SessionConfig says what a session connects.
+type SessionConfig struct {
+	Console    *ui.Console
+	Out        io.Writer  // where the app's output goes
+	Screen     *TtyScreen // where messages go
+	DetachKeys string     // "" is DefaultDetachKeys
+	Handle     string     // of the app, for messages
+	Attached   bool       // to a running app, not its first client
+	Detach     func()     // called when the detach keys are typed; it ends the session's context
+}
+
+// session connects the user's terminal, or piped input, with the terminal of an app.
+type session struct {
+	SessionConfig
+	conn    backend.Terminal
+	window  *os.File // whose size the app's terminal has; nil if there is none
+	input   *os.File // a terminal in raw mode; nil if input is not a terminal
+	restore func() error
+	resized time.Time
+
+	modes    ScreenModes
+	lastByte byte // of the output
+}
+
+// OutputOptions returns which of the output a session on out shows.
+func OutputOptions(out io.Writer, all bool) backend.TerminalOptions {
+	o := backend.TerminalOptions{All: all, Tail: tailBytes}
+	if ui.IsTerminal(out) {
+		o.Lag = maxLag
+	}
+	return o
+}
+
+// RunSession shows the output of conn and forwards input until the app has ended or ctx
+// is canceled. It closes conn.
+func RunSession(ctx context.Context, conn backend.Terminal, c SessionConfig) (err error) {
+	s := &session{SessionConfig: c, conn: conn, restore: func() error { return nil }}
+	s.window = FirstTerminal(c.Out, c.Console.In, c.Console.Out, c.Screen.W)
+	defer conn.Close()
+	if err := s.takeTerminal(); err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, s.restoreScreen()) }()
+	ctx, stop := context.WithCancel(ctx)
+	var others sync.WaitGroup
+	defer others.Wait()
+	defer conn.Close() // ends a blocked write of input
+	defer stop()
+	s.start(ctx, &others)
+	return s.copyOutput(ctx)
+}
+
+// takeTerminal puts the terminal into raw mode, so that every key goes to the app.
+func (s *session) takeTerminal() error {
+	in, ok := s.Console.In.(*os.File)
+	if !ok || !term.IsTerminal(int(in.Fd())) {
+		return nil
+	}
+	s.Console.Say("%s detaches, the app goes on then", KeyNames(s.DetachKeys))
+	before, err := term.MakeRaw(int(in.Fd()))
+	if err != nil {
+		return fmt.Errorf("set the terminal up: %w", err)
+	}
+	s.input = in
+	s.Screen.SetRaw(true)
+	s.restore = sync.OnceValue(func() error {
+		s.Screen.SetRaw(false)
+		return term.Restore(int(in.Fd()), before)
+	})
+	return nil
+}
+
+// restoreScreen leaves the screen as the shell expects it.
+func (s *session) restoreScreen() error {
+	text := ""
+	if ui.IsTerminal(s.Out) {
+		text = s.modes.Undo()
+	}
+	if s.lastByte != '\n' && s.lastByte != 0 {
+		text += "\r\n"
+	}
+	_, _ = io.WriteString(s.Out, text) // it may be closed
+	return s.restore()
+}
+
+// start starts what runs beside copying the output.
+func (s *session) start(ctx context.Context, others *sync.WaitGroup) {
+	if s.window != nil {
+		others.Go(func() { defer s.restoreOnPanic(); s.syncSize(ctx) })
+	}
+	typed, passed := make(chan []byte), make(chan []byte, 1)
+	if s.input != nil {
+		passed = make(chan []byte, maxTypeAhead)
+	}
+	go s.readInput(ctx, typed) // a blocked read never returns: the process ends it
+	others.Go(func() { defer s.restoreOnPanic(); s.watchKeys(ctx, typed, passed) })
+	others.Go(func() { defer s.restoreOnPanic(); s.forwardInput(ctx, passed) })
+}
+
+// restoreOnPanic restores the terminal before a panic ends the program.
+func (s *session) restoreOnPanic() {
+	if reason := recover(); reason != nil {
+		_ = s.restore()
+		panic(reason)
+	}
+}
+
+// syncSize gives the app's terminal the size of the window.
+func (s *session) syncSize(ctx context.Context) {
+	resized, stop := Resizes()
+	defer stop()
+	if size := SizeOf(s.window); s.Attached && size.Rows > 1 {
+		// The program draws its screen again only if the size changes.
+		_ = s.conn.Resize(backend.TerminalSize{Rows: size.Rows - 1, Cols: size.Cols})
+		select {
+		case <-time.After(redrawTime):
+		case <-ctx.Done():
+		}
+	}
+	for {
+		_ = s.conn.Resize(SizeOf(s.window)) // an app that has ended needs none
+		select {
+		case <-ctx.Done():
+			return
+		case <-resized:
+		}
+	}
+}
+
+func (s *session) readInput(ctx context.Context, typed chan<- []byte) {
+	defer close(typed)
+	for {
+		buf := make([]byte, 4096)
+		n, err := s.Console.In.Read(buf)
+		if n > 0 {
+			select {
+			case typed <- buf[:n]:
+			case <-ctx.Done():
+				return
+			}
+		}
+		if err != nil {
+			return
+		}
+	}
+}
+
+// watchKeys passes on what is typed up to the detach keys.
+func (s *session) watchKeys(ctx context.Context, typed <-chan []byte, passed chan<- []byte) {
+	defer close(passed)
+	keys, _ := ParseDetachKeys(s.DetachKeys) // the flag was checked
+	d := DetachKeys{Keys: keys}
+	var timeout <-chan time.Time
+	for {
+		var p []byte
+		open, found := true, false
+		select {
+		case p, open = <-typed:
+			if s.input != nil {
+				p, found = d.Feed(p)
+			}
+		case <-timeout:
+			p = d.Flush()
+		case <-ctx.Done():
+			return
+		}
+		if timeout = nil; d.Held > 0 {
+			timeout = time.After(keyTimeout)
+		}
+		if !open {
+			p = d.Flush()
+		}
+		if len(p) > 0 {
+			select {
+			case passed <- p:
+			case <-ctx.Done():
+				return
+			}
+		}
+		if found {
+			s.Detach()
+		}
+		if found || !open {
+			return
+		}
+	}
+}
+
+// forwardInput sends what was typed until the app has ended.
+func (s *session) forwardInput(ctx context.Context, passed <-chan []byte) {
+	for p := range passed {
+		if s.input != nil && time.Since(s.resized) > resizeInterval {
+			s.resized = time.Now()
+			_ = s.conn.Resize(SizeOf(s.window))
+		}
+		if _, err := s.conn.Write(p); err != nil {
+			return
+		}
+	}
+	// The end of an attached client's input leaves the app as it is.
+	if ctx.Err() == nil && !s.Attached {
+		_ = s.conn.CloseInput()
+	}
+}
+
+// copyOutput shows what the app writes.
+func (s *session) copyOutput(ctx context.Context) error {
+	attempt := -1
+	for {
+		o, err := s.conn.Next(ctx)
+		if errors.Is(err, io.EOF) {
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+		if attempt >= 0 && o.Attempt != attempt {
+			s.notice("attempt %d of the replica begins", o.Attempt)
+		}
+		attempt = o.Attempt
+		if o.Skipped > 0 {
+			s.notice("%s are not shown here: torchx log %s", ui.BytesText(o.Skipped), s.Handle)
+		}
+		s.modes.See(o.Data)
+		if len(o.Data) > 0 {
+			s.lastByte = o.Data[len(o.Data)-1]
+		}
+		if _, err := s.Out.Write(o.Data); err != nil {
+			return fmt.Errorf("show the terminal: %w", err)
+		}
+	}
+}
+
+// notice prints a message on a line of its own.
+func (s *session) notice(format string, args ...any) {
+	if s.lastByte != '\n' && s.lastByte != 0 {
+		_, _ = io.WriteString(s.Out, "\r\n")
+	}
+	s.lastByte = '\n'
+	s.Console.Say(format, args...)
+}
