@@ -9,6 +9,7 @@ import (
 
 	"torchx/cmd/internal/ui"
 	"torchx/runtime/config"
+	"torchx/runtime/secrets"
 )
 
 // TestInDir checks that a copy reads the configuration of its folder, hides that
@@ -24,7 +25,7 @@ func TestInDir(t *testing.T) {
 	for _, c := range []struct {
 		f                *Factory
 		dir, image, line string
-	}{{f, here, DefaultImage, "MY_PIN=1234"}, {other, there, "other", "MY_PIN=*****"}} {
+	}{{f, here, DefaultImage, "MY_PIN=1234"}, {other, there, "other", "MY_PIN=" + secrets.Hidden}} {
 		image, err := c.f.Image()
 		if err != nil || image != c.image {
 			t.Errorf("in %s: got image %q (%v), want %q", c.dir, image, err, c.image)
