@@ -13,6 +13,7 @@ import (
 
 	"modernc.org/sqlite"
 
+	"torchx/runtime/filelock"
 	"torchx/runtime/history"
 )
 
@@ -110,11 +111,11 @@ func fileError(err error) error {
 // damage at the same time rename it once.
 func SetAside(ctx context.Context, path string, now time.Time) (string, error) {
 	const op = "set history aside"
-	unlock, err := lockFile(path + ".lock")
+	lock, err := filelock.Acquire(path + ".lock")
 	if err != nil {
 		return "", wrapPath(op, path, fileError(err))
 	}
-	defer unlock()
+	defer lock.Close()
 	if err := check(ctx, path); err == nil || !errors.Is(kindOf(err), ErrCorrupt) {
 		return "", wrapPath(op, path, err)
 	}

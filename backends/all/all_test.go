@@ -5,7 +5,6 @@ import (
 	"testing"
 
 	"torchx/backends/driver"
-	"torchx/runtime/backend"
 )
 
 func TestDrivers(t *testing.T) {
@@ -24,9 +23,6 @@ func TestDrivers(t *testing.T) {
 		if err != nil || b.Name() != d.Name {
 			t.Errorf("got backend %v, %v, want %s", b, err, d.Name)
 			continue
-		}
-		if err := backend.CheckOptions(b.Options()); err != nil {
-			t.Errorf("%s: %v", d.Name, err)
 		}
 		if (d.RunAgent == nil) != (d.OwnsDir == nil) {
 			t.Errorf("%s: RunAgent and OwnsDir: got only one, want both or none", d.Name)

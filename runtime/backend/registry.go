@@ -68,7 +68,8 @@ func (r *Registry) AliasesOf(backend string) []string {
 	return names
 }
 
-// Get opens the backend of that name or alias.
+// Get opens the backend of that name or alias, and refuses one whose list of options
+// has a defect.
 func (r *Registry) Get(name string) (Backend, error) {
 	a, err := r.Canonical(name)
 	if err != nil {
@@ -77,12 +78,18 @@ func (r *Registry) Get(name string) (Backend, error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	e := r.entries[a.Backend]
-	if e.backend == nil {
-		if e.backend, err = e.open(); err != nil {
-			return nil, fmt.Errorf("open backend %s: %w", a.Backend, err)
-		}
+	if e.backend != nil {
+		return e.backend, nil
 	}
-	return e.backend, nil
+	b, err := e.open()
+	if err == nil {
+		err = CheckOptions(b.Options())
+	}
+	if err != nil {
+		return nil, fmt.Errorf("open backend %s: %w", a.Backend, err)
+	}
+	e.backend = b
+	return b, nil
 }
 
 // Close closes every backend that was opened.

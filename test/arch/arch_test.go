@@ -12,7 +12,7 @@ const root = "../.."
 
 func TestPagesAreCurrent(t *testing.T) {
 	t.Parallel()
-	files, err := render(root)
+	files, err := render(t.Context(), root)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -27,7 +27,7 @@ func TestPagesAreCurrent(t *testing.T) {
 // TestEveryPackageSaysItsDuty: the table shows the first sentence of each package comment.
 func TestEveryPackageSaysItsDuty(t *testing.T) {
 	t.Parallel()
-	g, err := load(root)
+	g, err := load(t.Context(), root)
 	if err != nil {
 		t.Fatal(err)
 	}

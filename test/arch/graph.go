@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"encoding/json"
 	"fmt"
 	"os/exec"
@@ -26,8 +27,8 @@ type pack struct {
 type graph map[string]*pack
 
 // load asks the go command for the packages of the module in the folder root.
-func load(root string) (graph, error) {
-	cmd := exec.Command("go", "list", "-json=ImportPath,Imports,Doc", "./...")
+func load(ctx context.Context, root string) (graph, error) {
+	cmd := exec.CommandContext(ctx, "go", "list", "-json=ImportPath,Imports,Doc", "./...")
 	cmd.Dir = root
 	out, err := cmd.Output()
 	if err != nil {

@@ -4,21 +4,22 @@
 package main
 
 import (
+	"context"
 	"fmt"
 	"os"
 	"path/filepath"
 )
 
 func main() {
-	if err := run("."); err != nil {
+	if err := run(context.Background(), "."); err != nil {
 		fmt.Fprintln(os.Stderr, "arch:", err)
 		os.Exit(1)
 	}
 }
 
 // run brings both files below docs up to date.
-func run(root string) error {
-	files, err := render(root)
+func run(ctx context.Context, root string) error {
+	files, err := render(ctx, root)
 	if err != nil {
 		return err
 	}
@@ -31,8 +32,8 @@ func run(root string) error {
 }
 
 // render returns what the files must be, by their paths below root.
-func render(root string) (map[string]string, error) {
-	g, err := load(root)
+func render(ctx context.Context, root string) (map[string]string, error) {
+	g, err := load(ctx, root)
 	if err != nil {
 		return nil, err
 	}

@@ -58,7 +58,7 @@ var allowed = map[string][]string{
 	"runtime/units":            {},
 	"runtime/usage":            {"runtime/backend", "runtime/procs", "runtime/runner", "runtime/spec"},
 
-	"state": {"runtime/failpoint", "runtime/history", "runtime/spec"},
+	"state": {"runtime/failpoint", "runtime/filelock", "runtime/history", "runtime/spec"},
 
 	"starlark/analysis":   {"runtime/suggest", "starlark/component", "starlark/interp", "starlark/specmodule", "starlark/starfiles", "starlark/startest"},
 	"starlark/component":  {"runtime/kv", "runtime/lazyregexp", "runtime/spec", "runtime/suggest", "runtime/units", "starlark/interp", "starlark/specmodule"},

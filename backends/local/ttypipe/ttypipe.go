@@ -38,7 +38,7 @@ const (
 	maxData    = maxMessage - headerSize
 )
 
-// ErrNobody says that no agent listens.
+// ErrNoListener reports that no agent listens.
 var ErrNoListener = errors.New("the agent of the app does not listen")
 
 // Message is one message; a Size has Rows and Cols.

@@ -19,6 +19,7 @@ var completionScripts embed.FS
 // shells are those that there is a script for.
 var shells = []string{"bash", "zsh", "fish"}
 
+// NewCompletion returns the command `completion`.
 func NewCompletion(f *program.Factory) *cli.Command {
 	return &cli.Command{
 		Name:  "completion",

@@ -19,6 +19,7 @@ type configOptions struct {
 	json         bool
 }
 
+// NewConfig returns the command `config`.
 func NewConfig(f *program.Factory) *cli.Command {
 	o := configOptions{}
 	cmd := &cli.Command{

@@ -23,6 +23,7 @@ type configureOptions struct {
 	force    bool
 }
 
+// NewConfigure returns the command `configure`.
 func NewConfigure(f *program.Factory) *cli.Command {
 	o := configureOptions{}
 	return &cli.Command{

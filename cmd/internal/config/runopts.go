@@ -11,6 +11,7 @@ import (
 	"torchx/runtime/backend"
 )
 
+// NewRunopts returns the command `runopts`.
 func NewRunopts(f *program.Factory) *cli.Command {
 	return &cli.Command{
 		Name:        "runopts",

@@ -32,6 +32,7 @@ type options struct {
 // planParts are the parts of a plan that are compared, in the order they are printed.
 var planParts = []string{"app", "cfg", "request"}
 
+// NewDiff returns the command `diff`.
 func NewDiff(f *program.Factory) *cli.Command {
 	o := options{plan: planning.Options{Command: "diff"}}
 	env := cli.StringSlice{}

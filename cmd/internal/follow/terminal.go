@@ -81,7 +81,7 @@ var (
 // terminal is the user's terminal, on which that of an app is shown.
 type terminal struct {
 	keys     string
-	screen   *tty.TtyScreen
+	screen   *tty.Screen
 	out      io.Writer // where the app's output goes
 	attached bool      // to a running app
 }
@@ -89,7 +89,7 @@ type terminal struct {
 // newTerminal returns a terminal whose output goes to stderr, and a factory whose messages
 // go there, too.
 func newTerminal(f *program.Factory, o TtyOptions) (*terminal, *program.Factory) {
-	screen := &tty.TtyScreen{W: f.Err}
+	screen := &tty.Screen{W: f.Err}
 	return &terminal{keys: o.keys, screen: screen, out: f.Err}, f.With(func(c *program.Factory) { c.Err = screen })
 }
 

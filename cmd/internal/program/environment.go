@@ -25,6 +25,7 @@ type Environment struct {
 	Registry func(driver.Env) *backend.Registry
 }
 
+// ProcessEnv returns the environment of this process and begins to receive its signals.
 func ProcessEnv() Environment {
 	dir, err := os.Getwd()
 	if err != nil {
@@ -39,6 +40,7 @@ func ProcessEnv() Environment {
 	}
 }
 
+// OpenBackends returns the registry of all backends.
 func OpenBackends(c driver.Env) *backend.Registry { return all.New(c) }
 
 // listen asks for the signals that end a command. SIGPIPE is asked for so that

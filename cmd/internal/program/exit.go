@@ -66,6 +66,7 @@ func startCode(code int) int {
 	return spec.ExitNotStarted
 }
 
+// Interrupted reports whether Ctrl-C or SIGTERM is the reason of err.
 func Interrupted(ctx context.Context, err error) bool {
 	return errors.Is(err, ErrInterrupted) ||
 		errors.Is(err, context.Canceled) && errors.Is(context.Cause(ctx), ErrInterrupted)

@@ -86,7 +86,7 @@ func (f *Factory) begin() {
 // backends and runner, and shares the history and the interrupts.
 func (f *Factory) With(change func(*Factory)) *Factory {
 	c := *f
-	c.Console = f.Console.Clone()
+	c.Console = f.Clone()
 	change(&c)
 	c.begin()
 	return &c

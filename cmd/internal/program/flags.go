@@ -13,14 +13,17 @@ import (
 	"torchx/runtime/suggest"
 )
 
+// JSONFlag returns the flag --json.
 func JSONFlag(to *bool) cli.Flag {
 	return &cli.BoolFlag{Name: "json", Usage: "print JSON", Destination: to}
 }
 
+// BackendFlag returns the flag --backend with its TorchX aliases.
 func BackendFlag(to *string, usage string) cli.Flag {
 	return &cli.StringFlag{Name: "backend", Aliases: []string{"b", "s", "scheduler"}, Usage: usage, Destination: to}
 }
 
+// CfgFlag returns the flag -cfg.
 func CfgFlag(to *string) cli.Flag {
 	return &cli.StringFlag{
 		Name: "cfg", Aliases: []string{"scheduler_args"}, Destination: to,
@@ -40,8 +43,10 @@ func CommandName(c *cli.Context) string {
 	return name
 }
 
+// NoArguments refuses positional arguments.
 func NoArguments(c *cli.Context) error { return AtMost(c, 0) }
 
+// AtMost refuses more than n positional arguments.
 func AtMost(c *cli.Context, n int) error {
 	if c.NArg() > n {
 		return Usagef(CommandName(c), "unexpected argument %s", ui.QuoteWord(c.Args().Get(n)))

@@ -40,6 +40,7 @@ func CreateWhole(path string, data []byte, force bool, hint string) error {
 	return nil
 }
 
+// ExistsError says that a file exists and is not overwritten; hint is what to do.
 func ExistsError(path, hint string) error {
 	return fmt.Errorf("%s is there already, and is kept: %s", path, hint)
 }

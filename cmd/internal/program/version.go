@@ -19,6 +19,7 @@ type versionInfo struct {
 	Arch     string  `json:"arch"`
 }
 
+// NewVersion returns the command `version`.
 func (f *Factory) NewVersion() *cli.Command {
 	var asJSON bool
 	return &cli.Command{

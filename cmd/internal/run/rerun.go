@@ -13,6 +13,7 @@ import (
 	"torchx/starlark/component"
 )
 
+// NewRerun returns the command `rerun`.
 func NewRerun(f *program.Factory) *cli.Command {
 	o := options{Options: planning.Options{Command: "rerun"}}
 	var recorded bool

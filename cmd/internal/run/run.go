@@ -27,6 +27,7 @@ type options struct {
 	hasTTY bool // --tty or --tty=false was given
 }
 
+// NewRun returns the command `run`.
 func NewRun(f *program.Factory) *cli.Command {
 	o := options{Options: planning.Options{Command: "run"}}
 	var stdin, tee bool

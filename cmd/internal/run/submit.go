@@ -13,6 +13,7 @@ import (
 	"torchx/runtime/runner"
 )
 
+// NewSubmit returns the command `submit`.
 func NewSubmit(f *program.Factory) *cli.Command {
 	var following follow.Options
 	var backend string

@@ -6,9 +6,9 @@ import (
 	"sync"
 )
 
-// TtyScreen is where messages go beside the output of an app's terminal: while
-// ours is in raw mode, a line's end needs a carriage return.
-type TtyScreen struct {
+// Screen is a writer for messages beside the output of an app's terminal: while
+// the user's terminal is in raw mode, a newline needs a carriage return.
+type Screen struct {
 	W io.Writer
 
 	mu  sync.Mutex
@@ -16,13 +16,13 @@ type TtyScreen struct {
 }
 
 // SetRaw turns carriage returns on or off.
-func (s *TtyScreen) SetRaw(on bool) {
+func (s *Screen) SetRaw(on bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.raw = on
 }
 
-func (s *TtyScreen) Write(p []byte) (int, error) {
+func (s *Screen) Write(p []byte) (int, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if !s.raw {

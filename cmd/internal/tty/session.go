@@ -37,12 +37,12 @@ const (
 // SessionConfig says what a session connects.
 type SessionConfig struct {
 	Console    *ui.Console
-	Out        io.Writer  // where the app's output goes
-	Screen     *TtyScreen // where messages go
-	DetachKeys string     // "" is DefaultDetachKeys
-	Handle     string     // of the app, for messages
-	Attached   bool       // to a running app, not its first client
-	Detach     func()     // called when the detach keys are typed; it ends the session's context
+	Out        io.Writer // where the app's output goes
+	Screen     *Screen   // where messages go
+	DetachKeys string    // "" is DefaultDetachKeys
+	Handle     string    // of the app, for messages
+	Attached   bool      // to a running app, not its first client
+	Detach     func()    // called when the detach keys are typed; it ends the session's context
 }
 
 // session connects the user's terminal, or piped input, with the terminal of an app.
