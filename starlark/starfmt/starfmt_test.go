@@ -85,7 +85,7 @@ func TestSameAsBuildifier(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	program := filepath.Join(dir, "buildifier")
-	if out, err := exec.Command("go", "build", "-o", program, "github.com/bazelbuild/buildtools/buildifier").CombinedOutput(); err != nil {
+	if out, err := exec.Command("go", "build", "-ldflags=-w", "-o", program, "github.com/bazelbuild/buildtools/buildifier").CombinedOutput(); err != nil {
 		t.Fatalf("build buildifier: %v\n%s", err, out)
 	}
 	files := map[string]string{}

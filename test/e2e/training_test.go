@@ -18,7 +18,7 @@ import (
 func build(t *testing.T) string {
 	t.Helper()
 	bin := filepath.Join(t.TempDir(), "torchx")
-	if out, err := exec.Command("go", "build", "-o", bin, "torchx/cmd/torchx").CombinedOutput(); err != nil {
+	if out, err := exec.Command("go", "build", "-ldflags=-w", "-o", bin, "torchx/cmd/torchx").CombinedOutput(); err != nil {
 		t.Fatalf("build: %v\n%s", err, out)
 	}
 	return bin

@@ -26,7 +26,7 @@ func buildAndRun(m *testing.M) int {
 	}
 	defer os.RemoveAll(dir)
 	program = filepath.Join(dir, "torchx")
-	if out, err := exec.Command("go", "build", "-o", program, "torchx/cmd/torchx").CombinedOutput(); err != nil {
+	if out, err := exec.Command("go", "build", "-ldflags=-w", "-o", program, "torchx/cmd/torchx").CombinedOutput(); err != nil {
 		fmt.Fprintf(os.Stderr, "build torchx: %v\n%s", err, out)
 		return 1
 	}

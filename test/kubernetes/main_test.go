@@ -47,7 +47,7 @@ func runTests(m *testing.M) int {
 	}
 	defer os.RemoveAll(dir)
 	program = filepath.Join(dir, "torchx")
-	if out, err := exec.CommandContext(context.Background(), "go", "build", "-o", program, "torchx/cmd/torchx").CombinedOutput(); err != nil {
+	if out, err := exec.CommandContext(context.Background(), "go", "build", "-ldflags=-w", "-o", program, "torchx/cmd/torchx").CombinedOutput(); err != nil {
 		fmt.Fprintf(os.Stderr, "build torchx: %v\n%s", err, out)
 		return 1
 	}

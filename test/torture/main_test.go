@@ -47,7 +47,7 @@ func (p *program) build() {
 	if p.dir, p.err = os.MkdirTemp("", "torchx-torture-"); p.err != nil {
 		return
 	}
-	out, err := exec.Command("go", "build", "-tags", "failpoint", "-o", p.dir, "torchx/cmd/torchx").CombinedOutput()
+	out, err := exec.Command("go", "build", "-ldflags=-w", "-tags", "failpoint", "-o", p.dir, "torchx/cmd/torchx").CombinedOutput()
 	if err != nil {
 		p.err = fmt.Errorf("build torchx: %w\n%s", err, out)
 	}
