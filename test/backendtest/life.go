@@ -53,24 +53,21 @@ func (s *suite) ordered(before time.Time, times ...*time.Time) {
 	}
 }
 
+// listed waits until List shows the app once, in a state: it reads less than Describe,
+// so on a cluster it may be a moment behind.
 func (s *suite) listed(id string, want spec.State) {
 	s.Helper()
-	all, err := s.Backend.List(s.ctx)
-	if err != nil {
-		s.Fatal(err)
-	}
-	n := 0
-	for _, a := range all {
-		if a.ID != id {
-			continue
+	s.eventually(fmt.Sprintf("%s is listed once as %v", id, want), func() bool {
+		all, err := s.Backend.List(s.ctx)
+		if err != nil {
+			s.Fatal(err)
 		}
-		if n++; a.State != want || a.Name != "" && a.Name != "conformance" {
-			s.Errorf("listed as %+v, want %v", a, want)
+		found := slices.DeleteFunc(all, func(a spec.Summary) bool { return a.ID != id })
+		if len(found) != 1 || found[0].Name != "" && found[0].Name != "conformance" {
+			s.Fatalf("listed as %+v, want one app named conformance", found)
 		}
-	}
-	if n != 1 {
-		s.Errorf("%s is listed %d times", id, n)
-	}
+		return found[0].State == want
+	})
 }
 
 func runningApp(s *suite) {
