@@ -15,8 +15,7 @@ const (
 	termDefault  = "xterm"
 )
 
-// terminalEnv makes sure that a replica on a terminal knows of which kind it is:
-// it is that of whoever submitted the app.
+// terminalEnv sets TERM for a replica on a terminal: the submitter's, else a default.
 func terminalEnv(env []string) []string {
 	for _, e := range env {
 		if v, ok := strings.CutPrefix(e, termVariable+"="); ok && v != "" {

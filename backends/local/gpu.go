@@ -21,8 +21,8 @@ func wantedGPUs(app *spec.App) (n int) {
 }
 
 // assignGPUs hands the machine's GPUs out in order over roles and replicas, as
-// TorchX does, and returns warnings. The numbers are those of a machine that
-// nobody else uses: the agent exchanges them for devices that are free.
+// TorchX does, and returns warnings. The numbers assume
+// an idle machine: the agent replaces them by devices that are free.
 func (b *Backend) assignGPUs(ctx context.Context, app *spec.App, o options, req *Request) []string {
 	if wantedGPUs(app) > 0 && !o.autoCUDA {
 		return []string{"the app asks for GPUs, but replicas see all of this machine's: use -cfg auto_set_cuda_visible_devices=true to hand them out"}
@@ -71,8 +71,8 @@ func forEachGPURequest(app *spec.App, o options, req *Request, f func(r spec.Rep
 	}
 }
 
-// deviceRequest asks for devices for the replicas whose numbers are those of the
-// plan. What an edited plan says instead is somebody's own choice and stays.
+// deviceRequest requests devices for replicas whose numbers are those of the plan. An
+// edited plan keeps the numbers that the user chose.
 func deviceRequest(app *spec.App, o options, req *Request, environ []string) *agent.DeviceRequest {
 	r := &agent.DeviceRequest{Variable: cudaVariable}
 	forEachGPURequest(app, o, req, func(key spec.Replica, p *ReplicaParams, numbers string, count int) {

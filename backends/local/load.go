@@ -91,7 +91,7 @@ func (p *ReplicaParams) check() error {
 	return nil
 }
 
-// UnmarshalJSON refuses fields that nobody would look at.
+// UnmarshalJSON refuses unknown fields: they would have no effect.
 func (p *ReplicaParams) UnmarshalJSON(data []byte) error {
 	type plain ReplicaParams
 	d := json.NewDecoder(bytes.NewReader(data))

@@ -38,7 +38,7 @@ type Backend struct {
 	*bundled.Apps
 
 	mu   sync.Mutex
-	gpus func() ([]string, error) // nil: nobody has asked yet
+	gpus func() ([]string, error) // nil before the first use
 }
 
 var (

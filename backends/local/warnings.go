@@ -8,7 +8,7 @@ import (
 )
 
 // unsupported names, in one line, what the app or user set and a process cannot
-// honour.
+// honor.
 func unsupported(in backend.PlanInput, o options) []string {
 	var all []string
 	seen := map[string]bool{}

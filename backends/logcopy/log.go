@@ -51,11 +51,11 @@ type Log struct {
 	Dir string
 	// Save writes the cursor; it is called every SaveEvery at most, and in Close.
 	Save func() error
-	// Dropped is told of bytes that a full disk did not take; nil: nobody is.
+	// Dropped receives the number of bytes that a full disk refused; nil ignores it.
 	Dropped func(n int64)
 	// Checkpoint is told of each large part that was written, and of the end; may be nil.
 	Checkpoint func(logstore.Totals, time.Time)
-	// Tap sees what is written; nil: nobody looks.
+	// Tap sees what is written; nil if it is not used.
 	Tap *logstore.Tap
 	// Began is the time of a gap in an empty log; zero: now.
 	Began time.Time

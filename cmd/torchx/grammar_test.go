@@ -16,7 +16,7 @@ func testGrammar() *grammar.Grammar {
 	return grammar.New(app.Flags, app.Commands, "run")
 }
 
-func TestNormalise(t *testing.T) {
+func TestNormalize(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct{ in, want string }{
 		{"", ""},
@@ -46,7 +46,7 @@ func TestNormalise(t *testing.T) {
 		{"component --no-color test -run a/b x", "--no-color=true component test --run=a/b -- x"},
 		{"component fmt -- --check", "component fmt -- --check"},
 	} {
-		got, err := testGrammar().Normalise(strings.Fields(c.in))
+		got, err := testGrammar().Normalize(strings.Fields(c.in))
 		if err != nil {
 			t.Errorf("%q: %v", c.in, err)
 		} else if s := strings.Join(got.Args(), " "); s != c.want {
@@ -55,7 +55,7 @@ func TestNormalise(t *testing.T) {
 	}
 }
 
-func TestNormaliseErrors(t *testing.T) {
+func TestNormalizeErrors(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct{ in, want string }{
 		{"--frob", "unknown flag --frob."},
@@ -80,7 +80,7 @@ func TestNormaliseErrors(t *testing.T) {
 		{"-- list", "unknown command --."},
 		{"agent", "unknown command agent."},
 	} {
-		_, err := testGrammar().Normalise(strings.Fields(c.in))
+		_, err := testGrammar().Normalize(strings.Fields(c.in))
 		switch {
 		case c.want == "" && err != nil:
 			t.Errorf("%q: %v", c.in, err)
@@ -99,7 +99,7 @@ func FuzzNormalise(f *testing.F) {
 	g := testGrammar()
 	f.Fuzz(func(t *testing.T, text string) {
 		args := strings.Split(text, "\x00")
-		n, err := g.Normalise(args)
+		n, err := g.Normalize(args)
 		if err != nil {
 			if strings.TrimSpace(err.Error()) == "" {
 				t.Error("empty error")
@@ -115,7 +115,7 @@ func FuzzNormalise(f *testing.F) {
 				t.Errorf("%q: flag %q", args, flag)
 			}
 		}
-		again, err := g.Normalise(n.Args())
+		again, err := g.Normalize(n.Args())
 		if err != nil || !slices.Equal(again.Args(), n.Args()) {
 			t.Errorf("%q is not stable: %q, then %q (%v)", args, n.Args(), again.Args(), err)
 		}

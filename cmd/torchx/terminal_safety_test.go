@@ -142,7 +142,7 @@ func TestAppsCannotDriveTheTerminal(t *testing.T) {
 	torchx(t, dir, nil, "", "delete", "-")
 }
 
-// Help keeps its own colours and nothing else.
+// Help keeps its own colors and nothing else.
 func TestCleanStyled(t *testing.T) {
 	t.Parallel()
 	in := "\x1b[1mUsage:\x1b[0m a\x1b[2J\n\x1b[32m--b\x1b[0m \a\x1b[31m"

@@ -37,8 +37,8 @@ type cachedApp struct {
 	app   liveApp
 }
 
-// read returns the live apps but the caller's own, and whether there are dead ones
-// that nobody has looked after yet.
+// read returns the live apps except the caller's own, and whether dead ones are left
+// to be swept.
 func (c *liveAppReader) read() (live []liveApp, dead bool, err error) {
 	home := c.self.home()
 	entries, err := LiveEntries(liveDir(home))

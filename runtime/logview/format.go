@@ -18,7 +18,7 @@ const timeFormat = "2006-01-02T15:04:05.000000000Z07:00"
 // longer one counts as several.
 const maxLine = 64 << 20
 
-// palette holds the SGR codes of prefix colours; red is left for errors.
+// palette holds the SGR codes of prefix colors; red is left for errors.
 var palette = []int{32, 36, 35, 33, 34, 92, 96, 95, 93, 94}
 
 // formatter turns blocks into output. It is used by one goroutine at a time.
@@ -37,7 +37,7 @@ type formatter struct {
 // inputState is what is known of one input.
 type inputState struct {
 	Input
-	prefix  string // with colour and the space behind it, "" if there is none
+	prefix  string // with color and the space behind it, "" if there is none
 	attempt int
 	carry   [3]carry // by stream: an unfinished line that cannot be shown yet
 	cached  []byte   // prefix and time stamp of the blocks of one time
@@ -82,7 +82,7 @@ func prefixOf(in Input, o Options) string {
 	}
 	h := fnv.New32a()
 	h.Write([]byte(in.Role))
-	// Neighbours within a role differ, whichever of them are shown.
+	// Neighbors within a role differ, whichever of them are shown.
 	code := palette[(int(h.Sum32()%uint32(len(palette)))+in.ID)%len(palette)]
 	return "\x1b[" + strconv.Itoa(code) + "m" + in.name() + "\x1b[0m "
 }

@@ -24,7 +24,7 @@ func (in Input) name() string { return in.Role + "/" + strconv.Itoa(in.ID) }
 type Options struct {
 	// Prefix puts `role/id ` before each line and after each carriage return.
 	Prefix bool
-	// Color colours the prefix; the same replica always has the same colour.
+	// Color colors the prefix; the same replica always has the same color.
 	Color bool
 	// Timestamps puts the time of a line's end between prefix and line: RFC
 	// 3339, UTC, nine digits of a second.

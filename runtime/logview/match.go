@@ -77,7 +77,7 @@ func foldedText(text []rune) string {
 	return strings.ToLower(best)
 }
 
-// runs calls show with each run of neighbouring lines that match.
+// runs calls show with each run of neighboring lines that match.
 func (m *matcher) runs(data []byte, show func([]byte)) {
 	from, to := 0, 0 // the run so far
 	text := []byte(m.literal.text)

@@ -44,7 +44,7 @@ func docOf(body []node) (string, bool) {
 }
 
 // header writes the comments that the file begins with, up to an empty line:
-// a licence stands before the docstring.
+// a license stands before the docstring.
 func (p *porter) header(w *writer) {
 	line := 0
 	for len(p.comments) > 0 && p.comments[0].Alone && p.comments[0].Line == line+1 {

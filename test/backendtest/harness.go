@@ -37,7 +37,7 @@ type Caps struct {
 	AnyID       bool // an app id may have any characters but '/' and control ones
 	Signals     bool // a replica's Signal is known
 	FailFast    bool // a replica that has failed stops the others
-	Attempts    bool // RetryReplica is honoured, and each attempt has a log
+	Attempts    bool // RetryReplica is honored, and each attempt has a log
 	StartErrors bool // Submit itself finds out that an entry point does not exist
 	Deletes     bool // Delete removes all traces at once
 	WholeLogs   bool // the log of a replica that was killed is whole; else a notice may say that it is cut

@@ -166,7 +166,7 @@ func TestEveryProgramIsKnown(t *testing.T) {
 	}
 }
 
-// What cannot be honoured is named once.
+// What cannot be honored is named once.
 func TestOrderIsIgnored(t *testing.T) {
 	t.Parallel()
 	roles := []spec.Role{spec.NewRole("a", "img"), spec.NewRole("b", "img")}

@@ -25,7 +25,7 @@ type attemptLog struct {
 	reads  [2]int // what the agent reads from
 	writes [2]int // what the replica writes to; -1 when closed
 	pace   pace
-	lines  *logstore.Tap // nil: nobody wants lines
+	lines  *logstore.Tap // nil if lines are not used
 	tty    bool          // reads and writes have a terminal's two ends and nothing else
 
 	checkpoint      func(logstore.Totals, time.Time) // takes a checkpoint
@@ -101,7 +101,8 @@ func (l *attemptLog) files(null uintptr) []uintptr {
 	return []uintptr{null, uintptr(l.writes[0]), uintptr(l.writes[1])}
 }
 
-// pipes names them as /proc/PID/fd does on Linux. A terminal is nobody's own.
+// pipes names the write ends as /proc/PID/fd does on Linux. A terminal is not listed:
+// other processes may hold it, too.
 func (l *attemptLog) pipes() (names []string) {
 	for _, fd := range l.writes {
 		var info unix.Stat_t
@@ -143,7 +144,7 @@ func (l *attemptLog) readOnce(stream int, buf []byte) (int, error) {
 		}
 	}
 	if l.tty && errors.Is(err, unix.EIO) {
-		return 0, nil // nobody has the terminal open any more
+		return 0, nil // no process has the terminal open any more
 	}
 	return n, err
 }

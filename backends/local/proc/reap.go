@@ -83,16 +83,16 @@ func signalName(s syscall.Signal) string {
 	return fmt.Sprintf("SIG%d", int(s)) // the real-time ones have no names
 }
 
-// endGroup asks what a replica left in its group to end. It is called before the
-// leader is waited for, while nobody else can have its number.
+// endGroup sends SIGTERM to what a replica left in its group. It runs before the leader
+// is reaped, so that its number is not reused.
 func (p *Launcher) endGroup(pid int) {
 	if p.running[pid] != nil {
 		_ = unix.Kill(-pid, unix.SIGTERM) // an empty group is fine
 	}
 }
 
-// Terminate sends SIGTERM to the replica's process group. Shells that somebody
-// sits at ignore it: they are told that the terminal is gone.
+// Terminate sends SIGTERM to the replica's process group. Interactive
+// shells ignore that, so they get SIGHUP, too.
 func (p *Launcher) Terminate(r spec.Replica) {
 	p.signal(r, unix.SIGTERM)
 	if p.terminals != nil && p.ignoresTerm(r) {

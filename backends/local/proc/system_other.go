@@ -34,6 +34,6 @@ func waitChild(before func(pid int)) (pid int, status unix.WaitStatus, usage uni
 
 func descendants(int) []int { return nil }
 
-// endDescendants cannot find anybody on this system; groups were ended with
+// endDescendants does nothing: this system does not list descendants. Groups end with
 // their leaders.
 func endDescendants(time.Duration, <-chan struct{}) {}

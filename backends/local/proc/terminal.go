@@ -172,7 +172,7 @@ func (t *terminals) enqueue(p []byte) {
 	for len(t.queue) >= maxQueue && !t.closed {
 		t.changed.Wait()
 	}
-	t.ended = false // somebody else goes on
+	t.ended = false // another process still has it open
 	t.queue = append(t.queue, p...)
 	t.changed.Broadcast()
 }

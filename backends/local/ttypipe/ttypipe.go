@@ -97,8 +97,8 @@ func (l *Listener) Next() (Message, error) {
 	}
 }
 
-// resync is for bytes that somebody else wrote: there is no way to tell where the
-// next message begins but to begin anew.
+// resync drops what is buffered after bytes that are no message: nothing marks where the
+// next message begins.
 func (l *Listener) resync() { _, _ = l.r.Discard(l.r.Buffered()) }
 
 // Close ends listening and removes the FIFO.

@@ -33,7 +33,7 @@ func (p *testPrinter) events(name string, f *testFile) {
 	if f.done.Problem != "" {
 		e.output("", problemText(f.done))
 	}
-	plain := &testPrinter{Factory: &program.Factory{Console: ui.NewConsole(ui.Streams{})}, options: p.options} // without colours
+	plain := &testPrinter{Factory: &program.Factory{Console: ui.NewConsole(ui.Streams{})}, options: p.options} // without colors
 	switch {
 	case f.done.Problem != "":
 	case f.done.Status == startest.Fail:

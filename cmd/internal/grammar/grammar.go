@@ -1,6 +1,6 @@
 // Package grammar reads command lines into the one form that urfave/cli reads: flags
 // before positionals, each by its first name. New takes the shape of the command line
-// off its definition, Grammar.Normalise turns arguments into a Line, and completion
+// off its definition, Grammar.Normalize turns arguments into a Line, and completion
 // looks up flags and commands in the same tables.
 package grammar
 
@@ -113,10 +113,10 @@ func (l *Line) Args() []string {
 	return append(append(out, "--"), l.Positionals...)
 }
 
-// Normalise puts a command line (without the program's name) into the form that
+// Normalize puts a command line (without the program's name) into the form that
 // urfave reads, which by itself would stop at the first positional, take a
 // repeated flag silently and know neither "_" for "-" nor our hints.
-func (g *Grammar) Normalise(args []string) (*Line, error) {
+func (g *Grammar) Normalize(args []string) (*Line, error) {
 	p := &parser{grammar: g, out: &Line{}, seen: map[string]string{}}
 	for len(args) > 0 {
 		var err error

@@ -26,7 +26,7 @@ func CreateWhole(path string, data []byte, force bool, hint string) error {
 		return fmt.Errorf("write %s: %w", path, PathCause(err))
 	}
 	if !force {
-		// A link, unlike a renaming, never replaces what somebody else has just made.
+		// A link, unlike a renaming, never replaces a file that another process has just made.
 		switch err := os.Link(temp.Name(), path); {
 		case err == nil:
 			return nil

@@ -76,7 +76,7 @@ func (f *Factory) main(ctx context.Context, args []string) error {
 		}
 	}
 	app := f.CommandLine()
-	line, err := GrammarOf(app).Normalise(args)
+	line, err := GrammarOf(app).Normalize(args)
 	if err != nil {
 		return err
 	}
