@@ -1,0 +1,98 @@
+//go:build unix
+
+package agent
+
+import (
+	"context"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+	"time"
+
+	"torchx/runtime/spec"
+)
+
+func TestProbeOfHTTP(t *testing.T) {
+	t.Parallel()
+	status := http.StatusServiceUnavailable
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(status) }))
+	defer server.Close()
+	where := func(context.Context) []Address {
+		return []Address{{HostPort: strings.TrimPrefix(server.URL, "http://")}}
+	}
+	for code, want := range map[int]bool{200: true, 302: true, 404: false, 503: false} {
+		status = code
+		if got := probeAnswers(t.Context(), &spec.Probe{Path: "/ready"}, where); got != want {
+			t.Errorf("status %d: got ready %v, want %v", code, got, want)
+		}
+	}
+}
+
+// TestProbeOfAProxy: a proxy accepts a connection also when no process listens behind it,
+// and closes it.
+func TestProbeOfAProxy(t *testing.T) {
+	t.Parallel()
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer l.Close()
+	closes := make(chan bool, 2)
+	go func() {
+		for {
+			c, err := l.Accept()
+			if err != nil {
+				return
+			}
+			if <-closes {
+				c.Close()
+				continue
+			}
+			t.Cleanup(func() { c.Close() })
+		}
+	}()
+	proxied := Address{HostPort: l.Addr().String(), Proxied: true}
+	closes <- true
+	if addressAnswers(t.Context(), proxied, "") {
+		t.Error("a proxy that closes at once: got ready, want not ready")
+	}
+	closes <- false
+	if !addressAnswers(t.Context(), proxied, "") {
+		t.Error("a proxy with a process: got not ready, want ready")
+	}
+}
+
+// TestProber: a port is looked at until it answers; one that is stopped says nothing.
+func TestProber(t *testing.T) {
+	t.Parallel()
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer l.Close()
+	p, ready := newProber(), make(chan struct{})
+	looks := 0
+	where := func(context.Context) []Address {
+		if looks++; looks < 3 {
+			return nil // it has no address yet
+		}
+		return []Address{{HostPort: l.Addr().String()}}
+	}
+	r := spec.Replica{Role: "r"}
+	p.start(r, &spec.Probe{Period: time.Millisecond}, where, func() { close(ready) })
+	<-ready
+	if looks != 3 {
+		t.Errorf("got %d looks, want 3", looks)
+	}
+	stopped := make(chan bool)
+	ctx, stop := context.WithCancel(t.Context())
+	go func() {
+		stopped <- p.wait(ctx, &spec.Probe{Period: time.Millisecond}, func(context.Context) []Address { return nil })
+	}()
+	stop()
+	if <-stopped {
+		t.Error("after stop: got ready, want not ready")
+	}
+}
