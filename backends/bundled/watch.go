@@ -11,7 +11,7 @@ import (
 	"torchx/runtime/spec"
 )
 
-// lookInterval is how often a status is looked at when nothing tells of a change:
+// checkInterval is how often a status is read when no event announces a change:
 // an agent that was killed writes nothing any more.
 const checkInterval = 500 * time.Millisecond
 

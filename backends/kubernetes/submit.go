@@ -18,10 +18,8 @@ import (
 	"torchx/backends/kubernetes/manifest"
 	"torchx/backends/workspace"
 	"torchx/runtime/backend"
+	"torchx/runtime/spec"
 )
-
-// notStarted is the exit code of `torchx run` if the cluster refuses a planned app.
-const exitNotStarted = 125
 
 // Submit creates the objects of a plan, all or none, and returns when the cluster has
 // them. It finds what the cluster would refuse before it pushes images or creates
@@ -32,7 +30,7 @@ func (b *Backend) Submit(ctx context.Context, p *backend.Plan) error {
 	if slices.ContainsFunc([]error{nil, backend.ErrExists, backend.ErrUnavailable, backend.ErrInvalidOption, errPartLeft, context.Canceled, context.DeadlineExceeded}, isThat) {
 		return err
 	}
-	return &backend.StartError{Code: exitNotStarted, Err: err}
+	return &backend.StartError{Code: spec.ExitNotStarted, Err: err}
 }
 
 // start is Submit with errors of any kind.

@@ -18,7 +18,7 @@ import (
 
 var _ backend.Doctor = (*Backend)(nil)
 
-// examTime bounds each check: a hanging driver must not hang the doctor.
+// checkTime bounds each check: a hanging driver must not hang the doctor.
 const checkTime = 10 * time.Second
 
 // fewReplicas of one app at once are too few for a machine to be useful.

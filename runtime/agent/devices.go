@@ -12,7 +12,7 @@ import (
 	"torchx/runtime/spec"
 )
 
-// claimFile is written when an app that has to ask (for devices, or in a queue)
+// allocationFile is written when an app that has to ask (for devices, or in a queue)
 // may start: it says what the app has for as long as it lives.
 const allocationFile = "claim.json"
 
@@ -43,7 +43,7 @@ func (r *DeviceRequest) count() (n int) {
 	return n
 }
 
-// allocation is the content of claimFile.
+// allocation is the content of allocationFile.
 type allocation struct {
 	Time    time.Time          `json:"time"`
 	Devices []deviceAllocation `json:"devices,omitempty"`

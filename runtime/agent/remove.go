@@ -41,7 +41,7 @@ func (b Bundle) Remove(keep *Keep) error {
 	return nil
 }
 
-// trashedBundle is the name of a bundle within the folder of its deletion.
+// deletedBundle is the name of a bundle within the folder of its deletion.
 const deletedBundle = "bundle"
 
 // finishRemoval deletes what Remove has put out of the way, after moving away what
