@@ -8,6 +8,7 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -16,14 +17,14 @@ import (
 
 func TestProbeOfHTTP(t *testing.T) {
 	t.Parallel()
-	status := http.StatusServiceUnavailable
-	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(status) }))
+	var status atomic.Int32
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(int(status.Load())) }))
 	defer server.Close()
 	where := func(context.Context) []Address {
 		return []Address{{HostPort: strings.TrimPrefix(server.URL, "http://")}}
 	}
 	for code, want := range map[int]bool{200: true, 302: true, 404: false, 503: false} {
-		status = code
+		status.Store(int32(code))
 		if got := probeAnswers(t.Context(), &spec.Probe{Path: "/ready"}, where); got != want {
 			t.Errorf("status %d: got ready %v, want %v", code, got, want)
 		}
