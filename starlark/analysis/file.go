@@ -144,6 +144,8 @@ type Param struct {
 	Resource bool
 	// Star: it takes all other arguments and cannot be named.
 	Star bool
+	// Keyword: it can only be given by name.
+	Keyword bool
 	// Required: it has no default.
 	Required bool
 }
