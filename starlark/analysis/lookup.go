@@ -7,6 +7,7 @@ import (
 
 	"torchx/starlark/component"
 	"torchx/starlark/starfiles"
+	"torchx/starlark/token"
 )
 
 // Opener opens the files of load().
@@ -115,7 +116,7 @@ func valueType(s *Symbol) string {
 	switch {
 	case text == "":
 		return "?"
-	case quotesAt(text) >= 0:
+	case token.QuotesAt(text) >= 0:
 		return "string"
 	case text[0] == '[':
 		return "list"

@@ -61,7 +61,7 @@ func (f *File) topLevel() []int {
 	var out []int
 	for _, l := range f.lines {
 		if l.indent == 0 && !f.is(l.first, "else") && !f.is(l.first, "elif") {
-			line, _ := f.LineCol(f.tokens[l.first].start)
+			line, _ := f.LineCol(f.tokens[l.first].Start)
 			out = append(out, line)
 		}
 	}

@@ -10,9 +10,9 @@ import (
 	"testing"
 
 	"torchx/components"
+	"torchx/starlark/analysis"
 	"torchx/starlark/component"
 	"torchx/starlark/starfmt"
-	"torchx/starlark/analysis"
 	"torchx/starlark/starlint"
 )
 
