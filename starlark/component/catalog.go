@@ -176,9 +176,7 @@ func definitions(fsys fs.FS, name string) ([]*syntax.DefStmt, error) {
 	if err != nil {
 		return nil, err
 	}
-	// Every dialect is accepted: evaluation reports the rest.
-	options := &syntax.FileOptions{Set: true, While: true, TopLevelControl: true, GlobalReassign: true, Recursion: true}
-	file, err := options.Parse(name, data, 0)
+	file, err := interp.ParseLenient(name, data)
 	if err != nil {
 		return nil, err
 	}

@@ -272,3 +272,20 @@ func TestCatalog(t *testing.T) {
 		}
 	}
 }
+
+// TestForgottenReturn: the error names the function and what to add.
+func TestForgottenReturn(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	if err := os.WriteFile(filepath.Join(dir, "x.star"), []byte("def c():\n    specs.AppDef(name = \"c\")\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	c, err := NewLoader(Config{Dir: dir}).Find(t.Context(), "x.star:c")
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := "x.star:1:1: component c: returned None: add `return specs.AppDef(…)`"
+	if _, err := c.Build(t.Context(), Inputs{}); err == nil || err.Error() != want {
+		t.Errorf("got error %v, want %s", err, want)
+	}
+}

@@ -13,6 +13,7 @@ import (
 	"go.starlark.net/syntax"
 
 	"torchx/runtime/lazyregexp"
+	"torchx/starlark/explain"
 	"torchx/starlark/interp"
 	"torchx/starlark/specmodule"
 	"torchx/starlark/starfiles"
@@ -78,7 +79,7 @@ func (l *linter) resolve() {
 	}
 	for _, p := range problems {
 		start := l.position(int(p.Pos.Line), int(p.Pos.Col))
-		l.add(Finding{Rule: ruleNames, Severity: Error, Message: p.Msg, Start: start, End: l.wordEnd(start)})
+		l.add(Finding{Rule: ruleNames, Severity: Error, Message: explain.Name(p.Msg), Start: start, End: l.wordEnd(start)})
 	}
 }
 

@@ -25,10 +25,10 @@ func (d *componentCheck) returns() {
 	name := d.def.Name.Name
 	switch {
 	case !valued && (app || d.calls("specs.Role") || !d.isHelper()):
-		d.appError(d.def.Name, "component "+name+" returns no app: end it with `return specs.AppDef(...)`, or call it _"+name+" if it is a helper")
+		d.appError(d.def.Name, "component "+name+" returns no app: end it with `return specs.AppDef(…)`, or call it _"+name+" if it is a helper")
 	case app:
 		for _, ret := range empty {
-			d.appError(ret, "component "+name+" returns None here: write `return specs.AppDef(...)` or `fail(...)`")
+			d.appError(ret, "component "+name+" returns None here: write `return specs.AppDef(…)` or `fail(…)`")
 		}
 	}
 }

@@ -14,7 +14,7 @@ import (
 // the file after its fixes ("": there are none).
 var cases = []struct{ name, src, want, fixed string }{
 	{"clean", "def go(n = 1):\n    \"\"\"Goes.\n\n    Args:\n        n (int): number\n    \"\"\"\n    return n\n", "", ""},
-	{"syntax", "def f(:\n    pass\n", "1:8-1:8 syntax: got ':', want ')'", ""},
+	{"syntax", "def f(:\n    pass\n", "1:6-1:7 syntax: '(' is never closed: got ':', want ')'", ""},
 	{"not text", "x = 1\x00", "1:1-1:1 syntax: is not text (a NUL byte at offset 5); name a Starlark file", ""},
 	{"undefined", "x = nothing\n", "1:5-1:12 names: undefined: nothing", ""},
 	{"twice", "x = 1\nx = 2\n", "2:1-2:2 names: cannot reassign global x declared at x.star:1:1", ""},
@@ -63,7 +63,7 @@ var cases = []struct{ name, src, want, fixed string }{
 		"2:9-2:19 role-without-resource: specs.Role without resource: …\n3:9-3:19 role-without-resource: specs.Role without resource: …", "",
 	},
 
-	{"no app", "def go():\n    \"\"\"Goes.\"\"\"\n    specs.AppDef(name = \"x\")\n", "1:5-1:7 no-app: component go returns no app: end it with `return specs.AppDef(...)`, …", ""},
+	{"no app", "def go():\n    \"\"\"Goes.\"\"\"\n    specs.AppDef(name = \"x\")\n", "1:5-1:7 no-app: component go returns no app: end it with `return specs.AppDef(…)`, …", ""},
 	{"no app from a role", "def go(n = 1):\n    \"\"\"Goes.\n\n    Args:\n        n (int): n\n    \"\"\"\n    if n < 1:\n        fail(\"n\")\n    print(specs.Role(\"a\", \"b\", resource = specs.resource(cpu = n)))\n", "1:5-1:7 no-app: component go returns no app: …", ""},
 	{"None on a path", "def go(n = 1):\n    \"\"\"Goes.\n\n    Args:\n        n (int): n\n    \"\"\"\n    if n < 1:\n        return None\n    return specs.AppDef(name = \"x\")\n", "8:9-8:20 no-app: component go returns None here: …", ""},
 	{"None in a conditional", "def go(n = 1):\n    \"\"\"Goes.\n\n    Args:\n        n (int): n\n    \"\"\"\n    return (specs.AppDef(name = \"x\") if n else None)\n", "7:5-7:53 no-app: component go returns None here: …", ""},
