@@ -84,6 +84,7 @@ var cases = []struct{ name, src, want, fixed string }{
 	{"return", "def _f(x):\n    if x:\n        return 1\n\nX = _f(1)\n", "1:1-3:17 return-value: some but not all execution paths of \"_f\" return a value", ""},
 	{"string", "X = [c for c in \"abc\"]\n", "1:17-1:22 string-iteration: string iteration is deprecated", ""},
 	{"uninitialized", "def _f(x):\n    if x:\n        y = 1\n    return y\n\nX = _f(1)\n", "4:12-4:13 uninitialized: variable \"y\" may not have been initialized", ""},
+	{"tabs", "def _f(x):\n\ty = [ # lint: disable=unused-variable\n\t\t1]\n\tif x:\n\t\tx += [\"é\"]\n\treturn x\n\nX = _f([])\n", "5:3-5:13 list-append: …", "def _f(x):\n\ty = [ # lint: disable=unused-variable\n\t\t1]\n\tif x:\n\t\tx.append(\"é\")\n\treturn x\n\nX = _f([])\n"},
 	{"unreachable", "def _f():\n    return 1\n    fail(\"x\")\n\nX = _f()\n", "3:5-3:14 unreachable: the statement is unreachable", ""},
 	{"unused", "def _f(a, _b):\n    c = 1\n    return 1\n\nX = _f(1, 2)\n", "1:8-1:9 unused-variable: variable \"a\" is unused\n2:5-2:6 unused-variable: variable \"c\" is unused", ""},
 

@@ -69,8 +69,8 @@ var allowed = map[string][]string{
 	"starlark/pages":      {"starlark/component", "starlark/starfiles"},
 	"starlark/specmodule": {"runtime/overlay", "runtime/spec", "runtime/suggest"},
 	"starlark/starfiles":  {},
-	"starlark/starfmt":    {"starlark/interp"},
-	"starlark/starlint":   {"runtime/lazyregexp", "runtime/suggest", "starlark/analysis", "starlark/component", "starlark/explain", "starlark/interp", "starlark/specmodule", "starlark/starfiles"},
+	"starlark/starfmt":    {"starlark/interp", "starlark/token"},
+	"starlark/starlint":   {"runtime/lazyregexp", "runtime/suggest", "starlark/analysis", "starlark/component", "starlark/explain", "starlark/interp", "starlark/specmodule", "starlark/starfiles", "starlark/starfmt"},
 	"starlark/token":      {},
 	"starlark/startest":   {"runtime/lazyregexp", "runtime/spec", "starlark/component", "starlark/interp", "starlark/specmodule", "starlark/starfiles"},
 
