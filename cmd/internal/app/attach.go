@@ -61,6 +61,9 @@ func attach(ctx context.Context, f *program.Factory, text string, o attachOption
 	if err != nil {
 		return err
 	}
+	if err := r.CheckReplicas(ctx, target.Ref, s, target.Role, target.IDs); err != nil {
+		return err
+	}
 	if s.State == spec.Pending && strings.HasPrefix(s.Msg, ui.QueuedMark) {
 		f.Say("%s %s", target.Ref.Handle(), s.Msg)
 	}

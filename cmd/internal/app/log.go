@@ -128,6 +128,9 @@ func printFailed(ctx context.Context, f *program.Factory, p follow.LogPrinter, q
 	if err != nil {
 		return all, err
 	}
+	if err := p.Runner.CheckReplicas(ctx, q.Target.Ref, s, q.Target.Role, q.Target.IDs); err != nil {
+		return all, err
+	}
 	failed := failedReplicas(s, q.Target)
 	if len(failed) == 0 {
 		f.Say("no replica of %s has failed", q.Target)
