@@ -21,6 +21,8 @@ type Option struct {
 	Default  any      // nil, or of the option's Go type: string, int, float64, bool, []string, map[string]string
 	Choices  []string // for TypeStr: the allowed values; nil: any
 	Help     string
+	// Protects marks a limit: Misspelled refuses a key that looks like a misspelling of it.
+	Protects bool
 }
 
 // Config holds resolved options: every key of the backend, nil where no value was given.
