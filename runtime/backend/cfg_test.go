@@ -291,8 +291,10 @@ func TestWarnings(t *testing.T) {
 func TestMisspelled(t *testing.T) {
 	t.Parallel()
 	opts := []Option{
-		{Key: "limits", Type: TypeStr, Protects: true}, {Key: "fail_fast", Type: TypeBool, Protects: true},
-		{Key: "log_max_size", Type: TypeStr, Protects: true}, {Key: "log_dir", Type: TypeStr},
+		{Key: "limits", Type: TypeStr, Protects: true},
+		{Key: "fail_fast", Type: TypeBool, Protects: true},
+		{Key: "log_max_size", Type: TypeStr, Protects: true},
+		{Key: "log_dir", Type: TypeStr},
 	}
 	for text, want := range map[string]string{
 		"limit=auto":                "limits",
