@@ -42,6 +42,9 @@ func (r *Runner) LogsOf(ctx context.Context, ref history.AppKey, role string, id
 			return nil, err // before it waits for a start that would not help
 		}
 	}
+	if err == nil && len(ids) == 0 && !s.State.Started() && r.Waiting != nil {
+		r.Waiting(s)
+	}
 	for p := poller(); err == nil && len(ids) == 0 && !s.State.Started(); s, err = r.Status(ctx, ref) {
 		if err := p.wait(ctx); err != nil {
 			return nil, err

@@ -93,7 +93,9 @@ func log(ctx context.Context, f *program.Factory, text string, o logOptions) err
 	single := len(q.Target.IDs) == 1
 	q.Prefix = !single
 	q.Read.Partial = q.Read.Follow && single && q.Regex == nil
-	p := follow.LogPrinter{Console: f.Console, Runner: r, Out: f.Out, Color: f.OutStyle.Color}
+	waiting := *r
+	waiting.Waiting = func(s *spec.Status) { sayWaiting(f, s) }
+	p := follow.LogPrinter{Console: f.Console, Runner: &waiting, Out: f.Out, Color: f.OutStyle.Color}
 	var stats logview.Stats
 	if o.failed {
 		stats, err = printFailed(ctx, f, p, q)
@@ -112,6 +114,15 @@ func log(ctx context.Context, f *program.Factory, text string, o logOptions) err
 		return program.QuietError(program.ExitError)
 	}
 	return nil
+}
+
+// sayWaiting says what an app that has not started waits for.
+func sayWaiting(f *program.Factory, s *spec.Status) {
+	if strings.HasPrefix(s.Msg, ui.QueuedMark) {
+		f.Say("%s %s", s.Handle, s.Msg)
+		return
+	}
+	f.Say("%s is %s: its output follows when it starts", s.Handle, s.State)
 }
 
 // resolveLog returns the replicas that HANDLE[/ROLE[/ID,...]] names.
