@@ -61,16 +61,17 @@ var allowed = map[string][]string{
 
 	"state": {"runtime/failpoint", "runtime/filelock", "runtime/history", "runtime/spec"},
 
-	"starlark/analysis":   {"runtime/suggest", "starlark/component", "starlark/interp", "starlark/specmodule", "starlark/starfiles", "starlark/startest"},
+	"starlark/analysis":   {"runtime/suggest", "starlark/component", "starlark/interp", "starlark/specmodule", "starlark/starfiles", "starlark/startest", "starlark/token"},
 	"starlark/component":  {"runtime/kv", "runtime/lazyregexp", "runtime/spec", "runtime/suggest", "runtime/units", "starlark/interp", "starlark/specmodule"},
-	"starlark/interp":     {"runtime/lazyregexp"},
+	"starlark/interp":     {"runtime/lazyregexp", "runtime/suggest"},
 	"starlark/lsp":        {"starlark/analysis", "starlark/interp", "starlark/starfmt", "starlark/starlint"},
 	"starlark/migrate":    {"runtime/lazyregexp", "runtime/suggest", "starlark/specmodule", "starlark/starfmt"},
 	"starlark/pages":      {"starlark/component", "starlark/starfiles"},
 	"starlark/specmodule": {"runtime/overlay", "runtime/spec", "runtime/suggest"},
 	"starlark/starfiles":  {},
 	"starlark/starfmt":    {"starlark/interp"},
-	"starlark/starlint":   {"runtime/lazyregexp", "runtime/suggest", "starlark/component", "starlark/interp", "starlark/specmodule", "starlark/starfiles"},
+	"starlark/starlint":   {"runtime/lazyregexp", "runtime/suggest", "starlark/analysis", "starlark/component", "starlark/interp", "starlark/specmodule", "starlark/starfiles"},
+	"starlark/token":      {},
 	"starlark/startest":   {"runtime/lazyregexp", "runtime/spec", "starlark/component", "starlark/interp", "starlark/specmodule", "starlark/starfiles"},
 
 	"backends/all":                 {"backends/...", "runtime/agent", "runtime/backend"},
