@@ -211,7 +211,7 @@ func folderOf(name string) string {
 }
 
 // isTop reports whether a package may import every package that its folder may.
-func isTop(name string) bool { return under(name, []string{"cmd/", "test/"}) }
+func isTop(name string) bool { return name == "test" || under(name, []string{"cmd/", "test/"}) }
 
 func under(name string, prefixes []string) bool {
 	return slices.ContainsFunc(prefixes, func(p string) bool { return strings.HasPrefix(name, p) })
