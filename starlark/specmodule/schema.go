@@ -101,6 +101,24 @@ func fieldIndex(k kind, name string) int {
 	return -1
 }
 
+// CheckArgument reports why v cannot be the argument of a constructor such as "specs.Role"; nil
+// also for other functions and names.
+func CheckArgument(constructor, name string, v starlark.Value) error {
+	for k := range kindCount {
+		fields := schemas[k]
+		if k == kindRole {
+			fields = slices.Concat(fields, orderArgs)
+		}
+		i := slices.IndexFunc(fields, func(f field) bool { return f.name == name })
+		if k.String() != constructor || i < 0 || v == starlark.None && fields[i].fallback != nil {
+			continue
+		}
+		_, err := fields[i].check(name, v)
+		return err
+	}
+	return nil
+}
+
 // constructor returns the builtin that makes records of one kind.
 func constructor(k kind, o Options) starlark.Value {
 	b := builtin(k.String(), func(c call) (starlark.Value, error) {

@@ -59,7 +59,7 @@ var cases = []struct{ name, src, want, fixed string }{
 			"a (int)", "b (str)", "c (bool)", "d (list[int])", "e (dict[str, int])", "f (int)", "g (int)", "h (float)", "i (str)", "j (float)"),
 	},
 	{
-		"role", "def _f(kw):\n    a = specs.Role(name = \"a\", image = \"b\")\n    b = specs.Role(\"a\", \"b\", resource = None)\n    c = specs.Role(\"a\", \"b\", resource = specs.resource())\n    d = specs.Role(\"a\", **kw)\n    e = specs.Role(1, 2, 3, 4, 5, 6, 7, 8, 9, 10)\n    return [a, b, c, d, e]\n\nX = _f({})\n",
+		"role", "def _f(kw):\n    a = specs.Role(name = \"a\", image = \"b\")\n    b = specs.Role(\"a\", \"b\", resource = None)\n    c = specs.Role(\"a\", \"b\", resource = specs.resource())\n    d = specs.Role(\"a\", **kw)\n    e = specs.Role(\"a\", \"b\", None, \"c\", [], {}, 1, 1, \"ROLE\", kw)\n    return [a, b, c, d, e]\n\nX = _f({})\n",
 		"2:9-2:19 role-without-resource: specs.Role without resource: …\n3:9-3:19 role-without-resource: specs.Role without resource: …", "",
 	},
 
