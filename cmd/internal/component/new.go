@@ -106,8 +106,8 @@ func parseNew(f *program.Factory, text string) (*template, error) {
 	if !word.MatchString(n.function) || component.Reserved(n.function) {
 		return nil, program.Usagef("component new", "%s cannot be the name of a component: it has small letters, digits and _, begins with a letter, and is no word of Starlark", ui.QuoteWord(n.function))
 	}
-	inside, err := filepath.Rel(filepath.Join(f.ProjectRoot(), "components"), n.file)
-	if err != nil || !filepath.IsLocal(inside) {
+	inside, ok := strings.CutPrefix(n.file, filepath.Join(f.ProjectRoot(), "components")+string(filepath.Separator))
+	if !ok {
 		n.ref = f.ShortPath(n.file) + ":" + n.function
 		return n, nil
 	}
