@@ -119,8 +119,13 @@ func (r *report) say(advice string) bool {
 	return true
 }
 
-// point moves the error to the start of the i-th token.
-func (r *report) point(i int) { r.offset = r.tokens[i].Start }
+// point moves the error to the start of the i-th token, or to the end of the text.
+func (r *report) point(i int) {
+	r.offset = len(r.text)
+	if i < len(r.tokens) {
+		r.offset = r.tokens[i].Start
+	}
+}
 
 // textOf is the text of the i-th token, "" outside the text.
 func (r *report) textOf(i int) string {
