@@ -91,6 +91,16 @@ type Submission struct {
 	Partial   bool // reconstructed from what runs
 }
 
+// TrustedFiler is a Backend that runs programs which files named by its options choose,
+// such as the credential program of a kubeconfig. The user must have consented to such
+// files if others may have chosen them.
+type TrustedFiler interface {
+	// TrustedFiles returns the files that cfg names and that decide what runs on this
+	// machine: absolute paths, without those that the user's environment names. It runs
+	// and contacts nothing.
+	TrustedFiles(cfg Config) []string
+}
+
 // TargetResolver is a Backend that can reach several targets, such as clusters; the
 // options of an app select one.
 type TargetResolver interface {

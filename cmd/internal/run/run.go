@@ -102,7 +102,7 @@ func run(ctx context.Context, f *program.Factory, o options) error {
 	if err := o.DefaultBackend(f, conf); err != nil {
 		return err
 	}
-	o.TTY = o.follow.Tty.On
+	o.TTY, o.Submit = o.follow.Tty.On, !o.dryrun
 	planned, err := planning.Plan(ctx, f, o.Options, conf)
 	if errors.Is(err, component.ErrHelp) {
 		return nil
