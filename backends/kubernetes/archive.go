@@ -129,7 +129,7 @@ func follow(dir string, open agent.StoreOpener, l *log.Logger) error {
 
 // recheckConsent refuses a kubeconfig that the user no longer trusts.
 func recheckConsent(home string, cfg backend.Config) error {
-	for _, file := range clusterRefOf(cfg).TrustedFiles(os.Environ()) {
+	for file := range clusterRefOf(cfg).TrustedFiles(os.Environ()) {
 		if err := consent.Of(home).Recheck(file); err != nil {
 			return backend.Errorf(backend.ErrUnavailable, "kubeconfig %s %w", file, err)
 		}

@@ -14,6 +14,7 @@ package kubernetes
 
 import (
 	"context"
+	"iter"
 	"maps"
 	"os"
 	"strings"
@@ -139,7 +140,7 @@ func (b *Backend) ResolveTarget(cfg backend.Config) (backend.Config, error) {
 
 // TrustedFiles returns the kubeconfig files of cfg, and the programs beside them that they
 // run to log in.
-func (b *Backend) TrustedFiles(cfg backend.Config) []string {
+func (b *Backend) TrustedFiles(cfg backend.Config) iter.Seq[string] {
 	return clusterRefOf(cfg).TrustedFiles(b.config.Environ)
 }
 

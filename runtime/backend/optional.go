@@ -3,6 +3,7 @@ package backend
 import (
 	"context"
 	"encoding/json"
+	"iter"
 	"time"
 
 	"torchx/runtime/spec"
@@ -97,8 +98,8 @@ type Submission struct {
 type TrustedFiler interface {
 	// TrustedFiles returns the files that cfg names and that decide what runs on this
 	// machine: absolute paths, without those that the user's environment names. It runs
-	// and contacts nothing.
-	TrustedFiles(cfg Config) []string
+	// and contacts nothing, and reads a file only to find those that come after it.
+	TrustedFiles(cfg Config) iter.Seq[string]
 }
 
 // TargetResolver is a Backend that can reach several targets, such as clusters; the

@@ -3,6 +3,7 @@ package kube
 import (
 	"cmp"
 	"io"
+	"iter"
 	"os"
 	"path/filepath"
 	"slices"
@@ -18,20 +19,32 @@ const maxKubeconfig = 4 << 20
 // TrustedFiles returns the kubeconfig files of p.Kubeconfig that decide which programs run,
 // each followed by the programs that it names by a relative path. It leaves out the files of
 // $KUBECONFIG and those below ~/.kube: they are the user's own.
-func (p ClusterRef) TrustedFiles(environ []string) (files []string) {
+func (p ClusterRef) TrustedFiles(environ []string) iter.Seq[string] {
+	return func(yield func(string) bool) {
+		for _, f := range p.foreignFiles(environ) {
+			if !yield(f) {
+				return // others may have written it: it is not read before it is trusted
+			}
+			for _, program := range programsBeside(f) {
+				if !yield(program) {
+					return
+				}
+			}
+		}
+	}
+}
+
+// foreignFiles returns the files of p.Kubeconfig that are not the user's own.
+func (p ClusterRef) foreignFiles(environ []string) []string {
 	if p.Kubeconfig == "" {
 		return nil
 	}
-	named, _ := p.files(environ)
+	files, _ := p.files(environ)
 	own, _ := ClusterRef{}.files(environ)
 	folder := filepath.Join(cmp.Or(getenv(environ, homeVariable), getenv(environ, profileVariable)), ".kube")
-	for _, f := range named {
-		if slices.Contains(own, f) || filepath.IsAbs(folder) && strings.HasPrefix(f, folder+string(filepath.Separator)) {
-			continue
-		}
-		files = append(append(files, f), programsBeside(f)...)
-	}
-	return files
+	return slices.DeleteFunc(files, func(f string) bool {
+		return slices.Contains(own, f) || filepath.IsAbs(folder) && strings.HasPrefix(f, folder+string(filepath.Separator))
+	})
 }
 
 // programsBeside returns the credential programs of a kubeconfig, and scripts among their

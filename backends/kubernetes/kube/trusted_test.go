@@ -45,11 +45,11 @@ func TestTrustedFiles(t *testing.T) {
 		"~/.kube/../kc":                        {filepath.Join(home, "kc")},
 		home + "/.kube/mine:" + in("not-yaml"): {in("not-yaml")},
 	} {
-		if got := (ClusterRef{Kubeconfig: text}).TrustedFiles(environ); !slices.Equal(got, want) {
+		if got := slices.Collect(ClusterRef{Kubeconfig: text}.TrustedFiles(environ)); !slices.Equal(got, want) {
 			t.Errorf("%q: %q, want %q", text, got, want)
 		}
 	}
-	if got := (ClusterRef{Kubeconfig: "/.kube/x"}).TrustedFiles(nil); len(got) != 1 {
+	if got := slices.Collect(ClusterRef{Kubeconfig: "/.kube/x"}.TrustedFiles(nil)); len(got) != 1 {
 		t.Errorf("without a home folder: %q", got)
 	}
 }

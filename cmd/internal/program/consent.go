@@ -2,6 +2,7 @@ package program
 
 import (
 	"errors"
+	"iter"
 	"slices"
 
 	"torchx/cmd/internal/ui"
@@ -45,12 +46,12 @@ func (f *Factory) CheckConsent(b backend.Backend, layers ...backend.Layer) error
 }
 
 // checkFiles refuses the first file that is not trusted.
-func (f *Factory) checkFiles(list consent.List, files []string, v backend.Value) error {
+func (f *Factory) checkFiles(list consent.List, files iter.Seq[string], v backend.Value) error {
 	check := list.Check
 	if v.Source == backend.SourceRecord {
 		check = list.Recheck
 	}
-	for _, file := range files {
+	for file := range files {
 		err := check(file)
 		switch {
 		case err == nil:
@@ -82,7 +83,7 @@ func (f *Factory) TrustedWith(file string) ([]string, error) {
 			continue
 		}
 		for _, o := range b.Options() {
-			files = append(files, t.TrustedFiles(backend.Config{o.Key: file})...)
+			files = slices.AppendSeq(files, t.TrustedFiles(backend.Config{o.Key: file}))
 		}
 	}
 	slices.Sort(files)
