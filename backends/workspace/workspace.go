@@ -15,6 +15,8 @@ import (
 	"slices"
 	"strings"
 
+	"torchx/runtime/userpath"
+
 	"torchx/runtime/backend"
 )
 
@@ -187,12 +189,9 @@ func Absolute(dir, cwd string) (string, error) {
 		return "", err
 	}
 	dir = strings.TrimPrefix(dir, "file://")
-	if rest, ok := strings.CutPrefix(dir, "~"); ok && (rest == "" || rest[0] == '/') {
-		home, err := os.UserHomeDir()
-		if err != nil {
-			return "", err
-		}
-		dir = home + rest
+	dir, err := userpath.Expand(dir, "")
+	if err != nil {
+		return "", err
 	}
 	if !filepath.IsAbs(dir) {
 		dir = filepath.Join(cwd, dir)
