@@ -203,7 +203,7 @@ func (p *porter) resultOfGiven(n *node, name string, t typ) typ {
 	case name == "dict" && given.class == aDict:
 		given.null = false
 		return given
-	case (t.class.isMutable() || t.class == aTuple) && len(n.Args)+len(n.Keywords) > 0:
+	case (t.class.isMutable() || t.class == aTuple) && t.elem == nil && len(n.Args)+len(n.Keywords) > 0:
 		return t.opened()
 	}
 	return t
@@ -376,7 +376,7 @@ func (p *porter) copyOf(n, x *node, isDeep bool) value {
 func (p *porter) methodCall(n *node) value {
 	name, of1 := n.Func.Attr, n.Func.Value
 	literal, isLiteral := constantOf(of1, "str")
-	if isLiteral && name == "format" {
+	if name == "format" && n.Func.Form != nil && (isLiteral || p.global(nameOf(of1)) != nil) {
 		return p.formatMethod(n, n.Func.Form)
 	}
 	if is(of1, "Call") && nameOf(of1.Func) == "str" && isSole(of1) && name == "zfill" && isSole(n) && p.peek(of1.Args[0]).class == anInt {

@@ -119,18 +119,25 @@ func (p *porter) track(target, source *node, v value) value {
 	return v
 }
 
-// loopOver ports the variable of a loop that is changed in it: it is an item of a list.
+// loopOver ports the head of a loop. A variable that is changed in it is an item of a list, where
+// it is changed too.
 func (p *porter) loopOver(n *node, over value) (target, iter string) {
-	name := nameOf(n.Target)
-	target = p.target(n.Target)
-	if name == "" || !p.usage(p.scope.def).roots[name] || over.typ.elemType().class != aSpec || !is(n.Iter, "Attribute", "Name") {
+	target, list, item, index := p.target(n.Target), n.Iter, n.Target, ""
+	if is(n.Target, "Tuple") && len(n.Target.Elts) == 2 && is(n.Iter, "Call") && nameOf(n.Iter.Func) == "enumerate" && isSole(n.Iter) {
+		list, item, index = n.Iter.Args[0], n.Target.Elts[1], nameOf(n.Target.Elts[0])
+	}
+	name := nameOf(item)
+	if name == "" || !p.usage(p.scope.def).roots[name] || p.scope.types[name].class != aSpec || !is(list, "Attribute", "Name") {
 		return target, over.at(precOr)
 	}
-	index := p.unbound("i")
-	p.bound[index] = true
-	p.scope.types[index] = of(anInt)
-	p.scope.places[name] = []*node{{Kind: "Subscript", Line: n.Line, Value: n.Iter, Slice: &node{Kind: "Name", ID: index}}}
-	return index + ", " + target, p.call("enumerate", over)
+	if index == "" {
+		index = p.unbound("i")
+		p.bound[index] = true
+		p.scope.types[index] = of(anInt)
+		target, over = index+", "+target, p.callOf(typ{}, "enumerate", over)
+	}
+	p.scope.places[name] = []*node{{Kind: "Subscript", Line: n.Line, Value: list, Slice: &node{Kind: "Name", ID: index}}}
+	return target, over.at(precOr)
 }
 
 // changeByCall ports a call that changes a specs value; false if n is another call.

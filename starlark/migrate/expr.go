@@ -102,7 +102,7 @@ func (p *porter) attribute(n *node) value {
 	switch t := v.typ; {
 	case t.class == aPath:
 		return p.pathPart(n, v)
-	case t.class == aSpec && p.known["specs."+t.spec] != "":
+	case t.class == aSpec:
 		return v.with(fields()[t.spec+"."+n.Attr].typ, "."+n.Attr)
 	case t.class == aClass && t.spec == retryPolicy:
 		return v.with(typ{class: aStr, spec: retryPolicy, loose: true}, "."+n.Attr)

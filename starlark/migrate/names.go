@@ -47,10 +47,10 @@ var (
 		"bool": "os.path.isabs=path.isabs", "tuple[str]": "os.path.splitext=path.splitext", "list[str]": "shlex.split",
 		"int": "math.ceil math.floor", "float": "math.sqrt math.log math.exp math.fabs",
 		"?": "json.loads=json.decode dataclasses.replace=specs.replace torchx.components.dist.parse_nnodes=@dist.helpers.parse_nnodes " +
-			"torchx.components.structured_arg.StructuredNameArgument.parse_from=@dist.helpers.structured_name " +
-			"torchx.components.structured_arg.StructuredJArgument.parse_from=@dist.helpers.structured_j " +
 			"torchx.components.dist._noquote=@dist.helpers.noquote torchx.util.types.none_throws=_none_throws pyre_extensions.none_throws=_none_throws",
-		"dict":     "collections.OrderedDict=dict",
+		"dict":           "collections.OrderedDict=dict",
+		"StructuredName": "torchx.components.structured_arg.StructuredNameArgument.parse_from=@dist.helpers.structured_name",
+		"StructuredJ":    "torchx.components.structured_arg.StructuredJArgument.parse_from=@dist.helpers.structured_j",
 		"Resource": "torchx.specs.resource torchx.specs.get_named_resources torchx.specs.Resource.copy torchx.specs.Resource",
 		"list[?]":  "torchx.specs.parse_mounts",
 		"AppDef": "torchx.specs.AppDef torchx.components.dist.ddp=@dist.ddp torchx.components.dist.spmd=@dist.spmd torchx.components.utils.echo=@utils.echo " +
@@ -71,7 +71,8 @@ var (
 
 	// fields are those of specs values, and of what @torchx//dist.star returns.
 	fields = table(map[string]string{
-		"str": "Role.name Role.image Role.entrypoint AppDef.name", "int": "Role.num_replicas Role.max_retries Resource.gpu Resource.memMB",
+		"str": "Role.name Role.image Role.entrypoint AppDef.name StructuredName.run_name StructuredName.experiment_name",
+		"int": "StructuredJ.nnodes StructuredJ.nproc_per_node Role.num_replicas Role.max_retries Resource.gpu Resource.memMB",
 		"dict[str, str]": "Role.env", "list[str]": "Role.args", "list[Role]": "AppDef.roles", "Resource": "Role.resource", "list[?]": "Role.mounts",
 		"dict[?, ?]": "Role.metadata AppDef.metadata Role.port_map Resource.capabilities Resource.devices Resource.tags",
 	})

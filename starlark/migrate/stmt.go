@@ -157,6 +157,9 @@ func (p *porter) assignTo(w *writer, n, target, source *node) {
 	if p.scope != nil {
 		v = p.track(target, source, v)
 	}
+	if is(target, "Tuple") && is(source, "Tuple") && len(source.Elts) > 1 && !strings.Contains(v.text, "\n") {
+		v.text = strings.TrimSuffix(strings.TrimPrefix(v.text, "("), ")")
+	}
 	w.line(p.target(target) + " = " + v.text)
 	if name := rootOf(target); p.scope != nil && is(target, "Subscript") {
 		p.writeBack(w, name, "")

@@ -74,7 +74,10 @@ func (u *usage) visit(n *node) {
 		}
 	}
 	for _, k := range n.kids() {
-		if k.Kind == "Name" && !slices.Contains(targets, k) {
+		switch isTarget := slices.Contains(targets, k); {
+		case isTarget && is(k, "Name", "Tuple", "List"):
+			continue
+		case k.Kind == "Name":
 			u.reads[k.ID] = append(u.reads[k.ID], read{k, n})
 		}
 		u.visit(k)
