@@ -297,6 +297,8 @@ func (p *porter) importedCall(n *node, full string) value {
 		if isSole(n) {
 			return p.expr(args[0])
 		}
+	case "os.getcwd":
+		p.note(n.Line, "os.getcwd() is the environment variable PWD here")
 	case "typing.cast":
 		if len(args) == 2 {
 			return p.expr(args[1])

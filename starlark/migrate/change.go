@@ -63,6 +63,9 @@ func (p *porter) store(w *writer, target *node, replacement, from string) {
 	switch {
 	case target.Kind == "Attribute":
 		p.store(w, target.Value, p.call("specs.replace", base, target.Attr+" = "+replacement), from)
+	case p.peek(target.Value.Value).isSpec("AppDef") && target.Value.Attr == "roles":
+		app := target.Value.Value
+		p.store(w, app, p.call("_with_role", p.expr(app), p.expr(target.Slice), replacement), from)
 	case base.typ.class == aList:
 		p.store(w, target.Value, p.call("_with_item", base, p.expr(target.Slice), replacement), from)
 	default:
@@ -74,17 +77,25 @@ func (p *porter) store(w *writer, target *node, replacement, from string) {
 // that hold a part of it.
 func (p *porter) writeBack(w *writer, name, from string) {
 	for _, place := range p.scope.places[name] {
-		if rootOf(place) != from {
+		if root := rootOf(place); root != from && p.isReadLater(root) {
 			p.store(w, place, name, name)
 		}
 	}
 	for _, other := range slices.Sorted(maps.Keys(p.scope.places)) {
 		for _, place := range p.scope.places[other] {
-			if rootOf(place) == name && other != from && len(p.usage(p.scope.def).reads[other]) > 0 && p.scope.types[other].class == aSpec {
+			if rootOf(place) == name && other != from && p.isReadLater(other) && p.scope.types[other].class == aSpec {
 				w.line(other + " = " + p.expr(place).text)
 			}
 		}
 	}
+}
+
+// isReadLater reports whether a variable is read after the statement that is being ported.
+func (p *porter) isReadLater(name string) bool {
+	u := p.usage(p.scope.def)
+	return name == p.scope.result || slices.ContainsFunc(u.reads[name], func(r read) bool {
+		return before(p.at, r.use) && !r.use.isWithin(p.at) || u.sharesLoop(name, p.at, r.use)
+	})
 }
 
 // track notes where else the value of a variable is that a statement assigns: role = app.roles[0]

@@ -119,7 +119,7 @@ func reason(exception string) string {
 	if kind == "KeyError" && strings.HasPrefix(text, "'") {
 		return strings.Trim(text, "'")
 	}
-	if strings.HasPrefix(text, "invalid literal") || kind == "KeyError" || kind == "IndexError" || kind == "TypeError" {
+	if strings.HasPrefix(text, "invalid literal") || strings.Contains(text, "is not a valid") || kind == "KeyError" || kind == "IndexError" || kind == "TypeError" {
 		return ""
 	}
 	return text

@@ -42,7 +42,7 @@ var (
 	functions = table(map[string]string{
 		"str": "shlex.quote shlex.join os.path.join=path.join os.path.basename=path.basename os.path.dirname=path.dirname json.dumps=torchx.py.dumps " +
 			"os.path.normpath=path.normpath os.fspath=str torchx.specs.overlays.PUT torchx.specs.overlays.JOIN torchx.specs.overlays.DEL " +
-			"getpass.getuser=_user torchx.components.dist._args_join=@dist.helpers.args_join " +
+			"getpass.getuser=_user os.getcwd=_getcwd torchx.components.dist._args_join=@dist.helpers.args_join " +
 			"torchx.components.dist.get_role_name=@dist.helpers.role_name",
 		"bool": "os.path.isabs=path.isabs", "tuple[str]": "os.path.splitext=path.splitext", "list[str]": "shlex.split",
 		"int": "math.ceil math.floor", "float": "math.sqrt math.log math.exp math.fabs",
@@ -51,8 +51,8 @@ var (
 		"dict":           "collections.OrderedDict=dict",
 		"StructuredName": "torchx.components.structured_arg.StructuredNameArgument.parse_from=@dist.helpers.structured_name",
 		"StructuredJ":    "torchx.components.structured_arg.StructuredJArgument.parse_from=@dist.helpers.structured_j",
-		"Resource": "torchx.specs.resource torchx.specs.get_named_resources torchx.specs.Resource.copy torchx.specs.Resource",
-		"list[?]":  "torchx.specs.parse_mounts",
+		"Resource":       "torchx.specs.resource torchx.specs.get_named_resources torchx.specs.Resource.copy torchx.specs.Resource",
+		"list[?]":        "torchx.specs.parse_mounts",
 		"AppDef": "torchx.specs.AppDef torchx.components.dist.ddp=@dist.ddp torchx.components.dist.spmd=@dist.spmd torchx.components.utils.echo=@utils.echo " +
 			"torchx.components.utils.touch=@utils.touch torchx.components.utils.sh=@utils.sh torchx.components.utils.python=@utils.python " +
 			"torchx.components.utils.binary=@utils.binary torchx.components.utils.copy=@utils.copy torchx.components.utils.booth=@utils.booth",
@@ -71,8 +71,8 @@ var (
 
 	// fields are those of specs values, and of what @torchx//dist.star returns.
 	fields = table(map[string]string{
-		"str": "Role.name Role.image Role.entrypoint AppDef.name StructuredName.run_name StructuredName.experiment_name",
-		"int": "StructuredJ.nnodes StructuredJ.nproc_per_node Role.num_replicas Role.max_retries Resource.gpu Resource.memMB",
+		"str":            "Role.name Role.image Role.entrypoint AppDef.name StructuredName.run_name StructuredName.experiment_name",
+		"int":            "StructuredJ.nnodes StructuredJ.nproc_per_node Role.num_replicas Role.max_retries Resource.gpu Resource.memMB",
 		"dict[str, str]": "Role.env", "list[str]": "Role.args", "list[Role]": "AppDef.roles", "Resource": "Role.resource", "list[?]": "Role.mounts",
 		"dict[?, ?]": "Role.metadata AppDef.metadata Role.port_map Resource.capabilities Resource.devices Resource.tags",
 	})
@@ -177,6 +177,9 @@ var preludes = map[string]string{
             return TORCHX.getenv(name)
     return FAIL("no user name: set the environment variable USER")
 `,
+	"_getcwd": `def _getcwd():
+    return TORCHX.getenv("PWD", ".")
+`,
 	"_none_throws": `def _none_throws(value, message = "Unexpected ` + "`None`" + `"):
     if value == None:
         FAIL(message)
@@ -186,6 +189,11 @@ var preludes = map[string]string{
     changed = list(items)
     changed[index] = item
     return changed
+`,
+	"_with_role": `def _with_role(app, index, role):
+    roles = list(app.roles)
+    roles[index] = role
+    return SPECS.replace(app, roles = roles)
 `,
 	"_pure_path": `def _pure_path(*parts):
     joined = PATH.join("", *parts)

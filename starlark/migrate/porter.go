@@ -24,6 +24,7 @@ type porter struct {
 	usages   map[*node]*usage
 
 	scope *scope // nil at the top of the file
+	at    *node  // the statement that is being ported
 	depth int    // of expressions
 	// unordered: what is iterated goes into something that has no order, or another one.
 	unordered bool

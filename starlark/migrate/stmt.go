@@ -7,6 +7,7 @@ import (
 
 // stmt ports a statement.
 func (p *porter) stmt(w *writer, n *node) {
+	p.at = n
 	switch n.Kind {
 	case "Expr":
 		p.exprStmt(w, n.Value)
@@ -311,6 +312,9 @@ func (p *porter) forStmt(w *writer, n *node) {
 	}
 	w.line("for " + target + " in " + iter + ":")
 	p.block(w, n.Body)
+	for _, name := range n.Binds {
+		delete(p.scope.places, name)
+	}
 }
 
 // raise ports an exception: a component that fails says why, and is done.
