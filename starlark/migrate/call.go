@@ -297,6 +297,10 @@ func (p *porter) importedCall(n *node, full string) value {
 		if isSole(n) {
 			return p.expr(args[0])
 		}
+	case "re.match", "re.fullmatch":
+		if parts := patternParts(n); parts != nil {
+			return p.callOf(of(aBool), "_matches", bracket("[", parts, "]", false), p.expr(args[1]))
+		}
 	case "os.getcwd":
 		p.note(n.Line, "os.getcwd() is the environment variable PWD here")
 	case "typing.cast":
@@ -326,6 +330,28 @@ func (p *porter) importedCall(n *node, full string) value {
 		t = typ{class: aWrapped, spec: "noquote"}
 	}
 	return primary(v.text+p.arguments(n), t)
+}
+
+// patternParts takes a whole pattern of digits and plain characters apart, such as ^\d+x\d+$; nil
+// for another one.
+func patternParts(n *node) []string {
+	pattern, ok := constantOf(n.argument(0, "pattern"), "str")
+	if !ok || len(n.Args) != 2 || !strings.HasSuffix(pattern, "$") {
+		return nil
+	}
+	var parts []string
+	pattern = strings.TrimPrefix(strings.TrimSuffix(pattern, "$"), "^")
+	for i, plain := range strings.Split(strings.ReplaceAll(pattern, "[0-9]+", `\d+`), `\d+`) {
+		if i > 0 {
+			parts = append(parts, "None")
+		}
+		if plain != "" && (i == 0 || !strings.Contains("0123456789", plain[:1])) && !strings.ContainsAny(plain, `\.+*?()[]{}|^$`) {
+			parts = append(parts, quote(plain, false))
+		} else if plain != "" || i > 0 && len(parts) > 1 && parts[len(parts)-2] == "None" {
+			return nil
+		}
+	}
+	return parts
 }
 
 // starredAll writes a star before each of the values.

@@ -185,6 +185,14 @@ var preludes = map[string]string{
         FAIL(message)
     return value
 `,
+	"_matches": `def _matches(parts, text):
+    for part in parts: # None stands for digits
+        rest = text.lstrip("0123456789") if part == None else text.removeprefix(part)
+        if rest == text:
+            return False
+        text = rest
+    return text in ["", "\n"]
+`,
 	"_with_item": `def _with_item(items, index, item):
     changed = list(items)
     changed[index] = item

@@ -29,7 +29,7 @@ var refusals = map[string]string{
 
 	"os":       "a component reads nothing but its arguments and os.environ; take the value as an argument",
 	"random":   "a component gives the same app each time; take the value as an argument, or use specs.macros.app_id, which is unique",
-	"re":       "there are no regular expressions: write split, startswith or partition",
+	"re":       "there are no regular expressions but whole ones of digits such as ^\\d+x\\d+$: write split, startswith or partition",
 	"own file": "port that file too, and load() it",
 	"other":    "it is no part of TorchX; write what it does here, or take the value as an argument",
 
