@@ -94,6 +94,8 @@ func (p *porter) builtinCall(n *node, name string) value {
 		return p.callOf(of(aStr), "torchx.py.format", p.expr(n.Args[0]), p.expr(n.Args[1]))
 	case name == "hex" || name == "bin" || name == "oct":
 		return p.callOf(of(aStr), "torchx.py.format", p.expr(n.Args[0]), `"#`+strings.ReplaceAll(name, "hex", "x")[:1]+`"`)
+	case name == "round" && isSole(n):
+		return p.callOf(of(anInt), "_round", p.expr(n.Args[0]))
 	case name == "isinstance":
 		return p.isinstance(n)
 	case name == "sum" && len(n.Args) > 0:
@@ -300,6 +302,11 @@ func (p *porter) importedCall(n *node, full string) value {
 	case "re.match", "re.fullmatch":
 		if parts := patternParts(n); parts != nil {
 			return p.callOf(of(aBool), "_matches", bracket("[", parts, "]", false), p.expr(args[1]))
+		}
+	case "os.path.expanduser":
+		if rest, ok := constantOf(args[0], "str"); ok && (rest == "~" || strings.HasPrefix(rest, "~/")) {
+			home := p.callOf(of(aStr), "_require_env", `"HOME"`)
+			return sum("Add", append([]string{home.text}, quote(rest[1:], false))[:min(len(rest), 2)], of(aStr))
 		}
 	case "os.getcwd":
 		p.note(n.Line, "os.getcwd() is the environment variable PWD here")

@@ -319,7 +319,10 @@ func (p *porter) heldBy(name string, given, stmt *node) string {
 	def := p.scope.def
 	u := p.usage(def)
 	isParam := slices.ContainsFunc(u.bindings[name], func(b *node) bool { return b.Kind == "arg" })
+	c := p.peek(given).class
 	switch {
+	case c != unknown && !c.isMutable():
+		return ""
 	case p.isFrozen(def, name):
 		return "a value of the file"
 	case isParam && !p.isComponent(def):

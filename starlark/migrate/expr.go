@@ -184,6 +184,8 @@ func (p *porter) binary(n *node) value {
 	switch {
 	case n.Power != "":
 		return primary(n.Power, of(anInt))
+	case n.Op == "Pow" && p.peek(n.Left).isNumber() && p.peek(n.Right).class == anInt:
+		return p.callOf(p.peek(n.Left), "_power", p.expr(n.Left), p.expr(n.Right))
 	case n.Op == "Pow":
 		return p.refuse(n, n.Op)
 	case !ok:

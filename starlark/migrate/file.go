@@ -219,7 +219,12 @@ func (p *porter) isDropped(s *node) bool {
 func (p *porter) preamble() []string {
 	var helpers []string
 	for _, name := range slices.Sorted(maps.Keys(p.out.prelude)) {
-		names := []string{"TORCHX", p.predeclared("torchx"), "PATH", p.predeclared("path"), "FAIL", p.predeclared("fail"), "SPECS", p.predeclared("specs"), name + "(", p.unbound(name) + "("}
+		names := []string{name + "(", p.unbound(name) + "("}
+		for _, module := range []string{"torchx", "path", "fail", "specs", "math"} {
+			if word := strings.ToUpper(module); strings.Contains(preludes[name], word) {
+				names = append(names, word, p.predeclared(module))
+			}
+		}
 		helpers = append(helpers, "", strings.NewReplacer(names...).Replace(preludes[name]))
 	}
 	var out []string

@@ -193,6 +193,18 @@ var preludes = map[string]string{
         text = rest
     return text in ["", "\n"]
 `,
+	"_round": `def _round(x):
+    whole = int(MATH.floor(x))
+    return whole + 1 if x - whole > 0.5 or x - whole == 0.5 and whole % 2 == 1 else whole
+`,
+	"_power": `def _power(base, exponent):
+    if exponent < 0:
+        FAIL("%d is no exponent here" % exponent)
+    product = 1
+    for _ in range(exponent):
+        product *= base
+    return product
+`,
 	"_with_item": `def _with_item(items, index, item):
     changed = list(items)
     changed[index] = item

@@ -150,6 +150,10 @@ func (p *porter) assignTo(w *writer, n, target, source *node) {
 		p.changeRecord(w, n, target, p.expr(source).text)
 		return
 	}
+	if is(target, "Tuple", "List") && len(target.Elts) == 1 && p.isInRecord(source) { // [role] = app.roles
+		first := &node{Kind: "Constant", Line: source.Line, End: source.End, Type: "int", Text: "0"}
+		target, source = target.Elts[0], &node{Kind: "Subscript", Line: source.Line, End: source.End, Value: source, Slice: first}
+	}
 	v := p.expr(source)
 	if is(target, "Tuple", "List") && slices.ContainsFunc(target.Elts, isStarred) {
 		p.starred(w, target, v)
