@@ -64,14 +64,15 @@ var allowed = map[string][]string{
 
 	"starlark/analysis":   {"runtime/suggest", "starlark/component", "starlark/interp", "starlark/specmodule", "starlark/starfiles", "starlark/startest", "starlark/token"},
 	"starlark/component":  {"runtime/kv", "runtime/lazyregexp", "runtime/spec", "runtime/suggest", "runtime/units", "starlark/interp", "starlark/specmodule"},
-	"starlark/interp":     {"runtime/lazyregexp", "runtime/suggest"},
+	"starlark/explain":    {"starlark/token"},
+	"starlark/interp":     {"runtime/lazyregexp", "runtime/suggest", "starlark/explain"},
 	"starlark/lsp":        {"starlark/analysis", "starlark/interp", "starlark/starfmt", "starlark/starlint"},
 	"starlark/migrate":    {"runtime/lazyregexp", "runtime/suggest", "starlark/specmodule", "starlark/starfmt"},
 	"starlark/pages":      {"starlark/component", "starlark/starfiles"},
 	"starlark/specmodule": {"runtime/overlay", "runtime/spec", "runtime/suggest"},
 	"starlark/starfiles":  {},
-	"starlark/starfmt":    {"starlark/interp"},
-	"starlark/starlint":   {"runtime/lazyregexp", "runtime/suggest", "starlark/analysis", "starlark/component", "starlark/interp", "starlark/specmodule", "starlark/starfiles"},
+	"starlark/starfmt":    {"starlark/interp", "starlark/token"},
+	"starlark/starlint":   {"runtime/lazyregexp", "runtime/suggest", "starlark/analysis", "starlark/component", "starlark/explain", "starlark/interp", "starlark/specmodule", "starlark/starfiles", "starlark/starfmt"},
 	"starlark/token":      {},
 	"starlark/startest":   {"runtime/lazyregexp", "runtime/spec", "starlark/component", "starlark/interp", "starlark/specmodule", "starlark/starfiles"},
 
