@@ -16,6 +16,7 @@ import (
 	"strings"
 
 	"torchx/runtime/backend"
+	"torchx/runtime/safefile"
 )
 
 const (
@@ -26,6 +27,8 @@ const (
 	Repository = "torchx-workspace"
 
 	ignoreFile = ".dockerignore"
+	// maxText bounds both of them in bytes.
+	maxText = 4 << 20
 
 	// defaultDockerfile is that of TorchX.
 	defaultDockerfile = "ARG IMAGE\nFROM $IMAGE\nCOPY . .\n"
@@ -142,7 +145,7 @@ func (t *Tree) addDockerfile(found map[string]entry) error {
 		found[Dockerfile] = entry{path: Dockerfile, mode: 0o644, size: int64(len(defaultDockerfile)), text: defaultDockerfile}
 		return nil
 	}
-	data, err := os.ReadFile(e.source)
+	data, err := safefile.ReadInput(e.source, maxText)
 	if err != nil {
 		return fmt.Errorf("workspace: %w", plain(err))
 	}

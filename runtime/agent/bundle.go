@@ -31,6 +31,7 @@ import (
 	"torchx/runtime/backend"
 	"torchx/runtime/filelock"
 	"torchx/runtime/machine"
+	"torchx/runtime/safefile"
 	"torchx/runtime/spec"
 )
 
@@ -185,7 +186,7 @@ func (b Bundle) writeStatus(s *spec.Status, sync bool) error {
 // sync makes the manifest and the status survive a power cut.
 func (b Bundle) sync() error {
 	for _, name := range []string{manifestFile, statusFile} {
-		f, err := os.Open(b.path(name))
+		f, err := safefile.Open(b.path(name))
 		if err == nil {
 			err = errors.Join(f.Sync(), f.Close())
 		}
