@@ -107,7 +107,7 @@ func (e entry) open() (io.ReadCloser, error) {
 	if e.source == "" {
 		return io.NopCloser(strings.NewReader(e.text)), nil
 	}
-	return safefile.Open(e.source)
+	return safefile.OpenInput(e.source)
 }
 
 // info is an entry as tar wants to see it.

@@ -129,6 +129,8 @@ func (t *Tree) addEntry(found map[string]entry, source, at string, info fs.FileI
 			return plain(err)
 		}
 		e.link = link
+	case at == Dockerfile:
+		return fmt.Errorf("workspace: %s is not a regular file (remove it)", source)
 	default:
 		t.Skipped = append(t.Skipped, source)
 		return nil

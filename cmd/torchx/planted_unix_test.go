@@ -4,7 +4,6 @@ package main
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"io/fs"
 	"os"
@@ -16,6 +15,8 @@ import (
 	"time"
 
 	"golang.org/x/sys/unix"
+
+	"torchx/runtime/agent"
 )
 
 // plants put what is not a file in the place of one.
@@ -64,13 +65,9 @@ func homeOfTwo(t *testing.T) (dir, good, dead string) {
 	}
 	good = id(bounded(t, dir, "run", "utils.echo", "--msg", "fine"))
 	dead = id(bounded(t, dir, "run", "-d", "utils.sh", "--", "sleep", "600"))
-	lock := filepath.Join(dir, "home", "apps", dead, "agent.lock")
-	data, err := os.ReadFile(lock)
-	must(t, err)
-	var holder struct{ PID int }
-	must(t, json.Unmarshal(data, &holder))
-	must(t, syscall.Kill(holder.PID, syscall.SIGKILL))
-	f, err := os.Open(lock)
+	b := agent.BundleAt(filepath.Join(dir, "home"), dead)
+	must(t, syscall.Kill(agentOf(t, b), syscall.SIGKILL))
+	f, err := os.Open(filepath.Join(b.Dir, "agent.lock"))
 	must(t, err)
 	defer f.Close()
 	must(t, unix.Flock(int(f.Fd()), unix.LOCK_EX)) // the agent is gone

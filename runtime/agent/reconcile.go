@@ -92,7 +92,7 @@ func (b Bundle) reconcile() (*spec.Status, error) {
 	if err != nil {
 		return nil, fmt.Errorf("reconcile: %w", err)
 	}
-	endRemains(m.Handle, starts)
+	endRemains(Escape(m.ID), m.Handle, starts)
 	cancelled, _ := b.cancelRequested()
 	s := replayResult(m, starts, exits, cancelled)
 	b.settleAdmission(m, &s)

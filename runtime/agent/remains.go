@@ -2,6 +2,9 @@ package agent
 
 import (
 	"os"
+	"path/filepath"
+	"slices"
+	"strings"
 	"time"
 
 	"torchx/runtime/cgroup"
@@ -13,27 +16,19 @@ import (
 const killWait = 5 * time.Second
 
 // endRemains kills what a dead agent's replicas left: processes of the recorded
-// sessions, and whatever carries the app's handle in its environment.
-func endRemains(handle string, starts []startRecord) {
-	boot := BootID()
-	app := remains{handle, map[int]uint64{}, map[string]uint64{}}
-	for _, start := range starts {
-		if start.BootID != boot {
-			continue
-		}
-		app.leaders[start.PID] = start.StartTime
-		for _, pipe := range start.Output {
-			app.output[pipe] = start.StartTime
-		}
-		if start.Cgroup != "" {
-			_ = cgroup.End(start.Cgroup) // what stays has the app's handle, too
+// sessions and control groups, and those that carry the app's handle in their environment.
+func endRemains(folder, handle string, starts []startRecord) {
+	app := newRemains(handle, starts)
+	for _, dir := range app.groups {
+		if filepath.Base(filepath.Dir(dir)) == cgroup.FolderName(folder) && !slices.ContainsFunc(cgroup.Processes(dir), app.isSpared) {
+			_ = cgroup.End(dir) // what stays may have the app's handle, too
 		}
 	}
 	deadline := time.Now().Add(killWait)
 	for {
 		alive := 0
 		for _, p := range procs.List() {
-			if p.Zombie || p.PID == os.Getpid() || !app.owns(p) {
+			if p.Zombie || !app.owns(p) {
 				continue
 			}
 			alive++
@@ -51,21 +46,56 @@ type remains struct {
 	handle  string
 	leaders map[int]uint64    // session → start time of its leader
 	output  map[string]uint64 // pipe that a replica writes to → its start time
+	groups  []string          // folders of control groups
+	spared  []procs.Process   // this process and those that it descends from
+}
+
+// newRemains takes the records of this boot that can be true: a damaged one could name
+// any process.
+func newRemains(handle string, starts []startRecord) remains {
+	app := remains{handle: handle, leaders: map[int]uint64{}, output: map[string]uint64{}, spared: procs.Ancestors(os.Getpid())}
+	boot := BootID()
+	for _, start := range starts {
+		if start.BootID != boot || start.PID <= 1 || start.StartTime == 0 {
+			continue
+		}
+		if !slices.ContainsFunc(app.spared, func(p procs.Process) bool { return p.Session == start.PID }) {
+			app.leaders[start.PID] = start.StartTime
+		}
+		for _, pipe := range start.Output {
+			if strings.HasPrefix(pipe, "pipe:[") {
+				app.output[pipe] = start.StartTime
+			}
+		}
+		if start.Cgroup != "" {
+			app.groups = append(app.groups, start.Cgroup)
+		}
+	}
+	return app
+}
+
+// isSpared reports whether a process is this one or one that it descends from.
+func (a remains) isSpared(pid int) bool {
+	return pid <= 1 || slices.ContainsFunc(a.spared, func(p procs.Process) bool { return p.PID == pid })
 }
 
 // owns tells whether a process belongs to the app. A session counts only if its number
-// has not been given to a new leader since.
+// has not been given to a new leader since. Without the handle in its environment it must
+// be a process of this user.
 func (a remains) owns(p procs.Process) bool {
+	if a.isSpared(p.PID) {
+		return false
+	}
 	if procs.HasEnv(p.PID, spec.JobIDVariable+"="+a.handle) {
 		return true
 	}
 	if start, ok := a.leaders[p.Session]; ok {
 		leader, alive := procs.Get(p.Session)
 		if alive && leader.Start == start || !alive && p.Start >= start {
-			return true
+			return procs.User(p.PID) == os.Geteuid()
 		}
 	}
-	return len(a.output) > 0 && procs.HasOpen(p.PID, func(file string) bool {
+	return len(a.output) > 0 && procs.User(p.PID) == os.Geteuid() && procs.HasOpen(p.PID, func(file string) bool {
 		start, ok := a.output[file]
 		return ok && p.Start >= start
 	})

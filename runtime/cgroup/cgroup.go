@@ -109,12 +109,15 @@ func isOwnProgram(pid string) bool {
 	return err == nil && os.SameFile(own, other)
 }
 
-// App makes the folder of an app's groups, whose name must be a plain file name.
+// FolderName is the name of the folder of an app's groups; name must be a plain file name.
+func FolderName(name string) string { return prefix + name }
+
+// App makes the folder of an app's groups.
 func (p Parent) App(name string) (string, error) {
 	if err := p.enable(); err != nil {
 		return "", err
 	}
-	dir := filepath.Join(p.Dir, prefix+name)
+	dir := filepath.Join(p.Dir, FolderName(name))
 	if err := os.Mkdir(dir, 0o755); err != nil && !errors.Is(err, os.ErrExist) {
 		return "", fmt.Errorf("create cgroup: %w", err)
 	}

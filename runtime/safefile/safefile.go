@@ -99,6 +99,8 @@ func notRegular(path string, mode fs.FileMode, remedy string) error {
 
 func kind(mode fs.FileMode) string {
 	switch mode.Type() {
+	case 0:
+		return "a file"
 	case fs.ModeDir:
 		return "a folder"
 	case fs.ModeSymlink:

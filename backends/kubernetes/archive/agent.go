@@ -86,6 +86,7 @@ func Sweep(home, exe string) error {
 // started at the same time the second ends.
 func Spawn(exe, dir string) error {
 	if life(dir).Alive() {
+		life(dir).Resume()
 		return nil
 	}
 	process, err := life(dir).Start(exe)

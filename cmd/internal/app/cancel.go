@@ -47,7 +47,9 @@ func cancel(ctx context.Context, f *program.Factory, r *runner.Runner, ref runne
 		f.Say("%s is being cancelled", ref.Handle())
 		return nil
 	}
+	stop := f.SayIfSlow("waiting for %s to end (torchx cancel --force %s kills it at once)", ref.Handle(), ref.Handle())
 	s, err := r.Wait(ctx, ref)
+	stop()
 	if err != nil {
 		return err
 	}

@@ -18,7 +18,9 @@ func NewWait(f *program.Factory) *cli.Command {
 		UsageText:   "HANDLE\ntorchx wait -",
 		Description: "Wait until an app has ended and exit with its exit code. " + program.HandleHelp + " Ctrl-C ends the waiting, not the app.",
 		Action: forApp(f, func(ctx context.Context, r *runner.Runner, ref runner.Ref) error {
+			stop := f.SayIfSlow("waiting for %s to end", ref.Handle())
 			s, err := r.Wait(ctx, ref)
+			stop()
 			if err != nil {
 				return err
 			}
