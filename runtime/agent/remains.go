@@ -2,7 +2,6 @@ package agent
 
 import (
 	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 	"time"
@@ -15,13 +14,28 @@ import (
 // killWait bounds the wait for killed processes to be gone.
 const killWait = 5 * time.Second
 
+// What became of the processes of a dead agent.
+const (
+	allEnded   = "what it ran has been ended"
+	foundEnded = "what was found of it has been ended, but a process that has left its session may run on: only a cgroup would tell"
+	notEnded   = "some of what it ran does not end"
+)
+
 // endRemains kills what a dead agent's replicas left: processes of the recorded
 // sessions and control groups, and those that carry the app's handle in their environment.
-func endRemains(folder, handle string, starts []startRecord) {
+// It says what became of them.
+func endRemains(appDir, handle string, starts []startRecord) (outcome string) {
 	app := newRemains(handle, starts)
+	outcome = allEnded
+	if app.ungrouped {
+		outcome = foundEnded
+	}
 	for _, dir := range app.groups {
-		if filepath.Base(filepath.Dir(dir)) == cgroup.FolderName(folder) && !slices.ContainsFunc(cgroup.Processes(dir), app.isSpared) {
-			_ = cgroup.End(dir) // what stays may have the app's handle, too
+		switch {
+		case !cgroup.BelongsTo(dir, appDir), slices.ContainsFunc(cgroup.Processes(dir), app.isSpared):
+			outcome = foundEnded
+		case cgroup.End(dir) != nil: // what stays may have the app's handle, too
+			outcome = notEnded
 		}
 	}
 	deadline := time.Now().Add(killWait)
@@ -34,8 +48,11 @@ func endRemains(folder, handle string, starts []startRecord) {
 			alive++
 			kill(p.PID)
 		}
-		if alive == 0 || time.Now().After(deadline) {
-			return
+		if alive == 0 {
+			return outcome
+		}
+		if time.Now().After(deadline) {
+			return notEnded
 		}
 		time.Sleep(lockPause)
 	}
@@ -43,11 +60,12 @@ func endRemains(folder, handle string, starts []startRecord) {
 
 // remains has what identifies the processes of a dead agent.
 type remains struct {
-	handle  string
-	leaders map[int]uint64    // session → start time of its leader
-	output  map[string]uint64 // pipe that a replica writes to → its start time
-	groups  []string          // folders of control groups
-	spared  []procs.Process   // this process and those that it descends from
+	handle    string
+	leaders   map[int]uint64    // session → start time of its leader
+	output    map[string]uint64 // pipe that a replica writes to → its start time
+	groups    []string          // folders of control groups
+	ungrouped bool              // there are attempts without one
+	spared    []procs.Process   // this process and those that it descends from
 }
 
 // newRemains takes the records of this boot that can be true: a damaged one could name
@@ -67,7 +85,9 @@ func newRemains(handle string, starts []startRecord) remains {
 				app.output[pipe] = start.StartTime
 			}
 		}
-		if start.Cgroup != "" {
+		if start.Cgroup == "" {
+			app.ungrouped = true
+		} else if !slices.Contains(app.groups, start.Cgroup) {
 			app.groups = append(app.groups, start.Cgroup)
 		}
 	}

@@ -105,7 +105,7 @@ func (b Bundle) sweepDeleted() {
 		return // another process was faster
 	}
 	if h.Handle != "" {
-		endRemains("", h.Handle, nil)
+		endRemains(b.Dir, h.Handle, nil)
 	}
 	b.life().RemoveEntry()
 }

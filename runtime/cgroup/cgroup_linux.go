@@ -78,11 +78,15 @@ func isGroup(dir string) bool {
 	return unix.Statfs(dir, &info) == nil && info.Type == unix.CGROUP2_SUPER_MAGIC
 }
 
-// End kills what is in a group, waits until it is gone and removes the group.
+// End kills what is in a group, waits until it is gone and removes the group, and its
+// app's folder with the last one.
 func End(dir string) error {
 	for deadline := time.Now().Add(killWait); ; time.Sleep(killPause) {
 		Kill(dir)
 		err := Remove(dir)
+		if err == nil {
+			RemoveApp(filepath.Dir(dir))
+		}
 		if err == nil || time.Now().After(deadline) {
 			return err
 		}
