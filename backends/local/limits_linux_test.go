@@ -144,7 +144,7 @@ func TestDaemonsOfADeadAgent(t *testing.T) {
 		ended        bool
 	}{
 		{cgroupParent(t), "; what it ran has been ended", true},
-		{"/nowhere", "; what was found of it has been ended, but a process that has left its session may run on: only a cgroup would tell", false},
+		{"/nowhere", "; what was found of it has been ended; without a cgroup, a process that left its session may run on", false},
 	} {
 		cfg := backend.Config{"cgroup_parent": test.parent}
 		again := filepath.Join(f.TempDir(), "again")

@@ -17,7 +17,7 @@ const killWait = 5 * time.Second
 // What became of the processes of a dead agent.
 const (
 	allEnded   = "what it ran has been ended"
-	foundEnded = "what was found of it has been ended, but a process that has left its session may run on: only a cgroup would tell"
+	foundEnded = "what was found of it has been ended; without a cgroup, a process that left its session may run on"
 	notEnded   = "some of what it ran does not end"
 )
 
