@@ -4,7 +4,6 @@ import (
 	"fmt"
 
 	"go.starlark.net/resolve"
-	"go.starlark.net/starlark"
 	"go.starlark.net/syntax"
 
 	"torchx/runtime/suggest"
@@ -29,8 +28,9 @@ type Problem struct {
 // finds the problems inside one file. Without an Opener loads are not followed.
 func (f *File) Problems(o Opener) []Problem {
 	tree := f.parseAgain()
-	predeclared := func(name string) bool { return Builtin(name) != nil && !starlark.Universe.Has(name) }
-	_ = resolve.File(tree, predeclared, starlark.Universe.Has) // lint reports undefined names
+	// Lint reports undefined names: here each counts as predeclared, since the resolver would
+	// compare it with all others.
+	_ = resolve.File(tree, func(string) bool { return true }, func(string) bool { return false })
 	p := &problems{file: f, opener: o, names: namesOf(f, tree)}
 	syntax.Walk(tree, func(n syntax.Node) bool {
 		switch n := n.(type) {
