@@ -58,6 +58,7 @@ func (p *porter) store(w *writer, target *node, replacement, from string) {
 	}
 	if !p.isInRecord(target) {
 		w.line(p.expr(target).text + " = " + replacement)
+		p.writeBack(w, rootOf(target), from)
 		return
 	}
 	base := p.expr(target.Value)
