@@ -130,7 +130,7 @@ func (p *porter) builtinCall(n *node, name string) value {
 	if e, ok := builtins()[name]; ok {
 		return p.plainCall(n, e.starlark, e.typ)
 	}
-	if advice, ok := refusals[name+"()"]; ok {
+	if advice, ok := refusals()[name+"()"]; ok {
 		return p.fail(n, "%s", advice)
 	}
 	if p.bound[name] || !strings.Contains(foreign, " "+name+" ") {
@@ -442,7 +442,7 @@ func (p *porter) methodCall(n *node) value {
 	}
 	m, ok := method(v.typ, name)
 	if !ok {
-		if advice := refusals["."+name]; advice != "" {
+		if advice := refusals()["."+name]; advice != "" {
 			return p.fail(n, "%s", advice)
 		}
 		return p.fail(n, "the method .%s has no counterpart in Starlark", name)

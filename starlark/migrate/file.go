@@ -220,12 +220,12 @@ func (p *porter) preamble() []string {
 	var helpers []string
 	for _, name := range slices.Sorted(maps.Keys(p.out.prelude)) {
 		names := []string{name + "(", p.unbound(name) + "("}
-		for _, module := range []string{"torchx", "path", "fail", "specs", "math"} {
-			if word := strings.ToUpper(module); strings.Contains(preludes[name], word) {
-				names = append(names, word, p.predeclared(module))
+		for _, used := range []string{"torchx.", "path.", "specs.", "math.", "fail("} {
+			if strings.Contains(preludes()[name], used) {
+				names = append(names, used, p.predeclared(used[:len(used)-1])+used[len(used)-1:])
 			}
 		}
-		helpers = append(helpers, "", strings.NewReplacer(names...).Replace(preludes[name]))
+		helpers = append(helpers, "", strings.NewReplacer(names...).Replace(preludes()[name]))
 	}
 	var out []string
 	for _, full := range slices.Sorted(maps.Keys(p.out.loads)) {

@@ -174,7 +174,7 @@ func (p *porter) full(n *node) string {
 // predeclared returns the name that a predeclared module or function, or a prelude, has in the
 // port: another one if the file itself uses it for something else.
 func (p *porter) predeclared(full string) string {
-	if _, ok := preludes[full]; ok {
+	if _, ok := preludes()[full]; ok {
 		p.out.prelude[full] = true
 		return p.unbound(full)
 	}
