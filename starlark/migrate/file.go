@@ -48,6 +48,9 @@ func docOf(body []*node) (string, bool) {
 // a license stands before the docstring.
 func (p *porter) header(w *writer) {
 	line := 0
+	if len(p.comments) > 0 && p.comments[0].Line < 4 { // behind #!/usr/bin/env python3
+		line = p.comments[0].Line - 1
+	}
 	for len(p.comments) > 0 && p.comments[0].Alone && p.comments[0].Line == line+1 {
 		line++
 		p.leading(w, line+1)
@@ -96,6 +99,7 @@ func (p *porter) collect(body []*node) {
 			}
 		}
 	}
+	clear(p.peeks)
 	if slices.Sort(private); len(private) > 0 {
 		p.note(0, "not annotated with `-> specs.AppDef`, so no components, and called _NAME in the port: %s", strings.Join(private, ", "))
 	}

@@ -203,6 +203,19 @@ func TestAnnotationWithoutValue(t *testing.T) {
 	}
 }
 
+// TestMuch: a port takes time that grows with the file, however its expressions are nested.
+func TestMuch(t *testing.T) {
+	t.Parallel()
+	for _, expr := range []string{
+		strings.Repeat("list(", 60) + "[1]" + strings.Repeat(")", 60),
+		strings.Repeat("[", 30) + "x" + strings.Repeat(" for a in x]", 30),
+		strings.Repeat("max(", 60) + "1" + strings.Repeat(", 2)", 60),
+		"x" + strings.Repeat(".a", 60) + ".b()",
+	} {
+		portText(t, head+"def f(x: str = '') -> AppDef:\n  'Doc.'\n  y = "+expr+"\n  return AppDef(str(y))\n")
+	}
+}
+
 // TestNothingRuns: the program is read, never executed.
 func TestNothingRuns(t *testing.T) {
 	t.Parallel()
