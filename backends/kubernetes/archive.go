@@ -5,6 +5,7 @@ import (
 	"context"
 	"fmt"
 	"log"
+	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -15,6 +16,7 @@ import (
 	"torchx/backends/kubernetes/manifest"
 	"torchx/runtime/agent"
 	"torchx/runtime/backend"
+	"torchx/runtime/consent"
 	"torchx/runtime/logstore"
 	"torchx/runtime/spec"
 )
@@ -108,7 +110,7 @@ func follow(dir string, open agent.StoreOpener, l *log.Logger) error {
 			p, _ := store.(archive.Positions)
 			return p
 		},
-		Settings: func(context.Context, string) (backend.Config, error) { return info.Cfg, nil },
+		Settings: func(context.Context, string) (backend.Config, error) { return info.Cfg, recheckConsent(home, info.Cfg) },
 	})
 	if err != nil {
 		return err
@@ -123,6 +125,16 @@ func follow(dir string, open agent.StoreOpener, l *log.Logger) error {
 	}
 	g := &archive.Agent{App: b.archive(info.ID, ""), Status: setStatus, Log: l.Printf}
 	return g.Run(context.Background())
+}
+
+// recheckConsent refuses a kubeconfig that the user no longer trusts.
+func recheckConsent(home string, cfg backend.Config) error {
+	for file := range clusterRefOf(cfg).TrustedFiles(os.Environ()) {
+		if err := consent.Of(home).Recheck(file); err != nil {
+			return backend.Errorf(backend.ErrUnavailable, "kubeconfig %s %w", file, err)
+		}
+	}
+	return nil
 }
 
 // keeper archives an app's logs during Wait, with the watch of Wait: clusters delete pods,
@@ -187,7 +199,7 @@ func (b *Backend) saveLogs(ctx context.Context, id string) {
 		b.warn("logs of %s are lost, they could not be archived before it is stopped: %v", manifest.Handle(id), err)
 	case len(s.Missing) > 0:
 		b.warn("logs of %s of %s could not all be archived within %s, the rest is lost", replicasText(s.Missing), manifest.Handle(id), saveTime)
-	case !s.Followed:
+	case s.Losing:
 		b.warn("logs so far are archived; what replicas write while they stop is lost (-cfg archive=true keeps it, and so does `torchx log -t`)")
 	}
 }

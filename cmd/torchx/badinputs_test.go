@@ -40,6 +40,8 @@ var differentCodes = map[string]int{
 	"tracker_none":      program.ExitUsage,
 	// The code of the shell for a program that is not there.
 	"local_run_cmd_not_found": spec.ExitNotFound,
+	// A planned app that cannot be started is on record with 125; there is no engine here.
+	"docker_run_no_image": spec.ExitNotStarted,
 }
 
 // elsewhere are the backends that these tests do without: naming one that is

@@ -3,7 +3,6 @@ package main
 import (
 	"crypto/sha256"
 	"encoding/hex"
-	"encoding/json"
 	"math/rand/v2"
 	"os"
 	"path/filepath"
@@ -25,7 +24,7 @@ func onTTY(t *testing.T, dir, line string, flags ...string) *session {
 	t.Helper()
 	args := append([]string{"run", "--tty"}, flags...)
 	s := begin(t, filepath.Join(dir, "home"), true, append(args, "utils.sh", "-c", line)...)
-	t.Cleanup(func() { torchx(t, dir, nil, "", "delete", "-") })
+	t.Cleanup(func() { torchx(t, dir, nil, "", "delete", "-f", "-") })
 	return s
 }
 
@@ -273,14 +272,4 @@ func TestTTYKeysWhileStuck(t *testing.T) {
 	if r := torchx(t, dir, nil, "", "cancel", "--wait", "-"); r.code != program.ExitOK && r.code != spec.ExitCancelled || time.Since(begun) > 9*time.Second {
 		t.Errorf("%+v after %v", r, time.Since(begun))
 	}
-}
-
-// agentOf is the process that looks after an app.
-func agentOf(t *testing.T, b agent.Bundle) int {
-	t.Helper()
-	data, err := os.ReadFile(filepath.Join(b.Dir, "agent.lock"))
-	must(t, err)
-	var holder struct{ PID int }
-	must(t, json.Unmarshal(data, &holder))
-	return holder.PID
 }

@@ -23,6 +23,7 @@
 //	HistoryRestorer   a lost history is filled again                  it stays lost
 //	SubmissionReader  `rerun` of apps that other machines submitted   not found
 //	TargetResolver    an app is found after the context changed       the current context
+//	TrustedFiler      a project's file runs no program unasked        options name no such files
 //
 // A Plan.Request may be a ManifestLister: `--dryrun` then prints YAML documents.
 package backend
@@ -44,6 +45,7 @@ var (
 	ErrUnsupported   = errors.New("unsupported")
 	ErrInvalidOption = errors.New("invalid option")
 	ErrInvalidPlan   = errors.New("invalid request")
+	ErrPartLeft      = errors.New("a part is left") // of an app that was refused: it may run
 )
 
 // Errorf returns an error with its own text that errors.Is reports to be class. Unlike
@@ -70,7 +72,7 @@ type Backend interface {
 	// validates it. Errors: ErrInvalidPlan.
 	Load(ctx context.Context, in PlanInput, request json.RawMessage) (*Plan, error)
 	// Submit starts the plan and returns after the first start of all replicas.
-	// Errors: ErrExists if p.ID is taken, ErrUnavailable, *StartError.
+	// Errors: ErrExists if p.ID is taken, ErrUnavailable, ErrPartLeft, *StartError.
 	Submit(ctx context.Context, p *Plan) error
 	// Describe reports the state of an app. Errors: ErrNotFound, ErrUnavailable.
 	Describe(ctx context.Context, id string) (*spec.Status, error)

@@ -25,6 +25,7 @@ type Value struct {
 	Text   string
 	Quoted bool   // Text stood in quotes: None in it is a text
 	Origin string // where it stands, for messages: "-cfg", "FILE:LINE"
+	Source Source
 
 	// Packed says that Text is the last of `k=v,k2=v2`: a word behind a delimiter
 	// in it is more likely a key without a value than a part of the value.
@@ -33,6 +34,16 @@ type Value struct {
 	IsJSON bool
 	Data   any
 }
+
+// Source is who chose a value.
+type Source int
+
+// The sources.
+const (
+	SourceUser    Source = iota // this command line, the environment, a file in the user's home
+	SourceProject               // a file of the working folder, which others may have written
+	SourceRecord                // what was recorded with an app
+)
 
 // Layer is one source of options. Of several layers the first that has a key wins.
 type Layer []Value
@@ -66,6 +77,15 @@ func JSONLayer(object map[string]any, origin string) Layer {
 		layer = append(layer, Value{Key: key, IsJSON: true, Data: object[key], Origin: origin})
 	}
 	return layer
+}
+
+// From returns the layer with all values from a source.
+func (l Layer) From(s Source) Layer {
+	l = slices.Clone(l)
+	for i := range l {
+		l[i].Source = s
+	}
+	return l
 }
 
 // Resolve gives every option its value: that of the first layer that has one,
@@ -147,30 +167,66 @@ func Find(key string, layers ...Layer) (Value, bool) {
 	return Value{}, false
 }
 
+// Misspelled returns an error for a value that no option takes and whose key looks like
+// that of an option that protects: the app would run without the limit. Errors:
+// ErrInvalidOption.
+func Misspelled(opts []Option, layers ...Layer) error {
+	for _, layer := range layers {
+		for _, v := range layer {
+			if o, known := meant(opts, v.Key); !known && o.Protects {
+				return Errorf(ErrInvalidOption, "%s: unknown option %s: the app would run without %s. Did you mean %s?",
+					v.Origin, printable(v.Key), o.Key, o.Key)
+			}
+		}
+	}
+	return nil
+}
+
+// meant returns the option of that name, or if none is known the most similar one; its
+// Key is "" if none is similar. Letter case and `-` for `_` do not count as differences.
+func meant(opts []Option, key string) (o Option, known bool) {
+	var names []string
+	for _, o := range opts {
+		if o.Key == key || o.Key == CamelToSnake(key) {
+			return o, true
+		}
+		names = append(names, o.Key)
+	}
+	closest, ok := suggest.Closest(strings.ToLower(strings.ReplaceAll(key, "-", "_")), names)
+	if ok {
+		o = opts[slices.Index(names, closest)]
+	}
+	return o, false
+}
+
 // warnings names the values that no option takes.
 func warnings(opts []Option, layers []Layer) []Warning {
-	var keys []string
-	for _, o := range opts {
-		keys = append(keys, o.Key)
-	}
 	var list []Warning
 	for _, layer := range layers {
 		seen := map[string]string{}
 		for _, v := range layer {
-			key := v.Key
-			if !slices.Contains(keys, key) {
-				key = CamelToSnake(key)
-			}
-			first, twice := seen[key]
+			o, known := meant(opts, v.Key)
+			first, twice := seen[o.Key]
 			switch {
-			case !slices.Contains(keys, key):
-				list = append(list, fmt.Sprintf("%s: unknown option %s is ignored.%s", v.Origin, printable(v.Key), suggest.Hint(v.Key, keys)))
+			case !known:
+				list = append(list, fmt.Sprintf("%s: unknown option %s is ignored.%s", v.Origin, printable(v.Key), hint(o)))
 			case twice:
 				list = append(list, fmt.Sprintf("%s: option %s is ignored: it was given before as %s", v.Origin, printable(v.Key), first))
 			default:
-				seen[key] = printable(v.Key)
+				seen[o.Key] = printable(v.Key)
 			}
 		}
 	}
 	return list
+}
+
+// hint says which option was probably meant, and that a run is refused then.
+func hint(o Option) string {
+	switch {
+	case o.Key == "":
+		return ""
+	case o.Protects:
+		return " Did you mean " + o.Key + "? `torchx run` refuses it."
+	}
+	return " Did you mean " + o.Key + "?"
 }

@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"torchx/runtime/lazyregexp"
+	"torchx/runtime/userpath"
 )
 
 // expected tells how a value of each type is written.
@@ -79,6 +80,9 @@ func (o Option) wrong(value any) error {
 func (o Option) castText(text string) (any, error) {
 	switch o.Type {
 	case TypeStr:
+		if o.Path {
+			return userpath.Expand(text, "")
+		}
 		return text, nil
 	case TypeInt:
 		if n, err := parseInt(text); err == nil {
@@ -105,7 +109,7 @@ func (o Option) castMap(text string) (any, error) {
 	for _, entry := range splitList(text) {
 		key, value, ok := strings.Cut(entry, ":")
 		if key = strings.TrimSpace(key); !ok || key == "" {
-			return nil, fmt.Errorf("entry %q of %q has no key and ':': expected %s", entry, text, expected[TypeMap])
+			return nil, fmt.Errorf("entry %q has no key and ':': expected %s", entry, expected[TypeMap])
 		}
 		m[key] = strings.TrimSpace(value)
 	}

@@ -118,7 +118,11 @@ func (r *Runner) sections(backendName string) ([]string, error) {
 func layerOf(values []config.Value) backend.Layer {
 	var layer backend.Layer
 	for _, v := range values {
-		layer = append(layer, backend.Value{Key: v.Key, Text: v.Text, Origin: v.Origin()})
+		value := backend.Value{Key: v.Key, Text: v.Text, Origin: v.Origin()}
+		if v.Project {
+			value.Source = backend.SourceProject
+		}
+		layer = append(layer, value)
 	}
 	return layer
 }
@@ -137,6 +141,9 @@ func (r *Runner) Plan(ctx context.Context, q PlanRequest) (*Planned, error) {
 	}
 	layers := append(slices.Clone(q.Cfg), backend.DefaultsLayer(alias.Defaults, q.Backend))
 	cfg, warnings, err := backend.Resolve(b.Options(), layers...)
+	if err == nil {
+		err = backend.Misspelled(b.Options(), layers...)
+	}
 	if err != nil {
 		return nil, fmt.Errorf("backend %s: %w (see `torchx runopts %s`)", alias.Backend, err, alias.Backend)
 	}

@@ -11,6 +11,7 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"torchx/cmd/internal/program"
+	"torchx/runtime/safefile"
 	"torchx/starlark/migrate"
 )
 
@@ -77,16 +78,10 @@ func migrateFile(ctx context.Context, f *program.Factory, file string, o migrate
 // readPython reads a regular file: a pipe would block forever. Of one that is too large it
 // reads one byte more than Port accepts.
 func readPython(path string) ([]byte, error) {
-	info, err := os.Stat(path)
-	switch {
-	case err != nil:
-		return nil, err
-	case info.IsDir():
+	if info, err := os.Stat(path); err == nil && info.IsDir() {
 		return nil, errors.New("it is a folder: name one .py file")
-	case !info.Mode().IsRegular():
-		return nil, errors.New("it is no regular file")
 	}
-	f, err := os.Open(path)
+	f, err := safefile.OpenInput(path)
 	if err != nil {
 		return nil, err
 	}
