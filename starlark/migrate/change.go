@@ -184,7 +184,7 @@ func (p *porter) changeByCall(w *writer, n *node) bool {
 	}
 	x := p.expr(field)
 	arg := func(i int) value { return p.expr(n.Args[i]) }
-	changed := ""
+	var changed string
 	switch form := string(x.typ.class) + "." + n.Func.Attr + "/" + itoa(len(n.Args)); {
 	case form == "list.append/1":
 		changed = x.text + " + [" + arg(0).text + "]"
@@ -343,7 +343,7 @@ func (p *porter) givenAway(u *usage, name string, stmt *node) int {
 func (p *porter) ownsField(stmt *node, name string, target *node) bool {
 	field := ""
 	for n := target; is(n, "Attribute", "Subscript"); n = n.Value {
-		if n.Kind == "Attribute" && nameOf(n.Value) == name && !(n == target && is(stmt, "Assign", "AnnAssign")) {
+		if n.Kind == "Attribute" && nameOf(n.Value) == name && (n != target || !is(stmt, "Assign", "AnnAssign")) {
 			field = n.Attr
 		}
 	}

@@ -228,7 +228,7 @@ func (p *porter) field(f *node) (line, text string) {
 	if f.Default = call.keyword("default"); factory == nil {
 		return "", f.Arg
 	}
-	made := ""
+	var made string
 	if is(factory, "Lambda") {
 		made = p.expr(factory.Body[0]).text
 	} else {

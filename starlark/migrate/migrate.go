@@ -17,8 +17,6 @@
 //	preludes.star         helpers that a port gets if it needs them
 //	refusals.txt          the texts of what is refused (refusals.go)
 //
-// Texts are not laid out here: bracket breaks what is long, and buildtools' formatter does the rest.
-//
 // Where an addition goes:
 //
 //   - a function, method, constant or field that Starlark has: a word in names.txt, by the
