@@ -130,7 +130,7 @@ func (p *porter) builtinCall(n *node, name string) value {
 	if e, ok := builtins()[name]; ok {
 		return p.plainCall(n, e.starlark, e.typ)
 	}
-	if advice, ok := refusals[name+"()"]; ok {
+	if advice, ok := refusals()[name+"()"]; ok {
 		return p.fail(n, "%s", advice)
 	}
 	if p.bound[name] || !strings.Contains(foreign, " "+name+" ") {
@@ -279,12 +279,8 @@ func (p *porter) importedCall(n *node, full string) value {
 	t := functions()[full].typ
 	switch full {
 	case "os.environ.get", "os.getenv":
-		if len(args) == 1 && !hasNames {
-			return p.callOf(of(aStr).orNone(), "torchx.getenv", p.expr(args[0]))
-		}
-		if len(args) == 2 && !hasNames {
-			name, v := p.expr(args[0]), p.expr(args[1])
-			return p.callOf(of(aStr).join(v.typ), "torchx.getenv", name, v)
+		if !hasNames && (len(args) == 1 || len(args) == 2) {
+			return p.getenv(args)
 		}
 	case "shlex.split", "math.log":
 		if len(args) != 1 || hasNames {
@@ -304,9 +300,8 @@ func (p *porter) importedCall(n *node, full string) value {
 			return p.callOf(of(aBool), "_matches", bracket("[", parts, "]", false), p.expr(args[1]))
 		}
 	case "os.path.expanduser":
-		if rest, ok := constantOf(args[0], "str"); ok && (rest == "~" || strings.HasPrefix(rest, "~/")) {
-			home := p.callOf(of(aStr), "_require_env", `"HOME"`)
-			return sum("Add", append([]string{home.text}, quote(rest[1:], false))[:min(len(rest), 2)], of(aStr))
+		if path, ok := constantOf(args[0], "str"); ok && (path == "~" || strings.HasPrefix(path, "~/")) {
+			return p.atHome(path[1:])
 		}
 	case "os.getcwd":
 		p.note(n.Line, "os.getcwd() is the environment variable PWD here")
@@ -324,12 +319,10 @@ func (p *porter) importedCall(n *node, full string) value {
 				t = of(aStr)
 			}
 		}
-	case "itertools.chain", "itertools.chain.from_iterable":
-		if full == "itertools.chain" {
-			return p.display(&node{Kind: "List", Line: n.Line, End: n.End, Elts: starredAll(args)})
-		}
-		x, list := p.unbound("x"), p.unbound("xs")
-		return primary("["+x+" for "+list+" in "+p.iterable(args[0]).at(precOr)+" for "+x+" in "+list+"]", of(aList).opened())
+	case "itertools.chain":
+		return p.display(&node{Kind: "List", Line: n.Line, End: n.End, Elts: starredAll(args)})
+	case "itertools.chain.from_iterable":
+		return p.flattened(args[0])
 	}
 	v := p.imported(n.Func, full)
 	p.checkNames(n, full)
@@ -337,6 +330,31 @@ func (p *porter) importedCall(n *node, full string) value {
 		t = typ{class: aWrapped, spec: "noquote"}
 	}
 	return primary(v.text+p.arguments(n), t)
+}
+
+// getenv ports os.environ.get(name) and os.environ.get(name, default).
+func (p *porter) getenv(args []*node) value {
+	name := p.expr(args[0])
+	if len(args) == 1 {
+		return p.callOf(of(aStr).orNone(), "torchx.getenv", name)
+	}
+	v := p.expr(args[1])
+	return p.callOf(of(aStr).join(v.typ), "torchx.getenv", name, v)
+}
+
+// flattened ports itertools.chain.from_iterable.
+func (p *porter) flattened(n *node) value {
+	x, list := p.unbound("x"), p.unbound("xs")
+	return primary("["+x+" for "+list+" in "+p.iterable(n).at(precOr)+" for "+x+" in "+list+"]", of(aList).opened())
+}
+
+// atHome is a path below the user's home.
+func (p *porter) atHome(rest string) value {
+	parts := []string{p.call("_require_env", `"HOME"`)}
+	if rest != "" {
+		parts = append(parts, quote(rest, false))
+	}
+	return sum("Add", parts, of(aStr))
 }
 
 // patternParts takes a whole pattern of digits and plain characters apart, such as ^\d+x\d+$; nil
@@ -442,7 +460,7 @@ func (p *porter) methodCall(n *node) value {
 	}
 	m, ok := method(v.typ, name)
 	if !ok {
-		if advice := refusals["."+name]; advice != "" {
+		if advice := refusals()["."+name]; advice != "" {
 			return p.fail(n, "%s", advice)
 		}
 		return p.fail(n, "the method .%s has no counterpart in Starlark", name)

@@ -3,6 +3,7 @@ package migrate
 import (
 	"maps"
 	"slices"
+	"strings"
 )
 
 // Python's lists, dicts and roles are shared by whatever refers to them, and a change is
@@ -57,6 +58,7 @@ func (p *porter) store(w *writer, target *node, replacement, from string) {
 	}
 	if !p.isInRecord(target) {
 		w.line(p.expr(target).text + " = " + replacement)
+		p.writeBack(w, rootOf(target), from)
 		return
 	}
 	base := p.expr(target.Value)
@@ -83,9 +85,15 @@ func (p *porter) writeBack(w *writer, name, from string) {
 	}
 	for _, other := range slices.Sorted(maps.Keys(p.scope.places)) {
 		for _, place := range p.scope.places[other] {
-			if rootOf(place) == name && other != from && p.isReadLater(other) && p.scope.types[other].class == aSpec {
-				w.line(other + " = " + p.expr(place).text)
+			if rootOf(place) != name || other == from || !slices.ContainsFunc(p.related(other), func(x string) bool { return x != name && p.isReadLater(x) }) {
+				continue
 			}
+			v := p.expr(place)
+			if v.typ.class.isMutable() {
+				v.text = p.call(string(v.typ.class), v)
+			}
+			w.line(other + " = " + v.text)
+			p.writeBack(w, other, name)
 		}
 	}
 }
@@ -176,7 +184,7 @@ func (p *porter) changeByCall(w *writer, n *node) bool {
 	}
 	x := p.expr(field)
 	arg := func(i int) value { return p.expr(n.Args[i]) }
-	changed := ""
+	var changed string
 	switch form := string(x.typ.class) + "." + n.Func.Attr + "/" + itoa(len(n.Args)); {
 	case form == "list.append/1":
 		changed = x.text + " + [" + arg(0).text + "]"
@@ -259,13 +267,9 @@ func (p *porter) isAlone(stmt, target *node) bool {
 		return false
 	}
 	u := p.usage(p.scope.def)
-	for _, r := range u.reads[name] {
-		isCall := r.parent.Kind == "Call" && (p.full(r.parent.Func) == setOverlay || p.global(nameOf(r.parent.Func)) != nil)
-		if r.parent.Kind == "Attribute" || r.parent.Kind == "Subscript" || r.parent.Kind == "Return" || u.tracked[r.use] || is(r.parent, "For", "comprehension") || isCall {
-			continue
-		}
-		if u.isSeen(name, stmt, r.use) {
-			p.fail(stmt, "%s is changed although line %d has given it to something else already: change it before", name, r.use.Line)
+	for _, other := range p.related(name) {
+		if line := p.givenAway(u, other, stmt); line > 0 {
+			p.fail(stmt, "%s is changed although line %d has given %s to something else already: change it before", name, line, other)
 			return false
 		}
 	}
@@ -286,12 +290,60 @@ func (p *porter) isAlone(stmt, target *node) bool {
 	return p.ownsField(stmt, name, target)
 }
 
+// related lists the variables of which one holds the other or a part of it, beginning with name.
+func (p *porter) related(name string) []string {
+	names := []string{name}
+	for i := 0; i < len(names); i++ {
+		for _, other := range slices.Sorted(maps.Keys(p.scope.places)) {
+			for _, place := range p.scope.places[other] {
+				root := rootOf(place)
+				if other == names[i] && !slices.Contains(names, root) {
+					names = append(names, root)
+				} else if root == names[i] && !slices.Contains(names, other) {
+					names = append(names, other)
+				}
+			}
+		}
+	}
+	return names
+}
+
+// givenAway returns the line where something that nothing is known of has got a variable before
+// stmt, or where a list or dict has got a variable that is used after stmt; 0 if there is none.
+func (p *porter) givenAway(u *usage, name string, stmt *node) int {
+	for _, r := range u.reads[name] {
+		isCall := r.parent.Kind == "Call" && (p.full(r.parent.Func) == setOverlay || p.global(nameOf(r.parent.Func)) != nil)
+		isLook := is(r.parent, "Attribute", "Subscript", "Return", "For", "comprehension", "Compare", "If", "UnaryOp", "FormattedValue") ||
+			is(r.parent, "Call") && strings.Contains(" len str repr isinstance bool print any all ", " "+nameOf(r.parent.Func)+" ")
+		if !isLook && !isCall && !u.tracked[r.use] && u.isSeen(name, stmt, r.use) {
+			return r.use.Line
+		}
+	}
+	items := passed{}
+	for _, b := range u.bindings[name] {
+		if b.Value != nil {
+			items.add(b.Value)
+		}
+	}
+	for _, c := range u.changes {
+		if c.name == name {
+			items.add(c.node.Args...)
+		}
+	}
+	for item, uses := range items {
+		if t := p.scope.types[item]; p.scope.types[name].class.isMutable() && t.class == aSpec && p.isReadLater(item) && !u.isRebound(item, uses[0], stmt) {
+			return uses[0].Line
+		}
+	}
+	return 0
+}
+
 // ownsField reports whether the list or dict that stmt changes within a specs value is that
 // value's alone. If a variable holds it too, Python would change it there.
 func (p *porter) ownsField(stmt *node, name string, target *node) bool {
 	field := ""
 	for n := target; is(n, "Attribute", "Subscript"); n = n.Value {
-		if n.Kind == "Attribute" && nameOf(n.Value) == name && !(n == target && is(stmt, "Assign", "AnnAssign")) {
+		if n.Kind == "Attribute" && nameOf(n.Value) == name && (n != target || !is(stmt, "Assign", "AnnAssign")) {
 			field = n.Attr
 		}
 	}

@@ -58,7 +58,7 @@ func (p *porter) collectClass(n *node) {
 		case nameOf(b) == "str":
 			isText = true
 		default:
-			g.broken = refusals["base"]
+			g.broken = refusals()["base"]
 		}
 	}
 	if isText && c.isEnum {
@@ -69,7 +69,7 @@ func (p *porter) collectClass(n *node) {
 			d = d.Func
 		}
 		if full := p.full(d); full != "dataclasses.dataclass" && full != "enum.unique" {
-			g.broken = refusals["decorator"]
+			g.broken = refusals()["decorator"]
 		} else {
 			isRecord = isRecord || full == "dataclasses.dataclass"
 		}
@@ -79,7 +79,7 @@ func (p *porter) collectClass(n *node) {
 	}
 	c.isWrapper = isText && !c.isEnum && len(c.order)+len(c.fields)+len(c.methods) == 0
 	if isText && !c.isEnum && !c.isWrapper || c.isEnum && len(c.methods) > 0 {
-		g.broken = refusals["base"]
+		g.broken = refusals()["base"]
 	}
 }
 
@@ -100,7 +100,7 @@ func (p *porter) collectMember(c *classInfo, g *global, s *node, i int, isRecord
 	case is(s, "FunctionDef"):
 		c.methods[s.Name] = s
 	case g.broken == "":
-		g.broken = refusals["class body"]
+		g.broken = refusals()["class body"]
 	}
 }
 
@@ -228,7 +228,7 @@ func (p *porter) field(f *node) (line, text string) {
 	if f.Default = call.keyword("default"); factory == nil {
 		return "", f.Arg
 	}
-	made := ""
+	var made string
 	if is(factory, "Lambda") {
 		made = p.expr(factory.Body[0]).text
 	} else {

@@ -20,6 +20,11 @@ from _string import formatter_parser
 
 NEITHER = [("name", "Name"), ("names", "list")]  # of `type X = …`, `global` and imports, which nothing reads
 CONSTANTS = {}  # the texts that names of the file stand for
+# Words that begin comments for tools of Python's.
+TOOLS = (
+    "type:", "noqa", "pyre-", "pylint:", "fmt:", "mypy:", "flake8", "isort:", "ruff:", "-*-", "/usr/bin", "/bin/", "pragma:", "usort:",
+    "@lint-ignore", "lint-fixme", "pyrefly:",
+)
 OPERATORS = (ast.operator, ast.unaryop, ast.boolop, ast.cmpop)
 
 
@@ -149,9 +154,10 @@ def scalar(value):
 
 
 def comments(source):
+    """The comments for readers."""
     found = []
     for token in tokenize.tokenize(io.BytesIO(source).readline):
-        if token.type == tokenize.COMMENT:
+        if token.type == tokenize.COMMENT and not token.string.lstrip("#! ").startswith(TOOLS):
             alone = not token.line[: token.start[1]].strip()
             found.append({"line": token.start[0], "alone": alone, "text": token.string})
     return found

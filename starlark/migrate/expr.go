@@ -2,12 +2,15 @@ package migrate
 
 import "strings"
 
-// maxNesting bounds the depth of expressions; Starlark itself allows less than Python.
-const maxNesting = 400
+const (
+	maxNesting = 400     // of expressions; Starlark itself allows less than Python
+	maxWork    = 1 << 21 // expressions that are looked at, each several times
+)
 
 // expr ports an expression.
 func (p *porter) expr(n *node) value {
-	if p.depth++; p.depth > maxNesting {
+	p.work++
+	if p.depth++; p.depth > maxNesting || p.work > maxWork {
 		p.depth--
 		return p.refuse(n, "deep")
 	}

@@ -48,6 +48,9 @@ func docOf(body []*node) (string, bool) {
 // a license stands before the docstring.
 func (p *porter) header(w *writer) {
 	line := 0
+	if len(p.comments) > 0 && p.comments[0].Line < 4 { // behind #!/usr/bin/env python3
+		line = p.comments[0].Line - 1
+	}
 	for len(p.comments) > 0 && p.comments[0].Alone && p.comments[0].Line == line+1 {
 		line++
 		p.leading(w, line+1)
@@ -96,6 +99,7 @@ func (p *porter) collect(body []*node) {
 			}
 		}
 	}
+	clear(p.peeks)
 	if slices.Sort(private); len(private) > 0 {
 		p.note(0, "not annotated with `-> specs.AppDef`, so no components, and called _NAME in the port: %s", strings.Join(private, ", "))
 	}
@@ -220,12 +224,12 @@ func (p *porter) preamble() []string {
 	var helpers []string
 	for _, name := range slices.Sorted(maps.Keys(p.out.prelude)) {
 		names := []string{name + "(", p.unbound(name) + "("}
-		for _, module := range []string{"torchx", "path", "fail", "specs", "math"} {
-			if word := strings.ToUpper(module); strings.Contains(preludes[name], word) {
-				names = append(names, word, p.predeclared(module))
+		for _, used := range []string{"torchx.", "path.", "specs.", "math.", "fail("} {
+			if strings.Contains(preludes()[name], used) {
+				names = append(names, used, p.predeclared(used[:len(used)-1])+used[len(used)-1:])
 			}
 		}
-		helpers = append(helpers, "", strings.NewReplacer(names...).Replace(preludes[name]))
+		helpers = append(helpers, "", strings.NewReplacer(names...).Replace(preludes()[name]))
 	}
 	var out []string
 	for _, full := range slices.Sorted(maps.Keys(p.out.loads)) {

@@ -5,36 +5,31 @@
 // lists; outside it nothing is guessed: each place that could not be ported is a
 // Problem with its line. The port builds the apps that the Python file built.
 //
-//	python.go, ast.go     source → python3 (dump.py) → typed nodes and comments
+//	python.go, node.go    source → python3 (dump.py) → nodes and comments
 //	porter.go, file.go    what the file imports and defines, then its statements
-//	function.go           functions; annotation.go and docstring.go for their arguments
+//	function.go, class.go functions and classes; annotation.go and docstring.go for arguments
 //	stmt.go, writer.go    one porter of statements; lines and comments
-//	expr.go               one porter of expressions, which gives the text, the precedence
-//	                      and the type of each; call.go, collection.go, literal.go,
-//	                      format.go and enum.go are its parts
-//	types.go, infer.go    types, and what they are of local variables
-//	usage.go, sharing.go  changes of lists, dicts and roles, and what else sees them
-//	table.go              names that Python and Starlark share, with their types
-//	doc.go                layout of Starlark text; buildtools' formatter does the rest
+//	expr.go, value.go     one porter of expressions, which gives the text, the precedence
+//	                      and the type of each; call.go, collection.go and format.go are parts
+//	types.go, usage.go    types, what they are of local variables, and what else holds those
+//	change.go             changes of apps, roles and what is in them, as changed copies
+//	names.txt (names.go)  names that Python and Starlark share, with their types
+//	preludes.star         helpers that a port gets if it needs them
+//	refusals.txt          the texts of what is refused (refusals.go)
 //
 // Where an addition goes:
 //
-//   - a function, method, constant or field that Starlark has: a word in table.go, by the
-//     type of its result (torchx.IMAGE in constants; what @torchx//dist.star exports, such
-//     as parse_nnodes, in functions)
-//   - one that needs another form: a case of builtinCall, importedCall or methodCall
-//     (sum of bools), or of attribute and binary if it is no call (pathlib: pathOf finds
-//     the paths)
-//   - a class: collectEnum decides what a class may be (class _noquote(str)) and enumClass
-//     writes it
-//   - an annotation: commandType for what a command line gives, annotated for what a
-//     value is (Annotated[str, "-cn"])
-//   - a statement that changes a specs value: fieldRefOf finds the field, isAlone
-//     says whether something else sees the change (app.roles[0].env of what ddp returned)
-//   - a name that is no call of the function: isRecursive (a local variable named like its
-//     function)
-//   - a class of Python's syntax tree: a type pyX in ast.go, which classes lists, and a case
-//     of expr or stmt; what has none is refused by its entry in unsupportedNodes
+//   - a function, method, constant or field that Starlark has: a word in names.txt, by the
+//     type of its result; what @torchx//dist.star exports too
+//   - one that needs another form: a function in preludes.star, or a case of builtinCall,
+//     importedCall or methodCall
+//   - a class: collectClass decides what a class may be, classDef writes it, member and make
+//     port what it is used for
+//   - an annotation: command for what a command line gives, annotated for what a value is
+//   - a statement that changes a specs value: changeByCall or store; track says which
+//     variables hold the same value, givenAway what cannot be followed
+//   - what cannot be ported: a line in refusals.txt, by Python's class of the node, by the
+//     function or method, or by a word of ours
 package migrate
 
 import (

@@ -1,12 +1,14 @@
 package migrate
 
 import (
+	"context"
 	"encoding/json"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"reflect"
 	"strings"
+	"sync"
 	"testing"
 
 	"torchx/components"
@@ -30,14 +32,20 @@ func needPython(t *testing.T) {
 	}
 }
 
+// ports are the results of Port by file, for several tests look at each.
+var ports sync.Map
+
 func port(t *testing.T, file string) *Result {
 	t.Helper()
 	needPython(t)
-	source, err := os.ReadFile(file)
-	if err != nil {
-		t.Fatal(err)
-	}
-	r, err := Port(t.Context(), "python3", file, source)
+	once, _ := ports.LoadOrStore(file, sync.OnceValues(func() (*Result, error) {
+		source, err := os.ReadFile(file)
+		if err != nil {
+			return nil, err
+		}
+		return Port(context.WithoutCancel(t.Context()), "python3", file, source)
+	}))
+	r, err := once.(func() (*Result, error))()
 	if err != nil {
 		t.Fatal(err)
 	}

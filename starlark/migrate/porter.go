@@ -22,10 +22,12 @@ type porter struct {
 	called   map[string]bool    // every name that is called
 	known    map[string]string  // the predeclared names that ports may use, "specs.Role", to their signatures
 	usages   map[*node]*usage
+	peeks    map[peeked]typ // types that are known; empty again when those of variables change
 
 	scope *scope // nil at the top of the file
 	at    *node  // the statement that is being ported
 	depth int    // of expressions
+	work  int    // how many were looked at
 	// unordered: what is iterated goes into something that has no order, or another one.
 	unordered bool
 	out       output
@@ -65,7 +67,7 @@ type scope struct {
 func newPorter(name string, d *dumped) *porter {
 	p := &porter{
 		name: name, comments: d.Comments, stars: d.Stars, imports: d.Imports, globals: map[string]*global{}, bound: map[string]bool{}, called: map[string]bool{},
-		known: map[string]string{}, usages: map[*node]*usage{},
+		known: map[string]string{}, usages: map[*node]*usage{}, peeks: map[peeked]typ{},
 		out: output{prelude: map[string]bool{}, aliases: map[string]bool{}, loads: map[string]string{}},
 	}
 	for name, full := range p.imports {
@@ -119,9 +121,21 @@ func (p *porter) quietly(f func()) (problem string) {
 }
 
 // peek returns the type of an expression and drops the problems in it.
-func (p *porter) peek(n *node) (t typ) {
-	p.quietly(func() { t = p.expr(n).typ })
+func (p *porter) peek(n *node) typ {
+	key := peeked{n, p.scope, p.unordered}
+	t, ok := p.peeks[key]
+	if !ok {
+		p.quietly(func() { t = p.expr(n).typ })
+		p.peeks[key] = t
+	}
 	return t
+}
+
+// peeked is what the type of an expression depends on, besides the types of variables.
+type peeked struct {
+	node      *node
+	scope     *scope
+	unordered bool
 }
 
 // within ports what has variables of its own, such as a comprehension.
@@ -174,7 +188,7 @@ func (p *porter) full(n *node) string {
 // predeclared returns the name that a predeclared module or function, or a prelude, has in the
 // port: another one if the file itself uses it for something else.
 func (p *porter) predeclared(full string) string {
-	if _, ok := preludes[full]; ok {
+	if _, ok := preludes()[full]; ok {
 		p.out.prelude[full] = true
 		return p.unbound(full)
 	}

@@ -31,8 +31,8 @@ func TestProblems(t *testing.T) {
 		"try:\n  pass\nexcept E:\n  pass": "`try` has no counterpart",
 		"with open('x') as f:\n  pass":    "`with` has no counterpart",
 		"x = open('x')":                   "open(…) has no counterpart",
-		"x = round(1.5, 1)":                  "round(…) with digits has no counterpart",
-		"x = n ** 0.5":                      "** has no counterpart",
+		"x = round(1.5, 1)":               "round(…) with digits has no counterpart",
+		"x = n ** 0.5":                    "** has no counterpart",
 		"x = y":                           "y is not known here",
 		"x = os.listdir()":                "os.listdir has no counterpart",
 		"x = random.random()":             "random.random has no counterpart",
@@ -54,12 +54,15 @@ func TestProblems(t *testing.T) {
 		"for i in []:\n  pass\nelse:\n  pass":          "`else` of a for",
 		"os.environ['X'] = '1'":                        "cannot set variables of its own environment",
 		"x = __file__":                                 "__file__",
-		"e = {}\nr = Role(name='r', image='i', env=e)\ne['X'] = '1'":                                            "e is changed although line",
-		"e = {}\nrs = []\nfor i in range(2):\n  e['I'] = str(i)\n  rs.append(Role(name='r', image='i', env=e))": "e is changed although line",
-		"r = Role(name='r', image='i')\nrs = [r]\nr.num_replicas = 2":                                           "r is changed although line",
-		"e = {}\nr = Role(name='r', image='i', env=e)\nr.env['X'] = '1'\nq = Role(name='q', image='i', env=e)":  "r.env is changed, which is also e",
-		"for r in [Role(name='r', image='i')]:\n  r.image = 'j'":                                                "r is changed, and comes from a loop",
-		"r = Role(name='r', image='i')\nr.args.sort()":                                                          ".sort(…) of a part of a specs value",
+		"e = {}\nr = Role(name='r', image='i', env=e)\ne['X'] = '1'":                                                "e is changed although line",
+		"e = {}\nrs = []\nfor i in range(2):\n  e['I'] = str(i)\n  rs.append(Role(name='r', image='i', env=e))":     "e is changed although line",
+		"r = Role(name='r', image='i')\nrs = [r]\nr.num_replicas = 2":                                               "r is changed although line",
+		"e = {}\nr = Role(name='r', image='i', env=e)\nr.env['X'] = '1'\nq = Role(name='q', image='i', env=e)":      "r.env is changed, which is also e",
+		"for r in [Role(name='r', image='i')]:\n  r.image = 'j'":                                                    "r is changed, and comes from a loop",
+		"r = Role(name='r', image='i')\nr.args.sort()":                                                              ".sort(…) of a part of a specs value",
+		"r = Role(name='r', image='i')\nd = {'a': r}\nd['a'].env['x'] = '1'\nq = [r]":                               "d is changed although line",
+		"rs = [Role(name='r', image='i')]\napp = AppDef('a', roles=rs)\nfor r in rs:\n  r.env['x'] = '1'":           "r is changed although line",
+		"app = AppDef('a')\nrs = app.roles\nb = AppDef('b', roles=rs)\napp.roles.append(Role(name='r', image='i'))": "app is changed although line",
 		"D['x'] = '1'":                           "values that a file defines never change",
 		"e = {}\nr = mk(e)\ne['X'] = '1'":        "e is changed although line",
 		"x = f'{Mode.A}'":                        "the text of an Enum's member",
@@ -197,6 +200,19 @@ func TestAnnotationWithoutValue(t *testing.T) {
 	r := portText(t, head+"def f() -> AppDef:\n  'Doc.'\n  d = {}\n  d['a']: int\n  x: str\n  return AppDef('x')\n")
 	if len(r.Problems) > 0 || !contains(r.Components, "f") || strings.Contains(r.Text, "int") {
 		t.Errorf("problems %v, want none; components %v, want f\n%s", r.Problems, r.Components, r.Text)
+	}
+}
+
+// TestMuch: a port takes time that grows with the file, however its expressions are nested.
+func TestMuch(t *testing.T) {
+	t.Parallel()
+	for _, expr := range []string{
+		strings.Repeat("list(", 60) + "[1]" + strings.Repeat(")", 60),
+		strings.Repeat("[", 30) + "x" + strings.Repeat(" for a in x]", 30),
+		strings.Repeat("max(", 60) + "1" + strings.Repeat(", 2)", 60),
+		"x" + strings.Repeat(".a", 60) + ".b()",
+	} {
+		portText(t, head+"def f(x: str = '') -> AppDef:\n  'Doc.'\n  y = "+expr+"\n  return AppDef(str(y))\n")
 	}
 }
 

@@ -323,7 +323,7 @@ func (p *porter) forStmt(w *writer, n *node) {
 
 // raise ports an exception: a component that fails says why, and is done.
 func (p *porter) raise(w *writer, n *node) {
-	reason := ""
+	var reason string
 	switch c := n.Exc; {
 	case c == nil:
 		p.fail(n, "`raise` alone has no counterpart")

@@ -191,10 +191,12 @@ func (p *porter) infer(body []*node) {
 		}
 		last := p.scope.types
 		p.scope.types = next
+		clear(p.peeks)
 		if reflect.DeepEqual(last, next) {
 			return
 		}
 	}
+	clear(p.peeks)
 	for name := range p.scope.types { // they grow for ever, as x = [x] does
 		p.scope.types[name] = typ{}
 	}

@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"strings"
 	"unicode"
+
+	"go.starlark.net/syntax"
 )
 
 // value is a ported expression: its text, which may have several lines, how tight it binds, and
@@ -132,31 +134,9 @@ func (p *porter) constant(n *node) value {
 // quote writes a string literal. One of several lines that was written in several
 // lines stays so.
 func quote(s string, lines bool) string {
-	if lines && strings.Contains(s, "\n") && !strings.HasSuffix(s, `"`) {
-		return `"""` + strings.ReplaceAll(escape(s, "\"\n\t"), `"""`, `\"\"\"`) + `"""`
+	isOdd := func(r rune) bool { return !unicode.IsPrint(r) && r != '\n' && r != '\t' }
+	if lines && strings.Contains(s, "\n") && !strings.HasSuffix(s, `"`) && !strings.ContainsFunc(s, isOdd) {
+		return `"""` + strings.NewReplacer(`\`, `\\`, `"""`, `\"\"\"`).Replace(s) + `"""`
 	}
-	return `"` + escape(s, "") + `"`
-}
-
-// escapes are the characters that have an escape of their own.
-var escapes = map[rune]string{'\\': `\\`, '"': `\"`, '\n': `\n`, '\t': `\t`, '\r': `\r`}
-
-// escape writes the inside of a string literal in which some characters stay as they are.
-func escape(s, plain string) string {
-	var b strings.Builder
-	for _, r := range s {
-		switch e, ok := escapes[r]; {
-		case ok && !strings.ContainsRune(plain, r):
-			b.WriteString(e)
-		case ok || unicode.IsPrint(r):
-			b.WriteRune(r)
-		case r < ' ' || r == 0x7f:
-			fmt.Fprintf(&b, `\x%02x`, r)
-		case r < 0x10000:
-			fmt.Fprintf(&b, `\u%04x`, r)
-		default:
-			fmt.Fprintf(&b, `\U%08x`, r)
-		}
-	}
-	return b.String()
+	return syntax.Quote(s, false)
 }

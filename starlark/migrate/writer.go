@@ -52,7 +52,7 @@ func (p *porter) isBlank(end int, next *node) bool {
 	return next.Line-end-1 > comments
 }
 
-// commentsUpTo takes the comments up to a line that are for readers.
+// commentsUpTo takes the comments up to a line.
 func (p *porter) commentsUpTo(line int) []comment {
 	n := 0
 	for n < len(p.comments) && p.comments[n].Line <= line {
@@ -60,7 +60,7 @@ func (p *porter) commentsUpTo(line int) []comment {
 	}
 	taken := p.comments[:n]
 	p.comments = p.comments[n:]
-	return slices.DeleteFunc(slices.Clone(taken), func(c comment) bool { return !isForReaders(c.Text) })
+	return taken
 }
 
 // leading writes the comments that stand before a line.
@@ -81,16 +81,4 @@ func (p *porter) trailing(w *writer, s *node, start int) {
 		w.lines = slices.Insert(w.lines, start, strings.Repeat(" ", w.indent)+c.Text)
 		start++
 	}
-}
-
-// toolWords begin comments that are for tools of Python's.
-var toolWords = []string{
-	"type:", "noqa", "pyre-", "pylint:", "fmt:", "mypy:", "flake8", "isort:", "ruff:", "-*-", "/usr/bin", "/bin/", "pragma:", "usort:",
-	"@lint-ignore", "lint-fixme", "pyrefly:",
-}
-
-// isForReaders reports whether a comment is for readers rather than for tools of Python's.
-func isForReaders(c string) bool {
-	body := strings.TrimLeft(c, "#! ")
-	return !slices.ContainsFunc(toolWords, func(tool string) bool { return strings.HasPrefix(body, tool) })
 }
