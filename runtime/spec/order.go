@@ -173,11 +173,11 @@ func cycle(names []string, orders map[string]Order) []string {
 	var path []string
 	var visit func(name string) []string
 	visit = func(name string) []string {
-		if i := slices.Index(path, name); i >= 0 {
-			return append(slices.Clone(path[i:]), name)
-		}
 		if done[name] {
 			return nil
+		}
+		if i := slices.Index(path, name); i >= 0 {
+			return append(slices.Clone(path[i:]), name)
 		}
 		path = append(path, name)
 		for _, d := range orders[name].DependsOn {

@@ -1,7 +1,9 @@
 package spec
 
 import (
+	"errors"
 	"fmt"
+	"math"
 	"slices"
 	"strings"
 	"unicode"
@@ -18,6 +20,9 @@ func (a *App) Validate() error {
 	}
 	if len(a.Roles) == 0 {
 		return fmt.Errorf("no roles for app: %s. Did you forget to add roles to AppDef?", a.Name)
+	}
+	if err := a.CheckLimits(); err != nil {
+		return err
 	}
 	seen := map[string]bool{}
 	for i := range a.Roles {
@@ -58,8 +63,45 @@ func (r *Role) validate() error {
 			return fmt.Errorf("argument %q of role %s has a NUL byte", arg, r.Name)
 		}
 	}
-	return nil
+	return r.checkNumbers()
 }
 
 // hasControl finds what could drive a terminal when the name is printed.
 func hasControl(name string) bool { return strings.ContainsFunc(name, unicode.IsControl) }
+
+// checkNumbers refuses numbers of a role that would overflow later.
+func (r *Role) checkNumbers() error {
+	at := func(format string, args ...any) error {
+		return errors.New("role " + short(r.Name) + ": " + fmt.Sprintf(format, args...))
+	}
+	numbers := []part{{"max_retries", r.MaxRetries}, {"gpu", r.Resource.GPU}, {"memMB", r.Resource.MemMB}}
+	if r.MinReplicas != nil {
+		numbers = append(numbers, part{"min_replicas", *r.MinReplicas})
+	}
+	for _, d := range r.Resource.Devices {
+		numbers = append(numbers, part{"devices[" + short(d.Key) + "]", d.Value})
+	}
+	for _, n := range numbers {
+		if n.size > maxNumber || n.size < -maxNumber {
+			return at("%s is %d, and at most %d is possible", n.name, n.size, maxNumber)
+		}
+	}
+	if cpu := r.Resource.CPU; !(math.Abs(cpu) <= maxNumber) { // NaN is not
+		return at("cpu is %v, and at most %d is possible", cpu, maxNumber)
+	}
+	for _, p := range r.PortMap {
+		if p.Value < 0 || p.Value > math.MaxUint16 {
+			return at("port_map[%s] is %d, which is not a port number (0 to %d)", short(p.Key), p.Value, math.MaxUint16)
+		}
+	}
+	return nil
+}
+
+// short quotes a name for a message of one line.
+func short(name string) string {
+	const most = 60
+	if len(name) > most {
+		return fmt.Sprintf("%q...", strings.ToValidUTF8(name[:most], ""))
+	}
+	return fmt.Sprintf("%q", name)
+}

@@ -14,6 +14,8 @@ import (
 	"time"
 
 	"go.starlark.net/starlark"
+
+	"torchx/runtime/units"
 )
 
 // Programs that want too much, and what the one line about them must hold. All
@@ -179,9 +181,9 @@ func TestGuard(t *testing.T) {
 			if runtime.GOOS == "darwin" {
 				rss >>= 10 // bytes there
 			}
-			t.Logf("%s, %s: %.200s", took.Round(time.Millisecond), size(uint64(rss)), out)
+			t.Logf("%s, %s: %.200s", took.Round(time.Millisecond), units.RoundBytes(uint64(rss)), out)
 			if took > time.Minute || rss > 2<<30 && !raceEnabled {
-				t.Errorf("got %s and %s, want a stop within the limits", took, size(uint64(rss)))
+				t.Errorf("got %s and %s, want a stop within the limits", took, units.RoundBytes(uint64(rss)))
 			}
 			if c.want == "" {
 				return

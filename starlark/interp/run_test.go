@@ -99,12 +99,3 @@ func TestPrint(t *testing.T) {
 		t.Errorf("got printed %q, want a-1 and an empty line", got)
 	}
 }
-
-func TestSize(t *testing.T) {
-	t.Parallel()
-	for n, want := range map[uint64]string{0: "0 bytes", 1023: "1023 bytes", 1536: "1.5 KiB", 64 << 20: "64 MiB", 3 << 30: "3 GiB", 1 << 63: "8192 PiB"} {
-		if got := size(n); got != want {
-			t.Errorf("size(%d) = %q, want %q", n, got, want)
-		}
-	}
-}

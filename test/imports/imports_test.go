@@ -53,7 +53,7 @@ var allowed = map[string][]string{
 	"runtime/procs":            {},
 	"runtime/runner":           {"runtime/backend", "runtime/config", "runtime/failpoint", "runtime/history", "runtime/lazyregexp", "runtime/procs", "runtime/secrets", "runtime/spec"},
 	"runtime/secrets":          {"runtime/lazyregexp"},
-	"runtime/spec":             {},
+	"runtime/spec":             {"runtime/units"},
 	"runtime/suggest":          {},
 	"runtime/units":            {},
 	"runtime/usage":            {"runtime/backend", "runtime/procs", "runtime/runner", "runtime/spec"},
@@ -62,7 +62,7 @@ var allowed = map[string][]string{
 
 	"starlark/analysis":   {"runtime/suggest", "starlark/component", "starlark/interp", "starlark/specmodule", "starlark/starfiles", "starlark/startest"},
 	"starlark/component":  {"runtime/kv", "runtime/lazyregexp", "runtime/spec", "runtime/suggest", "runtime/units", "starlark/interp", "starlark/specmodule"},
-	"starlark/interp":     {"runtime/lazyregexp"},
+	"starlark/interp":     {"runtime/lazyregexp", "runtime/units"},
 	"starlark/lsp":        {"starlark/analysis", "starlark/interp", "starlark/starfmt", "starlark/starlint"},
 	"starlark/migrate":    {"runtime/lazyregexp", "runtime/suggest", "starlark/specmodule", "starlark/starfmt"},
 	"starlark/pages":      {"starlark/component", "starlark/starfiles"},

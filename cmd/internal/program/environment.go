@@ -21,6 +21,8 @@ type Environment struct {
 	Dir     string   // the working folder, absolute
 	Exe     string   // this program, for detached agents
 	Signals <-chan os.Signal
+	// Exit ends the process when it needs too much memory; nil: the process has other work.
+	Exit func(code int)
 	// Registry opens the backends of one TORCHX_HOME.
 	Registry func(driver.Env) *backend.Registry
 }
@@ -36,7 +38,7 @@ func ProcessEnv() Environment {
 		exe = os.Args[0]
 	}
 	return Environment{
-		Vars: os.Environ(), Dir: dir, Exe: exe, Signals: listen(), Registry: OpenBackends,
+		Vars: os.Environ(), Dir: dir, Exe: exe, Signals: listen(), Exit: os.Exit, Registry: OpenBackends,
 	}
 }
 

@@ -16,6 +16,7 @@ import (
 	"torchx/cmd/internal/grammar"
 	"torchx/cmd/internal/ui"
 	"torchx/runtime/agent"
+	"torchx/starlark/interp"
 	"torchx/state"
 )
 
@@ -41,6 +42,9 @@ func Run(ctx context.Context, args []string, s ui.Streams, env Environment, def 
 	ctx, interrupts := watchSignals(ctx, env.Signals)
 	defer interrupts.stop()
 	f := NewFactory(s, env, def, interrupts)
+	if env.Exit != nil {
+		interp.GuardProcess(func(err error) { env.Exit(f.Report(ctx, err)) })
+	}
 	defer func() {
 		if r := recover(); r != nil {
 			code = f.crash(r)
