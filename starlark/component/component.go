@@ -156,7 +156,8 @@ func (s *session) call(ctx context.Context, args starlark.Tuple, kwargs []starla
 func (s *session) app(v starlark.Value) (*spec.App, error) {
 	app, err := specmodule.ToApp(v)
 	if err != nil {
-		return nil, fmt.Errorf("%s: component %s: %w", s.fn.Position(), s.fn.Name(), err)
+		at := s.fn.Position()
+		return nil, &interp.Error{File: at.Filename(), Line: int(at.Line), Col: int(at.Col), Msg: fmt.Sprintf("component %s: %v", s.fn.Name(), err)}
 	}
 	return app, nil
 }

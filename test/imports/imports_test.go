@@ -81,7 +81,7 @@ var allowed = map[string][]string{
 	"backends/kubernetes/archive":  {"backends/kubernetes/podlog", "backends/logcopy", "runtime/agent", "runtime/backend", "runtime/filelock", "runtime/history", "runtime/logstore", "runtime/logview", "runtime/spec"},
 	"backends/kubernetes/kube":     {"runtime/backend"},
 	"backends/kubernetes/label":    {},
-	"backends/kubernetes/manifest": {"backends/kubernetes/kube", "backends/kubernetes/label", "backends/workspace", "runtime/backend", "runtime/overlay", "runtime/spec"},
+	"backends/kubernetes/manifest": {"backends/kubernetes/kube", "backends/kubernetes/label", "backends/workspace", "runtime/backend", "runtime/overlay", "runtime/spec", "runtime/units"},
 	"backends/kubernetes/observe":  {"backends/kubernetes/kube", "backends/kubernetes/label", "runtime/spec"},
 	"backends/kubernetes/podlog":   {"backends/logcopy"},
 	"backends/local":               {"backends/bundled", "backends/driver", "backends/local/proc", "backends/local/ttypipe", "runtime/agent", "runtime/backend", "runtime/cgroup", "runtime/failpoint", "runtime/logstore", "runtime/machine", "runtime/spec"},
