@@ -163,7 +163,11 @@ func renameNew(from, to string) error {
 // Manifest reads app.json. The error wraps fs.ErrNotExist if there is no such app.
 func (b Bundle) Manifest() (*Manifest, error) {
 	m := &Manifest{}
-	return m, readJSON(b.path(manifestFile), m)
+	err := readJSON(b.path(manifestFile), m)
+	if err == nil && m.App != nil {
+		err = m.App.CheckLimits()
+	}
+	return m, err
 }
 
 // Status reads status.json as it is, without asking whether the agent lives.

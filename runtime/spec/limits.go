@@ -2,7 +2,6 @@ package spec
 
 import (
 	"fmt"
-	"math"
 
 	"torchx/runtime/units"
 )
@@ -25,8 +24,9 @@ const (
 
 	// itemSize is counted for each argument, variable, mount and part of metadata.
 	itemSize = 64
-	// maxNumber is the largest count or amount: clusters have fields of 32 bits.
-	maxNumber = math.MaxInt32
+	// maxNumber is the largest count or amount. Clusters have fields of 32 bits, to which one
+	// may be added.
+	maxNumber = 1_000_000_000
 )
 
 // A Meter counts the roles of an app, and refuses the role with which it is too large.

@@ -1,7 +1,6 @@
 package spec
 
 import (
-	"errors"
 	"fmt"
 	"math"
 	"slices"
@@ -69,32 +68,41 @@ func (r *Role) validate() error {
 // hasControl finds what could drive a terminal when the name is printed.
 func hasControl(name string) bool { return strings.ContainsFunc(name, unicode.IsControl) }
 
-// checkNumbers refuses numbers of a role that would overflow later.
+// checkNumbers refuses numbers of a role that would overflow, or make a plan endless.
 func (r *Role) checkNumbers() error {
-	at := func(format string, args ...any) error {
-		return errors.New("role " + short(r.Name) + ": " + fmt.Sprintf(format, args...))
-	}
-	numbers := []part{{"max_retries", r.MaxRetries}, {"gpu", r.Resource.GPU}, {"memMB", r.Resource.MemMB}}
-	if r.MinReplicas != nil {
-		numbers = append(numbers, part{"min_replicas", *r.MinReplicas})
-	}
-	for _, d := range r.Resource.Devices {
-		numbers = append(numbers, part{"devices[" + short(d.Key) + "]", d.Value})
-	}
-	for _, n := range numbers {
-		if n.size > maxNumber || n.size < -maxNumber {
-			return at("%s is %d, and at most %d is possible", n.name, n.size, maxNumber)
+	for _, n := range r.numbers() {
+		if n.value < n.least || n.value > n.most {
+			return fmt.Errorf("role %s: %s is %d, want %d to %d", short(r.Name), n.name, n.value, max(n.least, 0), n.most)
 		}
 	}
 	if cpu := r.Resource.CPU; !(math.Abs(cpu) <= maxNumber) { // NaN is not
-		return at("cpu is %v, and at most %d is possible", cpu, maxNumber)
-	}
-	for _, p := range r.PortMap {
-		if p.Value < 0 || p.Value > math.MaxUint16 {
-			return at("port_map[%s] is %d, which is not a port number (0 to %d)", short(p.Key), p.Value, math.MaxUint16)
-		}
+		return fmt.Errorf("role %s: cpu is %v, want 0 to %d", short(r.Name), cpu, maxNumber)
 	}
 	return nil
+}
+
+// numberRange is a number and the range that it must be in.
+type numberRange struct {
+	name               string
+	value, least, most int
+}
+
+func (r *Role) numbers() []numberRange {
+	list := []numberRange{
+		{"max_retries", r.MaxRetries, 0, maxNumber},
+		{"gpu", r.Resource.GPU, -maxNumber, maxNumber}, // negative: not set
+		{"memMB", r.Resource.MemMB, -maxNumber, maxNumber},
+	}
+	if r.MinReplicas != nil {
+		list = append(list, numberRange{"min_replicas", *r.MinReplicas, 0, maxNumber})
+	}
+	for _, e := range r.Resource.Devices {
+		list = append(list, numberRange{"devices[" + short(e.Key) + "]", e.Value, 0, maxNumber})
+	}
+	for _, e := range r.PortMap {
+		list = append(list, numberRange{"port_map[" + short(e.Key) + "]", e.Value, 0, math.MaxUint16})
+	}
+	return list
 }
 
 // short quotes a name for a message of one line.

@@ -101,7 +101,7 @@ func DecodeRecord(text string) (*Record, error) {
 	if r.App == nil {
 		return nil, io.ErrUnexpectedEOF
 	}
-	return r, nil
+	return r, r.App.CheckLimits()
 }
 
 // Rebuild returns an app as its pod templates describe it: roles by their labels, or
