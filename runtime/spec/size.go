@@ -48,18 +48,17 @@ func mountsSize(mounts []Mount) (n int) {
 }
 
 // valueSize measures a value of metadata.
-func valueSize(v any, expand func(string) int) int {
-	n := itemSize
+func valueSize(v any, expand func(string) int) (n int) {
 	switch v := v.(type) {
 	case string:
-		n += expand(v)
+		return expand(v)
 	case map[string]any:
 		for k, e := range v {
 			n += itemSize + len(k) + valueSize(e, expand)
 		}
 	case []any:
 		for _, e := range v {
-			n += valueSize(e, expand)
+			n += itemSize + valueSize(e, expand)
 		}
 	case Tuple:
 		return valueSize([]any(v), expand)

@@ -40,6 +40,9 @@ func (r *record) toApp() (*spec.App, error) {
 		Name: r.str("name"), Roles: []spec.Role{}, Metadata: r.goMap("metadata"),
 	}
 	meter := spec.Meter{}
+	if err := meter.AddMetadata(app.Metadata); err != nil {
+		return nil, err
+	}
 	for v := range r.list("roles") {
 		role := v.(*record).toRole()
 		if err := meter.Add(&role); err != nil {
