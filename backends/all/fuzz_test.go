@@ -1,6 +1,7 @@
 package all
 
 import (
+	"bytes"
 	"encoding/json"
 	"path/filepath"
 	"testing"
@@ -26,12 +27,23 @@ func FuzzLoad(f *testing.F) {
 		Backends: New(driver.Env{Home: home, Exe: "torchx", Version: "0", Offline: true}),
 		Rand:     func() uint64 { return 1 }, LookupEnv: func(string) (string, bool) { return "", false },
 	}
+	var seeds []seed
 	for _, c := range []struct{ backend, cfg string }{
 		{"local", ""}, {"docker", ""}, {"kubernetes", "gang=volcano"}, {"kubernetes", "gang=jobset"}, {"kubernetes", "gang=job"},
 	} {
-		f.Add(c.backend, seedPlan(f, r, c.backend, c.cfg))
+		seeds = append(seeds, seed{c.backend, seedPlan(f, r, c.backend, c.cfg)})
 	}
-	f.Fuzz(func(t *testing.T, name string, raw []byte) {
+	for i := range seeds {
+		f.Add(uint8(i), "", "")
+		f.Add(uint8(i), `"num_replicas":2`, `"num_replicas":2147483647`)
+		f.Add(uint8(i), `"request":{`, `"request":{"objects":[{}],`)
+		f.Add(uint8(i), `"w"`, `"../x"`)
+		f.Add(uint8(i), `:0.5`, `:1e308`)
+		f.Add(uint8(i), `{`, `[{},{},null,`)
+	}
+	f.Fuzz(func(t *testing.T, n uint8, old, replacement string) {
+		s := seeds[int(n)%len(seeds)]
+		name, raw := s.backend, bytes.Replace(s.plan, []byte(old), []byte(replacement), 2)
 		b, err := r.Backends.Get(name)
 		if err != nil {
 			return
@@ -49,6 +61,12 @@ func FuzzLoad(f *testing.F) {
 			t.Errorf("%s: loaded again it is\n%.2000s\nwant\n%.2000s", name, twice, once)
 		}
 	})
+}
+
+// seed is a plan before it is edited.
+type seed struct {
+	backend string
+	plan    []byte
 }
 
 // seedPlan returns the printed plan of an app that has most fields.
