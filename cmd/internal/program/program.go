@@ -43,7 +43,7 @@ func Run(ctx context.Context, args []string, s ui.Streams, env Environment, def 
 	defer interrupts.stop()
 	f := NewFactory(s, env, def, interrupts)
 	if env.Exit != nil {
-		interp.GuardProcess(func(err error) { env.Exit(f.Report(ctx, err)) })
+		interp.GuardProcess(interp.MaxProcessHeap, func(err error) { env.Exit(f.Report(ctx, err)) })
 	}
 	defer func() {
 		if r := recover(); r != nil {
