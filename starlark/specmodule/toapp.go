@@ -1,6 +1,7 @@
 package specmodule
 
 import (
+	"errors"
 	"fmt"
 	"iter"
 	"slices"
@@ -15,7 +16,10 @@ import (
 // soon as it exceeds them: a list that Starlark holds once may be used 100,000 times.
 func ToApp(v starlark.Value) (*spec.App, error) {
 	r, ok := v.(*record)
-	if !ok || r.kind != kindApp {
+	switch {
+	case v == starlark.None:
+		return nil, errors.New("returned None: add `return specs.AppDef(…)`")
+	case !ok || r.kind != kindApp:
 		return nil, fmt.Errorf("component returned %s, want specs.AppDef", v.Type())
 	}
 	return r.toApp()

@@ -4,17 +4,15 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"maps"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
-	"syscall"
 
 	"go.yaml.in/yaml/v3"
 
 	"torchx/runtime/overlay"
+	"torchx/runtime/safefile"
 	"torchx/runtime/spec"
 	"torchx/runtime/units"
 )
@@ -125,6 +123,10 @@ func checkFields(pod map[string]any) error {
 	return nil
 }
 
+// maxOverlay bounds a file of an overlay in bytes: the cluster stores no larger object, and YAML
+// takes a hundred times as much memory.
+const maxOverlay = storeLimit
+
 // readOverlay reads a file of YAML or JSON. A relative path starts at cwd.
 func readOverlay(uri, cwd string) (overlayFile, error) {
 	path, ok := strings.CutPrefix(uri, "file://")
@@ -134,7 +136,7 @@ func readOverlay(uri, cwd string) (overlayFile, error) {
 	if !filepath.IsAbs(path) {
 		path = filepath.Join(cwd, path)
 	}
-	data, err := readOverlayText(path)
+	data, err := safefile.ReadInput(path, maxOverlay)
 	if err != nil {
 		return overlayFile{}, err
 	}
@@ -143,30 +145,6 @@ func readOverlay(uri, cwd string) (overlayFile, error) {
 		return overlayFile{}, fmt.Errorf("%s: %w", path, err)
 	}
 	return overlayFile{pod, len(data)}, nil
-}
-
-// maxOverlay bounds a file in bytes: the cluster stores no larger object.
-const maxOverlay = storeLimit
-
-// readOverlayText reads a regular file: a component may name any, such as /dev/zero.
-func readOverlayText(path string) ([]byte, error) {
-	f, err := os.OpenFile(path, os.O_RDONLY|syscall.O_NONBLOCK, 0) // never hang on a FIFO
-	if err != nil {
-		return nil, err
-	}
-	defer f.Close()
-	info, err := f.Stat()
-	switch {
-	case err != nil:
-		return nil, err
-	case !info.Mode().IsRegular():
-		return nil, fmt.Errorf("%s is not a regular file", path)
-	}
-	data, err := io.ReadAll(io.LimitReader(f, maxOverlay+1))
-	if err == nil && len(data) > maxOverlay {
-		err = fmt.Errorf("%s is too large: an overlay may have at most %s", path, units.RoundBytes(maxOverlay))
-	}
-	return data, err
 }
 
 func parseOverlay(data []byte) (map[string]any, error) {

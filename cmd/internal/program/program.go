@@ -7,6 +7,7 @@ package program
 import (
 	"context"
 	"fmt"
+	"os"
 	"path/filepath"
 	"runtime/debug"
 
@@ -45,6 +46,7 @@ func Run(ctx context.Context, args []string, s ui.Streams, env Environment, def 
 	if env.Exit != nil {
 		interp.GuardProcess(interp.MaxProcessHeap, func(err error) { env.Exit(f.Report(ctx, err)) })
 	}
+	interrupts.abandonBy(f.abandonWith(os.Exit))
 	defer func() {
 		if r := recover(); r != nil {
 			code = f.crash(r)
