@@ -27,6 +27,9 @@ func (p planner) Plan(ctx context.Context, in backend.PlanInput) (*backend.Plan,
 	if err != nil {
 		return nil, err
 	}
+	if err := checkDevices(in.App); err != nil {
+		return nil, err
+	}
 	plan := &backend.Plan{ID: in.ID, App: in.App.Clone(), Cfg: in.Cfg, Launch: backend.Launch{Progress: in.Progress}}
 	plan.Warnings = append(unsupported(in.App, o), p.unreachablePorts(in.App, o, runtime.GOOS)...)
 	spaces, err := planWorkspaces(ctx, plan, in, o)

@@ -1,6 +1,7 @@
 package docker
 
 import (
+	"fmt"
 	"maps"
 	"os"
 	"path"
@@ -29,6 +30,27 @@ const (
 var deviceFiles = map[string]string{
 	"vpc.amazonaws.com/efa":       "/dev/infiniband/uverbs",
 	"aws.amazon.com/neurondevice": "/dev/neuron",
+}
+
+// maxDevices bounds the devices of all containers together: each is an entry of a request.
+const maxDevices = 100_000
+
+// checkDevices refuses a number of devices that no machine has.
+func checkDevices(app *spec.App) error {
+	total := 0
+	for i := range app.Roles {
+		role := &app.Roles[i]
+		for _, d := range role.Resource.Devices {
+			if deviceFiles[d.Key] == "" {
+				continue
+			}
+			if total += d.Value * role.NumReplicas; total > maxDevices {
+				return fmt.Errorf("too many devices: the %d replicas of role %s have %d of %s each, and all replicas together may have at most %d",
+					role.NumReplicas, role.Name, d.Value, d.Key, maxDevices)
+			}
+		}
+	}
+	return nil
 }
 
 // setResources limits a container, where the resource sets a limit, and adds its

@@ -30,7 +30,9 @@ func (b *Backend) assignGPUs(ctx context.Context, app *spec.App, o options, req 
 	if missing := b.missingGPUs(ctx, app, o); missing != "" {
 		return []string{cudaVariable + " is not set: " + missing}
 	}
-	forEachGPURequest(app, o, req, func(_ spec.Replica, p *ReplicaParams, numbers string, _ int) { p.Env.Set(cudaVariable, numbers) })
+	forEachGPURequest(app, o, req, func(_ spec.Replica, p *ReplicaParams, first, count int) {
+		p.Env.Set(cudaVariable, deviceList(first, count))
+	})
 	return nil
 }
 
@@ -51,9 +53,9 @@ func (b *Backend) missingGPUs(ctx context.Context, app *spec.App, o options) str
 	return ""
 }
 
-// forEachGPURequest calls f for each replica that gets GPUs, with their numbers in the order
-// of the plan and how many they are.
-func forEachGPURequest(app *spec.App, o options, req *Request, f func(r spec.Replica, p *ReplicaParams, numbers string, count int)) {
+// forEachGPURequest calls f for each replica that gets GPUs, with the number of the first in
+// the order of the plan and how many they are.
+func forEachGPURequest(app *spec.App, o options, req *Request, f func(r spec.Replica, p *ReplicaParams, first, count int)) {
 	if !o.autoCUDA {
 		return
 	}
@@ -64,7 +66,7 @@ func forEachGPURequest(app *spec.App, o options, req *Request, f func(r spec.Rep
 		params, _ := req.RoleParams.Get(role.Name)
 		for id := range params {
 			if gpus > 0 {
-				f(spec.Replica{Role: role.Name, ID: id}, &params[id], deviceList(next, gpus), gpus)
+				f(spec.Replica{Role: role.Name, ID: id}, &params[id], next, gpus)
 				next += gpus
 			}
 		}
@@ -75,8 +77,9 @@ func forEachGPURequest(app *spec.App, o options, req *Request, f func(r spec.Rep
 // edited plan keeps the numbers that the user chose.
 func deviceRequest(app *spec.App, o options, req *Request, environ []string) *agent.DeviceRequest {
 	r := &agent.DeviceRequest{Variable: cudaVariable}
-	forEachGPURequest(app, o, req, func(key spec.Replica, p *ReplicaParams, numbers string, count int) {
-		if v, ok := p.Env.Get(cudaVariable); ok && v == numbers {
+	forEachGPURequest(app, o, req, func(key spec.Replica, p *ReplicaParams, first, count int) {
+		// The length first: any number of GPUs may be asked for.
+		if v, ok := p.Env.Get(cudaVariable); ok && len(v) >= 2*count-1 && v == deviceList(first, count) {
 			r.Replicas = append(r.Replicas, agent.ReplicaDevice{Role: key.Role, Replica: key.ID, Count: count})
 		}
 	})

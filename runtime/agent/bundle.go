@@ -164,7 +164,11 @@ func renameNew(from, to string) error {
 // Manifest reads app.json. The error wraps fs.ErrNotExist if there is no such app.
 func (b Bundle) Manifest() (*Manifest, error) {
 	m := &Manifest{}
-	return m, b.read(manifestFile, m)
+	err := b.read(manifestFile, m)
+	if err == nil && m.App != nil {
+		err = m.App.CheckLimits()
+	}
+	return m, err
 }
 
 // read reads a file of the bundle, whose folder must be this user's.

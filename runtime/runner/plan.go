@@ -6,7 +6,9 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -152,10 +154,14 @@ func (r *Runner) Plan(ctx context.Context, q PlanRequest) (*Planned, error) {
 	if err != nil {
 		return nil, err
 	}
-	plan, err := plan(ctx, b, backend.PlanInput{
+	in := backend.PlanInput{
 		ID: AppID(app.Name, number), App: app, Cfg: cfg, Cwd: q.Cwd, DefaultImage: q.DefaultImage,
 		Workspace: q.Workspace, WorkspaceWhy: q.WorkspaceWhy, Environ: q.Environ, Progress: q.Progress,
-	})
+	}
+	if err := checkPlanLimits(in); err != nil {
+		return nil, err
+	}
+	plan, err := plan(ctx, b, in)
 	if err != nil {
 		return nil, err
 	}
@@ -184,6 +190,24 @@ func (r *Runner) prepare(backendName string, q *PlanRequest) (*spec.App, error) 
 		}
 	}
 	return app, nil
+}
+
+// checkPlanLimits bounds what any backend would write out. It counts each replica, and the
+// options for each, although some plans describe a role once.
+func checkPlanLimits(in backend.PlanInput) error {
+	root := in.Cwd
+	for i := range in.App.Roles {
+		if image := in.App.Roles[i].Image; filepath.IsAbs(image) && len(image) > len(root) {
+			root = image
+		}
+	}
+	common := 0
+	for _, v := range in.Cfg {
+		common += len(fmt.Sprint(v))
+	}
+	return in.App.CheckPlanLimits(spec.Macros{
+		ImgRoot: root, AppID: in.ID, ReplicaID: strconv.Itoa(spec.MaxReplicas), Rank0Env: spec.Rank0HostVariable,
+	}, common)
 }
 
 // plan asks the backend, then lets each role's pre_proc change the request.

@@ -43,6 +43,11 @@ func (r *Runner) Recorded(ctx context.Context, ref history.AppKey) (*Recorded, e
 			return nil, fmt.Errorf("read the record of app %s: %w", ref.Handle(), err)
 		}
 	}
+	if c.App != nil {
+		if err := c.App.CheckLimits(); err != nil {
+			return nil, fmt.Errorf("the record of app %s: %w", ref.Handle(), err)
+		}
+	}
 	for key, value := range c.Cfg {
 		if value == nil {
 			delete(c.Cfg, key)

@@ -1,6 +1,6 @@
 // Package spec holds the words every other package speaks: App, Role,
 // Resource, Mount, State, Status, Handle and the macro rules. It is plain data
-// with JSON forms, imports the standard library only, and knows neither
+// with JSON forms, imports the standard library and package units only, and knows neither
 // Starlark nor any backend.
 package spec
 

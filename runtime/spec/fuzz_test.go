@@ -22,6 +22,9 @@ func FuzzSubstitute(f *testing.F) {
 		if twice := m.Substitute(text + " " + text); twice != got+" "+got {
 			t.Errorf("parts influence each other: %q to %q", text, twice)
 		}
+		if n := m.expandedLen(text); n != len(got) {
+			t.Errorf("%q is said to have %d bytes as %q", got, n, text)
+		}
 		if len(got) > len(text) {
 			t.Errorf("no value is longer than its macro, but %q became %q", text, got)
 		}

@@ -28,18 +28,32 @@ func (m Macros) lookup(name string) (string, bool) {
 // string.Template: $name and ${name} are replaced, $$ becomes $, and whatever is
 // unknown or malformed stays as it is.
 func (m Macros) Substitute(text string) string {
+	if strings.IndexByte(text, '$') < 0 {
+		return text
+	}
 	var b strings.Builder
+	m.pieces(text, func(s string) { b.WriteString(s) })
+	return b.String()
+}
+
+// expandedLen is the length of what Substitute returns.
+func (m Macros) expandedLen(text string) (n int) {
+	m.pieces(text, func(s string) { n += len(s) })
+	return n
+}
+
+// pieces yields the pieces of text with macros replaced.
+func (m Macros) pieces(text string, yield func(string)) {
 	for {
 		i := strings.IndexByte(text, '$')
 		if i < 0 {
-			b.WriteString(text)
-			return b.String()
+			yield(text)
+			return
 		}
-		b.WriteString(text[:i])
-		text = text[i:]
-		value, length := m.expand(text)
-		b.WriteString(value)
-		text = text[length:]
+		yield(text[:i])
+		value, length := m.expand(text[i:])
+		yield(value)
+		text = text[i+length:]
 	}
 }
 

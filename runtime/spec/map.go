@@ -86,6 +86,7 @@ func (m *Map[V]) UnmarshalJSON(data []byte) error {
 	if t != json.Delim('{') {
 		return fmt.Errorf("expected an object, got %v", t)
 	}
+	at := map[string]int{}
 	for d.More() {
 		k, err := d.Token()
 		if err != nil {
@@ -96,7 +97,12 @@ func (m *Map[V]) UnmarshalJSON(data []byte) error {
 		if err := d.Decode(&v); err != nil {
 			return fmt.Errorf("decode %q: %w", key, err)
 		}
-		m.Set(key, v)
+		if i, ok := at[key]; ok {
+			(*m)[i].Value = v
+			continue
+		}
+		at[key] = len(*m)
+		*m = append(*m, Entry[V]{key, v})
 	}
 	_, err = d.Token()
 	return err

@@ -169,23 +169,23 @@ func (a *App) validateOrder() error {
 // cycle returns a way along depends_on from a role back to itself, nil if there
 // is none.
 func cycle(names []string, orders map[string]Order) []string {
-	done := map[string]bool{}
+	done, onPath := map[string]bool{}, map[string]bool{}
 	var path []string
 	var visit func(name string) []string
 	visit = func(name string) []string {
-		if i := slices.Index(path, name); i >= 0 {
-			return append(slices.Clone(path[i:]), name)
-		}
 		if done[name] {
 			return nil
 		}
-		path = append(path, name)
+		if onPath[name] {
+			return append(slices.Clone(path[slices.Index(path, name):]), name)
+		}
+		path, onPath[name] = append(path, name), true
 		for _, d := range orders[name].DependsOn {
 			if c := visit(d.Role); c != nil {
 				return c
 			}
 		}
-		path = path[:len(path)-1]
+		path, onPath[name] = path[:len(path)-1], false
 		done[name] = true
 		return nil
 	}

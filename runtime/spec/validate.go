@@ -2,6 +2,7 @@ package spec
 
 import (
 	"fmt"
+	"math"
 	"slices"
 	"strings"
 	"unicode"
@@ -18,6 +19,9 @@ func (a *App) Validate() error {
 	}
 	if len(a.Roles) == 0 {
 		return fmt.Errorf("no roles for app: %s. Did you forget to add roles to AppDef?", a.Name)
+	}
+	if err := a.CheckLimits(); err != nil {
+		return err
 	}
 	seen := map[string]bool{}
 	for i := range a.Roles {
@@ -58,8 +62,54 @@ func (r *Role) validate() error {
 			return fmt.Errorf("argument %q of role %s has a NUL byte", arg, r.Name)
 		}
 	}
-	return nil
+	return r.checkNumbers()
 }
 
 // hasControl finds what could drive a terminal when the name is printed.
 func hasControl(name string) bool { return strings.ContainsFunc(name, unicode.IsControl) }
+
+// checkNumbers refuses numbers of a role that would overflow, or make a plan endless.
+func (r *Role) checkNumbers() error {
+	for _, n := range r.numbers() {
+		if n.value < n.least || n.value > n.most {
+			return fmt.Errorf("role %s: %s is %d, want %d to %d", short(r.Name), n.name, n.value, max(n.least, 0), n.most)
+		}
+	}
+	if cpu := r.Resource.CPU; !(math.Abs(cpu) <= maxNumber) { // NaN is not
+		return fmt.Errorf("role %s: cpu is %v, want 0 to %d", short(r.Name), cpu, maxNumber)
+	}
+	return nil
+}
+
+// numberRange is a number and the range that it must be in.
+type numberRange struct {
+	name               string
+	value, least, most int
+}
+
+func (r *Role) numbers() []numberRange {
+	list := []numberRange{
+		{"max_retries", r.MaxRetries, 0, maxNumber},
+		{"gpu", r.Resource.GPU, -maxNumber, maxNumber}, // negative: not set
+		{"memMB", r.Resource.MemMB, -maxNumber, maxNumber},
+	}
+	if r.MinReplicas != nil {
+		list = append(list, numberRange{"min_replicas", *r.MinReplicas, 0, maxNumber})
+	}
+	for _, e := range r.Resource.Devices {
+		list = append(list, numberRange{"devices[" + short(e.Key) + "]", e.Value, 0, maxNumber})
+	}
+	for _, e := range r.PortMap {
+		list = append(list, numberRange{"port_map[" + short(e.Key) + "]", e.Value, 0, math.MaxUint16})
+	}
+	return list
+}
+
+// short quotes a name for a message of one line.
+func short(name string) string {
+	const most = 60
+	if len(name) > most {
+		return fmt.Sprintf("%q...", strings.ToValidUTF8(name[:most], ""))
+	}
+	return fmt.Sprintf("%q", name)
+}

@@ -3,6 +3,7 @@ package units
 
 import (
 	"errors"
+	"fmt"
 	"math"
 	"math/big"
 	"slices"
@@ -100,6 +101,16 @@ var durationUnits = [...]durationUnit{
 	{"ms", time.Millisecond},
 	{"us", time.Microsecond},
 	{"ns", time.Nanosecond},
+}
+
+// RoundBytes writes an amount for people, with one digit behind the point: 9.5 MiB.
+func RoundBytes(n uint64) string {
+	names := []string{"bytes", "KiB", "MiB", "GiB", "TiB", "PiB"}
+	i, f := 0, float64(n)
+	for f >= 1024 && i < len(names)-1 {
+		f, i = f/1024, i+1
+	}
+	return strings.TrimSuffix(fmt.Sprintf("%.1f", f), ".0") + " " + names[i]
 }
 
 // ParseDuration reads seconds (90, 0.5) or numbers with units (1h30m, 1.5d, 500ms): those of Go, d

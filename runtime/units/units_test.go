@@ -67,3 +67,12 @@ func TestFormatIsReadBack(t *testing.T) {
 		t.Error("the smallest time has no text")
 	}
 }
+
+func TestRoundBytes(t *testing.T) {
+	t.Parallel()
+	for n, want := range map[uint64]string{0: "0 bytes", 1023: "1023 bytes", 1536: "1.5 KiB", 64 << 20: "64 MiB", 3 << 30: "3 GiB", 1 << 63: "8192 PiB"} {
+		if got := RoundBytes(n); got != want {
+			t.Errorf("RoundBytes(%d) = %q, want %q", n, got, want)
+		}
+	}
+}

@@ -147,7 +147,8 @@ func (s *session) load(ctx context.Context, p location) (*interp.Module, error) 
 func (s *session) call(ctx context.Context, args starlark.Tuple, kwargs []starlark.Tuple) (app *spec.App, err error) {
 	err = s.interp.CallFor(ctx, s.fn, args, kwargs, func(v starlark.Value) (err error) {
 		if app, err = specmodule.ToApp(v); err != nil {
-			return fmt.Errorf("%s: component %s: %w", s.fn.Position(), s.fn.Name(), err)
+			at := s.fn.Position()
+			return &interp.Error{File: at.Filename(), Line: int(at.Line), Col: int(at.Col), Msg: fmt.Sprintf("component %s: %v", s.fn.Name(), err)}
 		}
 		return nil
 	})

@@ -189,8 +189,17 @@ func (p *Param) whenLeftOut() string {
 	case p.Default == "":
 		return `(default: "")`
 	default:
-		return fmt.Sprintf("(default: %s)", oneLine(p.Default))
+		return fmt.Sprintf("(default: %s)", shortened(oneLine(p.Default)))
 	}
+}
+
+// shortened cuts a default that is longer than anything typed.
+func shortened(text string) string {
+	const most = 1000
+	if len(text) <= most {
+		return text
+	}
+	return strings.ToValidUTF8(text[:most], "") + "…"
 }
 
 // wrap fills lines of at most width columns; a longer word has its own line.

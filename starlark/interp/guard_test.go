@@ -14,6 +14,8 @@ import (
 	"time"
 
 	"go.starlark.net/starlark"
+
+	"torchx/runtime/units"
 )
 
 // Programs that want too much, and what the one line about them must hold. All
@@ -110,6 +112,9 @@ func TestMain(m *testing.M) {
 	if source, ok := os.LookupEnv(guardCase); ok {
 		os.Exit(evaluateGreedy(source))
 	}
+	if work, ok := os.LookupEnv(processCase); ok {
+		os.Exit(underProcessGuard(work))
+	}
 	os.Exit(m.Run())
 }
 
@@ -179,9 +184,9 @@ func TestGuard(t *testing.T) {
 			if runtime.GOOS == "darwin" {
 				rss >>= 10 // bytes there
 			}
-			t.Logf("%s, %s: %.200s", took.Round(time.Millisecond), size(uint64(rss)), out)
+			t.Logf("%s, %s: %.200s", took.Round(time.Millisecond), units.RoundBytes(uint64(rss)), out)
 			if took > time.Minute || rss > 2<<30 && !raceEnabled {
-				t.Errorf("got %s and %s, want a stop within the limits", took, size(uint64(rss)))
+				t.Errorf("got %s and %s, want a stop within the limits", took, units.RoundBytes(uint64(rss)))
 			}
 			if c.want == "" {
 				return
@@ -192,6 +197,46 @@ func TestGuard(t *testing.T) {
 			slowed := raceEnabled && strings.Contains(string(out), "took longer than")
 			if n := strings.Count(string(out), "\n"); n != 1 || !strings.Contains(string(out), "x.star") || !slowed && !strings.Contains(string(out), c.want) {
 				t.Errorf("%d lines, want one with %q:\n%.2000s", n, c.want, out)
+			}
+		})
+	}
+}
+
+const processCase = "TORCHX_TEST_PROCESS_CASE" // set in the child: do this under GuardProcess and exit
+
+// underProcessGuard is a child that works outside of any evaluation.
+func underProcessGuard(work string) int {
+	GuardProcess(64<<20, func(err error) {
+		fmt.Println(err)
+		os.Exit(1)
+	})
+	if work == "hungry" {
+		_, _ = hungry(nil, nil, nil, nil)
+	}
+	for range 1 << 10 { // 1 GiB of garbage
+		clear(make([]byte, 1<<20))
+	}
+	return 0
+}
+
+// TestGuardProcess: need ends the process with one line, garbage does not.
+func TestGuardProcess(t *testing.T) {
+	t.Parallel()
+	exe, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for work, want := range map[string]string{
+		"hungry":  "this command needs more than 64 MiB of memory and was stopped: an app, a plan or a file that it reads is too large\n",
+		"garbage": "",
+	} {
+		t.Run(work, func(t *testing.T) {
+			t.Parallel()
+			cmd := exec.Command(exe)
+			cmd.Env = append(os.Environ(), processCase+"="+work)
+			out, err := cmd.CombinedOutput()
+			if string(out) != want || (err == nil) != (want == "") {
+				t.Errorf("got %q, %v, want %q", out, err, want)
 			}
 		})
 	}

@@ -13,6 +13,7 @@ import (
 	"unicode/utf8"
 
 	"torchx/runtime/suggest"
+	"torchx/runtime/units"
 )
 
 // MaxSource is the size limit of a file in bytes. The parser cannot be stopped and needs 100 times
@@ -90,7 +91,7 @@ type sourceError string
 func (e sourceError) Error() string { return string(e) }
 
 func tooLarge(n int64) error {
-	return sourceError(fmt.Sprintf("is %s large, and a Starlark file may have at most %s; split it", size(uint64(n)), size(MaxSource)))
+	return sourceError(fmt.Sprintf("is %s large, and a Starlark file may have at most %s; split it", units.RoundBytes(uint64(n)), units.RoundBytes(MaxSource)))
 }
 
 func checkRegular(info fs.FileInfo) error {

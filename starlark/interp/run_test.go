@@ -102,15 +102,6 @@ func TestPrint(t *testing.T) {
 	}
 }
 
-func TestSize(t *testing.T) {
-	t.Parallel()
-	for n, want := range map[uint64]string{0: "0 bytes", 1023: "1023 bytes", 1536: "1.5 KiB", 64 << 20: "64 MiB", 3 << 30: "3 GiB", 1 << 63: "8192 PiB"} {
-		if got := size(n); got != want {
-			t.Errorf("size(%d) = %q, want %q", n, got, want)
-		}
-	}
-}
-
 // What is done with a result is under the deadline of the call.
 func TestUseOfAResultIsLimited(t *testing.T) {
 	t.Parallel()

@@ -2,10 +2,11 @@ package interp
 
 import (
 	"fmt"
-	"strings"
 
 	"go.starlark.net/starlark"
 	"go.starlark.net/starlarkstruct"
+
+	"torchx/runtime/units"
 )
 
 // Bounds of one step of the engine. A component describes a job in kilobytes; these keep steps
@@ -21,19 +22,9 @@ const (
 	maxNodes   = 1 << 20               // parts of a value that is compared, printed, frozen or returned
 )
 
-// size formats n bytes: "64 MiB".
-func size(n uint64) string {
-	units := []string{"bytes", "KiB", "MiB", "GiB", "TiB", "PiB"}
-	unit, f := 0, float64(n)
-	for f >= 1024 && unit < len(units)-1 {
-		f, unit = f/1024, unit+1
-	}
-	return strings.TrimSuffix(fmt.Sprintf("%.1f", f), ".0") + " " + units[unit]
-}
-
 func tooBig(what string, n uint64) *LimitError {
 	return &LimitError{Limit: "size", Msg: fmt.Sprintf(
-		"%s would make a value of %s, and one value may have at most %s", what, size(n), size(maxValue))}
+		"%s would make a value of %s, and one value may have at most %s", what, units.RoundBytes(n), units.RoundBytes(maxValue))}
 }
 
 func tooManyItems(what string, v starlark.Value, n, most uint64) *LimitError {

@@ -126,7 +126,11 @@ func (r *record) SetField(name string, _ starlark.Value) error {
 
 // MarshalJSON writes the value as app specs are written everywhere else.
 func (r *record) MarshalJSON() ([]byte, error) {
-	return json.Marshal(r.toSpec())
+	v, err := r.toSpec()
+	if err != nil {
+		return nil, err
+	}
+	return json.Marshal(v)
 }
 
 // get returns a field that the schema is known to have.

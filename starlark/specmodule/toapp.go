@@ -12,7 +12,8 @@ import (
 )
 
 // ToApp returns the app of a component's result. It shares nothing with v but PreProc, which calls
-// its Starlark function through Options.Call.
+// its Starlark function through Options.Call. An app above the limits of spec.Meter is refused as
+// soon as it exceeds them: a list that Starlark holds once may be used 100,000 times.
 func ToApp(v starlark.Value) (*spec.App, error) {
 	r, ok := v.(*record)
 	switch {
@@ -21,31 +22,39 @@ func ToApp(v starlark.Value) (*spec.App, error) {
 	case !ok || r.kind != kindApp:
 		return nil, fmt.Errorf("component returned %s, want specs.AppDef", v.Type())
 	}
-	return r.toApp(), nil
+	return r.toApp()
 }
 
-func (r *record) toSpec() any {
+func (r *record) toSpec() (any, error) {
 	switch r.kind {
 	case kindApp:
 		return r.toApp()
 	case kindRole:
-		return r.toRole()
+		return r.toRole(), nil
 	case kindResource:
-		return r.toResource()
+		return r.toResource(), nil
 	case kindWorkspace:
-		return spec.Workspace{Projects: r.strings("projects")}
+		return spec.Workspace{Projects: r.strings("projects")}, nil
 	}
-	return r.toMount()
+	return r.toMount(), nil
 }
 
-func (r *record) toApp() *spec.App {
+func (r *record) toApp() (*spec.App, error) {
 	app := &spec.App{
 		Name: r.str("name"), Roles: []spec.Role{}, Metadata: r.goMap("metadata"),
 	}
-	for v := range r.list("roles") {
-		app.Roles = append(app.Roles, v.(*record).toRole())
+	meter := spec.Meter{}
+	if err := meter.AddMetadata(app.Metadata); err != nil {
+		return nil, err
 	}
-	return app
+	for v := range r.list("roles") {
+		role := v.(*record).toRole()
+		if err := meter.Add(&role); err != nil {
+			return nil, err
+		}
+		app.Roles = append(app.Roles, role)
+	}
+	return app, nil
 }
 
 func (r *record) toRole() spec.Role {

@@ -74,8 +74,10 @@ type builder struct {
 	form     Form
 	names    names
 	images   images
-	overlays map[string]map[string]any // by the file they were read from
-	first    string                    // name of the unit of replica 0 of the first role
+	overlays map[string]overlayFile // by the name they were read by
+	// fromFiles is how many bytes of overlays come from files, for each pod template anew.
+	fromFiles int
+	first     string // name of the unit of replica 0 of the first role
 }
 
 // build returns the objects, the main one first.

@@ -14,6 +14,7 @@ import (
 	"torchx/runtime/overlay"
 	"torchx/runtime/safefile"
 	"torchx/runtime/spec"
+	"torchx/runtime/units"
 )
 
 const (
@@ -83,19 +84,31 @@ func (b *builder) podOverlay(value any) (map[string]any, error) {
 	return pod, checkFields(pod)
 }
 
-// overlayFile reads a file, once for all replicas.
+// overlayFile reads a file, once for all replicas. What all uses of files add to the plan is
+// limited, as the replicas are.
 func (b *builder) overlayFile(uri string) (map[string]any, error) {
-	if pod, ok := b.overlays[uri]; ok {
-		return pod, nil
-	}
-	pod, err := readOverlay(uri, b.in.Cwd)
-	if err == nil {
-		if b.overlays == nil {
-			b.overlays = map[string]map[string]any{}
+	file, ok := b.overlays[uri]
+	if !ok {
+		var err error
+		if file, err = readOverlay(uri, b.in.Cwd); err != nil {
+			return nil, err
 		}
-		b.overlays[uri] = pod
+		if b.overlays == nil {
+			b.overlays = map[string]overlayFile{}
+		}
+		b.overlays[uri] = file
 	}
-	return pod, err
+	if b.fromFiles += file.size; b.fromFiles > spec.MaxPlanSize {
+		return nil, fmt.Errorf("the plan is too large: %s has %s, and the overlays of all replicas together may have at most %s",
+			uri, units.RoundBytes(uint64(file.size)), units.RoundBytes(spec.MaxPlanSize))
+	}
+	return file.pod, nil
+}
+
+// overlayFile is an overlay that was read from a file of size bytes.
+type overlayFile struct {
+	pod  map[string]any
+	size int
 }
 
 // checkFields refuses fields of a pod that an overlay cannot change.
@@ -110,38 +123,44 @@ func checkFields(pod map[string]any) error {
 	return nil
 }
 
-// maxOverlay bounds a file of an overlay in bytes.
-const maxOverlay = 16 << 20
+// maxOverlay bounds a file of an overlay in bytes: the cluster stores no larger object, and YAML
+// takes a hundred times as much memory.
+const maxOverlay = storeLimit
 
 // readOverlay reads a file of YAML or JSON. A relative path starts at cwd.
-func readOverlay(uri, cwd string) (map[string]any, error) {
+func readOverlay(uri, cwd string) (overlayFile, error) {
 	path, ok := strings.CutPrefix(uri, "file://")
 	if !ok {
-		return nil, fmt.Errorf("%q must begin with file://", uri)
+		return overlayFile{}, fmt.Errorf("%q must begin with file://", uri)
 	}
 	if !filepath.IsAbs(path) {
 		path = filepath.Join(cwd, path)
 	}
 	data, err := safefile.ReadInput(path, maxOverlay)
 	if err != nil {
-		return nil, err
+		return overlayFile{}, err
 	}
+	pod, err := parseOverlay(data)
+	if err != nil {
+		return overlayFile{}, fmt.Errorf("%s: %w", path, err)
+	}
+	return overlayFile{pod, len(data)}, nil
+}
+
+func parseOverlay(data []byte) (map[string]any, error) {
 	var doc yaml.Node
 	if err := yaml.Unmarshal(data, &doc); err != nil {
-		return nil, fmt.Errorf("%s: %w", path, oneLine(err))
+		return nil, oneLine(err)
 	}
 	value, err := fromYAML(&doc)
 	if err != nil {
-		return nil, fmt.Errorf("%s: %w", path, err)
+		return nil, err
 	}
 	pod, ok := value.(map[string]any)
 	if !ok {
-		return nil, fmt.Errorf("%s must hold a mapping with spec or metadata", path)
+		return nil, errors.New("the file must hold a mapping with spec or metadata")
 	}
-	if err := checkFields(pod); err != nil {
-		return nil, fmt.Errorf("%s: %w", path, err)
-	}
-	return pod, nil
+	return pod, checkFields(pod)
 }
 
 // fromYAML converts a document to the values that Starlark would have made.

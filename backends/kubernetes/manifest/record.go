@@ -107,7 +107,7 @@ func DecodeRecord(text string) (*Record, error) {
 		return nil, io.ErrUnexpectedEOF
 	}
 	dropTarget(r.Cfg) // any user of the cluster may have written it
-	return r, nil
+	return r, r.App.CheckLimits()
 }
 
 // Rebuild returns an app as its pod templates describe it: roles by their labels, or

@@ -138,6 +138,7 @@ func (h *roleSet) add(name string, t *corev1.PodTemplateSpec, count, required in
 		h.byName[text] = index
 		h.roles = append(h.roles, role{name: text})
 	}
+	count = min(count, spec.MaxReplicas) // a foreign object may have any number
 	u := &unit{role: index, base: h.roles[index].count, count: count, pod: &t.Spec}
 	if n, err := strconv.Atoi(t.Labels[label.Replica]); err == nil && n >= 0 && count == 1 {
 		u.base = n

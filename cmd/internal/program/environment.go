@@ -25,6 +25,8 @@ type Environment struct {
 	Dir     string   // the working folder, absolute
 	Exe     string   // this program, for detached agents
 	Signals <-chan os.Signal
+	// Exit ends the process when it needs too much memory; nil: the process has other work.
+	Exit func(code int)
 	// Registry opens the backends of one TORCHX_HOME.
 	Registry func(driver.Env) *backend.Registry
 }
@@ -40,7 +42,7 @@ func ProcessEnv() Environment {
 		exe = os.Args[0]
 	}
 	return Environment{
-		Vars: os.Environ(), Dir: dir, Exe: exe, Signals: listen(), Registry: OpenBackends,
+		Vars: os.Environ(), Dir: dir, Exe: exe, Signals: listen(), Exit: os.Exit, Registry: OpenBackends,
 	}
 }
 

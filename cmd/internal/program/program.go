@@ -17,6 +17,7 @@ import (
 	"torchx/cmd/internal/grammar"
 	"torchx/cmd/internal/ui"
 	"torchx/runtime/agent"
+	"torchx/starlark/interp"
 	"torchx/state"
 )
 
@@ -42,6 +43,9 @@ func Run(ctx context.Context, args []string, s ui.Streams, env Environment, def 
 	ctx, interrupts := watchSignals(ctx, env.Signals)
 	defer interrupts.stop()
 	f := NewFactory(s, env, def, interrupts)
+	if env.Exit != nil {
+		interp.GuardProcess(interp.MaxProcessHeap, func(err error) { env.Exit(f.Report(ctx, err)) })
+	}
 	interrupts.abandonBy(f.abandonWith(os.Exit))
 	defer func() {
 		if r := recover(); r != nil {

@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"maps"
 	"slices"
 	"strings"
@@ -17,9 +16,6 @@ import (
 	"torchx/cmd/internal/ui"
 	"torchx/runtime/suggest"
 )
-
-// maxRequest bounds what is read from stdin, in bytes.
-const maxRequest = 64 << 20
 
 // runRequest is the JSON of `run --stdin`, with the field names of TorchX.
 type runRequest struct {
@@ -71,14 +67,6 @@ func readRunRequest(f *program.Factory, o *options) error {
 	}
 	o.Inputs.JSON, o.Inputs.Args = req.ComponentArgs, req.ComponentArgsStr
 	return nil
-}
-
-func readLimited(r io.Reader) ([]byte, error) {
-	data, err := io.ReadAll(io.LimitReader(r, maxRequest+1))
-	if err == nil && len(data) > maxRequest {
-		err = fmt.Errorf("it is over %d MiB", maxRequest>>20)
-	}
-	return data, err
 }
 
 func parseRunRequest(data []byte) (*runRequest, error) {

@@ -1,0 +1,90 @@
+package spec
+
+import (
+	"fmt"
+
+	"torchx/runtime/units"
+)
+
+// Limits of an app. A few lines of a component can describe an app that takes all memory of
+// the machine, since lists are shared in Starlark and macros expand in each replica.
+const (
+	// MaxReplicas bounds the replicas of all roles together. A Kubernetes Job takes as many
+	// (maxParallelismForIndexedJob in k8s.io/kubernetes/pkg/apis/batch/validation).
+	MaxReplicas = 100_000
+	// MaxRoles bounds the roles.
+	MaxRoles = 10_000
+	// MaxSize bounds the texts of all roles in bytes, with itemSize for each item. Linux starts
+	// no program with more than 6 MiB of arguments and variables (execve(2)), and a cluster
+	// stores no object of more than 1.5 MB.
+	MaxSize = 8 << 20
+	// MaxPlanSize bounds the same for all replicas, with macros expanded. Printing such a plan
+	// takes ten times as much memory.
+	MaxPlanSize = 160 << 20
+
+	// itemSize is counted for each argument, variable, mount and part of metadata.
+	itemSize = 64
+	// maxNumber is the largest count or amount. Clusters have fields of 32 bits, to which one
+	// may be added.
+	maxNumber = 1_000_000_000
+)
+
+// A Meter counts the roles of an app, and refuses the role with which it is too large.
+type Meter struct{ roles, replicas, size int }
+
+// Add counts a role. Its error names the role and the limit.
+func (m *Meter) Add(r *Role) error {
+	if m.roles++; m.roles > MaxRoles {
+		return fmt.Errorf("too many roles: role %s is number %d, and an app may have at most %d", short(r.Name), m.roles, MaxRoles)
+	}
+	if r.NumReplicas > MaxReplicas-m.replicas {
+		return fmt.Errorf("too many replicas: role %s has %d, and all roles of an app together may have at most %d",
+			short(r.Name), r.NumReplicas, MaxReplicas)
+	}
+	m.replicas += max(r.NumReplicas, 0)
+	all, largest := sum(r.sizes(textLen))
+	if m.size += all; m.size > MaxSize {
+		return fmt.Errorf("the app is too large: role %s adds %s (%s), and all roles of an app together may have at most %s",
+			short(r.Name), roundBytes(all), largest, roundBytes(MaxSize))
+	}
+	return nil
+}
+
+// AddMetadata counts the metadata of the app.
+func (m *Meter) AddMetadata(metadata map[string]any) error {
+	n := valueSize(metadata, textLen)
+	if m.size += n; m.size > MaxSize {
+		return fmt.Errorf("the app is too large: its metadata adds %s, and an app may have at most %s", roundBytes(n), roundBytes(MaxSize))
+	}
+	return nil
+}
+
+// CheckLimits refuses an app that is too large. Validate does so too.
+func (a *App) CheckLimits() error {
+	m := Meter{size: len(a.Name)}
+	for i := range a.Roles {
+		if err := m.Add(&a.Roles[i]); err != nil {
+			return err
+		}
+	}
+	return m.AddMetadata(a.Metadata)
+}
+
+// CheckPlanLimits refuses an app that is too large when each replica is written out. m has the
+// longest values of the macros, common is the size in bytes of what all replicas get besides.
+func (a *App) CheckPlanLimits(m Macros, common int) error {
+	total := 0
+	common += valueSize(a.Metadata, m.expandedLen)
+	for i := range a.Roles {
+		r := &a.Roles[i]
+		one, largest := sum(r.sizes(m.expandedLen))
+		one += common
+		if total += one * r.NumReplicas; total > MaxPlanSize {
+			return fmt.Errorf("the plan is too large: each of the %d replicas of role %s takes %s (%s), and all replicas of an app together may take at most %s",
+				r.NumReplicas, short(r.Name), roundBytes(one), largest, roundBytes(MaxPlanSize))
+		}
+	}
+	return nil
+}
+
+func roundBytes(n int) string { return units.RoundBytes(uint64(n)) }
