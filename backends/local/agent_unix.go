@@ -14,6 +14,7 @@ import (
 	"torchx/backends/local/ttypipe"
 	"torchx/runtime/agent"
 	"torchx/runtime/backend"
+	"torchx/runtime/cgroup"
 	"torchx/runtime/spec"
 )
 
@@ -58,7 +59,10 @@ type launcher struct {
 }
 
 // Ended leaves what TorchX's users look for at the end of an app.
-func (l *launcher) Ended(s *spec.Status) error { return l.commands.writeSuccess(s, time.Now()) }
+func (l *launcher) Ended(s *spec.Status) error {
+	cgroup.RemoveApp(l.commands.cgroups)
+	return l.commands.writeSuccess(s, time.Now())
+}
 
 // commands turns the request into what is run for each attempt.
 type commands struct {
@@ -72,6 +76,8 @@ type commands struct {
 	roles     map[string]*spec.Role
 	limiting  limiting
 	cgroups   string // the app's folder for groups; "": none
+
+	everything string // the one group of an app without such a folder; "": none
 }
 
 func newCommands(m *agent.Manifest) (*commands, error) {
@@ -107,6 +113,10 @@ func (c *commands) limit(o options, m *agent.Manifest) (err error) {
 		if c.cgroups, err = c.limiting.parent.App(agent.Escape(m.ID)); err != nil {
 			return fmt.Errorf("limits=%s: %w", o.limits, err)
 		}
+		return nil
+	}
+	if parent, err := openCgroup(o.cgroupParent, nil); err == nil {
+		c.everything = parent.Everything(agent.BundleAt(m.Home, m.ID).Dir)
 	}
 	return nil
 }
@@ -130,6 +140,7 @@ func (c *commands) command(r spec.Replica, attempt int) proc.Command {
 		cmd.Env = terminalEnv(cmd.Env)
 	}
 	cmd.CgroupLimits, cmd.MaxData = c.limiting.limitsOf(c.roles[r.Role])
+	cmd.Everything = c.everything
 	cmd.Cgroups, cmd.Cgroup = c.cgroups, fmt.Sprintf("%s-%d-%d", agent.Escape(r.Role), r.ID, attempt)
 	cmd.ErrorFile, _ = env.Get(spec.ErrorFileVariable)
 	if !filepath.IsAbs(cmd.ErrorFile) {

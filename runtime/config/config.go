@@ -6,12 +6,12 @@ package config
 import (
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
 
+	"torchx/runtime/safefile"
 	"torchx/runtime/userpath"
 )
 
@@ -85,7 +85,7 @@ func Load(o Options) (*Config, error) {
 	}
 	for _, path := range paths {
 		switch err := c.add(path); {
-		case errors.Is(err, fs.ErrNotExist) || errors.Is(err, errNotFile):
+		case errors.Is(err, fs.ErrNotExist) || errors.Is(err, safefile.ErrNotRegular):
 		case err != nil:
 			return nil, err
 		case path != own:
@@ -105,7 +105,7 @@ func loadOnly(path, cwd string) (*Config, error) {
 		full = filepath.Join(cwd, path)
 	}
 	switch err := c.add(full); {
-	case errors.Is(err, fs.ErrNotExist) || errors.Is(err, errNotFile):
+	case errors.Is(err, fs.ErrNotExist) || errors.Is(err, safefile.ErrNotRegular):
 		return nil, fmt.Errorf("TORCHXCONFIG=`%s` does not exist or is not a file", path)
 	case err != nil:
 		return nil, err
@@ -113,28 +113,13 @@ func loadOnly(path, cwd string) (*Config, error) {
 	return c, nil
 }
 
-// errNotFile: a folder or a device is never read, it could block or not end.
-var errNotFile = errors.New("not a file")
-
 func (c *Config) add(path string) error {
-	info, err := os.Stat(path)
-	if err != nil {
-		return fmt.Errorf("read configuration: %w", err)
-	}
-	if !info.Mode().IsRegular() {
-		return errNotFile
-	}
-	f, err := os.Open(path)
-	if err != nil {
-		return fmt.Errorf("read configuration: %w", err)
-	}
-	defer f.Close()
-	data, err := io.ReadAll(io.LimitReader(f, maxSize+1))
-	if err != nil {
-		return fmt.Errorf("read configuration %s: %w", path, err)
-	}
-	if len(data) > maxSize {
+	data, err := safefile.ReadInput(path, maxSize)
+	switch {
+	case errors.Is(err, safefile.ErrTooLarge):
 		return fmt.Errorf("%s: is over %d bytes: not a configuration file", path, maxSize)
+	case err != nil:
+		return fmt.Errorf("read configuration: %w", err)
 	}
 	return c.addText(path, string(data))
 }

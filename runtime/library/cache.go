@@ -8,6 +8,8 @@ import (
 	"os"
 	"path/filepath"
 	"time"
+
+	"torchx/runtime/safefile"
 )
 
 // Cache holds contents of files by their SHA-256, for all projects of a home:
@@ -29,16 +31,14 @@ func (c *Cache) path(sum Sum) string {
 	return filepath.Join(c.Dir, "files", text[:2], text[2:])
 }
 
-var errNotRegular = errors.New("it is no regular file")
-
 // errDamaged says that a content is not what its name says.
 var errDamaged = errors.New("its copy in the cache was changed")
 
 // Get returns the content with that sum. Errors: fs.ErrNotExist if the cache has
 // none, and one that says so if it was damaged.
 func (c *Cache) Get(sum Sum) ([]byte, error) {
-	data, err := readRegular(c.path(sum), MaxFile)
-	if err != nil && !errors.Is(err, errNotRegular) {
+	data, err := safefile.ReadFile(c.path(sum), MaxFile)
+	if err != nil && !errors.Is(err, safefile.ErrNotRegular) && !errors.Is(err, safefile.ErrTooLarge) {
 		return nil, err
 	}
 	if err != nil || SumOf(data) != sum {
@@ -52,7 +52,7 @@ func (c *Cache) Get(sum Sum) ([]byte, error) {
 func (c *Cache) Put(data []byte) (Sum, error) {
 	sum := SumOf(data)
 	path := c.path(sum)
-	if old, err := readRegular(path, MaxFile); err == nil && bytes.Equal(old, data) {
+	if old, err := safefile.ReadFile(path, MaxFile); err == nil && bytes.Equal(old, data) {
 		return sum, nil
 	}
 	tmp, err := c.tmp()
@@ -134,22 +134,10 @@ func (c *Cache) sweep(tmp string) {
 	}
 }
 
-// readRegular reads a regular file of at most limit bytes. It never blocks on a pipe.
-func readRegular(path string, limit int64) ([]byte, error) {
-	info, err := os.Stat(path)
-	if err != nil {
-		return nil, err
-	}
-	if err := checkRegular(info, limit); err != nil {
-		return nil, &fs.PathError{Op: "read", Path: path, Err: err}
-	}
-	return os.ReadFile(path)
-}
-
 func checkRegular(info fs.FileInfo, limit int64) error {
 	switch {
 	case !info.Mode().IsRegular():
-		return errNotRegular
+		return safefile.ErrNotRegular
 	case info.Size() > limit:
 		return fmt.Errorf("it is %s large, %s are allowed", sizeText(info.Size()), sizeText(limit))
 	}

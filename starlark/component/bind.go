@@ -168,7 +168,7 @@ func (b *binder) bind() (*boundArgs, error) {
 // value returns the value of a parameter, nil if none is given.
 func (b *binder) value(p *Param) (starlark.Value, error) {
 	if text, ok := b.line.given[p.Name]; ok {
-		v, err := p.Type.parseText(text)
+		v, err := p.orEmpty(p.Type.parseText(text))
 		return v, aboutParam(p, err)
 	}
 	if decoded, ok := b.json[p.Name]; ok {
@@ -176,7 +176,7 @@ func (b *binder) value(p *Param) (starlark.Value, error) {
 			v, err := noneValue(p)
 			return v, aboutParam(p, err)
 		}
-		v, err := p.Type.fromJSON(decoded)
+		v, err := p.orEmpty(p.Type.fromJSON(decoded))
 		return v, aboutParam(p, err)
 	}
 	if text, ok := b.config[p.Name]; ok {
@@ -203,7 +203,19 @@ func fromConfig(p *Param, text string) (starlark.Value, error) {
 	if text == "None" {
 		return noneValue(p)
 	}
-	return p.Type.parseText(text)
+	return p.orEmpty(p.Type.parseText(text))
+}
+
+// orEmpty replaces the None that is read for an empty text by an empty list or dict, unless the
+// default is None or the type has a "?": TorchX always gives None.
+func (p *Param) orEmpty(v starlark.Value, err error) (starlark.Value, error) {
+	if err != nil || v != starlark.None || p.def == starlark.None || p.Type.Optional {
+		return v, err
+	}
+	if p.Type.Kind == Dict {
+		return starlark.NewDict(0), nil
+	}
+	return starlark.NewList(nil), nil
 }
 
 // bindRest binds *args, the last parameter.

@@ -174,6 +174,40 @@ func TestMissingListsAll(t *testing.T) {
 	}
 }
 
+// TestEmptyText: an empty text is an empty list or dict, wherever it is given, and None only where
+// the component says that None is a value.
+func TestEmptyText(t *testing.T) {
+	t.Parallel()
+	const source = `
+def f(need, l = [1.5], t = ("a",), d = {"k": 1}, none = None, opt = ["x"], *rest):
+    """F.
+
+    Args:
+        need (list[int]): numbers
+        none (list[int]): numbers
+        opt (list[str]?): texts
+    """
+    return [need, l, t, d, none, opt, rest]
+`
+	const want = "[[], [], [], {}, None, None, ()]"
+	all := map[string]string{"need": "", "l": " ", "t": "", "d": "", "none": "", "opt": "", "rest": ""}
+	decoded := map[string]any{}
+	for name, text := range all {
+		decoded[name] = text
+	}
+	for name, in := range map[string]Inputs{
+		"typed": {Args: []string{"--need=", "-l", " ", "-t=", "-d", "", "--none=", "--opt", ""}}, "JSON": {JSON: decoded}, "config": {Config: all},
+	} {
+		c, run, err := define(t, source)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := c.Build(t.Context(), in); err != nil || run.called != want {
+			t.Errorf("%s: called with %s, %v, want %s", name, run.called, err, want)
+		}
+	}
+}
+
 func TestParams(t *testing.T) {
 	t.Parallel()
 	c, _, err := define(t, `

@@ -15,6 +15,7 @@ import (
 	"syscall"
 
 	"torchx/runtime/agent"
+	"torchx/runtime/safefile"
 	"torchx/runtime/spec"
 )
 
@@ -117,7 +118,7 @@ const interpreterLine = 256
 // shebangProgram is the program that the first line of a script names, with a carriage
 // return that an editor put behind it; "" if it is none.
 func shebangProgram(path string) string {
-	f, err := os.Open(path)
+	f, err := safefile.OpenInput(path)
 	if err != nil {
 		return ""
 	}
@@ -154,15 +155,11 @@ func readErrorFile(path string) []byte {
 	if path == "" {
 		return nil
 	}
-	f, err := os.OpenFile(path, os.O_RDONLY|syscall.O_NONBLOCK, 0) // never hang on a FIFO
+	f, err := safefile.Open(path)
 	if err != nil {
 		return nil
 	}
 	defer f.Close()
-	info, err := f.Stat()
-	if err != nil || !info.Mode().IsRegular() {
-		return nil
-	}
 	data, err := io.ReadAll(io.LimitReader(f, maxErrorFile))
 	if err != nil || len(data) == 0 {
 		return nil

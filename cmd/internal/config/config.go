@@ -66,7 +66,7 @@ func configExplain(ctx context.Context, f *program.Factory, o configOptions) err
 		return err
 	}
 	if o.json {
-		err = f.PrintJSON(e)
+		err = f.PrintMaskedJSON(e)
 	} else {
 		err = printExplained(f, e)
 	}

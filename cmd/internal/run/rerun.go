@@ -113,7 +113,7 @@ func planEvaluated(ctx context.Context, f *program.Factory, o options, conf *con
 		return nil, err
 	}
 	q.Component = name
-	f.Say("rerun of %s: %s", past.Ref.Handle(), planning.CommandText(name, built.Args))
+	f.Say("rerun of %s: %s", past.Ref.Handle(), planning.CommandText(f, name, built.Args))
 	return q, nil
 }
 
