@@ -9,7 +9,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -18,6 +17,8 @@ import (
 	"time"
 
 	"github.com/rogpeppe/go-internal/lockedfile"
+
+	"torchx/runtime/safefile"
 )
 
 // FileName is the list's name in TORCHX_HOME.
@@ -51,7 +52,7 @@ func Of(home string) List { return List{filepath.Join(home, FileName)} }
 
 // Entries returns all entries, by path.
 func (l List) Entries() ([]Entry, error) {
-	data, err := read(l.file, maxList)
+	data, err := safefile.ReadFile(l.file, maxList)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
 	}
@@ -189,28 +190,7 @@ func resolved(path string) string {
 }
 
 func sumOf(path string) (string, error) {
-	data, err := read(path, maxTrusted)
+	data, err := safefile.ReadInput(path, maxTrusted)
 	sum := sha256.Sum256(data)
 	return hex.EncodeToString(sum[:]), err
-}
-
-// read returns the content of a regular file. Anything else could block or not end.
-func read(path string, limit int64) ([]byte, error) {
-	info, err := os.Stat(path)
-	if err != nil {
-		return nil, err
-	}
-	if !info.Mode().IsRegular() {
-		return nil, fmt.Errorf("%s is not a regular file", path)
-	}
-	f, err := os.Open(path)
-	if err != nil {
-		return nil, err
-	}
-	defer f.Close()
-	data, err := io.ReadAll(io.LimitReader(f, limit+1))
-	if err == nil && int64(len(data)) > limit {
-		err = fmt.Errorf("%s is larger than %d MiB", path, limit>>20)
-	}
-	return data, err
 }

@@ -67,7 +67,7 @@ func TestOnlyRegularFilesAreTrusted(t *testing.T) {
 	t.Parallel()
 	list, dir := Of(t.TempDir()), t.TempDir()
 	for _, path := range []string{dir, os.DevNull} {
-		if err := list.Trust(path); err == nil || !strings.Contains(err.Error(), "is not a regular file") {
+		if err := list.Trust(path); err == nil || !strings.Contains(err.Error(), "want a regular file") {
 			t.Errorf("Trust(%s): %v", path, err)
 		}
 		if list.Check(path) == nil {

@@ -16,6 +16,10 @@ const cutoff = 0.6
 // maxLength bounds the words that are compared, in bytes: the comparison is quadratic.
 const maxLength = 200
 
+// maxWords bounds how many words are compared: each takes 50 µs and more, and a repository can
+// have any number of branches.
+const maxWords = 2000
+
 // Closest returns the word of among that is most similar to word, and whether any is
 // similar. Of equally similar words it returns the last in the alphabet, as Python does.
 func Closest(word string, among []string) (string, bool) {
@@ -24,7 +28,7 @@ func Closest(word string, among []string) (string, bool) {
 	}
 	target := strings.Split(word, "")
 	best, found, score := "", false, cutoff
-	for _, candidate := range among {
+	for _, candidate := range among[:min(len(among), maxWords)] {
 		if len(candidate) > maxLength {
 			continue
 		}

@@ -57,3 +57,16 @@ func TestHint(t *testing.T) {
 		t.Errorf("Hint of nothing like it = %q", got)
 	}
 }
+
+// TestClosestIsBounded: comparing a million words would take a minute.
+func TestClosestIsBounded(t *testing.T) {
+	t.Parallel()
+	words := make([]string, 1_000_000)
+	for i := range words {
+		words[i] = "branch-1"
+	}
+	words[len(words)-1] = "main"
+	if got, ok := Closest("main", words); ok {
+		t.Errorf("got %q, want none", got)
+	}
+}

@@ -2,7 +2,6 @@ package kube
 
 import (
 	"cmp"
-	"io"
 	"iter"
 	"os"
 	"path/filepath"
@@ -10,7 +9,8 @@ import (
 	"strings"
 
 	"k8s.io/client-go/tools/clientcmd"
-	"k8s.io/client-go/tools/clientcmd/api"
+
+	"torchx/runtime/safefile"
 )
 
 // maxKubeconfig bounds what is read of a file that may be none, in bytes.
@@ -50,7 +50,11 @@ func (p ClusterRef) foreignFiles(environ []string) []string {
 // programsBeside returns the credential programs of a kubeconfig, and scripts among their
 // arguments, that are relative to its folder; none of a file that cannot be read.
 func programsBeside(file string) (programs []string) {
-	config, err := readKubeconfig(file)
+	data, err := safefile.ReadInput(file, maxKubeconfig)
+	if err != nil {
+		return nil
+	}
+	config, err := clientcmd.Load(data)
 	if err != nil {
 		return nil
 	}
@@ -71,24 +75,4 @@ func programsBeside(file string) (programs []string) {
 	}
 	slices.Sort(programs)
 	return slices.Compact(programs)
-}
-
-func readKubeconfig(file string) (*api.Config, error) {
-	info, err := os.Stat(file)
-	if err != nil {
-		return nil, err
-	}
-	if !info.Mode().IsRegular() {
-		return nil, os.ErrInvalid
-	}
-	f, err := os.Open(file)
-	if err != nil {
-		return nil, err
-	}
-	defer f.Close()
-	data, err := io.ReadAll(io.LimitReader(f, maxKubeconfig))
-	if err != nil {
-		return nil, err
-	}
-	return clientcmd.Load(data)
 }

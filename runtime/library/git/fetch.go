@@ -105,8 +105,14 @@ func (r *Repository) fetchCommit(ctx context.Context, repository, commit string)
 	return nil
 }
 
+// maxRefs bounds the branches and tags that are fetched to find a shortened commit.
+const maxRefs = 20_000
+
 // fetchShortened fetches everything: only then the whole name can be found.
 func (r *Repository) fetchShortened(ctx context.Context, repository, revision string, remote *Remote) error {
+	if len(remote.Refs) > maxRefs {
+		return fmt.Errorf("it has %d branches and tags, too many to find a shortened commit in: give the whole commit", len(remote.Refs))
+	}
 	digits := 40
 	for _, object := range remote.Refs {
 		digits = len(object)

@@ -2,6 +2,7 @@ package git
 
 import (
 	"errors"
+	"fmt"
 	"maps"
 	"os"
 	"os/exec"
@@ -197,6 +198,28 @@ func TestFetchUnknown(t *testing.T) {
 	}
 	if _, err := r.client().Fetch(t.Context(), t.TempDir(), "file:///no/such/repository", "main", ""); err == nil || strings.Contains(err.Error(), "\n") {
 		t.Errorf("a missing repository: got error %v, want one line", err)
+	}
+}
+
+// TestTooManyRefs: a shortened commit is not looked for in any number of branches.
+func TestTooManyRefs(t *testing.T) {
+	t.Parallel()
+	r := newRemote(t)
+	commit := r.commit(map[string]string{"a": "1"})
+	var refs strings.Builder
+	refs.WriteString("# pack-refs with: peeled fully-peeled sorted \n")
+	for i := range maxRefs {
+		fmt.Fprintf(&refs, "%s refs/heads/b%06d\n", commit, i)
+	}
+	if err := os.WriteFile(filepath.Join(r.dir, ".git", "packed-refs"), []byte(refs.String()), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	_, err := r.client().Fetch(t.Context(), t.TempDir(), r.url(), commit[:8], "")
+	if err == nil || !strings.Contains(err.Error(), "give the whole commit") {
+		t.Errorf("got error %v, want what to give", err)
+	}
+	if got := r.fetch("b000001", ""); got.Commit != commit {
+		t.Errorf("a branch: got %s, want %s", got.Commit, commit)
 	}
 }
 

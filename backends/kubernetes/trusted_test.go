@@ -1,0 +1,50 @@
+package kubernetes
+
+import (
+	"os"
+	"path/filepath"
+	"testing"
+
+	"torchx/backends/kubernetes/manifest"
+	"torchx/runtime/backend"
+	"torchx/runtime/consent"
+)
+
+// TestAgentsRecheckConsent: an app's agent may be started again after the file was changed.
+func TestAgentsRecheckConsent(t *testing.T) {
+	t.Parallel()
+	home, file := t.TempDir(), filepath.Join(t.TempDir(), "kc")
+	cfg := backend.Config{"kubeconfig": file}
+	write := func(text string) {
+		t.Helper()
+		if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	write("users: []\n")
+	if err := recheckConsent(home, cfg); err != nil {
+		t.Errorf("a file that the user named: %v, want no error", err)
+	}
+	if err := consent.Of(home).Trust(file); err != nil {
+		t.Fatal(err)
+	}
+	if err := recheckConsent(home, cfg); err != nil {
+		t.Errorf("a trusted file: %v, want no error", err)
+	}
+	write("users: null\n")
+	if err := recheckConsent(home, cfg); err == nil {
+		t.Error("a changed file: no error, want one")
+	}
+}
+
+// TestRecordsOfTheClusterNameNoFile: any user of the cluster may write one.
+func TestRecordsOfTheClusterNameNoFile(t *testing.T) {
+	t.Parallel()
+	r, err := manifest.DecodeRecord(`{"app": {"name": "a", "roles": []}, "cfg": {"kubeconfig": "/evil", "context": "c", "queue": "q"}}`)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(r.Cfg) != 1 || r.Cfg["queue"] != "q" {
+		t.Errorf("options %v, want only the queue", r.Cfg)
+	}
+}
