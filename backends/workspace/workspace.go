@@ -15,9 +15,8 @@ import (
 	"slices"
 	"strings"
 
-	"torchx/runtime/userpath"
-
 	"torchx/runtime/backend"
+	"torchx/runtime/userpath"
 )
 
 const (
