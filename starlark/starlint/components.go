@@ -10,13 +10,14 @@ import (
 	"go.starlark.net/syntax"
 
 	"torchx/runtime/suggest"
+	"torchx/starlark/analysis"
 	"torchx/starlark/component"
 	"torchx/starlark/interp"
 )
 
 // components checks the functions that a command line can call.
 func (l *linter) components() {
-	constants := constantsOf(l.file)
+	constants := analysis.ConstantsOf(l.file)
 	for _, s := range l.file.Stmts {
 		if def, ok := s.(*syntax.DefStmt); ok && !strings.HasPrefix(def.Name.Name, "_") {
 			(&componentCheck{linter: l, def: def, constants: constants}).check()
@@ -41,6 +42,7 @@ func (d *componentCheck) check() {
 			d.report(ruleKwargs, p.Ident, "a command line cannot give %s: name the parameters otherwise, or call the function _%s", p.Star+p.Name, d.def.Name.Name)
 		}
 	}
+	d.returns()
 	if d.doc == nil {
 		d.report(ruleDocstring, d.def.Name, "component %s has no docstring: write one, or call it _%s if it is a helper", d.def.Name.Name, d.def.Name.Name)
 		return

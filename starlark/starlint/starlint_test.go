@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"torchx/starlark/analysis"
 	"torchx/starlark/starlint"
 )
 
@@ -13,7 +14,7 @@ import (
 // the file after its fixes ("": there are none).
 var cases = []struct{ name, src, want, fixed string }{
 	{"clean", "def go(n = 1):\n    \"\"\"Goes.\n\n    Args:\n        n (int): number\n    \"\"\"\n    return n\n", "", ""},
-	{"syntax", "def f(:\n    pass\n", "1:8-1:8 syntax: got ':', want ')'", ""},
+	{"syntax", "def f(:\n    pass\n", "1:6-1:7 syntax: '(' is never closed: got ':', want ')'", ""},
 	{"not text", "x = 1\x00", "1:1-1:1 syntax: is not text (a NUL byte at offset 5); name a Starlark file", ""},
 	{"undefined", "x = nothing\n", "1:5-1:12 names: undefined: nothing", ""},
 	{"twice", "x = 1\nx = 2\n", "2:1-2:2 names: cannot reassign global x declared at x.star:1:1", ""},
@@ -58,10 +59,18 @@ var cases = []struct{ name, src, want, fixed string }{
 			"a (int)", "b (str)", "c (bool)", "d (list[int])", "e (dict[str, int])", "f (int)", "g (int)", "h (float)", "i (str)", "j (float)"),
 	},
 	{
-		"role", "def _f(kw):\n    a = specs.Role(name = \"a\", image = \"b\")\n    b = specs.Role(\"a\", \"b\", resource = None)\n    c = specs.Role(\"a\", \"b\", resource = specs.resource())\n    d = specs.Role(\"a\", **kw)\n    e = specs.Role(1, 2, 3, 4, 5, 6, 7, 8, 9, 10)\n    return [a, b, c, d, e]\n\nX = _f({})\n",
+		"role", "def _f(kw):\n    a = specs.Role(name = \"a\", image = \"b\")\n    b = specs.Role(\"a\", \"b\", resource = None)\n    c = specs.Role(\"a\", \"b\", resource = specs.resource())\n    d = specs.Role(\"a\", **kw)\n    e = specs.Role(\"a\", \"b\", None, \"c\", [], {}, 1, 1, \"ROLE\", kw)\n    return [a, b, c, d, e]\n\nX = _f({})\n",
 		"2:9-2:19 role-without-resource: specs.Role without resource: …\n3:9-3:19 role-without-resource: specs.Role without resource: …", "",
 	},
 
+	{"no app", "def go():\n    \"\"\"Goes.\"\"\"\n    specs.AppDef(name = \"x\")\n", "1:5-1:7 no-app: component go returns no app: end it with `return specs.AppDef(…)`, …", ""},
+	{"no app from a role", "def go(n = 1):\n    \"\"\"Goes.\n\n    Args:\n        n (int): n\n    \"\"\"\n    if n < 1:\n        fail(\"n\")\n    print(specs.Role(\"a\", \"b\", resource = specs.resource(cpu = n)))\n", "1:5-1:7 no-app: component go returns no app: …", ""},
+	{"None on a path", "def go(n = 1):\n    \"\"\"Goes.\n\n    Args:\n        n (int): n\n    \"\"\"\n    if n < 1:\n        return None\n    return specs.AppDef(name = \"x\")\n", "8:9-8:20 no-app: component go returns None here: …", ""},
+	{"None in a conditional", "def go(n = 1):\n    \"\"\"Goes.\n\n    Args:\n        n (int): n\n    \"\"\"\n    return (specs.AppDef(name = \"x\") if n else None)\n", "7:5-7:53 no-app: component go returns None here: …", ""},
+	{"helpers", "def check(n):\n    \"\"\"C.\n\n    Args:\n        n (int): n\n    \"\"\"\n    if n < 1:\n        fail(\"n\")\n\ndef extend(args):\n    \"\"\"E.\n\n    Args:\n        args (list): a\n    \"\"\"\n    args.append(1)\n\ndef validate(n):\n    \"\"\"V.\n\n    Args:\n        n (int): n\n    \"\"\"\n    _no(n)\n\ndef _no(n):\n    fail(n)\n\ndef find(n):\n    \"\"\"F.\n\n    Args:\n        n (int): n\n    \"\"\"\n    if n:\n        return None\n    return n\n", "", ""},
+	{"macro", "X = [\"a ${replicaid} ${app_id} ${HOME} ${app-id} ${map_id} ${rep}\", \"appid=1; ${appid}\"]\n", "1:9-1:21 unknown-macro: there is no macro ${replicaid}. Did you mean ${replica_id}, specs.macros.replica_id?\n1:40-1:49 unknown-macro: there is no macro ${app-id}. …", ""},
+	{"attribute", "X = specs.Rolle\n", "1:11-1:16 unknown-attribute: specs has no attribute Rolle. Did you mean Role?", ""},
+	{"call", "X = specs.AppDef(nme = 1)\n", "1:5-1:17 wrong-call: specs.AppDef needs the argument name\n1:18-1:21 wrong-call: specs.AppDef has no argument nme. Did you mean name?", ""},
 	{
 		"unused load", "load(\"./a.star\", \"a\", b = \"c\")\nload(\"./d.star\", \"d\")\n\nX = a\n",
 		"1:23-1:24 unused-load: loaded symbol \"b\" is unused\n2:19-2:20 unused-load: loaded symbol \"d\" is unused",
@@ -75,6 +84,7 @@ var cases = []struct{ name, src, want, fixed string }{
 	{"return", "def _f(x):\n    if x:\n        return 1\n\nX = _f(1)\n", "1:1-3:17 return-value: some but not all execution paths of \"_f\" return a value", ""},
 	{"string", "X = [c for c in \"abc\"]\n", "1:17-1:22 string-iteration: string iteration is deprecated", ""},
 	{"uninitialized", "def _f(x):\n    if x:\n        y = 1\n    return y\n\nX = _f(1)\n", "4:12-4:13 uninitialized: variable \"y\" may not have been initialized", ""},
+	{"tabs", "def _f(x):\n\ty = [ # lint: disable=unused-variable\n\t\t1]\n\tif x:\n\t\tx += [\"é\"]\n\treturn x\n\nX = _f([])\n", "5:3-5:13 list-append: …", "def _f(x):\n\ty = [ # lint: disable=unused-variable\n\t\t1]\n\tif x:\n\t\tx.append(\"é\")\n\treturn x\n\nX = _f([])\n"},
 	{"unreachable", "def _f():\n    return 1\n    fail(\"x\")\n\nX = _f()\n", "3:5-3:14 unreachable: the statement is unreachable", ""},
 	{"unused", "def _f(a, _b):\n    c = 1\n    return 1\n\nX = _f(1, 2)\n", "1:8-1:9 unused-variable: variable \"a\" is unused\n2:5-2:6 unused-variable: variable \"c\" is unused", ""},
 
@@ -102,7 +112,7 @@ func TestCheck(t *testing.T) {
 	for _, c := range cases {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
-			findings := starlint.Check("x.star", []byte(c.src))
+			findings := check("x.star", []byte(c.src))
 			same(t, findings, c.want)
 			if c.fixed == "" {
 				c.fixed = c.src
@@ -111,13 +121,18 @@ func TestCheck(t *testing.T) {
 				t.Errorf("fixed\n%s\nwant\n%s", got, c.fixed)
 			}
 			// A byte order mark and line ends of Windows change no place but offsets.
-			marked := starlint.Check("x.star", []byte("\uFEFF"+c.src))
+			marked := check("x.star", []byte("\uFEFF"+c.src))
 			same(t, marked, c.want)
 			if got, _ := starlint.Apply([]byte("\uFEFF"+c.src), marked); string(got) != "\uFEFF"+c.fixed {
 				t.Errorf("fixed behind a byte order mark\n%q\nwant\n%q", got, c.fixed)
 			}
 		})
 	}
+}
+
+// check lints a text whose loads are not followed.
+func check(name string, src []byte) []starlint.Finding {
+	return starlint.Check(analysis.New(name, nil, string(src), nil), nil)
 }
 
 // same compares findings with lines of which each may end with "…".
@@ -148,11 +163,11 @@ func same(t *testing.T, findings []starlint.Finding, want string) {
 func TestTestFiles(t *testing.T) {
 	t.Parallel()
 	src := "def test_x(t):\n    t.eq(specs.Role(name = \"a\", image = \"b\").name, \"a\")\n"
-	if f := starlint.Check("a/x_test.star", []byte(src)); len(f) != 0 {
+	if f := check("a/x_test.star", []byte(src)); len(f) != 0 {
 		t.Errorf("got %+v, want none in a test file", f)
 	}
-	if f := starlint.Check("a/x.star", []byte(src)); len(f) != 2 {
-		t.Errorf("got %+v, want two", f)
+	if f := check("a/x.star", []byte(src)); len(f) != 3 {
+		t.Errorf("got %+v, want three", f)
 	}
 }
 
@@ -161,7 +176,7 @@ func TestRules(t *testing.T) {
 	t.Parallel()
 	found, fixed := map[string]bool{}, map[string]bool{}
 	for _, c := range cases {
-		for _, f := range starlint.Check("x.star", []byte(c.src)) {
+		for _, f := range check("x.star", []byte(c.src)) {
 			found[f.Rule] = true
 			fixed[f.Rule] = fixed[f.Rule] || f.Fix != nil
 			if f.Fix != nil && (f.Fix.Title == "" || len(f.Fix.Edits) == 0) {
@@ -169,6 +184,7 @@ func TestRules(t *testing.T) {
 			}
 		}
 	}
+	found["broken-load"] = true // the tests of analysis have other files
 	var names []string
 	for _, r := range starlint.Rules() {
 		names = append(names, r.Name)
@@ -188,7 +204,7 @@ func FuzzCheck(f *testing.F) {
 	}
 	f.Add("x = [1]\nx += [2] # c\r\nif x:\n  load('a', 'b')\n")
 	f.Fuzz(func(t *testing.T, src string) {
-		findings := starlint.Check("x.star", []byte(src))
+		findings := check("x.star", []byte(src))
 		for _, x := range findings {
 			if x.Start.Offset < 0 || x.End.Offset > len(src) || x.Start.Offset > x.End.Offset || strings.ContainsAny(x.Message, "\n") {
 				t.Fatalf("got %+v in %q, want a place in it and one line", x, src)
@@ -198,7 +214,7 @@ func FuzzCheck(f *testing.F) {
 		if n == 0 {
 			return
 		}
-		for _, x := range starlint.Check("x.star", fixed) {
+		for _, x := range check("x.star", fixed) {
 			if x.Rule == "syntax" {
 				t.Fatalf("%q\nbecame\n%q\n%+v", src, fixed, x)
 			}

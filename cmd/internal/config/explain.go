@@ -156,6 +156,9 @@ func (x *explainer) backend(name, cfg string) error {
 		return err
 	}
 	layers = append(append(layers, hidden...), backend.DefaultsLayer(alias.Defaults, o.Backend))
+	if err := x.CheckConsent(b, layers...); err != nil {
+		x.note(err.Error())
+	}
 	x.out.Backend = alias.Backend
 	for _, e := range backend.Explain(b.Options(), layers...) {
 		x.out.Options = append(x.out.Options, x.option(&e, o.Backend))

@@ -24,6 +24,7 @@ type Options struct {
 	ParentRunID  string
 	Strict       bool // refuse a role that does not say which resources it needs
 	TTY          bool // --tty
+	Submit       bool // the plan is for submission, not only for looking at
 	Component    string
 	Inputs       component.Inputs
 

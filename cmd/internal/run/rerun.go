@@ -60,7 +60,7 @@ func rerun(ctx context.Context, f *program.Factory, o options, text string, exac
 	if !o.hasTTY {
 		o.follow.Tty.On = o.TTY
 	}
-	o.TTY = o.follow.Tty.On
+	o.TTY, o.Submit = o.follow.Tty.On, !o.dryrun
 	conf, err := f.Config()
 	if err != nil {
 		return err
