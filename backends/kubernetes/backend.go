@@ -20,6 +20,8 @@ import (
 	"strings"
 	"sync"
 
+	"k8s.io/apimachinery/pkg/util/validation"
+
 	"torchx/backends/driver"
 	"torchx/backends/kubernetes/archive"
 	"torchx/backends/kubernetes/kube"
@@ -208,6 +210,10 @@ func (b *Backend) target(ctx context.Context, id string) (*target, error) {
 	if !ok || namespace == "" || name == "" {
 		name = strings.Trim(id, ":")
 		return nil, backend.Errorf(backend.ErrInvalidOption, "app id %q has no namespace: write it as NAMESPACE:NAME, such as %s", id, manifest.Handle(manifest.AppID(manifest.DefaultNamespace, name)))
+	}
+	// They become parts of paths on the API server, where .. leads to other objects.
+	if len(validation.IsDNS1123Label(namespace)) > 0 || len(validation.IsDNS1123Subdomain(name)) > 0 {
+		return nil, backend.Errorf(backend.ErrInvalidOption, "app id %q is none of Kubernetes: NAMESPACE:NAME are lower-case letters, digits, '-' and '.'", id)
 	}
 	c, cfg, err := b.cluster(ctx, id)
 	if err != nil {

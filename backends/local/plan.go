@@ -7,11 +7,10 @@ import (
 	"path/filepath"
 	"strconv"
 
-	"torchx/runtime/userpath"
-
 	"torchx/runtime/backend"
 	"torchx/runtime/machine"
 	"torchx/runtime/spec"
+	"torchx/runtime/userpath"
 )
 
 // Variables of the environment that TorchX sets for a local replica.

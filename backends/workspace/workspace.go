@@ -15,10 +15,9 @@ import (
 	"slices"
 	"strings"
 
-	"torchx/runtime/userpath"
-
 	"torchx/runtime/backend"
 	"torchx/runtime/safefile"
+	"torchx/runtime/userpath"
 )
 
 const (

@@ -45,28 +45,34 @@ func (fo *follower) read(ctx context.Context, i int) {
 	in := fo.f.inputs[i].Input
 	for {
 		b, err := in.Reader.Next(ctx)
-		fo.mu.Lock()
-		for len(fo.f.out) >= pending && !fo.stopped {
-			fo.room.Wait()
-		}
-		if fo.stopped {
-			fo.mu.Unlock()
-			return
-		}
-		if err == nil {
-			fo.f.add(i, b)
-		} else {
-			fo.ended(ctx, i, err)
-		}
-		fo.mu.Unlock()
-		select {
-		case fo.ready <- struct{}{}:
-		default:
-		}
 		if err != nil {
+			fo.format(func() { fo.ended(ctx, i, err) })
 			return
+		}
+		for part, last := range parts(b) {
+			if !fo.format(func() { fo.f.add(i, part, last) }) {
+				return
+			}
 		}
 	}
+}
+
+// format calls add when there is room for what it adds; false if all has stopped.
+func (fo *follower) format(add func()) bool {
+	fo.mu.Lock()
+	defer fo.mu.Unlock()
+	for len(fo.f.out) >= pending && !fo.stopped {
+		fo.room.Wait()
+	}
+	if fo.stopped {
+		return false
+	}
+	add()
+	select {
+	case fo.ready <- struct{}{}:
+	default:
+	}
+	return true
 }
 
 // ended notes the end of an input.

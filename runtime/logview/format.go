@@ -14,9 +14,11 @@ import (
 // timeFormat has a fixed width, so that columns and sorting work.
 const timeFormat = "2006-01-02T15:04:05.000000000Z07:00"
 
-// maxLine is the longest line that is put together for a regex or JSON; a
-// longer one counts as several.
-const maxLine = 64 << 20
+// Bounds of the bytes that are kept of an unfinished line.
+const (
+	maxLine  = 8 << 20 // for a regex; a longer line counts as several
+	longLine = 1 << 20 // for JSON, which is then written in parts
+)
 
 // palette holds the SGR codes of prefix colors; red is left for errors.
 var palette = []int{32, 36, 35, 33, 34, 92, 96, 95, 93, 94}
@@ -32,6 +34,7 @@ type formatter struct {
 	stats  Stats
 	counts []int64 // blocks that were added, by input
 	object []byte  // the begin of a JSON line
+	long   *carry  // whose JSON line is written in parts and has not ended; nil: none
 }
 
 // inputState is what is known of one input.
@@ -87,9 +90,11 @@ func prefixOf(in Input, o Options) string {
 	return "\x1b[" + strconv.Itoa(code) + "m" + in.name() + "\x1b[0m "
 }
 
-// add formats a block of input i.
-func (f *formatter) add(i int, b backend.Block) {
-	f.counts[i]++
+// add formats a block of input i, or a part of one; last: with it the block is dealt with.
+func (f *formatter) add(i int, b backend.Block, last bool) {
+	if last {
+		f.counts[i]++
+	}
 	in := &f.inputs[i]
 	if b.Attempt != in.attempt {
 		f.finish(i)
@@ -116,9 +121,9 @@ func (f *formatter) written(counts []int64) {
 func (f *formatter) finish(i int) {
 	for s := range f.inputs[i].carry {
 		c := &f.inputs[i].carry[s]
-		if len(c.data) > 0 {
+		if len(c.data) > 0 || f.long == c {
 			c.block.Partial = false
-			f.whole(i, c.block, c.data)
+			f.line(i, c.block, c)
 			c.data = nil
 		}
 	}
@@ -160,18 +165,23 @@ func streamIndex(s backend.Stream) int {
 func (f *formatter) assemble(i int, b backend.Block) {
 	c := &f.inputs[i].carry[streamIndex(b.Stream)]
 	data := b.Data
-	if len(c.data) > 0 {
+	if len(c.data) > 0 || f.long == c {
 		n := bytes.IndexByte(data, '\n') + 1
+		goesOn := n == 0 && b.Partial
 		if n == 0 {
 			n = len(data)
 		}
 		c.data = append(c.data, data[:n]...)
 		data = data[n:]
-		if ends := c.data[len(c.data)-1] == '\n'; !ends && len(data) == 0 && b.Partial && len(c.data) < maxLine {
+		if goesOn && len(c.data) < f.mostKept() {
+			c.block = b
+			c.block.Data = nil // valid for this call only
 			return
 		}
-		f.whole(i, b, c.data)
-		if c.data = c.data[:0]; cap(c.data) > 1<<20 {
+		part := b
+		part.Partial = goesOn
+		f.line(i, part, c)
+		if !goesOn && cap(c.data) > longLine {
 			c.data = nil
 		}
 	}
@@ -185,6 +195,24 @@ func (f *formatter) assemble(i int, b backend.Block) {
 	if len(data) > 0 {
 		f.whole(i, b, data)
 	}
+}
+
+// mostKept is how much of an unfinished line is kept.
+func (f *formatter) mostKept() int {
+	if f.match == nil {
+		return longLine
+	}
+	return maxLine
+}
+
+// line formats the line that c holds, or a part of it if it goes on.
+func (f *formatter) line(i int, b backend.Block, c *carry) {
+	if f.match == nil && (b.Partial || f.long == c) {
+		f.jsonLong(i, b, c)
+		return
+	}
+	f.whole(i, b, c.data)
+	c.data = c.data[:0]
 }
 
 // whole formats complete lines; the last one may lack its newline.

@@ -3,6 +3,8 @@ package logview
 import (
 	"bytes"
 	"encoding/json"
+	"strings"
+	"unicode/utf8"
 
 	"torchx/runtime/backend"
 )
@@ -19,38 +21,96 @@ type jsonLine struct {
 
 // json writes an object for each line; what is not UTF-8 becomes U+FFFD.
 func (f *formatter) json(i int, b backend.Block, data []byte) {
+	f.closeLong()
+	f.jsonBegin(i, b)
+	for line := range bytes.Lines(data) {
+		f.out = append(f.out, f.object...)
+		f.out = appendEscaped(f.out, bytes.TrimSuffix(line, []byte{'\n'}))
+		f.out = append(f.out, "\"}\n"...)
+		f.stats.Shown = true
+	}
+}
+
+// jsonBegin sets f.object to the begin of the objects of a block's lines, up to their
+// text, in which alone they differ.
+func (f *formatter) jsonBegin(i int, b backend.Block) {
 	l := f.jsonOf(i, b)
 	stream, mark := string(b.Stream), ""
 	l.Stream, l.Line = &stream, &mark
 	begin := len(f.out)
 	f.jsonOut(l)
-	// All lines of a block differ in their text only, which comes last.
-	object := bytes.TrimSuffix(f.out[begin:], []byte(`""}`+"\n"))
+	object := bytes.TrimSuffix(f.out[begin:], []byte("\"}\n"))
 	f.object, f.out = append(f.object[:0], object...), f.out[:begin]
-	for line := range bytes.Lines(data) {
+}
+
+// jsonLong writes what c holds of a line that is too long to be kept until its end. Its
+// object stays open; if another line comes in between, the rest becomes an object of its own.
+func (f *formatter) jsonLong(i int, b backend.Block, c *carry) {
+	if f.long != c {
+		f.closeLong()
+		f.jsonBegin(i, b)
 		f.out = append(f.out, f.object...)
-		f.out = appendQuoted(f.out, bytes.TrimSuffix(line, []byte{'\n'}))
-		f.out = append(f.out, '}', '\n')
+		f.long = c
 		f.stats.Shown = true
 	}
+	text := bytes.TrimSuffix(c.data, []byte{'\n'})
+	n := len(text)
+	if b.Partial {
+		n = wholeRunes(text)
+	}
+	f.out = appendEscaped(f.out, text[:n])
+	c.data = append(c.data[:0], text[n:]...)
+	if !b.Partial {
+		f.closeLong()
+	}
 }
 
-// appendQuoted appends text as a JSON string.
-func appendQuoted(out, text []byte) []byte {
-	for _, c := range text {
-		if c < ' ' || c > '~' || c == '"' || c == '\\' {
-			return appendEncoded(out, text)
+// closeLong ends the object of a long line.
+func (f *formatter) closeLong() {
+	if f.long != nil {
+		f.out = append(f.out, "\"}\n"...)
+		f.long = nil
+	}
+}
+
+// wholeRunes is the length of text without a rune at its end that goes on behind it.
+func wholeRunes(text []byte) int {
+	for n := len(text) - 1; n >= 0 && n >= len(text)-utf8.UTFMax; n-- {
+		if utf8.RuneStart(text[n]) {
+			if !utf8.FullRune(text[n:]) {
+				return n
+			}
+			break
 		}
 	}
-	out = append(out, '"')
-	out = append(out, text...)
-	return append(out, '"')
+	return len(text)
 }
 
-func appendEncoded(out, text []byte) []byte {
-	buf := bytes.NewBuffer(out)
-	encode(buf, string(text))
-	return bytes.TrimSuffix(buf.Bytes(), []byte{'\n'})
+// appendEscaped appends text as the inside of a JSON string, as package json escapes it.
+func appendEscaped(out, text []byte) []byte {
+	for len(text) > 0 {
+		n := 0
+		for n < len(text) && text[n] >= ' ' && text[n] <= '~' && text[n] != '"' && text[n] != '\\' {
+			n++
+		}
+		out = append(out, text[:n]...)
+		if text = text[n:]; len(text) == 0 {
+			break
+		}
+		r, n := utf8.DecodeRune(text)
+		at := strings.IndexByte("\"\\\b\f\n\r\t", text[0])
+		switch {
+		case at >= 0:
+			out = append(out, '\\', `"\bfnrt`[at])
+		case r < ' ', r == '\u2028', r == '\u2029', r == utf8.RuneError && n == 1:
+			const hex = "0123456789abcdef"
+			out = append(out, '\\', 'u', hex[r>>12], hex[r>>8&15], hex[r>>4&15], hex[r&15])
+		default:
+			out = append(out, text[:n]...)
+		}
+		text = text[n:]
+	}
+	return out
 }
 
 // encode writes v and a newline. Strings and numbers always encode, and a

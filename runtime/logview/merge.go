@@ -1,10 +1,12 @@
 package logview
 
 import (
+	"bytes"
 	"cmp"
 	"context"
 	"fmt"
 	"io"
+	"iter"
 
 	"torchx/runtime/backend"
 )
@@ -66,11 +68,35 @@ func (m *merger) write(i int, b backend.Block) error {
 		f.written(f.counts)
 		return nil
 	}
-	f.add(i, b)
-	if len(f.out) >= batch {
-		return m.flush()
+	for part, last := range parts(b) {
+		f.add(i, part, last)
+		if len(f.out) >= batch {
+			if err := m.flush(); err != nil {
+				return err
+			}
+		}
 	}
 	return nil
+}
+
+// parts cuts a block into pieces of at most batch bytes, where it can behind a line, and
+// tells which is the last one: what is made of a block before it is written is bounded.
+func parts(b backend.Block) iter.Seq2[backend.Block, bool] {
+	return func(yield func(backend.Block, bool) bool) {
+		rest, partial := b.Data, b.Partial
+		for len(rest) > batch {
+			n := bytes.LastIndexByte(rest[:batch], '\n') + 1
+			if b.Partial = n == 0; b.Partial {
+				n = batch
+			}
+			b.Data, rest = rest[:n], rest[n:]
+			if !yield(b, false) {
+				return
+			}
+		}
+		b.Data, b.Partial = rest, partial
+		yield(b, true)
+	}
 }
 
 func (m *merger) flush() error {

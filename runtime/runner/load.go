@@ -168,7 +168,7 @@ func load(ctx context.Context, b backend.Backend, in *loaded, o LoadOptions) (*b
 		return nil, err
 	}
 	switch {
-	case plan.ID == "" || strings.ContainsAny(plan.ID, "/\n\r\x00"):
+	case !spec.ValidAppID(plan.ID):
 		return nil, backend.Errorf(backend.ErrInvalidPlan, "read request: app id %q is empty or has '/' or a control character", plan.ID)
 	case plan.App == nil:
 		plan.App = in.App

@@ -38,6 +38,9 @@ func (r *Runner) resolveHandle(ctx context.Context, text string) (history.AppKey
 	if err != nil {
 		return history.AppKey{}, err
 	}
+	if strings.Contains(h.Session, "/") || !spec.ValidAppID(h.AppID) {
+		return history.AppKey{}, notFound("%q names no app: behind BACKEND://SESSION/ stands its id, which has no / and no control character", text)
+	}
 	alias, err := r.Backends.Canonical(h.Backend)
 	if err != nil {
 		return history.AppKey{}, err
@@ -50,6 +53,12 @@ func (r *Runner) resolveHandle(ctx context.Context, text string) (history.AppKey
 	found = slices.DeleteFunc(found, func(f history.AppKey) bool { return f.Backend != alias.Backend })
 	if len(found) == 0 || slices.Contains(found, exact) {
 		return exact, nil // the backend may know what the history does not
+	}
+	// It may be the id of an app that only the backend knows: somebody else's.
+	if b, err := r.Backends.Get(alias.Backend); err == nil {
+		if _, err := b.Describe(ctx, h.AppID); err == nil {
+			return exact, nil
+		}
 	}
 	return only(text, found)
 }

@@ -19,10 +19,17 @@ func TestResolveHandles(t *testing.T) {
 	for text, want := range map[string]history.AppKey{
 		"local://torchx/a":      {Backend: "local", ID: "a"},
 		"local:///a":            {Backend: "local", ID: "a"},
-		"local_cwd://x/y/a":     {Backend: "local", ID: "a"},
+		"local_cwd://x/a":       {Backend: "local", ID: "a"},
 		"local_dir://torchx/a":  {Backend: "local", ID: "a"},
 		"local_docker://s/ns:a": {Backend: "docker", ID: "ns:a"},
 		"local://foo":           {},
+		"local_cwd://x/y/a":     {},
+		"docker://torchx/x/a":   {},
+		"local://torchx/a/":     {},
+		"local://torchx//a":     {},
+		"local://torchx/../a":   {},
+		"local://torchx/a\x1b":  {},
+		"local://torchx/a\n":    {},
 		"://a/b":                {},
 		"nope://s/a":            {},
 	} {
@@ -38,6 +45,21 @@ func TestResolveHandles(t *testing.T) {
 	_, err = w.Resolve(t.Context(), "nope://s/a")
 	if !errors.Is(err, backend.ErrNotFound) || !strings.Contains(err.Error(), "local, docker") {
 		t.Errorf("unknown backend: %v", err)
+	}
+}
+
+// TestHandleOfForeignApp: a whole handle is no prefix where its backend has such an app.
+func TestHandleOfForeignApp(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	own := w.run(t, "docker", "own")
+	foreign := history.AppKey{Backend: "docker", ID: own.ID[:4]}
+	if got, err := w.Resolve(t.Context(), foreign.Handle()); got != own || err != nil {
+		t.Errorf("a prefix: got %v, %v, want %v", got, err, own)
+	}
+	w.other.set(foreign.ID, &spec.Status{State: spec.Running})
+	if got, err := w.Resolve(t.Context(), foreign.Handle()); got != foreign || err != nil {
+		t.Errorf("got %v, %v, want %v", got, err, foreign)
 	}
 }
 

@@ -1,7 +1,9 @@
 package secrets
 
 import (
+	"iter"
 	"regexp"
+	"slices"
 	"strings"
 
 	"torchx/runtime/lazyregexp"
@@ -31,16 +33,8 @@ var forms = lazyregexp.New(strings.Join([]string{
 	`\beyJ[A-Za-z0-9_-]{8,}\.eyJ[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]*`,
 }, "|"))
 
-// assigned matches a name to which something is given: NAME=, --name= or, as in lists of
-// variables, NAME: in upper case. option matches an option and the white space before its
-// value. about matches what an error about the value of an option or argument begins with,
-// and quoted what such an error quotes.
-var (
-	assigned = lazyregexp.New(`[A-Za-z_][A-Za-z0-9_.-]*=|[A-Z_][A-Z0-9_]*(?::|":[ \t]*)`)
-	option   = lazyregexp.New(`--?[A-Za-z_][A-Za-z0-9_.-]*[ \t]+`)
-	about    = lazyregexp.New(`(?:--|^|: |option |argument )([A-Za-z_][A-Za-z0-9_.-]*): `)
-	quoted   = lazyregexp.New(`"(?:[^"\\]|\\.)*"`)
-)
+// quoted matches what errors quote.
+var quoted = lazyregexp.New(`"(?:[^"\\]|\\.)*"`)
 
 // Text returns what may be shown of a text: in the place of values that have the
 // form of a secret, or are given to a secret name as in NAME=VALUE or --name VALUE,
@@ -68,13 +62,60 @@ func (r *Rules) Text(s string) string {
 // assignments hides what is given to secret names. What follows the = of a harmless name
 // may hold a pair of its own: --env=TOKEN=x.
 func (r *Rules) assignments(s string) string {
-	return hide(s, assigned(), func(start, end int) int {
+	return hide(s, assigned(s), func(start, end int) int {
 		if name, ok := strings.CutSuffix(s[start:end], "="); ok {
 			return r.lenIfSecret(name, s[end:], '=')
 		}
 		return r.lenIfSecret(strings.TrimRight(s[start:end], "\": \t"), s[end:], ':')
 	})
 }
+
+// assigned yields where a name begins to which something is given, and where that begins:
+// NAME=, --name= or, as in lists of variables, NAME: in upper case, also in quotes. It is
+// no regular expression, since those take microseconds a byte here.
+func assigned(s string) iter.Seq2[int, int] {
+	return func(yield func(int, int) bool) {
+		for at := 0; ; at++ {
+			n := strings.IndexAny(s[at:], "=:")
+			if n < 0 {
+				return
+			}
+			at += n
+			start, end := nameBefore(s, at, nameByte), at+1
+			if s[at] == ':' {
+				before := strings.TrimSuffix(s[:at], `"`)
+				start = nameBefore(s, len(before), upperByte)
+				if len(before) < at {
+					end += len(s[end:]) - len(strings.TrimLeft(s[end:], " \t"))
+				}
+				if start == len(before) {
+					continue
+				}
+			}
+			if start < at && !yield(start, end) {
+				return
+			}
+		}
+	}
+}
+
+// nameBefore returns where the name begins that ends at end; end if there is none.
+func nameBefore(s string, end int, is func(byte) bool) int {
+	start := end
+	for start > 0 && is(s[start-1]) {
+		start--
+	}
+	for start < end && !letterByte(s[start]) {
+		start++
+	}
+	return start
+}
+
+func letterByte(c byte) bool { return c == '_' || 'a' <= c|0x20 && c|0x20 <= 'z' }
+
+func nameByte(c byte) bool { return letterByte(c) || c == '.' || c == '-' || '0' <= c && c <= '9' }
+
+func upperByte(c byte) bool { return c == '_' || 'A' <= c && c <= 'Z' || '0' <= c && c <= '9' }
 
 func (r *Rules) lenIfSecret(name, value string, sep byte) int {
 	if !r.Name(name) {
@@ -85,27 +126,49 @@ func (r *Rules) lenIfSecret(name, value string, sep byte) int {
 
 // options hides the values of options that are separate words.
 func (r *Rules) options(s string) string {
-	return hide(s, option(), func(start, end int) int {
-		begins := start == 0 || strings.IndexByte(" \t\n\"'=([,;", s[start-1]) >= 0
-		if !begins || !r.Name(strings.TrimRight(s[start:end], " \t")) {
+	return hide(s, options(s), func(start, end int) int {
+		if !r.Name(strings.TrimRight(s[start:end], " \t")) {
 			return 0
 		}
 		return valueLen(s[end:])
 	})
 }
 
-// hide puts Hidden in the place of what follows matches of re: as many bytes as length
-// says of a match.
-func hide(s string, re *regexp.Regexp, length func(start, end int) int) string {
+// options yields where an option begins, -x or --name, and where its value begins behind
+// white space.
+func options(s string) iter.Seq2[int, int] {
+	return func(yield func(int, int) bool) {
+		for at := 0; ; {
+			n := strings.IndexByte(s[at:], '-')
+			if n < 0 {
+				return
+			}
+			at += n
+			start := at
+			for at < len(s) && nameByte(s[at]) {
+				at++
+			}
+			end := len(s) - len(strings.TrimLeft(s[at:], " \t"))
+			begins := start == 0 || strings.IndexByte(" \t\n\"'=([,;", s[start-1]) >= 0
+			if begins && end > at && isOption(s[start:at]) && !yield(start, end) {
+				return
+			}
+		}
+	}
+}
+
+// hide puts Hidden in the place of what follows matches, from begin to end of a name: as
+// many bytes as length says.
+func hide(s string, matches iter.Seq2[int, int], length func(start, end int) int) string {
 	var b strings.Builder
 	at := 0
-	for _, m := range re.FindAllStringIndex(s, -1) {
-		if m[0] < at {
+	for start, end := range matches {
+		if start < at {
 			continue // within what is hidden
 		}
-		if n := length(m[0], m[1]); n > 0 {
-			b.WriteString(s[at:m[1]] + Hidden)
-			at = m[1] + n
+		if n := length(start, end); n > 0 {
+			b.WriteString(s[at:end] + Hidden)
+			at = end + n
 		}
 	}
 	if at == 0 {
@@ -125,14 +188,25 @@ func valueLen(s string) int {
 	return givenLen(s, 0)
 }
 
-// errorsAbout hides what errors about the value of a secret's option quote.
+// errorsAbout hides what errors about the value of a secret's option quote: they begin
+// with its name and a colon.
 func (r *Rules) errorsAbout(s string) string {
-	for _, m := range about().FindAllStringSubmatchIndex(s, -1) {
-		if r.Name(s[m[2]:m[3]]) {
-			return s[:m[1]] + quoted().ReplaceAllLiteralString(s[m[1]:], `"`+Hidden+`"`)
+	for at := 0; ; at++ {
+		n := strings.Index(s[at:], ": ")
+		if n < 0 {
+			return s
+		}
+		at += n
+		start := nameBefore(s, at, nameByte)
+		before := s[:start]
+		if start < at && (start == 0 || hasOneSuffix(before, "--", ": ", "option ", "argument ")) && r.Name(s[start:at]) {
+			return s[:at] + quoted().ReplaceAllLiteralString(s[at:], `"`+Hidden+`"`)
 		}
 	}
-	return s
+}
+
+func hasOneSuffix(s string, suffixes ...string) bool {
+	return slices.ContainsFunc(suffixes, func(end string) bool { return strings.HasSuffix(s, end) })
 }
 
 // givenLen is how much at the begin of s is given to one name: up to white
@@ -179,7 +253,7 @@ func pairFollows(s string, sep byte) bool {
 		return false
 	}
 	i := 1
-	for i < len(s) && (s[i] == '_' || s[i] == '.' || s[i] == '-' || '0' <= s[i] && s[i] <= '9' || 'a' <= s[i]|0x20 && s[i]|0x20 <= 'z') {
+	for i < len(s) && nameByte(s[i]) {
 		i++
 	}
 	return i > 1 && i < len(s) && s[i] == sep

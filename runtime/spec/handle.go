@@ -3,7 +3,9 @@ package spec
 import (
 	"fmt"
 	"regexp"
+	"strings"
 	"sync"
+	"unicode"
 )
 
 // Session is the session part of every handle that this program prints.
@@ -14,10 +16,16 @@ type Handle struct {
 	Backend, Session, AppID string
 }
 
-// greedy, as in TorchX: the session may be empty and may contain slashes.
+// greedy, as in TorchX: the session may be empty.
 var handlePattern = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`(?s)^(.+)://(.*)/(.+)$`) })
 
-// ParseHandle splits text into its parts.
+// ValidAppID reports whether an app can have the id: not empty, without a slash, which ends
+// it in handles, and without control characters.
+func ValidAppID(id string) bool {
+	return id != "" && !strings.Contains(id, "/") && !strings.ContainsFunc(id, unicode.IsControl)
+}
+
+// ParseHandle splits text into its parts, as TorchX does: the session may have slashes.
 func ParseHandle(text string) (Handle, error) {
 	m := handlePattern().FindStringSubmatch(text)
 	if m == nil {

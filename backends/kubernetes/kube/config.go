@@ -11,13 +11,12 @@ import (
 	"slices"
 	"strings"
 
-	"torchx/runtime/userpath"
-
 	"k8s.io/client-go/rest"
 	"k8s.io/client-go/tools/clientcmd"
 	"k8s.io/client-go/tools/clientcmd/api"
 
 	"torchx/runtime/backend"
+	"torchx/runtime/userpath"
 )
 
 // Variables of the environment that locate the cluster, as for kubectl.

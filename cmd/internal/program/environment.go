@@ -11,18 +11,17 @@ import (
 	"strings"
 	"syscall"
 
-	"torchx/runtime/userpath"
-
 	"torchx/backends/all"
 	"torchx/backends/driver"
 	"torchx/runtime/backend"
 	"torchx/runtime/safefile"
+	"torchx/runtime/userpath"
 )
 
 // Environment is what a command sees of its process; tests make their own.
 type Environment struct {
 	Vars    []string // "K=V"
-	Dir     string   // the working folder, absolute
+	Dir     string   // the working folder, absolute; "." if there is none
 	Exe     string   // this program, for detached agents
 	Signals <-chan os.Signal
 	// Exit ends the process when it needs too much memory; nil: the process has other work.
@@ -31,11 +30,28 @@ type Environment struct {
 	Registry func(driver.Env) *backend.Registry
 }
 
+// noFolder is Dir where the working folder was deleted.
+const noFolder = "."
+
+// needFolder are the commands that read or write files of the working folder, or run
+// replicas there.
+var needFolder = []string{"run", "submit", "component", "lib", "migrate", "lsp", "diff", "configure", "config"}
+
+// checkFolder returns an error for a command that needs the working folder where that was
+// deleted: paths would lead elsewhere.
+func (e Environment) checkFolder(command string) error {
+	name, _, _ := strings.Cut(command, " ")
+	if e.Dir == noFolder && slices.Contains(needFolder, name) {
+		return fmt.Errorf("the working folder was deleted: change to another one, `torchx %s` works in it", command)
+	}
+	return nil
+}
+
 // ProcessEnv returns the environment of this process and begins to receive its signals.
 func ProcessEnv() Environment {
 	dir, err := os.Getwd()
 	if err != nil {
-		dir = "." // a deleted folder: what needs it says so
+		dir = noFolder
 	}
 	exe, err := os.Executable()
 	if err != nil {

@@ -167,6 +167,9 @@ func (f *Factory) wrap(c *cli.Command, name string) {
 		if ctx.Bool("version") {
 			return f.Printf("%s\n", versionLine())
 		}
+		if err := f.Env.checkFolder(name); err != nil {
+			return err
+		}
 		return action(ctx)
 	}
 }
