@@ -105,9 +105,9 @@ func TestProjectFilesThatAreNone(t *testing.T) {
 	b := newBench(t)
 	must(t, os.Mkdir(filepath.Join(b.Root, ProjectFile), 0o755))
 	_, err := b.read("acme", "x.star")
-	wantError(t, err, "torchx.libs cannot be read: it is no regular file")
+	wantError(t, err, "torchx.libs cannot be read: is a folder, want a regular file")
 	_, err = b.Sync(context.Background())
-	wantError(t, err, "torchx.libs cannot be read: it is no regular file")
+	wantError(t, err, "torchx.libs cannot be read: is a folder, want a regular file")
 }
 
 func TestFolderLibrary(t *testing.T) {
