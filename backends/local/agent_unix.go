@@ -72,6 +72,7 @@ type commands struct {
 	terminal  bool
 	environ   []string
 	logLimit  int64
+	cwdInPath bool // the working folder is searched for programs
 	roles     map[string]*spec.Role
 	limiting  limiting
 	cgroups   string // the app's folder for groups; "": none
@@ -95,6 +96,7 @@ func newCommands(m *agent.Manifest) (*commands, error) {
 	c.layout = layoutOf(m, c.request.LogDir)
 	c.terminal = m.TTY != nil
 	c.imageRoot = m.Cfg["image_type"] == imageDir
+	c.cwdInPath = o.prependCwd || c.imageRoot
 	return c, nil
 }
 
@@ -126,6 +128,11 @@ func (c *commands) command(r spec.Replica, attempt int) proc.Command {
 	if v, _ := env.Get(spec.ErrorFileVariable); v == c.layout.errorFile(r, 0) {
 		env.Set(spec.ErrorFileVariable, c.layout.errorFile(r, attempt))
 	}
+	path, _ := env.Get(pathVariable)
+	if !c.cwdInPath {
+		path = withoutCwd(path, p.Cwd)
+	}
+	env.Set(pathVariable, path)
 	cmd := proc.Command{
 		Argv: p.Args, Dir: p.Cwd, Env: childEnv(c.environ, env), LogDir: c.layout.ReplicaDir(r, attempt), LogLimit: c.logLimit,
 	}

@@ -178,9 +178,21 @@ func plain(err error) error {
 	return err
 }
 
+// CheckLocal refuses URLs, which TorchX reads by fsspec: s3://, gs://, memory://.
+func CheckLocal(project string) error {
+	scheme, _, ok := strings.Cut(project, "://")
+	if !ok || scheme == "file" || strings.ContainsAny(scheme, "/\\") {
+		return nil
+	}
+	return fmt.Errorf("%s is a URL, and a workspace is a folder of this machine: copy it here and name the copy (file:///PATH is allowed)", project)
+}
+
 // Absolute makes the path of a project absolute, from the folder cwd; ~ is the home
 // of the user and file:// TorchX's way to write one. It must be there.
 func Absolute(dir, cwd string) (string, error) {
+	if err := CheckLocal(dir); err != nil {
+		return "", err
+	}
 	dir = strings.TrimPrefix(dir, "file://")
 	dir, err := userpath.Expand(dir, "")
 	if err != nil {

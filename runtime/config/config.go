@@ -31,6 +31,7 @@ type Value struct {
 	File    string // absolute path
 	Line    int    // of the key, from 1
 	Section string // as written
+	Project bool   // of a file that came with a folder: its author is not the user
 }
 
 // Origin is "file:line".
@@ -74,8 +75,10 @@ func Load(o Options) (*Config, error) {
 	}
 	c := &Config{}
 	var paths []string
+	var own string // of the user
 	if home, ok := lookup("HOME"); ok && home != "" {
-		paths = append(paths, filepath.Join(home, FileName))
+		own = filepath.Join(home, FileName)
+		paths = append(paths, own)
 	}
 	if path := filepath.Join(o.Cwd, FileName); !slices.Contains(paths, path) {
 		paths = append(paths, path)
@@ -85,6 +88,8 @@ func Load(o Options) (*Config, error) {
 		case errors.Is(err, fs.ErrNotExist) || errors.Is(err, safefile.ErrNotRegular):
 		case err != nil:
 			return nil, err
+		case path != own:
+			c.files[len(c.files)-1].setProject()
 		}
 	}
 	return c, nil

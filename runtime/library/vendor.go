@@ -53,10 +53,14 @@ func (m *Manager) writeVendor(st *state, before []*Locked) error {
 		if err != nil || !m.vendors(lib) {
 			continue // a sync, which is due, sees to it
 		}
-		if isVendored(m.Root, k.Name) && m.checkVendored(k) == nil {
+		vendored := isVendored(m.Root, k.Name)
+		if vendored && m.checkVendored(k) == nil {
 			continue
 		}
 		err = m.vendorOne(dir, k)
+		if vendored && err == nil && slices.Contains(before, k) {
+			m.say("mended @%s in %s", k.Name, m.path(VendorDir))
+		}
 		if errors.Is(err, errNotFetched) || errors.Is(err, errDamaged) {
 			continue // of a replaced library, or the same
 		}

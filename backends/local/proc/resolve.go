@@ -60,7 +60,11 @@ func search(name, list, dir string) (string, error) {
 	if found != nil {
 		return "", fmt.Errorf("entry point %q %w", name, found)
 	}
-	return "", fmt.Errorf("entry point %q %w in PATH (%s)", name, errMissing, list)
+	hint := ""
+	if executable(filepath.Join(dir, name)) == nil {
+		hint = fmt.Sprintf(": the working folder has one, which counts as ./%s or with -cfg prepend_cwd=true", name)
+	}
+	return "", fmt.Errorf("entry point %q %w in PATH (%s)%s", name, errMissing, list, hint)
 }
 
 // The causes read as the end of a sentence and carry their class.
