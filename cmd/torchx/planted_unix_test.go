@@ -3,6 +3,7 @@
 package main
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"io/fs"
@@ -97,6 +98,10 @@ func TestPlantedFiles(t *testing.T) {
 				t.Parallel()
 				dir := tempDir(t)
 				must(t, os.CopyFS(filepath.Join(dir, "home"), os.DirFS(filepath.Join(seed, "home"))))
+				manifest := filepath.Join(dir, "home", "apps", dead, "app.json")
+				text, err := os.ReadFile(manifest)
+				must(t, err)
+				must(t, os.WriteFile(manifest, bytes.ReplaceAll(text, []byte(seed), []byte(dir)), 0o600)) // it has the place of the logs
 				path := filepath.Join(dir, "home", file)
 				must(t, os.RemoveAll(path))
 				must(t, os.MkdirAll(filepath.Dir(path), 0o700))

@@ -105,7 +105,11 @@ func (x *index) readLast(complete bool) error {
 	if err != nil {
 		return fmt.Errorf("read log index: %w", err)
 	}
-	n := max(0, fi.Size()/recordSize-1)
+	size := fi.Size()
+	if complete {
+		size = dataEnd(x.file.Name(), fi, 0)
+	}
+	n := max(0, size/recordSize-1)
 	if n == 0 || n < x.n {
 		return nil
 	}
@@ -164,8 +168,11 @@ func (x *index) addRest() {
 	var rests []rest
 	for s := range x.data {
 		fi, err := os.Stat(x.data[s].name)
-		if err == nil && fi.Size() > x.last.end[s] {
-			rests = append(rests, rest{Stream(s), fi.Size(), fi.ModTime().UnixNano()})
+		if err != nil || fi.Size() <= x.last.end[s] {
+			continue
+		}
+		if end := dataEnd(x.data[s].name, fi, x.last.end[s]); end > x.last.end[s] {
+			rests = append(rests, rest{Stream(s), end, fi.ModTime().UnixNano()})
 		}
 	}
 	slices.SortStableFunc(rests, func(a, b rest) int { return cmp.Compare(a.time, b.time) })
