@@ -104,6 +104,9 @@ func eventText(e *history.Event) string {
 	if e.Kind == history.EventRecorded {
 		text = "recorded as " + text
 	}
+	if e.Kind == history.EventRestart {
+		return "restart: " + e.Msg
+	}
 	if e.Kind == history.EventMissing {
 		text = string(e.Kind)
 	}

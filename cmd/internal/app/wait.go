@@ -5,6 +5,7 @@ import (
 
 	"github.com/urfave/cli/v2"
 
+	"torchx/cmd/internal/follow"
 	"torchx/cmd/internal/program"
 	"torchx/cmd/internal/ui"
 	"torchx/runtime/runner"
@@ -18,6 +19,8 @@ func NewWait(f *program.Factory) *cli.Command {
 		UsageText:   "HANDLE\ntorchx wait -",
 		Description: "Wait until an app has ended and exit with its exit code. " + program.HandleHelp + " Ctrl-C ends the waiting, not the app.",
 		Action: forApp(f, func(ctx context.Context, r *runner.Runner, ref runner.Ref) error {
+			restarts := follow.Announce(f.Console, r, follow.LogTarget{Ref: ref}, false)
+			defer restarts.Stop()
 			s, err := r.Wait(ctx, ref)
 			if err != nil {
 				return err
