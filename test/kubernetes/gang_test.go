@@ -3,6 +3,8 @@
 package kubernetes
 
 import (
+	"fmt"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -30,6 +32,28 @@ func TestAllOrNothing(t *testing.T) {
 	h.eventually("some pods of the plain job", func() bool { return h.phases()["Running"] > 0 })
 	if r := h.torchx("cancel", handle, "--wait"); r.code != 0 || h.status(handle).State != spec.Cancelled {
 		t.Errorf("got %+v %+v, want r.code == 0 and h.status(handle).State == spec.Cancelled", r, h.status(handle))
+	}
+}
+
+// TestManyReplicas: the replicas of a large Volcano job share a task and know their numbers.
+// It runs before the parallel tests, since it fills the node.
+func TestManyReplicas(t *testing.T) {
+	h := newHome(t)
+	const replicas = 100 // from here on they share a task
+	args := h.runArgs("gang=volcano,reserved_millicpu=1000", "--num_replicas", strconv.Itoa(replicas), "--script", `echo "$(hostname) is $TORCHX_REPLICA_ID"`)
+	r := h.torchx(append([]string{"run", "--wait"}, args[1:]...)...)
+	if r.code != 0 {
+		t.Fatalf("got %+v, want r.code == 0", r)
+	}
+	handle := strings.TrimSpace(r.stdout[strings.LastIndex(r.stdout, "kubernetes://"):])
+	log := h.torchx("log", handle)
+	for id := range replicas {
+		if want := fmt.Sprintf("r/%d %s-r-%d is %d\n", id, instance(handle), id, id); !strings.Contains(log.stdout, want) {
+			t.Fatalf("the log has no line %q:\n%.3000s%s", want, log.stdout, log.stderr)
+		}
+	}
+	if s := h.status(handle); s.State != spec.Succeeded || len(s.Roles) != 1 || len(s.Roles[0].Replicas) != replicas {
+		t.Errorf("got %s with %d roles, want SUCCEEDED with %d replicas of one role", s.State, len(s.Roles), replicas)
 	}
 }
 

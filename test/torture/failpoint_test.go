@@ -93,6 +93,7 @@ func TestKillInTheQueue(t *testing.T) {
 			if r := h.torchx("", "run", "--queue", h.file, "--script", "exit 0"); r.code != 0 {
 				t.Errorf("the next one: exit %d %s", r.code, r.stderr)
 			}
+			h.settled() // an agent removes its entry after the result that run waits for
 			for _, folder := range []string{"queue", "live"} {
 				if left, _ := filepath.Glob(filepath.Join(h.dir, folder, "*")); len(left) > 0 {
 					t.Errorf("left in %s: %v", folder, left)

@@ -51,6 +51,8 @@ const (
 	VolcanoJob = "volcano.sh/job-name"
 	// VolcanoTask is the annotation with the task of a pod.
 	VolcanoTask = "volcano.sh/task-spec"
+	// VolcanoIndex is the annotation with the index of a pod in its task.
+	VolcanoIndex = "volcano.sh/task-index"
 	// VolcanoRetry is the annotation with the number of restarts of the Volcano Job before the pod.
 	VolcanoRetry = "volcano.sh/job-retry-count"
 )

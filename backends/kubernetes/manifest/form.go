@@ -15,7 +15,7 @@ type Form string
 // The forms. FormAuto takes one that the cluster has.
 const (
 	FormAuto    Form = "auto"
-	FormVolcano Form = "volcano" // a Volcano Job: one task for each replica; all start or none
+	FormVolcano Form = "volcano" // a Volcano Job: one task for each replica, of many for each role; all start or none
 	FormJobSet  Form = "jobset"  // a JobSet: one replicated job for each role
 	FormJob     Form = "job"     // one Indexed Job for each role and a headless service
 )

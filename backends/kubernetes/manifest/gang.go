@@ -16,7 +16,7 @@ var (
 	terminatePolicies = []kube.VolcanoPolicy{{Event: "PodFailed", Action: "TerminateJob"}}
 )
 
-// volcano returns one Volcano Job with a task for each replica.
+// volcano returns one Volcano Job with a task for each unit.
 func (b *builder) volcano(units []unit) []Object {
 	o, app := b.options, b.in.App
 	job := &VolcanoJob{Object: b.head(TypeVolcano, b.names.app)}
@@ -34,12 +34,10 @@ func (b *builder) volcano(units []unit) []Object {
 	}
 	for _, u := range units {
 		role := &app.Roles[u.role]
-		task := kube.VolcanoTask{Replicas: 1, Name: u.name, Template: *u.Template}
+		task := kube.VolcanoTask{Replicas: int32(u.count), Name: u.name, Template: *u.Template}
 		if role.MinReplicas != nil {
-			task.MinAvailable = new(int32(0))
-			if u.replica < *role.MinReplicas {
-				*task.MinAvailable = 1
-			}
+			// Of the units of one replica the first ones must run.
+			task.MinAvailable = new(int32(min(u.count, max(0, *role.MinReplicas-u.replica))))
 		}
 		if role.MaxRetries > 0 {
 			task.MaxRetry = int32(role.MaxRetries) + 1

@@ -106,7 +106,8 @@ type unit struct {
 	*Template
 }
 
-// shared reports whether replicas learn their number from the completion index.
+// shared reports whether replicas learn their number from the index that a controller
+// gives their pod.
 func (u unit) shared() bool { return u.count > 1 }
 
 // units splits the app into pod templates.
@@ -129,11 +130,12 @@ func (b *builder) units() (all []unit, err error) {
 	return all, nil
 }
 
-// roleUnits returns one unit for the role, or one for each replica: for Volcano, and
-// where replicas differ in more than arguments and variables.
+// roleUnits returns one unit for the role, or one for each replica: for a small Volcano
+// Job, and where replicas differ in more than arguments and variables.
 func (b *builder) roleUnits(i int) []unit {
 	role := &b.in.App.Roles[i]
-	if b.form != FormVolcano && (role.NumReplicas == 1 || !b.overlaysDiffer(role)) {
+	isSmall := b.form == FormVolcano && b.replicas() < manyReplicas
+	if !isSmall && (role.NumReplicas == 1 || !b.overlaysDiffer(role)) {
 		return []unit{{role: i, count: role.NumReplicas, name: b.names.roles[i]}}
 	}
 	units := make([]unit, role.NumReplicas)
@@ -141,6 +143,19 @@ func (b *builder) roleUnits(i int) []unit {
 		units[id] = unit{role: i, replica: id, count: 1, name: b.names.replica(i, id)}
 	}
 	return units
+}
+
+// manyReplicas is from how many replicas of an app on a Volcano Job describes roles
+// instead of replicas. Below, each replica is a task, as in TorchX. A task takes 2.7 KB, of
+// which etcd holds 1.5 MB, and Volcano gives every pod two variables for each task.
+const manyReplicas = 100
+
+// replicas returns how many replicas the app has.
+func (b *builder) replicas() (n int) {
+	for i := range b.in.App.Roles {
+		n += b.in.App.Roles[i].NumReplicas
+	}
+	return n
 }
 
 // overlaysDiffer reports whether the overlays of a role depend on the replica.

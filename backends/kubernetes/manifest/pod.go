@@ -99,7 +99,7 @@ func (b *builder) environment(u unit, role *spec.Role, image string) []corev1.En
 	list := make([]corev1.EnvVar, 0, len(env)+1)
 	if u.shared() {
 		// A reference is expanded only after its definition.
-		list = append(list, fromField(indexVariable, "metadata.annotations['"+label.CompletionIndex+"']"))
+		list = append(list, fromField(indexVariable, "metadata.annotations['"+indexAnnotation(b.form)+"']"))
 	}
 	for _, e := range env {
 		if path, ok := strings.CutPrefix(e.Value, fieldPath); ok {
@@ -114,14 +114,23 @@ func (b *builder) environment(u unit, role *spec.Role, image string) []corev1.En
 	return list
 }
 
+// indexAnnotation returns the annotation with a pod's index that the form's controller sets.
+func indexAnnotation(f Form) string {
+	if f == FormVolcano {
+		return label.VolcanoIndex
+	}
+	return label.CompletionIndex
+}
+
 func fromField(name, path string) corev1.EnvVar {
 	return corev1.EnvVar{Name: name, ValueFrom: &corev1.EnvVarSource{FieldRef: &corev1.ObjectFieldSelector{FieldPath: path}}}
 }
 
 // rank0Env returns the name of the variable that holds rank 0's host. Volcano sets one
-// for each task; on rank 0 itself it is ours, as in TorchX.
+// for each task, which is a host if the task has one replica; on rank 0 itself it is ours,
+// as in TorchX.
 func (b *builder) rank0Env(u unit) string {
-	if b.form != FormVolcano || isRank0(u) {
+	if b.form != FormVolcano || isRank0(u) || b.first == b.names.roles[0] {
 		return spec.Rank0HostVariable
 	}
 	task := strings.ReplaceAll(b.names.replica(0, 0), "-", "_")
@@ -136,10 +145,10 @@ func (b *builder) rank0Host(u unit) string {
 	if isRank0(u) {
 		return "localhost"
 	}
-	switch b.form {
-	case FormJobSet: // <JobSet>-<replicated job>-<its replica>-<index>
+	switch {
+	case b.form == FormJobSet: // <JobSet>-<replicated job>-<its replica>-<index>
 		return fmt.Sprintf("%s-%s-0-0.%s", b.names.app, b.first, b.names.app)
-	case FormJob: // <Job>-<index>
+	case b.form == FormJob || b.rank0Env(u) == spec.Rank0HostVariable: // <Job>-<index>, <Volcano Job>-<task>-<index>
 		return fmt.Sprintf("%s-%s-0.%s", b.names.app, b.first, b.names.app)
 	}
 	return ""

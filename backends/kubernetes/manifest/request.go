@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 
 	corev1 "k8s.io/api/core/v1"
@@ -140,14 +141,23 @@ const (
 	// taskGrowth is how many bytes the cluster adds to a Volcano Job for each task:
 	// defaults, and its part of the status (1.10: about 120 and 60 bytes).
 	taskGrowth = 192
+	// maxVariable is Linux's limit for NAME=VALUE in bytes (MAX_ARG_STRLEN).
+	maxVariable = 128 << 10
 )
 
 // CheckSize refuses a Volcano Job that the cluster's store could not hold together with
-// its status, which would show last or never.
+// its status, or whose programs could not start, which would show last or never.
 func (r *Request) CheckSize() error {
 	job, ok := r.Objects[0].(*VolcanoJob)
 	if !ok {
 		return nil
+	}
+	for i := range job.Spec.Tasks {
+		t := &job.Spec.Tasks[i]
+		if hostsBytes(job.Name, t) > maxVariable {
+			return r.ExplainTooLarge(backend.Errorf(kube.ErrTooLarge, "Volcano gives every pod a variable with the names of all %d pods of task %s, which is longer than the %d KiB that Linux takes",
+				t.Replicas, t.Name, maxVariable>>10))
+		}
 	}
 	data, err := json.Marshal(job)
 	if err != nil {
@@ -157,8 +167,15 @@ func (r *Request) CheckSize() error {
 	if size <= storeLimit {
 		return nil
 	}
-	return r.ExplainTooLarge(backend.Errorf(kube.ErrTooLarge, "a Volcano Job of %d replicas takes %.1f MB of the cluster's store, which has room for objects of %.1f MB",
+	return r.ExplainTooLarge(backend.Errorf(kube.ErrTooLarge, "a Volcano Job of %d tasks takes %.1f MB of the cluster's store, which has room for objects of %.1f MB",
 		len(job.Spec.Tasks), float64(size)/1e6, storeLimit/1e6))
+}
+
+// hostsBytes returns the length of VC_<TASK>_HOSTS=<host>,<host>…, which Volcano's plugin
+// svc adds to every container; a host is <job>-<task>-<index>.<job>.
+func hostsBytes(job string, t *kube.VolcanoTask) int {
+	host := 2*len(job) + len(t.Name) + len(strconv.Itoa(int(t.Replicas))) + len("--.,")
+	return len("VC__HOSTS=") + len(t.Name) + host*int(t.Replicas)
 }
 
 // ExplainTooLarge adds the remedy to kube.ErrTooLarge.
@@ -166,7 +183,7 @@ func (r *Request) ExplainTooLarge(err error) error {
 	if r.Form() != FormVolcano || !errors.Is(err, kube.ErrTooLarge) {
 		return err
 	}
-	return fmt.Errorf("%w: gang=volcano describes each replica, use -cfg gang=jobset or gang=job, which describe each role", err)
+	return fmt.Errorf("%w: use -cfg gang=jobset or gang=job, which have no such limit", err)
 }
 
 // Demand returns what all replicas together take of a quota, by the names that quotas

@@ -2,12 +2,14 @@ package manifest
 
 import (
 	"errors"
+	"slices"
 	"strings"
 	"testing"
 
 	corev1 "k8s.io/api/core/v1"
 
 	"torchx/backends/kubernetes/kube"
+	"torchx/runtime/spec"
 )
 
 // TestCheckSize: what the cluster's store cannot hold is refused before it is sent.
@@ -29,5 +31,55 @@ func TestCheckSize(t *testing.T) {
 		case !fits && (!errors.Is(err, kube.ErrTooLarge) || !strings.Contains(err.Error(), "gang=jobset")):
 			t.Errorf("%d replicas: error %v", replicas, err)
 		}
+	}
+}
+
+// TestManyReplicas: a large Volcano Job describes roles, a small one replicas as TorchX does.
+func TestManyReplicas(t *testing.T) {
+	t.Parallel()
+	many := func(n int) spec.Role {
+		return role("w", func(r *spec.Role) {
+			r.NumReplicas, r.Args = n, []string{"${replica_id}", "${rank0_env}"}
+			r.MinReplicas = new(n - 1)
+		})
+	}
+	_, small := plan(t, input(t, "gang=volcano", many(manyReplicas-1)))
+	if got := len(pods(small)); got != manyReplicas-1 {
+		t.Errorf("got %d tasks for %d replicas, want one each", got, manyReplicas-1)
+	}
+	for _, n := range []int{manyReplicas - 1, 2000} {
+		_, req := plan(t, input(t, "gang=volcano", many(n), role("ps", nil)))
+		tasks := req.Objects[0].(*VolcanoJob).Spec.Tasks
+		if len(tasks) != 2 {
+			t.Fatalf("got %d tasks for %d+1 replicas, want one for each role", len(tasks), n)
+		}
+		w := tasks[0]
+		if w.Name != "w" || w.Replicas != int32(n) || *w.MinAvailable != int32(n-1) {
+			t.Errorf("got task %s with %d replicas, min %d, want w with %d, min %d", w.Name, w.Replicas, *w.MinAvailable, n, n-1)
+		}
+		first := env(&w.Template)
+		if got, want := first[indexVariable], "field metadata.annotations['volcano.sh/task-index']"; got != want {
+			t.Errorf("the index is %q, want %q", got, want)
+		}
+		if got, want := w.Template.Spec.Containers[0].Command[1:], []string{"$(TORCHX_REPLICA_ID)", spec.Rank0HostVariable}; !slices.Equal(got, want) {
+			t.Errorf("got arguments %q, want %q", got, want)
+		}
+		for _, task := range tasks {
+			if got := env(&task.Template)[spec.Rank0HostVariable]; got != "a-x1-w-0.a-x1" {
+				t.Errorf("rank 0's host is %q for %s, want a-x1-w-0.a-x1", got, task.Name)
+			}
+		}
+		if err := req.CheckSize(); err != nil {
+			t.Errorf("%d replicas: %v", n, err)
+		}
+	}
+	_, req := plan(t, input(t, "gang=volcano", many(20_000)))
+	if err := req.CheckSize(); !errors.Is(err, kube.ErrTooLarge) || !strings.Contains(err.Error(), "128 KiB") {
+		t.Errorf("got %v for the names of 20,000 pods in one variable, want %v", err, kube.ErrTooLarge)
+	}
+	differ := many(2000)
+	differ.Metadata = map[string]any{"kubernetes": map[string]any{"spec": map[string]any{"nodeName": "n${replica_id}"}}}
+	if _, req := plan(t, input(t, "gang=volcano", differ)); len(pods(req)) != 2000 {
+		t.Errorf("got %d tasks for replicas with overlays of their own, want 2000", len(pods(req)))
 	}
 }

@@ -11,9 +11,6 @@ import (
 	"torchx/runtime/spec"
 )
 
-// volcanoIndex is the annotation with the index of a pod in its task.
-const volcanoIndex = "volcano.sh/task-index"
-
 // volcanoPhases are those of a Volcano Job (batch/v1alpha1), as TorchX reads them.
 var volcanoPhases = map[string]phase{
 	"": waiting, "Pending": waiting, "Running": active,
@@ -74,7 +71,7 @@ func countedState(phases map[corev1.PodPhase]int32, count int) spec.State {
 }
 
 func volcanoUnit(pod *corev1.Pod) (string, int) {
-	return pod.Annotations[label.VolcanoTask], number(pod.Annotations[volcanoIndex])
+	return pod.Annotations[label.VolcanoTask], number(pod.Annotations[label.VolcanoIndex])
 }
 
 func volcanoAttempt(_ *unit, pod *corev1.Pod) int {
