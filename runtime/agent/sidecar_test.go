@@ -1,3 +1,5 @@
+//go:build unix
+
 package agent
 
 import (
@@ -210,5 +212,23 @@ func TestRestartsOnRecord(t *testing.T) {
 		if got := s.g.announced[2].Restarts(one); got != want {
 			t.Errorf("the restart of role a restarts %v: got %v, want %v", one, got, want)
 		}
+	}
+}
+
+// An agent that follows a dead one stops the sidecars that are no longer needed.
+func TestResumeEndsSidecars(t *testing.T) {
+	t.Parallel()
+	start := func(seq int, role string) startRecord {
+		return startRecord{Seq: seq, Time: at(1), Role: role, Process: Process{ID: role}}
+	}
+	b, _, m := orphan(t, []startRecord{start(1, "store"), start(2, "train")}, []exitRecord{{Seq: 3, Time: at(2), Role: "train"}},
+		role("store", 1, sidecar(nil)), role("train", 1, nil))
+	c := &containers{}
+	s := goOn(t, b, m, c)
+	if want := []string{"adopt store store/0#0", "stop store/0#0"}; !slices.Equal(c.did, want) {
+		t.Errorf("the launcher was told %q, want %q", c.did, want)
+	}
+	if store := s.Roles[0].Replicas[0]; s.State != spec.Succeeded || store.State != spec.Succeeded {
+		t.Errorf("the app is %v, the sidecar %v, want both to have succeeded", s.State, store.State)
 	}
 }
