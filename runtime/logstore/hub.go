@@ -209,8 +209,8 @@ func (h *Hub) Close() error {
 	case <-h.closed:
 		return nil
 	default:
+		close(h.closed)
 	}
-	close(h.closed)
 	if h.watcher == nil {
 		return nil
 	}
