@@ -39,7 +39,7 @@ func TestEnvLauncherRanks(t *testing.T) {
 			lines, code := start(t, shell, app, id, python, "TORCHX_RANK0_HOST=127.0.0.1", "TORCHX_PORT_C10D=30001").wait(t)
 			var want []string
 			for local := range 2 {
-				want = append(want, fmt.Sprintf("%d %d 6 2 %d 127.0.0.1 30001 a b $HOME it's  app-1", id*2+local, local, id))
+				want = append(want, fmt.Sprintf("[rank%d]:%d %d 6 2 %d 127.0.0.1 30001 a b $HOME it's  app-1", local, id*2+local, local, id))
 			}
 			if code != 0 || !slices.Equal(lines, want) {
 				t.Errorf("node %d: code %d, got %q, want %q", id, code, lines, want)
@@ -52,7 +52,7 @@ func TestEnvLauncherElasticWorldSize(t *testing.T) {
 	eachShell(t, func(t *testing.T, shell []string) {
 		app, python := job(t, "1:4x1", `echo $RANK/$WORLD_SIZE $MASTER_ADDR:$MASTER_PORT`)
 		lines, code := start(t, shell, app, 3, python).wait(t)
-		if want := []string{"3/4 localhost:29500"}; code != 0 || !slices.Equal(lines, want) {
+		if want := []string{"[rank0]:3/4 localhost:29500"}; code != 0 || !slices.Equal(lines, want) {
 			t.Errorf("code %d, got %q, want %q", code, lines, want)
 		}
 	})
@@ -90,7 +90,7 @@ func TestEnvLauncherFirstFailure(t *testing.T) {
 			while :; do sleep 0.01; done`, t.TempDir())
 		n := start(t, shell, app, 0, python)
 		lines, code := n.wait(t)
-		if want := []string{"stopped 0", "stopped 2"}; code != 7 || !slices.Equal(lines, want) {
+		if want := []string{"[rank0]:stopped 0", "[rank2]:stopped 2"}; code != 7 || !slices.Equal(lines, want) {
 			t.Errorf("code %d, got %q, want 7, %q", code, lines, want)
 		}
 		want := "torchx: node 0: rank 1 (local rank 1) ended with code 7, stopping the 2 others of this node\n"
@@ -128,7 +128,7 @@ func TestEnvLauncherForwardsSignals(t *testing.T) {
 				app, python := job(t, "1x2", wait, strconv.Itoa(want))
 				n := start(t, shell, app, 0, python)
 				for range 2 {
-					if line := n.await(t); line != "ready" {
+					if line := n.await(t); !strings.HasSuffix(line, "]:ready") {
 						t.Fatalf("got line %q", line)
 					}
 				}
@@ -136,7 +136,7 @@ func TestEnvLauncherForwardsSignals(t *testing.T) {
 					t.Fatal(err)
 				}
 				lines, code := n.wait(t)
-				if code != want || !slices.Equal(lines, []string{"got TERM", "got TERM"}) || n.stderr.Len() > 0 {
+				if code != want || !slices.Equal(lines, []string{"[rank0]:got TERM", "[rank1]:got TERM"}) || n.stderr.Len() > 0 {
 					t.Errorf("%v: code %d, got %q %s, want code %d", sent, code, lines, &n.stderr, want)
 				}
 			}
@@ -173,7 +173,7 @@ func TestEnvLauncherKillsStubborn(t *testing.T) {
 			: >"$1/0"
 			while :; do :; done`, t.TempDir())
 		n := start(t, shell, app, 0, python)
-		if line := n.await(t); line != "still here" {
+		if line := n.await(t); line != "[rank0]:still here" {
 			t.Fatalf("got line %q", line)
 		}
 		if err := n.cmd.Process.Signal(syscall.SIGALRM); err != nil {
@@ -232,11 +232,11 @@ func TestEnvLauncherWithoutTmp(t *testing.T) {
 // program only where it is meant to.
 func TestEnvProgramKeepsItsDollars(t *testing.T) {
 	t.Parallel()
-	program := mustBuild(t, "dist.ddp").Roles[0].Args[1]
+	program := mustBuild(t, "dist.ddp", "--launcher", "env", "--script", "x.py", "-j", "2").Roles[0].Args[1]
 	first, rest, _ := strings.Cut(program, "\n")
 	macros := spec.Macros{AppID: "A", ImgRoot: "I", ReplicaID: "7", Rank0Env: "HOST_VAR"}
 	if got, want := macros.Substitute(first),
-		"node=7 nnodes=1 nproc=2 host=${HOST_VAR:=localhost} port=${TORCHX_PORT_C10D:=29500}"; got != want {
+		"node=7 nnodes=1 nproc=2 host=${HOST_VAR:=localhost} port=${TORCHX_PORT_C10D:=29500} tee=3"; got != want {
 		t.Errorf("got %q, want %q", got, want)
 	}
 	if got, want := macros.Substitute(rest), strings.ReplaceAll(rest, "$$$$", "$$"); got != want {
@@ -330,7 +330,7 @@ func TestEnvLauncherLostWatcher(t *testing.T) {
 	eachShell(t, func(t *testing.T, shell []string) {
 		app, python := job(t, "1x1", `echo $PPID; exec sleep 0.2`)
 		n := start(t, shell, app, 0, python)
-		watcher, err := strconv.Atoi(n.await(t))
+		watcher, err := strconv.Atoi(strings.TrimPrefix(n.await(t), "[rank0]:"))
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"torchx/runtime/history"
+	"torchx/runtime/spec"
 )
 
 // AddEvents implements history.Apps.
@@ -38,4 +39,30 @@ func scanEvent(row scanner) (e history.Event, err error) {
 	err = row.Scan(&when, &e.Kind, &state, &e.Role, &e.Replica, &e.Attempt, &exit, &e.Signal, &e.Msg)
 	e.Time, e.State, e.ExitCode = time.Unix(0, when).UTC(), stateOf(state), number(exit)
 	return e, err
+}
+
+// newRestarts returns the events of restarts that are not stored yet.
+func newRestarts(ctx context.Context, q querier, seq int64, restarts []spec.Restart) (events []history.Event, err error) {
+	if len(restarts) == 0 {
+		return nil, nil
+	}
+	stored, err := queryAll(ctx, q, func(row scanner) (k attemptKey, err error) {
+		return k, row.Scan(&k.role, &k.replica, &k.attempt)
+	}, `SELECT role, replica, attempt FROM events WHERE app = ? AND kind = ?`, seq, string(history.EventRestart))
+	if err != nil {
+		return nil, err
+	}
+	known := map[attemptKey]bool{}
+	for _, k := range stored {
+		known[k] = true
+	}
+	for _, r := range restarts {
+		if !known[attemptKey{r.Role, r.Replica, r.Attempt}] {
+			events = append(events, history.Event{
+				Time: r.Time, Kind: history.EventRestart, State: spec.Failed, Role: r.Role, Replica: r.Replica,
+				Attempt: r.Attempt, ExitCode: r.ExitCode, Signal: r.Signal, Msg: r.Next(),
+			})
+		}
+	}
+	return events, nil
 }

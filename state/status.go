@@ -42,7 +42,9 @@ type change struct {
 	events   []history.Event
 }
 
-func (c *change) empty() bool { return c.row == nil && len(c.attempts) == 0 }
+func (c *change) empty() bool {
+	return c.row == nil && len(c.attempts) == 0 && len(c.events) == 0
+}
 
 func (c *change) apply(ctx context.Context, tx *sql.Tx) error {
 	if c.row != nil {
@@ -72,6 +74,11 @@ func (db *DB) difference(ctx context.Context, q querier, backend, id string, s *
 	}
 	c := change{seq: seq}
 	c.attempts, c.events = db.replicaChanges(old, s)
+	restarts, err := newRestarts(ctx, q, seq, s.Restarts)
+	if err != nil {
+		return change{}, err
+	}
+	c.events = append(c.events, restarts...)
 	after := mergeStatus(before, rowStatus(s))
 	if !reflect.DeepEqual(after, before) {
 		c.row = &after

@@ -190,6 +190,32 @@ func TestAttempts(t *testing.T) {
 	}
 }
 
+// A restart is an event once, however often its status is seen.
+func TestRestartEvents(t *testing.T) {
+	t.Parallel()
+	db := openTest(t, Options{})
+	mustInsert(t, db, history.App{AppKey: history.AppKey{Backend: "local", ID: "a"}})
+	failed := spec.ReplicaStatus{Role: "r", State: spec.Failed, ExitCode: pointer(7), FinishedAt: &clock}
+	s := spec.Status{
+		State: spec.Running, Roles: oneReplica(failed),
+		Restarts: []spec.Restart{spec.RestartOf(&failed, spec.RetryReplica, 1, 2)},
+	}
+	mustSet(t, db, s)
+	mustSet(t, db, s)
+	again := spec.ReplicaStatus{Role: "r", Attempt: 1, State: spec.Failed, ExitCode: pointer(8), FinishedAt: &clock}
+	s.Past, s.Roles = []spec.ReplicaStatus{failed}, oneReplica(again)
+	s.Restarts = append(s.Restarts, spec.RestartOf(&again, spec.RetryReplica, 2, 2))
+	mustSet(t, db, s)
+	want := "recorded:=UNSUBMITTED replica:r/0#0=FAILED restart:r/0#0=FAILED app:=RUNNING replica:r/0#1=FAILED restart:r/0#1=FAILED"
+	if got := story(t, db); got != want {
+		t.Errorf("events %s\nwant   %s", got, want)
+	}
+	events, err := db.Events(t.Context(), "local", "a")
+	if e := events[2]; err != nil || e.Msg != "attempt 2 of 3, restarting r/0" || *e.ExitCode != 7 || !e.Time.Equal(clock) {
+		t.Errorf("event of the restart: %+v, %v", e, err)
+	}
+}
+
 func TestPastAttempts(t *testing.T) {
 	t.Parallel()
 	db, ctx := openTest(t, Options{}), t.Context()

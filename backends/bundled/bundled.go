@@ -9,6 +9,7 @@ import (
 	"sync"
 
 	"torchx/runtime/agent"
+	"torchx/runtime/backend"
 	"torchx/runtime/logstore"
 	"torchx/runtime/spec"
 )
@@ -44,6 +45,7 @@ func (l Layout) ReplicaDir(r spec.Replica, attempt int) string {
 // Apps are the apps of one backend. It keeps no state but what it watches.
 type Apps struct {
 	Config
+	backend.Observers
 	hub *logstore.Hub // tells followers of changes
 
 	mu      sync.Mutex

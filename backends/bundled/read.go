@@ -82,16 +82,25 @@ func AwaitAgent(bundle agent.Bundle) {
 	}
 }
 
+// see is inspect for those that observe the app.
+func (a *Apps) see(id string) (*spec.Status, error) {
+	s, err := a.inspect(id)
+	if err == nil {
+		a.Notify(id, s)
+	}
+	return s, err
+}
+
 // Wait returns the terminal status of an app.
 func (a *Apps) Wait(ctx context.Context, id string) (*spec.Status, error) {
-	if s, err := a.inspect(id); err != nil || s.State.Terminal() {
+	if s, err := a.see(id); err != nil || s.State.Terminal() {
 		return s, err
 	}
-	w := a.watch(a.Bundle(id))
+	w := a.watch(id)
 	for {
 		changed := w.changed()
 		w.bundle.Resume()
-		s, err := a.inspect(id)
+		s, err := a.see(id)
 		if err != nil || s.State.Terminal() {
 			return s, err
 		}
@@ -109,7 +118,7 @@ func (a *Apps) Logs(_ context.Context, id string, r spec.Replica, o backend.LogO
 	if !bundle.Exists() {
 		return nil, fmt.Errorf("app %s: %w", id, backend.ErrNotFound)
 	}
-	w := a.watch(bundle)
+	w := a.watch(id)
 	s, err := w.current()
 	if err != nil {
 		return nil, fmt.Errorf("read app %s: %w", id, err)
@@ -129,7 +138,7 @@ func (a *Apps) Logs(_ context.Context, id string, r spec.Replica, o backend.LogO
 
 // Source returns where a replica's log is.
 func (a *Apps) Source(id string, r spec.Replica) (logstore.Source, error) {
-	w := a.watch(a.Bundle(id))
+	w := a.watch(id)
 	l, err := w.layout()
 	if err != nil {
 		return logstore.Source{}, fmt.Errorf("read app %s: %w", id, err)

@@ -15,6 +15,7 @@ const checkInterval = 500 * time.Millisecond
 
 // watch tells all readers of one bundle, together, when its status changes.
 type watch struct {
+	id     string
 	bundle agent.Bundle
 	apps   *Apps
 	stop   chan struct{}
@@ -29,13 +30,14 @@ type watch struct {
 	logs       *Layout // nil until it is asked for
 }
 
-// watch returns the bundle's watch, made on first use.
-func (a *Apps) watch(bundle agent.Bundle) *watch {
+// watch returns the watch of an app's bundle, made on first use.
+func (a *Apps) watch(id string) *watch {
+	bundle := a.Bundle(id)
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	w := a.watches[bundle.Dir]
 	if w == nil {
-		w = &watch{bundle: bundle, apps: a, stop: make(chan struct{}), signal: make(chan struct{})}
+		w = &watch{id: id, bundle: bundle, apps: a, stop: make(chan struct{}), signal: make(chan struct{})}
 		a.watches[bundle.Dir] = w
 	}
 	return w
@@ -141,5 +143,6 @@ func (w *watch) current() (*spec.Status, error) {
 		return nil, err
 	}
 	w.status, w.statusInfo, w.checkedAt = s, info, time.Now()
+	w.apps.Notify(w.id, s)
 	return s, nil
 }

@@ -52,6 +52,7 @@ type Config struct {
 // Backend is the kubernetes backend. It contacts a cluster on first use.
 type Backend struct {
 	manifest.Planner
+	backend.Observers
 	config Config
 
 	mu      sync.Mutex
@@ -201,6 +202,7 @@ type target struct {
 	*kube.Client
 	id, namespace, name string
 	cfg                 backend.Config // options by which it is reached
+	observers           *backend.Observers
 }
 
 // target finds the cluster of an app. Errors: ErrUnavailable, or ErrInvalidOption for an
@@ -219,5 +221,5 @@ func (b *Backend) target(ctx context.Context, id string) (*target, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &target{c, id, namespace, name, cfg}, nil
+	return &target{c, id, namespace, name, cfg, &b.Observers}, nil
 }

@@ -67,6 +67,7 @@ func (c *logCluster) Watch(ctx context.Context, see func(*archive.Snapshot)) err
 // snapshot returns the runs of an app's containers.
 func (t *target) snapshot(seen *observe.Observation) *archive.Snapshot {
 	s := &archive.Snapshot{Status: t.status(seen)}
+	t.observers.Notify(t.id, s.Status)
 	locate := seen.Locator()
 	for i := range seen.Pods {
 		pod := &seen.Pods[i]

@@ -15,7 +15,7 @@ const exitProbeTimeout = 124
 func ordersOf(app *spec.App) map[*spec.Role]spec.Order {
 	all := map[*spec.Role]spec.Order{}
 	for i := range app.Roles {
-		if o, err := app.Roles[i].Order(); err == nil && (o.Ready != nil || len(o.DependsOn) > 0) {
+		if o, err := app.Roles[i].Order(); err == nil && (o.Ready != nil || len(o.DependsOn) > 0 || o.Sidecar) {
 			all[&app.Roles[i]] = o
 		}
 	}

@@ -37,6 +37,7 @@ type restartCounts struct {
 	roleRestarts  map[*spec.Role]*int
 	restartGroups []*restartGroup      // that wait for their replicas to end
 	pastAttempts  []spec.ReplicaStatus // attempts that were followed by another
+	announced     []spec.Restart       // restarts that were decided, whether they have happened yet or not
 }
 
 // outcome is what decides how the app ends.
@@ -44,6 +45,8 @@ type outcome struct {
 	startedAt     *time.Time
 	cancelled     bool
 	cannotSucceed bool
+	sidecarFailed bool                // a sidecar failed for good while others ran
+	sidecarsEnded bool                // all other roles have ended, and the sidecars were told to
 	firstFailure  *spec.ReplicaStatus // of the replica that failed first for good
 }
 
@@ -74,6 +77,7 @@ type lastAttempt struct {
 	startedAt  *time.Time
 	ready      bool   // it has passed its probe
 	stopping   bool   // asked to end by the policy
+	retired    bool   // a sidecar that is asked to end since all others have succeeded
 	killReason string // why it had to end: not ready in time, or killed for its memory
 	result
 }
@@ -147,7 +151,7 @@ func (p *policy) noteRefused(r *replica, code int, msg string, now time.Time) []
 	r.end(spec.Failed, code, "", now)
 	r.msg = msg
 	p.noteFailure(r)
-	p.cannotSucceed = true
+	p.giveUp(r.role)
 	return p.stopAll(now)
 }
 
@@ -160,6 +164,8 @@ func (p *policy) noteExited(r *replica, e Exit) (acts []action) {
 		r.msg = cmp.Or(r.killReason, e.Msg)
 	}
 	switch {
+	case r.retired:
+		r.endRetired(e.Code, e.Time)
 	case r.stopping:
 		r.end(spec.Cancelled, e.Code, e.Signal, e.Time)
 	case e.Code == 0 && !e.Lost:
@@ -168,7 +174,7 @@ func (p *policy) noteExited(r *replica, e Exit) (acts []action) {
 		r.end(spec.Failed, e.Code, e.Signal, e.Time)
 		acts = p.handleFailure(r, e)
 	}
-	return slices.Concat(acts, p.startRestartGroups(), p.startUnblocked(e.Time))
+	return slices.Concat(acts, p.startRestartGroups(), p.startUnblocked(e.Time), p.endSidecars(e.Time))
 }
 
 // handleFailure restarts what the role's policy says or, if the replica failed for good,
@@ -181,11 +187,17 @@ func (p *policy) handleFailure(r *replica, e Exit) []action {
 	if p.countAlive(r.role) >= requiredReplicas(r.role) {
 		return nil
 	}
-	p.cannotSucceed = true
+	p.giveUp(r.role)
 	if !p.failFast {
 		return nil
 	}
 	return p.stopAll(e.Time)
+}
+
+// giveUp notes that a role has failed, and the app with it.
+func (p *policy) giveUp(role *spec.Role) {
+	p.cannotSucceed = true
+	p.sidecarFailed = p.sidecarFailed || p.orders[role].Sidecar
 }
 
 func (r *replica) end(s spec.State, code int, signal string, now time.Time) {

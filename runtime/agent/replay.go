@@ -98,6 +98,11 @@ const agentDied = "agent died: its process was killed or the machine went down"
 
 // concludeReplay is the end of a replay: what is not on record ended with the agent.
 func concludeReplay(p *policy, m *Manifest, cancelled bool, now time.Time) spec.Status {
+	for _, r := range p.replicas {
+		if r.retired && r.state == spec.Running {
+			r.endRetired(0, now) // with the agent
+		}
+	}
 	if p.isDone() {
 		p.cancelled = cancelled
 		return p.finalStatus(m, now)

@@ -35,7 +35,7 @@ func (p *policy) retry(r *replica, lost bool) (acts []action, retried bool) {
 	if p.cancelled || p.cannotSucceed || restarting {
 		return nil, restarting
 	}
-	spent, replicas := &p.appRestarts, p.replicas
+	spent, replicas := &p.appRestarts, p.unfinished()
 	switch r.role.RetryPolicy {
 	case spec.RetryReplica:
 		spent, replicas = &r.restarts, []*replica{r}
@@ -45,14 +45,34 @@ func (p *policy) retry(r *replica, lost bool) (acts []action, retried bool) {
 	if r.role.RetryPolicy != spec.RetryReplica && p.hasEnough(r.role) {
 		return nil, false
 	}
+	nth := 1
 	switch {
 	case lost && r.role.MaxRetries > 0:
-		return p.restart(replicas, 1), true
 	case *spent >= r.role.MaxRetries:
 		return nil, false
+	default:
+		*spent++
+		nth = *spent
 	}
-	*spent++
-	return p.restart(replicas, *spent), true
+	s := r.status()
+	again := spec.RestartOf(&s, r.role.RetryPolicy, *spent, r.role.MaxRetries)
+	again.Free = lost
+	p.announced = append(p.announced, again)
+	return p.restart(replicas, nth), true
+}
+
+// unfinished returns the replicas that start again with the app: not those of a role that
+// has succeeded if others waited for its success.
+func (p *policy) unfinished() []*replica {
+	finished := map[string]bool{}
+	for _, o := range p.orders {
+		for _, d := range o.DependsOn {
+			if d.Condition == spec.DependsSucceeded {
+				finished[d.Role], _ = p.dependencyState(d)
+			}
+		}
+	}
+	return slices.DeleteFunc(slices.Clone(p.replicas), func(r *replica) bool { return finished[r.key.Role] })
 }
 
 // restarting returns the replicas that start again once all of their group have ended.

@@ -58,6 +58,7 @@ func (a *agent) start(batch []pendingStart) {
 		})
 	}
 	if len(starts) == 0 {
+		a.perform(a.policy.endSidecars(a.now()))
 		return
 	}
 	var refused error

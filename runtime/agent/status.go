@@ -9,7 +9,7 @@ import (
 	"torchx/runtime/spec"
 )
 
-// maxPast bounds the past attempts in a status; the history has all.
+// maxPast bounds the past attempts and restarts in a status; the history has all.
 const maxPast = 1000
 
 func (r *replica) status() spec.ReplicaStatus {
@@ -42,6 +42,8 @@ func (p *policy) status(m *Manifest) spec.Status {
 	}
 	s.StartedAt = p.startedAt
 	s.Past = p.pastAttempts[max(0, len(p.pastAttempts)-maxPast):]
+	s.Restarts = p.announced[max(0, len(p.announced)-maxPast):]
+	s.LeftRunning = p.leftRunning()
 	for i := range p.app.Roles {
 		role := spec.RoleStatus{Role: p.app.Roles[i].Name, Replicas: []spec.ReplicaStatus{}}
 		waits := p.waitReason(&p.app.Roles[i])
@@ -79,9 +81,12 @@ func (p *policy) finalStatus(m *Manifest, now time.Time) spec.Status {
 
 // conclusion returns the state and exit code of an app that is done.
 func (p *policy) conclusion() (spec.State, int) {
-	ok := true
+	ok := !p.sidecarFailed
 	for i := range p.app.Roles {
 		role := &p.app.Roles[i]
+		if p.orders[role].Sidecar {
+			continue
+		}
 		n := count(p.byRole[role], func(r *replica) bool { return r.state == spec.Succeeded })
 		ok = ok && n >= requiredReplicas(role)
 	}

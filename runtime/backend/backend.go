@@ -11,6 +11,7 @@
 //
 //	interface         the user gets                                   without it
 //	Waiter            `wait` and `run` see a state at once            polling
+//	StatusObserver    restarts are announced while an app is followed   silence
 //	LocalRunner       `run` stays with an app, `top` shows last lines   `run` returns
 //	Queuer            `--queue`: start when resources are free        an error
 //	TerminalOpener    `--tty` and `attach`                            an error

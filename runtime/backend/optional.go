@@ -15,6 +15,14 @@ type Waiter interface {
 	Wait(ctx context.Context, id string) (*spec.Status, error)
 }
 
+// StatusObserver is a Backend that reads the status of an app while it waits for the
+// app's end or follows its logs.
+type StatusObserver interface {
+	// Observe calls see with each status that is read meanwhile, which may repeat, until
+	// stop is called. It reads none itself. see does not block and does not change it.
+	Observe(id string, see func(*spec.Status)) (stop func())
+}
+
 // Queuer is a Backend that knows the resources of the machine under it. An app whose
 // plan sets Queue waits until its resources fit beside those of the running apps;
 // Submit returns when it is queued.

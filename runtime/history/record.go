@@ -77,6 +77,7 @@ const (
 	EventRecorded EventKind = "recorded" // the app's record was made
 	EventApp      EventKind = "app"      // the app's state changed
 	EventReplica  EventKind = "replica"  // a replica's state or attempt changed
+	EventRestart  EventKind = "restart"  // a replica failed, and it, its role or the app starts again
 	EventMissing  EventKind = "missing"  // its backend was first seen to have lost the ended app
 )
 

@@ -6,7 +6,11 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math"
 	"sync"
+	"time"
+
+	"torchx/runtime/backend"
 )
 
 // pending is how much may wait to be written: beyond it the readers wait.
@@ -18,17 +22,20 @@ const pending = 1 << 20
 type follower struct {
 	f     *formatter
 	ready chan struct{} // there is something to write
+	notes *Notes        // nil: none
 
 	mu      sync.Mutex // guards f and what is below
 	room    *sync.Cond // f.out was taken, or stopped
 	running int
 	stopped bool
 	failed  error // the first input that failed
+	placed  []placedNote
+	grewAt  time.Time // when a block was last added
 }
 
 func follow(ctx context.Context, w io.Writer, f *formatter) error {
 	ctx, cancel := context.WithCancel(ctx)
-	fo := &follower{f: f, ready: make(chan struct{}, 1), running: len(f.inputs)}
+	fo := &follower{f: f, ready: make(chan struct{}, 1), running: len(f.inputs), notes: f.o.Notes}
 	fo.room = sync.NewCond(&fo.mu)
 	var wg sync.WaitGroup
 	defer wg.Wait()
@@ -50,11 +57,20 @@ func (fo *follower) read(ctx context.Context, i int) {
 			return
 		}
 		for part, last := range parts(b) {
-			if !fo.format(func() { fo.f.add(i, part, last) }) {
+			if !fo.format(func() { fo.show(i, part, last) }) {
 				return
 			}
 		}
 	}
+}
+
+// show formats a part of a block.
+func (fo *follower) show(i int, b backend.Block, last bool) {
+	if b.Attempt > 0 {
+		fo.place(b.Attempt)
+	}
+	fo.grewAt = time.Now()
+	fo.f.add(i, b, last)
 }
 
 // format calls add when there is room for what it adds; false if all has stopped.
@@ -88,16 +104,15 @@ func (fo *follower) ended(ctx context.Context, i int, err error) {
 func (fo *follower) write(ctx context.Context, w io.Writer) error {
 	var spare []byte
 	counts := make([]int64, len(fo.f.counts))
+	var rested <-chan time.Time
+	var noted <-chan struct{}
+	if fo.notes != nil {
+		noted = fo.notes.wake
+	}
 	for {
-		p, over := fo.take(spare, counts)
-		if len(p) > 0 {
-			n, err := w.Write(p)
-			fo.mu.Lock()
-			fo.f.stats.Bytes += int64(n)
-			fo.mu.Unlock()
-			if err != nil {
-				return fmt.Errorf("write log: %w", err)
-			}
+		p, placed, over := fo.take(spare, counts)
+		if err := fo.writeOut(w, p, placed); err != nil {
+			return err
 		}
 		spare = p
 		fo.f.written(counts)
@@ -106,24 +121,62 @@ func (fo *follower) write(ctx context.Context, w io.Writer) error {
 		}
 		select {
 		case <-fo.ready:
+		case <-noted:
+			rested = time.After(restTime)
+		case <-rested:
+			rested = nil
+			if left := fo.rest(); left > 0 {
+				rested = time.After(left)
+			} else {
+				fo.mu.Lock()
+				fo.place(math.MaxInt)
+				fo.mu.Unlock()
+			}
 		case <-ctx.Done():
 			return ctx.Err()
 		}
 	}
 }
 
+// writeOut writes the output and makes the notes in it.
+func (fo *follower) writeOut(w io.Writer, p []byte, placed []placedNote) error {
+	written := 0
+	for i := range len(placed) + 1 {
+		end := len(p)
+		if i < len(placed) {
+			end = placed[i].at
+		}
+		if end > written {
+			n, err := w.Write(p[written:end])
+			fo.mu.Lock()
+			fo.f.stats.Bytes += int64(n)
+			fo.mu.Unlock()
+			if err != nil {
+				return fmt.Errorf("write log: %w", err)
+			}
+			written = end
+		}
+		if i < len(placed) {
+			placed[i].Make(placed[i].midLine)
+		}
+	}
+	return nil
+}
+
 // take exchanges the buffer for an empty one and fills in the blocks that went
 // into it and those before; over: nothing more will come.
-func (fo *follower) take(spare []byte, counts []int64) (p []byte, over bool) {
+func (fo *follower) take(spare []byte, counts []int64) (p []byte, placed []placedNote, over bool) {
 	fo.mu.Lock()
 	defer fo.mu.Unlock()
 	if over = fo.running == 0; over {
 		fo.f.end()
+		fo.place(math.MaxInt)
 	}
 	p, fo.f.out = fo.f.out, spare[:0]
+	placed, fo.placed = fo.placed, nil
 	copy(counts, fo.f.counts)
 	fo.room.Broadcast()
-	return p, over
+	return p, placed, over
 }
 
 // stop lets readers that wait for room end.

@@ -43,6 +43,8 @@ type Options struct {
 	// block that is Partial is only kept until its line ends. The slice is valid
 	// during the call; calls do not overlap.
 	Written func(blocks []int64)
+	// Notes, with Follow, are made between the lines; nil: there are none. Copy closes them.
+	Notes *Notes
 }
 
 // Stats is what Copy has written.
@@ -64,6 +66,9 @@ func Copy(ctx context.Context, w io.Writer, inputs []Input, o Options) (Stats, e
 	f := newFormatter(inputs, o)
 	var err error
 	if o.Follow {
+		if o.Notes != nil {
+			defer o.Notes.Close()
+		}
 		err = follow(ctx, w, f)
 	} else {
 		err = merge(ctx, w, f)

@@ -42,6 +42,18 @@ func (r *Runner) Wait(ctx context.Context, ref history.AppKey) (*spec.Status, er
 	}
 }
 
+// Observe calls see with each status of an app that is read while its end is waited for or
+// its logs are followed, until stop is called. Errors: none, of a backend that cannot do
+// that nothing is seen.
+func (r *Runner) Observe(ref history.AppKey, see func(*spec.Status)) (stop func()) {
+	b, err := r.Backends.Get(ref.Backend)
+	o, ok := b.(backend.StatusObserver)
+	if err != nil || !ok {
+		return func() {}
+	}
+	return o.Observe(ref.ID, see)
+}
+
 // Cancel asks for the end of an app and returns when the request is durable; an
 // unknown or finished app is left alone. Errors: backends.ErrUnavailable.
 func (r *Runner) Cancel(ctx context.Context, ref history.AppKey, o backend.CancelOptions) error {

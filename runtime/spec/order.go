@@ -12,6 +12,7 @@ import (
 //	metadata = {"torchx": {
 //	    "depends_on": {"db": "ready"},           # or ["db"], which means "started"
 //	    "ready": {"port": "http", "timeout": 30},
+//	    "sidecar": True,
 //	}}
 //
 // Every other key of the metadata belongs to a backend.
@@ -21,6 +22,7 @@ const OrderKey = "torchx"
 const (
 	dependsOnKey = "depends_on"
 	readyKey     = "ready"
+	sidecarKey   = "sidecar"
 )
 
 // Condition is how far a role must be before those that depend on it start. The
@@ -48,10 +50,13 @@ type Dependency struct {
 	Condition Condition
 }
 
-// Order is what a role's metadata says about when it starts and when it is ready.
+// Order is what a role's metadata says about when it starts, is ready and ends.
 type Order struct {
 	DependsOn []Dependency // in the order of their names
 	Ready     *Probe       // nil: ready as soon as it runs
+	// Sidecar: the role serves the others. It is stopped when all of them have succeeded,
+	// which counts as its success.
+	Sidecar bool
 }
 
 // Order reads the role's metadata. Errors name the role and the key.
@@ -62,7 +67,7 @@ func (r *Role) Order() (Order, error) {
 		return o, nil
 	}
 	at := fmt.Sprintf("role %s: metadata[%q]", r.Name, OrderKey)
-	values, err := object(at, own, dependsOnKey, readyKey)
+	values, err := object(at, own, dependsOnKey, readyKey, sidecarKey)
 	if err != nil {
 		return o, err
 	}
@@ -72,9 +77,16 @@ func (r *Role) Order() (Order, error) {
 		}
 	}
 	if v, ok := values[readyKey]; ok {
-		o.Ready, err = parseProbe(fmt.Sprintf("%s[%q]", at, readyKey), v, r.PortMap)
+		if o.Ready, err = parseProbe(fmt.Sprintf("%s[%q]", at, readyKey), v, r.PortMap); err != nil {
+			return o, err
+		}
 	}
-	return o, err
+	if v, ok := values[sidecarKey]; ok {
+		if o.Sidecar, ok = v.(bool); !ok {
+			return o, fmt.Errorf("%s[%q] is %s, want True or False", at, sidecarKey, kindOf(v))
+		}
+	}
+	return o, nil
 }
 
 // Ordered reports whether a role of the app waits for another or has a probe.
@@ -139,7 +151,7 @@ func dependencies(at string, v any) ([]Dependency, error) {
 }
 
 // validateOrder checks that every role that is waited for is there and can
-// fulfil what is waited for, and that no role waits for itself.
+// fulfil what is waited for, that no role waits for itself, and that not all are sidecars.
 func (a *App) validateOrder() error {
 	orders := make(map[string]Order, len(a.Roles))
 	for i := range a.Roles {
@@ -158,7 +170,15 @@ func (a *App) validateOrder() error {
 				return fmt.Errorf("role %s waits for role %s to be ready, but that has no probe: set metadata={%q: {%q: ...}} there, or wait for %q",
 					name, d.Role, OrderKey, readyKey, DependsStarted)
 			}
+			if d.Condition == DependsSucceeded && orders[d.Role].Sidecar {
+				return fmt.Errorf("role %s waits for role %s to succeed, but that is a sidecar, which ends last: wait for %q or %q",
+					name, d.Role, DependsStarted, DependsReady)
+			}
 		}
+	}
+	if !slices.ContainsFunc(a.RoleNames(), func(name string) bool { return !orders[name].Sidecar }) {
+		return fmt.Errorf("every role is a sidecar (%s): at least one must not be, since sidecars end when the other roles have succeeded",
+			strings.Join(a.RoleNames(), ", "))
 	}
 	if c := cycle(a.RoleNames(), orders); c != nil {
 		return fmt.Errorf("roles wait for each other: %s", strings.Join(c, " -> "))

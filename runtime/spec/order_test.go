@@ -60,13 +60,16 @@ func TestOrder(t *testing.T) {
 func TestOrderErrors(t *testing.T) {
 	t.Parallel()
 	tests := []struct{ name, db, web, want string }{
-		{"no dict", `["db"]`, "", `role db: metadata["torchx"] is a list, want a dict with depends_on, ready`},
+		{"no dict", `["db"]`, "", `role db: metadata["torchx"] is a list, want a dict with depends_on, ready, sidecar`},
 		{"unknown key", `{"depend_on": {}}`, "", `unknown key "depend_on"`},
 		{"unknown role", "", `{"depends_on": {"cache": "started"}}`, `role web depends on "cache", which is no role of the app`},
 		{"unknown condition", "", `{"depends_on": {"db": "healthy"}}`, `["depends_on"]["db"] must be one of ["started" "ready" "succeeded"]`},
 		{"no probe", "", `{"depends_on": {"db": "ready"}}`, `role web waits for role db to be ready, but that has no probe`},
 		{"itself", `{"depends_on": ["db"]}`, "", "roles wait for each other: db -> db"},
 		{"cycle", `{"depends_on": ["web"]}`, `{"depends_on": {"db": "succeeded"}}`, "roles wait for each other: "},
+		{"sidecar of no bool", `{"sidecar": "yes"}`, "", `role db: metadata["torchx"]["sidecar"] is a string, want True or False`},
+		{"only sidecars", `{"sidecar": true}`, `{"sidecar": true}`, `every role is a sidecar (`},
+		{"end of a sidecar", `{"sidecar": true}`, `{"depends_on": {"db": "succeeded"}}`, `role web waits for role db to succeed, but that is a sidecar`},
 		{"empty probe", `{"ready": {}}`, "", `must have either "port" or "log"`},
 		{"two probes", `{"ready": {"port": 1, "log": "x"}}`, "", `must have either "port" or "log"`},
 		{"unknown port", `{"ready": {"port": "grpc"}}`, "", `"grpc" is not in the role's port_map: there are http, admin`},

@@ -28,10 +28,15 @@ type Status struct {
 	// FirstFailure is the replica that failed first for good; nil if none did.
 	FirstFailure *ReplicaStatus `json:"first_failure,omitempty"`
 	// Past are the attempts that were followed by another, oldest first.
-	Past        []ReplicaStatus `json:"past_attempts,omitempty"`
-	SubmittedAt *time.Time      `json:"submitted_at"`
-	StartedAt   *time.Time      `json:"started_at"`
-	FinishedAt  *time.Time      `json:"finished_at"`
+	Past []ReplicaStatus `json:"past_attempts,omitempty"`
+	// Restarts are the restarts after failures, oldest first.
+	Restarts []Restart `json:"restarts,omitempty"`
+	// LeftRunning names the roles of an app that may never end: all others have
+	// succeeded, and each of these was waited for to run or to be ready.
+	LeftRunning []string   `json:"left_running,omitempty"`
+	SubmittedAt *time.Time `json:"submitted_at"`
+	StartedAt   *time.Time `json:"started_at"`
+	FinishedAt  *time.Time `json:"finished_at"`
 }
 
 // MarshalJSON writes a missing message as null.

@@ -65,7 +65,7 @@ func trainInContainers(t *testing.T, e *enginetest.Engine) {
 		"--mounts", ofHost("/usr", "/lib", "/lib64", "/etc/alternatives", example), "--script", filepath.Join(example, "train.py"))
 	handle := strings.TrimSpace(r.stdout)
 	t.Cleanup(func() { u.torchx("delete", "-f", handle) })
-	if r.code != 0 || !strings.Contains(r.stderr, "train/0 trained on 4 processes") {
+	if r.code != 0 || !strings.Contains(r.stderr, "train/0 [rank0]:trained on 4 processes") {
 		t.Fatalf("exit code %d\n%s", r.code, r.stderr)
 	}
 	if plan := u.torchx("describe", "--json", handle); !strings.Contains(plan.stdout, enginetest.Image) {

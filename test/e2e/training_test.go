@@ -93,7 +93,7 @@ func TestTraining(t *testing.T) {
 	if r.code != 0 {
 		t.Fatalf("exit code %d\n%s", r.code, r.stderr)
 	}
-	if !strings.Contains(r.stderr, "train/0 trained on 4 processes") {
+	if !strings.Contains(r.stderr, "train/0 [rank0]:trained on 4 processes") {
 		t.Errorf("the result is not on the screen:\n%s", r.stderr)
 	}
 	handle := strings.TrimSpace(r.stdout)
@@ -135,7 +135,7 @@ func TestTrainingFails(t *testing.T) {
 	if r.code != 41 {
 		t.Errorf("exit code %d, want 41\n%s", r.code, r.stderr)
 	}
-	for _, want := range []string{"bad/1 rank 3 gives up", "exit code 41", "torchx log"} {
+	for _, want := range []string{"bad/1 [rank1]:rank 3 gives up", "exit code 41", "torchx log"} {
 		if !strings.Contains(r.stderr, want) {
 			t.Errorf("%q is not on the screen:\n%s", want, r.stderr)
 		}

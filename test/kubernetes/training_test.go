@@ -41,8 +41,8 @@ func TestTraining(t *testing.T) {
 		r := h.torchx("run", "--log", "-b", "kubernetes", "--workspace=", "-cfg", "namespace="+h.namespace+",gang="+gang,
 			"dist.ddp", "-j", "2x2", "--cpu", "1", "--memMB", "2048", "--launcher", "env", "--image", clustertest.Image, "--env", "PYTHON="+python,
 			"--mounts", ofHost("/usr", "/lib", "/lib64", "/etc/alternatives", example), "--script", filepath.Join(example, "train.py"))
-		if r.code != 0 || !strings.Contains(r.stderr, "train/0 trained on 4 processes") {
-			t.Errorf("%s: exit code %d\n%s, want r.code == 0 and Contains(r.stderr, \"train/0 trained on 4 processes\")", gang, r.code, r.stderr)
+		if r.code != 0 || !strings.Contains(r.stderr, "train/0 [rank0]:trained on 4 processes") {
+			t.Errorf("%s: exit code %d\n%s, want r.code == 0 and Contains(r.stderr, \"train/0 [rank0]:trained on 4 processes\")", gang, r.code, r.stderr)
 		}
 	}
 }

@@ -161,6 +161,18 @@ func appWarnings(app *spec.App) (lines []string) {
 	return lines
 }
 
+// checkSidecars refuses an app that would never end: no form stops one role when the
+// others have succeeded.
+func checkSidecars(app *spec.App) error {
+	for i := range app.Roles {
+		if order, err := app.Roles[i].Order(); err == nil && order.Sidecar {
+			return fmt.Errorf("role %s is a sidecar, which the kubernetes backend cannot stop when the other roles have succeeded: "+
+				"run it as an app of its own, or on local or docker", app.Roles[i].Name)
+		}
+	}
+	return nil
+}
+
 // ignoredFields names the fields of a role that have no effect.
 func ignoredFields(role *spec.Role) (names []string) {
 	for _, k := range slices.Sorted(maps.Keys(role.Resource.Capabilities)) {

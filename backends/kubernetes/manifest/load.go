@@ -1,6 +1,7 @@
 package manifest
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -36,7 +37,7 @@ func (p Planner) Load(_ context.Context, in backend.PlanInput, raw json.RawMessa
 	if strings.HasSuffix(id, ":") {
 		return nil, backend.Errorf(backend.ErrInvalidPlan, "request.objects[0].metadata: the label %s must name the app", label.Instance)
 	}
-	if err := req.check(in.App); err != nil {
+	if err := cmp.Or(checkSidecars(in.App), req.check(in.App)); err != nil {
 		return nil, backend.Errorf(backend.ErrInvalidPlan, "%w", err)
 	}
 	return &backend.Plan{

@@ -36,6 +36,9 @@ func (p Planner) Plan(ctx context.Context, in backend.PlanInput) (*backend.Plan,
 // one. The plan's id does not depend on the form.
 func (p Planner) PlanFor(ctx context.Context, in backend.PlanInput, installed []Form) (*backend.Plan, error) {
 	o, err := ReadOptions(in.Cfg)
+	if err == nil {
+		err = checkSidecars(in.App)
+	}
 	if err != nil {
 		return nil, err
 	}

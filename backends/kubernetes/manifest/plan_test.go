@@ -403,3 +403,18 @@ func BenchmarkPlan(b *testing.B) {
 		})
 	}
 }
+
+// An app with a sidecar would never end on a cluster.
+func TestSidecarIsRefused(t *testing.T) {
+	t.Parallel()
+	store := role("store", func(r *spec.Role) {
+		r.Metadata = map[string]any{spec.OrderKey: map[string]any{"sidecar": true}}
+	})
+	for _, form := range Forms {
+		in := input(t, "gang="+string(form), role("train", nil), store)
+		_, err := Planner{}.Plan(t.Context(), in)
+		if want := "role store is a sidecar, which the kubernetes backend cannot stop"; err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%s: got %v, want an error with %q", form, err, want)
+		}
+	}
+}

@@ -60,7 +60,7 @@ func (s *Observation) jobSet() *workload {
 		return max(0, number(pod.Labels[label.JobSetRestart]))*(u.retries+1) + failures(pod)
 	}
 	if p := set.Spec.FailurePolicy; p != nil {
-		v.retries = set.Status.CountedRestarts < p.MaxRestarts
+		v.retries, v.maxRestarts = set.Status.CountedRestarts < p.MaxRestarts, int(p.MaxRestarts)
 	}
 	v.suspended = ptr.Deref(set.Spec.Suspend, false)
 	v.jobSetEnd(set)

@@ -89,6 +89,9 @@ func say(seen *Observation) string {
 	for i := range s.Past {
 		line("before: %s", sayReplica(&s.Past[i]))
 	}
+	for _, r := range s.Restarts {
+		line("%s", r)
+	}
 	if (s.FinishedAt != nil) != s.State.Terminal() || s.SubmittedAt == nil {
 		line("WRONG: times of the app: %v, %v, %v", s.SubmittedAt, s.StartedAt, s.FinishedAt)
 	}

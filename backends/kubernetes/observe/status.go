@@ -32,6 +32,7 @@ func (b *assessment) status() *spec.Status {
 	}
 	slices.SortStableFunc(s.Past, func(x, y spec.ReplicaStatus) int { return compareTimes(x.FinishedAt, y.FinishedAt) })
 	s.Past = s.Past[max(0, len(s.Past)-maxPast):]
+	s.Restarts = b.restartsAfter(s.Past)
 	s.StructuredErrorMsg = b.firstErrorFile()
 	if over, cancelled := b.ended(); over {
 		b.conclude(s, cancelled)

@@ -38,6 +38,7 @@ func (s *Observation) volcano() *workload {
 	}
 	v.units, v.roles = h.units, h.finish()
 	v.restarts = int(job.Status.RetryCount)
+	v.maxRestarts = int(max(0, job.Spec.MaxRetry-1))
 	v.retries = again && job.Status.RetryCount < job.Spec.MaxRetry-1
 	if again && p == failed && job.Status.RetryCount >= job.Spec.MaxRetry && v.restarts > 0 {
 		v.restarts-- // the last one was counted and refused

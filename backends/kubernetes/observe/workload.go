@@ -45,12 +45,14 @@ type workload struct {
 // lifecycle is how far a controller is with an app.
 type lifecycle struct {
 	phase     phase
-	suspended bool   // it waits until a client resumes it, or was stopped by that
-	idle      bool   // none of its pods runs, as far as the controller knows
-	restarts  int    // of the whole app
-	retries   bool   // a failure now starts the whole app again
-	reason    string // the controller's message on a failure
-	failing   string // the controller's message on a failure whose pods are still being stopped
+	suspended bool // it waits until a client resumes it, or was stopped by that
+	idle      bool // none of its pods runs, as far as the controller knows
+	restarts  int  // of the whole app
+	// maxRestarts bounds restarts; 0: not known.
+	maxRestarts int
+	retries     bool   // a failure now starts the whole app again
+	reason      string // the controller's message on a failure
+	failing     string // the controller's message on a failure whose pods are still being stopped
 	// incomplete describes a missing part of the app, "" if there is none.
 	incomplete string
 }

@@ -23,7 +23,7 @@ func NewEvents(f *program.Factory) *cli.Command {
 		Usage:     "show what happened to an app, and when",
 		UsageText: "HANDLE [--json]\ntorchx events -",
 		Description: "Show what the history recorded of an app, oldest first: when it was submitted, and each change of state " +
-			"of the app and of its replicas. " + program.HandleHelp,
+			"of the app and of its replicas, and each restart. " + program.HandleHelp,
 		Flags: []cli.Flag{program.JSONFlag(&asJSON)},
 		Action: forApp(f, func(ctx context.Context, r *runner.Runner, ref runner.Ref) error {
 			return events(ctx, f, r, ref, asJSON)
@@ -103,6 +103,9 @@ func eventText(e *history.Event) string {
 	text := e.State.String()
 	if e.Kind == history.EventRecorded {
 		text = "recorded as " + text
+	}
+	if e.Kind == history.EventRestart {
+		return "restart: " + e.Msg
 	}
 	if e.Kind == history.EventMissing {
 		text = string(e.Kind)

@@ -25,6 +25,8 @@ type attachment struct {
 	canAsk  bool
 	out     *tty.Gate // closed while the question is on the screen
 
+	restarts *Announcer
+
 	mu       sync.Mutex
 	asking   bool
 	answered bool
@@ -40,6 +42,12 @@ func Attach(ctx context.Context, f *program.Factory, r *runner.Runner, ref runne
 		canAsk: tty.IsTerminalInput(f.In) && ui.IsTerminal(f.Err),
 	}
 	a.signals = &signals{app: a.app, leave: leave, explain: f.Explain, submitted: true}
+	target := LogTarget{Ref: ref}
+	if logs != nil {
+		target = logs.Target
+	}
+	a.restarts = Announce(f.Console, r, target, logs != nil)
+	defer a.restarts.Stop()
 	if logs == nil {
 		return a.result(ctx, a.signals.interrupted, false)
 	}
@@ -53,7 +61,7 @@ func Attach(ctx context.Context, f *program.Factory, r *runner.Runner, ref runne
 
 // printLogs prints the output on stdout until the app has ended.
 func (a *attachment) printLogs(ctx context.Context, q LogRequest) error {
-	p := LogPrinter{Console: a.Console, Runner: a.runner, Out: a.out, Color: a.OutStyle.Color}
+	p := LogPrinter{Console: a.Console, Runner: a.runner, Out: a.out, Color: a.OutStyle.Color, Restarts: a.restarts}
 	_, err := p.Print(ctx, q)
 	if err == nil || ctx.Err() != nil {
 		a.endQuestion()

@@ -98,6 +98,7 @@ type foreground struct {
 	terminal *terminal // nil without --tty
 	showLogs bool
 	returns  bool // after the start
+	restarts *Announcer
 }
 
 func (fg *foreground) run(ctx context.Context, p *runner.Planned) error {
@@ -121,6 +122,10 @@ func (fg *foreground) run(ctx context.Context, p *runner.Planned) error {
 
 // follow stays with the submitted app.
 func (fg *foreground) follow(ctx context.Context, queued bool) error {
+	if !fg.returns {
+		fg.restarts = Announce(fg.Console, fg.runner, LogTarget{Ref: fg.ref}, fg.showLogs && fg.terminal == nil)
+		defer fg.restarts.Stop()
+	}
 	var err error
 	if queued {
 		err = fg.awaitStart(ctx)
@@ -142,9 +147,9 @@ func (fg *foreground) follow(ctx context.Context, queued bool) error {
 
 // printLogs prints the output of all replicas on stderr until the app has ended.
 func (fg *foreground) printLogs(ctx context.Context) error {
-	p := LogPrinter{Console: fg.Console, Runner: fg.runner, Out: fg.Err, Color: fg.ErrStyle.Color}
+	p := LogPrinter{Console: fg.Console, Runner: fg.runner, Out: fg.Err, Color: fg.ErrStyle.Color, Restarts: fg.restarts}
 	_, err := p.Print(ctx, LogRequest{
-		Target: LogTarget{Ref: fg.ref}, Read: backend.LogOptions{Follow: true, Tail: -1, Partial: true}, Prefix: true,
+		Target: LogTarget{Ref: fg.ref}, Read: backend.LogOptions{Follow: true, Tail: -1, Partial: true, AllAttempts: true}, Prefix: true,
 	})
 	return fg.logError(ctx, err)
 }

@@ -51,10 +51,19 @@ type LogPrinter struct {
 	Runner  *runner.Runner
 	Out     io.Writer
 	Color   bool
+	// Restarts announces restarts between the lines; nil: Print makes one where it follows.
+	Restarts *Announcer
 }
 
 // Print writes the requested lines.
 func (p LogPrinter) Print(ctx context.Context, q LogRequest) (logview.Stats, error) {
+	if q.Read.Follow && p.Restarts == nil {
+		p.Restarts = Announce(p.Console, p.Runner, q.Target, true)
+		defer p.Restarts.Stop()
+	}
+	if p.Restarts != nil {
+		defer p.Restarts.notes.Close() // if there is nothing to follow
+	}
 	if q.New {
 		return p.printNew(ctx, q)
 	}
@@ -100,8 +109,12 @@ func (p LogPrinter) copy(ctx context.Context, open []runner.LogInput, q LogReque
 			inputs[i].Role = ui.OneLine(in.Role) // it becomes a prefix on the screen
 		}
 	}
-	return logview.Copy(ctx, p.Out, inputs, logview.Options{
+	o := logview.Options{
 		Prefix: q.Prefix, Color: p.Color, Timestamps: q.Timestamps, JSON: q.JSON,
 		Regex: q.Regex, Follow: q.Read.Follow, Written: written,
-	})
+	}
+	if p.Restarts != nil {
+		o.Notes = p.Restarts.notes
+	}
+	return logview.Copy(ctx, p.Out, inputs, o)
 }

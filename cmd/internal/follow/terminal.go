@@ -133,6 +133,8 @@ func AttachTerminal(ctx context.Context, f *program.Factory, ref runner.Ref, st 
 		}
 		leave(errSignalled)
 	})
+	restarts := Announce(f.Console, r, LogTarget{Ref: ref}, false)
+	defer restarts.Stop()
 	if !st.State.Terminal() || all {
 		if err := t.show(ctx, a, leave, all); err != nil {
 			return err

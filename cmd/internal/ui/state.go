@@ -20,15 +20,32 @@ func StateText(s spec.State, msg string) string {
 	return s.String()
 }
 
-// After returns how long an app ran, "" if that is not known.
-func After(s *spec.Status) string {
-	if s.StartedAt == nil || s.FinishedAt == nil {
-		return ""
+// After returns how long an app ran, if that is known, and how often it was restarted.
+func After(s *spec.Status) (text string) {
+	if s.StartedAt != nil && s.FinishedAt != nil {
+		text = fmt.Sprintf(" after %s", s.FinishedAt.Sub(*s.StartedAt).Round(time.Millisecond))
 	}
-	return fmt.Sprintf(" after %s", s.FinishedAt.Sub(*s.StartedAt).Round(time.Millisecond))
+	if s.NumRestarts > 0 {
+		text += " and " + Counted(s.NumRestarts, "restart")
+	}
+	return text
 }
 
-// HowItEnded returns how a replica ended, after what time and in which attempt.
+// LeftRunning says which roles keep an app from ending and what to do about it, "" if
+// there are none.
+func LeftRunning(s *spec.Status) string {
+	if len(s.LeftRunning) == 0 {
+		return ""
+	}
+	verb := "runs, which others waited for"
+	if len(s.LeftRunning) > 1 {
+		verb = "run, which others waited for"
+	}
+	return fmt.Sprintf("only %s still %s: make it a sidecar (specs.Role(sidecar=True)) to end it with them, or type torchx cancel %s",
+		strings.Join(s.LeftRunning, ", "), verb, s.Handle)
+}
+
+// HowItEnded returns how the last attempt of a replica ended, and after what time.
 func HowItEnded(r *spec.ReplicaStatus) string {
 	how := "how is not known"
 	switch {
@@ -46,7 +63,7 @@ func HowItEnded(r *spec.ReplicaStatus) string {
 		how += " after " + r.FinishedAt.Sub(*r.StartedAt).Round(time.Millisecond).String()
 	}
 	if r.Attempt > 0 {
-		how += fmt.Sprintf(" in attempt %d", r.Attempt)
+		how += fmt.Sprintf(" in the last of %d attempts", r.Attempt+1)
 	}
 	return how
 }

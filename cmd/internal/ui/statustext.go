@@ -1,6 +1,7 @@
 package ui
 
 import (
+	"cmp"
 	"fmt"
 	"strconv"
 	"strings"
@@ -26,7 +27,27 @@ func StatusText(s *spec.Status, loc *time.Location) string {
 		}
 	}
 	fmt.Fprintf(&b, "\n    Msg: %s\n    Structured Error Msg: %s\n    UI URL: %s\n",
-		OneLine(s.Msg), orNone(string(s.StructuredErrorMsg)), deref(s.UIURL, "None"))
+		OneLine(cmp.Or(s.Msg, LeftRunning(s))), orNone(string(s.StructuredErrorMsg)), deref(s.UIURL, "None"))
+	b.WriteString(restartsText(s, loc))
+	return b.String()
+}
+
+// shownRestarts is how many restarts a status text has.
+const shownRestarts = 10
+
+// restartsText lists the latest restarts; it is empty without one.
+func restartsText(s *spec.Status, loc *time.Location) string {
+	if len(s.Restarts) == 0 {
+		return ""
+	}
+	var b strings.Builder
+	b.WriteString("    Restarts:\n")
+	if more := len(s.Restarts) - shownRestarts; more > 0 {
+		fmt.Fprintf(&b, "%s%d before these: torchx events %s\n", errorIndent, more, OneLine(s.Handle))
+	}
+	for _, r := range s.Restarts[max(0, len(s.Restarts)-shownRestarts):] {
+		fmt.Fprintf(&b, "%s%s %s\n", errorIndent, r.Time.In(loc).Format(time.DateTime), OneLine(r.String()))
+	}
 	return b.String()
 }
 

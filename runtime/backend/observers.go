@@ -1,0 +1,44 @@
+package backend
+
+import (
+	"sync"
+
+	"torchx/runtime/spec"
+)
+
+// Observers implements StatusObserver for a backend that embeds it and calls Notify. Its
+// zero value is ready for use.
+type Observers struct {
+	mu   sync.Mutex
+	next int
+	of   map[string]map[int]func(*spec.Status) // by app id
+}
+
+// Observe implements StatusObserver.
+func (o *Observers) Observe(id string, see func(*spec.Status)) (stop func()) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	if o.of == nil {
+		o.of = map[string]map[int]func(*spec.Status){}
+	}
+	if o.of[id] == nil {
+		o.of[id] = map[int]func(*spec.Status){}
+	}
+	n := o.next
+	o.next++
+	o.of[id][n] = see
+	return func() {
+		o.mu.Lock()
+		defer o.mu.Unlock()
+		delete(o.of[id], n)
+	}
+}
+
+// Notify passes a status of an app to those that observe it, one call at a time.
+func (o *Observers) Notify(id string, s *spec.Status) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	for _, see := range o.of[id] {
+		see(s)
+	}
+}

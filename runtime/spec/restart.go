@@ -1,0 +1,80 @@
+package spec
+
+import (
+	"fmt"
+	"time"
+)
+
+// Restart is a restart after the failure of a replica.
+type Restart struct {
+	Time     time.Time   `json:"time"` // of the failure
+	Role     string      `json:"role"`
+	Replica  int         `json:"replica"`
+	Attempt  int         `json:"attempt"` // the one that failed, from 0
+	ExitCode *int        `json:"exit_code"`
+	Signal   string      `json:"signal,omitempty"`
+	Msg      string      `json:"msg,omitempty"`
+	Policy   RetryPolicy `json:"policy"` // what starts again
+
+	// Retry is the number of this restart, from 1, of MaxRetries. A restart of a replica
+	// that the engine ended is free: it leaves Retry as it was. 0 of 0 is not known.
+	Retry      int  `json:"retry"`
+	MaxRetries int  `json:"max_retries"`
+	Free       bool `json:"free,omitempty"`
+}
+
+// RestartOf returns the restart that follows the failed attempt f.
+func RestartOf(f *ReplicaStatus, policy RetryPolicy, retry, maxRetries int) Restart {
+	r := Restart{
+		Role: f.Role, Replica: f.ID, Attempt: f.Attempt, ExitCode: f.ExitCode, Signal: f.Signal, Msg: f.Msg,
+		Policy: policy, Retry: retry, MaxRetries: maxRetries,
+	}
+	if f.FinishedAt != nil {
+		r.Time = *f.FinishedAt
+	}
+	return r
+}
+
+// String returns one line: `train/0 failed (exit code 7): attempt 2 of 2, restarting the app`.
+func (r Restart) String() string {
+	return fmt.Sprintf("%s/%d failed (%s): %s", r.Role, r.Replica, r.how(), r.Next())
+}
+
+// how returns how the attempt ended.
+func (r Restart) how() string {
+	how := "how is not known"
+	if r.ExitCode != nil {
+		how = fmt.Sprintf("exit code %d", *r.ExitCode)
+	}
+	for _, more := range []string{r.Signal, r.Msg} {
+		if more != "" {
+			how += ", " + more
+		}
+	}
+	return how
+}
+
+// Next returns what follows: `attempt 2 of 2, restarting the app`.
+func (r Restart) Next() string {
+	what := map[RetryPolicy]string{
+		RetryReplica: fmt.Sprintf("%s/%d", r.Role, r.Replica), RetryRole: "role " + r.Role, RetryApplication: "the app",
+	}[r.Policy]
+	switch {
+	case r.MaxRetries == 0:
+		return "restarting " + what
+	case r.Free:
+		return fmt.Sprintf("attempt %d of %d again, restarting %s", r.Retry+1, r.MaxRetries+1, what)
+	}
+	return fmt.Sprintf("attempt %d of %d, restarting %s", r.Retry+1, r.MaxRetries+1, what)
+}
+
+// Restarts reports whether the restart starts a replica again.
+func (r Restart) Restarts(one Replica) bool {
+	switch r.Policy {
+	case RetryReplica:
+		return one == Replica{r.Role, r.Replica}
+	case RetryRole:
+		return one.Role == r.Role
+	}
+	return true
+}
