@@ -5,10 +5,10 @@ import (
 	"fmt"
 	"maps"
 	"slices"
-	"strings"
 
 	"go.starlark.net/starlark"
 
+	"torchx/runtime/brief"
 	"torchx/runtime/suggest"
 	"torchx/starlark/specmodule"
 )
@@ -111,7 +111,7 @@ func (b *binder) read(in Inputs) (*boundArgs, error) {
 	}
 	names := paramNames(b.params)
 	for _, name := range unknownKeys(b.json, names) {
-		return nil, fmt.Errorf("unknown argument %s in JSON.%s", quoteShort(name), suggest.Hint(name, names))
+		return nil, fmt.Errorf("unknown argument %s in JSON.%s", brief.Quote(name), suggest.Hint(name, names))
 	}
 	return b.bind()
 }
@@ -126,7 +126,11 @@ func paramNames(params []Param) []string {
 
 // unknownKeys lists the keys of m that are not among names, sorted.
 func unknownKeys[V any](m map[string]V, names []string) []string {
-	return slices.DeleteFunc(slices.Sorted(maps.Keys(m)), func(key string) bool { return slices.Contains(names, key) })
+	known := map[string]bool{}
+	for _, name := range names {
+		known[name] = true
+	}
+	return slices.DeleteFunc(slices.Sorted(maps.Keys(m)), func(key string) bool { return known[key] })
 }
 
 func (b *binder) bind() (*boundArgs, error) {
@@ -161,7 +165,7 @@ func (b *binder) bind() (*boundArgs, error) {
 	case 1:
 		return nil, fmt.Errorf("missing required argument %s", missing[0])
 	default:
-		return nil, fmt.Errorf("missing required arguments %s", strings.Join(missing, ", "))
+		return nil, fmt.Errorf("missing required arguments %s", brief.List(missing))
 	}
 }
 
@@ -233,7 +237,7 @@ func (b *binder) bindRest(p *Param, out *boundArgs) error {
 // noneValue returns None if the parameter accepts it.
 func noneValue(p *Param) (starlark.Value, error) {
 	if !p.nullable() {
-		return nil, fmt.Errorf("it cannot be None (type %s)", p.Type)
+		return nil, fmt.Errorf("it cannot be None (type %s)", p.Type.Brief())
 	}
 	return starlark.None, nil
 }

@@ -13,6 +13,7 @@ import (
 
 	"go.starlark.net/starlark"
 
+	"torchx/runtime/brief"
 	"torchx/runtime/suggest"
 	"torchx/starlark/interp"
 	"torchx/starlark/specmodule"
@@ -151,7 +152,7 @@ func (l *Loader) moduleLocations(r reference) ([]location, error) {
 	}
 	if len(found) == 0 {
 		return nil, fmt.Errorf("unknown component %s: it is neither in %s nor built in.%s `torchx builtins` lists the built-in ones",
-			quoteShort(r.text), filepath.Join(l.root(), "components"), didYouMean(r.text, l.Known()))
+			brief.Quote(r.text), filepath.Join(l.root(), "components"), didYouMean(r.text, l.Known()))
 	}
 	return found, nil
 }
@@ -175,7 +176,7 @@ func (l *Loader) fileLocation(r reference) (location, error) {
 	if slices.Contains(starFiles(l.config.Builtins), name) {
 		return location{builtin: name}, nil
 	}
-	return location{}, fmt.Errorf("component file %s does not exist.%s", quoteShort(candidates[0]), l.similarFile(r.file, candidates[0]))
+	return location{}, fmt.Errorf("component file %s does not exist.%s", brief.Quote(candidates[0]), l.similarFile(r.file, candidates[0]))
 }
 
 // similarFile suggests a file of the same folder, or a built-in one.
@@ -197,10 +198,10 @@ func (l *Loader) pythonError(r reference) error {
 		if r.function != "" {
 			star += ":" + r.function
 		}
-		return fmt.Errorf("%s is a Python file, and components are Starlark files now. Did you mean %s?", quoteShort(r.file), star)
+		return fmt.Errorf("%s is a Python file, and components are Starlark files now. Did you mean %s?", brief.Quote(r.file), star)
 	}
 	return fmt.Errorf("%s is a Python file, and components are Starlark files now: port it with `torchx migrate -o %s %s`",
-		quoteShort(r.file), oneLine(star), oneLine(r.file))
+		brief.Quote(r.file), oneLine(star), oneLine(r.file))
 }
 
 // isFile reports whether there is a file to read at path.
@@ -214,9 +215,9 @@ func isFile(path string) (bool, error) {
 		if errors.As(err, &detail) {
 			err = detail.Err
 		}
-		return false, fmt.Errorf("cannot read component file %s: %w", quoteShort(path), err)
+		return false, fmt.Errorf("cannot read component file %s: %w", brief.Quote(path), err)
 	case info.IsDir():
-		return false, fmt.Errorf("component file %s is a folder", quoteShort(path))
+		return false, fmt.Errorf("component file %s is a folder", brief.Quote(path))
 	}
 	return true, nil
 }
@@ -224,7 +225,7 @@ func isFile(path string) (bool, error) {
 // functionOf returns the function of a loaded file. Errors list its public functions.
 func functionOf(r reference, m *interp.Module) (*starlark.Function, error) {
 	public := publicFunctions(m)
-	list := "it has " + strings.Join(public, ", ")
+	list := "it has " + brief.List(public)
 	if len(public) == 0 {
 		list = "it has no public function"
 	}
@@ -240,13 +241,13 @@ func functionOf(r reference, m *interp.Module) (*starlark.Function, error) {
 		case r.library != "":
 			form = "@" + r.library + "//" + form
 		}
-		return nil, fmt.Errorf("component %s names no function, write %s: %s", quoteShort(r.text), form, list)
+		return nil, fmt.Errorf("component %s names no function, write %s: %s", brief.Quote(r.text), form, list)
 	}
 	switch v := m.Globals[r.function].(type) {
 	case *starlark.Function:
 		return v, nil
 	case nil:
-		return nil, fmt.Errorf("no function %s in %s: %s.%s", quoteShort(r.function), name, list, suggest.Hint(r.function, public))
+		return nil, fmt.Errorf("no function %s in %s: %s.%s", brief.Quote(r.function), name, list, suggest.Hint(r.function, public))
 	default:
 		return nil, fmt.Errorf("%s in %s is no function but of type %s: %s", r.function, name, v.Type(), list)
 	}

@@ -131,9 +131,29 @@ func (l *linter) replacements(list []warn.LinterReplacement) []Edit {
 			edits = append(edits, l.removal(start.Byte, end.Byte))
 			continue
 		}
-		edits = append(edits, Edit{l.at(start.Byte), l.at(end.Byte), l.print(r.New, start.Byte)})
+		text := l.print(r.New, start.Byte)
+		if !keepsMeaning(r.New) || strings.Count(text, "#") != strings.Count(l.Text[start.Byte:end.Byte], "#") {
+			return nil
+		}
+		edits = append(edits, Edit{l.at(start.Byte), l.at(end.Byte), text})
 	}
 	return edits
+}
+
+// keepsMeaning reports whether a replacement does what the code does. For x.append(y) x must be a
+// plain name: the elements of a tuple and the fields of a struct cannot be assigned, and 10.append
+// is no code.
+func keepsMeaning(e build.Expr) bool {
+	call, ok := e.(*build.CallExpr)
+	if !ok {
+		return true
+	}
+	dot, ok := call.X.(*build.DotExpr)
+	if !ok {
+		return false
+	}
+	_, ok = dot.X.(*build.Ident)
+	return ok
 }
 
 // print lays an expression out that begins at an offset of the file.

@@ -35,13 +35,14 @@ var folders = map[string][]string{
 var allowed = map[string][]string{
 	"runtime/agent":            {"runtime/backend", "runtime/cgroup", "runtime/failpoint", "runtime/filelock", "runtime/history", "runtime/logstore", "runtime/machine", "runtime/procs", "runtime/spec"},
 	"runtime/backend":          {"runtime/kv", "runtime/lazyregexp", "runtime/spec", "runtime/suggest"},
+	"runtime/brief":            {},
 	"runtime/cgroup":           {},
 	"runtime/config":           {"runtime/kv", "runtime/spec", "runtime/suggest"},
 	"runtime/failpoint":        {},
 	"runtime/filelock":         {},
 	"runtime/history":          {"runtime/spec"},
 	"runtime/jsondiff":         {},
-	"runtime/kv":               {},
+	"runtime/kv":               {"runtime/brief"},
 	"runtime/lazyregexp":       {},
 	"runtime/library":          {"runtime/library/git", "runtime/suggest"},
 	"runtime/library/git":      {},
@@ -61,7 +62,7 @@ var allowed = map[string][]string{
 	"state": {"runtime/failpoint", "runtime/filelock", "runtime/history", "runtime/spec"},
 
 	"starlark/analysis":   {"runtime/suggest", "starlark/component", "starlark/interp", "starlark/specmodule", "starlark/starfiles", "starlark/startest"},
-	"starlark/component":  {"runtime/kv", "runtime/lazyregexp", "runtime/spec", "runtime/suggest", "runtime/units", "starlark/interp", "starlark/specmodule"},
+	"starlark/component":  {"runtime/brief", "runtime/kv", "runtime/lazyregexp", "runtime/spec", "runtime/suggest", "runtime/units", "starlark/interp", "starlark/specmodule"},
 	"starlark/interp":     {"runtime/lazyregexp"},
 	"starlark/lsp":        {"starlark/analysis", "starlark/interp", "starlark/starfmt", "starlark/starlint"},
 	"starlark/migrate":    {"runtime/lazyregexp", "runtime/suggest", "starlark/specmodule", "starlark/starfmt"},
@@ -69,7 +70,7 @@ var allowed = map[string][]string{
 	"starlark/specmodule": {"runtime/overlay", "runtime/spec", "runtime/suggest"},
 	"starlark/starfiles":  {},
 	"starlark/starfmt":    {"starlark/interp"},
-	"starlark/starlint":   {"runtime/lazyregexp", "runtime/suggest", "starlark/component", "starlark/interp", "starlark/specmodule", "starlark/starfiles"},
+	"starlark/starlint":   {"runtime/brief", "runtime/lazyregexp", "runtime/suggest", "starlark/component", "starlark/interp", "starlark/specmodule", "starlark/starfiles"},
 	"starlark/startest":   {"runtime/lazyregexp", "runtime/spec", "starlark/component", "starlark/interp", "starlark/specmodule", "starlark/starfiles"},
 
 	"backends/all":                 {"backends/...", "runtime/agent", "runtime/backend"},
