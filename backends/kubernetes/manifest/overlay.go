@@ -44,7 +44,7 @@ func (b *builder) overlaid(t *Template, m spec.Macros, role *spec.Role) (*Templa
 		if !ok || value == nil {
 			continue
 		}
-		change, err := b.podOverlay(value)
+		change, err := podOverlay(value, b.overlayFile)
 		if err == nil {
 			t, err = apply(t, change)
 		}
@@ -58,29 +58,44 @@ func (b *builder) overlaid(t *Template, m spec.Macros, role *spec.Role) (*Templa
 	return t, nil
 }
 
-// podOverlay returns the overlay of pods in a value of metadata: overlays by kind, a
-// file, or the overlay itself.
-func (b *builder) podOverlay(value any) (map[string]any, error) {
-	if file, ok := value.(string); ok {
-		return b.overlayFile(file)
+// podOverlay returns the overlay of pods in a value of metadata: overlays by kind, or that of the pod
+// itself. file reads those that are in files.
+func podOverlay(value any, file func(path string) (map[string]any, error)) (map[string]any, error) {
+	kinds, _ := value.(map[string]any)
+	if _, pod := kinds[overlayPod]; !pod && kinds[overlay.Marker] != true {
+		return composed(value, file)
 	}
-	m, ok := value.(map[string]any)
-	if !ok {
-		return nil, errors.New("metadata must hold a dict, or file://PATH")
-	}
-	if marked, _ := m[overlay.Marker].(bool); !marked {
-		return m, checkFields(m)
-	}
-	for _, kind := range slices.Sorted(maps.Keys(m)) {
+	for _, kind := range slices.Sorted(maps.Keys(kinds)) {
 		if kind != overlay.Marker && kind != overlayPod {
 			return nil, fmt.Errorf("there is no %s to change, only a %s", kind, overlayPod)
 		}
 	}
-	pod, ok := m[overlayPod].(map[string]any)
-	if !ok && m[overlayPod] != nil {
-		return nil, fmt.Errorf("%s must be a dict", overlayPod)
+	return composed(kinds[overlayPod], file)
+}
+
+// composed returns the overlay that is a dict, in a file, or a list of those.
+func composed(value any, file func(path string) (map[string]any, error)) (map[string]any, error) {
+	switch v := value.(type) {
+	case nil:
+		return nil, nil
+	case string:
+		return file(v)
+	case map[string]any:
+		return v, checkFields(v)
+	case []any:
+		var all map[string]any
+		for _, e := range v {
+			next, err := podOverlay(e, file)
+			if err == nil {
+				all, err = overlay.Compose(all, next)
+			}
+			if err != nil {
+				return nil, err
+			}
+		}
+		return all, nil
 	}
-	return pod, checkFields(pod)
+	return nil, errors.New("metadata must hold a dict, or the path of a file")
 }
 
 // overlayFile reads a file, once for all replicas.
@@ -88,14 +103,24 @@ func (b *builder) overlayFile(uri string) (map[string]any, error) {
 	if pod, ok := b.overlays[uri]; ok {
 		return pod, nil
 	}
-	pod, err := readOverlay(uri, b.in.Cwd)
-	if err == nil {
-		if b.overlays == nil {
-			b.overlays = map[string]map[string]any{}
-		}
-		b.overlays[uri] = pod
+	value, path, err := readOverlay(uri, b.in.Cwd)
+	if err != nil {
+		return nil, err
 	}
-	return pod, err
+	if _, isMap := value.(map[string]any); !isMap {
+		return nil, fmt.Errorf("%s must hold a mapping with spec or metadata", path)
+	}
+	pod, err := podOverlay(value, func(string) (map[string]any, error) {
+		return nil, errors.New("a file cannot name another")
+	})
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", path, err)
+	}
+	if b.overlays == nil {
+		b.overlays = map[string]map[string]any{}
+	}
+	b.overlays[uri] = pod
+	return pod, nil
 }
 
 // checkFields refuses fields of a pod that an overlay cannot change.
@@ -110,35 +135,28 @@ func checkFields(pod map[string]any) error {
 	return nil
 }
 
-// readOverlay reads a file of YAML or JSON. A relative path starts at cwd.
-func readOverlay(uri, cwd string) (map[string]any, error) {
-	path, ok := strings.CutPrefix(uri, "file://")
-	if !ok {
-		return nil, fmt.Errorf("%q must begin with file://", uri)
+// readOverlay reads a file of YAML or JSON, named by its path or a file:// URI. A relative path starts
+// at cwd.
+func readOverlay(uri, cwd string) (value any, path string, err error) {
+	path, _ = strings.CutPrefix(uri, "file://")
+	if strings.Contains(path, "://") {
+		return nil, "", fmt.Errorf("%q must be the path of a file, or begin with file://", uri)
 	}
 	if !filepath.IsAbs(path) {
 		path = filepath.Join(cwd, path)
 	}
 	data, err := os.ReadFile(path)
 	if err != nil {
-		return nil, err
+		return nil, path, err
 	}
 	var doc yaml.Node
 	if err := yaml.Unmarshal(data, &doc); err != nil {
-		return nil, fmt.Errorf("%s: %w", path, oneLine(err))
+		return nil, path, fmt.Errorf("%s: %w", path, oneLine(err))
 	}
-	value, err := fromYAML(&doc)
-	if err != nil {
-		return nil, fmt.Errorf("%s: %w", path, err)
+	if value, err = fromYAML(&doc); err != nil {
+		return nil, path, fmt.Errorf("%s: %w", path, err)
 	}
-	pod, ok := value.(map[string]any)
-	if !ok {
-		return nil, fmt.Errorf("%s must hold a mapping with spec or metadata", path)
-	}
-	if err := checkFields(pod); err != nil {
-		return nil, fmt.Errorf("%s: %w", path, err)
-	}
-	return pod, nil
+	return value, path, nil
 }
 
 // fromYAML converts a document to the values that Starlark would have made.
@@ -155,7 +173,9 @@ func fromYAML(n *yaml.Node) (any, error) {
 			if err != nil {
 				return nil, err
 			}
-			m[n.Content[i].Value] = v
+			key := n.Content[i].Value
+			m[key] = v
+			delete(m, overlay.Replaced(key)) // the map forgets which came later
 		}
 		return m, nil
 	case yaml.SequenceNode:
