@@ -60,7 +60,7 @@ var (
 	// constants are values of modules.
 	constants = table(map[string]string{
 		"str": "torchx.version.TORCHX_IMAGE=torchx.IMAGE torchx.version.__version__=torchx.version torchx.__version__=torchx.version " +
-			"torchx.specs.MISSING=specs.MISSING torchx.specs.NONE=specs.NONE",
+			"torchx.specs.MISSING=specs.MISSING torchx.specs.NONE=specs.NONE torchx.specs.UNKNOWN=specs.UNKNOWN",
 		"float": "math.pi math.e", "Resource": "torchx.specs.NULL_RESOURCE=specs.NULL_RESOURCE",
 		"?": "torchx.specs.named_resources=specs.named_resources",
 	})
