@@ -10,7 +10,7 @@ import (
 
 const (
 	maxText = 100  // characters of a text that Quote shows
-	maxList = 2000 // bytes of names that List shows: all built-in resources
+	maxList = 500  // bytes of names that List shows
 )
 
 // Quote quotes a text, or its beginning.

@@ -9,9 +9,11 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
 	"syscall"
 
 	"go.starlark.net/starlark"
+	"go.starlark.net/syntax"
 
 	"torchx/runtime/brief"
 	"torchx/runtime/suggest"
@@ -88,24 +90,68 @@ type location struct {
 // Finding executes the file, but calls nothing. Errors name what is missing and
 // what was probably meant; those of the file itself are interp's.
 func (l *Loader) Find(ctx context.Context, ref string) (*Component, error) {
+	return (&finder{l, map[location]*loadedFile{}}).find(ctx, ref)
+}
+
+// FindAll finds several components as Find does, but executes each file once: their files are
+// recorded together.
+func (l *Loader) FindAll(ctx context.Context, refs []string) ([]*Component, error) {
+	f := &finder{l, map[location]*loadedFile{}}
+	all := make([]*Component, len(refs))
+	for i, ref := range refs {
+		var err error
+		if all[i], err = f.find(ctx, ref); err != nil {
+			return nil, err
+		}
+	}
+	return all, nil
+}
+
+// finder is a Loader that keeps the files that it has loaded.
+type finder struct {
+	*Loader
+	loaded map[location]*loadedFile
+}
+
+// loadedFile is a file with the session that loaded it.
+type loadedFile struct {
+	*interp.Module
+	session *session
+	text    func() *fileText // read when an error or page needs it
+}
+
+func (f *finder) load(ctx context.Context, p location) (*loadedFile, error) {
+	if known := f.loaded[p]; known != nil {
+		return known, nil
+	}
+	s := f.newSession()
+	m, err := s.load(ctx, p)
+	if err != nil {
+		return nil, err
+	}
+	file := &loadedFile{m, s, sync.OnceValue(func() *fileText { return newFileText(m) })}
+	f.loaded[p] = file
+	return file, nil
+}
+
+func (f *finder) find(ctx context.Context, ref string) (*Component, error) {
 	r, err := parseRef(ref)
 	if err != nil {
 		return nil, err
 	}
-	locations, err := l.locations(r)
+	locations, err := f.locations(r)
 	if err != nil {
 		return nil, err
 	}
 	var missing error
 	for _, p := range locations {
-		s := l.newSession()
-		m, err := s.load(ctx, p)
+		file, err := f.load(ctx, p)
 		if err != nil {
 			return nil, err
 		}
-		fn, err := functionOf(r, m)
+		fn, err := functionOf(r, file.Module)
 		if fn != nil {
-			return l.component(r, p, m, s, fn)
+			return f.component(r, p, file, fn)
 		}
 		missing = err
 	}
@@ -224,6 +270,10 @@ func isFile(path string) (bool, error) {
 
 // functionOf returns the function of a loaded file. Errors list its public functions.
 func functionOf(r reference, m *interp.Module) (*starlark.Function, error) {
+	v := m.Globals[r.function]
+	if fn, ok := v.(*starlark.Function); ok {
+		return fn, nil
+	}
 	public := publicFunctions(m)
 	list := "it has " + brief.List(public)
 	if len(public) == 0 {
@@ -233,7 +283,8 @@ func functionOf(r reference, m *interp.Module) (*starlark.Function, error) {
 	if name == "" {
 		name = m.Label
 	}
-	if r.function == "" {
+	switch {
+	case r.function == "":
 		form := r.file + ":FUNCTION"
 		switch {
 		case r.module != "":
@@ -242,15 +293,10 @@ func functionOf(r reference, m *interp.Module) (*starlark.Function, error) {
 			form = "@" + r.library + "//" + form
 		}
 		return nil, fmt.Errorf("component %s names no function, write %s: %s", brief.Quote(r.text), form, list)
-	}
-	switch v := m.Globals[r.function].(type) {
-	case *starlark.Function:
-		return v, nil
-	case nil:
+	case v == nil:
 		return nil, fmt.Errorf("no function %s in %s: %s.%s", brief.Quote(r.function), name, list, suggest.Hint(r.function, public))
-	default:
-		return nil, fmt.Errorf("%s in %s is no function but of type %s: %s", r.function, name, v.Type(), list)
 	}
+	return nil, fmt.Errorf("%s in %s is no function but of type %s: %s", r.function, name, v.Type(), list)
 }
 
 // publicFunctions lists the functions of a module that can be components, in file order.
@@ -268,17 +314,18 @@ func publicFunctions(m *interp.Module) []string {
 }
 
 // component describes a function that was found.
-func (l *Loader) component(r reference, p location, m *interp.Module, s *session, fn *starlark.Function) (*Component, error) {
-	src := newSource(fn, m.Syntax, l.config.Resources)
+func (l *Loader) component(r reference, p location, file *loadedFile, fn *starlark.Function) (*Component, error) {
+	src := newSource(fn, func() *syntax.File { return file.text().tree }, l.config.Resources)
 	params, err := src.params()
 	if err != nil {
 		return nil, err
 	}
+	s := *file.session
 	s.fn = fn
-	c := &Component{Name: l.canonical(r, p), Ref: r.text, File: m.Path, Doc: src.doc.Text, Params: params, run: s}
-	c.detail = func() Detail { return detailOf(m, fn) }
+	c := &Component{Name: l.canonical(r, p), Ref: r.text, File: file.Path, Doc: src.doc.Text, Params: params, run: &s}
+	c.detail = func() Detail { return file.text().detail(fn) }
 	if c.File == "" {
-		c.File = m.Label
+		c.File = file.Label
 	}
 	return c, nil
 }
