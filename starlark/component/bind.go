@@ -66,11 +66,19 @@ func (c *Component) bind(in Inputs) (*boundArgs, error) {
 	}
 	out.typed = typed
 	names := paramNames(c.Params)
-	for _, name := range unknownKeys(b.config, names) {
+	unknown := unknownKeys(b.config, names)
+	for i, name := range unknown {
+		if i == maxWarnings {
+			out.warnings = append(out.warnings, fmt.Sprintf("%s: %d more keys are no parameters, ignored.", b.section, len(unknown)-i))
+			break
+		}
 		out.warnings = append(out.warnings, fmt.Sprintf("%s: %s is no parameter, ignored.%s", b.section, name, suggest.Hint(name, names)))
 	}
 	return out, nil
 }
+
+// maxWarnings bounds the warnings about one section.
+const maxWarnings = 20
 
 // usage makes a *UsageError of an error about arguments, except ErrHelp.
 func (c *Component) usage(err error) error {
