@@ -5,8 +5,6 @@ import (
 	"sync"
 	"time"
 
-	"github.com/fsnotify/fsnotify"
-
 	"torchx/runtime/agent"
 	"torchx/runtime/spec"
 )
@@ -61,8 +59,7 @@ func (w *watch) close() {
 	}
 }
 
-// changed returns a channel that is closed when the status may have changed. The system
-// is asked for that only now: a process that watches files takes some 10 ms to end.
+// changed returns a channel that is closed when the status may have changed.
 func (w *watch) changed() <-chan struct{} {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -80,17 +77,11 @@ func (w *watch) wake() {
 	w.signal = make(chan struct{})
 }
 
-// loop wakes the readers at each change of the bundle, or now and then where the
-// system cannot tell.
+// loop wakes the readers at each change of the bundle, and now and then.
 func (w *watch) loop() {
-	var events <-chan fsnotify.Event
-	var errs <-chan error
-	if n, err := fsnotify.NewWatcher(); err == nil {
-		defer agent.CloseWatcher(n)
-		if n.Add(w.bundle.Dir) == nil {
-			events, errs = n.Events, n.Errors
-		}
-	}
+	changed := make(chan struct{}, 1)
+	w.apps.hub.Watch(w.bundle.Dir, changed)
+	defer w.apps.hub.Unwatch(w.bundle.Dir, changed)
 	w.wake() // what changed before the watch began
 	tick := time.NewTicker(checkInterval)
 	defer tick.Stop()
@@ -98,17 +89,10 @@ func (w *watch) loop() {
 		select {
 		case <-w.stop:
 			return
+		case <-changed:
+			w.wake()
 		case <-tick.C:
 			w.wake()
-		case _, open := <-errs: // events were lost
-			if !open {
-				errs = nil
-			}
-			w.wake()
-		case e := <-events:
-			if e.Name == w.bundle.StatusPath() {
-				w.wake()
-			}
 		}
 	}
 }

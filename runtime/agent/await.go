@@ -165,7 +165,7 @@ func (w *queueWatch) begin() bool {
 	}
 	for _, dir := range []string{queueDir(w.home), liveDir(w.home)} {
 		if n.Add(dir) != nil {
-			CloseWatcher(n)
+			closeWatcher(n)
 			return false
 		}
 	}
@@ -175,13 +175,13 @@ func (w *queueWatch) begin() bool {
 
 func (w *queueWatch) close() {
 	if w.watcher != nil {
-		CloseWatcher(w.watcher)
+		closeWatcher(w.watcher)
 	}
 }
 
-// CloseWatcher closes a watcher and drains its channels, since it waits until its events
+// closeWatcher closes a watcher and drains its channels, since it waits until its events
 // are received.
-func CloseWatcher(n *fsnotify.Watcher) {
+func closeWatcher(n *fsnotify.Watcher) {
 	go func() {
 		for range n.Errors {
 		}

@@ -10,9 +10,8 @@ import (
 
 const (
 	// tick is how often a follower looks by itself, should a change go
-	// unnoticed; blindTick is the same where nothing can be watched.
-	tick      = 250 * time.Millisecond
-	blindTick = 50 * time.Millisecond
+	// unnoticed.
+	tick = 250 * time.Millisecond
 
 	// An unfinished line is shown when nothing was added for partialRest, or
 	// when it waits for partialMax: a progress bar may never rest.
@@ -63,13 +62,10 @@ func newFollower(src Source, o backend.LogOptions) *follower {
 	return f
 }
 
-func (f *follower) watch(path string, c chan struct{}) bool {
+func (f *follower) watch(path string, c chan struct{}) {
 	path = filepath.Clean(path)
-	if !f.hub.watch(path, c) {
-		return false
-	}
+	f.hub.Watch(path, c)
 	f.watched = append(f.watched, watched{path, c})
-	return true
 }
 
 // watchAttempt watches an attempt's index, so that output wakes once and not
@@ -83,17 +79,16 @@ func (f *follower) watchAttempt(a *attempt) bool {
 		return false
 	}
 	f.unwatchLog()
-	if f.watch(path, f.files) {
-		f.log = path
-	}
-	return f.log != ""
+	f.watch(path, f.files)
+	f.log = path
+	return true
 }
 
 func (f *follower) unwatchLog() {
 	kept := f.watched[:0]
 	for _, w := range f.watched {
 		if w.c == f.files {
-			f.hub.unwatch(w.path, w.c)
+			f.hub.Unwatch(w.path, w.c)
 		} else {
 			kept = append(kept, w)
 		}
@@ -104,13 +99,9 @@ func (f *follower) unwatchLog() {
 // sleep waits for a change, at most until the next tick or for the time given.
 func (f *follower) sleep(ctx context.Context, closing <-chan struct{}, most time.Duration) error {
 	now := time.Now()
-	every := tick
-	if len(f.watched) == 0 {
-		every = blindTick
-	}
 	if !now.Before(f.nextTick) {
 		f.stale = f.stale || !f.nextTick.IsZero()
-		f.nextTick = now.Add(every)
+		f.nextTick = now.Add(tick)
 	}
 	timer := time.NewTimer(min(most, f.nextTick.Sub(now)))
 	defer timer.Stop()
@@ -163,7 +154,7 @@ func (f *follower) restDue(a *attempt) (s Stream, due bool, wait time.Duration) 
 
 func (f *follower) close() {
 	for _, w := range f.watched {
-		f.hub.unwatch(w.path, w.c)
+		f.hub.Unwatch(w.path, w.c)
 	}
 	f.watched = nil
 	if f.own {

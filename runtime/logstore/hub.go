@@ -1,7 +1,9 @@
 package logstore
 
 import (
+	"maps"
 	"path/filepath"
+	"slices"
 	"sync"
 	"time"
 
@@ -13,14 +15,25 @@ import (
 // else wake each follower up thousands of times, and wait for the processor itself.
 const pace = 2 * time.Millisecond
 
+// A process that ever watched a file by inotify takes 10 to 17 ms to end. A hub reads
+// for the first pollTime instead, each pollPause or, with many listeners, less often.
+const (
+	pollTime  = 200 * time.Millisecond
+	pollPause = time.Millisecond
+	pollMany  = 8 // so many listeners double the pause
+	// blindPause is the pause of a hub that cannot watch.
+	blindPause = 50 * time.Millisecond
+)
+
 // Hub tells readers that files changed. Many readers share one: the system
 // allows few watchers (128 inotify instances per user), but many watched files.
 type Hub struct {
 	// change is held around calls of the watcher, which may block until its events
 	// are taken; mu never is, so that they are.
 	change  sync.Mutex
-	watcher *fsnotify.Watcher // nil until the first watch
-	closed  bool
+	watcher *fsnotify.Watcher // nil while the hub polls
+	polls   bool
+	closed  chan struct{}
 
 	mu      sync.Mutex
 	watches map[string]map[chan struct{}]struct{}
@@ -28,22 +41,74 @@ type Hub struct {
 
 // NewHub returns a hub that holds nothing until something is watched.
 func NewHub() *Hub {
-	return &Hub{watches: map[string]map[chan struct{}]struct{}{}}
+	return &Hub{closed: make(chan struct{}), watches: map[string]map[chan struct{}]struct{}{}}
 }
 
-// watch sends to c, which must have room for one, when the file or something
-// in the folder changes. False: it cannot be watched.
-func (h *Hub) watch(path string, c chan struct{}) bool {
+// Watch sends to c, which must have room for one, when the file or something
+// in the folder may have changed.
+func (h *Hub) Watch(path string, c chan struct{}) {
 	h.change.Lock()
 	defer h.change.Unlock()
-	if h.closed || !h.begin() {
+	if first := h.addListener(path, c); first && h.watcher != nil && h.watcher.Add(path) != nil {
+		h.poll(false)
+	} else if h.watcher == nil {
+		h.poll(true)
+	}
+}
+
+// poll wakes all listeners from time to time, for good or until the hub can watch.
+func (h *Hub) poll(thenWatch bool) {
+	if h.polls {
+		return
+	}
+	h.polls = true
+	go func() {
+		for begun := time.Now(); thenWatch && time.Since(begun) < pollTime; {
+			if !h.pause(pollPause * time.Duration(1+h.notifyAll()/pollMany)) {
+				return
+			}
+		}
+		for !thenWatch || !h.begin() {
+			thenWatch = false
+			h.notifyAll()
+			if !h.pause(blindPause) {
+				return
+			}
+		}
+		h.notifyAll() // what changed before the watch began
+	}()
+}
+
+// pause reports false if the hub was closed meanwhile.
+func (h *Hub) pause(d time.Duration) bool {
+	select {
+	case <-h.closed:
+		return false
+	case <-time.After(d):
+		return true
+	}
+}
+
+// begin makes the watcher and reports whether it watches all that is listened to.
+func (h *Hub) begin() bool {
+	h.change.Lock()
+	defer h.change.Unlock()
+	w, err := fsnotify.NewWatcher()
+	if err != nil {
 		return false
 	}
-	if h.addListener(path, c) && h.watcher.Add(path) != nil {
-		h.removeListener(path, c)
-		return false
+	select {
+	case <-h.closed:
+		return w.Close() == nil
+	default:
 	}
-	return true
+	h.watcher = w
+	go h.run(w)
+	h.mu.Lock()
+	paths := slices.Collect(maps.Keys(h.watches))
+	h.mu.Unlock()
+	h.polls = slices.ContainsFunc(paths, func(path string) bool { return w.Add(path) != nil })
+	return !h.polls
 }
 
 // addListener notes a listener and reports whether it is the first of its path.
@@ -69,20 +134,6 @@ func (h *Hub) removeListener(path string, c chan struct{}) (last bool) {
 		delete(h.watches, path)
 	}
 	return last
-}
-
-// begin makes the watcher.
-func (h *Hub) begin() bool {
-	if h.watcher != nil {
-		return true
-	}
-	w, err := fsnotify.NewWatcher()
-	if err != nil {
-		return false
-	}
-	h.watcher = w
-	go h.run(w)
-	return true
 }
 
 func (h *Hub) run(w *fsnotify.Watcher) {
@@ -121,14 +172,17 @@ func (h *Hub) notify(name string) {
 	}
 }
 
-func (h *Hub) notifyAll() {
+// notifyAll returns how many listeners there are.
+func (h *Hub) notifyAll() (n int) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	for _, cs := range h.watches {
+		n += len(cs)
 		for c := range cs {
 			wake(c)
 		}
 	}
+	return n
 }
 
 func wake(c chan struct{}) {
@@ -138,8 +192,8 @@ func wake(c chan struct{}) {
 	}
 }
 
-// unwatch ends a watch.
-func (h *Hub) unwatch(path string, c chan struct{}) {
+// Unwatch ends a watch.
+func (h *Hub) Unwatch(path string, c chan struct{}) {
 	h.change.Lock()
 	defer h.change.Unlock()
 	if h.removeListener(path, c) && h.watcher != nil {
@@ -147,15 +201,13 @@ func (h *Hub) unwatch(path string, c chan struct{}) {
 	}
 }
 
-// Close ends all watches; readers go on by looking from time to time.
+// Close ends all watches; readers go on by looking from time to time. It is called once.
 func (h *Hub) Close() error {
 	h.change.Lock()
 	defer h.change.Unlock()
-	h.closed = true
+	close(h.closed)
 	if h.watcher == nil {
 		return nil
 	}
-	err := h.watcher.Close()
-	h.watcher = nil
-	return err
+	return h.watcher.Close()
 }

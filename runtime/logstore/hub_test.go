@@ -20,9 +20,7 @@ func TestHubPace(t *testing.T) {
 	}
 	defer f.Close()
 	changed := make(chan struct{}, 1)
-	if !h.watch(name, changed) {
-		t.Fatal("the file cannot be watched")
-	}
+	h.Watch(name, changed)
 	size := make(chan int64)
 	begun := time.Now()
 	go func() {
@@ -52,7 +50,44 @@ func TestHubPace(t *testing.T) {
 			t.Fatalf("seen %d of %d bytes after %d wakes", seen, want, wakes)
 		}
 	}
-	if most := int(time.Since(begun)/pace) + 2; wakes > most {
+	if most := int(time.Since(begun)/min(pace, pollPause)) + 2; wakes > most {
 		t.Errorf("%d wakes in %v, want at most %d", wakes, time.Since(begun), most)
+	}
+}
+
+// TestHubPollsFirst: a hub asks the system to watch only if it lasts, and tells of changes
+// before and after that.
+func TestHubPollsFirst(t *testing.T) {
+	t.Parallel()
+	h := NewHub()
+	defer h.Close()
+	name := filepath.Join(t.TempDir(), "log")
+	if err := os.WriteFile(name, nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	watches := func() bool {
+		h.change.Lock()
+		defer h.change.Unlock()
+		return h.watcher != nil
+	}
+	changed := make(chan struct{}, 1)
+	begun := time.Now()
+	h.Watch(name, changed)
+	<-changed
+	if watches() && time.Since(begun) < pollTime {
+		t.Errorf("the hub watches after %v, want polling for %v", time.Since(begun), pollTime)
+	}
+	for !watches() {
+		time.Sleep(time.Millisecond)
+	}
+	for range 4 { // two wakes may be left from before
+		if err := os.WriteFile(name, []byte("a line\n"), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		select {
+		case <-changed:
+		case <-time.After(10 * time.Second):
+			t.Fatal("a change of a watched file woke no listener")
+		}
 	}
 }
