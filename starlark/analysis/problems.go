@@ -3,11 +3,11 @@ package analysis
 import (
 	"fmt"
 
-	"go.starlark.net/resolve"
 	"go.starlark.net/starlark"
 	"go.starlark.net/syntax"
 
 	"torchx/runtime/suggest"
+	"torchx/starlark/interp"
 	"torchx/starlark/starfiles"
 )
 
@@ -30,7 +30,7 @@ type Problem struct {
 func (f *File) Problems(o Opener) []Problem {
 	tree := f.parseAgain()
 	predeclared := func(name string) bool { return Builtin(name) != nil && !starlark.Universe.Has(name) }
-	_ = resolve.File(tree, predeclared, starlark.Universe.Has) // lint reports undefined names
+	_ = interp.ResolveNames(tree, len(f.Text), predeclared) // lint reports undefined names
 	p := &problems{file: f, opener: o, names: namesOf(f, tree)}
 	syntax.Walk(tree, func(n syntax.Node) bool {
 		switch n := n.(type) {

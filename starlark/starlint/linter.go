@@ -11,7 +11,6 @@ import (
 
 	"github.com/bazelbuild/buildtools/build"
 	"go.starlark.net/resolve"
-	"go.starlark.net/starlark"
 	"go.starlark.net/syntax"
 
 	"torchx/runtime/lazyregexp"
@@ -74,19 +73,8 @@ func (l *linter) addSyntaxError(err error) {
 // resolve reports names that are not defined, or that are defined twice.
 func (l *linter) resolve() {
 	var problems resolve.ErrorList
-	// The resolver compares each undefined name with all others: of a large file only some are
-	// reported at a time.
-	unknown, most := 0, max(20, 10_000_000/max(1, len(l.Text)))
-	known := func(name string) bool {
-		if name == "__file__" || predeclared(name) {
-			return true
-		}
-		if !starlark.Universe.Has(name) {
-			unknown++
-		}
-		return unknown > most
-	}
-	if err := resolve.File(l.file, known, starlark.Universe.Has); !errors.As(err, &problems) {
+	known := func(name string) bool { return name == "__file__" || predeclared(name) }
+	if err := interp.ResolveNames(l.file, len(l.Text), known); !errors.As(err, &problems) {
 		return
 	}
 	for _, p := range problems {
