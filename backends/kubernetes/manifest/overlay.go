@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"maps"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -13,6 +12,7 @@ import (
 	"go.yaml.in/yaml/v3"
 
 	"torchx/runtime/overlay"
+	"torchx/runtime/safefile"
 	"torchx/runtime/spec"
 )
 
@@ -135,6 +135,9 @@ func checkFields(pod map[string]any) error {
 	return nil
 }
 
+// maxOverlay bounds a file of an overlay in bytes.
+const maxOverlay = 16 << 20
+
 // readOverlay reads a file of YAML or JSON, named by its path or a file:// URI. A relative path starts
 // at cwd.
 func readOverlay(uri, cwd string) (value any, path string, err error) {
@@ -145,7 +148,7 @@ func readOverlay(uri, cwd string) (value any, path string, err error) {
 	if !filepath.IsAbs(path) {
 		path = filepath.Join(cwd, path)
 	}
-	data, err := os.ReadFile(path)
+	data, err := safefile.ReadInput(path, maxOverlay)
 	if err != nil {
 		return nil, path, err
 	}
