@@ -162,7 +162,7 @@ func (r *Request) setPaths(id string, l layout) {
 
 func (p *ReplicaParams) setPaths(id, dir, oldLogDir string, l layout, key spec.Replica) {
 	p.Stdout, p.Stderr = filepath.Join(dir, "stdout.log"), filepath.Join(dir, "stderr.log")
-	p.Combined = filepath.Join(dir, "combined.log")
+	p.Combined = ""
 	// A copy under another id must not pass for the app it was copied from.
 	if _, ok := p.Env.Get(spec.JobIDVariable); ok {
 		p.Env.Set(spec.JobIDVariable, handleOf(id))

@@ -151,6 +151,5 @@ func (o options) replica(in backend.PlanInput, l layout, role *spec.Role, id int
 	return ReplicaParams{
 		Args: append([]string{role.Entrypoint}, r.Args...), Env: r.Env, Cwd: cwd,
 		Stdout: filepath.Join(dir, "stdout.log"), Stderr: filepath.Join(dir, "stderr.log"),
-		Combined: filepath.Join(dir, "combined.log"),
 	}
 }

@@ -17,14 +17,14 @@ type Request struct {
 	RoleLogDirs spec.Map[[]string]        `json:"role_log_dirs"`
 }
 
-// ReplicaParams is how one replica is run. Combined names a view of both
-// streams; no such file is written.
+// ReplicaParams is how one replica is run. Combined is only read: plans of TorchX and of older
+// versions name such a file, which is not written.
 type ReplicaParams struct {
 	Args     []string         `json:"args"`
 	Env      spec.Map[string] `json:"env"`
 	Stdout   string           `json:"stdout"`
 	Stderr   string           `json:"stderr"`
-	Combined string           `json:"combined"`
+	Combined string           `json:"combined,omitempty"`
 	Cwd      string           `json:"cwd"`
 }
 

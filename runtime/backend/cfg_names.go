@@ -2,22 +2,20 @@ package backend
 
 import "strings"
 
-// CamelToSnake turns validateSpec into validate_spec; other names stay as they are.
+// CamelToSnake turns validateSpec into validate_spec by TorchX's rule: a word begins with a capital
+// behind a small letter or digit, so HTTPServer is httpserver and reservedMemMB reserved_mem_mb.
 func CamelToSnake(name string) string {
 	var b strings.Builder
 	for i := range len(name) {
-		c := name[i]
-		if c < 'A' || c > 'Z' {
-			b.WriteByte(c)
-			continue
-		}
-		if i > 0 {
+		if c := name[i]; c >= 'A' && c <= 'Z' && i > 0 && isSmall(name[i-1]) {
 			b.WriteByte('_')
 		}
-		b.WriteByte(c - 'A' + 'a')
+		b.WriteByte(name[i])
 	}
-	return b.String()
+	return strings.ToLower(b.String())
 }
+
+func isSmall(c byte) bool { return c >= 'a' && c <= 'z' || c >= '0' && c <= '9' }
 
 // SplitCSV cuts a list such as that of `status --roles a,b` at its commas and
 // trims the parts, empty ones included; a blank text is an empty list.

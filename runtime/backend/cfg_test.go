@@ -169,6 +169,19 @@ func TestNameVectors(t *testing.T) {
 	}
 }
 
+// A word begins with a capital behind a small letter or digit, nowhere else.
+func TestCamelToSnake(t *testing.T) {
+	t.Parallel()
+	for name, want := range map[string]string{
+		"": "", "A": "a", "HTTPServer": "httpserver", "reservedMemMB": "reserved_mem_mb", "logDir": "log_dir", "aBC": "a_bc", "aBcD": "a_bc_d",
+		"a1B2": "a1_b2", "_A": "_a", "log_Dir": "log_dir", "mail-Type": "mail-type", "LOG": "log", "éA": "éa",
+	} {
+		if got := CamelToSnake(name); got != want {
+			t.Errorf("CamelToSnake(%q) = %q, want %q", name, got, want)
+		}
+	}
+}
+
 func cfgLayer(t *testing.T, text string) Layer {
 	t.Helper()
 	layer, err := CfgLayer(text)
@@ -273,13 +286,15 @@ func TestResolveValues(t *testing.T) {
 func TestWarnings(t *testing.T) {
 	t.Parallel()
 	opts := []Option{{Key: "log_dir", Type: TypeStr}}
-	cfg, warnings, err := Resolve(opts, cfgLayer(t, "log_dri=1,2,zzz=1,log_dir=a,logDir=b"))
+	cfg, warnings, err := Resolve(opts, cfgLayer(t, "log_dri=1,2,zzz=1,HTTPServer=1,reservedMemMB=2,log_dir=a,logDir=b"))
 	if err != nil || cfg["log_dir"] != "a" || len(cfg) != 1 {
 		t.Fatalf("%v, %v", cfg, err)
 	}
 	want := []string{
 		"-cfg: unknown option log_dri is ignored. Did you mean log_dir?",
 		"-cfg: unknown option zzz is ignored.",
+		"-cfg: unknown option HTTPServer is ignored.",
+		"-cfg: unknown option reservedMemMB is ignored.",
 		"-cfg: option logDir is ignored: it was given before as log_dir",
 	}
 	if !reflect.DeepEqual(warnings, want) {
@@ -298,7 +313,7 @@ func TestMisspelled(t *testing.T) {
 	}
 	for text, want := range map[string]string{
 		"limit=auto":                "limits",
-		"LIMITS=auto":               "limits",
+		"LIMITS=auto":               "", // it is limits by the rule of camelCase
 		"log_dir=x,fail-fast=false": "fail_fast",
 		"faiil_fast=false":          "fail_fast",
 		"log_max_sise=1M":           "log_max_size",

@@ -12,9 +12,10 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"strconv"
 	"strings"
 	"unicode"
+
+	"torchx/runtime/brief"
 )
 
 // Pair is one key and its value.
@@ -32,7 +33,7 @@ func Parse(text string) ([]Pair, error) {
 	}
 	pieces, err := split(text)
 	if err != nil {
-		return nil, fmt.Errorf("cannot read %s: %w", quoteShort(text), err)
+		return nil, fmt.Errorf("cannot read %s: %w", brief.Quote(text), err)
 	}
 	var pairs []Pair
 	key := pieces[0].text
@@ -40,22 +41,13 @@ func Parse(text string) ([]Pair, error) {
 		value, next := p.text, ""
 		if i+2 < len(pieces) { // not the last one
 			if value, next, err = p.cut(key, pieces[i+2]); err != nil {
-				return nil, fmt.Errorf("cannot read %s: %w", quoteShort(text), err)
+				return nil, fmt.Errorf("cannot read %s: %w", brief.Quote(text), err)
 			}
 		}
 		pairs = setPair(pairs, newPair(key, value))
 		key = next
 	}
 	return pairs, nil
-}
-
-// quoteShort quotes text, cut to a length that keeps an error readable.
-func quoteShort(text string) string {
-	const limit = 100
-	if runes := []rune(text); len(runes) > limit {
-		return strconv.Quote(string(runes[:limit])) + "…"
-	}
-	return strconv.Quote(text)
 }
 
 // setPair gives a key its value: in its old place if it is there, else at the end.
@@ -100,13 +92,13 @@ func (p piece) cut(key string, following piece) (value, next string, err error) 
 	value = strings.TrimSpace(p.text[:p.last])
 	next = strings.TrimSpace(p.text[p.last+1:])
 	if next == "" {
-		return "", "", fmt.Errorf("there is no key before the \"=\" that follows %s", quoteShort(p.text))
+		return "", "", fmt.Errorf("there is no key before the \"=\" that follows %s", brief.Quote(p.text))
 	}
 	return value, next, nil
 }
 
 func noValue(key string) error {
-	return fmt.Errorf("%s has no value (an empty one is written %s)", quoteShort(key), quoteShort(key+"=''"))
+	return fmt.Errorf("%s has no value (an empty one is written %s)", brief.Quote(key), brief.Quote(key+"=''"))
 }
 
 // needsQuotes tells to quote twice since a shell takes the outer quotes away.
@@ -116,7 +108,7 @@ func needsQuotes(key, value string) error {
 		pair = fmt.Sprintf("%s=\"%s\"", key, value)
 	}
 	if len(pair) > 200 || strings.ContainsFunc(pair, func(r rune) bool { return !unicode.IsPrint(r) }) {
-		return fmt.Errorf("the value of %s has a \"=\" in it: put the value in quotes", quoteShort(key))
+		return fmt.Errorf("the value of %s has a \"=\" in it: put the value in quotes", brief.Quote(key))
 	}
 	return fmt.Errorf("a value with \"=\" in it needs quotes that reach torchx: \"%s\"", pair)
 }

@@ -7,8 +7,8 @@ import (
 	"torchx/runtime/spec"
 )
 
-// Compose returns one overlay with the effect of first, then second: a role may have several. The
-// arguments do not change.
+// Compose returns one overlay with the effect of first, then second: a role may have several. Of a
+// plain field and a Put of it the later wins. The arguments do not change.
 func Compose(first, second map[string]any) (map[string]any, error) {
 	return compose(first, second, "", 0)
 }
@@ -42,6 +42,9 @@ func addOp(out map[string]any, o op, value any, path string, depth int) error {
 		removeOps(out, o.field)
 		out[o.key()] = value
 		return nil
+	}
+	if _, put := out[Put(o.field)]; put && o.kind == opMerge {
+		removeOps(out, o.field)
 	}
 	if v, known := settledValue(out, o.field); known {
 		result, err := combine(v, o, value, child(path, o.field), depth)

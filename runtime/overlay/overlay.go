@@ -35,6 +35,18 @@ func Join(field, on string) string { return joinPrefix + field + ":" + on }
 // Del returns the key that removes field; its value is ignored.
 func Del(field string) string { return delPrefix + field }
 
+// Replaced returns the key that stands for nothing once key follows it in a map whose order is known:
+// of a plain field and a Put of it the later wins. "" if there is none.
+func Replaced(key string) string {
+	switch o, err := parseKey(key); {
+	case err == nil && o.kind == opMerge:
+		return Put(key)
+	case err == nil && o.kind == opPut:
+		return o.field
+	}
+	return ""
+}
+
 // opKind is the kind of a key. Operations on one field run in the order of these constants, since
 // maps have no order.
 type opKind int

@@ -161,6 +161,10 @@ func TestCompose(t *testing.T) {
 			if firstName == "join" && (secondName == "append" || secondName == "replace") {
 				continue // a plain field comes before a join, see opKind
 			}
+			if firstName == "put" && (secondName == "append" || secondName == "replace") ||
+				(firstName == "map replace" || firstName == "map put") && (secondName == "map" || secondName == "map put") {
+				continue // the later wins, see TestLaterOfPutAndPlainWins
+			}
 			t.Run(firstName+", "+secondName, func(t *testing.T) {
 				t.Parallel()
 				checkCompose(t, base, first, second)
@@ -185,6 +189,27 @@ func checkCompose(t *testing.T, base, first, second object) {
 	}
 	if got, err := Apply(base, both); err != nil || !reflect.DeepEqual(got, want) {
 		t.Errorf("%v applied: %v, %v, want %v", both, got, err, want)
+	}
+}
+
+func TestLaterOfPutAndPlainWins(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct{ first, second, want object }{
+		{object{Put("tags"): []any{1}}, object{"tags": []any{2}}, object{"tags": []any{2}}},
+		{object{"tags": []any{1}}, object{Put("tags"): []any{2}}, object{Put("tags"): []any{2}}},
+		{object{Put("m"): object{"a": 1}}, object{"m": object{"b": 2}}, object{"m": object{"b": 2}}},
+		{object{Put("tags"): []any{1}}, object{"tags": spec.Tuple{2}}, object{"tags": spec.Tuple{2}}},
+		{object{"spec": object{Put("s"): "x"}}, object{"spec": object{"s": "y"}}, object{"spec": object{"s": "y"}}},
+		{object{Del("tags"): nil}, object{"tags": []any{2}}, object{Put("tags"): []any{2}}},
+	} {
+		if got, err := Compose(c.first, c.second); err != nil || !reflect.DeepEqual(got, c.want) {
+			t.Errorf("%v, then %v: got %v, %v, want %v", c.first, c.second, got, err, c.want)
+		}
+	}
+	for key, want := range map[string]string{"a": Put("a"), Put("a"): "a", Del("a"): "", Join("a", "n"): "", "__join__:bad": ""} {
+		if got := Replaced(key); got != want {
+			t.Errorf("Replaced(%q) = %q, want %q", key, got, want)
+		}
 	}
 }
 
@@ -236,6 +261,41 @@ func FuzzApply(f *testing.F) {
 		}
 		if base != nil && over != nil && !reflect.DeepEqual(before, [2]any{base, over}) {
 			t.Errorf("arguments changed: %v, %v", base, over)
+		}
+	})
+}
+
+// FuzzCompose checks that two overlays compose to one that can be applied where they can in turn, and
+// that composing is pure and keeps no field with both a plain value and a Put.
+func FuzzCompose(f *testing.F) {
+	f.Add(`{"__put__:tags":[1]}`, `{"tags":[2]}`)
+	f.Add(`{"tags":[1]}`, `{"__put__:tags":[2],"__del__:x":null}`)
+	f.Add(`{"a":{"__join__:c:n":[{"n":1}]}}`, `{"a":{"__join__:c:n":[{"n":1,"x":2}],"c":[1]}}`)
+	f.Add(`{"__del__:a":null}`, `{"a":{"b":1}}`)
+	f.Fuzz(func(t *testing.T, firstText, secondText string) {
+		var first, second object
+		if json.Unmarshal([]byte(firstText), &first) != nil || json.Unmarshal([]byte(secondText), &second) != nil {
+			return
+		}
+		before := [2]any{clone(first), clone(second)}
+		both, err := Compose(first, second)
+		if first != nil && second != nil && !reflect.DeepEqual(before, [2]any{first, second}) {
+			t.Fatalf("arguments changed: %v, %v", first, second)
+		}
+		if err != nil {
+			return
+		}
+		for key := range second {
+			_, before := first[Replaced(key)]
+			_, after := second[Replaced(key)]
+			if _, left := both[Replaced(key)]; left && before && !after {
+				t.Errorf("%v, then %v: got %v, want no %q beside the later %q", first, second, both, Replaced(key), key)
+			}
+		}
+		got, err := Apply(object{}, both)
+		again, errAgain := Apply(object{}, both)
+		if !reflect.DeepEqual(got, again) || (err == nil) != (errAgain == nil) {
+			t.Errorf("two results: %v, %v and %v, %v", got, err, again, errAgain)
 		}
 	})
 }

@@ -10,6 +10,7 @@ import "slices"
 const (
 	Missing = "<MISSING>" // an entry point that was never set
 	None    = "<NONE>"    // no image
+	Unclear = "<UNKNOWN>" // what cannot be known
 )
 
 // App is a set of roles that start and end together: the AppDef of TorchX.

@@ -3,7 +3,10 @@ package spec
 import (
 	"cmp"
 	"encoding/json"
+	"math"
 	"slices"
+	"strconv"
+	"strings"
 	"time"
 )
 
@@ -47,29 +50,34 @@ type ErrorReport struct {
 // ParseErrorReport reads an error file in either of its two forms, the nested one of
 // torchelastic and the flat one; ok is false if data is neither.
 func ParseErrorReport(data json.RawMessage) (report ErrorReport, ok bool) {
-	data = json.RawMessage(ErrorText(data))
-	var nested struct {
-		Message *struct {
-			Message   *string     `json:"message"`
-			ErrorCode json.Number `json:"errorCode"`
-			ExtraInfo struct {
-				Timestamp json.Number `json:"timestamp"`
-			} `json:"extraInfo"`
-		} `json:"message"`
+	decoder := json.NewDecoder(strings.NewReader(ErrorText(data)))
+	decoder.UseNumber()
+	var file map[string]any
+	if decoder.Decode(&file) != nil {
+		return ErrorReport{}, false
 	}
-	if json.Unmarshal(data, &nested) == nil && nested.Message != nil && nested.Message.Message != nil {
-		m := nested.Message
-		return ErrorReport{*m.Message, m.ErrorCode.String(), unixTime(m.ExtraInfo.Timestamp)}, true
-	}
-	var flat struct {
-		Message   *string     `json:"message"`
-		ErrorCode json.Number `json:"errorCode"`
-		Timestamp json.Number `json:"timestamp"`
-	}
-	if json.Unmarshal(data, &flat) == nil && flat.Message != nil {
-		return ErrorReport{*flat.Message, flat.ErrorCode.String(), unixTime(flat.Timestamp)}, true
+	switch message := file["message"].(type) {
+	case string:
+		return ErrorReport{message, errorCode(file["errorCode"]), unixTime(file["timestamp"])}, true
+	case map[string]any:
+		text, ok := message["message"].(string)
+		extra, _ := message["extraInfo"].(map[string]any)
+		return ErrorReport{text, errorCode(message["errorCode"]), unixTime(extra["timestamp"])}, ok
 	}
 	return ErrorReport{}, false
+}
+
+// errorCode returns the text of an exit code, "" for 0 as in TorchX.
+func errorCode(v any) string {
+	switch v := v.(type) {
+	case json.Number:
+		if v != "0" {
+			return v.String()
+		}
+	case string:
+		return v
+	}
+	return ""
 }
 
 // ErrorText returns the text of an error file: one that is not JSON is kept as a JSON string.
@@ -82,17 +90,17 @@ func ErrorText(data json.RawMessage) string {
 }
 
 // unixTime returns the time of whole unix seconds; the zero time for 0 and for no number.
-func unixTime(n json.Number) time.Time {
-	seconds, err := n.Int64()
-	if err != nil {
-		f, err := n.Float64()
-		if err != nil {
-			return time.Time{}
-		}
-		seconds = int64(f)
+func unixTime(v any) time.Time {
+	text, _ := v.(string)
+	if n, ok := v.(json.Number); ok {
+		text = n.String()
 	}
-	if seconds == 0 {
+	seconds, err := strconv.ParseFloat(text, 64)
+	if err != nil || seconds == 0 || math.Abs(seconds) > maxUnixTime {
 		return time.Time{}
 	}
-	return time.Unix(seconds, 0)
+	return time.Unix(int64(seconds), 0)
 }
+
+// maxUnixTime is the end of the year 9999, the last that has four digits.
+const maxUnixTime = 253402300799

@@ -40,15 +40,20 @@ func TestParseErrorReport(t *testing.T) {
 	for data, want := range map[string]ErrorReport{
 		`{"message":{"message":"boom","errorCode":3,"extraInfo":{"timestamp":"1700000000"}}}`: {"boom", "3", time.Unix(1700000000, 0)},
 		`{"message":"boom","errorCode":"3","timestamp":1700000000.5}`:                         {"boom", "3", time.Unix(1700000000, 0)},
-		`"{\"message\":\"boom\"}"`:           {Message: "boom"},
-		`{"message":"boom","timestamp":"0"}`: {Message: "boom"},
+		`"{\"message\":\"boom\"}"`:                                                 {Message: "boom"},
+		`{"message":"boom","timestamp":"0"}`:                                       {Message: "boom"},
+		`{"message":""}`:                                                           {},
+		`{"message":{"message":"boom"}}`:                                           {Message: "boom"},
+		`{"message":"boom","errorCode":0,"timestamp":1e300}`:                       {Message: "boom"},
+		`{"message":"boom","errorCode":"SIGKILL","timestamp":"soon"}`:              {Message: "boom", ExitCode: "SIGKILL"},
+		`{"message":{"message":"boom","errorCode":-9,"extraInfo":[]},"other":[1]}`: {Message: "boom", ExitCode: "-9"},
 	} {
 		got, ok := ParseErrorReport(json.RawMessage(data))
 		if !ok || got != want {
 			t.Errorf("%s: got %+v, %v, want %+v", data, got, ok, want)
 		}
 	}
-	for _, data := range []string{"", "null", `"plain text"`, `{"message":{}}`, `[1]`, `{"message":`} {
+	for _, data := range []string{"", "null", `"plain text"`, `{"message":{}}`, `[1]`, `{"message":{"message":5}}`, `{"message":null}`, `{"error":"x"}`, `{"message":`} {
 		if got, ok := ParseErrorReport(json.RawMessage(data)); ok {
 			t.Errorf("%q: got %+v, want no report", data, got)
 		}

@@ -3,10 +3,11 @@ package analysis
 import (
 	"fmt"
 
-	"go.starlark.net/resolve"
+	"go.starlark.net/starlark"
 	"go.starlark.net/syntax"
 
 	"torchx/runtime/suggest"
+	"torchx/starlark/interp"
 	"torchx/starlark/starfiles"
 )
 
@@ -28,9 +29,8 @@ type Problem struct {
 // finds the problems inside one file. Without an Opener loads are not followed.
 func (f *File) Problems(o Opener) []Problem {
 	tree := f.parseAgain()
-	// Lint reports undefined names: here each counts as predeclared, since the resolver would
-	// compare it with all others.
-	_ = resolve.File(tree, func(string) bool { return true }, func(string) bool { return false })
+	predeclared := func(name string) bool { return Builtin(name) != nil && !starlark.Universe.Has(name) }
+	_ = interp.ResolveNames(tree, len(f.Text), predeclared) // lint reports undefined names
 	p := &problems{file: f, opener: o, names: namesOf(f, tree)}
 	syntax.Walk(tree, func(n syntax.Node) bool {
 		switch n := n.(type) {

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
+	"torchx/runtime/brief"
 	"torchx/runtime/suggest"
 )
 
@@ -37,7 +38,10 @@ type typedOption struct {
 //
 // The error is ErrHelp, or one line for a UsageError.
 func parseArgs(params []Param, args []string) (*commandLine, error) {
-	p := &argParser{params: params, args: args, out: &commandLine{given: map[string]string{}}}
+	p := &argParser{params: params, index: map[string]int{}, args: args, out: &commandLine{given: map[string]string{}}}
+	for i := range params {
+		p.index[params[i].Name] = i
+	}
 	for p.at < len(p.args) {
 		arg := p.args[p.at]
 		switch {
@@ -58,6 +62,7 @@ func parseArgs(params []Param, args []string) (*commandLine, error) {
 
 type argParser struct {
 	params []Param
+	index  map[string]int // of params, by name
 	args   []string
 	at     int // the next argument
 	out    *commandLine
@@ -82,7 +87,7 @@ func (p *argParser) positional(rest []string) error {
 	}
 	if !slices.ContainsFunc(p.params, func(q Param) bool { return q.Variadic }) {
 		name, _, _ := strings.Cut(strings.TrimLeft(rest[0], "-"), "=")
-		return fmt.Errorf("unexpected argument %s: all arguments are options%s", quoteShort(rest[0]), p.hint(name))
+		return fmt.Errorf("unexpected argument %s: all arguments are options%s", brief.Quote(rest[0]), p.hint(name))
 	}
 	p.out.rest = slices.Clone(rest)
 	return nil
@@ -126,9 +131,8 @@ func (p *argParser) option(arg string) error {
 func (p *argParser) find(option string) (*Param, error) {
 	long := strings.HasPrefix(option, "--")
 	name := underscores(strings.TrimPrefix(strings.TrimPrefix(option, "-"), "-"))
-	for i := range p.params {
-		q := &p.params[i]
-		if q.Name == name && !q.Variadic && (long || q.Short()) {
+	if i, ok := p.index[name]; ok {
+		if q := &p.params[i]; !q.Variadic && (long || q.Short()) {
 			return q, nil
 		}
 	}
@@ -142,18 +146,18 @@ func (p *argParser) unknown(option, name string) error {
 	for i := range p.params {
 		q := &p.params[i]
 		if q.Variadic && q.Name == name {
-			return fmt.Errorf("unknown option %s: the values of %s stand at the end, after --", quoteShort(option), q.Name)
+			return fmt.Errorf("unknown option %s: the values of %s stand at the end, after --", brief.Quote(option), q.Name)
 		}
 	}
 	if hint := p.hint(name); hint != "" {
-		return fmt.Errorf("unknown option %s%s", quoteShort(option), hint)
+		return fmt.Errorf("unknown option %s%s", brief.Quote(option), hint)
 	}
 	// -j2 for -j 2 is refused, but the right form is shown.
 	first, size := utf8.DecodeRuneInString(strings.TrimPrefix(option, "-"))
 	if !strings.HasPrefix(option, "--") && slices.Contains(p.names(), string(first)) {
-		return fmt.Errorf("unknown option %s. Did you mean -%c %s?", quoteShort(option), first, option[1+size:])
+		return fmt.Errorf("unknown option %s. Did you mean -%c %s?", brief.Quote(option), first, option[1+size:])
 	}
-	return fmt.Errorf("unknown option %s", quoteShort(option))
+	return fmt.Errorf("unknown option %s", brief.Quote(option))
 }
 
 // hint returns `. Did you mean --x?` if a parameter has a similar name.
@@ -180,7 +184,7 @@ func (p *argParser) value(param *Param, option string) (string, error) {
 	case param.IsSwitch():
 		return kinds[param.Type.Kind].bare, nil
 	case more && p.args[p.at] != "--":
-		return "", fmt.Errorf("%s needs a value; one that starts with \"-\" is written %s", option, quoteShort(option+"="+p.args[p.at]))
+		return "", fmt.Errorf("%s needs a value; one that starts with \"-\" is written %s", option, brief.Quote(option+"="+p.args[p.at]))
 	default:
 		return "", fmt.Errorf("%s needs a value", option)
 	}

@@ -5,10 +5,10 @@ import (
 	"fmt"
 	"maps"
 	"slices"
-	"strings"
 
 	"go.starlark.net/starlark"
 
+	"torchx/runtime/brief"
 	"torchx/runtime/suggest"
 	"torchx/starlark/specmodule"
 )
@@ -66,11 +66,19 @@ func (c *Component) bind(in Inputs) (*boundArgs, error) {
 	}
 	out.typed = typed
 	names := paramNames(c.Params)
-	for _, name := range unknownKeys(b.config, names) {
+	unknown := unknownKeys(b.config, names)
+	for i, name := range unknown {
+		if i == maxWarnings {
+			out.warnings = append(out.warnings, fmt.Sprintf("%s: %d more keys are no parameters, ignored.", b.section, len(unknown)-i))
+			break
+		}
 		out.warnings = append(out.warnings, fmt.Sprintf("%s: %s is no parameter, ignored.%s", b.section, name, suggest.Hint(name, names)))
 	}
 	return out, nil
 }
+
+// maxWarnings bounds the warnings about one section.
+const maxWarnings = 20
 
 // usage makes a *UsageError of an error about arguments, except ErrHelp.
 func (c *Component) usage(err error) error {
@@ -111,7 +119,7 @@ func (b *binder) read(in Inputs) (*boundArgs, error) {
 	}
 	names := paramNames(b.params)
 	for _, name := range unknownKeys(b.json, names) {
-		return nil, fmt.Errorf("unknown argument %s in JSON.%s", quoteShort(name), suggest.Hint(name, names))
+		return nil, fmt.Errorf("unknown argument %s in JSON.%s", brief.Quote(name), suggest.Hint(name, names))
 	}
 	return b.bind()
 }
@@ -126,7 +134,11 @@ func paramNames(params []Param) []string {
 
 // unknownKeys lists the keys of m that are not among names, sorted.
 func unknownKeys[V any](m map[string]V, names []string) []string {
-	return slices.DeleteFunc(slices.Sorted(maps.Keys(m)), func(key string) bool { return slices.Contains(names, key) })
+	known := map[string]bool{}
+	for _, name := range names {
+		known[name] = true
+	}
+	return slices.DeleteFunc(slices.Sorted(maps.Keys(m)), func(key string) bool { return known[key] })
 }
 
 func (b *binder) bind() (*boundArgs, error) {
@@ -161,7 +173,7 @@ func (b *binder) bind() (*boundArgs, error) {
 	case 1:
 		return nil, fmt.Errorf("missing required argument %s", missing[0])
 	default:
-		return nil, fmt.Errorf("missing required arguments %s", strings.Join(missing, ", "))
+		return nil, fmt.Errorf("missing required arguments %s", brief.List(missing))
 	}
 }
 
@@ -284,7 +296,7 @@ func (p *Param) parseAll(words []string) ([]starlark.Value, error) {
 // noneValue returns None if the parameter accepts it.
 func noneValue(p *Param) (starlark.Value, error) {
 	if !p.nullable() {
-		return nil, fmt.Errorf("it cannot be None (type %s)", p.Type)
+		return nil, fmt.Errorf("it cannot be None (type %s)", p.Type.Brief())
 	}
 	return starlark.None, nil
 }

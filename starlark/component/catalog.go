@@ -12,6 +12,7 @@ import (
 
 	"go.starlark.net/syntax"
 
+	"torchx/runtime/brief"
 	"torchx/runtime/suggest"
 	"torchx/starlark/interp"
 )
@@ -141,7 +142,7 @@ func (l *Loader) Source(name string) (string, error) {
 		}
 	}
 	builtins, _ := summaries(l.config.Builtins)
-	return "", fmt.Errorf("no built-in component %s.%s `torchx builtins` lists them", quoteShort(name), didYouMean(name, builtins))
+	return "", fmt.Errorf("no built-in component %s.%s `torchx builtins` lists them", brief.Quote(name), didYouMean(name, builtins))
 }
 
 // linesOf is the text of the lines of a definition.

@@ -23,6 +23,7 @@ import (
 	"strings"
 
 	"go.starlark.net/starlark"
+	"go.starlark.net/syntax"
 
 	"torchx/runtime/spec"
 	"torchx/starlark/interp"
@@ -179,26 +180,48 @@ func (c *Component) Detail() Detail {
 	return c.detail()
 }
 
-// detailOf describes a function of a module.
-func detailOf(m *interp.Module, fn *starlark.Function) Detail {
-	d := Detail{Defaults: map[string]string{}}
-	file := m.Syntax()
-	if file == nil {
+// fileText is the syntax of a file.
+type fileText struct {
+	tree  *syntax.File // nil if there is none
+	lines interp.Lines
+	doc   string
+	defs  map[definition]*syntax.DefStmt
+}
+
+// definition tells the functions of a file apart.
+type definition struct {
+	name string
+	line int32
+}
+
+func newFileText(m *interp.Module) *fileText {
+	t := &fileText{tree: m.Syntax(), lines: interp.NewLines(string(m.Source)), defs: map[definition]*syntax.DefStmt{}}
+	if t.tree == nil {
+		return t
+	}
+	if literal := interp.Docstring(t.tree.Stmts); literal != nil {
+		t.doc = strings.TrimSpace(strings.Join(dedent(literal.Value.(string)), "\n"))
+	}
+	for _, s := range t.tree.Stmts {
+		if def, ok := s.(*syntax.DefStmt); ok {
+			t.defs[definition{def.Name.Name, def.Def.Line}] = def
+		}
+	}
+	return t
+}
+
+// detail describes a function.
+func (t *fileText) detail(fn *starlark.Function) Detail {
+	d := Detail{Defaults: map[string]string{}, Module: t.doc}
+	def := t.defs[definition{fn.Name(), fn.Position().Line}]
+	if def == nil || t.tree.Path != fn.Position().Filename() {
 		return d
 	}
-	if literal := interp.Docstring(file.Stmts); literal != nil {
-		d.Module = strings.TrimSpace(strings.Join(dedent(literal.Value.(string)), "\n"))
-	}
-	def := findDef(file, fn)
-	if def == nil {
-		return d
-	}
-	lines := interp.NewLines(string(m.Source))
-	d.Line, d.Source = int(def.Def.Line), linesOf(&lines, def)
+	d.Line, d.Source = int(def.Def.Line), linesOf(&t.lines, def)
 	for _, p := range interp.Params(def) {
 		if p.Default != nil {
 			from, to := p.Default.Span()
-			text := lines.Text[lines.Offset(int(from.Line), int(from.Col)):lines.Offset(int(to.Line), int(to.Col))]
+			text := t.lines.Text[t.lines.Offset(int(from.Line), int(from.Col)):t.lines.Offset(int(to.Line), int(to.Col))]
 			d.Defaults[p.Name] = strings.Join(strings.Fields(text), " ")
 		}
 	}

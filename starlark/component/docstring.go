@@ -1,7 +1,6 @@
 package component
 
 import (
-	"slices"
 	"strings"
 
 	"torchx/runtime/lazyregexp"
@@ -11,12 +10,14 @@ import (
 type Doc struct {
 	Text string   // without the sections on arguments and results
 	Args []DocArg // the entries of its Args section, each name once
+
+	byName map[string]int // index in Args
 }
 
 // Arg returns the entry of a parameter, and whether there is one.
 func (d Doc) Arg(name string) (DocArg, bool) {
-	i := slices.IndexFunc(d.Args, func(a DocArg) bool { return a.Name == name })
-	if i < 0 {
+	i, ok := d.byName[name]
+	if !ok {
 		return DocArg{}, false
 	}
 	return d.Args[i], true
@@ -45,7 +46,25 @@ func ParseDoc(doc string) Doc {
 	}
 	p.endEntry()
 	p.result.Text = strings.Trim(strings.Join(p.text, "\n"), "\n ")
+	p.lastOfEach()
 	return p.result
+}
+
+// lastOfEach keeps the last entry of each name.
+func (p *docParser) lastOfEach() {
+	last := map[string]int{}
+	for i, a := range p.result.Args {
+		last[a.Name] = i
+	}
+	var kept []DocArg
+	p.result.byName = last
+	for i, a := range p.result.Args {
+		if last[a.Name] == i {
+			last[a.Name] = len(kept)
+			kept = append(kept, a)
+		}
+	}
+	p.result.Args = kept
 }
 
 // dedent removes the indentation that all lines but the first share, as Python does. Line numbers
@@ -162,7 +181,6 @@ func (p *docParser) argsLine(number, indent int, body string) {
 func (p *docParser) endEntry() {
 	if p.entry.Name != "" {
 		p.entry.Help = strings.Join(strings.Fields(strings.Join(p.help, " ")), " ")
-		p.result.Args = slices.DeleteFunc(p.result.Args, func(a DocArg) bool { return a.Name == p.entry.Name })
 		p.result.Args = append(p.result.Args, p.entry)
 	}
 	p.entry, p.help = DocArg{}, nil

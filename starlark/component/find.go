@@ -9,10 +9,13 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
 	"syscall"
 
 	"go.starlark.net/starlark"
+	"go.starlark.net/syntax"
 
+	"torchx/runtime/brief"
 	"torchx/runtime/suggest"
 	"torchx/starlark/interp"
 	"torchx/starlark/specmodule"
@@ -88,24 +91,68 @@ type location struct {
 // Finding executes the file, but calls nothing. Errors name what is missing and
 // what was probably meant; those of the file itself are interp's.
 func (l *Loader) Find(ctx context.Context, ref string) (*Component, error) {
+	return (&finder{l, map[location]*loadedFile{}}).find(ctx, ref)
+}
+
+// FindAll finds several components as Find does, but executes each file once: their files are
+// recorded together.
+func (l *Loader) FindAll(ctx context.Context, refs []string) ([]*Component, error) {
+	f := &finder{l, map[location]*loadedFile{}}
+	all := make([]*Component, len(refs))
+	for i, ref := range refs {
+		var err error
+		if all[i], err = f.find(ctx, ref); err != nil {
+			return nil, err
+		}
+	}
+	return all, nil
+}
+
+// finder is a Loader that keeps the files that it has loaded.
+type finder struct {
+	*Loader
+	loaded map[location]*loadedFile
+}
+
+// loadedFile is a file with the session that loaded it.
+type loadedFile struct {
+	*interp.Module
+	session *session
+	text    func() *fileText // read when an error or page needs it
+}
+
+func (f *finder) load(ctx context.Context, p location) (*loadedFile, error) {
+	if known := f.loaded[p]; known != nil {
+		return known, nil
+	}
+	s := f.newSession()
+	m, err := s.load(ctx, p)
+	if err != nil {
+		return nil, err
+	}
+	file := &loadedFile{m, s, sync.OnceValue(func() *fileText { return newFileText(m) })}
+	f.loaded[p] = file
+	return file, nil
+}
+
+func (f *finder) find(ctx context.Context, ref string) (*Component, error) {
 	r, err := parseRef(ref)
 	if err != nil {
 		return nil, err
 	}
-	locations, err := l.locations(r)
+	locations, err := f.locations(r)
 	if err != nil {
 		return nil, err
 	}
 	var missing error
 	for _, p := range locations {
-		s := l.newSession()
-		m, err := s.load(ctx, p)
+		file, err := f.load(ctx, p)
 		if err != nil {
 			return nil, err
 		}
-		fn, err := functionOf(r, m)
+		fn, err := functionOf(r, file.Module)
 		if fn != nil {
-			return l.component(r, p, m, s, fn)
+			return f.component(r, p, file, fn)
 		}
 		missing = err
 	}
@@ -152,7 +199,7 @@ func (l *Loader) moduleLocations(r reference) ([]location, error) {
 	}
 	if len(found) == 0 {
 		return nil, fmt.Errorf("unknown component %s: it is neither in %s nor built in.%s `torchx builtins` lists the built-in ones",
-			quoteShort(r.text), filepath.Join(l.root(), "components"), didYouMean(r.text, l.Known()))
+			brief.Quote(r.text), filepath.Join(l.root(), "components"), didYouMean(r.text, l.Known()))
 	}
 	return found, nil
 }
@@ -176,7 +223,7 @@ func (l *Loader) fileLocation(r reference) (location, error) {
 	if slices.Contains(starFiles(l.config.Builtins), name) {
 		return location{builtin: name}, nil
 	}
-	return location{}, fmt.Errorf("component file %s does not exist.%s", quoteShort(candidates[0]), l.similarFile(r.file, candidates[0]))
+	return location{}, fmt.Errorf("component file %s does not exist.%s", brief.Quote(candidates[0]), l.similarFile(r.file, candidates[0]))
 }
 
 // similarFile suggests a file of the same folder, or a built-in one.
@@ -198,10 +245,10 @@ func (l *Loader) pythonError(r reference) error {
 		if r.function != "" {
 			star += ":" + r.function
 		}
-		return fmt.Errorf("%s is a Python file, and components are Starlark files now. Did you mean %s?", quoteShort(r.file), star)
+		return fmt.Errorf("%s is a Python file, and components are Starlark files now. Did you mean %s?", brief.Quote(r.file), star)
 	}
 	return fmt.Errorf("%s is a Python file, and components are Starlark files now: port it with `torchx migrate -o %s %s`",
-		quoteShort(r.file), oneLine(star), oneLine(r.file))
+		brief.Quote(r.file), oneLine(star), oneLine(r.file))
 }
 
 // isFile reports whether there is a file to read at path.
@@ -215,17 +262,21 @@ func isFile(path string) (bool, error) {
 		if errors.As(err, &detail) {
 			err = detail.Err
 		}
-		return false, fmt.Errorf("cannot read component file %s: %w", quoteShort(path), err)
+		return false, fmt.Errorf("cannot read component file %s: %w", brief.Quote(path), err)
 	case info.IsDir():
-		return false, fmt.Errorf("component file %s is a folder", quoteShort(path))
+		return false, fmt.Errorf("component file %s is a folder", brief.Quote(path))
 	}
 	return true, nil
 }
 
 // functionOf returns the function of a loaded file. Errors list its public functions.
 func functionOf(r reference, m *interp.Module) (*starlark.Function, error) {
+	v := m.Globals[r.function]
+	if fn, ok := v.(*starlark.Function); ok {
+		return fn, nil
+	}
 	public := publicFunctions(m)
-	list := "it has " + strings.Join(public, ", ")
+	list := "it has " + brief.List(public)
 	if len(public) == 0 {
 		list = "it has no public function"
 	}
@@ -233,7 +284,8 @@ func functionOf(r reference, m *interp.Module) (*starlark.Function, error) {
 	if name == "" {
 		name = m.Label
 	}
-	if r.function == "" {
+	switch {
+	case r.function == "":
 		form := r.file + ":FUNCTION"
 		switch {
 		case r.module != "":
@@ -241,16 +293,11 @@ func functionOf(r reference, m *interp.Module) (*starlark.Function, error) {
 		case r.library != "":
 			form = "@" + r.library + "//" + form
 		}
-		return nil, fmt.Errorf("component %s names no function, write %s: %s", quoteShort(r.text), form, list)
+		return nil, fmt.Errorf("component %s names no function, write %s: %s", brief.Quote(r.text), form, list)
+	case v == nil:
+		return nil, fmt.Errorf("no function %s in %s: %s.%s", brief.Quote(r.function), name, list, suggest.Hint(r.function, public))
 	}
-	switch v := m.Globals[r.function].(type) {
-	case *starlark.Function:
-		return v, nil
-	case nil:
-		return nil, fmt.Errorf("no function %s in %s: %s.%s", quoteShort(r.function), name, list, suggest.Hint(r.function, public))
-	default:
-		return nil, fmt.Errorf("%s in %s is no function but of type %s: %s", r.function, name, v.Type(), list)
-	}
+	return nil, fmt.Errorf("%s in %s is no function but of type %s: %s", r.function, name, v.Type(), list)
 }
 
 // publicFunctions lists the functions of a module that can be components, in file order.
@@ -268,17 +315,18 @@ func publicFunctions(m *interp.Module) []string {
 }
 
 // component describes a function that was found.
-func (l *Loader) component(r reference, p location, m *interp.Module, s *session, fn *starlark.Function) (*Component, error) {
-	src := newSource(fn, m.Syntax, l.config.Resources)
+func (l *Loader) component(r reference, p location, file *loadedFile, fn *starlark.Function) (*Component, error) {
+	src := newSource(fn, func() *syntax.File { return file.text().tree }, l.config.Resources)
 	params, err := src.params()
 	if err != nil {
 		return nil, err
 	}
+	s := *file.session
 	s.fn = fn
-	c := &Component{Name: l.canonical(r, p), Ref: r.text, File: m.Path, Doc: src.doc.Text, Params: params, run: s}
-	c.detail = func() Detail { return detailOf(m, fn) }
+	c := &Component{Name: l.canonical(r, p), Ref: r.text, File: file.Path, Doc: src.doc.Text, Params: params, run: &s}
+	c.detail = func() Detail { return file.text().detail(fn) }
 	if c.File == "" {
-		c.File = m.Label
+		c.File = file.Label
 	}
 	return c, nil
 }

@@ -11,6 +11,7 @@ import (
 
 	"torchx/runtime/lazyregexp"
 	"torchx/runtime/units"
+	"torchx/starlark/interp"
 )
 
 // Kind names what a value of a parameter is made of.
@@ -200,13 +201,17 @@ func readByteSize(text string) (starlark.Value, bool) {
 
 // showAs shows values of one Starlark type.
 func showAs[V starlark.Value](v starlark.Value) (string, bool) {
-	_, ok := v.(V)
-	return showPlain(v), ok
+	if _, ok := v.(V); !ok {
+		return "", false // the text of another value may be endless
+	}
+	return showPlain(v), true
 }
 
 func showNumber(v starlark.Value) (string, bool) {
-	_, ok := starlark.AsFloat(v)
-	return showPlain(v), ok
+	if _, ok := starlark.AsFloat(v); !ok {
+		return "", false
+	}
+	return showPlain(v), true
 }
 
 // showPlain writes any value but a list or dict as it would be typed.
@@ -216,6 +221,10 @@ func showPlain(v starlark.Value) string {
 		return string(v)
 	case starlark.Bool:
 		return strconv.FormatBool(bool(v))
+	case starlark.Int:
+		if v.BigInt().BitLen() <= 4*maxDigits {
+			return v.String()
+		}
 	case starlark.Float:
 		f := float64(v)
 		if math.Abs(f) < 1e15 && f == math.Trunc(f) {
@@ -223,7 +232,7 @@ func showPlain(v starlark.Value) string {
 		}
 		return strconv.FormatFloat(f, 'g', -1, 64)
 	}
-	return v.String()
+	return interp.Show(v)
 }
 
 // maxSeconds is the longest time that can be written with units: what fits in a time.Duration.
@@ -254,8 +263,10 @@ func showByteSize(v starlark.Value) (string, bool) {
 }
 
 func literalString(v starlark.Value) (string, bool) {
-	_, ok := starlark.AsFloat(v)
-	return strconv.Quote(v.String()), ok
+	if _, ok := starlark.AsFloat(v); !ok {
+		return "", false
+	}
+	return strconv.Quote(v.String()), true
 }
 
 func literalInt(v starlark.Value) (string, bool) {

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"text/scanner"
 
+	"torchx/runtime/brief"
 	"torchx/runtime/suggest"
 )
 
@@ -21,7 +22,7 @@ func ParseType(text string) (Type, error) {
 	p := typeParser{words: typeWords(text)}
 	t, err := p.whole()
 	if err != nil {
-		return Type{}, fmt.Errorf("unknown type %q: %w", text, err)
+		return Type{}, fmt.Errorf("unknown type %s: %w", brief.Quote(text), err)
 	}
 	return t, nil
 }
@@ -73,7 +74,7 @@ func (p *typeParser) close(bracket string) error {
 		return nil
 	}
 	if w := p.peek(); w != "" {
-		return fmt.Errorf("a closing %s is missing before %s", bracket, quoteShort(w))
+		return fmt.Errorf("a closing %s is missing before %s", bracket, brief.Quote(w))
 	}
 	return fmt.Errorf("a closing %s is missing", bracket)
 }
@@ -89,7 +90,7 @@ func (p *typeParser) whole() (Type, error) {
 		p.at++
 	}
 	if w := p.peek(); w != "" {
-		return t, fmt.Errorf("nothing is expected behind %s, and there is %s; %s", t, quoteShort(w), typeForms())
+		return t, fmt.Errorf("nothing is expected behind %s, and there is %s; %s", t.Brief(), brief.Quote(w), typeForms())
 	}
 	return t, nil
 }
@@ -191,7 +192,7 @@ func (p *typeParser) dictType() (Type, error) {
 	if err != nil {
 		return elem, err
 	}
-	return Type{Kind: Dict, Key: key.Kind, Elem: elem.Kind, Choices: elem.Choices}, p.close("]")
+	return Type{Kind: Dict, Key: key.Kind, Elem: elem.Kind, Choices: elem.Choices, choices: elem.choices}, p.close("]")
 }
 
 // element reads a type that can be inside a list or dict.
@@ -230,11 +231,11 @@ func (p *typeParser) enum() (Type, error) {
 		choice, ok := unquote(word)
 		switch reason := refusedChoice(choice, ok); {
 		case reason != "":
-			return t, fmt.Errorf(`value %d of the enum, %s, %s: they are texts in quotes without commas, as in enum("a", "b")`, len(t.Choices)+1, oneLine(word), reason)
-		case slices.Contains(t.Choices, choice):
-			return t, fmt.Errorf("%s stands in the enum twice", quoteShort(choice))
+			return t, fmt.Errorf(`value %d of the enum, %s, %s: they are texts in quotes without commas, as in enum("a", "b")`, len(t.Choices)+1, brief.Text(oneLine(word)), reason)
+		case t.hasChoice(choice):
+			return t, fmt.Errorf("%s stands in the enum twice", brief.Quote(choice))
 		}
-		t.Choices = append(t.Choices, choice)
+		t.addChoice(choice)
 		if !p.accept(",") {
 			return t, p.close(stop)
 		}

@@ -8,7 +8,9 @@ import (
 
 	"go.starlark.net/starlark"
 
+	"torchx/runtime/brief"
 	"torchx/runtime/suggest"
+	"torchx/starlark/interp"
 )
 
 // Type is the type of a parameter.
@@ -19,6 +21,7 @@ type Type struct {
 	// Choices are the values of an Enum, and the names that a Resource may have;
 	// for a List or Dict those of its elements. No choices for a Resource: any name.
 	Choices []string
+	choices map[string]bool // of many Choices
 	// Optional says that None is a value too.
 	Optional bool
 }
@@ -41,14 +44,19 @@ func (t Type) String() string {
 	}
 }
 
+// Brief is the type in a message.
+func (t Type) Brief() string { return brief.Text(t.String()) }
+
 // elem is the type of the elements of a list, or of the values of a dict.
-func (t Type) elem() Type { return Type{Kind: t.Elem, Choices: t.Choices} }
+func (t Type) elem() Type { return Type{Kind: t.Elem, Choices: t.Choices, choices: t.choices} }
 
 // key is the type of the keys of a dict.
 func (t Type) key() Type { return Type{Kind: t.Key} }
 
 // list is the type of lists of t, which is neither a list nor a dict.
-func (t Type) list() Type { return Type{Kind: List, Elem: t.Kind, Choices: t.Choices} }
+func (t Type) list() Type {
+	return Type{Kind: List, Elem: t.Kind, Choices: t.Choices, choices: t.choices}
+}
 
 // has reports whether t or its elements are of kind k.
 func (t Type) has(k Kind) bool { return t.Kind == k || t.Elem == k }
@@ -109,7 +117,30 @@ func (p *Param) Offer() Offer {
 
 // allows reports whether text is one of the choices, if there are any.
 func (t Type) allows(text string) bool {
-	return len(t.Choices) == 0 || slices.Contains(t.Choices, text) || text == "" && kinds[t.Kind].blank
+	return len(t.Choices) == 0 || t.hasChoice(text) || text == "" && kinds[t.Kind].blank
+}
+
+func (t Type) hasChoice(text string) bool {
+	if t.choices != nil {
+		return t.choices[text]
+	}
+	return slices.Contains(t.Choices, text)
+}
+
+// manyChoices is from where on a search through Choices takes longer than a map.
+const manyChoices = 100
+
+func (t *Type) addChoice(text string) {
+	t.Choices = append(t.Choices, text)
+	switch n := len(t.Choices); {
+	case n > manyChoices:
+		t.choices[text] = true
+	case n == manyChoices:
+		t.choices = map[string]bool{}
+		for _, c := range t.Choices {
+			t.choices[c] = true
+		}
+	}
 }
 
 // examples are two values of the type as they are typed.
@@ -133,7 +164,7 @@ func (t Type) examples() (first, second string) {
 func (t Type) expected() string {
 	switch t.Kind {
 	case Enum:
-		return "one of " + strings.Join(t.Choices, ", ")
+		return "one of " + brief.List(t.Choices)
 	case List:
 		first, _ := t.examples()
 		return fmt.Sprintf("values of type %s separated by commas such as %s", t.Elem, first)
@@ -179,11 +210,11 @@ type unknownResourceError struct {
 
 // Error returns TorchX's words.
 func (e *unknownResourceError) Error() string {
-	hint := "Named resources: " + strings.Join(e.names, ", ")
+	hint := "Named resources: " + brief.List(e.names)
 	if closest, ok := suggest.Closest(e.name, e.names); ok {
 		hint = fmt.Sprintf("Did you mean `%s`?", closest)
 	}
-	return fmt.Sprintf("No named resource found for `%s`. %s", strings.Trim(quoteShort(e.name), `"`), hint)
+	return fmt.Sprintf("No named resource found for `%s`. %s", strings.Trim(brief.Quote(e.name), `"`), hint)
 }
 
 // Fits reports why v, such as a default, is not a value of the type. None fits every type.
@@ -232,7 +263,7 @@ func (t Type) fitsDict(v starlark.Value) error {
 			return fmt.Errorf("key %w", t.key().misfit(key))
 		}
 		if !t.elem().accepts(value) {
-			return fmt.Errorf("the value of %s, %w", quoteShort(key.String()), t.elem().misfit(value))
+			return fmt.Errorf("the value of %s, %w", interp.Show(key), t.elem().misfit(value))
 		}
 	}
 	return nil
@@ -242,10 +273,7 @@ func (t Type) fitsDict(v starlark.Value) error {
 // it shows the number.
 func (t Type) misfit(v starlark.Value) error {
 	text, isText := starlark.AsString(v)
-	shown := v.String()
-	if len(shown) > 100 {
-		shown = "a " + v.Type()
-	}
+	shown := interp.Show(v)
 	if unit := kinds[t.Kind].unit; unit != "" && isText {
 		if number, ok := kinds[t.Kind].read(text); ok {
 			return fmt.Errorf("%s is a text, and a %s is a number of %s: write %s", shown, t.Kind, unit, number)
@@ -254,7 +282,7 @@ func (t Type) misfit(v starlark.Value) error {
 	if isText || t.Kind == Enum || t.Kind == Resource {
 		return t.refuse(shown, text)
 	}
-	return fmt.Errorf("%s is of type %s, not %s", shown, v.Type(), t)
+	return fmt.Errorf("%s is of type %s, not %s", shown, v.Type(), t.Brief())
 }
 
 // typeOf tells the type from a default; a required parameter is a str.

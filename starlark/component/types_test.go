@@ -1,6 +1,7 @@
 package component
 
 import (
+	"fmt"
 	"reflect"
 	"strconv"
 	"strings"
@@ -223,3 +224,44 @@ func TestKindsAreComplete(t *testing.T) {
 		}
 	}
 }
+
+// Messages stay short however many choices a type has and however large a value is.
+func TestMessagesAreBounded(t *testing.T) {
+	t.Parallel()
+	names := make([]string, 50000)
+	for i := range names {
+		names[i] = fmt.Sprintf("%q", fmt.Sprintf("choice%d", i))
+	}
+	list := "enum(" + strings.Join(names, ", ") + ")"
+	enum, err := ParseType(list)
+	if err != nil {
+		t.Fatal(err)
+	}
+	shared := starlark.Value(starlark.NewList(nil))
+	for range 60 {
+		shared = starlark.NewList([]starlark.Value{shared, shared}) // its text has 2^60 brackets
+	}
+	dict := starlark.NewDict(1)
+	if err := dict.SetKey(starlark.String("k"), shared); err != nil {
+		t.Fatal(err)
+	}
+	for what, err := range map[string]error{
+		"default":   enum.Fits(starlark.String("other")),
+		"list":      enum.list().Fits(starlark.String("other")),
+		"value":     second(enum.parseText("other")),
+		"type":      second(ParseType(list + "x")),
+		"no choice": Type{Kind: Int}.Fits(shared),
+		"element":   Type{Kind: List, Elem: Int}.Fits(starlark.NewList([]starlark.Value{shared})),
+		"dict":      Type{Kind: Dict, Key: String, Elem: Int}.Fits(dict),
+		"tuple":     Type{Kind: String}.Fits(starlark.Tuple{shared}),
+	} {
+		if err == nil || len(err.Error()) > 4000 {
+			t.Errorf("%s: got %.100v, want an error of less than 4,000 bytes", what, err)
+		}
+	}
+	if got := (Type{Kind: List, Elem: List}).show(shared); len(got) > 2*maxShown {
+		t.Errorf("got %d bytes for a list of lists, want at most %d", len(got), 2*maxShown)
+	}
+}
+
+func second[T any](_ T, err error) error { return err }

@@ -11,6 +11,7 @@ import (
 
 	"go.starlark.net/starlark"
 
+	"torchx/runtime/brief"
 	"torchx/runtime/kv"
 )
 
@@ -69,49 +70,76 @@ func (t Type) parseDict(text string) (starlark.Value, error) {
 
 // errorIn adds the whole text to an error about a part of it.
 func (t Type) errorIn(err error, text string) error {
-	return fmt.Errorf("%w, in %s, which should be %s", err, quoteShort(text), t.expected())
+	return fmt.Errorf("%w, in %s, which should be %s", err, brief.Quote(text), t.expected())
 }
 
 // parseOne reads a value that is neither a list nor a dict.
 func (t Type) parseOne(text string) (starlark.Value, error) {
 	v, ok := kinds[t.Kind].read(text)
 	if !ok || !t.allows(text) {
-		return nil, t.refuse(quoteShort(text), text)
+		return nil, t.refuse(brief.Quote(text), text)
 	}
 	return v, nil
 }
 
-// quoteShort quotes text, cut to a length that keeps an error readable.
-func quoteShort(text string) string {
-	const limit = 100
-	if runes := []rune(text); len(runes) > limit {
-		return strconv.Quote(string(runes[:limit])) + "…"
-	}
-	return strconv.Quote(text)
+// maxShown bounds what show writes, in bytes: a default can be endless, such as a range.
+const maxShown = 64 << 10
+
+// show writes a value as the command line would give it to a parameter of type t, or the beginning
+// of that.
+func (t Type) show(v starlark.Value) string {
+	var b strings.Builder
+	t.write(&b, v)
+	return b.String()
 }
 
-// show writes a value as the command line would give it to a parameter of type t.
-func (t Type) show(v starlark.Value) string {
+func (t Type) write(b *strings.Builder, v starlark.Value) {
 	switch v := v.(type) {
 	case starlark.NoneType:
-		return "none"
+		b.WriteString("none")
+		return
 	case *starlark.Dict:
-		var parts []string
+		n := 0
 		for key, value := range v.Entries() {
-			parts = append(parts, t.key().show(key)+"="+t.elem().show(value))
+			if n++; !next(b, n) {
+				return
+			}
+			t.key().write(b, key)
+			b.WriteByte('=')
+			t.elem().write(b, value)
 		}
-		return strings.Join(parts, ",")
+		return
 	case starlark.Sequence:
-		var parts []string
+		n := 0
 		for e := range starlark.Elements(v) {
-			parts = append(parts, t.elem().show(e))
+			if n++; !next(b, n) {
+				return
+			}
+			t.elem().write(b, e)
 		}
-		return strings.Join(parts, ",")
+		return
 	}
-	if text, ok := kinds[t.Kind].show(v); ok {
-		return text
+	text, ok := kinds[t.Kind].show(v)
+	if !ok {
+		text = showPlain(v)
 	}
-	return showPlain(v)
+	if len(text) > maxShown {
+		text = strings.ToValidUTF8(text[:maxShown], "") + "…"
+	}
+	b.WriteString(text)
+}
+
+// next writes what stands before the n-th value, from 1, or reports that there is no room for it.
+func next(b *strings.Builder, n int) bool {
+	switch {
+	case n == 1:
+	case b.Len() > maxShown:
+		b.WriteString(",…")
+		return false
+	default:
+		b.WriteByte(',')
+	}
+	return true
 }
 
 // fromJSON converts a decoded JSON value: one of the type, or a string as it would be typed.
@@ -208,7 +236,7 @@ func showJSON(v any) string {
 		return fmt.Sprint(v)
 	}
 	if len(data) > 100 {
-		return quoteShort(string(data))
+		return brief.Quote(string(data))
 	}
 	return string(data)
 }

@@ -3,6 +3,7 @@ package interp
 import (
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 
 	"go.starlark.net/starlark"
@@ -25,6 +26,32 @@ func TestFileName(t *testing.T) {
 		}
 		if got := m.Globals[global]; got != starlark.String(filepath.Join(dir, name)) {
 			t.Errorf("__file__ of %s is %v", name, got)
+		}
+	}
+}
+
+// Positions agree with a walk through the text, and long lines need none.
+func TestLines(t *testing.T) {
+	t.Parallel()
+	for _, text := range []string{"", "a\nbc\n", "ä\r\nbä\n\nc", strings.Repeat("aä語😀", 500) + "\n" + strings.Repeat("x", 1000), "\xff\n\xc3(" + strings.Repeat("é", 300)} {
+		l := NewLines(text)
+		line, col := 1, 1
+		for i, r := range text {
+			if got := l.Offset(line, col); got != i {
+				t.Fatalf("%.20q: Offset(%d, %d) = %d, want %d", text, line, col, got, i)
+			}
+			if at, _ := l.LineCol(i); at != line-1 || l.Chars(i)-l.Chars(l.Start(at)) != col-1 {
+				t.Fatalf("%.20q: offset %d is at %d:%d, want %d:%d", text, i, at+1, l.Chars(i)-l.Chars(l.Start(at))+1, line, col)
+			}
+			if col++; r == '\n' {
+				line, col = line+1, 1
+			}
+		}
+		if end := l.Offset(line, 1<<30); end != len(text) {
+			t.Errorf("%.20q: the end is at %d, want %d", text, end, len(text))
+		}
+		if l.Offset(1, -5) != 0 || l.Offset(1<<30, 3) != len(text) {
+			t.Errorf("%.20q: positions outside are not at the ends", text)
 		}
 	}
 }

@@ -10,17 +10,45 @@ import (
 type Lines struct {
 	Text   string
 	starts []int
+	marks  []mark // some characters, in order; none if each is a byte
 }
+
+// A mark is where a character begins. Marks keep long lines from being walked for each column.
+type mark struct{ offset, char int }
+
+// markEvery is the least distance of two marks in bytes.
+const markEvery = 256
 
 // NewLines finds the lines of a text, each of which ends with "\n".
 func NewLines(text string) Lines {
-	l := Lines{text, []int{0}}
-	for i := range len(text) {
-		if text[i] == '\n' {
+	l := Lines{Text: text, starts: []int{0}}
+	char, ascii := 0, true
+	last := mark{}
+	l.marks = append(l.marks, last)
+	for i, r := range text {
+		if i >= last.offset+markEvery {
+			last = mark{i, char}
+			l.marks = append(l.marks, last)
+		}
+		if r == '\n' {
 			l.starts = append(l.starts, i+1)
 		}
+		ascii = ascii && r < utf8.RuneSelf
+		char++
+	}
+	if ascii {
+		l.marks = nil
 	}
 	return l
+}
+
+// Chars returns the number of characters before an offset.
+func (l *Lines) Chars(offset int) int {
+	if l.marks == nil {
+		return offset
+	}
+	i := sort.Search(len(l.marks), func(i int) bool { return l.marks[i].offset > offset }) - 1
+	return l.marks[i].char + utf8.RuneCountInString(l.Text[l.marks[i].offset:offset])
 }
 
 // LineCol returns the line of an offset and the bytes of it before the offset, at most the end of
@@ -53,13 +81,22 @@ func (l *Lines) Start(line int) int {
 
 // Offset returns the offset of a position, from 1 and in characters; at most the end of its line.
 func (l *Lines) Offset(line, col int) int {
-	offset := l.Start(line - 1)
-	for range col - 1 {
-		if offset >= len(l.Text) || l.Text[offset] == '\n' {
-			break
-		}
+	start, end := l.Start(line-1), len(l.Text)
+	if next := max(line, 1); next < len(l.starts) {
+		end = l.starts[next] - 1
+	}
+	if l.marks == nil {
+		return max(start, min(start+col-1, end))
+	}
+	char := l.Chars(start) + max(0, col-1)
+	at := l.marks[sort.Search(len(l.marks), func(i int) bool { return l.marks[i].char > char })-1]
+	if at.offset < start {
+		at = mark{start, l.Chars(start)}
+	}
+	offset := at.offset
+	for ; at.char < char && offset < end; at.char++ {
 		_, n := utf8.DecodeRuneInString(l.Text[offset:])
 		offset += n
 	}
-	return offset
+	return min(offset, end)
 }

@@ -55,7 +55,7 @@ func Serve(ctx context.Context, in io.Reader, out io.Writer, c Config) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	s := newServer(ctx, c)
-	stream := loggedStream{jsonrpc2.NewBufferedStream(pipes{in, out}, jsonrpc2.VSCodeObjectCodec{}), c.Log}
+	stream := newStream(in, out, s.Printf)
 	s.conn = jsonrpc2.NewConn(ctx, stream, s, jsonrpc2.SetLogger(s))
 	close(s.ready)
 	select {
@@ -68,33 +68,6 @@ func Serve(ctx context.Context, in io.Reader, out io.Writer, c Config) error {
 	}
 	return nil
 }
-
-// loggedStream logs malformed messages before the connection ends: the connection logs them too late.
-type loggedStream struct {
-	jsonrpc2.ObjectStream
-	log func(string)
-}
-
-// ReadObject returns io.EOF for every error, which the connection does not log.
-func (r loggedStream) ReadObject(v any) error {
-	err := r.ObjectStream.ReadObject(v)
-	if err == nil {
-		return nil
-	}
-	if r.log != nil && !errors.Is(err, io.EOF) && !errors.Is(err, io.ErrUnexpectedEOF) {
-		r.log("no message of the protocol: " + err.Error())
-	}
-	return io.EOF
-}
-
-// pipes are the two directions of a connection, which the caller owns.
-type pipes struct {
-	io.Reader
-	io.Writer
-}
-
-// Close does nothing.
-func (pipes) Close() error { return nil }
 
 // aliveEvery is the interval of looking for the client's process.
 const aliveEvery = 2 * time.Second

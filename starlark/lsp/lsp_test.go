@@ -2,6 +2,7 @@ package lsp
 
 import (
 	"errors"
+	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -113,14 +114,71 @@ func TestClientDies(t *testing.T) {
 	}
 }
 
-func TestBrokenFrame(t *testing.T) {
+// A message that cannot be read is answered and logged, and the next one is served.
+func TestBrokenMessages(t *testing.T) {
 	t.Parallel()
-	c := connect(t, nil, nil)
-	c.initialize()
-	_, err := c.out.Write([]byte("Content-Length: 5\r\n\r\n{\"a\"}"))
-	must(t, err)
-	if err := <-c.ends; !errors.Is(err, ErrNoShutdown) {
-		t.Error(err)
+	for body, want := range map[string]struct {
+		code int
+		text string
+	}{
+		`{"a"}`:                         {-32700, "a message is not JSON: invalid character '}' after object key at byte 5"},
+		`{"jsonrpc": "2.0", "id": 1`:    {-32700, "not JSON: unexpected end"},
+		"{\"method\": \"\xff\"}":        {-32700, "not UTF-8"},
+		`{}`:                            {-32600, "not a message of the protocol"},
+		`[]`:                            {-32600, "not a message of the protocol"},
+		`[{"id": 1, "method": "exit"}]`: {-32600, "not a message of the protocol"},
+		`{"id": 7, "method": 5}`:        {-32600, "not a message of the protocol"},
+		`7`:                             {-32600, "not a message of the protocol"},
+		"":                              {-32700, "not JSON"},
+		strings.Repeat("[", 20000):      {-32700, "not JSON"},
+		strings.Repeat(" ", 64<<20+1):   {-32600, "a message of 67108865 bytes; at most 67108864 are read"},
+	} {
+		t.Run(fmt.Sprintf("%.20q", body), func(t *testing.T) {
+			t.Parallel()
+			c := connect(t, project(), nil)
+			c.initialize()
+			_, err := fmt.Fprintf(c.out, "content-length:%d\r\nContent-Type: x\r\n\r\n%s", len(body), body)
+			must(t, err)
+			c.await("the answer to a broken message", func() bool {
+				m, ok := c.answers["null"]
+				return ok && m.Error != nil && m.Error.Code == want.code && strings.Contains(m.Error.Message, want.text) &&
+					slices.ContainsFunc(c.logged, func(line string) bool { return strings.Contains(line, want.text) })
+			})
+			c.open("components/train.star", train) // it goes on
+			c.diagnosed("components/train.star")
+		})
+	}
+}
+
+// Where the next message cannot be found the server says why and ends.
+func TestBrokenHeaders(t *testing.T) {
+	t.Parallel()
+	for text, want := range map[string]string{
+		"Content-Length: -1\r\n\r\n{}":                   `Content-Length is " -1", want a number of bytes: the connection ends`,
+		"Content-Length: 99999999999999999999\r\n\r\n{}": `want a number of bytes`,
+		"Content-Length: many\n\n{}":                     `Content-Length is " many"`,
+		"Content-Type: x\r\n\r\n{}":                      "the header of a message has no Content-Length",
+		"\r\n{}":                                         "has no Content-Length",
+		strings.Repeat("x", 1<<20):                       "a line of it is too long",
+		"Content-Length: 50\r\n\r\n{}":                   "the input ends inside a message",
+		"Content-Length: 99999999999\r\n\r\n{}":          "the input ends inside a message",
+		"Content-Len":                                    "the input ends inside the header",
+	} {
+		t.Run(fmt.Sprintf("%.30q", text), func(t *testing.T) {
+			t.Parallel()
+			c := connect(t, nil, nil)
+			c.initialize()
+			go func() { // it stops reading
+				_, _ = c.out.Write([]byte(text))
+				_ = c.out.Close()
+			}()
+			if err := <-c.ends; !errors.Is(err, ErrNoShutdown) {
+				t.Errorf("got %v, want ErrNoShutdown", err)
+			}
+			c.await("the reason", func() bool {
+				return slices.ContainsFunc(c.logged, func(line string) bool { return strings.Contains(line, want) })
+			})
+		})
 	}
 }
 

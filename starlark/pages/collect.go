@@ -74,11 +74,11 @@ func fileComponents(loader *component.Loader, dir string, paths []string) (refs 
 func groupByFile(ctx context.Context, loader *component.Loader, refs []string, shortPath func(string) string) ([]Page, error) {
 	var list []Page
 	index := map[string]int{}
-	for _, ref := range refs {
-		found, err := loader.Find(ctx, ref)
-		if err != nil {
-			return nil, err
-		}
+	all, err := loader.FindAll(ctx, refs)
+	if err != nil {
+		return nil, err
+	}
+	for _, found := range all {
 		e := Entry{Component: found, Detail: found.Detail()}
 		i, ok := index[found.File]
 		if !ok {

@@ -81,51 +81,69 @@ func writeEntry(b *strings.Builder, e Entry) {
 	b.WriteString("</article>\n")
 }
 
-// prose writes the paragraphs, indented blocks and lists of a docstring.
-func prose(b *strings.Builder, doc string) {
-	for block := range strings.SplitSeq(doc, "\n\n") {
-		lines := strings.Split(strings.Trim(block, "\n"), "\n")
-		switch first := lines[0]; {
-		case strings.TrimSpace(block) == "":
-		case strings.HasPrefix(first, " "):
-			fmt.Fprintf(b, "<pre><code>%s</code></pre>\n", html.EscapeString(strings.Join(lines, "\n")))
-		case strings.HasPrefix(first, "- ") || strings.HasPrefix(first, "* "):
-			writeList(b, lines)
-		default:
-			fmt.Fprintf(b, "<p>%s</p>\n", inline(strings.Join(lines, " ")))
-		}
-	}
+// blockKind is what a part of a docstring is.
+type blockKind int
+
+const (
+	textBlock blockKind = iota
+	listBlock
+	codeBlock
+)
+
+// block is a part of a docstring between empty lines; its lines are the items of a list.
+type block struct {
+	kind  blockKind
+	lines []string
 }
 
-func writeList(b *strings.Builder, lines []string) {
-	var items []string
+// blocks splits a docstring.
+func blocks(doc string) []block {
+	var out []block
+	doc = strings.NewReplacer("\r\n", "\n", "\r", "\n").Replace(doc)
+	for text := range strings.SplitSeq(doc, "\n\n") {
+		lines := strings.Split(strings.Trim(text, "\n"), "\n")
+		switch first := lines[0]; {
+		case strings.TrimSpace(text) == "":
+		case strings.HasPrefix(first, " "), strings.HasPrefix(first, "\t"):
+			out = append(out, block{codeBlock, lines})
+		case isItem(first):
+			out = append(out, block{listBlock, items(lines)})
+		default:
+			out = append(out, block{textBlock, lines})
+		}
+	}
+	return out
+}
+
+func isItem(line string) bool { return strings.HasPrefix(line, "- ") || strings.HasPrefix(line, "* ") }
+
+// items joins the lines of each item of a list.
+func items(lines []string) []string {
+	var out []string
 	for _, l := range lines {
-		if strings.HasPrefix(l, "- ") || strings.HasPrefix(l, "* ") {
-			items = append(items, l[2:])
+		if isItem(l) {
+			out = append(out, strings.TrimSpace(l[2:]))
 			continue
 		}
-		items[len(items)-1] += " " + strings.TrimSpace(l)
+		out[len(out)-1] += " " + strings.TrimSpace(l)
 	}
-	b.WriteString("<ul>\n")
-	for _, item := range items {
-		fmt.Fprintf(b, "<li>%s</li>\n", inline(item))
-	}
-	b.WriteString("</ul>\n")
+	return out
 }
 
-// inline escapes text; what is in backquotes is code.
-func inline(s string) string {
-	var b strings.Builder
-	parts := strings.Split(s, "`")
-	for i, part := range parts {
-		switch {
-		case i%2 == 0:
-			b.WriteString(html.EscapeString(part))
-		case i == len(parts)-1: // no partner
-			b.WriteString("`" + html.EscapeString(part))
-		default:
-			b.WriteString("<code>" + html.EscapeString(part) + "</code>")
+// prose writes a docstring.
+func prose(b *strings.Builder, doc string) {
+	for _, block := range blocks(doc) {
+		switch block.kind {
+		case codeBlock:
+			fmt.Fprintf(b, "<pre><code>%s</code></pre>\n", html.EscapeString(strings.Join(block.lines, "\n")))
+		case listBlock:
+			b.WriteString("<ul>\n")
+			for _, item := range block.lines {
+				fmt.Fprintf(b, "<li>%s</li>\n", inline(item))
+			}
+			b.WriteString("</ul>\n")
+		case textBlock:
+			fmt.Fprintf(b, "<p>%s</p>\n", inline(strings.Join(block.lines, " ")))
 		}
 	}
-	return b.String()
 }

@@ -64,13 +64,13 @@ func summary(doc string) string {
 // Markdown is the page of one file.
 func Markdown(p Page) string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "%s# %s\n\n", Mark, p.Name)
+	fmt.Fprintf(&b, "%s# %s\n\n", Mark, heading(p.Name))
 	if p.Doc != "" {
 		b.WriteString(escapeProse(p.Doc) + "\n\n")
 	}
-	fmt.Fprintf(&b, "Components of `%s`.\n", p.File)
+	fmt.Fprintf(&b, "Components of %s.\n", code(p.File))
 	for _, e := range p.Components {
-		fmt.Fprintf(&b, "\n## %s\n\n%s\n\n    %s\n", e.Name, escapeProse(e.Doc), e.usage())
+		fmt.Fprintf(&b, "\n## %s\n\n%s\n\n    %s\n", heading(e.Name), escapeProse(e.Doc), oneLine(e.usage()))
 		if len(e.Params) == 0 {
 			continue
 		}
@@ -82,49 +82,12 @@ func Markdown(p Page) string {
 			case x.Variadic:
 				value = ""
 			case !x.Required:
-				value = code(e.value(x))
+				value = codeCell(e.value(x))
 			}
-			fmt.Fprintf(&b, "| %s | %s | %s | %s |\n", code(flag(x)), code(x.Type.String()), value, escapeCell(x.Help))
+			fmt.Fprintf(&b, "| %s | %s | %s | %s |\n", codeCell(flag(x)), codeCell(x.Type.String()), value, escapeCell(x.Help))
 		}
 	}
 	return b.String()
-}
-
-// escapeProse escapes stars and angles of a docstring for Markdown, outside lists and indented lines.
-func escapeProse(doc string) string {
-	lines := strings.Split(doc, "\n")
-	for i, l := range lines {
-		switch {
-		case strings.HasPrefix(l, " "):
-		case strings.HasPrefix(l, "* "):
-			lines[i] = "* " + escapeText(l[2:])
-		default:
-			lines[i] = escapeText(l)
-		}
-	}
-	return strings.Join(lines, "\n")
-}
-
-// escapeText escapes what Markdown would take for markup, but for what is in backquotes.
-func escapeText(s string) string {
-	parts := strings.Split(s, "`")
-	for i := range parts {
-		if i%2 == 0 || i == len(parts)-1 {
-			parts[i] = strings.NewReplacer("*", `\*`, "<", "&lt;").Replace(parts[i])
-		}
-	}
-	return strings.Join(parts, "`")
-}
-
-// escapeCell is a line fit for a cell of a table.
-func escapeCell(s string) string { return strings.ReplaceAll(escapeText(s), "|", `\|`) }
-
-// code is text in backquotes, fit for a table.
-func code(s string) string {
-	if strings.Contains(s, "`") {
-		return "`` " + strings.ReplaceAll(s, "|", `\|`) + " ``"
-	}
-	return "`" + strings.ReplaceAll(s, "|", `\|`) + "`"
 }
 
 // Index is the Markdown page that leads to all others.
@@ -132,13 +95,13 @@ func Index(pages []Page) string {
 	var b strings.Builder
 	b.WriteString(Mark + "# Components\n\n[index.html](index.html) has all of this in one page.\n")
 	for _, p := range pages {
-		fmt.Fprintf(&b, "\n## [%s](%s.md)\n\n", p.Name, p.Name)
+		fmt.Fprintf(&b, "\n## [%s](%s)\n\n", heading(p.Name), link(p.Name))
 		if p.Doc != "" {
-			b.WriteString(escapeText(summary(p.Doc)) + "\n\n")
+			b.WriteString(escapeStart(escapeText(summary(p.Doc))) + "\n\n")
 		}
 		b.WriteString("| component | |\n|---|---|\n")
 		for _, e := range p.Components {
-			fmt.Fprintf(&b, "| [%s](%s.md#%s) | %s |\n", e.Name, p.Name, anchor(e.Name), escapeCell(summary(e.Doc)))
+			fmt.Fprintf(&b, "| [%s](%s#%s) | %s |\n", escapeCell(e.Name), link(p.Name), anchor(e.Name), escapeCell(summary(e.Doc)))
 		}
 	}
 	return b.String()

@@ -94,6 +94,7 @@ func specsModule(o Options) starlark.Value {
 		"NULL_RESOURCE":   resourceRecord(spec.NullResource()),
 		"MISSING":         starlark.String(spec.Missing),
 		"NONE":            starlark.String(spec.None),
+		"UNKNOWN":         starlark.String(spec.Unclear),
 	})
 	for k := range kindCount {
 		m.Members[k.name()] = constructor(k, o)

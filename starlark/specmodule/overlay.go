@@ -52,16 +52,16 @@ func withOverlay(c call) (starlark.Value, error) {
 	if err := c.unpack("role", &old, "backend", &backend, "kind", &objectKind, "overlay", &over); err != nil {
 		return nil, err
 	}
-	role, ok := old.(*record)
-	if !ok || role.kind != kindRole {
-		return nil, fmt.Errorf("%w", wrongType("role", old, kindRole.String()))
+	target, ok := old.(*record)
+	if !ok || target.kind != kindRole && target.kind != kindApp {
+		return nil, wrongType("role", old, kindList([]kind{kindRole, kindApp}))
 	}
-	metadata, err := addOverlay(role.get("metadata"), backend, objectKind, over)
+	metadata, err := addOverlay(target.get("metadata"), backend, objectKind, over)
 	if err != nil {
 		return nil, err
 	}
-	changed := &record{kind: kindRole, values: slices.Clone(role.values), call: role.call}
-	changed.values[fieldIndex(kindRole, "metadata")] = frozen(metadata)
+	changed := &record{kind: target.kind, values: slices.Clone(target.values), call: target.call}
+	changed.values[fieldIndex(target.kind, "metadata")] = frozen(metadata)
 	return changed, nil
 }
 
@@ -76,13 +76,8 @@ func addOverlay(metadata starlark.Value, backend, objectKind string, over starla
 		return nil, err
 	}
 	all := toGoMap(base.(*starlark.Dict))
-	kinds, err := overlaysOf(all, backend)
-	if err != nil {
-		return nil, err
-	}
-	old, _ := kinds[objectKind].(map[string]any)
-	kinds[objectKind], err = overlay.Compose(old, toGoMap(checked.(*starlark.Dict)))
-	if err != nil {
+	kinds := overlaysOf(all[backend], objectKind)
+	if kinds[objectKind], err = further(kinds[objectKind], toGoMap(checked.(*starlark.Dict))); err != nil {
 		return nil, fmt.Errorf("overlay of %s: %w", objectKind, err)
 	}
 	kinds[overlay.Marker] = true
@@ -90,15 +85,29 @@ func addOverlay(metadata starlark.Value, backend, objectKind string, over starla
 	return fromGo(all), nil
 }
 
-// overlaysOf returns the overlays by kind that metadata holds for backend.
-func overlaysOf(metadata map[string]any, backend string) (map[string]any, error) {
-	value, ok := metadata[backend]
-	if !ok {
-		return map[string]any{}, nil
+// overlaysOf returns the overlays by kind in the value that metadata holds for a backend. What was
+// not made by specs.overlay, such as the path of a file, is one of objectKind.
+func overlaysOf(value any, objectKind string) map[string]any {
+	kinds, isMap := value.(map[string]any)
+	_, byKind := kinds[objectKind]
+	switch {
+	case value == nil:
+		return map[string]any{}
+	case isMap && (byKind || kinds[overlay.Marker] == true):
+		return kinds
 	}
-	kinds, _ := value.(map[string]any)
-	if kinds[overlay.Marker] != true {
-		return nil, fmt.Errorf("metadata[%q] is there already and is no result of specs.overlay: it cannot be extended", backend)
+	return map[string]any{objectKind: value}
+}
+
+// further returns what is applied for old and then over. A file is not read here: it stays in a list.
+func further(old any, over map[string]any) (any, error) {
+	first, isMap := old.(map[string]any)
+	all, err := overlay.Compose(first, over)
+	switch list, isList := old.([]any); {
+	case err != nil || isMap || old == nil:
+		return all, err
+	case isList:
+		return append(list, over), nil
 	}
-	return kinds, nil
+	return []any{old, over}, nil
 }

@@ -7,6 +7,7 @@ import (
 
 	"go.starlark.net/starlark"
 
+	"torchx/runtime/overlay"
 	"torchx/runtime/spec"
 )
 
@@ -123,7 +124,9 @@ func toGoList(v starlark.Indexable) []any {
 func toGoMap(d *starlark.Dict) map[string]any {
 	m := make(map[string]any, d.Len())
 	for _, kv := range d.Items() {
-		m[string(kv[0].(starlark.String))] = toGo(kv[1])
+		key := string(kv[0].(starlark.String))
+		m[key] = toGo(kv[1])
+		delete(m, overlay.Replaced(key)) // the map forgets which came later
 	}
 	return m
 }

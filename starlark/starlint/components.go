@@ -9,6 +9,7 @@ import (
 	"go.starlark.net/starlark"
 	"go.starlark.net/syntax"
 
+	"torchx/runtime/brief"
 	"torchx/runtime/suggest"
 	"torchx/starlark/analysis"
 	"torchx/starlark/component"
@@ -32,6 +33,9 @@ type componentCheck struct {
 	constants starlark.StringDict
 	doc       *syntax.Literal
 	parsed    component.Doc // of doc
+	plain     bool          // doc has no escapes: it is written as it reads
+	names     map[string]bool
+	left      []string // parameters that the docstring does not describe
 }
 
 func (d *componentCheck) check() {
@@ -48,11 +52,16 @@ func (d *componentCheck) check() {
 		return
 	}
 	d.parsed = component.ParseDoc(d.doc.Value.(string))
+	d.plain = !strings.Contains(d.doc.Raw, `\`)
+	d.names = map[string]bool{}
 	for _, p := range params {
+		d.names[p.Name] = true
 		d.param(p)
 	}
 	for _, a := range d.parsed.Args {
-		d.checkDescribed(a, params)
+		if !d.names[a.Name] {
+			d.unknownArgument(a)
+		}
 	}
 }
 
@@ -65,6 +74,7 @@ func (d *componentCheck) report(rule string, at syntax.Node, format string, args
 func (d *componentCheck) param(p interp.Param) {
 	a, ok := d.parsed.Arg(p.Name)
 	if !ok {
+		d.left = append(d.left, p.Name)
 		if p.Star != "**" {
 			d.report(ruleUndocumented, p.Ident, "argument %s of %s is not in the Args: section of its docstring", p.Star+p.Name, d.def.Name.Name)
 		}
@@ -85,47 +95,54 @@ func (d *componentCheck) param(p interp.Param) {
 
 // badType reports an unknown type. It is an error: the component cannot run.
 func (d *componentCheck) badType(a component.DocArg, err error) {
-	start, end := d.inDoc(a, a.Type)
-	f := Finding{Rule: ruleType, Severity: Error, Start: start, End: end, Message: fmt.Sprintf("argument %s: %v", a.Name, err)}
-	if better := betterType(a.Type); better != "" {
+	start, end, exact := d.inDoc(a, a.Type)
+	f := Finding{Rule: ruleType, Severity: Error, Start: start, End: end, Message: fmt.Sprintf("argument %s: %v", brief.Text(a.Name), err)}
+	if better := betterType(a.Type); better != "" && exact {
 		f.Fix = &Fix{"write " + better, []Edit{{start, end, better}}}
 	}
 	d.add(f)
 }
 
-// checkDescribed reports the description of a missing parameter.
-func (d *componentCheck) checkDescribed(a component.DocArg, params []interp.Param) {
-	var names []string
-	for _, p := range params {
-		if p.Name == a.Name {
-			return
-		}
-		if _, described := d.parsed.Arg(p.Name); !described {
-			names = append(names, p.Name)
-		}
-	}
-	start, end := d.inDoc(a, a.Name)
+// maxHints bounds the findings with a near name, which takes long to find, and the names.
+const maxHints = 100
+
+// unknownArgument reports the description of a missing parameter.
+func (d *componentCheck) unknownArgument(a component.DocArg) {
+	start, end, exact := d.inDoc(a, a.Name)
 	f := Finding{
 		Rule: ruleNoSuch, Severity: Warning, Start: start, End: end,
-		Message: fmt.Sprintf("the docstring of %s describes %s, which is no argument.%s", d.def.Name.Name, a.Name, suggest.Hint(a.Name, names)),
+		Message: fmt.Sprintf("the docstring of %s describes %s, which is no argument", brief.Text(d.def.Name.Name), brief.Text(a.Name)),
 	}
-	if better, ok := suggest.Closest(a.Name, names); ok {
-		f.Fix = &Fix{"write " + better, []Edit{{start, end, better}}}
+	if len(d.findings) < maxHints && len(d.left) < maxHints {
+		if better, ok := suggest.Closest(a.Name, d.left); ok {
+			f.Message += ". Did you mean " + better + "?"
+			if exact {
+				f.Fix = &Fix{"write " + better, []Edit{{start, end, better}}}
+			}
+		}
 	}
-	f.Message = strings.TrimSuffix(f.Message, ".")
 	d.add(f)
 }
 
-// inDoc is the position of a text in the entry of an argument, or of the docstring's opening
-// quotes.
-func (d *componentCheck) inDoc(a component.DocArg, text string) (start, end Position) {
-	line := int(d.doc.TokenPos.Line) + a.Line
-	if at := strings.Index(d.Line(line-1), text); at >= 0 {
-		from := d.Start(line-1) + at
-		return d.at(from), d.at(from + len(text))
+// inDoc is the position of the name or, behind it, of the type of an argument in its entry. It is
+// that of the docstring's opening quotes, and not exact, if the docstring is not written as it reads.
+func (d *componentCheck) inDoc(a component.DocArg, text string) (start, end Position, exact bool) {
+	opening := d.position(int(d.doc.TokenPos.Line), int(d.doc.TokenPos.Col))
+	if line := int(d.doc.TokenPos.Line) + a.Line - 1; d.plain {
+		entry := d.Line(line)
+		from := strings.Index(entry, a.Name)
+		if from >= 0 && text != a.Name {
+			behind := from + len(a.Name)
+			if from = strings.Index(entry[behind:], text); from >= 0 {
+				from += behind
+			}
+		}
+		if from >= 0 {
+			from += d.Start(line)
+			return d.at(from), d.at(from + len(text)), true
+		}
 	}
-	start = d.position(int(d.doc.TokenPos.Line), int(d.doc.TokenPos.Col))
-	return start, d.wordEnd(start)
+	return opening, d.wordEnd(opening), false
 }
 
 // spellings are names of types in other languages.
@@ -141,8 +158,8 @@ func betterType(text string) string {
 	word := strings.ToLower(strings.TrimSpace(text))
 	better, ok := spellings()[word]
 	if !ok {
-		checkDescribed := append(slices.Sorted(maps.Values(spellings())), "int")
-		if better, ok = suggest.Closest(word, slices.Compact(checkDescribed)); !ok {
+		words := append(slices.Sorted(maps.Values(spellings())), "int")
+		if better, ok = suggest.Closest(word, slices.Compact(words)); !ok {
 			return ""
 		}
 	}

@@ -23,7 +23,7 @@ func (d *componentCheck) defaultOf(p interp.Param, t component.Type) {
 	start, end := d.span(p.Default)
 	f := Finding{
 		Rule: ruleDefault, Severity: Warning, Start: start, End: end,
-		Message: fmt.Sprintf("the default of %s is not of its type %s: %v", p.Name, t, err),
+		Message: fmt.Sprintf("the default of %s is not of its type %s: %v", p.Name, t.Brief(), err),
 	}
 	if _, ok := p.Default.(*syntax.Literal); ok {
 		if text := t.Literal(v); text != "" {

@@ -2,14 +2,15 @@ package starlint
 
 import (
 	"bytes"
+	"cmp"
 	"errors"
 	"slices"
+	"sort"
 	"strings"
 	"unicode/utf8"
 
 	"github.com/bazelbuild/buildtools/build"
 	"go.starlark.net/resolve"
-	"go.starlark.net/starlark"
 	"go.starlark.net/syntax"
 
 	"torchx/runtime/lazyregexp"
@@ -30,8 +31,8 @@ type linter struct {
 	mark         int // bytes of the byte order mark
 	file         *syntax.File
 	tree         *build.File
-	spaced       interp.Lines // the text that the tree's positions are about
-	off          []disabledRange
+	spaced       interp.Lines           // the text that the tree's positions are about
+	off          map[string][]lineRange // by rule
 	findings     []Finding
 }
 
@@ -77,8 +78,8 @@ func (l *linter) addSyntaxError(err error) {
 // resolve reports names that are not defined, or that are defined twice.
 func (l *linter) resolve() {
 	var problems resolve.ErrorList
-	checkDescribed := func(name string) bool { return name == "__file__" || predeclared(name) }
-	if err := resolve.File(l.file, checkDescribed, starlark.Universe.Has); !errors.As(err, &problems) {
+	known := func(name string) bool { return name == "__file__" || predeclared(name) }
+	if err := interp.ResolveNames(l.file, len(l.Text), known); !errors.As(err, &problems) {
 		return
 	}
 	for _, p := range problems {
@@ -92,8 +93,10 @@ func predeclared(name string) bool { return slices.Contains(specmodule.Names(), 
 
 // add takes a finding in unless a comment turns its rule off there.
 func (l *linter) add(f Finding) {
-	for _, d := range l.off {
-		if d.from <= f.Start.Line && f.Start.Line <= d.to && (d.rules[f.Rule] || d.rules[category(f.Rule)]) {
+	for _, rule := range []string{f.Rule, category(f.Rule)} {
+		ranges := l.off[rule]
+		i := sort.Search(len(ranges), func(i int) bool { return ranges[i].to >= f.Start.Line })
+		if i < len(ranges) && ranges[i].from <= f.Start.Line {
 			return
 		}
 	}
@@ -105,7 +108,7 @@ func (l *linter) add(f Finding) {
 func (l *linter) at(offset int) Position {
 	line, col := l.LineCol(offset)
 	start := l.Start(line)
-	return Position{line + 1, utf8.RuneCountInString(l.Text[start:start+col]) + 1, start + col + l.mark}
+	return Position{line + 1, l.Chars(start+col) - l.Chars(start) + 1, start + col + l.mark}
 }
 
 // inTree is the offset of a position of the tree, which counts tabs in front of a line as spaces.
@@ -144,44 +147,60 @@ func isWord(r rune) bool {
 	return r == '_' || r >= '0' && r <= '9' || r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= utf8.RuneSelf
 }
 
-// disabledRange are lines, from 1, in which rules are turned off.
-type disabledRange struct {
-	from, to int
-	rules    map[string]bool
-}
+// lineRange is some lines, from 1.
+type lineRange struct{ from, to int }
 
 // directive matches a comment that turns rules off, in our words or buildifier's.
 var directive = lazyregexp.New(`(?:lint|buildifier|buildozer): *disable=([\w-]+(?:, *[\w-]+)*)`)
 
 // disabledRanges finds the comments that turn rules off for what they stand above or behind, as
-// buildifier does.
-func disabledRanges(tree *build.File) []disabledRange {
-	var parts []disabledRange
+// buildifier does. The ranges of a rule are in order and apart.
+func disabledRanges(tree *build.File) map[string][]lineRange {
+	off := map[string][]lineRange{}
 	build.Walk(tree, func(e build.Expr, _ []build.Expr) {
 		if e == nil {
 			return
 		}
-		c := e.Comment()
-		rules := map[string]bool{}
-		for _, list := range [][]build.Comment{c.Before, c.Suffix, c.After} {
-			for _, comment := range list {
-				for _, m := range directive().FindAllStringSubmatch(comment.Token, -1) {
-					for _, rule := range strings.Split(m[1], ",") {
-						rules[strings.TrimSpace(rule)] = true
-					}
+		for _, rule := range disabledBy(e.Comment()) {
+			off[rule] = append(off[rule], linesOf(e))
+		}
+	})
+	for rule, ranges := range off {
+		off[rule] = merged(ranges)
+	}
+	return off
+}
+
+// disabledBy lists the rules that comments turn off.
+func disabledBy(c *build.Comments) (rules []string) {
+	for _, list := range [][]build.Comment{c.Before, c.Suffix, c.After} {
+		for _, comment := range list {
+			for _, m := range directive().FindAllStringSubmatch(comment.Token, -1) {
+				for rule := range strings.SplitSeq(m[1], ",") {
+					rules = append(rules, strings.TrimSpace(rule))
 				}
 			}
 		}
-		if len(rules) > 0 {
-			from, to := lineRange(e)
-			parts = append(parts, disabledRange{from, to, rules})
-		}
-	})
-	return parts
+	}
+	return rules
 }
 
-// lineRange is the lines of a node with its comments.
-func lineRange(e build.Expr) (from, to int) {
+// merged sorts ranges and joins those that overlap.
+func merged(ranges []lineRange) []lineRange {
+	slices.SortFunc(ranges, func(a, b lineRange) int { return cmp.Compare(a.from, b.from) })
+	out := ranges[:1]
+	for _, r := range ranges[1:] {
+		if last := &out[len(out)-1]; r.from <= last.to {
+			last.to = max(last.to, r.to)
+		} else {
+			out = append(out, r)
+		}
+	}
+	return out
+}
+
+// linesOf is the lines of a node with its comments.
+func linesOf(e build.Expr) lineRange {
 	start, end := e.Span()
 	c := e.Comment()
 	if len(c.Before) > 0 {
@@ -190,5 +209,5 @@ func lineRange(e build.Expr) (from, to int) {
 	if n := len(c.After); n > 0 {
 		_, end = c.After[n-1].Span()
 	}
-	return start.Line, end.Line
+	return lineRange{start.Line, end.Line}
 }

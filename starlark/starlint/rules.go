@@ -141,9 +141,29 @@ func (l *linter) replacements(list []warn.LinterReplacement) []Edit {
 			edits = append(edits, l.removal(start, end))
 			continue
 		}
-		edits = append(edits, Edit{l.at(start), l.at(end), l.print(r.New, start)})
+		text := l.print(r.New, start)
+		if !keepsMeaning(r.New) || strings.Count(text, "#") != strings.Count(l.Text[start:end], "#") {
+			return nil
+		}
+		edits = append(edits, Edit{l.at(start), l.at(end), text})
 	}
 	return edits
+}
+
+// keepsMeaning reports whether a replacement does what the code does. For x.append(y) x must be a
+// plain name: the elements of a tuple and the fields of a struct cannot be assigned, and 10.append
+// is no code.
+func keepsMeaning(e build.Expr) bool {
+	call, ok := e.(*build.CallExpr)
+	if !ok {
+		return true
+	}
+	dot, ok := call.X.(*build.DotExpr)
+	if !ok {
+		return false
+	}
+	_, ok = dot.X.(*build.Ident)
+	return ok
 }
 
 // print lays an expression out that begins at an offset of the file.

@@ -15,6 +15,7 @@ import (
 	"bytes"
 	"cmp"
 	"slices"
+	"sort"
 	"strings"
 
 	"torchx/starlark/analysis"
@@ -93,27 +94,42 @@ func FixAll(file *analysis.File, o analysis.Opener) (out []byte, fixed int, left
 		if n == 0 {
 			break
 		}
-		out, fixed = next, fixed+n
-		left = Check(analysis.New(file.Name, file.Source, string(out), nil), o)
+		now := Check(analysis.New(file.Name, file.Source, string(next), nil), o)
+		if breaks(left, now) {
+			break
+		}
+		out, fixed, left = next, fixed+n, now
 	}
 	return out, fixed, left
+}
+
+// breaks reports whether a fixed file cannot run for another reason than before: a fix must not be
+// worse than none.
+func breaks(before, after []Finding) bool {
+	count := func(list []Finding) (n int) {
+		for i := range list {
+			if r := list[i].Rule; r == ruleSyntax || r == ruleNames {
+				n++
+			}
+		}
+		return n
+	}
+	return count(after) > count(before)
 }
 
 // Apply makes the fixes of findings in src and counts them. Of overlapping fixes it makes the first
 // only.
 func Apply(src []byte, findings []Finding) ([]byte, int) {
-	var edits []Edit
+	var made edits
 	fixed := 0
 	for i := range findings {
-		if fix := findings[i].Fix; fix != nil && areApart(edits, fix.Edits) {
-			edits = append(edits, fix.Edits...)
+		if fix := findings[i].Fix; fix != nil && made.add(fix.Edits) {
 			fixed++
 		}
 	}
-	slices.SortFunc(edits, func(a, b Edit) int { return cmp.Compare(a.Start.Offset, b.Start.Offset) })
 	var out bytes.Buffer
 	at := 0
-	for _, e := range edits {
+	for _, e := range made {
 		out.Write(src[at:e.Start.Offset])
 		out.WriteString(e.Text)
 		at = e.End.Offset
@@ -122,14 +138,23 @@ func Apply(src []byte, findings []Finding) ([]byte, int) {
 	return out.Bytes(), fixed
 }
 
-// areApart holds if none of the new edits touches one that is there.
-func areApart(have, more []Edit) bool {
-	for _, a := range have {
-		for _, b := range more {
-			if a.Start.Offset <= b.End.Offset && b.Start.Offset <= a.End.Offset {
-				return false
-			}
+// edits are sorted and do not touch one another.
+type edits []Edit
+
+// add inserts the edits of a fix, which are apart, unless one touches another.
+func (e *edits) add(more []Edit) bool {
+	for _, m := range more {
+		if i := e.search(m); i < len(*e) && (*e)[i].Start.Offset <= m.End.Offset {
+			return false
 		}
 	}
+	for _, m := range more {
+		*e = slices.Insert(*e, e.search(m), m)
+	}
 	return true
+}
+
+// search returns the index of the first edit that does not end before m.
+func (e *edits) search(m Edit) int {
+	return sort.Search(len(*e), func(i int) bool { return (*e)[i].End.Offset >= m.Start.Offset })
 }

@@ -80,6 +80,22 @@ var cases = []struct{ name, src, want, fixed string }{
 	{"dict method", "X = {}.get(\"a\", default = 1)\n", "1:17-1:28 dict-method-named-arg: named argument \"default\" not allowed, use a positional (unnamed) argument", ""},
 	{"docstring header", "def _f():\n    \"\"\"This is\n    on two lines.\"\"\"\n    return 1\n\nX = _f()\n", "2:5-3:21 docstring-header: the docstring for the function \"_f\" should start with a one-line summary", ""},
 	{"append", "def _f(x):\n    x += [1]\n    return x\n\nX = _f([])\n", "2:5-2:13 list-append: prefer using \".append()\" to adding a single element list", "def _f(x):\n    x.append(1)\n    return x\n\nX = _f([])\n"},
+	{
+		"append to no name", "def _f(x):\n    x[0] += [1]\n    x.y += [1]\n    10 += [0]\n    return x\n\nX = _f([])\n",
+		"2:5-2:16 list-append: …\n3:5-3:15 list-append: …\n4:5-4:14 list-append: …\n4:5-4:7 names: can't assign to literal", "",
+	},
+	{
+		"append with comments", "def _f(x):\n    x += [ # one\n        1,\n    ]\n    x += [2] # two\n    return x\n\nX = _f([])\n",
+		"2:5-4:6 list-append: …\n5:5-5:13 list-append: …", "def _f(x):\n    x.append(\n        # one\n        1,\n    )\n    x.append(2) # two\n    return x\n\nX = _f([])\n",
+	},
+	{
+		"type in a name", "def go(stringy, x):\n    \"\"\"Goes.\n\n    Args:\n        stringy (string): a string\n        x (str): x\n    \"\"\"\n    return [stringy, x]\n",
+		"5:18-5:24 unknown-type: …", "def go(stringy, x):\n    \"\"\"Goes.\n\n    Args:\n        stringy (str): a string\n        x (str): x\n    \"\"\"\n    return [stringy, x]\n",
+	},
+	{
+		"docstring with escapes", "def go(a):\n    \"\"\"Goes.\\n\\nArgs:\\n    a (string): a\"\"\"\n    b = 1\n    string = [a, b]\n    return string\n",
+		"2:5-2:6 unknown-type: …", "",
+	},
 	{"no effect", "def _f(x):\n    x == 1\n    return x\n\nX = _f(1)\n", "2:5-2:11 no-effect: expression result is not used", ""},
 	{"return", "def _f(x):\n    if x:\n        return 1\n\nX = _f(1)\n", "1:1-3:17 return-value: some but not all execution paths of \"_f\" return a value", ""},
 	{"string", "X = [c for c in \"abc\"]\n", "1:17-1:22 string-iteration: string iteration is deprecated", ""},
@@ -202,6 +218,7 @@ func FuzzCheck(f *testing.F) {
 	for _, c := range cases {
 		f.Add(c.src)
 	}
+	f.Add("x=[]\n0+=[0] #0000000")
 	f.Add("x = [1]\nx += [2] # c\r\nif x:\n  load('a', 'b')\n")
 	f.Fuzz(func(t *testing.T, src string) {
 		findings := check("x.star", []byte(src))
@@ -214,10 +231,57 @@ func FuzzCheck(f *testing.F) {
 		if n == 0 {
 			return
 		}
+		if got, want := strings.Count(string(fixed), "#"), strings.Count(src, "#"); got < want {
+			t.Fatalf("%q\nbecame\n%q\nwithout a comment", src, fixed)
+		}
 		for _, x := range check("x.star", fixed) {
 			if x.Rule == "syntax" {
 				t.Fatalf("%q\nbecame\n%q\n%+v", src, fixed, x)
 			}
 		}
 	})
+}
+
+// A file of many parts is linted, and fixed, without comparing each with each other: that would take
+// minutes, or for the values that share values, for ever.
+func TestLargeFiles(t *testing.T) {
+	t.Parallel()
+	const n = 20000
+	many := func(format string) string {
+		var b strings.Builder
+		for i := range n {
+			fmt.Fprintf(&b, strings.ReplaceAll(format, "@", "%[1]d"), i)
+		}
+		return b.String()
+	}
+	shared := "X0 = []\n"
+	for i := range 60 {
+		shared += fmt.Sprintf("X%d = [X%d, X%d]\n", i+1, i, i)
+	}
+	for name, c := range map[string]struct {
+		src   string
+		fixes int // the least number
+	}{
+		"parameters on a line":    {"def go(ä = 1" + many(", p@ = 1") + "):\n    \"\"\"Goes.\"\"\"\n    return ä\n", 0},
+		"types":                   {"def go(" + many("p@, ") + "):\n    \"\"\"Goes.\n\n    Args:\n" + many("        p@ (string): x\n") + "    \"\"\"\n    return p0\n", n},
+		"arguments that are none": {"def go(" + many("p@, ") + "):\n    \"\"\"Goes.\n\n    Args:\n" + many("        q@: x\n") + "    \"\"\"\n    return p0\n", 0},
+		"undefined names":         {many("g@ = u@\n"), 0},
+		"disabled rules":          {many("g@ = u@ # lint: disable=no-effect\n"), 0},
+		"choices":                 {"def go(a = \"z\"):\n    \"\"\"Goes.\n\n    Args:\n        a (enum(" + many("\"c@\", ") + "\"x\")): x\n    \"\"\"\n    return a\n", 0},
+		"shared values":           {shared + "def go(a = X60):\n    \"\"\"Goes.\n\n    Args:\n        a (int): x\n    \"\"\"\n    return a\n", 0},
+		"appends":                 {"def _f(x):\n" + many("    x += [@]\n") + "    return x\n\nX = _f([])\n", n},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			_, fixed, left := starlint.FixAll(analysis.New("x.star", nil, c.src, nil), nil)
+			if fixed < c.fixes || fixed == 0 && len(left) == 0 {
+				t.Errorf("got %d fixes and %d findings, want at least %d fixes or a finding", fixed, len(left), c.fixes)
+			}
+			for _, f := range left {
+				if len(f.Message) > 4000 {
+					t.Errorf("got a message of %d bytes, want a short one", len(f.Message))
+				}
+			}
+		})
+	}
 }

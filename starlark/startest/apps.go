@@ -7,6 +7,7 @@ import (
 	"go.starlark.net/starlark"
 
 	"torchx/starlark/component"
+	"torchx/starlark/interp"
 	"torchx/starlark/specmodule"
 )
 
@@ -17,7 +18,7 @@ func (x *test) app(c call) (starlark.Value, error) {
 	}
 	fn, ok := c.args[0].(*starlark.Function)
 	if !ok {
-		return nil, fmt.Errorf("%s is no component but of type %s", c.args[0].String(), c.args[0].Type())
+		return nil, fmt.Errorf("%s is no component but of type %s", interp.Show(c.args[0]), c.args[0].Type())
 	}
 	words := make([]string, len(c.args)-1)
 	for i, a := range c.args[1:] {
@@ -57,7 +58,7 @@ func (x *test) plan(c call) (starlark.Value, error) {
 	for _, item := range options.Items() {
 		key, ok := starlark.AsString(item[0])
 		if !ok {
-			return nil, fmt.Errorf("cfg: the key %s is of type %s, want a string", item[0].String(), item[0].Type())
+			return nil, fmt.Errorf("cfg: the key %s is of type %s, want a string", interp.Show(item[0]), item[0].Type())
 		}
 		if cfg[key], err = cfgText(item[1]); err != nil {
 			return nil, fmt.Errorf("cfg: %s: %w", key, err)

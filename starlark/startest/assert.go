@@ -104,7 +104,7 @@ func (x *test) fails(c call) (starlark.Value, error) {
 	}
 	fn, ok := c.args[0].(starlark.Callable)
 	if !ok {
-		return nil, fmt.Errorf("%s is no function but of type %s", c.args[0].String(), c.args[0].Type())
+		return nil, fmt.Errorf("%s is no function but of type %s", interp.Show(c.args[0]), c.args[0].Type())
 	}
 	pattern, ok := starlark.AsString(c.args[1])
 	if !ok {

@@ -163,7 +163,10 @@ func textOf(what string, v starlark.Value) (string, error) {
 	if s, ok := starlark.AsString(v); ok {
 		return s, nil
 	}
-	return v.String(), interp.CheckPrint(what, v)
+	if err := interp.CheckPrint(what, v); err != nil {
+		return "", err
+	}
+	return v.String(), nil
 }
 
 func (x *test) error(c call) (starlark.Value, error) {
@@ -212,7 +215,7 @@ func (x *test) run(c call) (starlark.Value, error) {
 	}
 	fn, ok := c.args[1].(starlark.Callable)
 	if !ok {
-		return nil, fmt.Errorf("%s is no function but of type %s", c.args[1].String(), c.args[1].Type())
+		return nil, fmt.Errorf("%s is no function but of type %s", interp.Show(c.args[1]), c.args[1].Type())
 	}
 	sub := x.exec.newTest(x.result.Name + "/" + x.subName(name))
 	if !x.exec.runner.selection.selects(sub.result.Name) {

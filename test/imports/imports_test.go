@@ -35,6 +35,7 @@ var folders = map[string][]string{
 var allowed = map[string][]string{
 	"runtime/agent":            {"runtime/backend", "runtime/cgroup", "runtime/failpoint", "runtime/filelock", "runtime/history", "runtime/logstore", "runtime/machine", "runtime/procs", "runtime/safefile", "runtime/spec"},
 	"runtime/backend":          {"runtime/kv", "runtime/lazyregexp", "runtime/spec", "runtime/suggest", "runtime/userpath"},
+	"runtime/brief":            {},
 	"runtime/cgroup":           {},
 	"runtime/config":           {"runtime/kv", "runtime/safefile", "runtime/spec", "runtime/suggest", "runtime/userpath"},
 	"runtime/consent":          {"runtime/safefile"},
@@ -42,7 +43,7 @@ var allowed = map[string][]string{
 	"runtime/filelock":         {"runtime/safefile"},
 	"runtime/history":          {"runtime/spec"},
 	"runtime/jsondiff":         {},
-	"runtime/kv":               {},
+	"runtime/kv":               {"runtime/brief"},
 	"runtime/lazyregexp":       {},
 	"runtime/library":          {"runtime/library/git", "runtime/safefile", "runtime/suggest"},
 	"runtime/library/git":      {},
@@ -64,7 +65,7 @@ var allowed = map[string][]string{
 	"state": {"runtime/failpoint", "runtime/filelock", "runtime/history", "runtime/spec"},
 
 	"starlark/analysis":   {"runtime/suggest", "starlark/component", "starlark/interp", "starlark/specmodule", "starlark/starfiles", "starlark/startest", "starlark/token"},
-	"starlark/component":  {"runtime/kv", "runtime/lazyregexp", "runtime/spec", "runtime/suggest", "runtime/units", "starlark/interp", "starlark/specmodule"},
+	"starlark/component":  {"runtime/brief", "runtime/kv", "runtime/lazyregexp", "runtime/spec", "runtime/suggest", "runtime/units", "starlark/interp", "starlark/specmodule"},
 	"starlark/explain":    {"starlark/token"},
 	"starlark/interp":     {"runtime/lazyregexp", "runtime/suggest", "runtime/units", "starlark/explain"},
 	"starlark/lsp":        {"runtime/safefile", "starlark/analysis", "starlark/interp", "starlark/starfmt", "starlark/starlint"},
@@ -73,7 +74,7 @@ var allowed = map[string][]string{
 	"starlark/specmodule": {"runtime/overlay", "runtime/spec", "runtime/suggest"},
 	"starlark/starfiles":  {},
 	"starlark/starfmt":    {"starlark/interp", "starlark/token"},
-	"starlark/starlint":   {"runtime/lazyregexp", "runtime/suggest", "starlark/analysis", "starlark/component", "starlark/explain", "starlark/interp", "starlark/specmodule", "starlark/starfiles", "starlark/starfmt"},
+	"starlark/starlint":   {"runtime/brief", "runtime/lazyregexp", "runtime/suggest", "starlark/analysis", "starlark/component", "starlark/explain", "starlark/interp", "starlark/specmodule", "starlark/starfiles", "starlark/starfmt"},
 	"starlark/startest":   {"runtime/lazyregexp", "runtime/spec", "starlark/component", "starlark/interp", "starlark/specmodule", "starlark/starfiles"},
 	"starlark/token":      {},
 

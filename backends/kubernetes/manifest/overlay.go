@@ -45,7 +45,7 @@ func (b *builder) overlaid(t *Template, m spec.Macros, role *spec.Role) (*Templa
 		if !ok || value == nil {
 			continue
 		}
-		change, err := b.podOverlay(value)
+		change, err := podOverlay(value, b.overlayFile)
 		if err == nil {
 			t, err = apply(t, change)
 		}
@@ -59,29 +59,44 @@ func (b *builder) overlaid(t *Template, m spec.Macros, role *spec.Role) (*Templa
 	return t, nil
 }
 
-// podOverlay returns the overlay of pods in a value of metadata: overlays by kind, a
-// file, or the overlay itself.
-func (b *builder) podOverlay(value any) (map[string]any, error) {
-	if file, ok := value.(string); ok {
-		return b.overlayFile(file)
+// podOverlay returns the overlay of pods in a value of metadata: overlays by kind, or that of the pod
+// itself. file reads those that are in files.
+func podOverlay(value any, file func(path string) (map[string]any, error)) (map[string]any, error) {
+	kinds, _ := value.(map[string]any)
+	if _, pod := kinds[overlayPod]; !pod && kinds[overlay.Marker] != true {
+		return composed(value, file)
 	}
-	m, ok := value.(map[string]any)
-	if !ok {
-		return nil, errors.New("metadata must hold a dict, or file://PATH")
-	}
-	if marked, _ := m[overlay.Marker].(bool); !marked {
-		return m, checkFields(m)
-	}
-	for _, kind := range slices.Sorted(maps.Keys(m)) {
+	for _, kind := range slices.Sorted(maps.Keys(kinds)) {
 		if kind != overlay.Marker && kind != overlayPod {
 			return nil, fmt.Errorf("there is no %s to change, only a %s", kind, overlayPod)
 		}
 	}
-	pod, ok := m[overlayPod].(map[string]any)
-	if !ok && m[overlayPod] != nil {
-		return nil, fmt.Errorf("%s must be a dict", overlayPod)
+	return composed(kinds[overlayPod], file)
+}
+
+// composed returns the overlay that is a dict, in a file, or a list of those.
+func composed(value any, file func(path string) (map[string]any, error)) (map[string]any, error) {
+	switch v := value.(type) {
+	case nil:
+		return nil, nil
+	case string:
+		return file(v)
+	case map[string]any:
+		return v, checkFields(v)
+	case []any:
+		var all map[string]any
+		for _, e := range v {
+			next, err := podOverlay(e, file)
+			if err == nil {
+				all, err = overlay.Compose(all, next)
+			}
+			if err != nil {
+				return nil, err
+			}
+		}
+		return all, nil
 	}
-	return pod, checkFields(pod)
+	return nil, errors.New("metadata must hold a dict, or the path of a file")
 }
 
 // overlayFile reads a file, once for all replicas. What all uses of files add to the plan is
@@ -90,7 +105,7 @@ func (b *builder) overlayFile(uri string) (map[string]any, error) {
 	file, ok := b.overlays[uri]
 	if !ok {
 		var err error
-		if file, err = readOverlay(uri, b.in.Cwd); err != nil {
+		if file, err = b.parsedFile(uri); err != nil {
 			return nil, err
 		}
 		if b.overlays == nil {
@@ -111,6 +126,24 @@ type overlayFile struct {
 	size int
 }
 
+// parsedFile reads the overlay in a file.
+func (b *builder) parsedFile(uri string) (overlayFile, error) {
+	value, path, size, err := readOverlay(uri, b.in.Cwd)
+	if err != nil {
+		return overlayFile{}, err
+	}
+	if _, isMap := value.(map[string]any); !isMap {
+		return overlayFile{}, fmt.Errorf("%s must hold a mapping with spec or metadata", path)
+	}
+	pod, err := podOverlay(value, func(string) (map[string]any, error) {
+		return nil, errors.New("a file cannot name another")
+	})
+	if err != nil {
+		return overlayFile{}, fmt.Errorf("%s: %w", path, err)
+	}
+	return overlayFile{pod, size}, nil
+}
+
 // checkFields refuses fields of a pod that an overlay cannot change.
 func checkFields(pod map[string]any) error {
 	for _, key := range slices.Sorted(maps.Keys(pod)) {
@@ -127,40 +160,28 @@ func checkFields(pod map[string]any) error {
 // takes a hundred times as much memory.
 const maxOverlay = storeLimit
 
-// readOverlay reads a file of YAML or JSON. A relative path starts at cwd.
-func readOverlay(uri, cwd string) (overlayFile, error) {
-	path, ok := strings.CutPrefix(uri, "file://")
-	if !ok {
-		return overlayFile{}, fmt.Errorf("%q must begin with file://", uri)
+// readOverlay reads a file of YAML or JSON, named by its path or a file:// URI, and returns its
+// size in bytes. A relative path starts at cwd.
+func readOverlay(uri, cwd string) (value any, path string, size int, err error) {
+	path, _ = strings.CutPrefix(uri, "file://")
+	if strings.Contains(path, "://") {
+		return nil, "", 0, fmt.Errorf("%q must be the path of a file, or begin with file://", uri)
 	}
 	if !filepath.IsAbs(path) {
 		path = filepath.Join(cwd, path)
 	}
 	data, err := safefile.ReadInput(path, maxOverlay)
 	if err != nil {
-		return overlayFile{}, err
+		return nil, path, 0, err
 	}
-	pod, err := parseOverlay(data)
-	if err != nil {
-		return overlayFile{}, fmt.Errorf("%s: %w", path, err)
-	}
-	return overlayFile{pod, len(data)}, nil
-}
-
-func parseOverlay(data []byte) (map[string]any, error) {
 	var doc yaml.Node
 	if err := yaml.Unmarshal(data, &doc); err != nil {
-		return nil, oneLine(err)
+		return nil, path, 0, fmt.Errorf("%s: %w", path, oneLine(err))
 	}
-	value, err := fromYAML(&doc)
-	if err != nil {
-		return nil, err
+	if value, err = fromYAML(&doc); err != nil {
+		return nil, path, 0, fmt.Errorf("%s: %w", path, err)
 	}
-	pod, ok := value.(map[string]any)
-	if !ok {
-		return nil, errors.New("the file must hold a mapping with spec or metadata")
-	}
-	return pod, checkFields(pod)
+	return value, path, len(data), nil
 }
 
 // fromYAML converts a document to the values that Starlark would have made.
@@ -177,7 +198,9 @@ func fromYAML(n *yaml.Node) (any, error) {
 			if err != nil {
 				return nil, err
 			}
-			m[n.Content[i].Value] = v
+			key := n.Content[i].Value
+			m[key] = v
+			delete(m, overlay.Replaced(key)) // the map forgets which came later
 		}
 		return m, nil
 	case yaml.SequenceNode:

@@ -78,7 +78,7 @@ func TestDifferentReplicas(t *testing.T) {
 func TestBadOverlays(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
-	for name, text := range map[string]string{"list.yaml": "- a", "bad.yaml": "a: [", "alias.yaml": "spec: &a {}\nmetadata: *a"} {
+	for name, text := range map[string]string{"list.yaml": "- a", "bad.yaml": "a: [", "alias.yaml": "spec: &a {}\nmetadata: *a", "loop.yaml": "V1Pod: loop.yaml", "empty.yaml": "{}"} {
 		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o644); err != nil {
 			t.Fatal(err)
 		}
@@ -86,7 +86,11 @@ func TestBadOverlays(t *testing.T) {
 	pod := func(s map[string]any) any { return marked(map[string]any{"spec": s})[overlayKey] }
 	for want, value := range map[string]any{
 		"metadata must hold a dict":           7,
-		"must begin with file://":             "x.yaml",
+		"none.yaml: no such file":             "none.yaml",
+		"or begin with file://":               "s3://b/x.yaml",
+		"a file cannot name another":          "loop.yaml",
+		"there is no V1Service to change":     map[string]any{overlayPod: map[string]any{}, "V1Service": map[string]any{}},
+		`"volumes" is no part of a pod`:       []any{"empty.yaml", map[string]any{"volumes": []any{}}},
 		"no such file":                        "file://none.yaml",
 		"must hold a mapping":                 "file://list.yaml",
 		"bad.yaml: line 1":                    "file://bad.yaml",
@@ -126,5 +130,33 @@ func TestOverlayFile(t *testing.T) {
 	s := pods(req)[0].Spec
 	if len(s.Tolerations) != 1 || s.Tolerations[0].Key != "only" || len(s.ImagePullSecrets) != 2 || ptr.Deref(s.Priority, 0) != 3 {
 		t.Errorf(`pod %s, want len(s.Tolerations) == 1 and s.Tolerations[0].Key == "only" and len(s.ImagePullSecrets) == 2 and ptr.Deref(s.Priority, 0) == 3`, asJSON(t, s))
+	}
+}
+
+// TestOverlayForms: overlays by kind need no mark, a file no file://, and each is the same in a file.
+func TestOverlayForms(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	for name, text := range map[string]string{
+		"plain.yaml": "spec:\n  priority: 3\n", "kinds.json": `{"V1Pod": {"spec": {"priority": 3}}}`,
+		"later.yaml": "spec:\n  __put__:priority: 1\n  priority: 3\n", "put.yaml": "spec:\n  priority: 1\n  __put__:priority: 3\n",
+	} {
+		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	pod := map[string]any{"spec": map[string]any{"priority": 3}}
+	for name, value := range map[string]any{
+		"a pod": pod, "unmarked": map[string]any{overlayPod: pod}, "marked": marked(pod)[overlayKey],
+		"path": "plain.yaml", "absolute path": filepath.Join(dir, "plain.yaml"), "URI": "file://plain.yaml", "kinds in a file": "kinds.json",
+		"plain after put": "later.yaml", "put after plain": "put.yaml",
+		"a file and more": map[string]any{overlay.Marker: true, overlayPod: []any{"put.yaml", map[string]any{"spec": map[string]any{"priority": 3}}}},
+	} {
+		in := input(t, "", role("w", func(r *spec.Role) { r.Metadata = map[string]any{overlayKey: value} }))
+		in.Cwd = dir
+		_, req := plan(t, in)
+		if got := ptr.Deref(pods(req)[0].Spec.Priority, 0); got != 3 {
+			t.Errorf("%s: got priority %d, want 3", name, got)
+		}
 	}
 }

@@ -83,10 +83,17 @@ func (c *Console) WarnOnce(line string) {
 // SayError prints an error on stderr.
 func (c *Console) SayError(text string) { c.Line(c.ErrStyle.Paint(AnsiRed, "error: "), text) }
 
-// Line prints one line on stderr; what it says cannot drive the terminal and
-// has no secrets.
+// maxLine bounds a message in bytes, whatever it quotes.
+const maxLine = 4096
+
+// Line prints one line on stderr; what it says cannot drive the terminal, has no
+// secrets and is not endless.
 func (c *Console) Line(mark, text string) {
-	fmt.Fprintf(c.Err, "torchx: %s%s\n", mark, OneLine(c.Masked(text))) // nowhere to report an error of stderr to
+	text = OneLine(c.Masked(text))
+	if len(text) > maxLine {
+		text = strings.ToValidUTF8(text[:maxLine], "") + "…"
+	}
+	fmt.Fprintf(c.Err, "torchx: %s%s\n", mark, text) // nowhere to report an error of stderr to
 }
 
 // Print writes to stdout.

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"time"
 
+	"torchx/runtime/lazyregexp"
 	"torchx/runtime/spec"
 )
 
@@ -112,48 +113,49 @@ func replicaNotes(r *spec.ReplicaStatus, said string) string {
 
 // reportText is the report behind and below a replica's line; notes end that line.
 func reportText(r spec.ErrorReport, notes, hostname string, loc *time.Location) string {
-	var b strings.Builder
-	if r.ExitCode != "" {
-		fmt.Fprintf(&b, " (exitcode: %s)", r.ExitCode)
-	}
-	b.WriteString(notes)
+	at := notAvailable
 	if !r.Timestamp.IsZero() {
-		b.WriteString("\n" + errorIndent + "timestamp: " + r.Timestamp.In(loc).Format(time.DateTime))
+		at = r.Timestamp.In(loc).Format(time.DateTime)
 	}
-	if hostname != "" {
-		b.WriteString("\n" + errorIndent + "hostname: " + OneLine(hostname))
+	return fmt.Sprintf(" (exitcode: %s)%s\n%stimestamp: %s\n%shostname: %s\n%s%s", OneLine(cmp.Or(r.ExitCode, notAvailable)), notes,
+		errorIndent, at, errorIndent, OneLine(hostname), errorIndent, messageText(Clean(innerMessage(r.Message), true)))
+}
+
+// notAvailable stands for what an error file does not say.
+const notAvailable = "<N/A>"
+
+// messageText is the message of a report. As in TorchX a line ends at the first space behind 80
+// characters, and the message's own line ends stay as they are.
+func messageText(text string) string {
+	const head = "error_msg: "
+	var b strings.Builder
+	b.WriteString(head)
+	n := 0 // characters of the line
+	for _, r := range text {
+		if r == ' ' && n >= errorColumns {
+			b.WriteString("\n" + errorIndent[4:] + strings.Repeat(" ", len(head)))
+			n = 0
+		}
+		b.WriteRune(r)
+		n++
 	}
-	lines := breakLines(Clean(r.Message, true), errorColumns)
-	b.WriteString("\n" + errorIndent + "error_msg: " + strings.Join(lines, "\n"+errorIndent+errorIndent))
 	return b.String()
 }
 
-// breakLines breaks text at the first space once a line has reached (nearly)
-// the given width, which keeps words whole and white space otherwise as it is.
-func breakLines(text string, width int) []string {
-	var out []string
-	for _, line := range strings.Split(text, "\n") {
-		for {
-			i := breakAt(line, width-1)
-			if i < 0 || i == len(line)-1 {
-				break
-			}
-			out, line = append(out, line[:i]), line[i+1:]
-		}
-		out = append(out, line)
-	}
-	return out
-}
+var (
+	// rpcError is an error of another worker, which torch.distributed.rpc wraps.
+	rpcError = lazyregexp.New(`\w*\('On WorkerInfo\(.+\):\n(?:.*\n)*'\)`)
+	// embedded is a message with an exception in it, such as those of c10::Error.
+	embedded = lazyregexp.New(`(.+)\nException.*`)
+)
 
-// breakAt returns the byte offset of the first space at or after column, or -1.
-func breakAt(line string, column int) int {
-	if TextWidth(line) <= column {
-		return -1
+// innerMessage returns the part of a message that TorchX shows.
+func innerMessage(text string) string {
+	if m := rpcError().FindString(text); m != "" {
+		text = m
 	}
-	for i, r := range line {
-		if r == ' ' && TextWidth(line[:i]) >= column {
-			return i
-		}
+	if m := embedded().FindStringSubmatch(text); m != nil {
+		text = m[1]
 	}
-	return -1
+	return text
 }

@@ -80,9 +80,47 @@ func TestStatusTextNotes(t *testing.T) {
 	}
 	r.Signal, r.Attempt = "", 0
 	r.StructuredErrorMsg = json.RawMessage(`{"message":"flat","errorCode":7,"timestamp":"0"}`)
-	want = "  a\\x1b[2J[1]:FAILED (exitcode: 7) exit code 137\n        error_msg: flat"
+	want = "  a\\x1b[2J[1]:FAILED (exitcode: 7) exit code 137\n        timestamp: <N/A>\n        hostname: \n        error_msg: flat"
 	if got := replicaText(r, time.UTC); got != want {
 		t.Errorf("got %q, want %q", got, want)
+	}
+}
+
+// TestStatusTextOfReports has every shape of an error file, in TorchX's layout.
+func TestStatusTextOfReports(t *testing.T) {
+	t.Parallel()
+	const na = "FAILED (exitcode: <N/A>)\n        timestamp: <N/A>\n        hostname: h0\n        error_msg: "
+	for file, want := range map[string]string{
+		`{"message":"no reply file"}`:                                                            "FAILED (exitcode: <N/A>)\n        timestamp: <N/A>\n        hostname: h0\n        error_msg: no reply file",
+		`{"message":{"message":"nested"}}`:                                                       na + "nested",
+		`{"message":{"message":""}}`:                                                             na,
+		`{"message":"","errorCode":0,"timestamp":0}`:                                             na,
+		`{"message":"x","errorCode":null,"timestamp":null}`:                                      na + "x",
+		`{"message":"x","errorCode":1,"timestamp":1293182}`:                                      "FAILED (exitcode: 1)\n        timestamp: 1970-01-15 23:13:02\n        hostname: h0\n        error_msg: x",
+		`{"message":{"message":"x","errorCode":-1,"extraInfo":{"timestamp":"1293182"}}}`:         "FAILED (exitcode: -1)\n        timestamp: 1970-01-15 23:13:02\n        hostname: h0\n        error_msg: x",
+		`{"message":{"message":"x","errorCode":-1}}`:                                             "FAILED (exitcode: -1)\n        timestamp: <N/A>\n        hostname: h0\n        error_msg: x",
+		`{"message":{"message":"x","extraInfo":{"timestamp":1293182}}}`:                          "FAILED (exitcode: <N/A>)\n        timestamp: 1970-01-15 23:13:02\n        hostname: h0\n        error_msg: x",
+		`{"message":"several\nlines\n  of text\n"}`:                                              na + "several\nlines\n  of text\n",
+		`{"message":"c10::Error: CUDA error\nException\n  raised from x"}`:                       na + "c10::Error: CUDA error",
+		`{"message":"before\nRuntimeError('On WorkerInfo(id=1, name=a):\ninner\n')\nafter"}`:     na + "RuntimeError('On WorkerInfo(id=1, name=a):\ninner\n')",
+		`{"message":"` + strings.Repeat("w", 80) + ` tail ` + strings.Repeat("v", 75) + ` end"}`: na + strings.Repeat("w", 80) + "\n                tail " + strings.Repeat("v", 75) + "\n                end",
+		`{"message":{"message":5}}`:                                                              "FAILED\n        {\"message\":{\"message\":5}}",
+		`{"error":"no message"}`:                                                                 "FAILED\n        {\"error\":\"no message\"}",
+		`["not","a","dict"]`:                                                                     "FAILED\n        [\"not\",\"a\",\"dict\"]",
+		``:                                                                                       "FAILED (no reply file)",
+	} {
+		r := &spec.ReplicaStatus{ID: 0, Role: "w", State: spec.Failed, Hostname: "h0", StructuredErrorMsg: json.RawMessage(file)}
+		if got := replicaText(r, time.UTC); got != " *w[0]:"+want {
+			t.Errorf("%s:\n%s\nwant\n *w[0]:%s", file, got, want)
+		}
+	}
+	s := &spec.Status{State: spec.Failed, Roles: []spec.RoleStatus{
+		{Role: "a", Replicas: []spec.ReplicaStatus{{ID: 0, Role: "a", State: spec.Succeeded}, {ID: 1, Role: "a", State: spec.Cancelled}}},
+		{Role: "b", Replicas: []spec.ReplicaStatus{{ID: 0, Role: "b", State: spec.Failed, StructuredErrorMsg: json.RawMessage(`{"message":"x"}`)}}},
+	}}
+	want := "\n *a[0]:SUCCEEDED\n  a[1]:CANCELLED (no reply file)\n *b[0]:FAILED (exitcode: <N/A>)\n        timestamp: <N/A>\n        hostname: \n        error_msg: x\n    Msg:"
+	if got := StatusText(s, time.UTC); !strings.Contains(got, want) {
+		t.Errorf("got\n%s\nwant in it\n%s", got, want)
 	}
 }
 

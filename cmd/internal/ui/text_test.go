@@ -31,3 +31,13 @@ func TestWrapText(t *testing.T) {
 		t.Error(got)
 	}
 }
+
+func TestLineIsBounded(t *testing.T) {
+	t.Parallel()
+	var out strings.Builder
+	c := NewConsole(Streams{Err: &out})
+	c.SayError(strings.Repeat("ä", 1<<20))
+	if got := out.String(); len(got) > maxLine+100 || !strings.HasSuffix(got, "ä…\n") {
+		t.Errorf("got %d bytes that end with %q, want at most %d", len(got), got[len(got)-8:], maxLine)
+	}
+}

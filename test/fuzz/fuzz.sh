@@ -1,7 +1,7 @@
 #!/bin/sh
 # Runs every fuzz target of the module for the given time, one after the other, and
 # exits 1 at the end if any failed. What it finds lies in testdata/fuzz of the package.
-# usage: test/fuzz.sh TIME
+# usage: test/fuzz/fuzz.sh TIME
 set -u
 out=$(mktemp)
 trap 'rm -f "$out"' EXIT

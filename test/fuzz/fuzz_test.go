@@ -1,5 +1,5 @@
-// Package test holds tests of the scripts beside it.
-package test
+// Package fuzz tests the script that runs all fuzz targets.
+package fuzz
 
 import (
 	"os"
