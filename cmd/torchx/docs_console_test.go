@@ -167,7 +167,7 @@ var variable = []struct {
 	name    string
 }{
 	{regexp.MustCompile(`\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?Z`), "TIME"},
-	{regexp.MustCompile(`-[a-z0-9]*\d[a-z0-9]{8,}`), "-ID"},
+	{regexp.MustCompile(`-[0-9bcdfghjklmnpqrstvwxz]{12,15}\b`), "-ID"},
 	{regexp.MustCompile(`(just now|\b\d+(\.\d+)?(ms|µs|[smhd])( ago)?\b)`), "DURATION"},
 	{regexp.MustCompile(`\b\d+(\.\d+)? ([KMG]iB|MB)\b`), "SIZE"},
 	{regexp.MustCompile(`localhost:\d+`), "localhost:PORT"},
