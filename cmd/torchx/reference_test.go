@@ -3,8 +3,11 @@ package main
 import (
 	"flag"
 	"fmt"
+	"io/fs"
+	"maps"
 	"os"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -35,6 +38,7 @@ func TestReference(t *testing.T) {
 		"options.md":    optionsPage(t),
 		"resources.md":  resourcesPage(),
 		"exit-codes.md": exitCodesPage(),
+		"language.md":   languagePage(t),
 	} {
 		path := filepath.Join(referenceDir, name)
 		if *updateReference {
@@ -204,4 +208,71 @@ func exitCodesPage() string {
 		{"any other", "of `run` and `wait`: the exit code of the replica that failed first"},
 	})
 	return p.String()
+}
+
+// languagePage describes what component files see, by the texts that editors show.
+func languagePage(t *testing.T) string {
+	t.Helper()
+	p := &page{}
+	head, err := os.ReadFile("testdata/language.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	p.WriteString(string(head))
+	docs := specmodule.Docs()
+	names := slices.Sorted(maps.Keys(docs))
+	for _, module := range specmodule.Names() {
+		p.line("## %s\n", module)
+		if d := docs[module]; d.Text != "" {
+			p.line("%s\n", d.Text)
+		}
+		for _, name := range names {
+			if strings.HasPrefix(name, module+".") {
+				p.line("    %s\n\n%s\n", docs[name].Signature, docs[name].Text)
+			}
+		}
+	}
+	return strings.TrimRight(p.String(), "\n") + "\n"
+}
+
+// TestEnvironmentPage: docs/reference/environment.md names every variable of torchx, and
+// the program every variable of the page.
+func TestEnvironmentPage(t *testing.T) {
+	t.Parallel()
+	data, err := os.ReadFile(filepath.Join(referenceDir, "environment.md"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	variable := regexp.MustCompile(`\b(TORCHX[A-Z0-9_]*|NO_COLOR|LOGLEVEL|KUBECONFIG|DOCKER_[A-Z_]+)\b`)
+	used := map[string]bool{}
+	for _, dir := range []string{"backends", "cmd", "runtime", "starlark", "state"} {
+		err := filepath.WalkDir(filepath.Join("../..", dir), func(path string, d fs.DirEntry, err error) error {
+			if err != nil || filepath.Ext(path) != ".go" || strings.HasSuffix(path, "_test.go") {
+				return err
+			}
+			source, err := os.ReadFile(path)
+			for _, m := range regexp.MustCompile(`"([A-Z_0-9]+)"`).FindAllStringSubmatch(string(source), -1) {
+				if variable.FindString(m[1]) == m[1] {
+					used[m[1]] = true
+				}
+			}
+			return err
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, name := range []string{"TORCHX", "TORCHX_FAILPOINT", "TORCHX_CLOCK"} { // a word of Python; for tests
+		delete(used, name)
+	}
+	for _, name := range slices.Sorted(maps.Keys(used)) {
+		if !strings.Contains(string(data), name) {
+			t.Errorf("the page does not name %s", name)
+		}
+	}
+	for _, name := range variable.FindAllString(string(data), -1) {
+		if !used[name] {
+			t.Errorf("the page names %s, which the program does not use", name)
+		}
+	}
 }
