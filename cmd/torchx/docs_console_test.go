@@ -96,7 +96,15 @@ func blocks(page string) (all []block) {
 
 func runPage(t *testing.T, page string) {
 	t.Helper()
-	dir := t.TempDir()
+	dir, err := os.MkdirTemp("", "docs")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { // the agent of an app that has just ended may still write
+		for deadline := time.Now().Add(consoleTime); os.RemoveAll(dir) != nil && time.Now().Before(deadline); {
+			time.Sleep(time.Millisecond)
+		}
+	})
 	home := filepath.Join(dir, "you")
 	work := filepath.Join(home, "project")
 	if err := os.MkdirAll(work, 0o755); err != nil {
