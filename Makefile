@@ -78,8 +78,8 @@ reference: ## write the generated pages of docs/reference
 docs: build ## write docs/components anew
 	TORCHXCONFIG= $(BIN)/torchx component doc -o docs/components --title "Built-in components" components
 
-fuzz: ## run every fuzz target for FUZZTIME
-	@./test/fuzz.sh $(FUZZTIME)
+fuzz: ## run every fuzz target for FUZZTIME (60s at night), fail at the end if any failed
+	@GO="$(GO)" ./test/fuzz.sh $(FUZZTIME)
 
 vuln: ## look for known vulnerabilities of dependencies; TORCHX_REQUIRE=vuln makes a missing database a failure
 	@GO="$(GO)" ./test/vuln.sh $(GOBIN)/govulncheck

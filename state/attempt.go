@@ -83,7 +83,8 @@ func (db *DB) Attempts(ctx context.Context, backend, id string) (attempts []spec
 	return attempts, err
 }
 
-// mergeAttempts returns the rows that change, and those of them whose change is an event.
+// mergeAttempts returns the rows that change, and the changes that are events. An attempt
+// that was first seen after its end was running before.
 func mergeAttempts(old, seen []spec.ReplicaStatus) (changed, events []spec.ReplicaStatus) {
 	known := make(map[attemptKey]spec.ReplicaStatus, len(old))
 	for _, a := range old {
@@ -100,9 +101,15 @@ func mergeAttempts(old, seen []spec.ReplicaStatus) (changed, events []spec.Repli
 		}
 		known[keyOf(&a)] = after
 		changed = append(changed, after)
-		if !ok || after.State != before.State {
-			events = append(events, after)
+		if ok && after.State == before.State {
+			continue
 		}
+		if after.State.Terminal() && before.State != spec.Running && before.StartedAt == nil && after.StartedAt != nil {
+			events = append(events, spec.ReplicaStatus{
+				Role: after.Role, ID: after.ID, Attempt: after.Attempt, State: spec.Running, StartedAt: after.StartedAt,
+			})
+		}
+		events = append(events, after)
 	}
 	return changed, events
 }

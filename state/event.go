@@ -26,7 +26,7 @@ func (db *DB) Events(ctx context.Context, backend, id string) ([]history.Event, 
 	var events []history.Event
 	err := db.readApp(ctx, "read events of app "+id, backend, id, func(seq int64) (err error) {
 		events, err = queryAll(ctx, db.sql, scanEvent,
-			`SELECT time, kind, state, role, replica, attempt, exit_code, signal, msg FROM events WHERE app = ? ORDER BY seq`, seq)
+			`SELECT time, kind, state, role, replica, attempt, exit_code, signal, msg FROM events WHERE app = ? ORDER BY time, seq`, seq)
 		return err
 	})
 	return events, err

@@ -76,12 +76,16 @@ func (db *DB) difference(ctx context.Context, q querier, backend, id string, s *
 	if !reflect.DeepEqual(after, before) {
 		c.row = &after
 	}
-	if after.State != before.State {
-		c.events = append(c.events, history.Event{
-			Time: db.eventTime(after.State, after.StartedAt, after.FinishedAt), Kind: history.EventApp,
-			State: after.State, ExitCode: after.ExitCode, Msg: after.Msg,
-		})
+	if after.State == before.State {
+		return c, nil
 	}
+	if after.State.Terminal() && before.State != spec.Running && before.StartedAt == nil && after.StartedAt != nil {
+		c.events = append(c.events, history.Event{Time: *after.StartedAt, Kind: history.EventApp, State: spec.Running})
+	}
+	c.events = append(c.events, history.Event{
+		Time: db.eventTime(after.State, after.StartedAt, after.FinishedAt), Kind: history.EventApp,
+		State: after.State, ExitCode: after.ExitCode, Msg: after.Msg,
+	})
 	return c, nil
 }
 
@@ -105,12 +109,12 @@ func (db *DB) replicaChanges(old []spec.ReplicaStatus, s *spec.Status) ([]spec.R
 		}
 	}
 	changed, news := mergeAttempts(old, seen)
-	events := make([]history.Event, len(news))
-	for i, a := range news {
-		events[i] = history.Event{
+	var events []history.Event
+	for _, a := range news {
+		events = append(events, history.Event{
 			Time: db.eventTime(a.State, a.StartedAt, a.FinishedAt), Kind: history.EventReplica, State: a.State,
 			Role: a.Role, Replica: a.ID, Attempt: a.Attempt, ExitCode: a.ExitCode, Signal: a.Signal, Msg: a.Msg,
-		}
+		})
 	}
 	return changed, events
 }

@@ -221,8 +221,36 @@ func TestEvents(t *testing.T) {
 		t.Fatal(err)
 	}
 	got, err := db.Events(ctx, "local", "a")
-	if err != nil || len(got) != 3 || !reflect.DeepEqual(got[1:], want) {
-		t.Errorf("events %+v, %v", got, err)
+	want = []history.Event{want[1], {Time: clock, Kind: history.EventRecorded}, want[0]}
+	if err != nil || !reflect.DeepEqual(got, want) {
+		t.Errorf("events: got %+v, %v, want %+v", got, err, want)
+	}
+}
+
+// TestEventsOfShortApps: an app that was first seen after its end has run before.
+func TestEventsOfShortApps(t *testing.T) {
+	t.Parallel()
+	db := openTest(t, Options{})
+	mustInsert(t, db, history.App{AppKey: history.AppKey{Backend: "local", ID: "a"}, Outcome: history.Outcome{State: spec.Submitted}, SubmittedAt: clock})
+	at := func(seconds int) *time.Time { return pointer(clock.Add(time.Duration(seconds) * time.Second)) }
+	mustSet(t, db, spec.Status{State: spec.Pending, Roles: oneReplica(spec.ReplicaStatus{Role: "r", State: spec.Pending})})
+	ended := spec.Status{
+		State: spec.Failed, StartedAt: at(1), FinishedAt: at(6),
+		Past: []spec.ReplicaStatus{{Role: "r", State: spec.Failed, StartedAt: at(2), FinishedAt: at(3)}},
+		Roles: []spec.RoleStatus{{Role: "r", Replicas: []spec.ReplicaStatus{
+			{Role: "r", Attempt: 1, State: spec.Succeeded, StartedAt: at(4), FinishedAt: at(5)},
+			{Role: "r", ID: 1, State: spec.Failed, FinishedAt: at(5)}, // it could not start
+		}}},
+	}
+	mustSet(t, db, ended)
+	want := "recorded:=SUBMITTED replica:r/0#0=PENDING app:=PENDING app:=RUNNING replica:r/0#0=RUNNING replica:r/0#0=FAILED " +
+		"replica:r/0#1=RUNNING replica:r/0#1=SUCCEEDED replica:r/1#0=FAILED app:=FAILED"
+	if got := story(t, db); got != want {
+		t.Errorf("got %s\nwant %s", got, want)
+	}
+	mustSet(t, db, ended)
+	if got := story(t, db); got != want {
+		t.Errorf("again: got %s\nwant %s", got, want)
 	}
 }
 

@@ -33,8 +33,8 @@ func (p planner) Options() []backend.Option {
 		{Key: "init", Type: backend.TypeBool, Default: true, Help: "run an init as PID 1 that passes signals on and reaps; without it most programs ignore SIGTERM"},
 		{Key: "publish_ports", Type: backend.TypeBool, Default: false, Help: "make the ports of port_map reachable on 127.0.0.1 of the engine's machine"},
 		{Key: "workspace_mode", Type: backend.TypeStr, Default: workspaceImage, Choices: []string{workspaceImage, workspaceBind}, Help: "image: build the workspace into an image; bind: mount it at " + bindRoot + ", where edits are seen at once"},
-		{Key: "grace_period", Type: backend.TypeFloat, Default: defaultGrace, Help: "seconds between SIGTERM and SIGKILL when containers are stopped"},
-		{Key: "fail_fast", Type: backend.TypeBool, Default: true, Help: "stop the others when a replica has failed for good; false lets them run to their end, as TorchX does"},
+		{Key: "grace_period", Protects: true, Type: backend.TypeFloat, Default: defaultGrace, Help: "seconds between SIGTERM and SIGKILL when containers are stopped"},
+		{Key: "fail_fast", Protects: true, Type: backend.TypeBool, Default: true, Help: "stop the others when a replica has failed for good; false lets them run to their end, as TorchX does"},
 	}
 }
 

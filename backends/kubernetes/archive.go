@@ -187,7 +187,7 @@ func (b *Backend) saveLogs(ctx context.Context, id string) {
 		b.warn("logs of %s are lost, they could not be archived before it is stopped: %v", manifest.Handle(id), err)
 	case len(s.Missing) > 0:
 		b.warn("logs of %s of %s could not all be archived within %s, the rest is lost", replicasText(s.Missing), manifest.Handle(id), saveTime)
-	case !s.Followed:
+	case s.Losing:
 		b.warn("logs so far are archived; what replicas write while they stop is lost (-cfg archive=true keeps it, and so does `torchx log -t`)")
 	}
 }

@@ -23,11 +23,11 @@ import (
 
 // Submit creates the objects of a plan, all or none, and returns when the cluster has
 // them. It finds what the cluster would refuse before it pushes images or creates
-// anything. Errors: ErrExists, ErrUnavailable, *backend.StartError.
+// anything. Errors: ErrExists, ErrUnavailable, ErrPartLeft, *backend.StartError.
 func (b *Backend) Submit(ctx context.Context, p *backend.Plan) error {
 	err := b.start(ctx, p)
 	isThat := func(target error) bool { return errors.Is(err, target) }
-	if slices.ContainsFunc([]error{nil, backend.ErrExists, backend.ErrUnavailable, backend.ErrInvalidOption, errPartLeft, context.Canceled, context.DeadlineExceeded}, isThat) {
+	if slices.ContainsFunc([]error{nil, backend.ErrExists, backend.ErrUnavailable, backend.ErrInvalidOption, backend.ErrPartLeft, context.Canceled, context.DeadlineExceeded}, isThat) {
 		return err
 	}
 	return &backend.StartError{Code: spec.ExitNotStarted, Err: err}
@@ -105,9 +105,6 @@ func (b *Backend) push(ctx context.Context, p *backend.Plan, req *manifest.Reque
 	return images.Push(ctx, pushes, workspace.PushOptions{Quiet: o.Quiet, Progress: p.Progress})
 }
 
-// errPartLeft means that an app was refused, but a part of it may run: its state tells.
-var errPartLeft = errors.New("a part is left")
-
 // submit creates the objects. On any failure it removes what it created.
 func (s *submission) submit(ctx context.Context) error {
 	err := s.request.ExplainTooLarge(s.create(ctx))
@@ -127,7 +124,7 @@ func (s *submission) submit(ctx context.Context) error {
 	for _, c := range s.created {
 		names = append(names, c.of.String()+"/"+c.Name)
 	}
-	return backend.Errorf(errPartLeft, "%w; what was made could not be removed (%w): `kubectl%s -n %s delete %s` does",
+	return backend.Errorf(backend.ErrPartLeft, "%w; what was made could not be removed (%w): `kubectl%s -n %s delete %s` does",
 		err, left, s.Flag(), s.namespace, strings.Join(names, " "))
 }
 

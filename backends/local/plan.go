@@ -7,6 +7,8 @@ import (
 	"path/filepath"
 	"strconv"
 
+	"torchx/runtime/userpath"
+
 	"torchx/runtime/backend"
 	"torchx/runtime/machine"
 	"torchx/runtime/spec"
@@ -121,14 +123,15 @@ func (o options) workingDir(role *spec.Role, cwd string) (string, error) {
 		return cwd, nil
 	}
 	const advice = "with image_type=dir the image must be an absolute path of an existing folder"
-	if !filepath.IsAbs(role.Image) {
+	dir, err := userpath.Expand(role.Image, "")
+	if err != nil || !filepath.IsAbs(dir) {
 		return "", fmt.Errorf("image %q of role %s is no absolute path: %s", role.Image, role.Name, advice)
 	}
-	info, err := os.Stat(role.Image)
+	info, err := os.Stat(dir)
 	if err != nil || !info.IsDir() {
 		return "", fmt.Errorf("image %q of role %s is no folder: %s", role.Image, role.Name, advice)
 	}
-	return filepath.Clean(role.Image), nil
+	return filepath.Clean(dir), nil
 }
 
 func (o options) replica(in backend.PlanInput, l layout, role *spec.Role, id int, cwd string) ReplicaParams {

@@ -15,6 +15,8 @@ import (
 	"slices"
 	"strings"
 
+	"torchx/runtime/userpath"
+
 	"torchx/runtime/backend"
 )
 
@@ -175,12 +177,9 @@ func plain(err error) error {
 // of the user and file:// TorchX's way to write one. It must be there.
 func Absolute(dir, cwd string) (string, error) {
 	dir = strings.TrimPrefix(dir, "file://")
-	if rest, ok := strings.CutPrefix(dir, "~"); ok && (rest == "" || rest[0] == '/') {
-		home, err := os.UserHomeDir()
-		if err != nil {
-			return "", err
-		}
-		dir = home + rest
+	dir, err := userpath.Expand(dir, "")
+	if err != nil {
+		return "", err
 	}
 	if !filepath.IsAbs(dir) {
 		dir = filepath.Join(cwd, dir)

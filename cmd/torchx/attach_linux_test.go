@@ -93,7 +93,7 @@ func detached(t *testing.T, dir string, line string) string {
 		t.Fatalf("%+v", r)
 	}
 	handle := strings.TrimSpace(r.out)
-	t.Cleanup(func() { torchx(t, dir, nil, "", "delete", handle) })
+	t.Cleanup(func() { torchx(t, dir, nil, "", "delete", "-f", handle) })
 	return handle
 }
 

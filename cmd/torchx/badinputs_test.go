@@ -38,6 +38,8 @@ var differentCodes = map[string]int{
 	// A flag given twice is a usage error, and so is an unknown command.
 	"repeated_run_flag": program.ExitUsage,
 	"tracker_none":      program.ExitUsage,
+	// An engine that cannot be reached is an app that could not be started.
+	"docker_run_no_image": spec.ExitNotStarted,
 	// The code of the shell for a program that is not there.
 	"local_run_cmd_not_found": spec.ExitNotFound,
 }

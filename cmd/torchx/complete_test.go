@@ -159,7 +159,7 @@ func TestCompleteHandles(t *testing.T) {
 		handle := strings.TrimSpace(r.out)
 		ids = append(ids, handle[strings.LastIndexByte(handle, '/')+1:])
 	}
-	t.Cleanup(func() { torchx(t, dir, nil, "", "delete", ids[1]) })
+	t.Cleanup(func() { torchx(t, dir, nil, "", "delete", "-f", ids[1]) })
 	two, live := ids[0], ids[1]
 	for _, c := range []struct {
 		words []string
@@ -169,7 +169,8 @@ func TestCompleteHandles(t *testing.T) {
 		{[]string{"status", two[:3]}, []string{two}},
 		{[]string{"status", "local:"}, []string{"local://torchx/" + two, "local://torchx/" + live}},
 		{[]string{"status", two, ""}, nil},
-		{[]string{"delete", two, ""}, []string{"-", live}},
+		{[]string{"delete", ""}, []string{"-", two}},
+		{[]string{"delete", "-f", two, ""}, []string{"-", live}},
 		{[]string{"cancel", ""}, []string{"-", live}},
 		{[]string{"log", two + "/"}, []string{two + "/a", two + "/b"}},
 		{[]string{"log", "local://torchx/" + two + "/a"}, []string{"local://torchx/" + two + "/a"}},

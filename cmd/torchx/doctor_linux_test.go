@@ -25,7 +25,7 @@ func TestDoctorFindsDeadApps(t *testing.T) {
 	}
 	handle := strings.TrimSpace(r.out)
 	id := handle[strings.LastIndexByte(handle, '/')+1:]
-	t.Cleanup(func() { torchx(t, dir, nil, "", "delete", id) })
+	t.Cleanup(func() { torchx(t, dir, nil, "", "delete", "-f", id) })
 	if c := deadApps(t, dir); c.Level != backend.LevelOK {
 		t.Errorf("a live app: %+v", c)
 	}

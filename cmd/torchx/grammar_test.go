@@ -20,8 +20,8 @@ func TestNormalize(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct{ in, want string }{
 		{"", ""},
-		{"list", "list --"},
-		{"ps --all", "list --all=true --"},
+		{"list", "list"},
+		{"ps --all", "list --all=true"},
 		{"status -", "status -- -"},
 		{"log -/role/0 -t", "log --tail=true -- -/role/0"},
 		{"log h -t", "log --tail=true -- h"},
@@ -30,8 +30,8 @@ func TestNormalize(t *testing.T) {
 		{"log h -n5", "log --n=5 -- h"},
 		{"log h --since=10m", "log --since=10m -- h"},
 		{"log h -- -t", "log -- h -t"},
-		{"--log-level debug list", "--log_level=debug list --"},
-		{"list --log_level=debug --no_color", "--log_level=debug --no-color=true list --"},
+		{"--log-level debug list", "--log_level=debug list"},
+		{"list --log_level=debug --no_color", "--log_level=debug --no-color=true list"},
 		{"run -s local utils.echo --msg hi", "run --backend=local -- utils.echo --msg hi"},
 		{"run --scheduler_args a=b,c=d -- utils.sh -- echo", "run --cfg=a=b,c=d -- utils.sh -- echo"},
 		{"run --scheduler-args=a=b utils.echo --help", "run --cfg=a=b -- utils.echo --help"},
@@ -40,8 +40,8 @@ func TestNormalize(t *testing.T) {
 		{"run --dryrun=false c", "run --dryrun=false -- c"},
 		{"run --workspace= c", "run --workspace= -- c"},
 		{"run --parent-run-id -5 c", "run --parent_run_id=-5 -- c"},
-		{"run -h", "run --"},
-		{"component", "component --"},
+		{"run -h", "run"},
+		{"component", "component"},
 		{"component lint a --json", "component lint --json=true -- a"},
 		{"component --no-color test -run a/b x", "--no-color=true component test --run=a/b -- x"},
 		{"component fmt -- --check", "component fmt -- --check"},
@@ -96,6 +96,7 @@ func FuzzNormalise(f *testing.F) {
 	f.Add("run\x00-s\x00local\x00utils.echo\x00--msg\x00x")
 	f.Add("log\x00-\x00-t\x00-n5\x00--\x00--x")
 	f.Add("list\x00--log_level=debug")
+	f.Add("lib")
 	g := testGrammar()
 	f.Fuzz(func(t *testing.T, text string) {
 		args := strings.Split(text, "\x00")

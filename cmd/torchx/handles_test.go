@@ -15,7 +15,7 @@ func TestHandleOfAnotherBackend(t *testing.T) {
 	t.Parallel()
 	dir := tempDir(t)
 	local := strings.TrimSpace(torchx(t, dir, nil, "", "run", "-d", "utils.sh", "sleep", "300").out)
-	t.Cleanup(func() { torchx(t, dir, nil, "", "delete", local) })
+	t.Cleanup(func() { torchx(t, dir, nil, "", "delete", "-f", local) })
 	wrong := strings.Replace(local, "local://", "docker://", 1)
 	for _, command := range []string{"status", "log", "cancel", "delete"} {
 		if r := torchx(t, dir, []string{"DOCKER_HOST=" + noEngine}, "", command, wrong); r.code != program.ExitError {

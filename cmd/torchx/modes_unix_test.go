@@ -45,7 +45,7 @@ def sleeper():
 			if holding["app.json"] == 0 {
 				t.Errorf("the secret is in %v", holding)
 			}
-			torchx(t, dir, nil, "", "delete", "-")
+			torchx(t, dir, nil, "", "delete", "-f", "-")
 		})
 	}
 }

@@ -69,7 +69,7 @@ func TestDescribeHidesSecrets(t *testing.T) {
 	if got := torchx(t, dir, vars, "", runSecret("-d")...); got.code != program.ExitOK || strings.Contains(got.err, "sesame") {
 		t.Fatalf("exit code %d: %s", got.code, got.err)
 	}
-	t.Cleanup(func() { torchx(t, dir, vars, "", "delete", "-") })
+	t.Cleanup(func() { torchx(t, dir, vars, "", "delete", "-f", "-") })
 	for _, form := range [][]string{{"describe", "-"}, {"describe", "-", "--json"}} {
 		checkHidden(t, strings.Join(form, " "), torchx(t, dir, vars, "", form...).out)
 		form = append(form, "--show-secrets")

@@ -74,7 +74,7 @@ func start(t *testing.T, line string) *foreground {
 	must(t, err)
 	f.handle = strings.TrimSpace(f.handle)
 	f.err.waitFor("a/0 ready\n")
-	t.Cleanup(func() { f.torchx("delete", f.handle) })
+	t.Cleanup(func() { f.torchx("delete", "-f", f.handle) })
 	return f
 }
 

@@ -139,7 +139,7 @@ func TestAppsCannotDriveTheTerminal(t *testing.T) {
 	if got := torchx(t, dir, nil, "", "log", "-", "--json"); !strings.Contains(got.out, "\"role\":\"r\u202e\"") {
 		t.Errorf("the JSON of a line is not true: %s", got.out)
 	}
-	torchx(t, dir, nil, "", "delete", "-")
+	torchx(t, dir, nil, "", "delete", "-f", "-")
 }
 
 // Help keeps its own colors and nothing else.

@@ -25,7 +25,7 @@ func onTTY(t *testing.T, dir, line string, flags ...string) *session {
 	t.Helper()
 	args := append([]string{"run", "--tty"}, flags...)
 	s := begin(t, filepath.Join(dir, "home"), true, append(args, "utils.sh", "-c", line)...)
-	t.Cleanup(func() { torchx(t, dir, nil, "", "delete", "-") })
+	t.Cleanup(func() { torchx(t, dir, nil, "", "delete", "-f", "-") })
 	return s
 }
 

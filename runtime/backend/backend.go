@@ -44,6 +44,7 @@ var (
 	ErrUnsupported   = errors.New("unsupported")
 	ErrInvalidOption = errors.New("invalid option")
 	ErrInvalidPlan   = errors.New("invalid request")
+	ErrPartLeft      = errors.New("a part is left") // of an app that was refused: it may run
 )
 
 // Errorf returns an error with its own text that errors.Is reports to be class. Unlike
@@ -70,7 +71,7 @@ type Backend interface {
 	// validates it. Errors: ErrInvalidPlan.
 	Load(ctx context.Context, in PlanInput, request json.RawMessage) (*Plan, error)
 	// Submit starts the plan and returns after the first start of all replicas.
-	// Errors: ErrExists if p.ID is taken, ErrUnavailable, *StartError.
+	// Errors: ErrExists if p.ID is taken, ErrUnavailable, ErrPartLeft, *StartError.
 	Submit(ctx context.Context, p *Plan) error
 	// Describe reports the state of an app. Errors: ErrNotFound, ErrUnavailable.
 	Describe(ctx context.Context, id string) (*spec.Status, error)

@@ -147,30 +147,66 @@ func Find(key string, layers ...Layer) (Value, bool) {
 	return Value{}, false
 }
 
+// Misspelled returns an error for a value that no option takes and whose key looks like
+// that of an option that protects: the app would run without the limit. Errors:
+// ErrInvalidOption.
+func Misspelled(opts []Option, layers ...Layer) error {
+	for _, layer := range layers {
+		for _, v := range layer {
+			if o, known := meant(opts, v.Key); !known && o.Protects {
+				return Errorf(ErrInvalidOption, "%s: unknown option %s: the app would run without %s. Did you mean %s?",
+					v.Origin, printable(v.Key), o.Key, o.Key)
+			}
+		}
+	}
+	return nil
+}
+
+// meant returns the option of that name, or if none is known the most similar one; its
+// Key is "" if none is similar. Letter case and `-` for `_` do not count as differences.
+func meant(opts []Option, key string) (o Option, known bool) {
+	var names []string
+	for _, o := range opts {
+		if o.Key == key || o.Key == CamelToSnake(key) {
+			return o, true
+		}
+		names = append(names, o.Key)
+	}
+	closest, ok := suggest.Closest(strings.ToLower(strings.ReplaceAll(key, "-", "_")), names)
+	if ok {
+		o = opts[slices.Index(names, closest)]
+	}
+	return o, false
+}
+
 // warnings names the values that no option takes.
 func warnings(opts []Option, layers []Layer) []Warning {
-	var keys []string
-	for _, o := range opts {
-		keys = append(keys, o.Key)
-	}
 	var list []Warning
 	for _, layer := range layers {
 		seen := map[string]string{}
 		for _, v := range layer {
-			key := v.Key
-			if !slices.Contains(keys, key) {
-				key = CamelToSnake(key)
-			}
-			first, twice := seen[key]
+			o, known := meant(opts, v.Key)
+			first, twice := seen[o.Key]
 			switch {
-			case !slices.Contains(keys, key):
-				list = append(list, fmt.Sprintf("%s: unknown option %s is ignored.%s", v.Origin, printable(v.Key), suggest.Hint(v.Key, keys)))
+			case !known:
+				list = append(list, fmt.Sprintf("%s: unknown option %s is ignored.%s", v.Origin, printable(v.Key), hint(o)))
 			case twice:
 				list = append(list, fmt.Sprintf("%s: option %s is ignored: it was given before as %s", v.Origin, printable(v.Key), first))
 			default:
-				seen[key] = printable(v.Key)
+				seen[o.Key] = printable(v.Key)
 			}
 		}
 	}
 	return list
+}
+
+// hint says which option was probably meant, and that a run is refused then.
+func hint(o Option) string {
+	switch {
+	case o.Key == "":
+		return ""
+	case o.Protects:
+		return " Did you mean " + o.Key + "? `torchx run` refuses it."
+	}
+	return " Did you mean " + o.Key + "?"
 }

@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"torchx/runtime/lazyregexp"
+	"torchx/runtime/userpath"
 )
 
 // expected tells how a value of each type is written.
@@ -79,6 +80,9 @@ func (o Option) wrong(value any) error {
 func (o Option) castText(text string) (any, error) {
 	switch o.Type {
 	case TypeStr:
+		if o.Path {
+			return userpath.Expand(text, "")
+		}
 		return text, nil
 	case TypeInt:
 		if n, err := parseInt(text); err == nil {

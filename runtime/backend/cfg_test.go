@@ -287,6 +287,36 @@ func TestWarnings(t *testing.T) {
 	}
 }
 
+// TestMisspelled: a limit that is misspelled must not be left out.
+func TestMisspelled(t *testing.T) {
+	t.Parallel()
+	opts := []Option{
+		{Key: "limits", Type: TypeStr, Protects: true},
+		{Key: "fail_fast", Type: TypeBool, Protects: true},
+		{Key: "log_max_size", Type: TypeStr, Protects: true},
+		{Key: "log_dir", Type: TypeStr},
+	}
+	for text, want := range map[string]string{
+		"limit=auto":                "limits",
+		"LIMITS=auto":               "limits",
+		"log_dir=x,fail-fast=false": "fail_fast",
+		"faiil_fast=false":          "fail_fast",
+		"log_max_sise=1M":           "log_max_size",
+		"limits=auto":               "",
+		"failFast=no":               "",
+		"log_dirs=x":                "",
+		"bogus=1":                   "",
+	} {
+		err := Misspelled(opts, DefaultsLayer(nil, ""), cfgLayer(t, text))
+		if want == "" && err != nil {
+			t.Errorf("%s: got %v, want no error", text, err)
+		}
+		if want != "" && (!errors.Is(err, ErrInvalidOption) || !strings.HasSuffix(err.Error(), "Did you mean "+want+"?")) {
+			t.Errorf("%s: got %v, want an error that names %s", text, err, want)
+		}
+	}
+}
+
 func TestRequired(t *testing.T) {
 	t.Parallel()
 	opts := []Option{{Key: "queue", Type: TypeStr, Required: true}}

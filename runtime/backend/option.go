@@ -21,6 +21,9 @@ type Option struct {
 	Default  any      // nil, or of the option's Go type: string, int, float64, bool, []string, map[string]string
 	Choices  []string // for TypeStr: the allowed values; nil: any
 	Help     string
+	Path     bool // a TypeStr that is a path: a leading ~ is expanded
+	// Protects marks a limit: Misspelled refuses a key that looks like a misspelling of it.
+	Protects bool
 }
 
 // Config holds resolved options: every key of the backend, nil where no value was given.

@@ -11,6 +11,8 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+
+	"torchx/runtime/userpath"
 )
 
 // FileName is what a configuration file is called.
@@ -64,6 +66,10 @@ func Load(o Options) (*Config, error) {
 		lookup = os.LookupEnv
 	}
 	if path, ok := lookup("TORCHXCONFIG"); ok {
+		home, _ := lookup("HOME")
+		if expanded, err := userpath.Expand(path, home); err == nil {
+			path = expanded
+		}
 		return loadOnly(path, o.Cwd)
 	}
 	c := &Config{}

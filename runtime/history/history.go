@@ -66,7 +66,7 @@ type Apps interface {
 	Status(ctx context.Context, backend, id string) (*spec.Status, error)
 	// AddEvents appends events. Errors: ErrNotFound.
 	AddEvents(ctx context.Context, backend, id string, events []Event) error
-	// Events returns an app's events in the order they were recorded. Errors: ErrNotFound.
+	// Events returns an app's events, oldest first. Errors: ErrNotFound.
 	Events(ctx context.Context, backend, id string) ([]Event, error)
 }
 

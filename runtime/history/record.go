@@ -64,6 +64,11 @@ func LiveStates() []spec.State {
 	return []spec.State{spec.Unsubmitted, spec.Submitted, spec.Pending, spec.Running, spec.Unknown}
 }
 
+// TerminalStates are the states of apps that have ended.
+func TerminalStates() []spec.State {
+	return []spec.State{spec.Succeeded, spec.Failed, spec.Cancelled}
+}
+
 // EventKind says what an event is about.
 type EventKind string
 

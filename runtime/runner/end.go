@@ -55,10 +55,15 @@ func (r *Runner) Cancel(ctx context.Context, ref history.AppKey, o backend.Cance
 	return nil
 }
 
-// Delete forgets an app and everything of it but a tombstone; a live one is
-// cancelled first.
-// Errors: those of Status.
-func (r *Runner) Delete(ctx context.Context, ref history.AppKey, o backend.DeleteOptions) error {
+// DeleteOptions are the options of Delete.
+type DeleteOptions struct {
+	backend.DeleteOptions
+	Force bool // cancel a live app first
+}
+
+// Delete forgets an app and everything of it but a tombstone. A live app is left alone
+// without o.Force. Errors: those of Status.
+func (r *Runner) Delete(ctx context.Context, ref history.AppKey, o DeleteOptions) error {
 	b, err := r.Backends.Get(ref.Backend)
 	if err != nil {
 		return err
@@ -67,13 +72,27 @@ func (r *Runner) Delete(ctx context.Context, ref history.AppKey, o backend.Delet
 	if err != nil {
 		return err
 	}
-	if !s.State.Terminal() {
-		if s, err = r.end(ctx, b, ref, o); err != nil {
+	switch {
+	case s.State.Terminal():
+	case !o.Force:
+		return liveError(ref, s.State, o)
+	default:
+		if s, err = r.end(ctx, b, ref, o.DeleteOptions); err != nil {
 			return err
 		}
 	}
-	_, err = r.remove(ctx, b, ref, s, removal{o, "delete", true})
+	_, err = r.remove(ctx, b, ref, s, removal{o.DeleteOptions, "delete", true})
 	return err
+}
+
+// liveError says how to delete an app that has not ended.
+func liveError(ref history.AppKey, state spec.State, o DeleteOptions) error {
+	keep := ""
+	if o.KeepLogs {
+		keep = " --keep-logs"
+	}
+	return fmt.Errorf("app %s is %s: end it with `torchx cancel --wait %s`, then `torchx delete%s %s` (-f does both)",
+		ref.Handle(), state, ref.ID, keep, ref.ID)
 }
 
 // end cancels an app that is to be deleted and waits for its end.

@@ -12,6 +12,7 @@ import (
 	"torchx/runtime/backend"
 	"torchx/runtime/history"
 	"torchx/runtime/spec"
+	"torchx/runtime/suggest"
 )
 
 // LogInput is the open log of one replica.
@@ -36,6 +37,14 @@ func (r *Runner) LogsOf(ctx context.Context, ref history.AppKey, role string, id
 		return nil, err
 	}
 	s, err := r.Status(ctx, ref)
+	if err == nil {
+		if err := r.CheckReplicas(ctx, ref, s, role, ids); err != nil {
+			return nil, err // before it waits for a start that would not help
+		}
+	}
+	if err == nil && len(ids) == 0 && !s.State.Started() && r.Waiting != nil {
+		r.Waiting(s)
+	}
 	for p := poller(); err == nil && len(ids) == 0 && !s.State.Started(); s, err = r.Status(ctx, ref) {
 		if err := p.wait(ctx); err != nil {
 			return nil, err
@@ -63,6 +72,13 @@ func (r *Runner) LogsOf(ctx context.Context, ref history.AppKey, role string, id
 		return b.Logs(ctx, ref.ID, t, options)
 	}
 	return r.open(open, ref, targets, len(ids) > 0)
+}
+
+// CheckReplicas returns an error, with a near match, if an app with status s does not have
+// the role or a replica of it; "" and none mean all. Errors: backend.ErrNotFound.
+func (r *Runner) CheckReplicas(ctx context.Context, ref history.AppKey, s *spec.Status, role string, ids []int) error {
+	_, err := selected(ref, r.replicas(ctx, ref, s), role, ids)
+	return err
 }
 
 // CloseLogs closes all readers.
@@ -112,7 +128,7 @@ func selected(ref history.AppKey, known []spec.RoleStatus, role string, ids []in
 		}
 	}
 	if role != "" && of == nil && len(known) > 0 {
-		return nil, notFound("no role %q in app %s: it has %s", role, ref.Handle(), strings.Join(names, ", "))
+		return nil, notFound("no role %q in app %s: it has %s.%s", role, ref.Handle(), strings.Join(names, ", "), suggest.Hint(role, names))
 	}
 	if len(ids) == 0 {
 		return targets, nil

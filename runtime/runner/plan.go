@@ -137,6 +137,9 @@ func (r *Runner) Plan(ctx context.Context, q PlanRequest) (*Planned, error) {
 	}
 	layers := append(slices.Clone(q.Cfg), backend.DefaultsLayer(alias.Defaults, q.Backend))
 	cfg, warnings, err := backend.Resolve(b.Options(), layers...)
+	if err == nil {
+		err = backend.Misspelled(b.Options(), layers...)
+	}
 	if err != nil {
 		return nil, fmt.Errorf("backend %s: %w (see `torchx runopts %s`)", alias.Backend, err, alias.Backend)
 	}

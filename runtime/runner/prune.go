@@ -73,12 +73,15 @@ func (r *Runner) pruneScope(ctx context.Context, backendName string) ([]*Prunabl
 	var apps []*Prunable
 	for _, name := range names {
 		rows, err := r.List(ctx, Filter{Backend: name, All: true})
-		if err != nil && (backendName != "" || ctx.Err() != nil) {
-			return nil, err
-		}
 		if err != nil {
-			r.warnIfUsed(ctx, name, err)
-			continue
+			all := len(rows)
+			rows = r.withoutBackend(ctx, rows)
+			switch more := len(rows) < all || all == 0; {
+			case ctx.Err() != nil, more && backendName != "":
+				return nil, err
+			case more:
+				r.warnIfUsed(ctx, name, err)
+			}
 		}
 		for i := range rows {
 			if !rows[i].Foreign || backendName != "" { // who names the backend means all that is there
@@ -87,6 +90,17 @@ func (r *Runner) pruneScope(ctx context.Context, backendName string) ([]*Prunabl
 		}
 	}
 	return apps, nil
+}
+
+// withoutBackend returns the apps that their backend never had: none is needed to remove them.
+func (r *Runner) withoutBackend(ctx context.Context, rows []Row) []Row {
+	return slices.DeleteFunc(rows, func(row Row) bool {
+		if r.History == nil {
+			return true
+		}
+		s, err := r.History.Status(ctx, row.Backend, row.AppID)
+		return err != nil || !neverSubmitted(s)
+	})
 }
 
 // warnIfUsed warns of an unreachable backend if the history has apps of it.

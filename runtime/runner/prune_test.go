@@ -3,6 +3,7 @@ package runner
 import (
 	"context"
 	"errors"
+	"fmt"
 	"slices"
 	"strings"
 	"testing"
@@ -278,5 +279,50 @@ func TestLogsOfMissingApp(t *testing.T) {
 			t.Errorf("%v, before: %s", err, first)
 		}
 		first = err.Error()
+	}
+}
+
+// TestRemoveWithoutBackend: an app that its backend never had is removed without it.
+func TestRemoveWithoutBackend(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	ended := w.run(t, "docker", "ended")
+	w.other.finish(ended.ID, spec.Failed, 7)
+	if _, err := w.Status(t.Context(), ended); err != nil {
+		t.Fatal(err)
+	}
+	off := fmt.Errorf("engine is off: %w", backend.ErrUnavailable)
+	w.other.describe, w.other.list = func(string) error { return off }, off
+	submit := func(cause error) history.AppKey {
+		w.other.submit = func(*backend.Plan) error { return cause }
+		p, err := w.Plan(t.Context(), PlanRequest{Backend: "docker", App: echo(1)})
+		if err != nil {
+			t.Fatal(err)
+		}
+		var start *backend.StartError
+		if _, err := w.Submit(t.Context(), p); !errors.As(err, &start) || start.Code != spec.ExitNotStarted || !errors.Is(err, backend.ErrUnavailable) {
+			t.Errorf("submit: got %v, want a start error with code 125", err)
+		}
+		return p.Ref()
+	}
+	never, pruned := submit(off), submit(off)
+	part := submit(backend.Errorf(backend.ErrPartLeft, "%w", off))
+	if err := w.Delete(t.Context(), never, DeleteOptions{}); err != nil || w.row(t.Context(), never) != nil {
+		t.Errorf("delete of what never started: got %v, row %v, want neither", err, w.row(t.Context(), never))
+	}
+	for _, ref := range []history.AppKey{ended, part} {
+		if err := w.Delete(t.Context(), ref, DeleteOptions{}); !errors.Is(err, backend.ErrUnavailable) {
+			t.Errorf("delete of %v: got %v, want that the backend is needed", ref, err)
+		}
+	}
+	apps, err := w.Prunable(t.Context(), PruneFilter{MaxBytes: -1})
+	if err != nil || len(apps) != 1 || apps[0].AppID != pruned.ID {
+		t.Fatalf("prunable: got %v, %v, want only %v", apps, err, pruned)
+	}
+	if len(w.warnings) == 0 || !strings.Contains(w.warnings[len(w.warnings)-1], "apps of docker are left alone") {
+		t.Errorf("warnings: got %q, want that others are left alone", w.warnings)
+	}
+	if done, err := w.Prune(t.Context(), apps[0], backend.DeleteOptions{}); !done || err != nil {
+		t.Errorf("prune: got %v, %v, want true", done, err)
 	}
 }

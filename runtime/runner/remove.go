@@ -35,8 +35,11 @@ func (r *Runner) remove(ctx context.Context, b backend.Backend, ref history.AppK
 	}
 	failpoint.Hit(failpoint.RemovalNoted)
 	deleted := b.Delete(ctx, ref.ID, how.DeleteOptions)
+	if errors.Is(deleted, backend.ErrUnavailable) && neverSubmitted(s) {
+		deleted = backend.ErrNotFound
+	}
 	failpoint.Hit(failpoint.Removed)
-	if deleted != nil && !isGone(ctx, b, ref) {
+	if deleted != nil && !errors.Is(deleted, backend.ErrNotFound) && !isGone(ctx, b, ref) {
 		r.abortRemoval(ctx, ref)
 		return false, fmt.Errorf("delete app %s: %w", ref.Handle(), deleted)
 	}

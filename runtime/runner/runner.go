@@ -16,6 +16,7 @@ import (
 	"torchx/runtime/backend"
 	"torchx/runtime/failpoint"
 	"torchx/runtime/history"
+	"torchx/runtime/spec"
 )
 
 // Runner is what the commands work with. Only Backends is required.
@@ -25,6 +26,8 @@ type Runner struct {
 
 	// Warn gets one line about something that did not stop the work; nil drops it.
 	Warn func(line string)
+	// Waiting gets the status of an app whose logs are read when it starts, once; nil drops it.
+	Waiting func(s *spec.Status)
 	// LookupEnv reads the caller's environment; nil is os.LookupEnv.
 	LookupEnv func(name string) (string, bool)
 	// Rand makes app ids and session ids; nil is the system's secure source.

@@ -46,7 +46,7 @@ func TestStatusUnknown(t *testing.T) {
 	if _, err := w.Describe(t.Context(), ref); !errors.Is(err, backend.ErrNotFound) {
 		t.Errorf("describe: %v", err)
 	}
-	if err := w.Delete(t.Context(), ref, backend.DeleteOptions{}); !errors.Is(err, backend.ErrNotFound) {
+	if err := w.Delete(t.Context(), ref, DeleteOptions{}); !errors.Is(err, backend.ErrNotFound) {
 		t.Errorf("delete: %v", err)
 	}
 	if err := w.Cancel(t.Context(), ref, backend.CancelOptions{}); err != nil {
@@ -78,7 +78,7 @@ func TestStatusOfInterruptedSubmit(t *testing.T) {
 	if s, err := w.Status(t.Context(), ref); err != nil || s.State != spec.Submitted {
 		t.Fatalf("while the submitter lives: %+v, %v", s, err)
 	}
-	err := w.Delete(t.Context(), ref, backend.DeleteOptions{})
+	err := w.Delete(t.Context(), ref, DeleteOptions{Force: true})
 	if err == nil || !strings.Contains(err.Error(), "just being submitted") {
 		t.Errorf("delete: %v", err)
 	}
@@ -90,7 +90,7 @@ func TestStatusOfInterruptedSubmit(t *testing.T) {
 	if a := w.rowOf(t, ref); a.State != spec.Failed || *a.ExitCode != 125 {
 		t.Errorf("the history has %v", a)
 	}
-	if err := w.Delete(t.Context(), ref, backend.DeleteOptions{}); err != nil {
+	if err := w.Delete(t.Context(), ref, DeleteOptions{}); err != nil {
 		t.Errorf("delete: %v", err)
 	}
 }
@@ -303,8 +303,11 @@ func TestCancelAndDelete(t *testing.T) {
 		t.Errorf("cancelled %v", w.local.cancelled)
 	}
 	live := w.run(t, "local", "live")
+	if err := w.Delete(t.Context(), live, DeleteOptions{}); err == nil || len(w.local.deleted) > 0 || len(w.local.cancelled) != 1 {
+		t.Errorf("delete of a live app: got %v, cancelled %v, deleted %v, want an error and nothing ended", err, w.local.cancelled, w.local.deleted)
+	}
 	for _, f := range []history.AppKey{ref, live} {
-		if err := w.Delete(t.Context(), f, backend.DeleteOptions{}); err != nil {
+		if err := w.Delete(t.Context(), f, DeleteOptions{Force: true}); err != nil {
 			t.Fatal(err)
 		}
 		if _, err := w.Status(t.Context(), f); !errors.Is(err, backend.ErrNotFound) {

@@ -15,7 +15,7 @@ import (
 // Submit records the app and then starts it, so that a crash in between leaves a
 // trace. It returns after the first start of all replicas. If that fails the
 // record says so. An app runs even if it cannot be recorded: that is a warning.
-// Errors: backends.ErrExists, backends.ErrUnavailable, *backends.StartError.
+// Errors: backend.ErrExists, *backend.StartError, also for an unavailable backend.
 func (r *Runner) Submit(ctx context.Context, p *Planned) (spec.Handle, error) {
 	ref := p.Ref()
 	b, err := r.Backends.Get(p.Backend)
@@ -40,6 +40,9 @@ func (r *Runner) Submit(ctx context.Context, p *Planned) (spec.Handle, error) {
 	if err := b.Submit(ctx, p.Plan); err != nil {
 		if recorded {
 			r.failed(context.WithoutCancel(ctx), b, ref, err)
+		}
+		if errors.Is(err, backend.ErrUnavailable) {
+			err = &backend.StartError{Code: spec.ExitNotStarted, Err: err}
 		}
 		return spec.Handle{}, fmt.Errorf("start app %s: %w", ref.Handle(), err)
 	}
@@ -126,5 +129,14 @@ func (r *Runner) failure(ctx context.Context, b backend.Backend, ref history.App
 		code, s.State = spec.ExitCancelled, spec.Cancelled
 	}
 	s.ExitCode = &code
+	if errors.Is(cause, backend.ErrPartLeft) {
+		s.StartedAt = &now
+	}
 	return s
+}
+
+// neverSubmitted reports whether the backend never had an app with this recorded status.
+func neverSubmitted(s *spec.Status) bool {
+	_, replicas := countEnds(s)
+	return s.State.Terminal() && s.StartedAt == nil && replicas == 0
 }

@@ -156,7 +156,7 @@ func TestSubmitWithoutHistory(t *testing.T) {
 	if ref, err := w.Resolve(t.Context(), p.Plan.ID[:len(p.Plan.ID)-1]); err != nil || ref.Backend != "local" {
 		t.Errorf("%v, %v", ref, err)
 	}
-	if err := w.Delete(t.Context(), p.Ref(), backend.DeleteOptions{}); err != nil {
+	if err := w.Delete(t.Context(), p.Ref(), DeleteOptions{Force: true}); err != nil {
 		t.Error(err)
 	}
 }

@@ -2,6 +2,8 @@ package analysis
 
 import (
 	"errors"
+	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -9,6 +11,7 @@ import (
 
 	"go.starlark.net/starlark"
 
+	"torchx/starlark/interp"
 	"torchx/starlark/startest"
 )
 
@@ -383,4 +386,98 @@ func FuzzFile(f *testing.F) {
 			}
 		}
 	})
+}
+
+// TestProblemsOfFiles: each call, attribute and load that certainly fails is found, and no other.
+func TestProblemsOfFiles(t *testing.T) {
+	t.Parallel()
+	for text, want := range map[string]string{
+		"specs.Rolle()":                                     "specs has no attribute Rolle. Did you mean Role?",
+		"x = torchx.IMAG":                                   "torchx has no attribute IMAG. Did you mean IMAGE?",
+		"x = path.jion":                                     "path has no attribute jion. Did you mean join?",
+		"x = torchx.py.rep(1)":                              "torchx.py has no attribute rep. Did you mean repr?",
+		"x = specs.macros.app_idd":                          "specs.macros has no attribute app_idd. Did you mean app_id?",
+		"x = specs.RetryPolicy.REPLIKA":                     "Did you mean REPLICA?",
+		"def f():\n    x = specs\n    return x.Rol":         "Did you mean Role?",
+		"def f():\n    r = specs.Role\n    r(nme = 1)":      "r has no argument nme. Did you mean name?",
+		"x = \"a\".jion([])":                                "a string has no attribute jion. Did you mean join?",
+		"x = [].apend(1)":                                   "a list has no attribute apend. Did you mean append?",
+		"x = {}.itmes()":                                    "a dict has no attribute itmes. Did you mean items?",
+		"r = specs.Role(\"a\", \"b\")\nx = r.arg":           "a value of specs.Role has no attribute arg. Did you mean args?",
+		"r = specs.Role(\"a\", \"b\")\nr.args = []":         "cannot be changed: specs.replace(value, args = ...)",
+		"specs.Resource(cpus = 1, gpu = 0, memMB = 1)":      "specs.Resource has no argument cpus. Did you mean cpu?",
+		"specs.BindMount(\"a\", \"b\", True, 1)":            "specs.BindMount takes 3 positional arguments at most",
+		"specs.AppDef(\"a\", name = \"b\")":                 "specs.AppDef is given the argument name twice",
+		"len()":                                             "len needs the argument x",
+		"json.decode(\"1\", 2, 3)":                          "json.decode takes 2 positional arguments at most",
+		"def f(a, *, b):\n    pass\n\nf(1, 2)":              "f takes 1 positional arguments at most; f needs the argument b",
+		"def g():\n    def f(a):\n        pass\n    f(b=1)": "f has no argument b; f needs the argument a",
+		"load(\"./helper.star\", \"role\")\ndef g():\n    return role(\"a\", \"b\", 3)": "role takes 2 positional arguments at most",
+
+		"def f(specs, path):\n    return specs.Rolle() + path.jion":                        "",
+		"f = lambda torchx: torchx.IMAG":                                                   "",
+		"x = [json.foo for json in []]":                                                    "",
+		"def f():\n    for specs in []:\n        specs.Rolle()":                            "",
+		"def f(x):\n    r = specs.Role(\"a\", \"b\")\n    if x:\n        r = x\n    r.foo": "",
+		"def f(g):\n    g(x = 1)":                                                          "",
+		"x = specs.UNKNOWN if hasattr(specs, \"UNKNOWN\") else 1":                          "",
+		"x = getattr(specs, \"OTHER\", None) or specs.OTHER":                               "",
+		"def f(a, b = 1):\n    pass\n\nf(*[1, 2], **{})":                                   "",
+		"x = json.decode(\"1\")":                                                           "",
+		"x = specs.Resource.copy(specs.NULL_RESOURCE, a = 1)":                              "",
+		"x = math.pi + math.sqrt(2)":                                                       "",
+		"def f():\n    x = x\n    return x.y":                                              "",
+	} {
+		f := New("x.star", nil, text+"\n", nil)
+		var texts []string
+		for _, p := range f.Problems(workspace) {
+			texts = append(texts, strings.TrimSuffix(p.Text, "."))
+		}
+		got := strings.Join(texts, "; ")
+		if want == "" && got != "" || !strings.Contains(got, want) {
+			t.Errorf("%s:\n%q, want %q", text, got, want)
+		}
+	}
+	for text, want := range map[string]int{
+		"def test_x(t):\n    t.equl(1, 1)":                          1,
+		"def test_x(t):\n    t.eq(1)":                               1,
+		"def test_x(t):\n    t.fails(lambda: specs.Rolle(), \"R\")": 0,
+		"def _helper(t):\n    t.anything()":                         0,
+	} {
+		if got := New("x_test.star", nil, text+"\n", nil).Problems(nil); len(got) != want {
+			t.Errorf("%s:\n%+v, want %d problems", text, got, want)
+		}
+	}
+}
+
+// TestBrokenLoads: a load fails if a file behind it does.
+func TestBrokenLoads(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	for name, text := range map[string]string{
+		"a.star": "load(\"./b.star\", \"b\")\n\na = b\n", "b.star": "load(\"./hlper.star\", \"h\")\n\nb = h\n",
+		"helper.star": "h = 1\n", "c.star": "load(\"./d.star\", \"d\")\n", "d.star": "d = (1\n",
+		"e.star": "load(\"./f.star\", \"f\")\n\ne = f\n", "f.star": "load(\"./e.star\", \"e\")\n\nf = e\n",
+	} {
+		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	disk := NewDisk(interp.New(interp.Config{Dir: dir}))
+	for name, want := range map[string]string{
+		"a.star": "b.star cannot be loaded: b.star: cannot load //hlper.star: no such file", "b.star": "did you mean helper.star?",
+		"c.star": "d.star cannot be loaded: d.star:", "e.star": "load cycle: f.star loads this file",
+	} {
+		data, err := os.ReadFile(filepath.Join(dir, name))
+		if err != nil {
+			t.Fatal(err)
+		}
+		file, err := disk.File(name, string(data))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := file.Problems(disk); len(got) != 1 || !strings.Contains(got[0].Text, want) || got[0].Rule != RuleLoad {
+			t.Errorf("%s: got %+v, want one with %q", name, got, want)
+		}
+	}
 }

@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"torchx/components"
+	"torchx/starlark/token"
 )
 
 // large is a file of 2,000 lines whose last one does not parse.
@@ -27,7 +28,7 @@ func BenchmarkNew(b *testing.B) {
 func BenchmarkTokenize(b *testing.B) {
 	text := large(b)
 	for b.Loop() {
-		tokenize(text, 0)
+		token.Scan(text, 0)
 	}
 }
 

@@ -79,11 +79,7 @@ func declaredParams(text string) []Param {
 		return nil
 	}
 	f := &File{Lines: interp.NewLines(src)}
-	var out []Param
-	for _, p := range interp.Params(tree.Stmts[0].(*syntax.DefStmt)) {
-		out = append(out, f.param(p, component.Doc{}))
-	}
-	return out
+	return f.params(tree.Stmts[0].(*syntax.DefStmt), component.Doc{})
 }
 
 // Builtin returns the symbol of a full built-in name ("specs.Role", "len"), or nil.

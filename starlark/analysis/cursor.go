@@ -3,6 +3,8 @@ package analysis
 import (
 	"slices"
 	"strings"
+
+	"torchx/starlark/token"
 )
 
 // Region is the kind of text at an offset.
@@ -80,12 +82,12 @@ func (f *File) At(offset int) Cursor {
 	if line := f.lineAt(offset); line >= 0 {
 		i = f.lines[line].first // no bracket is open before it
 	}
-	for ; i < len(f.tokens) && f.tokens[i].end < offset; i++ {
+	for ; i < len(f.tokens) && f.tokens[i].End < offset; i++ {
 		f.addToken(&c, i)
 	}
-	if i < len(f.tokens) && f.tokens[i].start < offset && f.tokens[i].kind != tokName && f.tokens[i].end == offset && !f.tokens[i].open {
+	if i < len(f.tokens) && f.tokens[i].Start < offset && f.tokens[i].Kind != token.Name && f.tokens[i].End == offset && !f.tokens[i].Open {
 		// After a complete token, the next one counts.
-		if f.tokens[i].kind != tokComment {
+		if f.tokens[i].Kind != token.Comment {
 			f.addToken(&c, i)
 			i++
 		}
@@ -97,22 +99,22 @@ func (f *File) At(offset int) Cursor {
 
 // wordAt finds the word or string that holds the offset, in the i-th token or none.
 func (f *File) wordAt(c *Cursor, i, offset int) {
-	if i < len(f.tokens) && f.tokens[i].start <= offset {
+	if i < len(f.tokens) && f.tokens[i].Start <= offset {
 		t := f.tokens[i]
 		switch {
-		case t.kind == tokComment && t.start < offset:
+		case t.Kind == token.Comment && t.Start < offset:
 			c.Region = InComment
 			return
-		case t.kind == tokString && t.start < offset:
+		case t.Kind == token.String && t.Start < offset:
 			f.inString(c, t, offset)
 			return
-		case t.kind == tokName:
-			c.Start, c.End = t.start, t.end
-			c.Keyword = f.is(i+1, "=") && c.Call() != nil && (f.is(i-1, "(") || f.is(i-1, ",") || f.isKind(i-1, tokNewline))
+		case t.Kind == token.Name:
+			c.Start, c.End = t.Start, t.End
+			c.Keyword = f.is(i+1, "=") && c.Call() != nil && (f.is(i-1, "(") || f.is(i-1, ",") || f.isKind(i-1, token.Newline))
 		}
 	}
 	c.Word = f.Text[c.Start:offset]
-	if i > 0 && f.tokens[i-1].kind != tokNewline {
+	if i > 0 && f.tokens[i-1].Kind != token.Newline {
 		c.Before = f.tokenText(f.tokens[i-1])
 	}
 	if f.is(i-1, ".") {
@@ -120,7 +122,7 @@ func (f *File) wordAt(c *Cursor, i, offset int) {
 	}
 }
 
-func (f *File) inString(c *Cursor, t token, offset int) {
+func (f *File) inString(c *Cursor, t token.Token, offset int) {
 	from, to := f.content(t)
 	if offset < from || offset > to {
 		c.Region = InComment // within the quotes, or before them
@@ -130,15 +132,15 @@ func (f *File) inString(c *Cursor, t token, offset int) {
 }
 
 // content delimits the text within a string's quotes.
-func (f *File) content(t token) (from, to int) {
-	from = t.start + quotesAt(f.Text[t.start:])
+func (f *File) content(t token.Token) (from, to int) {
+	from = t.Start + token.QuotesAt(f.Text[t.Start:])
 	quotes := 1
-	if rest := f.Text[from:t.end]; len(rest) >= 3 && rest[1] == rest[0] && rest[2] == rest[0] {
+	if rest := f.Text[from:t.End]; len(rest) >= 3 && rest[1] == rest[0] && rest[2] == rest[0] {
 		quotes = 3
 	}
 	from += quotes
-	to = t.end
-	if !t.open {
+	to = t.End
+	if !t.Open {
 		to -= quotes
 	}
 	return from, max(from, to)
@@ -147,13 +149,13 @@ func (f *File) content(t token) (from, to int) {
 // chainBefore is the dotted name that ends before the i-th token, a dot.
 func (f *File) chainBefore(i int) string {
 	switch {
-	case f.isKind(i-1, tokString):
+	case f.isKind(i-1, token.String):
 		return "string"
 	case f.is(i-1, "]"):
 		return f.literalType(i-1, "list")
 	case f.is(i-1, "}"):
 		return f.literalType(i-1, "dict")
-	case !f.isKind(i-1, tokName):
+	case !f.isKind(i-1, token.Name):
 		return "?"
 	}
 	first := f.chainStart(i - 1)
@@ -167,14 +169,14 @@ func (f *File) chainBefore(i int) string {
 func (f *File) literalType(i int, kind string) string {
 	depth := 0
 	for ; i >= 0; i-- {
-		if f.tokens[i].kind != tokOp {
+		if f.tokens[i].Kind != token.Op {
 			continue
 		}
-		if depth -= nesting(f.Text[f.tokens[i].start]); depth == 0 {
+		if depth -= token.Nesting(f.Text[f.tokens[i].Start]); depth == 0 {
 			break
 		}
 	}
-	if f.isKind(i-1, tokName) && !f.is(i-1, "in") && !f.is(i-1, "return") || f.is(i-1, ")") || f.is(i-1, "]") {
+	if f.isKind(i-1, token.Name) && !f.is(i-1, "in") && !f.is(i-1, "return") || f.is(i-1, ")") || f.is(i-1, "]") {
 		return "?"
 	}
 	return kind
@@ -182,7 +184,7 @@ func (f *File) literalType(i int, kind string) string {
 
 // chainStart is the first token of the dotted name that ends with the i-th token.
 func (f *File) chainStart(i int) int {
-	for f.is(i-1, ".") && f.isKind(i-2, tokName) {
+	for f.is(i-1, ".") && f.isKind(i-2, token.Name) {
 		i -= 2
 	}
 	return i
@@ -201,23 +203,23 @@ func (f *File) joinTokens(first, end int) string {
 func (f *File) addToken(c *Cursor, i int) {
 	t := f.tokens[i]
 	n := len(c.Brackets)
-	switch t.kind {
-	case tokNewline:
+	switch t.Kind {
+	case token.Newline:
 		if f.startsStatement(i + 1) {
 			c.Brackets = nil
 		}
 		return
-	case tokString:
+	case token.String:
 		if n > 0 {
 			from, to := f.content(t)
 			c.Brackets[n-1].Texts = append(c.Brackets[n-1].Texts, f.Text[from:to])
 		}
 		return
-	case tokOp:
+	case token.Op:
 	default:
 		return
 	}
-	switch nesting(f.Text[t.start]) {
+	switch token.Nesting(f.Text[t.Start]) {
 	case 1:
 		c.Brackets = append(c.Brackets, f.openBracket(i))
 	case -1:
@@ -231,15 +233,15 @@ func (f *File) addToken(c *Cursor, i int) {
 
 // openBracket describes the bracket that the i-th token opens.
 func (f *File) openBracket(i int) Bracket {
-	b := Bracket{Open: f.Text[f.tokens[i].start]}
-	if b.Open == '{' || !f.isKind(i-1, tokName) {
+	b := Bracket{Open: f.Text[f.tokens[i].Start]}
+	if b.Open == '{' || !f.isKind(i-1, token.Name) {
 		return b
 	}
 	first := f.chainStart(i - 1)
 	if f.is(first-1, ".") || f.is(first, "in") || f.is(first, "return") || f.is(first, "and") || f.is(first, "or") || f.is(first, "not") {
 		return b
 	}
-	b.Callee, b.CalleeStart, b.Head = f.joinTokens(first, i), f.tokens[first].start, f.is(first-1, "def")
+	b.Callee, b.CalleeStart, b.Head = f.joinTokens(first, i), f.tokens[first].Start, f.is(first-1, "def")
 	return b
 }
 
@@ -250,7 +252,7 @@ func (f *File) addSeparator(b *Bracket, i int) {
 		b.Index++
 		b.Argument = ""
 	case "=":
-		if f.isKind(i-1, tokName) {
+		if f.isKind(i-1, token.Name) {
 			b.Argument = f.tokenText(f.tokens[i-1])
 			b.Given = append(b.Given, b.Argument)
 		}
@@ -267,16 +269,16 @@ func (f *File) addGivenAfter(c *Cursor, i int) {
 	for ; i < len(f.tokens) && depth >= 0; i++ {
 		t := f.tokens[i]
 		switch {
-		case t.kind == tokNewline && f.startsStatement(i+1):
+		case t.Kind == token.Newline && f.startsStatement(i+1):
 			return
-		case t.kind != tokOp:
+		case t.Kind != token.Op:
 			continue
-		case depth == 0 && f.is(i, "=") && f.isKind(i-1, tokName):
+		case depth == 0 && f.is(i, "=") && f.isKind(i-1, token.Name):
 			// The word at the cursor is not complete.
-			if name := f.tokens[i-1]; name.start != c.Start && !slices.Contains(call.Given, f.tokenText(name)) {
+			if name := f.tokens[i-1]; name.Start != c.Start && !slices.Contains(call.Given, f.tokenText(name)) {
 				call.Given = append(call.Given, f.tokenText(name))
 			}
 		}
-		depth += nesting(f.Text[t.start])
+		depth += token.Nesting(f.Text[t.Start])
 	}
 }

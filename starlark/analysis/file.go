@@ -19,6 +19,7 @@ import (
 	"go.starlark.net/syntax"
 
 	"torchx/starlark/interp"
+	"torchx/starlark/token"
 )
 
 // File is one version of a file.
@@ -39,7 +40,7 @@ type File struct {
 // lexed is the view of the tokens.
 type lexed struct {
 	mark    int // bytes of a byte order mark
-	tokens  []token
+	tokens  []token.Token
 	lines   []logicalLine
 	parents []int // the head of the function that each line is in, -1 for none
 }
@@ -71,7 +72,7 @@ func New(name string, source *interp.Source, text string, before *File) *File {
 	if strings.HasPrefix(text, byteOrderMark) {
 		f.mark = len(byteOrderMark)
 	}
-	f.tokens = tokenize(text, f.mark)
+	f.tokens = token.Scan(text, f.mark)
 	f.lines = f.logicalLines()
 	f.parents = f.functionHeads()
 	f.parse(before)
@@ -144,6 +145,8 @@ type Param struct {
 	Resource bool
 	// Star: it takes all other arguments and cannot be named.
 	Star bool
+	// Keyword: it can only be given by name.
+	Keyword bool
 	// Required: it has no default.
 	Required bool
 }

@@ -144,9 +144,7 @@ func firstLine(text string) string {
 func (f *File) function(def *syntax.DefStmt, doc component.Doc) *Symbol {
 	s := f.newSymbol(def.Name, def)
 	s.Kind, s.Callable = Function, true
-	for _, p := range interp.Params(def) {
-		s.Params = append(s.Params, f.param(p, doc))
-	}
+	s.Params = f.params(def, doc)
 	s.Signature = "def " + s.Name + "(" + declared(s.Params) + ")"
 	s.Doc = doc.Text
 	if list := argsText(s.Params); list != "" {
@@ -185,6 +183,21 @@ func (p *part) doc(def *syntax.DefStmt) component.Doc {
 		p.docs[def] = doc
 	}
 	return doc
+}
+
+func (f *File) params(def *syntax.DefStmt, doc component.Doc) []Param {
+	var out []Param
+	list, keyword := interp.Params(def), false
+	for _, e := range def.Params {
+		star, ok := e.(*syntax.UnaryExpr)
+		if !ok || star.X != nil { // a bare * is no parameter
+			param := f.param(list[0], doc)
+			param.Keyword = keyword && !param.Star
+			out, list = append(out, param), list[1:]
+		}
+		keyword = keyword || ok
+	}
+	return out
 }
 
 func (f *File) param(p interp.Param, doc component.Doc) Param {

@@ -3,6 +3,8 @@ package analysis
 import (
 	"sort"
 
+	"torchx/starlark/token"
+
 	"go.starlark.net/syntax"
 )
 
@@ -22,7 +24,7 @@ func (f *File) logicalLines() []logicalLine {
 	depth, first := 0, -1
 	for i, t := range f.tokens {
 		switch {
-		case t.kind == tokNewline:
+		case t.Kind == token.Newline:
 			if depth > 0 && f.startsStatement(i+1) {
 				depth = 0
 			}
@@ -31,13 +33,13 @@ func (f *File) logicalLines() []logicalLine {
 				first = -1
 			}
 			continue
-		case t.kind == tokComment:
+		case t.Kind == token.Comment:
 			continue
 		case first < 0:
 			first = i
 		}
-		if t.kind == tokOp {
-			depth = max(0, depth+nesting(f.Text[t.start]))
+		if t.Kind == token.Op {
+			depth = max(0, depth+token.Nesting(f.Text[t.Start]))
 		}
 	}
 	if first >= 0 {
@@ -46,21 +48,10 @@ func (f *File) logicalLines() []logicalLine {
 	return out
 }
 
-// nesting is 1 for an opening bracket, -1 for a closing one, else 0.
-func nesting(c byte) int {
-	switch c {
-	case '(', '[', '{':
-		return 1
-	case ')', ']', '}':
-		return -1
-	}
-	return 0
-}
-
 // startsStatement reports whether the i-th token, the first of its line, certainly begins a statement. A
 // load does at the left edge only.
 func (f *File) startsStatement(i int) bool {
-	if !f.isKind(i, tokName) || f.is(i+1, "=") {
+	if !f.isKind(i, token.Name) || f.is(i+1, "=") {
 		return false
 	}
 	word := f.tokenText(f.tokens[i])
@@ -69,7 +60,7 @@ func (f *File) startsStatement(i int) bool {
 
 // indentOf is the indentation of the i-th token's line in bytes.
 func (f *File) indentOf(i int) int {
-	start := f.lineStart(f.tokens[i].start)
+	start := f.lineStart(f.tokens[i].Start)
 	n := start
 	for n < len(f.Text) && (f.Text[n] == ' ' || f.Text[n] == '\t') {
 		n++
@@ -79,7 +70,7 @@ func (f *File) indentOf(i int) int {
 
 // lineAt returns the index of the last logical line that begins at or before an offset, or -1.
 func (f *File) lineAt(offset int) int {
-	return sort.Search(len(f.lines), func(i int) bool { return f.tokens[f.lines[i].first].start > offset }) - 1
+	return sort.Search(len(f.lines), func(i int) bool { return f.tokens[f.lines[i].first].Start > offset }) - 1
 }
 
 func (f *File) lineStart(offset int) int {
@@ -94,4 +85,15 @@ func (f *File) Offset(pos syntax.Position) int {
 		col++
 	}
 	return f.Lines.Offset(int(pos.Line), col)
+}
+
+func (f *File) tokenText(t token.Token) string { return f.Text[t.Start:t.End] }
+
+// is reports whether the i-th token exists and has this text.
+func (f *File) is(i int, text string) bool {
+	return i >= 0 && i < len(f.tokens) && f.tokens[i].Kind != token.String && f.tokenText(f.tokens[i]) == text
+}
+
+func (f *File) isKind(i int, kind token.Kind) bool {
+	return i >= 0 && i < len(f.tokens) && f.tokens[i].Kind == kind
 }

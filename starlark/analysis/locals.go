@@ -2,6 +2,7 @@ package analysis
 
 import (
 	"torchx/starlark/component"
+	"torchx/starlark/token"
 )
 
 // Locals lists the parameters, variables and functions of the functions around an offset, innermost
@@ -19,7 +20,7 @@ func (f *File) Locals(offset int) []*Symbol {
 	if at < 0 {
 		return nil
 	}
-	f.loopVars(f.lines[at], f.tokens[f.lines[at].first].start, add)
+	f.loopVars(f.lines[at], f.tokens[f.lines[at].first].Start, add)
 	for _, def := range f.enclosing(offset, at) {
 		for _, s := range f.definedIn(def) {
 			add(s)
@@ -51,7 +52,7 @@ func (f *File) enclosing(offset, at int) []int {
 		def = at
 	}
 	switch {
-	case offset > f.tokens[l.end-1].end:
+	case offset > f.tokens[l.end-1].End:
 		indent = f.cursorIndent(offset, indent)
 	case def == at:
 		indent++ // the parameters are known in the head, too
@@ -101,13 +102,13 @@ func (f *File) parameters(l logicalLine, add func(*Symbol)) {
 	depth := 0
 	for i := l.first; i < l.end; i++ {
 		t := f.tokens[i]
-		if t.kind == tokOp {
-			if depth += nesting(f.Text[t.start]); depth == 0 {
+		if t.Kind == token.Op {
+			if depth += token.Nesting(f.Text[t.Start]); depth == 0 {
 				return
 			}
 			continue
 		}
-		if depth != 1 || t.kind != tokName || !f.beginsParameter(i) {
+		if depth != 1 || t.Kind != token.Name || !f.beginsParameter(i) {
 			continue
 		}
 		s := f.localSymbol(i, Parameter)
@@ -121,23 +122,23 @@ func (f *File) parameters(l logicalLine, add func(*Symbol)) {
 
 // beginsParameter reports whether the i-th token, a name in a function's head, names a parameter.
 func (f *File) beginsParameter(i int) bool {
-	return f.is(i-1, "(") || f.is(i-1, ",") || f.is(i-1, "*") || f.is(i-1, "**") || f.isKind(i-1, tokNewline)
+	return f.is(i-1, "(") || f.is(i-1, ",") || f.is(i-1, "*") || f.is(i-1, "**") || f.isKind(i-1, token.Newline)
 }
 
 // parameterText is a parameter with its stars or its default.
 func (f *File) parameterText(i, end int) string {
-	from := f.tokens[i].start
+	from := f.tokens[i].Start
 	if f.is(i-1, "*") || f.is(i-1, "**") {
-		from = f.tokens[i-1].start
+		from = f.tokens[i-1].Start
 	}
 	depth := 0
 	for to := i; to < end; to++ {
 		n := 0
-		if f.tokens[to].kind == tokOp {
-			n = nesting(f.Text[f.tokens[to].start])
+		if f.tokens[to].Kind == token.Op {
+			n = token.Nesting(f.Text[f.tokens[to].Start])
 		}
 		if depth == 0 && (n < 0 || f.is(to, ",")) {
-			return shortened(f.Text[from:f.tokens[to].start])
+			return shortened(f.Text[from:f.tokens[to].Start])
 		}
 		depth += n
 	}
@@ -147,10 +148,10 @@ func (f *File) parameterText(i, end int) string {
 // docOf parses the docstring of the function whose head is a line.
 func (f *File) docOf(l logicalLine) component.Doc {
 	i := l.end
-	for f.isKind(i, tokNewline) || f.isKind(i, tokComment) {
+	for f.isKind(i, token.Newline) || f.isKind(i, token.Comment) {
 		i++
 	}
-	if !f.isKind(i, tokString) {
+	if !f.isKind(i, token.String) {
 		return component.Doc{}
 	}
 	from, to := f.content(f.tokens[i])
@@ -171,9 +172,9 @@ func (f *File) bodySymbols(head int, add func(*Symbol)) {
 		inner = -1
 		if f.is(l.first, "def") {
 			inner = l.indent
-			if f.isKind(l.first+1, tokName) {
+			if f.isKind(l.first+1, token.Name) {
 				s := f.localSymbol(l.first+1, Function)
-				s.Signature = firstLine(f.Text[f.tokens[l.first].start:f.tokens[l.end-1].end])
+				s.Signature = firstLine(f.Text[f.tokens[l.first].Start:f.tokens[l.end-1].End])
 				add(s)
 			}
 			continue
@@ -190,14 +191,14 @@ func (f *File) assignedIn(l logicalLine, add func(*Symbol)) {
 	}
 	depth := 0
 	for i := l.first; i < l.end; i++ {
-		if f.tokens[i].kind == tokOp {
-			depth += nesting(f.Text[f.tokens[i].start])
+		if f.tokens[i].Kind == token.Op {
+			depth += token.Nesting(f.Text[f.tokens[i].Start])
 		}
 		if depth == 0 && f.is(i, "=") {
 			f.targets(l.first, i, func(s *Symbol) {
-				s.Signature = firstLine(f.Text[f.tokens[l.first].start:f.tokens[l.end-1].end])
+				s.Signature = firstLine(f.Text[f.tokens[l.first].Start:f.tokens[l.end-1].End])
 				if i == l.first+1 && i+1 < l.end {
-					s.value = f.Text[f.tokens[i+1].start:f.tokens[l.end-1].end]
+					s.value = f.Text[f.tokens[i+1].Start:f.tokens[l.end-1].End]
 				}
 				add(s)
 			})
@@ -209,7 +210,7 @@ func (f *File) assignedIn(l logicalLine, add func(*Symbol)) {
 // targets adds the plain names among the tokens [first, end) of a left side.
 func (f *File) targets(first, end int, add func(*Symbol)) {
 	for i := first; i < end; i++ {
-		if f.isKind(i, tokName) && !f.is(i-1, ".") && !f.is(i+1, ".") && !f.is(i+1, "[") && !f.is(i+1, "(") {
+		if f.isKind(i, token.Name) && !f.is(i-1, ".") && !f.is(i+1, ".") && !f.is(i+1, "[") && !f.is(i+1, "(") {
 			add(f.localSymbol(i, Variable))
 		}
 	}
@@ -218,7 +219,7 @@ func (f *File) targets(first, end int, add func(*Symbol)) {
 // loopVars adds the variables of a line's loops and comprehensions that begin behind an offset.
 func (f *File) loopVars(l logicalLine, behind int, add func(*Symbol)) {
 	for i := l.first; i < l.end; i++ {
-		if !f.is(i, "for") || f.tokens[i].start < behind {
+		if !f.is(i, "for") || f.tokens[i].Start < behind {
 			continue
 		}
 		end := i + 1
@@ -226,7 +227,7 @@ func (f *File) loopVars(l logicalLine, behind int, add func(*Symbol)) {
 			end++
 		}
 		f.targets(i+1, end, func(s *Symbol) {
-			s.Signature = firstLine(f.Text[f.tokens[i].start:f.tokens[l.end-1].end])
+			s.Signature = firstLine(f.Text[f.tokens[i].Start:f.tokens[l.end-1].End])
 			add(s)
 		})
 	}
@@ -235,5 +236,5 @@ func (f *File) loopVars(l logicalLine, behind int, add func(*Symbol)) {
 // localSymbol is a symbol whose name is the i-th token.
 func (f *File) localSymbol(i int, kind Kind) *Symbol {
 	t := f.tokens[i]
-	return &Symbol{Name: f.tokenText(t), Kind: kind, Definition: Definition{f, t.start, t.end, t.start, t.end}}
+	return &Symbol{Name: f.tokenText(t), Kind: kind, Definition: Definition{f, t.Start, t.End, t.Start, t.End}}
 }

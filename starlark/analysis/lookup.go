@@ -7,12 +7,18 @@ import (
 
 	"torchx/starlark/component"
 	"torchx/starlark/starfiles"
+	"torchx/starlark/token"
 )
 
-// Loader finds the files of load().
-type Loader interface {
+// Opener opens the files of load().
+type Opener interface {
 	// Load returns the file of a label in from.
 	Load(from *File, label string) (*File, error)
+}
+
+// Loader also finds what an editor may offer.
+type Loader interface {
+	Opener
 	// Entries completes a label in from, up to its last "/", with files and folders; folders end
 	// with "/".
 	Entries(from *File, folder string) []string
@@ -23,7 +29,7 @@ type Loader interface {
 }
 
 // Lookup returns what a dotted name means at an offset, or nil. Loaded names come from their file.
-func (f *File) Lookup(l Loader, offset int, name string) *Symbol {
+func (f *File) Lookup(l Opener, offset int, name string) *Symbol {
 	first, rest, dotted := strings.Cut(name, ".")
 	s := f.lookupInFile(offset, first)
 	switch {
@@ -53,7 +59,7 @@ func (f *File) lookupInFile(offset int, name string) *Symbol {
 }
 
 // loaded returns the symbol that a load() names, or the load's own if there is none.
-func (f *File) loaded(l Loader, s *Symbol) *Symbol {
+func (f *File) loaded(l Opener, s *Symbol) *Symbol {
 	from, err := l.Load(f, s.Label)
 	if err != nil {
 		return s
@@ -68,7 +74,7 @@ func (f *File) loaded(l Loader, s *Symbol) *Symbol {
 }
 
 // MembersOf lists the members of a name, or of a literal's type such as "string".
-func (f *File) MembersOf(l Loader, offset int, chain string) []*Symbol {
+func (f *File) MembersOf(l Opener, offset int, chain string) []*Symbol {
 	kind := f.builtinType(l, offset, chain)
 	if s := Builtin(kind); s != nil && s.Kind == Type && kind != chain {
 		return fields(s)
@@ -87,7 +93,7 @@ func fields(constructor *Symbol) []*Symbol {
 
 // builtinType is the built-in name with the members of chain: chain itself, or the type of its
 // value.
-func (f *File) builtinType(l Loader, offset int, chain string) string {
+func (f *File) builtinType(l Opener, offset int, chain string) string {
 	s := f.lookupInFile(offset, chain)
 	if s == nil || strings.Contains(chain, ".") {
 		return chain
@@ -110,7 +116,7 @@ func valueType(s *Symbol) string {
 	switch {
 	case text == "":
 		return "?"
-	case quotesAt(text) >= 0:
+	case token.QuotesAt(text) >= 0:
 		return "string"
 	case text[0] == '[':
 		return "list"

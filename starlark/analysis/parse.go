@@ -23,6 +23,7 @@ const maxReparsed = 1 << 20
 type part struct {
 	line  int // from 0
 	text  string
+	kept  string // what of text parses
 	stmts []syntax.Stmt
 	err   error
 	docs  map[*syntax.DefStmt]component.Doc // of its functions, filled when they are read
@@ -60,7 +61,7 @@ func (f *File) topLevel() []int {
 	var out []int
 	for _, l := range f.lines {
 		if l.indent == 0 && !f.is(l.first, "else") && !f.is(l.first, "elif") {
-			line, _ := f.LineCol(f.tokens[l.first].start)
+			line, _ := f.LineCol(f.tokens[l.first].Start)
 			out = append(out, line)
 		}
 	}
@@ -71,14 +72,18 @@ func (f *File) topLevel() []int {
 // function's head.
 func (f *File) parsePart(line int, text string) *part {
 	p := &part{line: line, text: text, docs: map[*syntax.DefStmt]component.Doc{}}
-	p.stmts, p.err = parseAt(f.Name, line, text)
-	if p.err == nil {
+	parses := func(text string) (err error) {
+		if p.stmts, err = parseAt(f.Name, line, text); err == nil {
+			p.kept = text
+		}
+		return err
+	}
+	if p.err = parses(text); p.err == nil {
 		return p
 	}
 	for f.reparsed < maxReparsed {
 		f.reparsed += 2 * len(text)
-		var err error
-		if p.stmts, err = parseAt(f.Name, line, text+" pass"); err == nil {
+		if parses(text+" pass") == nil {
 			return p
 		}
 		cut := strings.LastIndexByte(strings.TrimRight(text, " \t\r\n"), '\n')
@@ -86,11 +91,24 @@ func (f *File) parsePart(line int, text string) *part {
 			return p
 		}
 		text = text[:cut]
-		if p.stmts, err = parseAt(f.Name, line, text); err == nil {
+		if parses(text) == nil {
 			return p
 		}
 	}
 	return p
+}
+
+// parseAgain makes a tree of what parses that shares nothing with other versions of the file, so
+// that it can be resolved.
+func (f *File) parseAgain() *syntax.File {
+	tree := &syntax.File{Options: dialect()}
+	for _, p := range f.parts {
+		stmts, err := parseAt(f.Name, p.line, p.kept)
+		if err == nil {
+			tree.Stmts = append(tree.Stmts, stmts...)
+		}
+	}
+	return tree
 }
 
 func parseAt(name string, line int, text string) ([]syntax.Stmt, error) {

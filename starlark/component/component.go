@@ -48,9 +48,8 @@ type Component struct {
 
 // evaluator calls the component of a loaded file.
 type evaluator interface {
-	call(ctx context.Context, args starlark.Tuple, kwargs []starlark.Tuple) (starlark.Value, error)
-	// app converts the result of call.
-	app(v starlark.Value) (*spec.App, error)
+	// call returns the app that the component returns.
+	call(ctx context.Context, args starlark.Tuple, kwargs []starlark.Tuple) (*spec.App, error)
 	// modules lists all loaded files.
 	modules() []Module
 	// getenv returns the environment variables that were read.
@@ -79,11 +78,7 @@ func (c *Component) Build(ctx context.Context, in Inputs) (*Result, error) {
 	if err != nil {
 		return nil, err
 	}
-	v, err := c.run.call(ctx, b.args, b.kwargs)
-	if err != nil {
-		return nil, err
-	}
-	app, err := c.run.app(v)
+	app, err := c.run.call(ctx, b.args, b.kwargs)
 	if err != nil {
 		return nil, err
 	}
@@ -148,17 +143,15 @@ func (s *session) load(ctx context.Context, p location) (*interp.Module, error) 
 	}
 }
 
-func (s *session) call(ctx context.Context, args starlark.Tuple, kwargs []starlark.Tuple) (starlark.Value, error) {
-	return s.interp.Call(ctx, s.fn, args, kwargs)
-}
-
-// app names the function in the error: its author has to change it.
-func (s *session) app(v starlark.Value) (*spec.App, error) {
-	app, err := specmodule.ToApp(v)
-	if err != nil {
-		return nil, fmt.Errorf("%s: component %s: %w", s.fn.Position(), s.fn.Name(), err)
-	}
-	return app, nil
+// call names the function in an error about its result: its author has to change it.
+func (s *session) call(ctx context.Context, args starlark.Tuple, kwargs []starlark.Tuple) (app *spec.App, err error) {
+	err = s.interp.CallFor(ctx, s.fn, args, kwargs, func(v starlark.Value) (err error) {
+		if app, err = specmodule.ToApp(v); err != nil {
+			return fmt.Errorf("%s: component %s: %w", s.fn.Position(), s.fn.Name(), err)
+		}
+		return nil
+	})
+	return app, err
 }
 
 func (s *session) modules() []Module { return s.interp.Modules() }

@@ -30,16 +30,15 @@ func (x excerpt) from() string {
 const (
 	maxFrames  = 20  // frames that Detail shows
 	maxExcerpt = 120 // characters of a source line that Detail shows
+	maxLines   = 100 // lines of a message that Detail shows
 )
 
 // Detail returns the lines that explain an error: a message of several lines, then the backtrace,
 // innermost call first, with source lines and carets. "" when there is nothing to add.
 func (e *Error) Detail() string {
 	var b strings.Builder
-	if strings.Contains(strings.TrimRight(e.Msg, "\n"), "\n") {
-		for line := range strings.Lines(e.Msg) {
-			b.WriteString("  " + oneLine(line) + "\n")
-		}
+	if msg := strings.TrimRight(e.Msg, "\n"); strings.Contains(msg, "\n") {
+		writeLines(&b, msg)
 	}
 	for n, f := range e.frames {
 		if n == maxFrames {
@@ -56,6 +55,19 @@ func (e *Error) Detail() string {
 		f.write(&b, f.Name)
 	}
 	return b.String()
+}
+
+// writeLines writes the first lines of a message.
+func writeLines(b *strings.Builder, msg string) {
+	for range maxLines {
+		line, rest, more := strings.Cut(msg, "\n")
+		b.WriteString("  " + oneLine(line) + "\n")
+		if !more {
+			return
+		}
+		msg = rest
+	}
+	fmt.Fprintf(b, "  … %d more lines\n", strings.Count(msg, "\n")+1)
 }
 
 func (f frame) write(b *strings.Builder, what string) {

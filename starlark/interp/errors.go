@@ -217,9 +217,11 @@ func framesOf(stack starlark.CallStack) []frame {
 	return list
 }
 
+// frames returns framesOf a stack. Only those that Detail can show get an excerpt: finding a line
+// takes as long as the file has lines before it.
 func (i *Interp) frames(stack starlark.CallStack) []frame {
 	list := framesOf(stack)
-	for n := range list {
+	for n := range list[:min(len(list), maxFrames)] {
 		list[n].excerpt = i.excerptAt(list[n].Pos)
 	}
 	return list

@@ -1,6 +1,8 @@
 package interp
 
 import (
+	"errors"
+	"fmt"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -149,5 +151,41 @@ func TestDetailOfLongMessage(t *testing.T) {
 	_, err = eval(t, "fail('x' * (1 << 24))")
 	if n := len(err.Error()); n > 5000 {
 		t.Errorf("the line has %d bytes", n)
+	}
+}
+
+// An excerpt costs a walk through the file: of a long chain of calls only the frames that are shown
+// get one.
+func TestDetailOfManyCalls(t *testing.T) {
+	t.Parallel()
+	var b strings.Builder
+	b.WriteString("def f0(): fail('x')\n")
+	for n := range 1000 {
+		fmt.Fprintf(&b, "def f%d(): f%d()\n", n+1, n)
+	}
+	_, err := eval(t, b.String()+"f1000()")
+	var e *Error
+	if !errors.As(err, &e) {
+		t.Fatalf("got %v, want an *Error", err)
+	}
+	excerpts := 0
+	for _, f := range e.frames {
+		if f.excerpt.line != "" {
+			excerpts++
+		}
+	}
+	if excerpts != maxFrames {
+		t.Errorf("got %d excerpts, want %d", excerpts, maxFrames)
+	}
+	if text := e.Detail(); !strings.HasSuffix(text, "^\n  … 982 more calls\n") {
+		t.Errorf("got detail\n%s\nwant the calls that it leaves out", text)
+	}
+}
+
+func TestDetailOfALongMessage(t *testing.T) {
+	t.Parallel()
+	_, err := eval(t, "fail('line\\n' * 1000000)")
+	if text := detail(err); strings.Count(text, "line\n") != maxLines || !strings.Contains(text, "\n  … 999900 more lines\n") {
+		t.Errorf("got %d bytes, want %d lines and the number of the others", len(text), maxLines)
 	}
 }

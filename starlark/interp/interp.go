@@ -170,17 +170,26 @@ func (i *Interp) load(ctx context.Context, at *Source) (*Module, error) {
 // Call calls fn, a function of a loaded module, under the limits of i.
 func (i *Interp) Call(ctx context.Context, fn starlark.Callable, args starlark.Tuple, kwargs []starlark.Tuple) (starlark.Value, error) {
 	var result starlark.Value
-	err := i.run(ctx, fn.Name(), func(r *run) (err error) {
-		result, err = starlark.Call(r.thread, fn, args, kwargs)
+	err := i.CallFor(ctx, fn, args, kwargs, func(v starlark.Value) error {
+		result = v
+		return nil
+	})
+	return result, err
+}
+
+// CallFor is Call that passes the result to use, under the same limits. Config.Fatal ends a use that
+// takes too long.
+func (i *Interp) CallFor(ctx context.Context, fn starlark.Callable, args starlark.Tuple, kwargs []starlark.Tuple, use func(starlark.Value) error) error {
+	return i.run(ctx, fn.Name(), func(r *run) error {
+		v, err := starlark.Call(r.thread, fn, args, kwargs)
 		if err != nil {
 			return err
 		}
-		return r.checkResult(fn, result)
+		if err := r.checkResult(fn, v); err != nil {
+			return err
+		}
+		return use(v)
 	})
-	if err != nil {
-		return nil, err
-	}
-	return result, nil
 }
 
 // checkResult refuses a result that is too large to walk.

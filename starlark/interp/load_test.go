@@ -137,7 +137,7 @@ func TestLoadErrors(t *testing.T) {
 	for name, parts := range map[string][]string{
 		"cycle.star":   {"sub/c2.star:2:1: cannot load ../c1.star: load cycle: //c1.star -> //sub/c2.star -> //c1.star; "},
 		"self.star":    {"self.star:1:1: ", "load cycle: //self.star -> //self.star"},
-		"missing.star": {"missing.star:3:1: cannot load ./nope.star: no such file (" + filepath.Join(dir, "nope.star") + "); check the name"},
+		"missing.star": {"missing.star:3:1: cannot load ./nope.star: no such file (" + filepath.Join(dir, "nope.star") + "); did you mean noname.star?"},
 		"folder.star":  {"folder.star:1:1: cannot load ./sub: is a folder; name a .star file in it"},
 		"through.star": {"through.star:1:1: ", "not a folder"},
 		"bare.star":    {"bare.star:1:1: ", `did you mean "./c1.star"?`},
@@ -152,7 +152,7 @@ func TestLoadErrors(t *testing.T) {
 		"private.star": {"private.star:1:19: load: names with leading underscores are not exported: _x"},
 		"noname.star":  {"noname.star:1:1: load: name yyyz not found in module ./p.star (did you mean yyyy?)"},
 		"syntax.star":  {"bad.star:2:5: "},
-		"nope.star":    {"nope.star: no such file (" + filepath.Join(dir, "nope.star") + "); check the name"},
+		"nope.star":    {"nope.star: no such file (" + filepath.Join(dir, "nope.star") + "); did you mean noname.star?"},
 		"sub":          {"sub: is a folder; name a .star file in it"},
 		"":             {"no Starlark file is named"},
 	} {

@@ -7,9 +7,12 @@ import (
 	"io"
 	"io/fs"
 	"os"
+	"path"
 	"strings"
 	"syscall"
 	"unicode/utf8"
+
+	"torchx/runtime/suggest"
 )
 
 // MaxSource is the size limit of a file in bytes. The parser cannot be stopped and needs 100 times
@@ -131,7 +134,7 @@ func readError(s *Source, err error) error {
 	case errors.As(err, &bad):
 		return bad
 	case errors.Is(err, fs.ErrNotExist):
-		return rewordedError{"no such file" + s.pathHint() + "; check the name", err}
+		return rewordedError{"no such file" + s.pathHint() + s.similar(), err}
 	case errors.Is(err, fs.ErrPermission):
 		return rewordedError{"permission denied" + s.pathHint() + "; make the file and its folders readable", err}
 	case strings.Contains(err.Error(), "path escapes"):
@@ -145,6 +148,27 @@ func readError(s *Source, err error) error {
 	}
 	return rewordedError{"cannot be read: " + err.Error(), err}
 }
+
+// similar is a did-you-mean for a file that does not exist.
+func (s *Source) similar() string {
+	entries, err := readFolder(s.tree, path.Dir(s.name))
+	if err != nil {
+		return "; check the name"
+	}
+	var stems []string // the ending makes all names similar
+	for _, e := range entries[:min(len(entries), maxSimilar)] {
+		if stem, ok := strings.CutSuffix(e.Name(), ".star"); ok {
+			stems = append(stems, stem)
+		}
+	}
+	if stem, ok := suggest.Closest(strings.TrimSuffix(path.Base(s.name), ".star"), stems); ok {
+		return "; did you mean " + stem + ".star?"
+	}
+	return "; check the name"
+}
+
+// maxSimilar bounds the files that a missing one is compared with.
+const maxSimilar = 1000
 
 // pathHint is the path, if the message starts with a label or short path.
 func (s *Source) pathHint() string {

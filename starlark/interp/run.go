@@ -61,12 +61,12 @@ func (i *Interp) run(ctx context.Context, subject string, body func(*run) error)
 	stop := context.AfterFunc(ctx, func() { r.thread.Cancel("interrupted") })
 	err := r.protect(body)
 	stop()
+	if err != nil {
+		err = r.report(err) // under the deadline, as body
+	}
 	r.state.CompareAndSwap(running, ended)
 	close(r.done)
-	if err != nil {
-		return r.report(err)
-	}
-	return nil
+	return err
 }
 
 func (i *Interp) newRun(ctx context.Context, subject string) *run {

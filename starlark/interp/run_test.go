@@ -8,6 +8,8 @@ import (
 	"testing"
 	"testing/synctest"
 	"time"
+
+	"go.starlark.net/starlark"
 )
 
 const ordinary = `
@@ -107,4 +109,20 @@ func TestSize(t *testing.T) {
 			t.Errorf("size(%d) = %q, want %q", n, got, want)
 		}
 	}
+}
+
+// What is done with a result is under the deadline of the call.
+func TestUseOfAResultIsLimited(t *testing.T) {
+	t.Parallel()
+	m, err := eval(t, "def f(): return 1")
+	if err != nil {
+		t.Fatal(err)
+	}
+	f := function(t, m, "f")
+	synctest.Test(t, func(t *testing.T) {
+		ended := make(chan error, 1)
+		i := New(Config{Fatal: func(err error) { ended <- err }})
+		err := i.CallFor(t.Context(), f, nil, nil, func(starlark.Value) error { return <-ended })
+		wantError(t, err, "took longer than 4s")
+	})
 }

@@ -40,20 +40,14 @@ func (s *server) publish(p diagnosticsParams) {
 	}
 }
 
-// diagnostics lists the findings of lint and analysis.
+// diagnostics lists the findings of lint.
 func (s *snapshot) diagnostics() []diagnostic {
 	out := []diagnostic{}
 	if s.readOnly {
 		return out
 	}
-	for _, f := range starlint.Check(s.file.Name, []byte(s.file.Text)) {
+	for _, f := range starlint.Check(s.file, s) {
 		out = append(out, s.finding(f))
-	}
-	for _, p := range s.file.Problems(s) {
-		d := diagnostic{
-			Range: s.rangeOf(p.From, p.To), Severity: severityError, Source: source, Message: p.Text,
-		}
-		out = append(out, d)
 	}
 	return out
 }
@@ -78,7 +72,7 @@ func (s *snapshot) fixes(at textRange) []codeAction {
 	if s.readOnly {
 		return out
 	}
-	for _, f := range starlint.Check(s.file.Name, []byte(s.file.Text)) {
+	for _, f := range starlint.Check(s.file, s) {
 		if f.Fix == nil || f.End.Offset < from || f.Start.Offset > to {
 			continue
 		}

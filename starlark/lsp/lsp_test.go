@@ -138,7 +138,7 @@ func TestDiagnostics(t *testing.T) {
 	c.change("components/train.star", 3, strings.Replace(train, "steps)])", "steps)", 1))
 	c.diagnosed("components/train.star", "want ']'")
 	c.change("components/train.star", 4, strings.Replace(train, "name = \"train\"", "nme = \"train\"", 1))
-	c.diagnosed("components/train.star", "specs.AppDef has no argument nme. Did you mean name?", "specs.AppDef needs the argument name")
+	c.diagnosed("components/train.star", "specs.AppDef needs the argument name", "specs.AppDef has no argument nme. Did you mean name?")
 	c.change("components/train.star", 5, strings.Replace(train, "./helper", "./helpers", 1))
 	c.diagnosed("components/train.star", "helpers.star")
 	c.notify("textDocument/didClose", requestParams{TextDocument: textDocument{URI: c.uri("components/train.star")}})

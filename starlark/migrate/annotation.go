@@ -1,48 +1,63 @@
 package migrate
 
 import (
-	"slices"
 	"strings"
 )
 
+// typeAlias returns what stands for a name that the file gives to a type.
+func (p *porter) typeAlias(n *node) *node {
+	for range 10 {
+		g := p.global(nameOf(n))
+		if g == nil || g.value == nil {
+			break
+		}
+		n = g.value
+	}
+	return n
+}
+
 // annotated is the type that an annotation says, as far as it matters here.
-func (p *porter) annotated(n node) typ {
-	if isNone(n) {
+func (p *porter) annotated(n *node) typ {
+	n = p.typeAlias(n)
+	switch full := p.full(n); {
+	case isNone(n):
 		return of(aNone)
-	}
-	switch x := n.(type) {
-	case *pyName:
-		switch c := class(x.ID); {
-		case c.isPrimitive():
+	case is(n, "BinOp") && n.Op == "BitOr":
+		return p.annotated(n.Left).join(p.annotated(n.Right))
+	case is(n, "Subscript"):
+		return p.annotatedGeneric(n)
+	case functions()[full].typ.class == aPath:
+		return of(aPath)
+	case p.known["specs."+strings.TrimPrefix(full, "torchx.specs.")] != "" && strings.HasPrefix(full, "torchx."):
+		return specOf(strings.TrimPrefix(full, "torchx.specs."))
+	case is(n, "Name"):
+		if g := p.global(n.ID); g != nil && g.class != nil {
+			return g.class.instance()
+		}
+		if c := class(p.generic(n)); c.isPrimitive() {
 			return of(c)
-		case c == aList || c == aDict:
-			return anyOf(c)
+		} else if c == aList || c == aDict {
+			return of(c).opened()
 		}
-	case *pyBinOp:
-		if x.Op == "BitOr" {
-			return p.annotated(x.Left).join(p.annotated(x.Right))
-		}
-	case *pySubscript:
-		return p.annotatedGeneric(x)
-	}
-	if spec, ok := strings.CutPrefix(p.full(n), "torchx.specs."); ok && p.known["specs."+spec] != "" {
-		return typ{class: aSpec, spec: spec}
 	}
 	return typ{}
 }
 
-func (p *porter) annotatedGeneric(n *pySubscript) typ {
+func (p *porter) annotatedGeneric(n *node) typ {
+	args := typeArguments(n)
 	var parts []typ
-	for _, x := range typeArguments(n) {
+	for _, x := range args {
 		parts = append(parts, p.annotated(x))
 	}
 	switch kind := p.generic(n.Value); {
 	case kind == "list" && len(parts) == 1:
 		return listOf(parts[0])
 	case kind == "dict" && len(parts) == 2:
-		return typ{class: aDict, key: &parts[0], elem: &parts[1]}
+		return dictOf(parts[0], parts[1])
 	case kind == "optional" && len(parts) == 1:
 		return parts[0].orNone()
+	case (kind == "final" || kind == "annotated" || kind == "classvar") && len(parts) > 0:
+		return parts[0]
 	case kind == "union":
 		t := of(aNone)
 		for _, x := range parts {
@@ -54,7 +69,7 @@ func (p *porter) annotatedGeneric(n *pySubscript) typ {
 }
 
 // generic names the generic type that n is: "list", "dict", "optional", "tuple", "union".
-func (p *porter) generic(n node) string {
+func (p *porter) generic(n *node) string {
 	name := strings.TrimPrefix(p.full(n), "typing.")
 	if name == "" {
 		name = nameOf(n)
@@ -62,50 +77,72 @@ func (p *porter) generic(n node) string {
 	return strings.ToLower(name)
 }
 
-func typeArguments(n *pySubscript) []node {
-	if elts, ok := elements(n.Slice, "Tuple"); ok {
-		return elts
-	}
-	return []node{n.Slice}
+// isType reports whether an expression is a type, which an annotation may name.
+func (p *porter) isType(n *node) bool {
+	return is(n, "Subscript") && (strings.HasPrefix(p.full(n.Value), "typing.") || starlarkTypes[nameOf(n.Value)] != nil && p.isFree(nameOf(n.Value))) ||
+		is(n, "Call") && strings.HasPrefix(p.full(n.Func), "typing.") && p.full(n.Func) != "typing.cast"
 }
 
-// notOnCommandLine is why TorchX refuses a type that no other reason is about.
-const notOnCommandLine = "its type cannot be given on a command line"
+func typeArguments(n *node) []*node {
+	if is(n.Slice, "Tuple") {
+		return n.Slice.Elts
+	}
+	return []*node{n.Slice}
+}
 
-// commandType reads the annotation of a component's argument by TorchX's rules. It
-// returns the type as docstrings here write it, "" if it cannot be ported, and why TorchX
-// itself refuses it, "" if it does not.
-func (p *porter) commandType(n node) (text, refused string) {
+// command is the annotation of a component's argument by TorchX's rules.
+type command struct {
+	text    string // the type as docstrings here write it, "" if it has none
+	refused string // why TorchX does not take the component, "" if it does
+	short   string // the short option
+}
+
+// command reads the annotation of a component's argument.
+func (p *porter) command(n *node) command {
 	if n == nil {
-		return "", "it has no type annotation"
+		return command{refused: "it has no type annotation"}
 	}
-	switch x := n.(type) {
-	case *pyName:
-		if class(x.ID).isPrimitive() {
-			return x.ID, ""
-		}
-		if slices.Contains([]string{"list", "dict", "tuple"}, p.generic(n)) {
-			return "", "its type does not say what is in it"
-		}
-	case *pyBinOp:
-		if x.Op == "BitOr" {
-			return p.optionalType(x.Left, x.Right)
-		}
-	case *pySubscript:
-		return p.genericType(x)
+	if n = p.typeAlias(n); is(n, "BinOp") && n.Op == "BitOr" {
+		return p.optionalType(n.Left, n.Right)
 	}
-	return "", notOnCommandLine
+	if is(n, "Subscript") {
+		return p.genericType(n)
+	}
+	switch kind := p.generic(n); kind {
+	case "list", "sequence", "iterable":
+		return command{text: "list[str]"}
+	case "dict", "mapping":
+		return command{text: "dict[str, str]"}
+	default:
+		if g := p.global(nameOf(n)); g != nil && g.class != nil && g.class.isText {
+			return command{text: g.class.choices()}
+		}
+		return command{text: primitive(kind)}
+	}
 }
 
-func (p *porter) optionalType(a, b node) (text, refused string) {
+// primitive returns the name of a type that a command line can give, "" for others. What may be
+// anything is a str there.
+func primitive(kind string) string {
+	switch {
+	case class(kind).isPrimitive():
+		return kind
+	case kind == "object" || kind == "any":
+		return string(aStr)
+	}
+	return ""
+}
+
+func (p *porter) optionalType(a, b *node) command {
 	if isNone(a) {
 		a, b = b, a
 	}
 	if !isNone(b) {
-		return "", "its type is a union of several"
+		return command{refused: "its type is a union of several"}
 	}
-	text, refused = p.commandType(a)
-	return optional(text), refused
+	c := p.command(a)
+	c.text = optional(c.text)
+	return c
 }
 
 // optional writes the type of an argument that may be None.
@@ -116,26 +153,41 @@ func optional(text string) string {
 	return "optional[" + text + "]"
 }
 
-func (p *porter) genericType(n *pySubscript) (text, refused string) {
+func (p *porter) genericType(n *node) command {
 	args := typeArguments(n)
-	var names []string
+	var names, choices []string
 	for _, a := range args {
-		if name := nameOf(a); class(name).isPrimitive() {
+		if name := primitive(p.generic(a)); name != "" {
 			names = append(names, name)
+		}
+		if s, ok := constantOf(a, "str"); ok {
+			choices = append(choices, quote(s, false))
 		}
 	}
 	isSimple := len(names) == len(args)
 	switch kind := p.generic(n.Value); {
+	case kind == "annotated":
+		c := p.command(args[0])
+		for _, a := range args[1:] {
+			if s, ok := constantOf(a, "str"); ok && strings.HasPrefix(s, "-") {
+				c.short = s
+			}
+		}
+		return c
 	case kind == "optional" && len(args) == 1:
-		return p.optionalType(args[0], &pyConstant{Type: "NoneType"})
+		return p.optionalType(args[0], &node{Kind: "Constant", Type: "NoneType"})
 	case kind == "union" && len(args) == 2:
 		return p.optionalType(args[0], args[1])
-	case kind == "list" && len(args) == 1 && isSimple, kind == "dict" && len(args) == 2 && isSimple:
-		return kind + "[" + strings.Join(names, ", ") + "]", ""
+	case kind == "literal" && len(choices) == len(args):
+		return command{text: "enum(" + strings.Join(choices, ", ") + ")"}
+	case (kind == "list" || kind == "sequence" || kind == "iterable") && len(args) == 1 && isSimple:
+		return command{text: "list[" + names[0] + "]"}
+	case (kind == "dict" || kind == "mapping") && len(args) == 2 && isSimple:
+		return command{text: "dict[" + names[0] + ", " + names[1] + "]"}
 	case kind == "list" || kind == "dict":
-		return "", "only str, int, float and bool can be in a list or dict on a command line"
+		return command{refused: "only str, int, float and bool can be in a list or dict on a command line"}
 	case kind == "tuple":
-		return "", ""
+		return command{}
 	}
-	return "", notOnCommandLine
+	return command{refused: "a command line cannot give its type"}
 }

@@ -6,7 +6,7 @@ import (
 )
 
 // callExpr ports a call.
-func (p *porter) callExpr(n *pyCall) value {
+func (p *porter) callExpr(n *node) value {
 	if full := p.full(n.Func); full != "" {
 		return p.importedCall(n, full)
 	}
@@ -14,102 +14,110 @@ func (p *porter) callExpr(n *pyCall) value {
 	if name != "" && p.isFree(name) {
 		return p.builtinCall(n, name)
 	}
-	if fn, ok := n.Func.(*pyAttribute); ok {
-		return p.methodCall(n, fn)
+	if v, ok := p.make(n); ok {
+		return v
+	}
+	if is(n.Func, "Attribute") {
+		return p.methodCall(n)
 	}
 	v := p.expr(n.Func)
-	if v.typ.class == anEnum {
-		return p.fail(n, "looking a member of an Enum up by value cannot be ported: write a dict")
-	}
 	t := typ{}
 	if g := p.global(name); g != nil && g.def != nil {
-		if !p.unproved[g.def.Name] {
-			t = p.annotated(g.def.Returns)
-		}
+		t = p.result(g.def)
 		p.checkGiven(n, g.def)
+		if i := p.changedParam(g.def); i >= 0 && i < len(n.Args) {
+			p.checkChanged(n, n.Args[i])
+		}
 	}
 	return v.with(t, p.arguments(n))
 }
 
+// checkChanged finds a variable that a function of the file changes and that is used afterwards,
+// which does not see the change here.
+func (p *porter) checkChanged(n, arg *node) {
+	name := nameOf(arg)
+	if name == "" || p.scope == nil {
+		return
+	}
+	u := p.usage(p.scope.def)
+	for _, r := range u.reads[name] {
+		isRenewed := slices.ContainsFunc(u.bindings[name], func(b *node) bool { return n.isWithin(b) && is(b, "Assign") })
+		if before(n, r.use) && !r.use.isWithin(n) && !isRenewed && !u.alone[n] {
+			p.fail(n, "%s is changed by %s and used in line %d: write %s = %s(…)", name, nameOf(n.Func), r.use.Line, name, nameOf(n.Func))
+			return
+		}
+	}
+}
+
 // arguments ports what is in the parentheses of a call: Starlark wants *args and
 // **kwargs last.
-func (p *porter) arguments(n *pyCall) *doc {
-	var list, last []*doc
+func (p *porter) arguments(n *node) string {
+	var list, last []string
 	star := slices.IndexFunc(n.Args, isStarred)
 	if star < 0 {
 		star = len(n.Args)
 	}
 	for _, a := range n.Args[:star] {
-		list = append(list, p.expr(a).doc)
+		list = append(list, p.expr(a).text)
 	}
 	switch rest := n.Args[star:]; len(rest) {
 	case 0:
 	case 1:
-		last = append(last, cat("*", p.iterable(rest[0].(*pyStarred).Value).at(precOr)))
+		last = append(last, "*"+p.iterable(rest[0].Value).at(precPrimary))
 	default:
-		last = append(last, cat("*", bracketed(p.spread(rest))))
+		last = append(last, "*("+p.display(&node{Kind: "List", Line: n.Line, End: n.Line, Elts: rest}).text+")")
 	}
 	for _, k := range n.Keywords {
 		if v := p.expr(k.Value); k.Arg != "" {
-			list = append(list, cat(k.Arg+" = ", v))
+			list = append(list, k.Arg+" = "+v.text)
 		} else {
-			last = append(last, cat("**", v.at(precOr)))
+			last = append(last, "**"+v.at(precPrimary))
 		}
 	}
-	return bracket("(", append(list, last...), ")")
-}
-
-// spread joins arguments of which some are starred.
-func (p *porter) spread(args []node) *doc {
-	var list []*doc
-	for _, a := range args {
-		if s, ok := a.(*pyStarred); ok {
-			list = append(list, p.call("list", p.iterable(s.Value)))
-		} else {
-			list = append(list, bracket("[", []*doc{p.expr(a).doc}, "]"))
-		}
-	}
-	return separated(list, " + ")
+	return bracket("(", append(list, last...), ")", n.End > n.Line && len(n.Args)+len(n.Keywords) > 1)
 }
 
 // isSole reports whether a call has one plain argument.
-func isSole(n *pyCall) bool {
-	return len(n.Args) == 1 && len(n.Keywords) == 0 && !isStarred(n.Args[0])
-}
+func isSole(n *node) bool { return len(n.Args) == 1 && len(n.Keywords) == 0 && !isStarred(n.Args[0]) }
 
 // builtinCall ports a call of one of Python's own functions.
-func (p *porter) builtinCall(n *pyCall, name string) value {
+func (p *porter) builtinCall(n *node, name string) value {
 	given := len(n.Args) + len(n.Keywords)
 	switch {
 	case name == "str" && given == 0:
-		return primary(text(`""`), of(aStr))
+		return primary(`""`, of(aStr))
 	case name == "str" && isSole(n):
-		if x := p.pathOf(n.Args[0]); x != nil {
-			return p.callOf(of(aStr), "path.normpath", p.expr(x))
-		}
 		return p.str(n, p.expr(n.Args[0]))
 	case name == "repr" && isSole(n):
 		return p.callOf(of(aStr), "torchx.py.repr", p.expr(n.Args[0]))
 	case name == "format" && len(n.Args) == 2 && given == 2:
 		return p.callOf(of(aStr), "torchx.py.format", p.expr(n.Args[0]), p.expr(n.Args[1]))
+	case name == "hex" || name == "bin" || name == "oct":
+		return p.callOf(of(aStr), "torchx.py.format", p.expr(n.Args[0]), `"#`+strings.ReplaceAll(name, "hex", "x")[:1]+`"`)
 	case name == "isinstance":
 		return p.isinstance(n)
 	case name == "sum" && len(n.Args) > 0:
-		p.out.prelude["_sum"] = true
-		t := p.peek(n.Args[0]).elemType()
+		t := p.number(value{typ: p.peek(n.Args[0]).elemType()}).typ
 		if given > 1 {
 			t = typ{}
 		}
-		return primary(cat("_sum", p.arguments(n)), t)
+		return primary(p.predeclared("_sum")+p.arguments(n), t)
 	case name == "map" || name == "filter":
 		return p.mapped(n, name)
+	case name == "next" && len(n.Args) == 2 && is(n.Args[0], "GeneratorExp"):
+		found, other := p.expr(n.Args[0]), p.expr(n.Args[1])
+		return primary("("+found.text+" or ["+other.text+"])[0]", found.typ.elemType().join(other.typ))
 	case name == "enumerate" && len(n.Args) == 1 && len(n.Keywords) == 1:
 		over := p.iterable(n.Args[0])
-		return p.callOf(numbered(over.typ), "enumerate", over, p.expr(n.Keywords[0].Value))
+		return p.callOf(listOf(item(of(anInt), over.typ.elemType())), "enumerate", over, p.expr(n.Keywords[0].Value))
+	case name == "print":
+		plain := *n
+		plain.Keywords = slices.DeleteFunc(slices.Clone(n.Keywords), func(k *node) bool { return k.Arg == "file" || k.Arg == "flush" })
+		n = &plain
 	}
-	for i, k := range n.Keywords {
+	for _, k := range n.Keywords {
 		switch {
-		case name == "print" && i == 0:
+		case name == "print" && k.Arg != "sep":
 			return p.fail(n, "print takes no %s= here", k.Arg)
 		case name == "zip" || name == "hasattr" || name == "getattr":
 			return p.fail(n, "%s takes no %s= in Starlark", name, k.Arg)
@@ -118,12 +126,15 @@ func (p *porter) builtinCall(n *pyCall, name string) value {
 		}
 	}
 	if e, ok := builtins()[name]; ok {
-		return p.plainCall(n, name, e.typ)
+		return p.plainCall(n, e.starlark, e.typ)
 	}
-	if advice, ok := adviceOn[name]; ok || strings.Contains(foreign, " "+name+" ") {
-		return p.fail(n, "%s(…) has no counterpart%s", name, advice)
+	if advice, ok := refusals[name+"()"]; ok {
+		return p.fail(n, "%s", advice)
 	}
-	return p.fail(n, "%s is not known here", name)
+	if p.bound[name] || !strings.Contains(foreign, " "+name+" ") {
+		return p.fail(n, "%s is not known here", name)
+	}
+	return p.fail(n, "%s(…) has no counterpart", name)
 }
 
 const (
@@ -131,27 +142,30 @@ const (
 	walkers = " list tuple set sorted reversed enumerate zip any all min max "
 	// orderless are the walkers whose result does not show the order of the items.
 	orderless = " set sorted any all min max "
+	// foreign are functions of Python's own without advice.
+	foreign = " iter eval exec bytes callable classmethod compile complex dir globals hash help id issubclass locals object repr str sum format " +
+		"property slice staticmethod delattr ascii bytearray memoryview "
 )
 
 // plainCall ports a call of a function that both languages have, with a result of type t.
-func (p *porter) plainCall(n *pyCall, name string, t typ) value {
+func (p *porter) plainCall(n *node, name string, t typ) value {
 	if len(n.Args) == 0 || !strings.Contains(walkers, " "+name+" ") || slices.ContainsFunc(n.Args, isStarred) {
-		return p.callWith(n, name, p.resultOfGiven(n, name, t))
+		return primary(p.predeclared(name)+p.arguments(n), p.resultOfGiven(n, name, t))
 	}
 	isOrderless := strings.Contains(orderless, " "+name+" ")
-	comp, isComp := n.Args[0].(*pyComp)
-	isUnordered := isOrderless && isComp && comp.Kind != "DictComp"
+	isUnordered := isOrderless && is(n.Args[0], "ListComp", "SetComp", "GeneratorExp")
 	var given []typ
-	for _, a := range n.Args {
-		p.unordered = isUnordered && a == n.Args[0]
+	for i, a := range n.Args {
+		p.unordered = isUnordered && i == 0
 		given = append(given, p.peek(a))
 	}
 	elem := given[0].elemType()
 	switch {
 	case given[0].class == aSet && !isOrderless:
-		return p.fail(n, "the order of a set is Python's own: write sorted(…)")
+		p.unordered = false
+		return p.refuse(n, "set order")
 	case name == "enumerate":
-		t = numbered(given[0])
+		t = listOf(item(of(anInt), elem))
 	case name == "min" || name == "max":
 		if t = given[0]; len(given) == 1 {
 			t = elem
@@ -162,25 +176,23 @@ func (p *porter) plainCall(n *pyCall, name string, t typ) value {
 	case t.class != aBool && name != "zip":
 		t.elem = &elem
 	}
-	p.unordered = isUnordered
-	args := p.arguments(n)
-	p.unordered = false
+	walked := *n
+	walked.Args = slices.Clone(n.Args)
 	for i, a := range n.Args {
-		if given[i].class == aStr && (len(n.Args) == 1 || name == "zip" || name == "enumerate" && i == 0) {
-			args.items[i] = p.iterable(a).doc
+		isText := given[i].class == aStr || given[i].class == aClass
+		if isText && (len(n.Args) == 1 || name == "zip" || name == "enumerate" && i == 0) {
+			walked.Args[i] = &node{Kind: "iterable", Line: a.Line, Value: a}
 		}
 	}
-	return primary(cat(p.predeclared(name), args), t)
-}
-
-// callWith calls a predeclared function with the arguments of n.
-func (p *porter) callWith(n *pyCall, full string, t typ) value {
-	return primary(cat(p.predeclared(full), p.arguments(n)), t)
+	p.unordered = isUnordered
+	args := p.arguments(&walked)
+	p.unordered = false
+	return primary(p.predeclared(name)+args, t)
 }
 
 // resultOfGiven is the type of what a function returns that does not iterate what it is
 // given; t is that of other functions.
-func (p *porter) resultOfGiven(n *pyCall, name string, t typ) typ {
+func (p *porter) resultOfGiven(n *node, name string, t typ) typ {
 	given := typ{}
 	if isSole(n) && (name == "abs" || name == "dict") {
 		given = p.peek(n.Args[0])
@@ -192,74 +204,77 @@ func (p *porter) resultOfGiven(n *pyCall, name string, t typ) typ {
 		given.null = false
 		return given
 	case (t.class.isMutable() || t.class == aTuple) && len(n.Args)+len(n.Keywords) > 0:
-		return anyOf(t.class)
+		return t.opened()
 	}
 	return t
 }
 
-func (p *porter) isinstance(n *pyCall) value {
+func (p *porter) isinstance(n *node) value {
 	if len(n.Args) != 2 {
 		return p.fail(n, "isinstance wants a value and a type")
 	}
-	list, isTuple := elements(n.Args[1], "Tuple")
-	if !isTuple {
-		list = n.Args[1:]
+	list := n.Args[1:]
+	if is(n.Args[1], "Tuple") {
+		list = n.Args[1].Elts
 	}
-	var names []*doc
+	if field := p.wrapper(n.Args[1]); field != "" {
+		return p.callOf(of(aBool), "hasattr", p.expr(n.Args[0]), quote(field, false))
+	}
+	var names []string
 	for _, t := range list {
 		starlark := starlarkTypes[nameOf(t)]
 		if starlark == nil {
-			return p.fail(n, "isinstance of a type that Starlark has not")
+			return p.fail(n, "isinstance of a type that Starlark has not: test a field of it with hasattr")
 		}
 		for _, s := range starlark {
-			names = append(names, text(`"`+s+`"`))
+			names = append(names, quote(s, false))
 		}
 	}
-	of, op := bracket("[", names, "]"), " in "
+	test := " in [" + strings.Join(names, ", ") + "]"
 	if len(names) == 1 {
-		of, op = names[0], " == "
+		test = " == " + names[0]
 	}
-	return value{doc: cat(p.call("type", p.expr(n.Args[0])), op, of), prec: precCompare, typ: typ{class: aBool}}
+	return value{p.call("type", p.expr(n.Args[0])) + test, precCompare, of(aBool)}
 }
 
 // mapped ports map(f, xs) and filter(f, xs) as comprehensions.
-func (p *porter) mapped(n *pyCall, name string) value {
+func (p *porter) mapped(n *node, name string) value {
 	if len(n.Args) != 2 || slices.ContainsFunc(n.Args, isStarred) {
 		return p.fail(n, "%s with more than one list cannot be ported: write a comprehension", name)
 	}
 	over := p.iterable(n.Args[1])
-	x := primary(text(p.unbound("x")), over.typ.elemType())
-	d := &doc{open: "[", close: "]", items: []*doc{x.doc}, clauses: []*doc{cat("for ", x, " in ", over.at(precOr))}}
-	if name == "map" {
-		v := p.apply(n, n.Args[0], x)
-		d.items[0] = v.doc
-		return primary(d, listOf(v.typ))
+	x := &node{Kind: "Name", Line: n.Line, ID: p.unbound("x")}
+	if f := n.Args[0]; is(f, "Lambda") && len(f.Args) == 1 {
+		x.ID = f.Args[0].Arg
 	}
-	cond := x
-	if !isNone(n.Args[0]) {
-		cond = p.apply(n, n.Args[0], x)
-	}
-	d.clauses = append(d.clauses, cat("if ", cond))
-	return primary(d, over.typ)
+	text, t := "", over.typ.elemType()
+	p.within(map[string]typ{x.ID: t}, func() {
+		v := p.expr(x)
+		if !isNone(n.Args[0]) {
+			v = p.apply(n, n.Args[0], x)
+		}
+		loop := " for " + x.ID + " in " + over.at(precOr)
+		if name == "map" {
+			text, t = "["+v.text+loop+"]", v.typ
+		} else {
+			text = "[" + x.ID + loop + " if " + v.at(precOr) + "]"
+		}
+	})
+	return primary(text, listOf(t))
 }
 
 // apply ports f(x) for a variable x.
-func (p *porter) apply(n, f node, x value) value {
-	args := bracket("(", []*doc{x.doc}, ")")
-	name := nameOf(f)
-	if name == "str" && p.isFree(name) {
-		return p.str(n, x)
+func (p *porter) apply(n, f, x *node) value {
+	if is(f, "Lambda") && len(f.Args) == 1 {
+		return p.expr(f.Body[0])
 	}
-	if full := p.full(f); full != "" {
-		return primary(cat(p.imported(f, full), args), resultOf(full))
-	}
-	return p.expr(f).with(builtins()[name].typ, args)
+	return p.expr(&node{Kind: "Call", Line: n.Line, End: n.Line, Func: f, Args: []*node{x}})
 }
 
 // importedCall ports a call of something imported, by its full name.
-func (p *porter) importedCall(n *pyCall, full string) value {
+func (p *porter) importedCall(n *node, full string) value {
 	args, hasNames := n.Args, len(n.Keywords) > 0
-	t := resultOf(full)
+	t := functions()[full].typ
 	switch full {
 	case "os.environ.get", "os.getenv":
 		if len(args) == 1 && !hasNames {
@@ -269,15 +284,9 @@ func (p *porter) importedCall(n *pyCall, full string) value {
 			name, v := p.expr(args[0]), p.expr(args[1])
 			return p.callOf(of(aStr).join(v.typ), "torchx.getenv", name, v)
 		}
-	case "json.dumps":
-		return p.callWith(n, "torchx.py.dumps", of(aStr))
-	case "shlex.split":
+	case "shlex.split", "math.log":
 		if len(args) != 1 || hasNames {
-			return p.fail(n, "shlex.split takes only the text here")
-		}
-	case "math.log":
-		if len(args) != 1 {
-			return p.fail(n, "math.log takes one number here")
+			return p.fail(n, "%s takes one value here", full)
 		}
 	case "copy.copy", "copy.deepcopy":
 		if len(args) != 1 {
@@ -285,14 +294,8 @@ func (p *porter) importedCall(n *pyCall, full string) value {
 		}
 		return p.copyOf(n, args[0], full == "copy.deepcopy")
 	case "torchx.specs.RetryPolicy":
-		if len(args) == 1 && !hasNames {
+		if isSole(n) {
 			return p.expr(args[0])
-		}
-	case "logging.getLogger":
-		return p.fail(n, "a logger is used as a value")
-	case "os.path.join":
-		if hasNames {
-			return p.fail(n, "os.path.join takes no names")
 		}
 	case "typing.cast":
 		if len(args) == 2 {
@@ -302,14 +305,38 @@ func (p *porter) importedCall(n *pyCall, full string) value {
 		if len(args) > 0 {
 			t = p.peek(args[0])
 		}
+	case "os.path.join":
+		for _, a := range args {
+			if p.peek(a).class == aPath {
+				t = of(aStr)
+			}
+		}
+	case "itertools.chain", "itertools.chain.from_iterable":
+		if full == "itertools.chain" {
+			return p.display(&node{Kind: "List", Line: n.Line, End: n.End, Elts: starredAll(args)})
+		}
+		x, list := p.unbound("x"), p.unbound("xs")
+		return primary("["+x+" for "+list+" in "+p.iterable(args[0]).at(precOr)+" for "+x+" in "+list+"]", of(aList).opened())
 	}
 	v := p.imported(n.Func, full)
 	p.checkNames(n, full)
-	return primary(cat(v, p.arguments(n)), t)
+	if full == "torchx.components.dist._noquote" {
+		t = typ{class: aWrapped, spec: "noquote"}
+	}
+	return primary(v.text+p.arguments(n), t)
+}
+
+// starredAll writes a star before each of the values.
+func starredAll(list []*node) []*node {
+	var out []*node
+	for _, n := range list {
+		out = append(out, &node{Kind: "Starred", Line: n.Line, End: n.End, Value: n})
+	}
+	return out
 }
 
 // checkNames finds arguments that a function of specs does not take here.
-func (p *porter) checkNames(n *pyCall, full string) {
+func (p *porter) checkNames(n *node, full string) {
 	name, ok := strings.CutPrefix(full, "torchx.specs.")
 	signature := p.known["specs."+name]
 	if !ok || strings.Contains(signature, "**") {
@@ -332,10 +359,10 @@ func takes(signature, name string) bool {
 }
 
 // copyOf ports a copy of x.
-func (p *porter) copyOf(n, x node, isDeep bool) value {
+func (p *porter) copyOf(n, x *node, isDeep bool) value {
 	v := p.expr(x)
 	c := v.typ.class
-	isFlat := v.typ.elem != nil && v.typ.elem.isPlain()
+	isFlat := v.typ.elem != nil && (v.typ.elem.isPlain() || v.typ.elem.class == aFloat)
 	switch {
 	case c == aSpec || v.typ.isPlain() || c == aFloat:
 		return v // such values never change
@@ -346,35 +373,58 @@ func (p *porter) copyOf(n, x node, isDeep bool) value {
 }
 
 // methodCall ports x.method(…).
-func (p *porter) methodCall(n *pyCall, fn *pyAttribute) value {
-	name := fn.Attr
-	literal, isLiteral := constantOf(fn.Value, "str")
+func (p *porter) methodCall(n *node) value {
+	name, of1 := n.Func.Attr, n.Func.Value
+	literal, isLiteral := constantOf(of1, "str")
 	if isLiteral && name == "format" {
-		return p.formatMethod(n, fn.Form)
+		return p.formatMethod(n, n.Func.Form)
 	}
-	v := p.expr(fn.Value)
+	if is(of1, "Call") && nameOf(of1.Func) == "str" && isSole(of1) && name == "zfill" && isSole(n) && p.peek(of1.Args[0]).class == anInt {
+		width := p.str(n, p.expr(n.Args[0]))
+		return p.callOf(of(aStr), "torchx.py.format", p.expr(of1.Args[0]), value{`"0" + ` + width.at(precProduct) + ` + "d"`, precSum, typ{}})
+	}
+	v := p.expr(of1)
+	form := name
+	if isSole(n) {
+		form += "/1"
+	}
 	switch {
+	case v.typ.class == aPath:
+		return p.pathMethod(n, v)
 	case name == "copy" && len(n.Args)+len(n.Keywords) == 0:
-		return p.copyOf(n, fn.Value, false)
-	case name == "join" && len(n.Args) == 1 && !isStarred(n.Args[0]):
-		return v.with(of(aStr), ".join", bracket("(", []*doc{p.iterable(n.Args[0]).doc}, ")"))
+		return p.copyOf(n, of1, false)
+	case form == "join/1":
+		return v.with(of(aStr), ".join("+p.iterable(n.Args[0]).text+")")
+	case form == "ljust/1" || form == "rjust/1" || form == "center/1":
+		align := map[string]string{"l": "<", "r": ">", "c": "^"}[name[:1]]
+		if width, ok := constantOf(n.Args[0], "int"); ok && name != "center" {
+			return p.callOf(of(aStr), "torchx.py.format", v, quote(align+width, false))
+		}
 	case name == "splitlines" && isLiteral && !strings.ContainsAny(literal, "\r\v\f\x1c\x1d\x1e\u0085\u2028\u2029"):
-		return v.with(listOf(of(aStr)), ".splitlines", p.arguments(n))
+		return v.with(listOf(of(aStr)), ".splitlines"+p.arguments(n))
 	case name == "sort" || name == "reverse":
-		return p.fail(n, "lists have no %s in Starlark: write x = sorted(x) or x = reversed(x)", name)
+		return p.refuse(n, "."+name)
 	}
-	t, ok := method(v.typ, name)
+	m, ok := method(v.typ, name)
 	if !ok {
-		return p.fail(n, "the method .%s has no counterpart in Starlark%s", name, adviceOnMethods[name])
+		if advice := refusals["."+name]; advice != "" {
+			return p.fail(n, "%s", advice)
+		}
+		return p.fail(n, "the method .%s has no counterpart in Starlark", name)
 	}
 	if _, ofText := methods()["str."+name]; ofText && len(n.Keywords) > 0 {
 		return p.fail(n, ".%s takes no %s= in Starlark: give the value without its name", name, n.Keywords[0].Arg)
 	}
+	t := m.typ
 	if v.typ.class == aDict && name == "get" {
 		t = t.orNone()
 		if len(n.Args) == 2 {
 			t = v.typ.valueType().join(p.peek(n.Args[1]))
 		}
 	}
-	return v.with(t, "."+name, p.arguments(n))
+	_, starlark, _ := strings.Cut("."+m.starlark, ".")
+	if i := strings.LastIndexByte(starlark, '.'); i >= 0 {
+		starlark = starlark[i+1:]
+	}
+	return v.with(t, "."+starlark+p.arguments(n))
 }

@@ -8,68 +8,70 @@ import (
 // chunks are the parts that a list or dict is joined from where some are starred.
 type chunks struct {
 	open, close string
-	list        []*doc
-	items       []*doc // of the bracket that is being written
-	isSpread    bool   // something was starred
+	lines       bool
+	list, items []string // items are those of the bracket that is being written
+	isSpread    bool     // something was starred
 }
 
 // add adds a starred part.
-func (c *chunks) add(d *doc) {
+func (c *chunks) add(text string) {
 	c.isSpread = true
 	c.flush()
-	c.list = append(c.list, d)
+	c.list = append(c.list, text)
 }
 
 func (c *chunks) flush() {
 	if len(c.items) > 0 || !c.isSpread && len(c.list) == 0 {
-		c.list = append(c.list, bracket(c.open, c.items, c.close))
+		c.list = append(c.list, bracket(c.open, c.items, c.close, c.lines))
 		c.items = nil
 	}
 }
 
 // display ports a list, tuple or set display. Starred parts are joined with +.
-func (p *porter) display(n *pyDisplay) value {
-	c := chunks{open: "[", close: "]"}
+func (p *porter) display(n *node) value {
+	c := chunks{open: "[", close: "]", lines: n.End > n.Line}
 	t := typ{class: class(strings.ToLower(n.Kind))}
 	for _, e := range n.Elts {
-		if s, ok := e.(*pyStarred); ok {
-			v := p.iterable(s.Value)
-			t.elem = joinElem(t.elem, v.typ.elemType())
-			c.add(p.call("list", v))
+		if isStarred(e) {
+			v := p.asList(p.iterable(e.Value))
+			elem := v.typ.elemType()
+			t.elem = joined(t.elem, &elem)
+			c.add(v.at(precSum))
 			continue
 		}
 		v := p.expr(e)
-		t.elem = joinElem(t.elem, v.typ)
-		c.items = append(c.items, v.doc)
+		t.elem = joined(t.elem, &v.typ)
+		c.items = append(c.items, v.text)
 	}
 	switch {
 	case n.Kind == "Tuple" && !c.isSpread && len(c.items) == 1:
-		return primary(cat("(", c.items[0], ",)"), t)
+		return primary("("+c.items[0]+",)", t)
 	case n.Kind == "Tuple" && !c.isSpread:
-		return primary(bracket("(", c.items, ")"), t)
+		return primary(bracket("(", c.items, ")", c.lines), t)
 	}
 	c.flush()
 	v := sum("Add", c.list, t)
-	if n.Kind != "List" {
+	if n.Kind != "List" || c.isSpread && len(c.list) == 1 {
 		return p.callOf(t, string(t.class), v)
 	}
 	return v
 }
 
 // dict ports a dict display; **parts are joined with |.
-func (p *porter) dict(n *pyDict) value {
-	c := chunks{open: "{", close: "}"}
-	t := typ{class: aDict}
+func (p *porter) dict(n *node) value {
+	c := chunks{open: "{", close: "}", lines: n.End > n.Line}
+	t := of(aDict)
+	add := func(key, elem typ) { t.key, t.elem = joined(t.key, &key), joined(t.elem, &elem) }
 	for i, k := range n.Keys {
 		v := p.expr(n.Values[i])
 		if k == nil {
-			t.key, t.elem = joinElem(t.key, v.typ.elemType()), joinElem(t.elem, v.typ.valueType())
+			add(v.typ.elemType(), v.typ.valueType())
 			c.add(v.at(precBitXor))
 			continue
 		}
 		kv := p.expr(k)
-		t.key, t.elem = joinElem(t.key, kv.typ), joinElem(t.elem, v.typ)
-		c.items = append(c.items, cat(kv, ": ", v))
+		add(kv.typ, v.typ)
+		c.items = append(c.items, kv.text+": "+v.text)
 	}
 	c.flush()
 	if c.isSpread && len(c.list) == 1 {
@@ -79,13 +81,13 @@ func (p *porter) dict(n *pyDict) value {
 }
 
 // comprehension ports list and dict comprehensions; generators become lists.
-func (p *porter) comprehension(n *pyComp) value {
-	if slices.ContainsFunc(n.Generators, func(g *pyComprehension) bool { return g.IsAsync != 0 }) {
-		return p.fail(n, "`async` has no counterpart")
+func (p *porter) comprehension(n *node) value {
+	if slices.ContainsFunc(n.Generators, func(g *node) bool { return g.IsAsync != 0 }) {
+		return p.refuse(n, "AsyncFor")
 	}
 	isUnordered := p.unordered || n.Kind == "SetComp"
-	d := &doc{open: "[", close: "]"}
-	t := typ{class: aList}
+	open, closing, t := "[", "]", of(aList)
+	var parts []string
 	over := p.generator(n.Generators[0], isUnordered) // outside of the comprehension's variables
 	p.within(map[string]typ{}, func() {
 		for i, g := range n.Generators {
@@ -93,28 +95,32 @@ func (p *porter) comprehension(n *pyComp) value {
 				over = p.generator(g, isUnordered)
 			}
 			eachTarget(g.Target, over.typ.elemType(), func(name string, t typ) { p.scope.types[name] = t })
-			d.clauses = append(d.clauses, cat("for ", p.target(g.Target), " in ", over.at(precOr)))
+			parts = append(parts, "for "+p.target(g.Target)+" in "+over.at(precOr))
 			for _, cond := range g.Ifs {
-				d.clauses = append(d.clauses, cat("if ", p.expr(cond).at(precOr)))
+				parts = append(parts, "if "+p.expr(cond).at(precOr))
 			}
 		}
 		if n.Kind == "DictComp" {
 			k, v := p.expr(n.Key), p.expr(n.Value)
-			d.open, d.close, d.items = "{", "}", []*doc{cat(k, ": ", v)}
-			t = typ{class: aDict, key: &k.typ, elem: &v.typ}
+			open, closing, t = "{", "}", dictOf(k.typ, v.typ)
+			parts = slices.Insert(parts, 0, k.text+": "+v.text)
 			return
 		}
 		v := p.expr(n.Elt)
-		d.items, t.elem = []*doc{v.doc}, &v.typ
+		parts, t = slices.Insert(parts, 0, v.text), listOf(v.typ)
 	})
-	if n.Kind == "SetComp" {
-		return p.callOf(typ{class: aSet, elem: t.elem}, "set", d)
+	text := open + strings.Join(parts, " ") + closing
+	if len(text) > flatWidth || n.End > n.Line {
+		text = open + "\n" + strings.Join(parts, "\n") + "\n" + closing
 	}
-	return primary(d, t)
+	if n.Kind == "SetComp" {
+		return p.callOf(typ{class: aSet, elem: t.elem}, "set", text)
+	}
+	return primary(text, t)
 }
 
 // generator ports what a `for` of a comprehension goes through.
-func (p *porter) generator(g *pyComprehension, isUnordered bool) value {
+func (p *porter) generator(g *node, isUnordered bool) value {
 	p.unordered = isUnordered
 	v := p.iterable(g.Iter)
 	p.unordered = false
@@ -122,15 +128,19 @@ func (p *porter) generator(g *pyComprehension, isUnordered bool) value {
 }
 
 // iterable ports what is iterated over: Starlark does not go through strings.
-func (p *porter) iterable(n node) value {
+func (p *porter) iterable(n *node) value {
 	v := p.expr(n)
+	c := p.classOf(v.typ)
 	switch {
 	case v.typ.class == aStr:
-		return v.with(listOf(of(aStr)), ".elems()")
-	case v.typ.class == anEnum:
-		return p.fail(n, "the members of an Enum are iterated: write a list of them")
+		t := of(aStr)
+		return v.with(typ{elem: &t}, ".elems()")
+	case v.typ.class == aClass && c != nil && c.isEnum:
+		return primary(bracket("[", p.members(c), "]", false), listOf(c.instance()))
 	case v.typ.class == aSet && !p.unordered:
-		return p.fail(n, "the order of a set is Python's own: write sorted(…)")
+		return p.refuse(n, "set order")
+	case p.full(n) == "os.environ":
+		return p.fail(n, "the whole environment is read: name the variables, os.environ[…]")
 	}
 	return v
 }

@@ -60,7 +60,7 @@ var (
 )
 
 // componentDoc is the docstring of a component with the types of all arguments.
-func (p *porter) componentDoc(def *pyFunctionDef, doc string) string {
+func (p *porter) componentDoc(def *node, doc string) string {
 	lines := clean(doc)
 	if strings.TrimSpace(doc) == "" {
 		lines = []string{"Ported from " + def.Name + " of " + filepath.Base(p.name) + ", which has no description."}
@@ -102,40 +102,40 @@ func summary(lines []string) []string {
 }
 
 // argsSection writes `name (type): help` for every parameter, in their order.
-func (p *porter) argsSection(def *pyFunctionDef, lines []string) []string {
+func (p *porter) argsSection(def *node, lines []string) []string {
 	help := map[string][]string{}
 	indent, name := -1, ""
 	for _, l := range lines {
 		body := strings.TrimLeft(l, " ")
-		if body == "" {
-			continue
-		}
-		if n := len(l) - len(body); indent < 0 || n <= indent {
+		if n := len(l) - len(body); body != "" && (indent < 0 || n <= indent) {
 			if m := entryForm().FindStringSubmatch(body); m != nil {
-				indent, name = n, m[2]
-				help[name] = []string{m[3]}
-				continue
+				indent, name, body = n, m[2], m[3]
 			}
 		}
-		help[name] = append(help[name], body)
+		if body != "" {
+			help[name] = append(help[name], body)
+		}
 	}
 	var out, without []string
 	for _, x := range def.Args {
 		text := help[x.Arg]
-		if len(text) == 0 || strings.TrimSpace(strings.Join(text, "")) == "" {
+		if len(text) == 0 {
 			without = append(without, x.Arg)
 			text = []string{"not documented"}
 		}
-		t, _ := p.commandType(x.Annotation)
+		c := p.command(x.Annotation)
 		switch {
 		case x.Star == "*" && x.Annotation == nil:
-			t = "str"
-		case t == "":
-			p.fail(x, "argument %s: a tuple cannot be given on a command line here: take a list", x.Arg)
+			c.text = "str"
+		case c.text == "":
+			p.fail(x, "argument %s: a command line cannot give a value of its type here: take a str, list or dict", x.Arg)
 		case isNone(x.Default):
-			t = optional(t)
+			c.text = optional(c.text)
 		}
-		out = append(out, strings.TrimRight("    "+x.Star+x.Arg+" ("+t+"): "+text[0], " "))
+		if c.short != "" && c.short != "-"+x.Arg {
+			p.note(x.Line, "%s: the option %s is --%s here", def.Name, c.short, x.Arg)
+		}
+		out = append(out, "    "+x.Star+x.Arg+" ("+c.text+"): "+text[0])
 		for _, more := range text[1:] {
 			out = append(out, "        "+more)
 		}

@@ -2,7 +2,7 @@
 
 Run by torchx with `python3 -I -S -c`; sys.argv[1] is what the file is called. Nothing of the
 program is executed. Every node is an object with its class as "kind", the position and its fields,
-whose names lose their underscores; ast.go has those that are used. What Python itself knows best
+whose names lose their underscores; node.go has those that are used. What Python itself knows best
 is worked out here: which names a node binds, what imports mean, the parts of a format string,
 powers of constants.
 """
@@ -18,6 +18,7 @@ import json
 import tokenize
 from _string import formatter_parser
 
+NEITHER = [("name", "Name"), ("names", "list")]  # of `type X = …`, `global` and imports, which nothing reads
 OPERATORS = (ast.operator, ast.unaryop, ast.boolop, ast.cmpop)
 
 
@@ -95,12 +96,11 @@ def form(text):
 
 
 def position(node):
-    """Where a node stands; order is, for nodes without a place, that of the first node in them."""
+    """Where a node stands: that of the first node in it, for nodes without a place."""
     placed = next((n for n in ast.walk(node) if hasattr(n, "lineno")), None)
-    out = {"order": placed.lineno * 2**20 + placed.col_offset if placed else 0}
-    if placed is node:
-        out.update(line=node.lineno, col=node.col_offset + 1, end=getattr(node, "end_lineno", None) or node.lineno)
-    return out
+    if placed is None:
+        return {}
+    return {"line": placed.lineno, "col": placed.col_offset + 1, "end": getattr(placed, "end_lineno", None) or placed.lineno}
 
 
 def power(node):
@@ -121,13 +121,17 @@ def dump(node):
     if isinstance(node, ast.Constant):
         return dict(out, **constant(node.value))
     for name, value in ast.iter_fields(node):
+        if (name, type(value).__name__) in NEITHER or out["kind"].startswith("Match"):
+            continue
         if name in ("annotation", "returns"):
             value = parsed(value)
         if isinstance(value, ast.arguments):
             out["plain"] = not (value.posonlyargs or value.kwonlyargs or value.defaults or value.vararg or value.kwarg)
             out["args"] = parameters(value)
-        elif name not in ("ctx", "type_comment", "type_ignores", "kind"):
+        elif name not in ("ctx", "type", "type_comment", "type_ignores", "kind"):
             out[name.replace("_", "")] = dump(value)
+    if isinstance(node, (ast.IfExp, ast.Lambda)):
+        out.update({name: [out[name]] for name in ("body", "orelse") if name in out})
     if isinstance(node, ast.BinOp):
         out["power"] = power(node)
     if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Constant) and isinstance(node.value.value, str):

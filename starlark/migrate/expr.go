@@ -1,188 +1,217 @@
 package migrate
 
+import "strings"
+
 // maxNesting bounds the depth of expressions; Starlark itself allows less than Python.
 const maxNesting = 400
 
 // expr ports an expression.
-func (p *porter) expr(n node) value {
+func (p *porter) expr(n *node) value {
 	if p.depth++; p.depth > maxNesting {
 		p.depth--
-		return p.fail(n, "this is nested deeper than %d levels: split it", maxNesting)
+		return p.refuse(n, "deep")
 	}
 	defer func() { p.depth-- }()
-	switch n := n.(type) {
-	case *pyConstant:
+	switch n.Kind {
+	case "Constant":
 		return p.constant(n)
-	case *pyName:
+	case "Name":
 		return p.variable(n)
-	case *pyAttribute:
+	case "Attribute":
 		return p.attribute(n)
-	case *pyCall:
+	case "Call":
 		return p.callExpr(n)
-	case *pyJoinedStr:
+	case "JoinedStr":
 		return p.fstring(n)
-	case *pyDisplay:
+	case "List", "Tuple", "Set":
 		return p.display(n)
-	case *pyDict:
+	case "Dict":
 		return p.dict(n)
-	case *pyBinOp:
+	case "BinOp":
 		return p.binary(n)
-	case *pyBoolOp:
+	case "BoolOp":
 		return p.boolean(n)
-	case *pyUnaryOp:
+	case "UnaryOp":
 		op, v := operators[n.Op], p.expr(n.Operand)
 		if n.Op == "Not" {
-			v.typ = of(aBool)
+			return value{op.text + v.at(op.prec), op.prec, of(aBool)}
 		}
-		return value{doc: cat(op.text, v.at(op.prec)), prec: op.prec, typ: v.typ}
-	case *pyCompare:
+		v = p.number(v)
+		return value{op.text + v.at(op.prec), op.prec, v.typ}
+	case "Compare":
 		return p.compare(n)
-	case *pyIfExp:
-		yes, no, cond := p.expr(n.Body), p.expr(n.Orelse), p.expr(n.Test)
-		return value{
-			doc:  cat(yes.at(precOr), " if ", cond.at(precOr), " else ", no.at(precTest)),
-			prec: precTest, typ: yes.typ.join(no.typ),
-		}
-	case *pySubscript:
+	case "IfExp":
+		var yes value
+		p.narrowed(n.Test, func() { yes = p.expr(n.Body[0]) })
+		no, cond := p.expr(n.Orelse[0]), p.expr(n.Test)
+		return value{yes.at(precOr) + " if " + cond.at(precOr) + " else " + no.at(precTest), precTest, yes.typ.join(no.typ)}
+	case "Subscript":
 		return p.subscript(n)
-	case *pyComp:
+	case "ListComp", "SetComp", "GeneratorExp", "DictComp":
 		return p.comprehension(n)
-	case *pyLambda:
+	case "Lambda":
 		return p.lambda(n)
+	case "iterable": // one of ours: what is walked through
+		return p.iterable(n.Value)
 	}
-	return p.fail(n, "%s", unsupported(n))
+	return p.unsupported(n)
 }
 
 // variable ports a name.
-func (p *porter) variable(n *pyName) value {
+func (p *porter) variable(n *node) value {
 	if s := p.local(n.ID); s != nil {
-		return primary(text(n.ID), s.types[n.ID])
+		t := s.types[n.ID]
+		if t.class == aWrapped && t.loose { // known to be one, and used as the text
+			return primary(n.ID+"."+t.spec, of(aStr))
+		}
+		return primary(n.ID, t)
 	}
 	if g := p.globals[n.ID]; g != nil {
 		if g.broken != "" {
 			return p.fail(n, "%s is used, which could not be ported (%s)", n.ID, g.broken)
 		}
-		return primary(text(g.name), g.typ)
+		return primary(g.name, g.typ)
 	}
 	if full := p.imports[n.ID]; full != "" {
 		return p.imported(n, full)
 	}
-	_, isBuiltin := builtins()[n.ID]
+	e, isBuiltin := builtins()[n.ID]
 	switch {
 	case n.ID == "str", n.ID == "repr": // passed on as a value, as in key = str
-		return primary(text(p.predeclared("torchx.py."+n.ID)), typ{})
+		return primary(p.predeclared("torchx.py."+n.ID), typ{})
 	case isBuiltin:
-		return primary(text(p.predeclared(n.ID)), typ{})
+		return primary(p.predeclared(e.starlark), typ{})
 	case n.ID == "__file__":
-		return p.fail(n, "__file__ is the path of the Python file, which components do not get to know here")
+		return p.refuse(n, n.ID)
 	}
 	return p.fail(n, "%s is not known here", n.ID)
 }
 
 // attribute ports a.b that is not called.
-func (p *porter) attribute(n *pyAttribute) value {
+func (p *porter) attribute(n *node) value {
 	if full := p.full(n); full != "" {
 		return p.imported(n, full)
 	}
 	if m, ok := p.member(n); ok {
 		return m
 	}
-	if v, ok := p.pathAttribute(n); ok {
-		return v
-	}
-	id := nameOf(n.Value)
-	if p.isFree(id) && starlarkTypes[id] != nil {
+	if id := nameOf(n.Value); p.isFree(id) && starlarkTypes[id] != nil {
 		return p.fail(n, "%s.%s is used as a value: write a lambda that calls it", id, n.Attr)
 	}
 	v := p.expr(n.Value)
-	_, isMember := p.member(n.Value)
-	isPolicy := v.typ.spec == retryPolicy
-	t := typ{}
+	switch t := v.typ; {
+	case t.class == aPath:
+		return p.pathPart(n, v)
+	case t.class == aSpec && p.known["specs."+t.spec] != "":
+		return v.with(fields()[t.spec+"."+n.Attr].typ, "."+n.Attr)
+	case t.class == aClass && t.spec == retryPolicy:
+		return v.with(typ{class: aStr, spec: retryPolicy, loose: true}, "."+n.Attr)
+	case t.class == aStr && t.spec == retryPolicy && n.Attr == "value":
+		v.typ = of(aStr)
+		return v
+	case t.class == unknown:
+		return v.with(typ{}, "."+n.Attr)
+	}
+	return p.fail(n, ".%s is used as a value; only its call can be ported", n.Attr)
+}
+
+// pathPart ports what a path of pathlib knows of itself.
+func (p *porter) pathPart(n *node, v value) value {
+	t := of(aStr)
+	switch n.Attr {
+	case "name":
+		return p.callOf(t, "path.basename", v)
+	case "stem":
+		return p.callOf(t, "path.stem", v)
+	case "suffix":
+		return p.callOf(t, "path.splitext", v).with(t, "[1]")
+	case "parent":
+		return p.callOf(of(aPath), "_pure_path", p.call("path.dirname", v))
+	}
+	return p.fail(n, ".%s of a path has no counterpart: a component sees no files", n.Attr)
+}
+
+// pathMethod ports a method of a path of pathlib.
+func (p *porter) pathMethod(n *node, v value) value {
+	name := n.Func.Attr
+	arg := func() value { return p.expr(n.Args[0]) }
+	stem := p.call("path.splitext", v) + "[0]"
 	switch {
-	case isMember && n.Attr == "value" && v.typ.class != aMember:
-		return v // of a StrEnum
-	case v.typ.class == aMember:
-		return p.memberPart(n, v, n.Attr)
-	case isPolicy && v.typ.class == unknown:
-		t = typ{class: aStr, spec: retryPolicy}
-	case isPolicy && n.Attr == "value":
-		return value{doc: v.doc, prec: v.prec, typ: of(aStr)}
-	case v.typ.class == aSpec && p.known["specs."+v.typ.spec] != "":
-		t = fields()[v.typ.spec+"."+n.Attr].typ
-	case v.typ.class != unknown:
-		return p.fail(n, ".%s is used as a value; only its call can be ported", n.Attr)
+	case name == "as_posix" || name == "__str__":
+		v.typ = of(aStr)
+		return v
+	case name == "joinpath":
+		return primary(p.predeclared("_pure_path")+"("+v.text+", "+p.arguments(n)[1:], of(aPath))
+	case name == "is_absolute":
+		return p.callOf(of(aBool), "path.isabs", v)
+	case name == "with_suffix" && isSole(n):
+		return p.callOf(of(aPath), "_pure_path", stem+" + "+arg().at(precProduct))
+	case name == "with_name" && isSole(n):
+		return p.callOf(of(aPath), "_pure_path", p.call("path.dirname", v), arg())
+	case name == "with_stem" && isSole(n):
+		return p.callOf(of(aPath), "_pure_path", p.call("path.dirname", v), arg().at(precProduct)+" + "+p.call("path.splitext", v)+"[1]")
 	}
-	return v.with(t, "."+n.Attr)
+	return p.fail(n, ".%s() of a path has no counterpart: a component sees no files; take the value as an argument", name)
 }
 
-// pathAttribute ports Path(x).stem and .suffix.
-func (p *porter) pathAttribute(n *pyAttribute) (value, bool) {
-	x := p.pathOf(n.Value)
-	switch {
-	case x == nil:
-	case n.Attr == "stem":
-		return p.callOf(of(aStr), "path.stem", p.expr(x)), true
-	case n.Attr == "suffix":
-		return p.callOf(of(aStr), "path.splitext", p.expr(x)).with(of(aStr), "[1]"), true
-	}
-	return value{}, false
-}
-
-// pathOf returns x of Path(x), nil if n is something else.
-func (p *porter) pathOf(n node) node {
-	c, ok := n.(*pyCall)
-	if !ok || p.full(c.Func) != "pathlib.Path" || len(c.Args) != 1 || len(c.Keywords) > 0 {
-		return nil
-	}
-	return c.Args[0]
-}
-
-func (p *porter) lambda(n *pyLambda) value {
+func (p *porter) lambda(n *node) value {
 	if !n.Plain {
-		return p.fail(n, "a lambda with more than plain parameters: write a function")
+		return p.refuse(n, "lambda")
 	}
 	types := map[string]typ{}
-	var names []*doc
+	var names []string
 	for _, a := range n.Args {
 		types[a.Arg] = typ{}
-		names = append(names, text(a.Arg))
-	}
-	head := text("lambda")
-	if len(names) > 0 {
-		head = cat("lambda ", separated(names, ", "))
+		names = append(names, a.Arg)
 	}
 	v := value{prec: precTest}
-	p.within(types, func() { v.doc = cat(head, ": ", p.expr(n.Body)) })
+	p.within(types, func() {
+		v.text = strings.TrimSpace("lambda "+strings.Join(names, ", ")) + ": " + p.expr(n.Body[0]).text
+	})
 	return v
 }
 
-func (p *porter) binary(n *pyBinOp) value {
+// number is a bool as the number that Python calculates with.
+func (p *porter) number(v value) value {
+	if v.typ.class == aBool {
+		return p.callOf(of(anInt), "int", v)
+	}
+	return v
+}
+
+func (p *porter) binary(n *node) value {
 	op, ok := operators[n.Op]
 	switch {
 	case n.Power != "":
-		return primary(text(n.Power), of(anInt))
+		return primary(n.Power, of(anInt))
 	case n.Op == "Pow":
-		return p.fail(n, "** has no counterpart: write the product, or math.pow(…) for floats")
+		return p.refuse(n, n.Op)
 	case !ok:
 		return p.fail(n, "the operator %s has no counterpart", n.Op)
 	case n.Op == "Mod":
 		if format, ok := constantOf(n.Left, "str"); ok {
 			return p.percent(n, format)
 		}
-		if n.Left.at().Kind == "JoinedStr" {
+		if n.Left.Kind == "JoinedStr" {
 			return p.fail(n, "%% behind an f-string cannot be ported: put the values into the f-string")
 		}
 	}
 	left, right := p.expr(n.Left), p.expr(n.Right)
-	if n.Op == "Mod" && left.typ.class != anInt && left.typ.class != aFloat {
-		return p.fail(n, "%% on what may be a string: whether Python and Starlark format it alike is not known; write an f-string")
+	if n.Op == "Div" && (left.typ.class == aPath || right.typ.class == aPath) {
+		return p.callOf(of(aPath), "_pure_path", left, right)
 	}
-	return value{doc: cat(left.at(op.prec), " "+op.text+" ", right.at(op.prec+1)), prec: op.prec, typ: arithmetic(op.text, left.typ, right.typ)}
+	if op.prec >= precSum {
+		left, right = p.number(left), p.number(right)
+	}
+	if n.Op == "Mod" && !left.typ.isNumber() {
+		return p.refuse(n, "percent")
+	}
+	return value{left.at(op.prec) + " " + op.text + " " + right.at(op.prec+1), op.prec, arithmetic(op.text, left.typ, right.typ)}
 }
 
-func (p *porter) boolean(n *pyBoolOp) value {
+func (p *porter) boolean(n *node) value {
 	op := operators[n.Op]
-	var parts []*doc
+	var parts []string
 	var t typ
 	for i, x := range n.Values {
 		v := p.expr(x)
@@ -198,12 +227,12 @@ func (p *porter) boolean(n *pyBoolOp) value {
 }
 
 // compare ports a chain of comparisons; its middle must be simple to be written twice.
-func (p *porter) compare(n *pyCompare) value {
+func (p *porter) compare(n *node) value {
 	left := n.Left
-	var parts []*doc
+	var parts []string
 	for i, op := range n.Ops {
-		if kind := left.at().Kind; i > 0 && kind != "Name" && kind != "Constant" {
-			return p.fail(left, "a chain of comparisons around a computed value: give the value a name first")
+		if i > 0 && !is(left, "Name", "Constant") {
+			return p.refuse(left, "chain")
 		}
 		parts = append(parts, p.comparison(n, left, op, n.Comparators[i]))
 		left = n.Comparators[i]
@@ -213,53 +242,53 @@ func (p *porter) compare(n *pyCompare) value {
 	return v
 }
 
-func (p *porter) comparison(n *pyCompare, left node, kind string, right node) *doc {
+func (p *porter) comparison(n, left *node, kind string, right *node) string {
 	_, isBool := constantOf(right, "bool")
 	if (kind == "Is" || kind == "IsNot") && !isBool && !isNone(right) {
-		return p.fail(n, "`is` compares identities, which Starlark has not: write == if you mean that").doc
+		return p.refuse(n, "is").text
 	}
-	if is := map[string]string{"In": " != None", "NotIn": " == None"}[kind]; is != "" && p.full(right) == "os.environ" {
-		return cat(p.call("torchx.getenv", p.expr(left)), is)
+	if isNot := map[string]string{"In": " != None", "NotIn": " == None"}[kind]; isNot != "" && p.full(right) == "os.environ" {
+		return p.call("torchx.getenv", p.expr(left)) + isNot
 	}
 	op, a, b := operators[kind], p.expr(left), p.expr(right)
-	if (op.text == "==" || op.text == "!=") && (a.typ.class == aBool) != (b.typ.class == aBool) &&
-		(a.typ.class == anInt || b.typ.class == anInt) {
-		return p.fail(n, "a bool is compared with a number: they are never equal in Starlark").doc
+	if a.typ.isNumber() && kind != "Is" && kind != "IsNot" {
+		b = p.number(b)
+	} else if b.typ.isNumber() {
+		a = p.number(a)
 	}
-	return cat(a.at(op.prec+1), " "+op.text+" ", b.at(op.prec+1))
+	return a.at(op.prec+1) + " " + op.text + " " + b.at(op.prec+1)
 }
 
-func (p *porter) subscript(n *pySubscript) value {
+func (p *porter) subscript(n *node) value {
 	full := p.full(n.Value)
 	switch full {
 	case "os.environ":
-		p.out.prelude["_require_env"] = true
-		return primary(cat("_require_env", bracket("(", []*doc{p.expr(n.Slice).doc}, ")")), of(aStr))
+		return p.callOf(of(aStr), "_require_env", p.expr(n.Slice))
 	case "torchx.specs.RetryPolicy":
 		return p.expr(n.Slice)
 	}
 	v := p.expr(n.Value)
-	if v.typ.class == anEnum {
-		return p.fail(n, "looking a member of an Enum up by name cannot be ported: write a dict")
+	if c := p.classOf(v.typ); c != nil && v.typ.class == aClass && c.isEnum {
+		return p.lookup(c, p.expr(n.Slice), true)
 	}
-	if s, ok := n.Slice.(*pySlice); ok {
-		var parts []any
-		for i, x := range []node{s.Lower, s.Upper, s.Step} {
+	if s := n.Slice; s.Kind == "Slice" {
+		text := ""
+		for i, x := range []*node{s.Lower, s.Upper, s.Step} {
 			if i == 1 || i == 2 && x != nil {
-				parts = append(parts, ":")
+				text += ":"
 			}
 			if x != nil {
-				parts = append(parts, p.expr(x))
+				text += p.expr(x).text
 			}
 		}
-		return v.with(v.typ, "[", cat(parts...), "]")
+		return v.with(v.typ, "["+text+"]")
 	}
 	t := v.typ.elemType()
 	switch {
 	case full == "torchx.specs.named_resources":
-		t = typ{class: aSpec, spec: "Resource"}
+		t = specOf("Resource")
 	case v.typ.class == aDict:
 		t = v.typ.valueType()
 	}
-	return v.with(t, "[", p.expr(n.Slice), "]")
+	return v.with(t, "["+p.expr(n.Slice).text+"]")
 }

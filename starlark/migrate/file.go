@@ -4,21 +4,24 @@ import (
 	"maps"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 )
+
+func itoa(i int) string { return strconv.Itoa(i) }
 
 // severalValues is why a name of the file that is assigned twice cannot be ported.
 const severalValues = "it gets several values"
 
 // file ports the whole program. The text still has to be formatted.
-func (p *porter) file(body []node) string {
+func (p *porter) file(body []*node) string {
 	p.collect(body)
 	w := &writer{}
 	p.header(w)
 	doc := "Components ported from " + filepath.Base(p.name) + "."
 	if s, ok := docOf(body); ok {
 		doc = strings.Join(summary(clean(s)), "\n")
-		p.commentsUpTo(body[0].at().End)
+		p.commentsUpTo(body[0].End)
 		body = body[1:]
 	}
 	w.line(docString(doc, 0))
@@ -26,7 +29,7 @@ func (p *porter) file(body []node) string {
 	head, end := len(w.lines), 0
 	for _, s := range body {
 		p.top(w, s, end)
-		end = s.at().End
+		end = s.End
 	}
 	p.leading(w, 1<<30)
 	w.lines = slices.Insert(w.lines, head, p.preamble()...)
@@ -34,13 +37,11 @@ func (p *porter) file(body []node) string {
 }
 
 // docOf returns the docstring that a body begins with.
-func docOf(body []node) (string, bool) {
-	if len(body) > 0 {
-		if x, ok := body[0].(*pyExpr); ok {
-			return constantOf(x.Value, "str")
-		}
+func docOf(body []*node) (string, bool) {
+	if len(body) == 0 || body[0].Kind != "Expr" {
+		return "", false
 	}
-	return "", false
+	return constantOf(body[0].Value, "str")
 }
 
 // header writes the comments that the file begins with, up to an empty line:
@@ -57,13 +58,15 @@ func (p *porter) header(w *writer) {
 }
 
 // collect notes what the file defines, before anything is ported.
-func (p *porter) collect(body []node) {
+func (p *porter) collect(body []*node) {
 	times := map[string]int{}
 	for _, s := range body {
-		for _, name := range s.at().Binds {
+		for _, name := range s.Binds {
 			times[name]++
-			def, _ := s.(*pyFunctionDef)
-			p.globals[name] = &global{name: name, def: def}
+			p.globals[name] = &global{name: name}
+			if s.Kind == "FunctionDef" {
+				p.globals[name].def = s
+			}
 		}
 	}
 	var private []string
@@ -74,18 +77,19 @@ func (p *porter) collect(body []node) {
 			private = append(private, name)
 		}
 	}
-	changed := p.changedConstants(body)
+	own := slices.DeleteFunc(slices.Clone(body), func(s *node) bool { return is(s, "FunctionDef", "ClassDef") })
+	u := p.usage(&node{Kind: "Module", Body: own})
 	for _, s := range body {
-		for _, name := range s.at().Binds {
+		for _, name := range s.Binds {
 			if times[name] > 1 {
 				p.globals[name].broken = severalValues
 			}
 		}
-		switch s := s.(type) {
-		case *pyClassDef:
-			p.collectEnum(s)
-		case *pyAssign:
-			p.collectConstant(s, changed)
+		switch s.Kind {
+		case "ClassDef":
+			p.collectClass(s)
+		case "Assign", "AnnAssign":
+			p.collectConstant(s, u)
 		}
 	}
 	if slices.Sort(private); len(private) > 0 {
@@ -93,140 +97,90 @@ func (p *porter) collect(body []node) {
 	}
 }
 
-// changedConstants lists the lists and dicts that statements of the file put something
-// into, or may.
-func (p *porter) changedConstants(body []node) map[string]bool {
-	changed := map[string]bool{}
-	for _, s := range body {
-		switch s.(type) {
-		case *pyFunctionDef, *pyClassDef:
-			continue
-		}
-		walk(s, func(n node) bool {
-			if name, ok := mutated(n); ok {
-				changed[name] = true
-			}
-			if c, ok := n.(*pyCall); ok && p.mayChange(c.Func) {
-				walk(n, func(x node) bool {
-					changed[nameOf(x)] = true
-					return true
-				})
-			}
-			return true
-		})
-	}
-	return changed
-}
-
 // collectConstant finds the type of what a statement of the file assigns, and whether it
 // can be ported at all.
-func (p *porter) collectConstant(s *pyAssign, changed map[string]bool) {
+func (p *porter) collectConstant(s *node, u *usage) {
 	if s.Value == nil {
 		return
 	}
-	before := len(p.out.problems)
-	t := p.expr(s.Value).typ
-	broken := ""
-	if len(p.out.problems) > before {
-		broken = p.out.problems[before].Msg
-		p.out.problems = p.out.problems[:before]
-	}
-	if c, ok := s.Value.(*pyCall); ok && p.full(c.Func) == "logging.getLogger" {
-		t, broken = typ{spec: "logger"}, ""
+	t := typ{}
+	broken := p.quietly(func() { t = p.expr(s.Value).typ })
+	if is(s.Value, "Call") && p.full(s.Value.Func) == "logging.getLogger" {
+		t, broken = of(aLogger), ""
 	}
 	for _, target := range s.Targets {
 		eachTarget(target, t, func(name string, t typ) {
-			if changed[name] && t.class.isBuiltin() {
-				t.key, t.elem = &typ{}, &typ{}
-			}
 			g := p.globals[name]
-			g.typ = t
-			if broken != "" {
+			if g.typ = p.held(u, name, t); broken != "" {
 				g.broken = broken
+			}
+			if p.isType(s.Value) || p.annotated(s.Value).class != unknown && is(s.Value, "Name") {
+				g.value = s.Value
 			}
 		})
 	}
 }
 
 // top ports a statement of the file itself, which stands behind line end.
-func (p *porter) top(w *writer, s node, end int) {
+func (p *porter) top(w *writer, s *node, end int) {
 	if p.isDropped(s) {
-		p.commentsUpTo(s.at().End)
+		p.commentsUpTo(s.End)
 		return
 	}
 	if end > 0 && p.isBlank(end, s) {
 		w.line("")
 	}
-	p.leading(w, s.at().Line)
-	for _, name := range s.at().Binds {
-		if p.globals[name].broken == severalValues {
-			p.fail(s, "%s gets several values in this file; in Starlark it has one", name)
-			p.commentsUpTo(s.at().End)
-			return
-		}
-	}
-	before := len(p.out.problems)
+	p.leading(w, s.Line)
+	before, start := len(p.out.problems), len(w.lines)
 	inner := &writer{}
-	def, isFunction := s.(*pyFunctionDef)
-	switch s := s.(type) {
-	case *pyFunctionDef:
-		p.function(inner, def)
-	case *pyClassDef:
-		p.enumClass(inner, s)
-	case *pyAssign, *pyExpr, *pyAssert:
+	isSeveral := slices.ContainsFunc(s.Binds, func(name string) bool { return p.globals[name].broken == severalValues })
+	switch {
+	case isSeveral:
+		p.fail(s, "%s gets several values in this file; in Starlark it has one", strings.Join(s.Binds, ", "))
+	case is(s, "FunctionDef"):
+		p.function(inner, s)
+	case is(s, "ClassDef"):
+		p.classDef(inner, s)
+	case is(s, "Assign", "AnnAssign", "Expr", "Assert"):
 		p.stmt(inner, s)
-	case *pyIf, *pyFor, *pyAugAssign:
-		word := map[string]string{"If": "if", "For": "for", "AugAssign": "+="}[s.at().Kind]
+	case is(s, "If", "For", "AugAssign"):
+		word := map[string]string{"If": "if", "For": "for", "AugAssign": "+="}[s.Kind]
 		p.fail(s, "at the top of a file there is no `%s` in what is ported: write one expression, or a function", word)
 	default:
-		p.fail(s, "%s", unsupported(s))
+		p.unsupported(s)
 	}
-	if len(p.out.problems) == before || isFunction {
+	if len(p.out.problems) == before || is(s, "FunctionDef") && !isSeveral {
 		w.lines = append(w.lines, inner.lines...)
 	} else {
-		w.line("# Not ported: line " + itoa(s.at().Line) + " of " + filepath.Base(p.name) + ".")
+		w.line("# Not ported: line " + itoa(s.Line) + " of " + filepath.Base(p.name) + ".")
 	}
-	p.trailing(w, s)
+	p.trailing(w, s, start)
 }
-
-// silent are the statements that say nothing to a component file.
-var silent = []string{"Pass", "Import", "ImportFrom"}
 
 // isDropped reports whether a statement says nothing to a component file.
-func (p *porter) isDropped(s node) bool {
-	switch s := s.(type) {
-	case *pyOther:
-		return slices.Contains(silent, s.Kind)
-	case *pyIf:
-		test, _ := s.Test.(*pyCompare)
-		isMain := test != nil && nameOf(test.Left) == "__name__"
+func (p *porter) isDropped(s *node) bool {
+	switch s.Kind {
+	case "Pass", "Import", "ImportFrom":
+		return true
+	case "If":
+		isMain := is(s.Test, "Compare") && nameOf(s.Test.Left) == "__name__"
 		isChecking := nameOf(s.Test) == "TYPE_CHECKING" || p.full(s.Test) == "typing.TYPE_CHECKING"
 		return (isMain || isChecking) && len(s.Orelse) == 0
-	case *pyAssign:
-		name := nameOf(s.Targets[0])
-		g := p.globals[name]
-		return s.Kind == "Assign" && (name == "__all__" || g != nil && g.typ.spec == "logger")
-	case *pyExpr:
-		_, ok := s.Value.(*pyConstant)
-		return ok
+	case "Try": // of imports
+		isImport := true
+		for _, x := range slices.Concat(s.Body, s.Orelse, s.FinalBody) {
+			isImport = isImport && is(x, "Import", "ImportFrom", "Pass")
+		}
+		return isImport && !slices.ContainsFunc(s.Handlers, func(h *node) bool {
+			return slices.ContainsFunc(h.Body, func(x *node) bool { return !is(x, "Pass", "Import", "ImportFrom") })
+		})
+	case "Assign", "AnnAssign":
+		g := p.globals[nameOf(s.Targets[0])]
+		return nameOf(s.Targets[0]) == "__all__" || g != nil && (g.typ.class == aLogger || g.value != nil && p.isType(s.Value))
+	case "Expr":
+		return is(s.Value, "Constant") || is(s.Value, "Call") && strings.HasPrefix(p.full(s.Value.Func), "logging.")
 	}
 	return false
-}
-
-// preludes are helpers for what Starlark lacks.
-var preludes = map[string]string{
-	"_sum": `def _sum(values, start = 0):
-    total = start
-    for v in values:
-        total += v
-    return total
-`,
-	"_require_env": `def _require_env(name):
-    value = TORCHX.getenv(name)
-    if value == None:
-        fail("the environment variable %s is not set" % name)
-    return value
-`,
 }
 
 // preamble is what stands before the file's own statements: loads, other names for
@@ -234,8 +188,8 @@ var preludes = map[string]string{
 func (p *porter) preamble() []string {
 	var helpers []string
 	for _, name := range slices.Sorted(maps.Keys(p.out.prelude)) {
-		body := strings.ReplaceAll(preludes[name], "TORCHX", p.predeclared("torchx"))
-		helpers = append(helpers, "", strings.ReplaceAll(body, "fail(", p.predeclared("fail")+"("))
+		names := []string{"TORCHX", p.predeclared("torchx"), "PATH", p.predeclared("path"), "FAIL", p.predeclared("fail"), name + "(", p.unbound(name) + "("}
+		helpers = append(helpers, "", strings.NewReplacer(names...).Replace(preludes[name]))
 	}
 	var out []string
 	for _, full := range slices.Sorted(maps.Keys(p.out.loads)) {

@@ -10,8 +10,8 @@ import (
 // piece is a part of a text that is put together: a constant, or a value.
 type piece struct {
 	literal string
-	val     *doc
-	isText  bool // the value is a text already
+	val     string // "" for a constant
+	isText  bool   // the value is a text already
 }
 
 // format writes pieces as "…{}…".format(…), or as less where that will do.
@@ -20,10 +20,10 @@ func (p *porter) format(pieces []piece, lines bool) value {
 		return primary(pieces[0].val, of(aStr))
 	}
 	var form, plain strings.Builder
-	var args []*doc
+	var args []string
 	for _, x := range pieces {
 		plain.WriteString(x.literal)
-		if x.val == nil {
+		if x.val == "" {
 			form.WriteString(strings.NewReplacer("{", "{{", "}", "}}").Replace(x.literal))
 			continue
 		}
@@ -31,16 +31,16 @@ func (p *porter) format(pieces []piece, lines bool) value {
 		args = append(args, x.val)
 	}
 	if len(args) == 0 {
-		return primary(text(quote(plain.String(), lines)), of(aStr))
+		return primary(quote(plain.String(), lines), of(aStr))
 	}
-	return primary(cat(quote(form.String(), lines)+".format", bracket("(", args, ")")), of(aStr))
+	return primary(quote(form.String(), lines)+".format"+bracket("(", args, ")", false), of(aStr))
 }
 
 // shown is a value as Python's str() writes it, for format(), which writes plain
 // types alike in both languages.
-func (p *porter) shown(v value) *doc {
-	if v.typ.isPlain() {
-		return v.doc
+func (p *porter) shown(v value) string {
+	if v.typ.isPlain() || v.typ.isText() {
+		return v.text
 	}
 	return p.call("torchx.py.str", v)
 }
@@ -48,13 +48,19 @@ func (p *porter) shown(v value) *doc {
 func (p *porter) repr(v value) value { return p.callOf(of(aStr), "torchx.py.repr", v) }
 
 // str ports str(x).
-func (p *porter) str(n node, v value) value {
+func (p *porter) str(n *node, v value) value {
+	c := p.classOf(v.typ)
 	switch {
-	case v.typ.class == aSpec:
+	case v.typ.class == aWrapped:
+		return v.with(of(aStr), "."+v.typ.spec)
+	case v.typ.class == anObject && c != nil && c.methods["__str__"] != nil:
+		return primary("_"+c.name+"___str__("+v.text+")", of(aStr))
+	case v.typ.class == anObject, v.typ.class == aSpec:
 		return p.fail(n, "the text of a %s is Python's own", v.typ.spec)
-	case v.typ.hasOwnText():
-		return p.fail(n, "the text of an Enum's member differs between versions of Python: write .value")
+	case v.typ.class == aMember, v.typ.class == aClass, v.typ.loose && v.typ.spec != "":
+		return p.refuse(n, "enum text")
 	case v.typ.isText():
+		v.typ = of(aStr)
 		return v
 	case v.typ.isPlain():
 		return p.callOf(of(aStr), "str", v)
@@ -63,35 +69,35 @@ func (p *porter) str(n node, v value) value {
 }
 
 // knownText returns v, and fails if str() of it differs between versions of Python.
-func (p *porter) knownText(n node, v value) value {
-	if v.typ.hasOwnText() {
+func (p *porter) knownText(n *node, v value) value {
+	switch {
+	case v.typ.class == aMember, v.typ.class == aClass, v.typ.class == aSpec, v.typ.class == aWrapped, v.typ.class == anObject, v.typ.loose && v.typ.spec != "":
 		return p.str(n, v)
 	}
 	return v
 }
 
 // fstring ports f"…".
-func (p *porter) fstring(n *pyJoinedStr) value {
+func (p *porter) fstring(n *node) value {
 	pieces, ok := p.fstringPieces(n)
 	if !ok {
-		return primary(text("None"), typ{})
+		return primary("None", typ{})
 	}
 	return p.format(pieces, n.End > n.Line)
 }
 
-func (p *porter) fstringPieces(n *pyJoinedStr) ([]piece, bool) {
+func (p *porter) fstringPieces(n *node) ([]piece, bool) {
 	var pieces []piece
 	for _, part := range n.Values {
 		if s, ok := constantOf(part, "str"); ok {
 			pieces = append(pieces, piece{literal: s})
 			continue
 		}
-		f, ok := part.(*pyFormattedValue)
-		if !ok {
-			p.fail(part, "%s in an f-string has no counterpart", part.at().Kind)
+		if part.Kind != "FormattedValue" {
+			p.fail(part, "%s in an f-string has no counterpart", part.Kind)
 			return nil, false
 		}
-		x, ok := p.formatted(f)
+		x, ok := p.formatted(part)
 		if !ok {
 			return nil, false
 		}
@@ -101,7 +107,7 @@ func (p *porter) fstringPieces(n *pyJoinedStr) ([]piece, bool) {
 }
 
 // formatted ports {value!r:spec} of an f-string.
-func (p *porter) formatted(n *pyFormattedValue) (piece, bool) {
+func (p *porter) formatted(n *node) (piece, bool) {
 	v := p.expr(n.Value)
 	before := len(p.out.problems)
 	switch n.Conversion {
@@ -112,7 +118,7 @@ func (p *porter) formatted(n *pyFormattedValue) (piece, bool) {
 	case 'a':
 		p.fail(n, "!a in an f-string has no counterpart")
 	}
-	spec, _ := n.FormatSpec.(*pyJoinedStr)
+	spec := n.FormatSpec
 	if spec == nil || len(spec.Values) == 0 {
 		v = p.knownText(n, v)
 		isText := v.prec == precPrimary && (!v.typ.isPlain() || v.typ.isText())
@@ -129,82 +135,76 @@ func (p *porter) formatted(n *pyFormattedValue) (piece, bool) {
 // conversionForm is one %… of Python's old formatting.
 var conversionForm = lazyregexp.New(`%(\([^)]*\))?([-#0 +]*)(\*|[0-9]*)(\.(?:\*|[0-9]*))?([hlL]?)(.|\z)`)
 
-// percent ports "…" % values.
-func (p *porter) percent(n *pyBinOp, format string) value {
-	args, isTuple := elements(n.Right, "Tuple")
-	if !isTuple {
-		args = []node{n.Right}
+// percent ports "…" % values as an f-string.
+func (p *porter) percent(n *node, format string) value {
+	args, isTuple := []*node{n.Right}, is(n.Right, "Tuple")
+	if isTuple {
+		args = n.Right.Elts
 	}
-	if kind := n.Right.at().Kind; kind == "Dict" || kind == "DictComp" {
-		return p.fail(n, "%% with a dict cannot be ported: write an f-string")
+	if is(n.Right, "Dict", "DictComp") {
+		return p.refuse(n, "percent dict")
 	}
-	var pieces []piece
+	text := &node{Kind: "JoinedStr", Line: n.Left.Line, End: n.Left.End}
 	end, used := 0, 0
 	matches := conversionForm().FindAllStringSubmatch(format, -1)
 	for i, m := range conversionForm().FindAllStringIndex(format, -1) {
 		c := matches[i]
-		pieces = append(pieces, piece{literal: format[end:m[0]]})
+		text.Values = append(text.Values, textNode(format[end:m[0]]))
 		end = m[1]
-		if c[0] == "%%" {
-			pieces = append(pieces, piece{literal: "%"})
+		switch {
+		case c[0] == "%%":
+			text.Values = append(text.Values, textNode("%"))
 			continue
-		}
-		if c[1] != "" || c[3] == "*" || c[4] == ".*" || used >= len(args) || isStarred(args[used]) {
+		case c[1] != "" || c[3] == "*" || c[4] == ".*" || used >= len(args) || isStarred(args[used]):
 			return p.fail(n, "this %% formatting cannot be ported: write an f-string")
+		case strings.Contains(c[2], "#") || !strings.Contains("srdiufFeEgGxXo", c[6]):
+			return p.fail(n, "%s has no counterpart: write an f-string", c[0])
+		case strings.Contains("diu", c[6]) && p.peek(args[used]).class != anInt:
+			return p.fail(n, "%%d of what may be no int cannot be ported: write int(…)")
 		}
-		d, ok := p.conversion(n, args[used], c)
-		if !ok {
-			return primary(text("None"), typ{})
-		}
+		text.Values = append(text.Values, conversion(args[used], c))
 		used++
-		pieces = append(pieces, piece{val: d})
 	}
-	pieces = append(pieces, piece{literal: format[end:]})
+	text.Values = append(text.Values, textNode(format[end:]))
 	if used != len(args) {
 		return p.fail(n, "%% formats %d values here, and there are %d", used, len(args))
 	}
+	v := p.fstring(text)
 	// A single value might be a tuple, which Python would take apart.
-	if !isTuple {
-		if c := p.peek(n.Right).class; c == unknown || c == aTuple || c == aDict {
-			return p.fail(n, "whether the value of %% is a tuple is not known: write an f-string, or a tuple of one")
-		}
+	if c := p.peek(n.Right).class; !isTuple && (c == unknown || c == aTuple || c == aDict) {
+		return p.fail(n, "whether the value of %% is a tuple is not known: write an f-string, or a tuple of one")
 	}
-	return p.format(pieces, n.Left.at().End > n.Left.at().Line)
+	return v
 }
 
-// conversion ports one %… of a value; c are the groups of conversionForm.
-func (p *porter) conversion(n *pyBinOp, arg node, c []string) (*doc, bool) {
-	v := p.expr(arg)
+func textNode(s string) *node { return &node{Kind: "Constant", Type: "str", Text: s} }
+
+// field is {value!conversion:spec} of an f-string.
+func field(n *node, conversion, spec string) *node {
+	f := &node{Kind: "FormattedValue", Line: n.Line, End: n.End, Value: n}
+	if conversion != "" {
+		f.Conversion = int(conversion[0])
+	}
+	if spec != "" {
+		f.FormatSpec = &node{Kind: "JoinedStr", Line: n.Line, End: n.Line, Values: []*node{textNode(spec)}}
+	}
+	return f
+}
+
+// conversion is one %… of a value as a part of an f-string; c are the groups of conversionForm.
+func conversion(arg *node, c []string) *node {
+	letter := strings.NewReplacer("i", "d", "u", "d").Replace(c[6])
 	isBare := c[2]+c[3]+c[4] == ""
-	switch letter := c[6]; letter {
-	case "s", "r":
-		if letter == "r" {
-			v = p.repr(v)
-		} else {
-			v = p.str(n, v)
-		}
+	switch {
+	case letter == "s" || letter == "r":
 		if isBare {
-			return v.doc, true
+			return field(arg, letter, "")
 		}
-	case "d", "i", "u":
-		c[6] = "d"
-		if v.typ.class != anInt {
-			p.fail(n, "%%d of what may be no int cannot be ported: write int(…)")
-			return nil, false
-		}
-		if isBare {
-			return v.doc, true
-		}
-	case "f", "F", "e", "E", "g", "G", "x", "X", "o":
-	default:
-		p.fail(n, "%%%s has no counterpart: write an f-string", letter)
-		return nil, false
+		return field(arg, letter, formatSpec(c[2], c[3], c[4], letter))
+	case letter == "d" && isBare:
+		return field(arg, "", "")
 	}
-	if strings.Contains(c[2], "#") {
-		p.fail(n, "the flag # of %% has no counterpart: write an f-string")
-		return nil, false
-	}
-	return p.call("torchx.py.format", v, quote(formatSpec(c[2], c[3], c[4], c[6]), false)), true
+	return field(arg, "", formatSpec(c[2], c[3], c[4], letter))
 }
 
 // formatSpec writes a %… as format() wants it, where text is aligned to the left.
@@ -236,53 +236,35 @@ func formatSpec(flags, width, precision, letter string) string {
 	return spec + width + precision + letter
 }
 
-// formatMethod ports "…{}…".format(…).
-func (p *porter) formatMethod(n *pyCall, form [][]string) value {
-	given := map[string]value{}
+// formatMethod ports "…{}…".format(…) as an f-string.
+func (p *porter) formatMethod(n *node, form [][]string) value {
+	given := map[string]*node{}
 	for i, a := range n.Args {
+		given[strconv.Itoa(i)] = a
 		if isStarred(a) {
-			return p.fail(n, "format(*…) cannot be ported: write an f-string")
+			return p.refuse(n, "format")
 		}
-		given[strconv.Itoa(i)] = p.expr(a)
 	}
 	for _, k := range n.Keywords {
-		if k.Arg == "" {
-			return p.fail(n, "format(**…) cannot be ported: write an f-string")
-		}
-		given[k.Arg] = p.expr(k.Value)
+		given[k.Arg] = k.Value
 	}
-	var pieces []piece
+	text := &node{Kind: "JoinedStr", Line: n.Func.Line, End: n.Func.End}
 	next := 0
 	for _, f := range form {
-		pieces = append(pieces, piece{literal: f[0]})
+		text.Values = append(text.Values, textNode(f[0]))
 		if len(f) == 1 {
 			continue
 		}
 		name, spec, conversion := f[1], f[2], f[3]
-		if strings.ContainsAny(name, "[.") || strings.Contains(spec, "{") || conversion == "a" {
-			return p.fail(n, "this format() cannot be ported: write an f-string")
-		}
 		if name == "" {
 			name = strconv.Itoa(next)
 			next++
 		}
-		v, ok := given[name]
-		if !ok {
-			return p.fail(n, "format() has no value for {%s}", name)
+		v := given[name]
+		if v == nil || strings.ContainsAny(name, "[.") || strings.Contains(spec, "{") || conversion == "a" {
+			return p.refuse(n, "format")
 		}
-		switch conversion {
-		case "r":
-			v = p.repr(v)
-		case "s":
-			v = p.str(n, v)
-		default:
-			v = p.knownText(n, v)
-		}
-		d := p.shown(v)
-		if spec != "" {
-			d = p.call("torchx.py.format", v, quote(spec, false))
-		}
-		pieces = append(pieces, piece{val: d})
+		text.Values = append(text.Values, field(v, conversion, spec))
 	}
-	return p.format(pieces, n.Func.at().End > n.Func.at().Line)
+	return p.fstring(text)
 }

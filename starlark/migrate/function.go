@@ -7,25 +7,26 @@ import (
 
 // isComponent reports whether a function returns an AppDef by its annotation,
 // which is what makes it a component for TorchX.
-func (p *porter) isComponent(def *pyFunctionDef) bool {
+func (p *porter) isComponent(def *node) bool {
 	return !strings.HasPrefix(def.Name, "_") && p.full(def.Returns) == "torchx.specs.AppDef"
 }
 
 // function ports a function at the top of the file.
-func (p *porter) function(w *writer, def *pyFunctionDef) {
+func (p *porter) function(w *writer, def *node) {
 	name := p.globals[def.Name].name
 	isComponent := p.isComponent(def)
-	if isComponent {
-		if why := p.refusal(def); why != "" {
-			p.out.refused = append(p.out.refused, Problem{p.name, def.Line, "it has no component that TorchX takes: " + name + ": " + why})
-			p.note(def.Line, "%s: TorchX refuses this component and so does the port: %s", name, why)
-			p.stub(w, def, name, why)
-			return
-		}
+	if why := p.refusal(def); isComponent && why != "" {
+		p.out.refused = append(p.out.refused, Problem{p.name, def.Line, "it has no component that TorchX takes: " + name + ": " + why})
+		p.note(def.Line, "%s: TorchX refuses this component and so does the port: %s", name, why)
+		p.stub(w, def, name, why)
+		return
 	}
 	inner := &writer{}
 	first := len(p.out.problems)
-	p.scope = &scope{def: def, types: map[string]typ{}}
+	p.scope = &scope{def: def, types: map[string]typ{}, places: map[string][]*node{}}
+	if i := p.changedParam(def); i >= 0 {
+		p.scope.result = def.Args[i].Arg
+	}
 	if p.isRecursive(def) {
 		p.fail(def, "%s calls itself, and Starlark has no recursion: write a loop", name)
 	}
@@ -43,27 +44,15 @@ func (p *porter) function(w *writer, def *pyFunctionDef) {
 }
 
 // define writes a function into w; p.scope is its scope.
-func (p *porter) define(w *writer, def *pyFunctionDef, name string, isComponent bool) {
+func (p *porter) define(w *writer, def *node, name string, isComponent bool) {
 	if len(def.DecoratorList) > 0 {
-		p.fail(def, "decorators have no counterpart")
+		p.refuse(def, "decorator")
 	}
-	var params []*doc
-	hasStar := false
-	for _, x := range def.Args {
-		if x.Keyword && !hasStar {
-			params = append(params, text("*"))
-		}
-		hasStar = hasStar || x.Keyword || x.Star == "*"
-		params = append(params, p.parameter(x))
-	}
-	for _, x := range def.Args {
-		p.scope.types[x.Arg] = p.paramType(x)
-	}
-	w.statement("def "+name, bracket("(", params, ")"), ":")
+	w.line("def " + name + bracket("(", p.parameters(def), ")", false) + ":")
 	body := def.Body
 	doc, hasDoc := docOf(body)
 	if hasDoc {
-		p.commentsUpTo(body[0].at().End)
+		p.commentsUpTo(body[0].End)
 		body = body[1:]
 	}
 	if isComponent {
@@ -73,33 +62,55 @@ func (p *porter) define(w *writer, def *pyFunctionDef, name string, isComponent 
 		w.line("    " + docString(doc, w.indent+4))
 	}
 	p.infer(body)
-	if len(body) > 0 || !hasDoc {
+	if len(body) > 0 || !hasDoc && def.Name != "__init__" {
 		p.block(w, body)
+	}
+	if result := p.scope.result; result != "" && (len(body) == 0 || body[len(body)-1].Kind != "Return") {
+		w.line("    return " + result)
 	}
 }
 
-func (p *porter) parameter(x *pyArg) *doc {
+// parameters ports the parameters of a function and sets their types.
+func (p *porter) parameters(def *node) []string {
+	var params []string
+	hasStar := false
+	for _, x := range def.Args {
+		if x.Keyword && !hasStar {
+			params = append(params, "*")
+		}
+		hasStar = hasStar || x.Keyword || x.Star == "*"
+		params = append(params, p.parameter(x))
+	}
+	for _, x := range def.Args {
+		if _, ok := p.scope.types[x.Arg]; !ok { // self has one
+			p.scope.types[x.Arg] = p.held(p.usage(def), x.Arg, p.paramType(x))
+		}
+	}
+	return params
+}
+
+func (p *porter) parameter(x *node) string {
 	if x.Arg == "load" || x.Arg == "help" && x.Star == "" && p.isComponent(p.scope.def) {
 		p.fail(x, "an argument cannot be called %s", x.Arg)
 	}
 	if x.Default == nil {
-		return text(x.Star + x.Arg)
+		return x.Star + x.Arg
 	}
 	inner := p.scope
 	p.scope = inner.parent // defaults are evaluated outside
 	v := p.expr(x.Default)
 	p.scope = inner
-	return cat(x.Arg+" = ", v)
+	return x.Arg + " = " + v.text
 }
 
 // paramType is the type of a parameter within its function.
-func (p *porter) paramType(x *pyArg) typ {
+func (p *porter) paramType(x *node) typ {
 	t := p.annotated(x.Annotation)
 	switch x.Star {
 	case "*":
 		return typ{class: aTuple, elem: &t}
 	case "**":
-		return typ{class: aDict, key: &typ{class: aStr}, elem: &t}
+		return dictOf(of(aStr), t)
 	}
 	// What a command line gives is of its type; what another function gives may be None.
 	t.null = t.null || isNone(x.Default) || !p.isComponent(p.scope.def)
@@ -107,24 +118,20 @@ func (p *porter) paramType(x *pyArg) typ {
 }
 
 // nested ports a function within a function.
-func (p *porter) nested(w *writer, def *pyFunctionDef) {
-	if p.scope == nil {
-		p.fail(def, "a function that is defined under a condition: define it always")
-		return
-	}
+func (p *porter) nested(w *writer, def *node) {
 	p.within(map[string]typ{}, func() {
-		p.scope.def = def
+		p.scope.def, p.scope.result = def, ""
 		p.define(w, def, def.Name, false)
 	})
 }
 
 // refusal says why TorchX itself does not take a component, "" if it does.
-func (p *porter) refusal(def *pyFunctionDef) string {
+func (p *porter) refusal(def *node) string {
 	for _, x := range def.Args {
 		if x.Star == "**" {
 			return "**" + x.Arg + " cannot be given on a command line"
 		}
-		if _, why := p.commandType(x.Annotation); why != "" && (x.Annotation != nil || x.Star == "") {
+		if why := p.command(x.Annotation).refused; why != "" && (x.Annotation != nil || x.Star == "") {
 			return "argument " + x.Arg + ": " + why
 		}
 	}
@@ -132,7 +139,7 @@ func (p *porter) refusal(def *pyFunctionDef) string {
 }
 
 // stub writes a function that fails with the reason.
-func (p *porter) stub(w *writer, def *pyFunctionDef, name, why string) {
+func (p *porter) stub(w *writer, def *node, name, why string) {
 	var params, entries []string
 	hasStar := false
 	for _, x := range def.Args {
@@ -152,47 +159,51 @@ func (p *porter) stub(w *writer, def *pyFunctionDef, name, why string) {
 		w.line("# lint: disable=unused-variable")
 	}
 	w.line("def " + name + "(" + strings.Join(params, ", ") + "):")
-	w.indent += 4
 	if !strings.HasPrefix(name, "_") {
 		doc := "Cannot be used: see what it fails with.\n"
 		if len(entries) > 0 {
 			doc += "\nArgs:\n" + strings.Join(entries, "\n") + "\n"
 		}
-		w.line(docString(doc, w.indent))
+		w.line("    " + docString(doc, 4))
 	}
-	w.statement("", p.call("fail", quote(why, false)), "")
-	w.indent -= 4
+	w.line("    " + p.call("fail", quote(why, false)))
 	p.commentsUpTo(def.End)
 }
 
 // isRecursive reports whether a function can come to call itself.
-func (p *porter) isRecursive(def *pyFunctionDef) bool {
+func (p *porter) isRecursive(def *node) bool {
 	seen := map[string]bool{}
-	var calls func(d *pyFunctionDef) bool
-	calls = func(d *pyFunctionDef) bool {
-		found := false
-		walk(d, func(n node) bool {
-			name := nameOf(n)
+	var calls func(d *node) bool
+	calls = func(d *node) bool {
+		for name := range p.usage(d).reads {
 			g := p.globals[name]
-			switch {
-			case found || g == nil || g.def == nil:
-			case g.def == def:
-				found = true
-			case !seen[g.name] && (name == d.Name || len(p.usage(d).bindings[name]) == 0):
-				seen[g.name] = true
-				found = calls(g.def)
+			if g == nil || g.def == nil || p.isBoundIn(d, name) {
+				continue
 			}
-			return !found
-		})
-		return found
+			if g.def == def {
+				return true
+			}
+			if !seen[name] {
+				seen[name] = true
+				if calls(g.def) {
+					return true
+				}
+			}
+		}
+		return false
 	}
 	return calls(def)
 }
 
+// isBoundIn reports whether a name is a variable within a function, which may be called like it.
+func (p *porter) isBoundIn(def *node, name string) bool {
+	return slices.ContainsFunc(p.usage(def).bindings[name], func(b *node) bool { return b != def })
+}
+
 // checkGiven compares the arguments of a call of a function of the file with its
 // annotations.
-func (p *porter) checkGiven(n *pyCall, def *pyFunctionDef) {
-	check := func(x *pyArg, value node) {
+func (p *porter) checkGiven(n *node, def *node) {
+	check := func(x, value *node) {
 		t := p.annotated(x.Annotation)
 		if given := p.peek(value); x.Star == "" && given.contradicts(t) {
 			p.fail(value, "%s of %s is annotated as %s and gets a %s: correct one of them", x.Arg, def.Name, t.class, given.class)
@@ -204,24 +215,25 @@ func (p *porter) checkGiven(n *pyCall, def *pyFunctionDef) {
 		}
 		check(def.Args[i], a)
 	}
-	for _, k := range n.Keywords {
-		if i := slices.IndexFunc(def.Args, func(x *pyArg) bool { return x.Arg == k.Arg }); i >= 0 {
-			check(def.Args[i], k.Value)
+	for _, x := range def.Args {
+		if v := n.keyword(x.Arg); v != nil {
+			check(x, v)
 		}
 	}
 }
 
-// checkReturned compares what a function returns with its annotation.
-func (p *porter) checkReturned(n *pyReturn) {
-	if p.scope == nil || p.scope.def == nil {
-		return
-	}
-	def := p.scope.def
-	t, given := p.annotated(def.Returns), p.peek(n.Value)
-	if given.class == unknown {
-		p.unproved[def.Name] = true
-	}
-	if given.contradicts(t) {
-		p.fail(n, "%s is annotated to return %s and returns a %s: correct one of them", def.Name, t.class, given.class)
+// returned ports a return, and compares what it returns with the annotation.
+func (p *porter) returned(w *writer, n *node) {
+	switch {
+	case n.Value == nil && p.scope != nil && p.scope.result != "":
+		w.line("return " + p.scope.result)
+	case n.Value == nil:
+		w.line("return None")
+	default:
+		v := p.expr(n.Value)
+		if def := p.scope.def; v.typ.contradicts(p.annotated(def.Returns)) {
+			p.fail(n, "%s is annotated to return %s and returns a %s: correct one of them", def.Name, p.annotated(def.Returns).class, v.typ.class)
+		}
+		w.line("return " + v.text)
 	}
 }

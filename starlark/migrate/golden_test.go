@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"torchx/components"
+	"torchx/starlark/analysis"
 	"torchx/starlark/component"
 	"torchx/starlark/starfmt"
 	"torchx/starlark/starlint"
@@ -137,7 +138,7 @@ func TestTidy(t *testing.T) {
 		if err != nil || string(again) != r.Text {
 			t.Errorf("%s: the port is not formatted (%v)", file, err)
 		}
-		for _, f := range starlint.Check("port.star", []byte(r.Text)) {
+		for _, f := range starlint.Check(analysis.New("port.star", nil, r.Text, nil), nil) {
 			if !slices.Contains(ownFindings, f.Rule) {
 				t.Errorf("%s: %v", file, f)
 			}

@@ -38,6 +38,7 @@
 package migrate
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -84,11 +85,7 @@ func Port(ctx context.Context, python, name string, source []byte) (*Result, err
 		return nil, err
 	}
 	p := newPorter(name, d)
-	p.file(d.body)
-	unproved := p.unproved // callers may stand before the functions they call
-	p = newPorter(name, d)
-	p.unproved = unproved
-	text := p.file(d.body)
+	text := p.file(d.Tree.Body)
 	if len(p.out.components) == 0 && len(p.out.problems) == 0 && len(p.out.refused) > 0 {
 		return nil, p.out.refused[0]
 	}
@@ -99,8 +96,9 @@ func Port(ctx context.Context, python, name string, source []byte) (*Result, err
 	if err != nil {
 		return nil, fmt.Errorf("port of %s: %w", name, err)
 	}
-	slices.SortStableFunc(p.out.problems, func(a, b Problem) int { return a.Line - b.Line })
-	slices.SortStableFunc(p.out.notes, func(a, b Problem) int { return a.Line - b.Line })
+	byPlace := func(a, b Problem) int { return cmp.Or(a.Line-b.Line, cmp.Compare(a.Msg, b.Msg)) }
+	slices.SortFunc(p.out.problems, byPlace)
+	slices.SortFunc(p.out.notes, byPlace)
 	return &Result{
 		Text: string(formatted), Components: p.out.components, Notes: slices.Compact(p.out.notes), Problems: slices.Compact(p.out.problems),
 	}, nil

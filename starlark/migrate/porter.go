@@ -2,6 +2,7 @@ package migrate
 
 import (
 	"fmt"
+	"maps"
 	"math"
 	"slices"
 	"strings"
@@ -19,10 +20,7 @@ type porter struct {
 	globals  map[string]*global // what the file itself defines
 	bound    map[string]bool    // every name that is bound anywhere in the file
 	known    map[string]string  // the predeclared names that ports may use, "specs.Role", to their signatures
-	// unproved are functions of which it is not known that they return what their
-	// annotation says.
-	unproved map[string]bool
-	usages   map[*pyFunctionDef]*usage
+	usages   map[*node]*usage
 
 	scope *scope // nil at the top of the file
 	depth int    // of expressions
@@ -44,25 +42,28 @@ type output struct {
 
 // global is a name that the file defines.
 type global struct {
-	name   string         // in the port
-	def    *pyFunctionDef // of a function
-	enum   *enum          // of a class of enumerated values
-	typ    typ            // of a constant
-	broken string         // why it could not be ported
-	keeps  map[string]bool
+	name   string // in the port
+	def    *node  // of a function
+	class  *classInfo
+	value  *node // what it is assigned
+	typ    typ
+	broken string // why it could not be ported
 }
 
 // scope is a function, or a lambda or comprehension in it, that is being ported.
 type scope struct {
-	def    *pyFunctionDef
+	def    *node
 	parent *scope
 	types  map[string]typ // of parameters and local variables
+	self   string         // in __init__, the name of the object, whose fields are variables there
+	places map[string][]*node
+	result string // what a function returns that changes its parameter
 }
 
 func newPorter(name string, d *dumped) *porter {
 	p := &porter{
 		name: name, comments: d.Comments, stars: d.Stars, imports: d.Imports, globals: map[string]*global{}, bound: map[string]bool{},
-		known: map[string]string{}, unproved: map[string]bool{}, usages: map[*pyFunctionDef]*usage{},
+		known: map[string]string{}, usages: map[*node]*usage{},
 		out: output{prelude: map[string]bool{}, aliases: map[string]bool{}, loads: map[string]string{}},
 	}
 	for name, full := range p.imports {
@@ -72,14 +73,12 @@ func newPorter(name string, d *dumped) *porter {
 	for full, doc := range specmodule.Docs() {
 		p.known[full] = doc.Signature
 	}
-	for _, s := range d.body {
-		walk(s, func(n node) bool {
-			for _, name := range n.at().Binds {
-				p.bound[name] = true
-			}
-			return true
-		})
-	}
+	walk(d.Tree, func(n *node) bool {
+		for _, name := range n.Binds {
+			p.bound[name] = true
+		}
+		return true
+	})
 	return p
 }
 
@@ -94,13 +93,30 @@ func (p *porter) checkStars(first, last int) {
 }
 
 // fail notes a place that cannot be ported, and returns something in its place.
-func (p *porter) fail(n node, format string, args ...any) value {
-	p.out.problems = append(p.out.problems, Problem{p.name, n.at().Line, fmt.Sprintf(format, args...)})
-	return primary(text("None"), typ{})
+func (p *porter) fail(n *node, format string, args ...any) value {
+	p.out.problems = append(p.out.problems, Problem{p.name, n.Line, fmt.Sprintf(format, args...)})
+	return primary("None", typ{})
 }
 
 func (p *porter) note(line int, format string, args ...any) {
 	p.out.notes = append(p.out.notes, Problem{p.name, line, fmt.Sprintf(format, args...)})
+}
+
+// quietly calls f, drops the problems that it finds, and returns the first.
+func (p *porter) quietly(f func()) (problem string) {
+	before := len(p.out.problems)
+	f()
+	if len(p.out.problems) > before {
+		problem = p.out.problems[before].Msg
+	}
+	p.out.problems = p.out.problems[:before]
+	return problem
+}
+
+// peek returns the type of an expression and drops the problems in it.
+func (p *porter) peek(n *node) (t typ) {
+	p.quietly(func() { t = p.expr(n).typ })
+	return t
 }
 
 // within ports what has variables of its own, such as a comprehension.
@@ -108,7 +124,7 @@ func (p *porter) within(types map[string]typ, port func()) {
 	outer := p.scope
 	p.scope = &scope{parent: outer, types: types}
 	if outer != nil {
-		p.scope.def = outer.def
+		p.scope.def, p.scope.self, p.scope.places, p.scope.result = outer.def, outer.self, outer.places, outer.result
 	}
 	port()
 	p.scope = outer
@@ -138,13 +154,11 @@ func (p *porter) isFree(name string) bool { return p.local(name) == nil && p.glo
 
 // full returns the full name in Python of what a name or a.b.c refers to if that
 // was imported: "torchx.specs.AppDef". "" if it was not.
-func (p *porter) full(n node) string {
-	switch n := n.(type) {
-	case *pyName:
-		if p.isFree(n.ID) {
-			return p.imports[n.ID]
-		}
-	case *pyAttribute:
+func (p *porter) full(n *node) string {
+	switch {
+	case is(n, "Name") && p.isFree(n.ID):
+		return p.imports[n.ID]
+	case is(n, "Attribute"):
 		if base := p.full(n.Value); base != "" {
 			return canonical(base + "." + n.Attr)
 		}
@@ -152,25 +166,13 @@ func (p *porter) full(n node) string {
 	return ""
 }
 
-// canonical gives things that have several names in TorchX and Python one.
-func canonical(full string) string {
-	for _, from := range []string{"torchx.specs.api.", "torchx.specs.builders.", "torchx.specs.file_linter."} {
-		if rest, ok := strings.CutPrefix(full, from); ok {
-			return "torchx.specs." + rest
-		}
-	}
-	if rest, ok := strings.CutPrefix(full, "posixpath."); ok {
-		return "os.path." + rest
-	}
-	if full == "torchx.specs.api" {
-		return "torchx.specs"
-	}
-	return full
-}
-
-// predeclared returns the name that a predeclared module or function has in the
+// predeclared returns the name that a predeclared module or function, or a prelude, has in the
 // port: another one if the file itself uses it for something else.
 func (p *porter) predeclared(full string) string {
+	if _, ok := preludes[full]; ok {
+		p.out.prelude[full] = true
+		return p.unbound(full)
+	}
 	root, _, _ := strings.Cut(full, ".")
 	if !p.bound[root] {
 		return full
@@ -188,74 +190,52 @@ func (p *porter) unbound(name string) string {
 }
 
 // imported ports a reference to something imported.
-func (p *porter) imported(n node, full string) value {
-	rest, isSpec := strings.CutPrefix(full, "torchx.specs.")
-	component, isComponent := strings.CutPrefix(full, "torchx.components.")
+func (p *porter) imported(n *node, full string) value {
 	e, ok := constants()[full]
 	if !ok {
 		e, ok = functions()[full]
 		e.typ = typ{}
 	}
+	rest, isSpec := strings.CutPrefix(full, "torchx.specs.")
 	switch {
 	case isSpec && rest != "named_resources":
 		return p.specsName(n, rest)
-	case ok && isComponent:
-		name := p.unbound(strings.ReplaceAll(component, ".", "_"))
-		p.out.loads[component] = name
-		return primary(text(name), typ{})
+	case ok && strings.HasPrefix(e.starlark, "@"):
+		file, names, _ := strings.Cut(e.starlark[1:], ".")
+		name, field, _ := strings.Cut(names, ".")
+		local := p.unbound(file + "_" + name)
+		p.out.loads[file+"."+name] = local
+		if field != "" {
+			local += "." + field
+		}
+		return primary(local, e.typ)
 	case ok:
-		return primary(text(p.predeclared(e.starlark)), e.typ)
+		return primary(p.predeclared(e.starlark), e.typ)
 	case full == "torchx.specs":
-		return primary(text(p.predeclared("specs")), typ{})
+		return primary(p.predeclared("specs"), typ{})
 	}
-	return p.fail(n, "%s has no counterpart in a component file%s", full, advice(full))
+	return p.refuseName(n, full)
 }
 
+// retryPolicy is specs.RetryPolicy, whose members are texts with a text of their own.
+const retryPolicy = "RetryPolicy"
+
 // specsName ports torchx.specs.NAME.
-func (p *porter) specsName(n node, name string) value {
-	name = strings.TrimPrefix(name, "overlays.overlays.")
+func (p *porter) specsName(n *node, name string) value {
 	member := strings.TrimSuffix(name, ".value")
 	full := "specs." + member
 	if p.known[full] == "" {
-		var among []string
-		for k := range p.known {
-			if strings.HasPrefix(k, "specs.") {
-				among = append(among, k)
-			}
-		}
-		slices.Sort(among)
+		among := slices.DeleteFunc(slices.Sorted(maps.Keys(p.known)), func(k string) bool { return !strings.HasPrefix(k, "specs.") })
 		return p.fail(n, "%s has no counterpart in a component file.%s", full, suggest.Hint(full, among))
 	}
 	t := constants()["torchx."+full].typ
 	switch {
 	case member == retryPolicy:
-		t = typ{spec: retryPolicy}
-	case strings.HasPrefix(member, retryPolicy+".") && name == member:
-		t = typ{class: aStr, spec: retryPolicy}
-	case strings.HasPrefix(member, retryPolicy+"."), strings.HasPrefix(member, "macros."):
+		t = typ{class: aClass, spec: retryPolicy}
+	case strings.HasPrefix(member, retryPolicy+"."):
+		t = typ{class: aStr, loose: name == member, spec: retryPolicy}
+	case strings.HasPrefix(member, "macros."):
 		t = of(aStr)
 	}
-	return primary(text(p.predeclared(full)), t)
-}
-
-// resultOf is the type of what an imported function returns.
-func resultOf(full string) typ {
-	if strings.HasPrefix(full, "torchx.components.") {
-		return typ{class: aSpec, spec: "AppDef"}
-	}
-	return functions()[full].typ
-}
-
-// advice says what to do instead of a thing of Python's.
-func advice(full string) string {
-	root, _, _ := strings.Cut(strings.TrimLeft(full, "."), ".")
-	switch {
-	case strings.HasPrefix(full, "."):
-		return ": port that file too, and load() it"
-	case slices.Contains([]string{"os", "pathlib", "subprocess", "shutil", "socket", "getpass"}, root):
-		return ": a component is a pure function; take the value as an argument"
-	case slices.Contains([]string{"random", "time", "datetime", "uuid"}, root):
-		return ": a component gives the same app each time; take the value as an argument"
-	}
-	return ""
+	return primary(p.predeclared(full), t)
 }

@@ -41,12 +41,11 @@ func TestProblems(t *testing.T) {
 		"x = b'a'":                        "a literal of type bytes",
 		"x = (y := 1)":                    "`:=` has no counterpart",
 		"x = n is s":                      "`is` compares identities",
-		"x = n == True":                   "a bool is compared with a number",
 		"x = '%(a)s' % {'a': 1}":          "% with a dict",
 		"x = '%s' % q()":                  "q is not known here",
 		"x = specs.Rol(name='x')":         "Did you mean specs.Role?",
 		"x = specs.Role(name='x', image='i', nam='y')": "specs.Role takes no nam here",
-		"first, *rest = [1, 2]":                        "starred target",
+		"*first, rest = [1, 2]":                        "starred target",
 		"def g():\n  yield 1":                          "`yield` has no counterpart",
 		"global X":                                     "`global` has no counterpart",
 		"import subprocess\nsubprocess.run('x')":       "subprocess.run has no counterpart",
@@ -60,10 +59,9 @@ func TestProblems(t *testing.T) {
 		"r = Role(name='r', image='i')\nrs = [r]\nr.num_replicas = 2":                                           "r is changed although line",
 		"e = {}\nr = Role(name='r', image='i', env=e)\nr.env['X'] = '1'\nq = Role(name='q', image='i', env=e)":  "r.env is changed, which is also e",
 		"for r in [Role(name='r', image='i')]:\n  r.image = 'j'":                                                "r is changed, and comes from a loop",
-		"r = Role(name='r', image='i')\nr.args.insert(0, 'x')":                                                  "r.args.insert(…) changes a specs value",
+		"r = Role(name='r', image='i')\nr.args.sort()":                                                          ".sort(…) of a part of a specs value",
 		"D['x'] = '1'":                           "values that a file defines never change",
 		"e = {}\nr = mk(e)\ne['X'] = '1'":        "e is changed although line",
-		"x = Mode('a')":                          "looking a member of an Enum up",
 		"x = f'{Mode.A}'":                        "the text of an Enum's member",
 		"x = 'a{0.b}'.format(n)":                 "this format() cannot be ported",
 		"x = Mode.B":                             "Mode has no member B",
@@ -122,16 +120,16 @@ func TestProblems(t *testing.T) {
 func TestTop(t *testing.T) {
 	t.Parallel()
 	for text, want := range map[string]string{
-		"X = open('x')\ndef f() -> AppDef:\n  return AppDef(X)\n":         "X is used, which could not be ported",
-		"X = 1\nX = 2\ndef f() -> AppDef:\n  return AppDef('x')\n":        "X gets several values",
-		"class C:\n  pass\ndef f() -> AppDef:\n  return AppDef('x')\n":    "a class has no counterpart",
-		"from os import *\ndef f() -> AppDef:\n  return AppDef('x')\n":    "import them one by one",
-		"if 1:\n  X = 1\ndef f() -> AppDef:\n  return AppDef('x')\n":      "at the top of a file there is no `if`",
-		"@deco\ndef f() -> AppDef:\n  return AppDef('x')\n":               "decorators",
-		"def f(a: tuple[int, int]) -> AppDef:\n  return AppDef('x')\n":    "a tuple cannot be given",
-		"def g():\n  return h()\ndef h():\n  return g()\n":                "calls itself",
-		"class M(str, enum.Enum):\n  A = 'a'\nX = M.A\n":                  "has another text in each version of Python",
-		"def specs_(specs: int) -> AppDef:\n  return specs.AppDef('x')\n": "the method .AppDef has no counterpart",
+		"X = open('x')\ndef f() -> AppDef:\n  return AppDef(X)\n":            "X is used, which could not be ported",
+		"X = 1\nX = 2\ndef f() -> AppDef:\n  return AppDef('x')\n":           "X gets several values",
+		"class C(Role):\n  pass\ndef f() -> AppDef:\n  return AppDef('x')\n": "a class derived from another",
+		"from os import *\ndef f() -> AppDef:\n  return AppDef('x')\n":       "import them one by one",
+		"if 1:\n  X = 1\ndef f() -> AppDef:\n  return AppDef('x')\n":         "at the top of a file there is no `if`",
+		"@deco\ndef f() -> AppDef:\n  return AppDef('x')\n":                  "decorators",
+		"def f(a: tuple[int, int]) -> AppDef:\n  return AppDef('x')\n":       "a command line cannot give a value of its type",
+		"def g():\n  return h()\ndef h():\n  return g()\n":                   "calls itself",
+		"class M(str, enum.Enum):\n  A = 'a'\nX = str(M.A)\n":                "differs between versions of Python",
+		"def specs_(specs: int) -> AppDef:\n  return specs.AppDef('x')\n":    "the method .AppDef has no counterpart",
 	} {
 		r := portText(t, head+text)
 		found := false
@@ -179,13 +177,12 @@ func TestPythons(t *testing.T) {
 		return path
 	}
 	for python, want := range map[string]string{
-		filepath.Join(dir, "none"):                                   "is needed to read f.py and was not found: install Python 3.8",
-		script("old", `echo '{"old": "3.6"}'`):                       "is Python 3.6, which is too old to read f.py: 3.8 or later is needed",
-		script("broken", "echo Traceback >&2; echo why >&2; exit 3"): "could not read f.py: exit status 3: why",
-		script("chatty", "echo hello"):                               "printed no syntax tree of f.py",
-		script("classless", `echo '{"tree": {"body": []}}'`):         "printed no syntax tree of f.py: a node has no class",
-		script("mistyped", `echo '{"tree": {"kind": "Name", "id": {"kind": "Name"}}}'`): "printed no syntax tree of f.py: " +
-			"a *migrate.pyName is where a string should be",
+		filepath.Join(dir, "none"):                                                      "is needed to read f.py and was not found: install Python 3.8",
+		script("old", `echo '{"old": "3.6"}'`):                                          "is Python 3.6, which is too old to read f.py: 3.8 or later is needed",
+		script("broken", "echo Traceback >&2; echo why >&2; exit 3"):                    "could not read f.py: exit status 3: why",
+		script("chatty", "echo hello"):                                                  "printed no syntax tree of f.py",
+		script("classless", `echo '{"tree": {"body": []}}'`):                            "printed no syntax tree of f.py",
+		script("mistyped", `echo '{"tree": {"kind": "Name", "id": {"kind": "Name"}}}'`): "printed no syntax tree of f.py: json: ",
 	} {
 		_, err := Port(t.Context(), python, "f.py", []byte("x = 1\n"))
 		if err == nil || !strings.Contains(err.Error(), want) || strings.Contains(err.Error(), "\n") {

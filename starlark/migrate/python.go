@@ -28,16 +28,14 @@ const (
 
 // dumped is what dumpProgram prints.
 type dumped struct {
-	Tree     map[string]any `json:"tree"`
-	Comments []comment      `json:"comments"`
-	Old      string         `json:"old"` // the version of a Python that is too old
-	Error    string         `json:"error"`
-	Line     int            `json:"line"`
+	Tree     *node     `json:"tree"`
+	Comments []comment `json:"comments"`
+	Old      string    `json:"old"` // the version of a Python that is too old
+	Error    string    `json:"error"`
+	Line     int       `json:"line"`
 
 	Imports map[string]string `json:"imports"` // local names to full names
 	Stars   []star            `json:"stars"`
-
-	body []node // the statements of Tree
 }
 
 // star is from Module import *.
@@ -92,14 +90,9 @@ func decode(path, name string, data []byte) (*dumped, error) {
 		return nil, fmt.Errorf("%s is Python %s, which is too old to read %s: 3.8 or later is needed", path, d.Old, name)
 	case d.Error != "":
 		return nil, Problem{File: name, Line: d.Line, Msg: "this is no Python program: " + d.Error}
-	case d.Tree == nil:
+	case d.Tree == nil || d.Tree.Kind == "":
 		return nil, errors.New(path + " printed no syntax tree of " + name)
 	}
-	tree, err := newNode(d.Tree)
-	if err != nil {
-		return nil, fmt.Errorf("%s printed no syntax tree of %s: %w", path, name, err)
-	}
-	d.Tree, d.body = nil, tree.at().kids
 	return d, nil
 }
 

@@ -6,105 +6,120 @@ import (
 )
 
 // stmt ports a statement.
-func (p *porter) stmt(w *writer, n node) {
-	switch n := n.(type) {
-	case *pyExpr:
-		p.exprStmt(w, n)
-	case *pyAssign:
+func (p *porter) stmt(w *writer, n *node) {
+	switch n.Kind {
+	case "Expr":
+		p.exprStmt(w, n.Value)
+	case "Assign", "AnnAssign":
 		p.assign(w, n)
-	case *pyAugAssign:
+	case "AugAssign":
 		p.augment(w, n)
-	case *pyReturn:
-		if n.Value == nil {
-			w.line("return None")
-			return
-		}
-		p.checkReturned(n)
-		w.statement("return ", p.expr(n.Value).doc, "")
-	case *pyIf:
+	case "Return":
+		p.returned(w, n)
+	case "If":
 		p.ifStmt(w, n, "if ")
-	case *pyFor:
+	case "For":
 		p.forStmt(w, n)
-	case *pyRaise:
+	case "Raise":
 		p.raise(w, n)
-	case *pyAssert:
+	case "Assert":
 		p.assert(w, n)
-	case *pyFunctionDef:
+	case "FunctionDef":
 		p.nested(w, n)
-	case *pyDelete:
+	case "Delete":
 		p.delete(w, n)
+	case "Break", "Continue":
+		w.line(strings.ToLower(n.Kind))
+	case "ImportFrom":
+		p.checkStars(n.Line, n.End)
+	case "Pass", "Import":
 	default:
-		switch kind := n.at().Kind; {
-		case kind == "Break", kind == "Continue":
-			w.line(strings.ToLower(kind))
-		case kind == "ImportFrom":
-			p.checkStars(n.at().Line, n.at().End)
-		case !slices.Contains(silent, kind):
-			p.fail(n, "%s", unsupported(n))
-		}
+		p.unsupported(n)
 	}
 }
 
 // exprStmt ports an expression that stands alone: a docstring, or a call.
-func (p *porter) exprStmt(w *writer, n *pyExpr) {
-	switch x := n.Value.(type) {
-	case *pyConstant: // … and the like say nothing
-		if x.Type == "str" {
-			w.line(docString(x.Text, w.indent))
+func (p *porter) exprStmt(w *writer, n *node) {
+	switch {
+	case n.Kind == "Constant": // … and the like say nothing
+		if n.Type == "str" {
+			w.line(docString(n.Text, w.indent))
 		}
-		return
-	case *pyCall:
-		if p.changeByCall(w, x) || p.message(w, x) {
-			return
+	case n.Kind != "Call":
+		w.line(p.expr(n).text)
+	case p.changeByCall(w, n) || p.message(w, n) || p.reorder(w, n):
+	default:
+		w.line(p.expr(n).text)
+		if isMutator(n) && p.scope != nil {
+			if name := rootOf(n.Func.Value); name != "" {
+				p.writeBack(w, name, "")
+			}
 		}
 	}
-	w.statement("", p.expr(n.Value).doc, "")
 }
 
-// message ports warnings.warn and what goes to a logger, which users see.
-func (p *porter) message(w *writer, n *pyCall) bool {
+// message ports warnings.warn, print, what goes to a logger, which users see, and exits.
+func (p *porter) message(w *writer, n *node) bool {
 	full := p.full(n.Func)
-	fn, _ := n.Func.(*pyAttribute)
-	name := ""
-	if fn != nil {
-		name = fn.Attr
+	name := n.Func.Attr
+	if is(n.Func, "Attribute") && full == "" && p.peek(n.Func.Value).class == aLogger {
+		full = "logging." + name
 	}
 	level := ""
-	switch {
-	case full == "warnings.warn", full == "logging.warning", full == "logging.warn":
+	switch full {
+	case "warnings.warn", "logging.warning", "logging.warn":
 		level = "warning: "
-	case full == "logging.info", full == "logging.debug", full == "logging.error":
-	case fn != nil && p.isLogger(fn.Value):
-		if name == "warning" || name == "warn" {
-			level = "warning: "
+	case "logging.debug": // by default, it is not shown
+		return true
+	case "logging.info", "logging.error", "logging.exception", "logging.critical":
+	case "sys.exit", "":
+		if id := nameOf(n.Func); full == "" && (id != "exit" && id != "quit" || !p.isFree(id)) {
+			return false
 		}
+		reason := `"exited"`
+		if len(n.Args) > 0 {
+			reason = p.str(n, p.expr(n.Args[0])).text
+		}
+		w.line(p.call("fail", reason))
+		return true
 	default:
 		return false
 	}
-	if strings.HasSuffix(name, "debug") {
-		return true // by default, it is not shown
-	}
 	if len(n.Args) == 0 || len(n.Args) > 1 && full != "warnings.warn" {
-		p.fail(n, "a message with arguments of its own: write an f-string")
+		p.refuse(n, "message")
 		return true
 	}
 	v := p.expr(n.Args[0])
-	d := v.doc
-	if s, ok := constantOf(n.Args[0], "str"); ok && level != "" {
-		d = text(quote(level+s, false))
+	if s, ok := constantOf(n.Args[0], "str"); ok {
+		v.text = quote(level+s, false)
 	} else if level != "" {
-		d = cat(quote(level, false)+" + ", p.str(n, v).at(precProduct))
+		v.text = quote(level, false) + " + " + p.str(n, v).at(precProduct)
 	}
-	w.statement("", p.call("print", d), "")
+	w.line(p.call("print", v))
 	return true
 }
 
-func (p *porter) isLogger(n node) bool {
-	g := p.global(nameOf(n))
-	return g != nil && g.typ.spec == "logger"
+// reorder ports x.sort() and x.reverse() of a variable that nothing else refers to.
+func (p *porter) reorder(w *writer, n *node) bool {
+	if !is(n.Func, "Attribute") || p.scope == nil {
+		return false
+	}
+	function := map[string]string{"sort": "sorted", "reverse": "reversed"}[n.Func.Attr]
+	name := nameOf(n.Func.Value)
+	u := p.usage(p.scope.def)
+	isShared := slices.ContainsFunc(u.reads[name], func(r read) bool { return !p.isLook(r) && u.isSeen(name, n, r.use) })
+	if function == "" || p.local(name) == nil || len(n.Args) > 0 || isShared || is(u.bindings[name][0], "arg") {
+		return false
+	}
+	args := []any{name}
+	for _, k := range n.Keywords {
+		args = append(args, k.Arg+" = "+p.expr(k.Value).text)
+	}
+	w.line(name + " = " + p.call(function, args...))
+	return true
 }
 
-func (p *porter) assign(w *writer, n *pyAssign) {
+func (p *porter) assign(w *writer, n *node) {
 	if n.Value == nil {
 		return
 	}
@@ -120,109 +135,134 @@ func (p *porter) assign(w *writer, n *pyAssign) {
 	}
 }
 
-// changesRecord reports whether an assignment to n changes a field of a value.
-func changesRecord(n node) bool {
-	if s, ok := n.(*pySubscript); ok {
-		n = s.Value
-	}
-	_, ok := n.(*pyAttribute)
-	return ok
+// isOwnField reports whether a target is self.x in __init__, which is a variable there.
+func (p *porter) isOwnField(target *node) bool {
+	return is(target, "Attribute") && p.scope != nil && p.scope.self != "" && nameOf(target.Value) == p.scope.self
 }
 
-func (p *porter) assignTo(w *writer, n *pyAssign, target, source node) {
-	if p.isEnviron(target) {
-		p.target(target)
+func (p *porter) assignTo(w *writer, n, target, source *node) {
+	switch {
+	case is(target, "Subscript") && p.full(target.Value) == "os.environ":
+		p.refuse(n, "environ")
 		return
-	}
-	if changesRecord(target) {
-		p.changeRecord(w, n, target, source)
+	case p.isInRecord(target) || is(target, "Attribute") && !p.isOwnField(target):
+		p.changeRecord(w, n, target, p.expr(source).text)
 		return
 	}
 	v := p.expr(source)
-	elts, _ := elements(target, "Tuple", "List")
-	for _, e := range elts {
-		if isStarred(e) {
-			p.fail(n, "a starred target has no counterpart: take a slice")
-			return
-		}
+	if is(target, "Tuple", "List") && slices.ContainsFunc(target.Elts, isStarred) {
+		p.starred(w, target, v)
+		return
 	}
-	w.statement("", cat(p.target(target), " = ", v), "")
+	if p.scope != nil {
+		v = p.track(target, source, v)
+	}
+	w.line(p.target(target) + " = " + v.text)
+	if name := rootOf(target); p.scope != nil && is(target, "Subscript") {
+		p.writeBack(w, name, "")
+	}
 }
 
-// isEnviron reports whether n is an item of os.environ.
-func (p *porter) isEnviron(n node) bool {
-	s, ok := n.(*pySubscript)
-	return ok && p.full(s.Value) == "os.environ"
+// starred ports first, *rest = x.
+func (p *porter) starred(w *writer, target *node, v value) {
+	last := len(target.Elts) - 1
+	if !isStarred(target.Elts[last]) || v.prec != precPrimary || slices.ContainsFunc(target.Elts[:last], isStarred) {
+		p.refuse(target, "starred target")
+		return
+	}
+	var names, values []string
+	for i, e := range target.Elts[:last] {
+		names = append(names, p.target(e))
+		values = append(values, v.text+"["+itoa(i)+"]")
+	}
+	names = append(names, p.target(target.Elts[last].Value))
+	rest := p.call("list", v.text+"["+itoa(last)+":]")
+	w.line(strings.Join(names, ", ") + " = " + strings.Join(append(values, rest), ", "))
 }
 
 // target ports the left side of an assignment or a for.
-func (p *porter) target(n node) *doc {
-	switch x := n.(type) {
-	case *pyName:
-		if x.ID == "load" {
-			return p.fail(n, "load cannot be the name of a variable in Starlark").doc
+func (p *porter) target(n *node) string {
+	switch n.Kind {
+	case "Name":
+		if n.ID == "load" {
+			return p.fail(n, "load cannot be the name of a variable in Starlark").text
 		}
-		if g := p.global(x.ID); g != nil {
-			return text(g.name)
+		if g := p.global(n.ID); g != nil {
+			return g.name
 		}
-		return text(x.ID)
-	case *pyDisplay:
-		var items []*doc
-		for _, e := range x.Elts {
-			d := p.target(e)
-			if _, ok := e.(*pyDisplay); ok {
-				d = bracketed(d)
+		return n.ID
+	case "Tuple", "List":
+		var items []string
+		for _, e := range n.Elts {
+			text := p.target(e)
+			if is(e, "Tuple", "List") {
+				text = "(" + text + ")"
 			}
-			items = append(items, d)
+			items = append(items, text)
 		}
 		if len(items) == 1 {
-			return bracketed(cat(items[0], ","))
+			return "(" + items[0] + ",)"
 		}
-		return separated(items, ", ")
-	case *pySubscript:
-		if p.isEnviron(n) {
-			return p.fail(n, "a component cannot set variables of its own environment: set env of the role").doc
+		return strings.Join(items, ", ")
+	case "Subscript":
+		if n.Slice.Kind == "Slice" {
+			return p.refuse(n, "slice target").text
 		}
-		if _, ok := x.Slice.(*pySlice); ok {
-			return p.fail(n, "a slice cannot be assigned to in Starlark: build the list anew with +").doc
+		return p.expr(n).text
+	case "Attribute":
+		if p.isOwnField(n) {
+			return p.expr(n).text
 		}
-		return p.expr(n).doc
 	}
-	return p.fail(n, "this cannot be assigned to").doc
+	return p.fail(n, "this cannot be assigned to").text
 }
 
-func (p *porter) augment(w *writer, n *pyAugAssign) {
+func (p *porter) augment(w *writer, n *node) {
 	op, ok := operators[n.Op]
+	t := p.peek(n.Target)
 	switch {
-	case !ok:
+	case !ok || n.Op == "Pow":
 		p.fail(n, "this operator has no counterpart")
 		return
-	case changesRecord(n.Target):
-		p.augmentRecord(w, n, op.text)
+	case op.text == "%" && t.class != anInt:
+		p.refuse(n, "percent")
 		return
-	case op.text == "%" && p.peek(n.Target).class != anInt:
-		p.fail(n, "%%= on what may be a string: write an f-string")
+	case p.isInRecord(n.Target) || changesField(n.Target) && !p.isOwnField(n.Target) && p.peek(rootNode(n.Target)).class != anObject:
+		v := p.number(p.expr(n.Value))
+		if t.class == aList {
+			v = p.asList(v)
+		}
+		old := p.expr(n.Target)
+		p.changeRecord(w, n, n.Target, old.at(op.prec)+" "+op.text+" "+v.at(op.prec+1))
+		return
+	case is(n.Target, "Attribute") && !p.isOwnField(n.Target):
+		p.refuse(n, "object")
 		return
 	}
-	t, v := p.peek(n.Target), p.expr(n.Value)
-	if elts, _ := elements(n.Value, "List"); op.text == "+" && t.class == aList && len(elts) == 1 && !isStarred(elts[0]) {
-		w.statement("", cat(p.target(n.Target), ".append", bracket("(", []*doc{p.expr(elts[0]).doc}, ")")), "")
-		return
+	v := p.expr(n.Value)
+	switch {
+	case op.text == "+" && t.class == aList && is(n.Value, "List") && len(n.Value.Elts) == 1 && !isStarred(n.Value.Elts[0]):
+		w.line(p.target(n.Target) + ".append(" + p.expr(n.Value.Elts[0]).text + ")")
+	case op.text == "+" && t.class == aList:
+		w.line(p.target(n.Target) + " += " + p.asList(p.iterable(n.Value)).text) // Python's takes whatever can be iterated
+	default:
+		if t.isNumber() {
+			v = p.number(v)
+		}
+		w.line(p.target(n.Target) + " " + op.text + "= " + v.text)
 	}
-	if op.text == "+" && t.class == aList && v.typ.class != aList {
-		v = p.iterable(n.Value)
-		v.doc = p.call("list", v) // Python's += takes whatever can be iterated
+	if name := rootOf(n.Target); p.scope != nil && t.class.isMutable() {
+		p.writeBack(w, name, "")
 	}
-	w.statement("", cat(p.target(n.Target), " "+op.text+"= ", v), "")
 }
 
-func (p *porter) ifStmt(w *writer, n *pyIf, word string) {
-	w.statement(word, p.expr(n.Test).doc, ":")
-	p.block(w, n.Body)
+func (p *porter) ifStmt(w *writer, n *node, word string) {
+	w.line(word + p.expr(n.Test).text + ":")
+	p.narrowed(n.Test, func() { p.block(w, n.Body) })
 	if len(n.Orelse) == 0 {
 		return
 	}
-	if x, ok := n.Orelse[0].(*pyIf); ok && len(n.Orelse) == 1 && x.Col == n.Col {
+	if x := n.Orelse[0]; x.Kind == "If" && len(n.Orelse) == 1 && x.Col == n.Col {
 		p.leading(w, x.Line)
 		p.ifStmt(w, x, "elif ")
 		return
@@ -231,68 +271,93 @@ func (p *porter) ifStmt(w *writer, n *pyIf, word string) {
 	p.block(w, n.Orelse)
 }
 
-func (p *porter) forStmt(w *writer, n *pyFor) {
+// narrowed calls port for what is done where a test is true: where isinstance(x, C) is, and C is
+// derived from str, x is used as its text.
+func (p *porter) narrowed(test *node, port func()) {
+	if is(test, "Call") && nameOf(test.Func) == "isinstance" && len(test.Args) == 2 {
+		name, field := nameOf(test.Args[0]), p.wrapper(test.Args[1])
+		if name != "" && field != "" {
+			p.within(map[string]typ{name: {class: aWrapped, spec: field, loose: true}}, port)
+			return
+		}
+	}
+	port()
+}
+
+// wrapper returns the field with the text of the objects of a class that is derived from str, ""
+// for another class.
+func (p *porter) wrapper(n *node) string {
+	if p.full(n) == "torchx.components.dist._noquote" {
+		return "noquote"
+	}
+	if g := p.global(nameOf(n)); g != nil && g.class != nil && g.class.isWrapper {
+		return g.class.name
+	}
+	return ""
+}
+
+func (p *porter) forStmt(w *writer, n *node) {
 	if len(n.Orelse) > 0 {
 		p.fail(n, "`else` of a for has no counterpart")
 		return
 	}
 	over := p.iterable(n.Iter)
-	w.statement("for ", cat(p.target(n.Target), " in ", over.at(precOr)), ":")
+	target, iter := p.target(n.Target), over.at(precOr)
+	if p.scope != nil {
+		target, iter = p.loopOver(n, over)
+	}
+	w.line("for " + target + " in " + iter + ":")
 	p.block(w, n.Body)
 }
 
 // raise ports an exception: a component that fails says why, and is done.
-func (p *porter) raise(w *writer, n *pyRaise) {
-	if n.Exc == nil {
+func (p *porter) raise(w *writer, n *node) {
+	reason := ""
+	switch c := n.Exc; {
+	case c == nil:
 		p.fail(n, "`raise` alone has no counterpart")
 		return
-	}
-	w.statement("", p.call("fail", p.exception(n)), "")
-}
-
-func (p *porter) exception(n *pyRaise) *doc {
-	c, ok := n.Exc.(*pyCall)
-	switch {
-	case !ok:
-		return text(quote(className(n.Exc), false))
+	case c.Kind != "Call":
+		reason = quote(className(c), false)
 	case len(c.Args) == 0:
-		return text(quote(className(c.Func), false))
+		reason = quote(className(c.Func), false)
 	case len(c.Args) > 1 || isStarred(c.Args[0]):
-		return p.fail(n, "an exception with several values: write one text").doc
+		reason = p.refuse(n, "exception").text
+	default:
+		reason = p.str(n, p.expr(c.Args[0])).text
 	}
-	return p.str(n, p.expr(c.Args[0])).doc
+	w.line(p.call("fail", reason))
 }
 
-func className(n node) string {
-	if a, ok := n.(*pyAttribute); ok {
-		return a.Attr
+func className(n *node) string {
+	if n.Kind == "Attribute" {
+		return n.Attr
 	}
 	return nameOf(n)
 }
 
-func (p *porter) assert(w *writer, n *pyAssert) {
-	w.statement("if not ", p.expr(n.Test).at(precNot), ":")
-	reason := text(`"assertion failed"`)
+func (p *porter) assert(w *writer, n *node) {
+	reason := `"assertion failed"`
 	if n.Msg != nil {
-		reason = p.str(n, p.expr(n.Msg)).doc
+		reason = p.str(n, p.expr(n.Msg)).text
 	}
-	w.indent += 4
-	w.statement("", p.call("fail", reason), "")
-	w.indent -= 4
+	w.line("if not " + p.expr(n.Test).at(precNot) + ":")
+	w.line("    " + p.call("fail", reason))
 }
 
-func (p *porter) delete(w *writer, n *pyDelete) {
+func (p *porter) delete(w *writer, n *node) {
 	for _, x := range n.Targets {
-		s, ok := x.(*pySubscript)
-		if ok {
-			_, isSlice := s.Slice.(*pySlice)
-			_, isField := s.Value.(*pyAttribute)
-			ok = !isSlice && !isField && p.peek(s.Value).class != aSpec
-		}
-		if !ok {
+		switch {
+		case x.Kind != "Subscript" || x.Slice.Kind == "Slice":
 			p.fail(n, "`del` of this has no counterpart")
-			return
+		case p.isInRecord(x) && p.peek(x.Value).class == aDict:
+			if p.isAlone(n, x) {
+				p.store(w, x.Value, p.without(p.expr(x.Value), p.expr(x.Slice)), "")
+			}
+		case p.isInRecord(x):
+			p.fail(n, "`del` of a part of a specs value has no counterpart: build the value before")
+		default:
+			w.line(p.expr(x.Value).at(precPrimary) + ".pop(" + p.expr(x.Slice).text + ")")
 		}
-		w.statement("", cat(p.expr(s.Value).at(precPrimary), ".pop(", p.expr(s.Slice), ")"), "")
 	}
 }

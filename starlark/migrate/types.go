@@ -18,13 +18,17 @@ const (
 	aTuple  class = "tuple"
 	aSet    class = "set"
 
-	aSpec   class = "specs value" // an AppDef, Role, Resource, mount: values that never change here
-	anEnum  class = "enum"        // a class of enumerated values
-	aMember class = "member"      // one of its values
+	aSpec    class = "specs value" // an AppDef, Role, Resource, mount: values that never change here
+	aPath    class = "Path"        // of pathlib: a normalized str here
+	aWrapped class = "wrapped str" // of a class derived from str: a struct with the text here
+	aClass   class = "class"       // a class of the file
+	aMember  class = "member"      // of an Enum of the file
+	anObject class = "object"      // of another class of the file: a struct here
+	aLogger  class = "logger"
 )
 
 // isBuiltin reports whether c is one of Python's own classes.
-func (c class) isBuiltin() bool { return c != unknown && c != aSpec && c != anEnum && c != aMember }
+func (c class) isBuiltin() bool { return c.isPrimitive() || c.isMutable() || c == aTuple || c == aNone }
 
 // isPrimitive reports whether a command line can give a value of class c.
 func (c class) isPrimitive() bool { return c == aStr || c == anInt || c == aFloat || c == aBool }
@@ -36,11 +40,12 @@ func (c class) isMutable() bool { return c == aList || c == aDict || c == aSet }
 type typ struct {
 	class     class
 	key, elem *typ // of dicts; of lists, tuples and sets the elements only
-	// spec is which of the specs types an aSpec is: "Role"; of a member or an enum
-	// the name of its class.
+	// spec is which of the specs types an aSpec is ("Role"); the name of the class of the file;
+	// the field that has the text of an aWrapped.
 	spec string
-	// null: it may be None as well.
-	null bool
+	null bool // it may be None as well
+	// loose: only an annotation says so, or str() of it differs between versions of Python.
+	loose bool
 }
 
 // typeOf reads a type such as "dict[str, ?]": ? is an unknown one, and a name that is
@@ -51,8 +56,8 @@ func typeOf(s string) typ {
 	switch {
 	case name == "?":
 		return typ{}
-	case strings.ToLower(name) != name:
-		return typ{class: aSpec, spec: name}
+	case strings.ToLower(name) != name && t.class != aPath:
+		return specOf(name)
 	}
 	if !generic {
 		return t
@@ -69,25 +74,26 @@ func typeOf(s string) typ {
 	return t
 }
 
+func of(c class) typ               { return typ{class: c} }
+func specOf(name string) typ       { return typ{class: aSpec, spec: name} }
+func listOf(elem typ) typ          { return typ{class: aList, elem: &elem} }
+func dictOf(key, elem typ) typ     { return typ{class: aDict, key: &key, elem: &elem} }
+func (t typ) isSpec(s string) bool { return t.class == aSpec && t.spec == s }
+
 // orNone is the type of what may be None as well.
 func (t typ) orNone() typ {
 	t.null = true
 	return t
 }
 
-func of(c class) typ { return typ{class: c} }
-
-// anyOf is a list, dict, tuple or set of which the items are not known. Without elem,
-// as of() gives it, it has none yet.
-func anyOf(c class) typ { return typ{class: c, key: &typ{}, elem: &typ{}} }
-
-func listOf(elem typ) typ { return typ{class: aList, elem: &elem} }
-
-// numbered is the type of enumerate(x).
-func numbered(t typ) typ {
-	elem := t.elemType()
-	return listOf(typ{class: aTuple, key: &typ{class: anInt}, elem: &elem, spec: "item"})
+// opened is t with items that are not known. Without elem, as of() gives it, a list has none yet.
+func (t typ) opened() typ {
+	t.key, t.elem = &typ{}, &typ{}
+	return t
 }
+
+// item is the type of the tuples that enumerate and dict.items give.
+func item(key, elem typ) typ { return typ{class: aTuple, key: &key, elem: &elem, spec: "item"} }
 
 // elemType is the type of what iterating gives.
 func (t typ) elemType() typ {
@@ -120,7 +126,9 @@ func (t typ) join(other typ) typ {
 	case t.class != other.class || t.spec != other.spec:
 		return typ{}
 	}
-	return typ{class: t.class, spec: t.spec, key: joined(t.key, other.key), elem: joined(t.elem, other.elem), null: t.null || other.null}
+	t.key, t.elem = joined(t.key, other.key), joined(t.elem, other.elem)
+	t.null, t.loose = t.null || other.null, t.loose || other.loose
+	return t
 }
 
 func joined(a, b *typ) *typ {
@@ -134,11 +142,13 @@ func joined(a, b *typ) *typ {
 	return &t
 }
 
+func (t typ) isNumber() bool { return t.class == anInt || t.class == aFloat }
+
 // arithmetic is the type of a op b.
 func arithmetic(op string, a, b typ) typ {
-	isNumber := func(t typ) bool { return t.class == anInt || t.class == aFloat }
+	a.null, b.null = false, false
 	switch {
-	case isNumber(a) && isNumber(b):
+	case a.isNumber() && b.isNumber():
 		if op == "/" || a.class == aFloat || b.class == aFloat {
 			return of(aFloat)
 		}
@@ -155,22 +165,13 @@ func arithmetic(op string, a, b typ) typ {
 	return typ{}
 }
 
-// retryPolicy is the spec of specs.RetryPolicy, and of its members, which are texts.
-const retryPolicy = "RetryPolicy"
-
-// hasOwnText reports whether what Python's str() makes of a value is not known here: of
-// a member of an Enum it differs between versions, and specs.RetryPolicy is one.
-func (t typ) hasOwnText() bool {
-	return t.class == aMember || t.class == anEnum || t.class == aSpec || t.spec == retryPolicy
-}
-
 // isPlain reports whether Starlark's str() writes a value of this type as Python's does.
 func (t typ) isPlain() bool {
-	return t.class == aStr || t.class == anInt || t.class == aBool || t.class == aNone
+	return !t.loose && (t.class == aStr || t.class == anInt || t.class == aBool || t.class == aNone)
 }
 
 // isText reports whether a value is a str and never None.
-func (t typ) isText() bool { return t.class == aStr && !t.null }
+func (t typ) isText() bool { return (t.class == aStr || t.class == aPath) && !t.null && !t.loose }
 
 // contradicts reports whether a value of type t cannot be of an annotated type. Python
 // does not look at annotations, but how a value is written as text depends on its type,

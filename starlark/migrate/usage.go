@@ -1,80 +1,94 @@
 package migrate
 
 import (
+	"maps"
+	"reflect"
 	"slices"
 	"strings"
 )
 
-// usage is what a function does with its variables, by one walk through it.
+// usage is what a function, or the file, does with its variables, by one walk through it.
 type usage struct {
-	bindings map[string][]node // what gives a variable a value, += aside
+	bindings map[string][]*node // what gives a variable a value, += aside
 	reads    map[string][]read
-	loops    []*pyFor
-	calls    []*pyCall
+	loops    []*node
+	alone    map[*node]bool // calls that are statements
+	calls    []*node
 	changes  []change
+	roots    map[string]bool   // variables of which anything is changed, however deep
+	tracked  map[*node]bool    // reads that hand a role over to an app that is changed with it
 	aliases  map[string]string // variables to others that may be the same object
 }
 
 // read is a place that reads a variable, with the node around it.
-type read struct {
-	use    *pyName
-	parent node
-}
+type read struct{ use, parent *node }
 
 // change is a node that changes the list or dict of a variable.
 type change struct {
-	node node
+	node *node
 	name string
 }
 
 // usage returns the usage of a function.
-func (p *porter) usage(def *pyFunctionDef) *usage {
+func (p *porter) usage(def *node) *usage {
 	u := p.usages[def]
 	if u == nil {
-		u = &usage{bindings: map[string][]node{}, reads: map[string][]read{}, aliases: map[string]string{}}
+		u = &usage{bindings: map[string][]*node{}, reads: map[string][]read{}, roots: map[string]bool{}, alone: map[*node]bool{}, tracked: map[*node]bool{}, aliases: map[string]string{}}
 		u.visit(def)
 		p.usages[def] = u
 	}
 	return u
 }
 
-func (u *usage) visit(n node) {
-	targets := []node{}
-	switch x := n.(type) {
-	case *pyCall:
-		u.calls = append(u.calls, x)
-	case *pyFor:
-		u.loops = append(u.loops, x)
-		targets = append(targets, x.Target)
-	case *pyComprehension:
-		targets = append(targets, x.Target)
-	case *pyAugAssign:
-		targets = append(targets, x.Target)
-	case *pyOther:
-		targets = append(targets, x.Target)
-	case *pyDelete:
-		targets = x.Targets
-	case *pyAssign:
-		targets = x.Targets
+func (u *usage) visit(n *node) {
+	targets := n.Targets
+	switch n.Kind {
+	case "Call":
+		u.calls = append(u.calls, n)
+	case "For":
+		u.loops = append(u.loops, n)
+	case "Expr":
+		u.alone[n.Value] = true
+	case "Assign":
 		for _, t := range targets {
-			if from, to := nameOf(x.Value), nameOf(t); from != "" && to != "" {
+			if from, to := nameOf(n.Value), nameOf(t); from != "" && to != "" {
 				u.aliases[u.root(to)] = u.root(from)
 			}
 		}
 	}
-	if n.at().Kind != "AugAssign" {
-		for _, name := range n.at().Binds {
+	if is(n, "For", "comprehension", "AugAssign", "NamedExpr") {
+		targets = []*node{n.Target}
+	}
+	if n.Kind != "AugAssign" {
+		for _, name := range n.Binds {
 			u.bindings[name] = append(u.bindings[name], n)
 		}
 	}
-	if name, ok := mutated(n); ok {
-		u.changes = append(u.changes, change{n, name})
-	}
-	for _, c := range n.at().kids {
-		if name, ok := c.(*pyName); ok && !slices.Contains(targets, c) {
-			u.reads[name.ID] = append(u.reads[name.ID], read{name, n})
+	if isMutator(n) {
+		u.changed(n, n.Func.Value)
+	} else if is(n, "Assign", "AugAssign", "Delete") {
+		for _, t := range targets {
+			if n.Kind == "AugAssign" || is(t, "Subscript", "Attribute") {
+				u.changed(n, t)
+			}
 		}
-		u.visit(c)
+	}
+	for _, k := range n.kids() {
+		if k.Kind == "Name" && !slices.Contains(targets, k) {
+			u.reads[k.ID] = append(u.reads[k.ID], read{k, n})
+		}
+		u.visit(k)
+	}
+}
+
+// changed notes that n changes what is at target.
+func (u *usage) changed(n, target *node) {
+	u.roots[rootOf(target)] = true
+	for is(target, "Subscript") {
+		target = target.Value
+	}
+	if name := nameOf(target); name != "" {
+		u.changes = append(u.changes, change{n, name})
 	}
 }
 
@@ -90,69 +104,160 @@ func (u *usage) root(name string) string {
 	return name
 }
 
-// loopsAround lists the loops that n is in.
-func (u *usage) loopsAround(n node) []*pyFor {
-	var out []*pyFor
-	for _, x := range u.loops {
-		if x.Line <= n.at().Line && n.at().Line <= x.End && node(x) != n {
-			out = append(out, x)
-		}
-	}
-	return out
-}
-
 // isRebound reports whether the variable gets another value between a and b.
-func (u *usage) isRebound(name string, a, b node) bool {
-	return slices.ContainsFunc(u.bindings[name], func(s node) bool {
-		return before(a, s) && before(s, b) && a.at().Line < s.at().Line
+func (u *usage) isRebound(name string, a, b *node) bool {
+	return slices.ContainsFunc(u.bindings[name], func(s *node) bool {
+		return before(a, s) && before(s, b) && a.Line < s.Line
 	})
 }
 
 // sharesLoop reports whether a change is seen by a use in the next turn of a loop that
 // the variable is older than.
-func (u *usage) sharesLoop(name string, change, use node) bool {
-	around := u.loopsAround(use)
-	return slices.ContainsFunc(u.loopsAround(change), func(loop *pyFor) bool {
-		isFresh := func(b node) bool { return b.at().Line >= loop.Line && b.at().End <= loop.End && b != node(loop) }
-		return slices.Contains(around, loop) && !slices.ContainsFunc(u.bindings[name], isFresh)
+func (u *usage) sharesLoop(name string, change, use *node) bool {
+	return slices.ContainsFunc(u.loops, func(loop *node) bool {
+		isFresh := func(b *node) bool { return b.isWithin(loop) && b != loop }
+		return change != loop && change.isWithin(loop) && use.isWithin(loop) && !slices.ContainsFunc(u.bindings[name], isFresh)
 	})
 }
 
 // isSeen reports whether use, which hands a variable over, comes before a change without
 // another value between, or after it in a loop.
-func (u *usage) isSeen(name string, change, use node) bool {
+func (u *usage) isSeen(name string, change, use *node) bool {
 	return before(use, change) && !u.isRebound(name, use, change) || u.sharesLoop(name, change, use)
 }
 
-// mutated returns the variable whose list or dict a node changes.
-func mutated(n node) (string, bool) {
-	var target node
-	switch n := n.(type) {
-	case *pyCall:
-		if fn, ok := n.Func.(*pyAttribute); ok && strings.Contains(mutators, " "+fn.Attr+" ") {
-			target = fn.Value
-		}
-	case *pyAssign:
-		for _, t := range n.Targets {
-			if s, ok := t.(*pySubscript); ok && n.Kind == "Assign" {
-				target = s.Value
+// isClosed reports whether nothing can put an item into the list, set or dict of a variable: it is
+// not changed, and nothing else gets hold of it.
+func (p *porter) isClosed(u *usage, name string) bool {
+	isChanged := func(c change) bool { return c.name == name }
+	return !u.roots[name] && !slices.ContainsFunc(u.changes, isChanged) && !slices.ContainsFunc(u.reads[name], func(r read) bool { return !p.isLook(r) })
+}
+
+// isLook reports whether a read gets nothing but items and facts of a list, set or dict.
+func (p *porter) isLook(r read) bool {
+	switch n := r.parent; n.Kind {
+	case "For", "comprehension", "Subscript", "Attribute", "Compare", "UnaryOp", "BinOp", "If", "FormattedValue", "Starred", "Return":
+		return true
+	case "Call":
+		name := nameOf(n.Func)
+		return strings.HasPrefix(p.full(n.Func), "torchx.specs.") || p.full(n.Func) != "" || name != "" && p.isFree(name) || is(n.Func, "Attribute") && !isMutator(n)
+	}
+	return false
+}
+
+// maxRounds bounds the rounds of inference.
+const maxRounds = 8
+
+// infer sets the types of the local variables of the function that is being ported from all
+// values they are assigned, until nothing changes: a variable may depend on one that is assigned
+// later, in a loop.
+func (p *porter) infer(body []*node) {
+	var stmts []*node
+	for _, s := range body {
+		walk(s, func(n *node) bool {
+			switch n.Kind {
+			case "FunctionDef":
+				p.scope.types[n.Name] = typ{}
+				return false
+			case "Lambda", "ClassDef":
+				return false
+			case "Assign", "AnnAssign", "AugAssign", "For":
+				stmts = append(stmts, n)
+			}
+			return true
+		})
+	}
+	params := p.scope.types
+	p.scope.types = maps.Clone(params)
+	for _, s := range stmts {
+		for _, name := range s.Binds {
+			if _, ok := params[name]; !ok {
+				p.scope.types[name] = of(aNone)
 			}
 		}
-	case *pyAugAssign:
-		target = n.Target
-	case *pyDelete:
-		switch t := n.Targets[len(n.Targets)-1].(type) {
-		case *pySubscript:
-			target = t.Value
-		case *pyAttribute:
-			target = t.Value
+	}
+	for range maxRounds {
+		next := maps.Clone(params)
+		for _, s := range stmts {
+			p.assigned(s, func(name string, t typ) {
+				if old, ok := next[name]; ok {
+					t = old.join(t)
+				}
+				next[name] = p.held(p.usage(p.scope.def), name, t)
+			})
+		}
+		last := p.scope.types
+		p.scope.types = next
+		if reflect.DeepEqual(last, next) {
+			return
 		}
 	}
-	for {
-		s, ok := target.(*pySubscript)
-		if !ok {
-			return nameOf(target), nameOf(target) != ""
+	for name := range p.scope.types { // they grow for ever, as x = [x] does
+		p.scope.types[name] = typ{}
+	}
+}
+
+// held is the type of what a variable holds. What is in a list, set or dict is only known while
+// nothing can put something into it.
+func (p *porter) held(u *usage, name string, t typ) typ {
+	if t.class.isMutable() && !p.isClosed(u, name) {
+		return t.opened()
+	}
+	if t.elem != nil && t.elem.class.isMutable() {
+		elem := t.elem.opened()
+		t.elem = &elem
+	}
+	return t
+}
+
+// assigned calls add for each variable that a statement assigns.
+func (p *porter) assigned(s *node, add func(string, typ)) {
+	switch s.Kind {
+	case "For":
+		eachTarget(s.Target, p.peek(s.Iter).elemType(), add)
+	case "AugAssign":
+		if name := nameOf(s.Target); name != "" {
+			left := p.peek(s.Target)
+			if left.class == aList || left.class == aNone { // None: nothing is known yet
+				add(name, left)
+				return
+			}
+			add(name, arithmetic(operators[s.Op].text, left, p.peek(s.Value)))
 		}
-		target = s.Value
+	default:
+		if s.Value == nil {
+			return
+		}
+		v := p.peek(s.Value)
+		if a := p.annotated(s.Annotation); a.class != unknown && (v.class == unknown || v.elem == nil && a.class == v.class) {
+			a.loose = v.class == unknown
+			v = a
+		}
+		for _, target := range s.Targets {
+			eachTarget(target, v, add)
+		}
+	}
+}
+
+// eachTarget calls add for each variable of a target that gets a value of type t.
+func eachTarget(target *node, t typ, add func(string, typ)) {
+	if name := nameOf(target); name != "" {
+		add(name, t)
+	}
+	if !is(target, "Tuple", "List") {
+		return
+	}
+	for i, e := range target.Elts {
+		part := t.elemType()
+		if t.spec == "item" && i == 0 {
+			part = typ{}
+			if t.key != nil {
+				part = *t.key
+			}
+		}
+		if isStarred(e) {
+			e, part = e.Value, listOf(part)
+		}
+		eachTarget(e, part, add)
 	}
 }

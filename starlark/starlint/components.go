@@ -41,6 +41,7 @@ func (d *componentCheck) check() {
 			d.report(ruleKwargs, p.Ident, "a command line cannot give %s: name the parameters otherwise, or call the function _%s", p.Star+p.Name, d.def.Name.Name)
 		}
 	}
+	d.returns()
 	if d.doc == nil {
 		d.report(ruleDocstring, d.def.Name, "component %s has no docstring: write one, or call it _%s if it is a helper", d.def.Name.Name, d.def.Name.Name)
 		return

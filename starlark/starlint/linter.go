@@ -52,6 +52,7 @@ func (l *linter) run() {
 	if !starfiles.IsTest(l.name) {
 		l.components()
 		l.roles()
+		l.macros()
 	}
 }
 

@@ -8,6 +8,8 @@ import (
 
 	"github.com/bazelbuild/buildtools/build"
 	"github.com/bazelbuild/buildtools/warn"
+
+	"torchx/starlark/analysis"
 )
 
 // Names of our own rules.
@@ -21,6 +23,8 @@ const (
 	ruleDefault      = "default-type"
 	ruleKwargs       = "component-kwargs"
 	ruleResource     = "role-without-resource"
+	ruleNoApp        = "no-app"
+	ruleMacro        = "unknown-macro"
 	ruleUnusedLoad   = "unused-load"
 )
 
@@ -29,12 +33,17 @@ func ownRules() []Rule {
 	return []Rule{
 		{ruleSyntax, "the file cannot be parsed", false},
 		{ruleNames, "a name is not defined, or defined twice", false},
-		{ruleDocstring, "a component (a function without _ in front) has no docstring, so nobody sees what it does", false},
+		{ruleDocstring, "a component (a function without _ in front) has no docstring, so its help is empty", false},
 		{ruleUndocumented, "a component's argument is not in the Args: section of its docstring", false},
 		{ruleNoSuch, "the docstring describes an argument that the function does not have", true},
 		{ruleType, "the docstring gives an argument a type that does not exist", true},
 		{ruleDefault, "an argument's default is no value of its type", true},
 		{ruleKwargs, "a component takes **kwargs or an argument called help, which a command line cannot give", false},
+		{ruleNoApp, "a component returns no app, or None instead of one", false},
+		{ruleMacro, "a text has a misspelled macro such as ${replicaid}", false},
+		{analysis.RuleLoad, "a load fails: its file or name does not exist, is private, does not parse or loads this file", false},
+		{analysis.RuleAttribute, "a module or value does not have an attribute", false},
+		{analysis.RuleCall, "a call has unknown, missing or too many arguments", false},
 		{ruleResource, "specs.Role(...) says nothing about the resources that a replica needs", false},
 	}
 }

@@ -3,7 +3,8 @@
 //
 // The rules are a fixed list of warnings of github.com/bazelbuild/buildtools
 // (rules.go) and our own about syntax and names (linter.go), components
-// (components.go) and their defaults (defaults.go). A comment beside or above the
+// (components.go), their defaults (defaults.go) and results (returns.go); package
+// analysis adds loads, attributes and calls. A comment beside or above the
 // place turns rules off there:
 //
 //	# lint: disable=RULE, RULE
@@ -14,6 +15,9 @@ import (
 	"bytes"
 	"cmp"
 	"slices"
+	"strings"
+
+	"torchx/starlark/analysis"
 )
 
 // Position is a place in a file.
@@ -63,11 +67,14 @@ type Rule struct {
 	Fixable bool
 }
 
-// Check lints a file and returns its findings by position. Rules about components do not apply to
-// tests.
-func Check(name string, src []byte) []Finding {
-	l := newLinter(name, src)
+// Check lints a file and returns its findings by position. It follows loads if there is an opener.
+// Rules about components do not apply to tests.
+func Check(file *analysis.File, o analysis.Opener) []Finding {
+	l := newLinter(file.Name, []byte(file.Text))
 	l.run()
+	for _, p := range file.Problems(o) {
+		l.add(Finding{Rule: p.Rule, Severity: Error, Message: strings.TrimSuffix(p.Text, "."), Start: l.at(p.From - l.mark), End: l.at(p.To - l.mark)})
+	}
 	slices.SortStableFunc(l.findings, func(a, b Finding) int {
 		return cmp.Or(cmp.Compare(a.Start.Offset, b.Start.Offset), cmp.Compare(a.Rule, b.Rule), cmp.Compare(a.Message, b.Message))
 	})
@@ -79,17 +86,17 @@ const maxRounds = 10
 
 // FixAll makes the fixes of a file until none are left. It returns the new source, the number of
 // fixes and the findings that are left.
-func FixAll(name string, src []byte) (out []byte, fixed int, left []Finding) {
-	left = Check(name, src)
+func FixAll(file *analysis.File, o analysis.Opener) (out []byte, fixed int, left []Finding) {
+	out, left = []byte(file.Text), Check(file, o)
 	for range maxRounds {
-		out, n := Apply(src, left)
+		next, n := Apply(out, left)
 		if n == 0 {
 			break
 		}
-		src, fixed = out, fixed+n
-		left = Check(name, src)
+		out, fixed = next, fixed+n
+		left = Check(analysis.New(file.Name, file.Source, string(out), nil), o)
 	}
-	return src, fixed, left
+	return out, fixed, left
 }
 
 // Apply makes the fixes of findings in src and counts them. Of overlapping fixes it makes the first

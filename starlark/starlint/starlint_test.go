@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"torchx/starlark/analysis"
 	"torchx/starlark/starlint"
 )
 
@@ -62,6 +63,14 @@ var cases = []struct{ name, src, want, fixed string }{
 		"2:9-2:19 role-without-resource: specs.Role without resource: …\n3:9-3:19 role-without-resource: specs.Role without resource: …", "",
 	},
 
+	{"no app", "def go():\n    \"\"\"Goes.\"\"\"\n    specs.AppDef(name = \"x\")\n", "1:5-1:7 no-app: component go returns no app: end it with `return specs.AppDef(...)`, …", ""},
+	{"no app from a role", "def go(n = 1):\n    \"\"\"Goes.\n\n    Args:\n        n (int): n\n    \"\"\"\n    if n < 1:\n        fail(\"n\")\n    print(specs.Role(\"a\", \"b\", resource = specs.resource(cpu = n)))\n", "1:5-1:7 no-app: component go returns no app: …", ""},
+	{"None on a path", "def go(n = 1):\n    \"\"\"Goes.\n\n    Args:\n        n (int): n\n    \"\"\"\n    if n < 1:\n        return None\n    return specs.AppDef(name = \"x\")\n", "8:9-8:20 no-app: component go returns None here: …", ""},
+	{"None in a conditional", "def go(n = 1):\n    \"\"\"Goes.\n\n    Args:\n        n (int): n\n    \"\"\"\n    return (specs.AppDef(name = \"x\") if n else None)\n", "7:5-7:53 no-app: component go returns None here: …", ""},
+	{"helpers", "def check(n):\n    \"\"\"C.\n\n    Args:\n        n (int): n\n    \"\"\"\n    if n < 1:\n        fail(\"n\")\n\ndef extend(args):\n    \"\"\"E.\n\n    Args:\n        args (list): a\n    \"\"\"\n    args.append(1)\n\ndef find(n):\n    \"\"\"F.\n\n    Args:\n        n (int): n\n    \"\"\"\n    if n:\n        return None\n    return n\n", "", ""},
+	{"macro", "X = [\"a ${replicaid} ${app_id} ${HOME} ${app-id} ${map_id} ${rep}\", \"appid=1; ${appid}\"]\n", "1:9-1:21 unknown-macro: there is no macro ${replicaid}. Did you mean ${replica_id}, specs.macros.replica_id?\n1:40-1:49 unknown-macro: there is no macro ${app-id}. …", ""},
+	{"attribute", "X = specs.Rolle\n", "1:11-1:16 unknown-attribute: specs has no attribute Rolle. Did you mean Role?", ""},
+	{"call", "X = specs.AppDef(nme = 1)\n", "1:5-1:17 wrong-call: specs.AppDef needs the argument name\n1:18-1:21 wrong-call: specs.AppDef has no argument nme. Did you mean name?", ""},
 	{
 		"unused load", "load(\"./a.star\", \"a\", b = \"c\")\nload(\"./d.star\", \"d\")\n\nX = a\n",
 		"1:23-1:24 unused-load: loaded symbol \"b\" is unused\n2:19-2:20 unused-load: loaded symbol \"d\" is unused",
@@ -102,7 +111,7 @@ func TestCheck(t *testing.T) {
 	for _, c := range cases {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
-			findings := starlint.Check("x.star", []byte(c.src))
+			findings := check("x.star", []byte(c.src))
 			same(t, findings, c.want)
 			if c.fixed == "" {
 				c.fixed = c.src
@@ -111,13 +120,18 @@ func TestCheck(t *testing.T) {
 				t.Errorf("fixed\n%s\nwant\n%s", got, c.fixed)
 			}
 			// A byte order mark and line ends of Windows change no place but offsets.
-			marked := starlint.Check("x.star", []byte("\uFEFF"+c.src))
+			marked := check("x.star", []byte("\uFEFF"+c.src))
 			same(t, marked, c.want)
 			if got, _ := starlint.Apply([]byte("\uFEFF"+c.src), marked); string(got) != "\uFEFF"+c.fixed {
 				t.Errorf("fixed behind a byte order mark\n%q\nwant\n%q", got, c.fixed)
 			}
 		})
 	}
+}
+
+// check lints a text whose loads are not followed.
+func check(name string, src []byte) []starlint.Finding {
+	return starlint.Check(analysis.New(name, nil, string(src), nil), nil)
 }
 
 // same compares findings with lines of which each may end with "…".
@@ -148,11 +162,11 @@ func same(t *testing.T, findings []starlint.Finding, want string) {
 func TestTestFiles(t *testing.T) {
 	t.Parallel()
 	src := "def test_x(t):\n    t.eq(specs.Role(name = \"a\", image = \"b\").name, \"a\")\n"
-	if f := starlint.Check("a/x_test.star", []byte(src)); len(f) != 0 {
+	if f := check("a/x_test.star", []byte(src)); len(f) != 0 {
 		t.Errorf("got %+v, want none in a test file", f)
 	}
-	if f := starlint.Check("a/x.star", []byte(src)); len(f) != 2 {
-		t.Errorf("got %+v, want two", f)
+	if f := check("a/x.star", []byte(src)); len(f) != 3 {
+		t.Errorf("got %+v, want three", f)
 	}
 }
 
@@ -161,7 +175,7 @@ func TestRules(t *testing.T) {
 	t.Parallel()
 	found, fixed := map[string]bool{}, map[string]bool{}
 	for _, c := range cases {
-		for _, f := range starlint.Check("x.star", []byte(c.src)) {
+		for _, f := range check("x.star", []byte(c.src)) {
 			found[f.Rule] = true
 			fixed[f.Rule] = fixed[f.Rule] || f.Fix != nil
 			if f.Fix != nil && (f.Fix.Title == "" || len(f.Fix.Edits) == 0) {
@@ -169,6 +183,7 @@ func TestRules(t *testing.T) {
 			}
 		}
 	}
+	found["broken-load"] = true // the tests of analysis have other files
 	var names []string
 	for _, r := range starlint.Rules() {
 		names = append(names, r.Name)
@@ -188,7 +203,7 @@ func FuzzCheck(f *testing.F) {
 	}
 	f.Add("x = [1]\nx += [2] # c\r\nif x:\n  load('a', 'b')\n")
 	f.Fuzz(func(t *testing.T, src string) {
-		findings := starlint.Check("x.star", []byte(src))
+		findings := check("x.star", []byte(src))
 		for _, x := range findings {
 			if x.Start.Offset < 0 || x.End.Offset > len(src) || x.Start.Offset > x.End.Offset || strings.ContainsAny(x.Message, "\n") {
 				t.Fatalf("got %+v in %q, want a place in it and one line", x, src)
@@ -198,7 +213,7 @@ func FuzzCheck(f *testing.F) {
 		if n == 0 {
 			return
 		}
-		for _, x := range starlint.Check("x.star", fixed) {
+		for _, x := range check("x.star", fixed) {
 			if x.Rule == "syntax" {
 				t.Fatalf("%q\nbecame\n%q\n%+v", src, fixed, x)
 			}

@@ -183,3 +183,24 @@ func goToolReads(t *testing.T, dir string, out *outcome) {
 		t.Errorf("got %v, want f.star (90.0%%) in %.300s", err, html)
 	}
 }
+
+// A test that prints without end says so once, and still says why it failed.
+func TestTooMuchOutput(t *testing.T) {
+	t.Parallel()
+	r := one(t, `
+def _print(t):
+    for i in range(100):
+        print("x" * (1 << 16))
+
+_print(t)
+for i in range(3):
+    t.run("sub", _print)
+fail("the reason")`)
+	out := said(r)
+	if n := strings.Count(out, "more output"); n != 1 || len(out) > 2<<20 {
+		t.Errorf("got %d bytes that say %d times that there is more, want 1 MiB and once", len(out), n)
+	}
+	if last := r.Output[len(r.Output)-1]; !strings.Contains(last, "the reason") {
+		t.Errorf("got %.200q at the end, want the reason", last)
+	}
+}

@@ -29,10 +29,11 @@ type test struct {
 
 // An execution is one run of a test with all its subtests, on one thread.
 type execution struct {
-	runner *Runner
-	file   *file
-	inner  *test             // the innermost test that runs: print() goes there
-	env    map[string]string // what torchx.getenv finds
+	runner  *Runner
+	file    *file
+	inner   *test             // the innermost test that runs: print() goes there
+	env     map[string]string // what torchx.getenv finds
+	written int               // bytes of output, see maxOutput
 }
 
 var _ starlark.HasAttrs = (*test)(nil)
@@ -123,21 +124,22 @@ func (x *test) logAt(c call, text string) {
 	x.output(place + strings.ReplaceAll(strings.TrimRight(text, "\n"), "\n", "\n    "))
 }
 
-// maxOutput bounds the output of a test in bytes, which is kept in memory.
+// maxOutput bounds the output of a test with its subtests in bytes, which is kept in memory.
 const maxOutput = 1 << 20
 
-func (x *test) output(text string) {
-	n := 0
-	for _, o := range x.result.Output {
-		n += len(o)
+// output keeps a text for the result, unless there is too much already, which it says once.
+func (x *test) output(text string) (kept bool) {
+	e := x.exec
+	if e.written > maxOutput {
+		return false
 	}
-	switch {
-	case n > maxOutput:
-	case n+len(text) > maxOutput:
-		x.result.Output = append(x.result.Output, "… more output than 1 MiB")
-	default:
-		x.result.Output = append(x.result.Output, text)
+	e.written += len(text) + 1
+	kept = e.written <= maxOutput
+	if !kept {
+		text = "… more output than 1 MiB"
 	}
+	x.result.Output = append(x.result.Output, text)
+	return kept
 }
 
 func (x *test) log(c call) (starlark.Value, error) {
@@ -273,7 +275,9 @@ func (x *test) end(err error) {
 		if !errors.As(err, &e) {
 			e = x.exec.file.interp.Explain(err)
 		}
-		x.output(errorText(e))
+		if !x.output(errorText(e)) {
+			x.result.Output = append(x.result.Output, e.Error())
+		}
 		x.result.hitSharedLimit = hitSharedLimit(err)
 	}
 }

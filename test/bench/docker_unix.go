@@ -97,7 +97,7 @@ func (d *dockers) started(n int) side {
 		if err != nil {
 			return 0, err
 		}
-		return took, d.sh("exec " + d.bin + " delete " + handle)
+		return took, d.sh("exec " + d.bin + " delete -f " + handle)
 	}
 }
 
@@ -129,7 +129,7 @@ func (d *dockers) stop() error {
 	var err error
 	for _, handle := range []string{d.handle, d.keeper} {
 		if handle != "" {
-			err = errors.Join(err, d.sh("exec "+d.bin+" delete "+handle))
+			err = errors.Join(err, d.sh("exec "+d.bin+" delete -f "+handle))
 		}
 	}
 	if d.engine != nil {

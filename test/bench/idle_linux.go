@@ -50,7 +50,7 @@ func (w *world) ofAgent(figure func(pid int) (float64, error)) side {
 			return 0, fmt.Errorf("read the agent's pid in %q: %w", text, err)
 		}
 		v, err := figure(holder.PID)
-		return v, errors.Join(err, w.sh("exec "+w.bin+" delete "+handle))
+		return v, errors.Join(err, w.sh("exec "+w.bin+" delete -f "+handle))
 	}
 }
 

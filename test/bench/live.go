@@ -33,7 +33,7 @@ func (w *world) flooded(program string) side {
 		if err != nil {
 			return 0, err
 		}
-		return took.Seconds(), w.sh("exec " + w.bin + " delete " + handle)
+		return took.Seconds(), w.sh("exec " + w.bin + " delete -f " + handle)
 	}
 }
 

@@ -119,7 +119,7 @@ func (h *home) endAll() {
 	h.torchx("cancel", "--all", "--force", "--wait")
 	for _, a := range h.list("docker") {
 		if a.Name != "" { // those of other homes have none
-			h.torchx("delete", a.AppID)
+			h.torchx("delete", "-f", a.AppID)
 		}
 	}
 }

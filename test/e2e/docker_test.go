@@ -64,7 +64,7 @@ func trainInContainers(t *testing.T, e *enginetest.Engine) {
 		"--image", enginetest.Image, "--memMB", "2048", "--env", "PYTHON="+python,
 		"--mounts", ofHost("/usr", "/lib", "/lib64", "/etc/alternatives", example), "--script", filepath.Join(example, "train.py"))
 	handle := strings.TrimSpace(r.stdout)
-	t.Cleanup(func() { u.torchx("delete", handle) })
+	t.Cleanup(func() { u.torchx("delete", "-f", handle) })
 	if r.code != 0 || !strings.Contains(r.stderr, "train/0 trained on 4 processes") {
 		t.Fatalf("exit code %d\n%s", r.code, r.stderr)
 	}
@@ -80,7 +80,7 @@ func reachByName(t *testing.T, e *enginetest.Engine) {
 	const program = `if [ ${replica_id} = 0 ]; then echo hello | nc -l -p 4242; else until nc $TORCHX_RANK0_HOST 4242 </dev/null; do sleep 0.1; done; fi`
 	r := u.torchx("run", "-b", "docker", "--workspace=", "utils.sh", "--image", enginetest.Image, "--num_replicas", "2", "--", "sh", "-c", program)
 	handle := strings.TrimSpace(r.stdout)
-	t.Cleanup(func() { u.torchx("delete", handle) })
+	t.Cleanup(func() { u.torchx("delete", "-f", handle) })
 	if r.code != 0 {
 		t.Fatalf("exit code %d\n%s", r.code, r.stderr)
 	}

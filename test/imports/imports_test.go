@@ -34,9 +34,9 @@ var folders = map[string][]string{
 // it may import; a name that ends in "/..." stands for all below it.
 var allowed = map[string][]string{
 	"runtime/agent":            {"runtime/backend", "runtime/cgroup", "runtime/failpoint", "runtime/filelock", "runtime/history", "runtime/logstore", "runtime/machine", "runtime/procs", "runtime/spec"},
-	"runtime/backend":          {"runtime/kv", "runtime/lazyregexp", "runtime/spec", "runtime/suggest"},
+	"runtime/backend":          {"runtime/kv", "runtime/lazyregexp", "runtime/spec", "runtime/suggest", "runtime/userpath"},
 	"runtime/cgroup":           {},
-	"runtime/config":           {"runtime/kv", "runtime/spec", "runtime/suggest"},
+	"runtime/config":           {"runtime/kv", "runtime/spec", "runtime/suggest", "runtime/userpath"},
 	"runtime/failpoint":        {},
 	"runtime/filelock":         {},
 	"runtime/history":          {"runtime/spec"},
@@ -51,25 +51,27 @@ var allowed = map[string][]string{
 	"runtime/machine":          {},
 	"runtime/overlay":          {"runtime/spec"},
 	"runtime/procs":            {},
-	"runtime/runner":           {"runtime/backend", "runtime/config", "runtime/failpoint", "runtime/history", "runtime/lazyregexp", "runtime/procs", "runtime/secrets", "runtime/spec"},
+	"runtime/runner":           {"runtime/backend", "runtime/config", "runtime/failpoint", "runtime/history", "runtime/lazyregexp", "runtime/procs", "runtime/secrets", "runtime/spec", "runtime/suggest"},
 	"runtime/secrets":          {"runtime/lazyregexp"},
 	"runtime/spec":             {},
 	"runtime/suggest":          {},
 	"runtime/units":            {},
+	"runtime/userpath":         {},
 	"runtime/usage":            {"runtime/backend", "runtime/procs", "runtime/runner", "runtime/spec"},
 
 	"state": {"runtime/failpoint", "runtime/filelock", "runtime/history", "runtime/spec"},
 
-	"starlark/analysis":   {"runtime/suggest", "starlark/component", "starlark/interp", "starlark/specmodule", "starlark/starfiles", "starlark/startest"},
+	"starlark/analysis":   {"runtime/suggest", "starlark/component", "starlark/interp", "starlark/specmodule", "starlark/starfiles", "starlark/startest", "starlark/token"},
 	"starlark/component":  {"runtime/kv", "runtime/lazyregexp", "runtime/spec", "runtime/suggest", "runtime/units", "starlark/interp", "starlark/specmodule"},
-	"starlark/interp":     {"runtime/lazyregexp"},
+	"starlark/interp":     {"runtime/lazyregexp", "runtime/suggest"},
 	"starlark/lsp":        {"starlark/analysis", "starlark/interp", "starlark/starfmt", "starlark/starlint"},
 	"starlark/migrate":    {"runtime/lazyregexp", "runtime/suggest", "starlark/specmodule", "starlark/starfmt"},
 	"starlark/pages":      {"starlark/component", "starlark/starfiles"},
 	"starlark/specmodule": {"runtime/overlay", "runtime/spec", "runtime/suggest"},
 	"starlark/starfiles":  {},
 	"starlark/starfmt":    {"starlark/interp"},
-	"starlark/starlint":   {"runtime/lazyregexp", "runtime/suggest", "starlark/component", "starlark/interp", "starlark/specmodule", "starlark/starfiles"},
+	"starlark/starlint":   {"runtime/lazyregexp", "runtime/suggest", "starlark/analysis", "starlark/component", "starlark/interp", "starlark/specmodule", "starlark/starfiles"},
+	"starlark/token":      {},
 	"starlark/startest":   {"runtime/lazyregexp", "runtime/spec", "starlark/component", "starlark/interp", "starlark/specmodule", "starlark/starfiles"},
 
 	"backends/all":                 {"backends/...", "runtime/agent", "runtime/backend"},
@@ -79,16 +81,16 @@ var allowed = map[string][]string{
 	"backends/driver":              {"runtime/agent", "runtime/backend", "runtime/history"},
 	"backends/kubernetes":          {"backends/driver", "backends/kubernetes/archive", "backends/kubernetes/kube", "backends/kubernetes/label", "backends/kubernetes/manifest", "backends/kubernetes/observe", "backends/logcopy", "backends/workspace", "runtime/agent", "runtime/backend", "runtime/logstore", "runtime/spec"},
 	"backends/kubernetes/archive":  {"backends/kubernetes/podlog", "backends/logcopy", "runtime/agent", "runtime/backend", "runtime/filelock", "runtime/history", "runtime/logstore", "runtime/logview", "runtime/spec"},
-	"backends/kubernetes/kube":     {"runtime/backend"},
+	"backends/kubernetes/kube":     {"runtime/backend", "runtime/userpath"},
 	"backends/kubernetes/label":    {},
 	"backends/kubernetes/manifest": {"backends/kubernetes/kube", "backends/kubernetes/label", "backends/workspace", "runtime/backend", "runtime/overlay", "runtime/spec"},
 	"backends/kubernetes/observe":  {"backends/kubernetes/kube", "backends/kubernetes/label", "runtime/spec"},
 	"backends/kubernetes/podlog":   {"backends/logcopy"},
-	"backends/local":               {"backends/bundled", "backends/driver", "backends/local/proc", "backends/local/ttypipe", "runtime/agent", "runtime/backend", "runtime/cgroup", "runtime/failpoint", "runtime/logstore", "runtime/machine", "runtime/spec"},
+	"backends/local":               {"backends/bundled", "backends/driver", "backends/local/proc", "backends/local/ttypipe", "runtime/agent", "runtime/backend", "runtime/cgroup", "runtime/failpoint", "runtime/logstore", "runtime/machine", "runtime/spec", "runtime/userpath"},
 	"backends/local/proc":          {"backends/local/ttypipe", "runtime/agent", "runtime/cgroup", "runtime/failpoint", "runtime/logstore", "runtime/procs", "runtime/spec"},
 	"backends/local/ttypipe":       {},
 	"backends/logcopy":             {"runtime/logstore"},
-	"backends/workspace":           {"runtime/backend", "runtime/spec"},
+	"backends/workspace":           {"runtime/backend", "runtime/spec", "runtime/userpath"},
 
 	"components": {},
 }
@@ -209,7 +211,7 @@ func folderOf(name string) string {
 }
 
 // isTop reports whether a package may import every package that its folder may.
-func isTop(name string) bool { return under(name, []string{"cmd/", "test/"}) }
+func isTop(name string) bool { return name == "test" || under(name, []string{"cmd/", "test/"}) }
 
 func under(name string, prefixes []string) bool {
 	return slices.ContainsFunc(prefixes, func(p string) bool { return strings.HasPrefix(name, p) })

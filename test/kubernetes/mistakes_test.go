@@ -109,7 +109,7 @@ func TestAccess(t *testing.T) {
 		h.env = append(env[:len(env):len(env)], "KUBECONFIG="+test.kubeconfig)
 		for _, args := range [][]string{h.runArgs("gang=job"), {"list", "-b", "kubernetes", "-cfg", "namespace=" + h.namespace}} {
 			code := 1
-			if what == "forbidden" && args[0] == "run" { // it was planned
+			if what != "no file" && args[0] == "run" { // it is on record
 				code = 125
 			}
 			r := h.torchx(args...)

@@ -94,7 +94,7 @@ func TestRunnerLifecycle(t *testing.T) {
 	if got, err := r.Resolve(t.Context(), "-"); err != nil || got != ref {
 		t.Errorf("-: %v, %v", got, err)
 	}
-	if err := r.Delete(t.Context(), ref, backend.DeleteOptions{}); err != nil {
+	if err := r.Delete(t.Context(), ref, runner.DeleteOptions{Force: true}); err != nil {
 		t.Error(err)
 	}
 	if rows, err := r.List(t.Context(), runner.Filter{Backend: Name}); err != nil || len(rows) != 0 {
@@ -117,7 +117,7 @@ func TestRunnerCancelFailDelete(t *testing.T) {
 		t.Errorf("%+v, %v", s, err)
 	}
 	live := submit(t, r, "sleep", "600")
-	if err := r.Delete(t.Context(), live, backend.DeleteOptions{}); err != nil {
+	if err := r.Delete(t.Context(), live, runner.DeleteOptions{Force: true}); err != nil {
 		t.Fatal(err)
 	}
 	if _, err := r.Status(t.Context(), live); !errors.Is(err, backend.ErrNotFound) {

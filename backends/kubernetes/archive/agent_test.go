@@ -183,7 +183,7 @@ func TestSave(t *testing.T) {
 	c, dir := newCluster(), t.TempDir()
 	c.add(run("a", 0), "line\n")
 	s, err := newApp(t, c, dir).Save(t.Context())
-	if err != nil || len(s.Missing) > 0 || s.Followed {
+	if err != nil || len(s.Missing) > 0 || !s.Losing {
 		t.Errorf("%+v, %v", s, err)
 	}
 	dir = t.TempDir() // so that the line comes from who follows
@@ -196,7 +196,7 @@ func TestSave(t *testing.T) {
 	if _, err := log.Next(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	if s, err = newApp(t, c, dir).Save(t.Context()); err != nil || !s.Followed {
+	if s, err = newApp(t, c, dir).Save(t.Context()); err != nil || s.Losing {
 		t.Errorf("%+v, %v", s, err)
 	}
 	ctx, cancel := context.WithCancel(t.Context())
@@ -204,5 +204,19 @@ func TestSave(t *testing.T) {
 	other := newApp(t, c, t.TempDir())
 	if s, err = other.Save(ctx); err != nil || len(s.Missing) != 1 {
 		t.Errorf("%+v, %v", s, err)
+	}
+}
+
+// TestSaveNothingToLose: a replica that has not started, or has ended, writes nothing more.
+func TestSaveNothingToLose(t *testing.T) {
+	t.Parallel()
+	for _, state := range []logcopy.State{logcopy.Waiting, logcopy.Never, logcopy.Ended} {
+		c := newCluster()
+		r := run("a", 0)
+		r.State = state
+		c.add(r)
+		if s, err := newApp(t, c, t.TempDir()).Save(t.Context()); err != nil || len(s.Missing) > 0 || s.Losing {
+			t.Errorf("state %v: got %+v, %v, want nothing missing or lost", state, s, err)
+		}
 	}
 }

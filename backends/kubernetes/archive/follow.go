@@ -6,13 +6,14 @@ import (
 	"sync"
 	"time"
 
+	"torchx/backends/logcopy"
 	"torchx/runtime/spec"
 )
 
 // Saved is what Save has done.
 type Saved struct {
-	Missing  []spec.Replica // replicas whose log is not completely archived
-	Followed bool           // other processes follow all logs: what comes is archived too
+	Missing []spec.Replica // replicas that have written and whose log is not completely archived
+	Losing  bool           // a replica runs, and no other process archives what it still writes
 }
 
 // Save copies what the cluster has of all logs, as far as ctx allows. Errors:
@@ -22,22 +23,16 @@ func (a *App) Save(ctx context.Context) (Saved, error) {
 	if err != nil {
 		return Saved{}, err
 	}
-	s := Saved{Followed: true}
+	var s Saved
 	var mu sync.Mutex
 	var jobs sync.WaitGroup
-	begun := map[spec.Replica]bool{}
-	for i := range snap.Runs {
-		r := snap.Runs[i].Replica
-		if begun[r] {
-			continue
-		}
-		begun[r] = true
+	for r, running := range started(snap.Runs) {
 		c := a.newCollector(r, false)
 		jobs.Go(func() {
 			err := c.once(ctx)
 			mu.Lock()
 			defer mu.Unlock()
-			s.Followed = s.Followed && c.other
+			s.Losing = s.Losing || running && !c.other
 			if err != nil {
 				s.Missing = append(s.Missing, r)
 			}
@@ -46,6 +41,17 @@ func (a *App) Save(ctx context.Context) (Saved, error) {
 	jobs.Wait()
 	a.saveCursors()
 	return s, nil
+}
+
+// started returns the replicas that have run, and whether they still do.
+func started(runs []Run) map[spec.Replica]bool {
+	running := map[spec.Replica]bool{}
+	for i := range runs {
+		if s := runs[i].State; s == logcopy.Running || s == logcopy.Ended {
+			running[runs[i].Replica] = running[runs[i].Replica] || s == logcopy.Running
+		}
+	}
+	return running
 }
 
 // Following is an app all of whose logs are copied as they come, until End.

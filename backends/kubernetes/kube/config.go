@@ -11,6 +11,8 @@ import (
 	"slices"
 	"strings"
 
+	"torchx/runtime/userpath"
+
 	"k8s.io/client-go/rest"
 	"k8s.io/client-go/tools/clientcmd"
 	"k8s.io/client-go/tools/clientcmd/api"
@@ -104,8 +106,8 @@ func (p ClusterRef) files(environ []string) (files []string, from string) {
 		return []string{filepath.Join(home, ".kube", "config")}, ""
 	}
 	for _, f := range filepath.SplitList(text) {
-		if rest, ok := strings.CutPrefix(f, "~"); ok && (rest == "" || rest[0] == '/') {
-			f = home + rest
+		if expanded, err := userpath.Expand(f, home); err == nil {
+			f = expanded
 		}
 		if abs, err := filepath.Abs(f); err == nil && f != "" {
 			files = append(files, abs)

@@ -47,11 +47,11 @@ func (p Planner) Options() []backend.Option {
 		{Key: "image_pull_secrets", Type: backend.TypeList, Help: "secrets to pull images with: a;b"},
 		{Key: "image_pull_policy", Type: backend.TypeStr, Choices: pullPolicies, Help: "when nodes pull images; the cluster's own rule if not given"},
 		{Key: "host_network", Type: backend.TypeBool, Default: false, Help: "run pods in the network of their node"},
-		{Key: "ttl_seconds", Type: backend.TypeInt, Help: "seconds after the end at which the cluster deletes the job; never if not given"},
+		{Key: "ttl_seconds", Protects: true, Type: backend.TypeInt, Help: "seconds after the end at which the cluster deletes the job; never if not given"},
 		{Key: "labels", Type: backend.TypeMap, Help: "labels of all objects and pods: K:V,K2:V2"},
 		{Key: "annotations", Type: backend.TypeMap, Help: "annotations of all objects and pods: K:V,K2:V2"},
 		{Key: "kueue_queue", Type: backend.TypeStr, Help: "Kueue queue to wait in; with gang=jobset or job"},
-		{Key: "fail_fast", Type: backend.TypeBool, Default: true, Help: "stop the others when a replica has failed for good"},
+		{Key: "fail_fast", Protects: true, Type: backend.TypeBool, Default: true, Help: "stop the others when a replica has failed for good"},
 		{Key: "archive", Type: backend.TypeBool, Default: false, Help: "keep all logs and the end of the app in TORCHX_HOME, by a process of its own that follows it also after this one has ended"},
 	}
 }

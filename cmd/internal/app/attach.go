@@ -2,15 +2,12 @@ package app
 
 import (
 	"context"
-	"strings"
 
 	"github.com/urfave/cli/v2"
 
 	"torchx/cmd/internal/follow"
 	"torchx/cmd/internal/program"
-	"torchx/cmd/internal/ui"
 	"torchx/runtime/backend"
-	"torchx/runtime/spec"
 )
 
 // attachOptions are the flags of `attach`.
@@ -61,8 +58,11 @@ func attach(ctx context.Context, f *program.Factory, text string, o attachOption
 	if err != nil {
 		return err
 	}
-	if s.State == spec.Pending && strings.HasPrefix(s.Msg, ui.QueuedMark) {
-		f.Say("%s %s", target.Ref.Handle(), s.Msg)
+	if err := r.CheckReplicas(ctx, target.Ref, s, target.Role, target.IDs); err != nil {
+		return err
+	}
+	if !s.State.Started() {
+		sayWaiting(f, s)
 	}
 	if o.tty.On {
 		return follow.AttachTerminal(ctx, f, target.Ref, s, o.all, o.tty)

@@ -7,21 +7,22 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"torchx/cmd/internal/program"
-	"torchx/runtime/backend"
+	"torchx/runtime/runner"
 )
 
 // NewDelete returns the command `delete`.
 func NewDelete(f *program.Factory) *cli.Command {
-	o := backend.DeleteOptions{}
+	o := runner.DeleteOptions{}
 	return &cli.Command{
 		Name:      "delete",
 		Aliases:   []string{"rm"},
 		Usage:     "remove apps, their logs and their history",
-		UsageText: "HANDLE... [--keep-logs]\ntorchx delete echo-f3k1 echo-b2x9",
-		Description: "Remove everything of apps that have ended; one that lives is cancelled first. " +
+		UsageText: "HANDLE... [--keep-logs] [-f]\ntorchx delete echo-f3k1 echo-b2x9\ntorchx delete -f -",
+		Description: "Remove everything of apps that have ended. An app that has not ended is left alone, unless --force cancels it first. " +
 			"Logs in a log_dir of your own are kept. " + program.HandleHelp,
 		Flags: []cli.Flag{
 			&cli.BoolFlag{Name: "keep-logs", Usage: "keep the log files", Destination: &o.KeepLogs},
+			&cli.BoolFlag{Name: "force", Aliases: []string{"f"}, Usage: "cancel apps that have not ended, then delete them", Destination: &o.Force},
 		},
 		Action: func(c *cli.Context) error {
 			if c.NArg() == 0 {
@@ -33,7 +34,7 @@ func NewDelete(f *program.Factory) *cli.Command {
 }
 
 // deleteAll continues after an app that cannot be deleted and fails at the end.
-func deleteAll(ctx context.Context, f *program.Factory, handles []string, o backend.DeleteOptions) error {
+func deleteAll(ctx context.Context, f *program.Factory, handles []string, o runner.DeleteOptions) error {
 	var failed error
 	for _, h := range handles {
 		err := deleteApp(ctx, f, h, o)
@@ -52,7 +53,7 @@ func deleteAll(ctx context.Context, f *program.Factory, handles []string, o back
 	return nil
 }
 
-func deleteApp(ctx context.Context, f *program.Factory, handle string, o backend.DeleteOptions) error {
+func deleteApp(ctx context.Context, f *program.Factory, handle string, o runner.DeleteOptions) error {
 	r, ref, err := f.Resolve(ctx, handle)
 	if err != nil {
 		return err

@@ -93,7 +93,9 @@ func log(ctx context.Context, f *program.Factory, text string, o logOptions) err
 	single := len(q.Target.IDs) == 1
 	q.Prefix = !single
 	q.Read.Partial = q.Read.Follow && single && q.Regex == nil
-	p := follow.LogPrinter{Console: f.Console, Runner: r, Out: f.Out, Color: f.OutStyle.Color}
+	waiting := *r
+	waiting.Waiting = func(s *spec.Status) { sayWaiting(f, s) }
+	p := follow.LogPrinter{Console: f.Console, Runner: &waiting, Out: f.Out, Color: f.OutStyle.Color}
 	var stats logview.Stats
 	if o.failed {
 		stats, err = printFailed(ctx, f, p, q)
@@ -114,6 +116,15 @@ func log(ctx context.Context, f *program.Factory, text string, o logOptions) err
 	return nil
 }
 
+// sayWaiting says what an app that has not started waits for.
+func sayWaiting(f *program.Factory, s *spec.Status) {
+	if strings.HasPrefix(s.Msg, ui.QueuedMark) {
+		f.Say("%s %s", s.Handle, s.Msg)
+		return
+	}
+	f.Say("%s is %s: its output follows when it starts", s.Handle, s.State)
+}
+
 // resolveLog returns the replicas that HANDLE[/ROLE[/ID,...]] names.
 func resolveLog(ctx context.Context, r *runner.Runner, text string) (t follow.LogTarget, err error) {
 	t.Ref, t.Role, t.IDs, err = r.ResolveLog(ctx, text)
@@ -126,6 +137,9 @@ func printFailed(ctx context.Context, f *program.Factory, p follow.LogPrinter, q
 	var all logview.Stats
 	s, err := p.Runner.Status(ctx, q.Target.Ref)
 	if err != nil {
+		return all, err
+	}
+	if err := p.Runner.CheckReplicas(ctx, q.Target.Ref, s, q.Target.Role, q.Target.IDs); err != nil {
 		return all, err
 	}
 	failed := failedReplicas(s, q.Target)

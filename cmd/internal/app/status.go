@@ -2,7 +2,6 @@ package app
 
 import (
 	"context"
-	"slices"
 	"strings"
 	"time"
 
@@ -44,7 +43,9 @@ func status(ctx context.Context, f *program.Factory, r *runner.Runner, ref runne
 	}
 	if o.roles != "" {
 		names := backend.SplitCSV(o.roles)
-		warnUnknownRoles(f, s, names)
+		if err := checkRoles(ctx, f, r, ref, s, names); err != nil {
+			return err
+		}
 		ui.FilterRoles(s, names)
 	}
 	if o.json {
@@ -53,18 +54,22 @@ func status(ctx context.Context, f *program.Factory, r *runner.Runner, ref runne
 	return f.Print(paintStates(f.Masked(ui.StatusText(s, time.Local)), f.OutStyle))
 }
 
-// warnUnknownRoles warns of roles that an app does not have: with a mistyped filter it
-// would look like an app without replicas.
-func warnUnknownRoles(f *program.Factory, s *spec.Status, names []string) {
-	var known []string
-	for _, r := range s.Roles {
-		known = append(known, r.Role)
-	}
+// checkRoles returns an error if the app has none of the roles, and warns of each that it
+// does not have: with a mistyped filter it would look like an app without replicas.
+func checkRoles(ctx context.Context, f *program.Factory, r *runner.Runner, ref runner.Ref, s *spec.Status, names []string) error {
+	var unknown []error
 	for _, n := range names {
-		if !slices.Contains(known, n) {
-			f.Warn("%s has no role %s: it has %s", s.Handle, ui.QuoteWord(n), strings.Join(known, ", "))
+		if err := r.CheckReplicas(ctx, ref, s, n, nil); err != nil {
+			unknown = append(unknown, err)
 		}
 	}
+	if len(names) > 0 && len(unknown) == len(names) {
+		return unknown[0]
+	}
+	for _, err := range unknown {
+		f.Warn("%v", err)
+	}
+	return nil
 }
 
 // paintStates colors the names of states in a status text.

@@ -7,10 +7,12 @@ import (
 	"strconv"
 
 	"torchx/cmd/internal/ui"
+	"torchx/runtime/spec"
 	"torchx/runtime/usage"
 )
 
-// sortTop sorts apps, and the replicas of each: the largest first, names in alphabetical order.
+// sortTop sorts apps, and the replicas of each: the largest first, names in alphabetical
+// order. What has ended uses nothing: by an amount it comes last.
 func sortTop(apps []*usage.App, order string) {
 	slices.SortStableFunc(apps, func(a, b *usage.App) int {
 		switch order {
@@ -19,14 +21,30 @@ func sortTop(apps []*usage.App, order string) {
 		case "submitted":
 			return b.SubmittedAt.Compare(a.SubmittedAt)
 		}
-		return compareAmounts(order, &b.Amounts, &a.Amounts)
+		return cmp.Or(compareEnded(a.State, b.State), compareAmounts(order, &b.Amounts, &a.Amounts))
 	})
+	if order == "name" || order == "submitted" {
+		return
+	}
 	for _, app := range apps {
-		slices.SortStableFunc(app.Replicas, func(a, b usage.Replica) int { return compareAmounts(order, &b.Amounts, &a.Amounts) })
+		slices.SortStableFunc(app.Replicas, func(a, b usage.Replica) int {
+			return cmp.Or(compareEnded(a.State, b.State), compareAmounts(order, &b.Amounts, &a.Amounts))
+		})
 	}
 }
 
-// compareAmounts compares by the amount that the order names; by others all are equal.
+// compareEnded puts live states before terminal ones.
+func compareEnded(a, b spec.State) int {
+	switch {
+	case a.Terminal() == b.Terminal():
+		return 0
+	case a.Terminal():
+		return 1
+	}
+	return -1
+}
+
+// compareAmounts compares by the amount that the order names.
 func compareAmounts(order string, a, b *usage.Amounts) int {
 	switch order {
 	case "cpu":

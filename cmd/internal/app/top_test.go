@@ -65,8 +65,10 @@ func TestSortTop(t *testing.T) {
 	t.Parallel()
 	f := func(v float64) *float64 { return &v }
 	n := func(v int64) *int64 { return &v }
-	for order, want := range map[string]string{"cpu": "b a c", "memory": "a b c", "elapsed": "c a b", "name": "a b c"} {
+	// e has ended: what it used is not in use now.
+	for order, want := range map[string]string{"cpu": "b a c e", "memory": "a b c e", "elapsed": "c a b e", "name": "a b c e"} {
 		apps := []*usage.App{
+			{Name: "e", State: spec.Succeeded, Amounts: usage.Amounts{CPU: f(99), RSS: n(99), Elapsed: f(99)}},
 			{Name: "a", Amounts: usage.Amounts{CPU: f(1), RSS: n(9), Elapsed: f(2)}},
 			{Name: "c", Amounts: usage.Amounts{Elapsed: f(3)}},
 			{Name: "b", Amounts: usage.Amounts{CPU: f(50), RSS: n(1), Elapsed: f(1)}},
@@ -79,5 +81,12 @@ func TestSortTop(t *testing.T) {
 		if strings.Join(got, " ") != want {
 			t.Errorf("%s: %v, want %s", order, got, want)
 		}
+	}
+	app := &usage.App{State: spec.Running, Replicas: []usage.Replica{
+		{ID: 0, State: spec.Failed, Amounts: usage.Amounts{CPU: f(90)}}, {ID: 1, State: spec.Running, Amounts: usage.Amounts{CPU: f(1)}},
+	}}
+	sortTop([]*usage.App{app}, "cpu")
+	if got := app.Replicas[0].ID; got != 1 {
+		t.Errorf("replicas: got %d first, want 1, which runs", got)
 	}
 }

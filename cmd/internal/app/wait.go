@@ -5,8 +5,8 @@ import (
 
 	"github.com/urfave/cli/v2"
 
+	"torchx/cmd/internal/follow"
 	"torchx/cmd/internal/program"
-	"torchx/cmd/internal/ui"
 	"torchx/runtime/runner"
 )
 
@@ -16,14 +16,9 @@ func NewWait(f *program.Factory) *cli.Command {
 		Name:        "wait",
 		Usage:       "wait for the end of an app",
 		UsageText:   "HANDLE\ntorchx wait -",
-		Description: "Wait until an app has ended and exit with its exit code. " + program.HandleHelp + " Ctrl-C ends the waiting, not the app.",
+		Description: "Wait until an app has ended, say how, and exit with its exit code. " + program.HandleHelp + " Ctrl-C ends the waiting, not the app.",
 		Action: forApp(f, func(ctx context.Context, r *runner.Runner, ref runner.Ref) error {
-			s, err := r.Wait(ctx, ref)
-			if err != nil {
-				return err
-			}
-			f.Say("%s: %s%s", ref.Handle(), s.State, ui.After(s))
-			return program.AppExit(s)
+			return follow.Attach(ctx, f, r, ref, nil)
 		}),
 	}
 }

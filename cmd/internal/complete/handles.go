@@ -36,8 +36,12 @@ func (c *completer) handles(ctx context.Context, command string, parts bool) {
 	}
 	c.add("-", "the app that was submitted last")
 	filter := history.Filter{Limit: maxHandles}
-	if slices.Contains(wantsLive, command) {
+	_, force := c.line.flags["force"]
+	switch {
+	case slices.Contains(wantsLive, command):
 		filter.States = history.LiveStates()
+	case command == "delete" && !force:
+		filter.States = history.TerminalStates()
 	}
 	apps, err := db.List(ctx, filter)
 	if err != nil {

@@ -8,6 +8,8 @@ import (
 
 	"torchx/cmd/internal/program"
 	"torchx/cmd/internal/ui"
+	"torchx/components"
+	"torchx/starlark/analysis"
 	"torchx/starlark/interp"
 	"torchx/starlark/starlint"
 )
@@ -42,15 +44,20 @@ func newLint(f *program.Factory) *cli.Command {
 
 func runLint(f *program.Factory, paths []string, o lintOptions) error {
 	all := []starlint.Finding{}
-	err := forEachFile(f, paths, func(file string) error {
-		src, err := interp.ReadFile(f.Env.Absolute(file), file)
+	disk := analysis.NewDisk(interp.New(interp.Config{Dir: f.Env.Dir, Builtins: components.FS, Library: f.OpenLibraries().Open}))
+	err := forEachFile(f, paths, func(name string) error {
+		src, err := interp.ReadFile(f.Env.Absolute(name), name)
+		if err != nil {
+			return err
+		}
+		file, err := disk.File(name, string(src))
 		if err != nil {
 			return err
 		}
 		var findings []starlint.Finding
 		if !o.fix {
-			findings = starlint.Check(file, src)
-		} else if findings, err = fixFile(f, file, src); err != nil {
+			findings = starlint.Check(file, disk)
+		} else if findings, err = fixFile(f, file, disk); err != nil {
 			return err
 		}
 		all = append(all, findings...)
@@ -76,13 +83,13 @@ func runLint(f *program.Factory, paths []string, o lintOptions) error {
 }
 
 // fixFile makes the fixes of a file and returns the findings that are left.
-func fixFile(f *program.Factory, file string, src []byte) ([]starlint.Finding, error) {
-	out, fixed, left := starlint.FixAll(file, src)
+func fixFile(f *program.Factory, file *analysis.File, o analysis.Opener) ([]starlint.Finding, error) {
+	out, fixed, left := starlint.FixAll(file, o)
 	if fixed == 0 {
 		return left, nil
 	}
-	f.Say("%s: fixed %s", file, ui.Counted(fixed, "finding"))
-	return left, replaceFile(f.Env.Absolute(file), out)
+	f.Say("%s: fixed %s", file.Name, ui.Counted(fixed, "finding"))
+	return left, replaceFile(f.Env.Absolute(file.Name), out)
 }
 
 func printFindings(f *program.Factory, findings []starlint.Finding) error {

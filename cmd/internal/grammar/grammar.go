@@ -110,6 +110,9 @@ func (l *Line) Args() []string {
 	}
 	out = append(out, strings.Fields(l.Verb)...)
 	out = append(out, l.Flags...)
+	if len(l.Positionals) == 0 {
+		return out
+	}
 	return append(append(out, "--"), l.Positionals...)
 }
 

@@ -10,6 +10,8 @@ import (
 	"strings"
 	"syscall"
 
+	"torchx/runtime/userpath"
+
 	"torchx/backends/all"
 	"torchx/backends/driver"
 	"torchx/runtime/backend"
@@ -96,8 +98,12 @@ func (e Environment) Home() (string, error) {
 	return e.Absolute(home), nil
 }
 
-// Absolute resolves a path that the user gave against the working folder.
+// Absolute resolves a path that the user gave against the working folder. The shell
+// leaves the ~ of --flag=~/path alone, so it is expanded here.
 func (e Environment) Absolute(path string) string {
+	if expanded, err := userpath.Expand(path, e.Get("HOME")); err == nil {
+		path = expanded
+	}
 	if filepath.IsAbs(path) {
 		return filepath.Clean(path)
 	}

@@ -1,4 +1,5 @@
-package analysis
+// Package token splits Starlark into tokens, also text that does not parse.
+package token
 
 import (
 	"strings"
@@ -6,29 +7,31 @@ import (
 	"unicode/utf8"
 )
 
-type tokenKind int
+// Kind is the kind of a token.
+type Kind int
 
+// The kinds of tokens.
 const (
-	tokName tokenKind = iota
-	tokNumber
-	tokString
-	tokOp // one character, or two of them that belong together
-	tokNewline
-	tokComment
+	Name Kind = iota
+	Number
+	String
+	Op // one character, or two of them that belong together
+	Newline
+	Comment
 )
 
-// token delimits a piece of the text.
-type token struct {
-	kind       tokenKind
-	start, end int
-	// open: a string without its closing quotes.
-	open bool
+// Token delimits a piece of the text.
+type Token struct {
+	Kind       Kind
+	Start, End int // in bytes
+	// Open: a string without its closing quotes.
+	Open bool
 }
 
-// tokenize splits text from an offset on into tokens without white space. It never fails: unknown
+// Scan splits text from an offset on into tokens without white space. It never fails: unknown
 // characters are operators.
-func tokenize(text string, from int) []token {
-	s := scanner{text: text, at: from, out: make([]token, 0, len(text)/5+8)}
+func Scan(text string, from int) []Token {
+	s := scanner{text: text, at: from, out: make([]Token, 0, len(text)/5+8)}
 	for s.at < len(s.text) {
 		s.step()
 	}
@@ -38,11 +41,11 @@ func tokenize(text string, from int) []token {
 type scanner struct {
 	text string
 	at   int
-	out  []token
+	out  []Token
 }
 
-func (s *scanner) emit(kind tokenKind, end int) {
-	s.out = append(s.out, token{kind: kind, start: s.at, end: end})
+func (s *scanner) emit(kind Kind, end int) {
+	s.out = append(s.out, Token{Kind: kind, Start: s.at, End: end})
 	s.at = end
 }
 
@@ -50,7 +53,7 @@ func (s *scanner) step() {
 	rest := s.text[s.at:]
 	switch c := rest[0]; {
 	case c == '\n':
-		s.emit(tokNewline, s.at+1)
+		s.emit(Newline, s.at+1)
 	case c == ' ' || c == '\t' || c == '\r':
 		s.at++
 	case c == '\\' && strings.HasPrefix(rest[1:], "\n"):
@@ -60,14 +63,14 @@ func (s *scanner) step() {
 		if n < 0 {
 			n = len(rest)
 		}
-		s.emit(tokComment, s.at+n)
+		s.emit(Comment, s.at+n)
 	default:
 		s.other(rest)
 	}
 }
 
 func (s *scanner) other(rest string) {
-	if prefix := quotesAt(rest); prefix >= 0 {
+	if prefix := QuotesAt(rest); prefix >= 0 {
 		s.quoted(prefix)
 		return
 	}
@@ -75,9 +78,9 @@ func (s *scanner) other(rest string) {
 	case n == 0:
 		s.operator(rest)
 	case rest[0] >= '0' && rest[0] <= '9':
-		s.emit(tokNumber, s.at+n)
+		s.emit(Number, s.at+n)
 	default:
-		s.emit(tokName, s.at+n)
+		s.emit(Name, s.at+n)
 	}
 }
 
@@ -90,12 +93,12 @@ func (s *scanner) operator(rest string) {
 		rest[1] == rest[0] && strings.IndexByte("*/<>", rest[0]) >= 0) {
 		n = 2
 	}
-	s.emit(tokOp, s.at+n)
+	s.emit(Op, s.at+n)
 }
 
-// quotesAt returns the length of the prefix (r, b, rb) of a string at the start of text, -1 for no
+// QuotesAt returns the length of the prefix (r, b, rb) of a string at the start of text, -1 for no
 // string.
-func quotesAt(text string) int {
+func QuotesAt(text string) int {
 	for n := range min(3, len(text)) {
 		switch text[n] {
 		case '"', '\'':
@@ -120,21 +123,21 @@ func (s *scanner) quoted(prefix int) {
 	for ; i < len(s.text); i++ {
 		switch c := s.text[i]; {
 		case c == quote && !triple:
-			s.emit(tokString, i+1)
+			s.emit(String, i+1)
 			return
 		case c == quote && i+2 < len(s.text) && s.text[i+1] == quote && s.text[i+2] == quote:
-			s.emit(tokString, i+3)
+			s.emit(String, i+3)
 			return
 		case c == '\\':
 			i++
 		case c == '\n' && !triple:
-			s.emit(tokString, i)
-			s.out[len(s.out)-1].open = true
+			s.emit(String, i)
+			s.out[len(s.out)-1].Open = true
 			return
 		}
 	}
-	s.emit(tokString, len(s.text))
-	s.out[len(s.out)-1].open = true
+	s.emit(String, len(s.text))
+	s.out[len(s.out)-1].Open = true
 }
 
 // wordLen is how much of a name or a number text begins with, in bytes.
@@ -150,13 +153,13 @@ func wordLen(text string) int {
 	return len(text)
 }
 
-func (f *File) tokenText(t token) string { return f.Text[t.start:t.end] }
-
-// is reports whether the i-th token exists and has this text.
-func (f *File) is(i int, text string) bool {
-	return i >= 0 && i < len(f.tokens) && f.tokens[i].kind != tokString && f.tokenText(f.tokens[i]) == text
-}
-
-func (f *File) isKind(i int, kind tokenKind) bool {
-	return i >= 0 && i < len(f.tokens) && f.tokens[i].kind == kind
+// Nesting is 1 for an opening bracket, -1 for a closing one, else 0.
+func Nesting(c byte) int {
+	switch c {
+	case '(', '[', '{':
+		return 1
+	case ')', ']', '}':
+		return -1
+	}
+	return 0
 }

@@ -1,0 +1,43 @@
+// Package userpath expands the ~ of paths where no shell has done it: in options, in
+// configuration files and behind the = of a flag.
+package userpath
+
+import (
+	"fmt"
+	"os"
+	"os/user"
+	"strings"
+)
+
+// Expand replaces a leading ~ by home, or by the home of this process's user if home is "",
+// and a leading ~NAME by the home of that user. A ~ elsewhere is part of a name. An error
+// names the user that does not exist.
+func Expand(path, home string) (string, error) {
+	rest, ok := strings.CutPrefix(path, "~")
+	if !ok {
+		return path, nil
+	}
+	name, rest, below := strings.Cut(rest, "/")
+	if below {
+		rest = "/" + rest
+	}
+	home, err := homeOf(name, home)
+	if err != nil {
+		return "", fmt.Errorf("%s: %w (write ./%s for a name that begins with ~)", path, err, path)
+	}
+	return strings.TrimRight(home, "/") + rest, nil
+}
+
+func homeOf(name, home string) (string, error) {
+	switch {
+	case name != "":
+		u, err := user.Lookup(name)
+		if err != nil {
+			return "", fmt.Errorf("no user %q is known", name)
+		}
+		return u.HomeDir, nil
+	case home != "":
+		return home, nil
+	}
+	return os.UserHomeDir()
+}

@@ -1,0 +1,150 @@
+package analysis
+
+import (
+	"slices"
+	"strings"
+
+	"go.starlark.net/syntax"
+)
+
+// attribute reports a member that a module or a value of a known type does not have.
+func (p *problems) attribute(e *syntax.DotExpr) {
+	of := p.names.members(e.X)
+	if of == "" || p.names.tested[e.Name.Name] {
+		return
+	}
+	var known []string
+	for _, s := range membersOfType(of) {
+		known = append(known, s.Name)
+	}
+	if !slices.Contains(known, e.Name.Name) {
+		p.add(RuleAttribute, e.Name, "%s has no attribute %s.%s", typeText(of), e.Name.Name, p.hint(e.Name.Name, known))
+	}
+}
+
+// valueMark ends the type of a value: "specs.Role()" has the fields of what specs.Role makes.
+const valueMark = "()"
+
+func membersOfType(of string) []*Symbol {
+	if constructor, ok := strings.CutSuffix(of, valueMark); ok {
+		return fields(Builtin(constructor))
+	}
+	return Members(of)
+}
+
+// typeText is a type in a message.
+func typeText(of string) string {
+	switch constructor, value := strings.CutSuffix(of, valueMark); {
+	case value:
+		return "a value of " + constructor
+	case of == testType:
+		return "t"
+	case slices.Contains([]string{"string", "list", "dict", "set"}, of):
+		return "a " + of
+	}
+	return of
+}
+
+// fieldAssigned reports a change of an immutable value.
+func (p *problems) fieldAssigned(s *syntax.AssignStmt) {
+	dot, ok := s.LHS.(*syntax.DotExpr)
+	if !ok {
+		return
+	}
+	if constructor, value := strings.CutSuffix(p.names.members(dot.X), valueMark); value {
+		p.add(RuleAttribute, dot.Name, "a value of %s cannot be changed: specs.replace(value, %s = ...) makes a changed copy", constructor, dot.Name.Name)
+	}
+}
+
+// call reports unknown, missing and surplus arguments.
+func (p *problems) call(call *syntax.CallExpr) {
+	fn, name := p.names.called(p.opener, call.Fn)
+	if fn == nil || !fn.Callable {
+		return
+	}
+	c := &callCheck{problems: p, signature: p.names.signature(fn), name: name, given: map[string]bool{}, complete: true}
+	for _, arg := range call.Args {
+		c.argument(arg)
+	}
+	for i := range fn.Params {
+		if param := &fn.Params[i]; c.complete && param.Required && !c.given[param.Name] {
+			p.add(RuleCall, call.Fn, "%s needs the argument %s", name, param.Name)
+		}
+	}
+}
+
+// signature is what the parameters of a function take.
+type signature struct {
+	params     []Param
+	names      []string       // of those that can be given by name
+	index      map[string]int // of names in params
+	positional int            // how many can be given by position, if rest is not set
+	rest, any  bool           // it has *args, **kwargs
+}
+
+func newSignature(fn *Symbol) *signature {
+	s := &signature{params: fn.Params, index: map[string]int{}}
+	for i, p := range fn.Params {
+		switch {
+		case strings.HasPrefix(p.Text, "**"):
+			s.any = true
+		case p.Star:
+			s.rest = true
+		default:
+			s.names = append(s.names, p.Name)
+			s.index[p.Name] = i
+			if !p.Keyword {
+				s.positional++
+			}
+		}
+	}
+	return s
+}
+
+// callCheck compares the arguments of a call with the parameters of its function.
+type callCheck struct {
+	*problems
+	*signature
+	name  string
+	given map[string]bool
+	count int // of positional arguments
+	// complete is false if only running the call can tell all arguments.
+	complete bool
+}
+
+func (c *callCheck) argument(arg syntax.Expr) {
+	switch arg := arg.(type) {
+	case *syntax.BinaryExpr:
+		if id, ok := arg.X.(*syntax.Ident); ok && arg.Op == syntax.EQ {
+			c.named(id)
+			return
+		}
+	case *syntax.UnaryExpr:
+		if arg.Op == syntax.STAR || arg.Op == syntax.STARSTAR {
+			c.complete = false
+			return
+		}
+	}
+	c.positionalArg(arg)
+}
+
+func (c *callCheck) named(id *syntax.Ident) {
+	i, known := c.index[id.Name]
+	switch {
+	case known && i < min(c.count, c.positional):
+		c.add(RuleCall, id, "%s is given the argument %s twice", c.name, id.Name)
+	case !known && !c.any:
+		c.add(RuleCall, id, "%s has no argument %s.%s", c.name, id.Name, c.hint(id.Name, c.signature.names))
+	}
+	c.given[id.Name] = true
+}
+
+func (c *callCheck) positionalArg(arg syntax.Expr) {
+	switch {
+	case c.count < c.positional:
+		c.given[c.params[c.count].Name] = true
+	case c.count == c.positional && !c.rest:
+		c.add(RuleCall, arg, "%s takes %d positional arguments at most", c.name, c.positional)
+	}
+	c.count++
+}

@@ -1,0 +1,81 @@
+package analysis
+
+import (
+	"fmt"
+	"slices"
+
+	"go.starlark.net/syntax"
+
+	"torchx/starlark/interp"
+)
+
+// load reports a file that cannot be loaded, and missing names.
+func (p *problems) load(s *syntax.LoadStmt) {
+	if p.opener == nil {
+		return
+	}
+	from, err := p.opener.Load(p.file, s.ModuleName())
+	if err != nil {
+		p.add(RuleLoad, s.Module, "%v", err)
+		return
+	}
+	w := &loadWalk{problems: p, seen: map[string]bool{}}
+	switch cycle := w.reaches(from); {
+	case cycle:
+		p.add(RuleLoad, s.Module, "load cycle: %s loads this file; move what both need to a file of its own", from.Name)
+	case w.err != nil:
+		p.add(RuleLoad, s.Module, "%s cannot be loaded: %v", from.Name, w.err)
+	}
+	var names []string
+	for _, e := range from.Exports() {
+		names = append(names, e.Name)
+	}
+	for i, name := range s.From {
+		switch {
+		case Private(name.Name):
+			p.add(RuleLoad, s.From[i], "%s is private to %s: names that begin with _ cannot be loaded", name.Name, from.Name)
+		case !slices.Contains(names, name.Name) && from.Err == nil:
+			p.add(RuleLoad, s.From[i], "%s has no %s.%s", from.Name, name.Name, p.hint(name.Name, names))
+		}
+	}
+}
+
+// maxLoads bounds the files that a load is followed to.
+const maxLoads = 2000
+
+// loadWalk follows the loads of a loaded file.
+type loadWalk struct {
+	*problems
+	seen map[string]bool // by the source's key
+	err  error           // the first file that does not parse or cannot be loaded
+}
+
+// reaches reports whether a file loads the checked one, directly or not.
+func (w *loadWalk) reaches(from *File) bool {
+	if from.Err != nil && w.err == nil {
+		_, w.err = interp.Parse(from.Name, []byte(from.Text))
+	}
+	if w.file.Source == nil || from.Source == nil || len(w.seen) > maxLoads {
+		return false
+	}
+	key := from.Source.Key()
+	if key == w.file.Source.Key() || w.seen[key] {
+		return !w.seen[key]
+	}
+	w.seen[key] = true
+	labels := map[string]bool{}
+	for _, s := range from.globals {
+		if s.Label == "" || labels[s.Label] {
+			continue
+		}
+		labels[s.Label] = true
+		next, err := w.opener.Load(from, s.Label)
+		if err != nil && w.err == nil {
+			w.err = fmt.Errorf("%s: %w", from.Name, err)
+		}
+		if err == nil && w.reaches(next) {
+			return true
+		}
+	}
+	return false
+}

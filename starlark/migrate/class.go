@@ -1,0 +1,363 @@
+package migrate
+
+import (
+	"slices"
+	"strings"
+)
+
+// classInfo is a class of the file. Its constants become a struct with the name of the class, an
+// object a struct, its constructor the function _new_CLASS and a method the function _CLASS_METHOD.
+type classInfo struct {
+	name      string
+	constants map[string]*node
+	order     []string // of the constants
+	fields    []*node  // annotated, as parameters
+	methods   map[string]*node
+	isEnum    bool
+	isText    bool // a member of the Enum is its value, which is a str
+	isLoose   bool // and the str() of it differs between versions of Python
+	isWrapper bool // it is derived from str and has nothing of its own
+}
+
+// instance is the type of an object.
+func (c *classInfo) instance() typ {
+	switch {
+	case c.isWrapper:
+		return typ{class: aWrapped, spec: c.name}
+	case c.isText:
+		return typ{class: aStr, spec: c.name, loose: c.isLoose}
+	case c.isEnum:
+		return typ{class: aMember, spec: c.name}
+	}
+	return typ{class: anObject, spec: c.name}
+}
+
+// choices is the type of an argument that takes the members of an Enum of texts.
+func (c *classInfo) choices() string {
+	var values []string
+	for _, name := range c.order {
+		values = append(values, quote(c.constants[name].Text, false))
+	}
+	return "enum(" + strings.Join(values, ", ") + ")"
+}
+
+// collectClass notes a class of the file.
+func (p *porter) collectClass(n *node) {
+	g := p.globals[n.Name]
+	c := &classInfo{name: n.Name, constants: map[string]*node{}, methods: map[string]*node{}}
+	g.class, g.typ = c, typ{class: aClass, spec: n.Name}
+	isText, isRecord := false, false
+	for _, b := range n.Bases {
+		switch full := p.full(b); {
+		case full == "enum.Enum" || full == "enum.IntEnum":
+			c.isEnum = true
+		case full == "enum.StrEnum":
+			c.isEnum, c.isText = true, true
+		case full == "typing.NamedTuple" || full == "typing.Protocol" || nameOf(b) == "object":
+			isRecord = full == "typing.NamedTuple"
+		case nameOf(b) == "str":
+			isText = true
+		default:
+			g.broken = refusals["base"]
+		}
+	}
+	if isText && c.isEnum {
+		c.isText, c.isLoose = true, true
+	}
+	for _, d := range n.DecoratorList {
+		if is(d, "Call") {
+			d = d.Func
+		}
+		if full := p.full(d); full != "dataclasses.dataclass" && full != "enum.unique" {
+			g.broken = refusals["decorator"]
+		} else {
+			isRecord = isRecord || full == "dataclasses.dataclass"
+		}
+	}
+	for i, s := range n.Body {
+		p.collectMember(c, g, s, i, isRecord)
+	}
+	c.isWrapper = isText && !c.isEnum && len(c.order)+len(c.fields)+len(c.methods) == 0
+	if isText && !c.isEnum && !c.isWrapper || c.isEnum && len(c.methods) > 0 {
+		g.broken = refusals["base"]
+	}
+}
+
+func (p *porter) collectMember(c *classInfo, g *global, s *node, i int, isRecord bool) {
+	name := ""
+	if len(s.Targets) == 1 {
+		name = nameOf(s.Targets[0])
+	}
+	switch {
+	case is(s, "Pass"), i == 0 && is(s, "Expr"), is(s, "Expr") && is(s.Value, "Constant"):
+	case is(s, "AnnAssign") && name != "" && isRecord && p.generic(s.Annotation) != "classvar":
+		c.fields = append(c.fields, &node{Kind: "arg", Line: s.Line, End: s.End, Arg: name, Annotation: s.Annotation, Default: s.Value})
+	case is(s, "Assign", "AnnAssign") && name != "" && s.Value != nil:
+		if c.constants[name] = s.Value; c.isEnum && !is(s.Value, "Constant") && g.broken == "" {
+			g.broken = "an Enum can have constants only"
+		}
+		c.order = append(c.order, name)
+	case is(s, "FunctionDef"):
+		c.methods[s.Name] = s
+	case g.broken == "":
+		g.broken = refusals["class body"]
+	}
+}
+
+// has reports whether a method is decorated with a name such as "property".
+func has(method *node, decorator string) bool {
+	return method != nil && slices.ContainsFunc(method.DecoratorList, func(d *node) bool { return nameOf(d) == decorator })
+}
+
+// classDef ports a class.
+func (p *porter) classDef(w *writer, n *node) {
+	g := p.globals[n.Name]
+	c := g.class
+	if g.broken != "" {
+		p.fail(n, "%s: %s", n.Name, g.broken)
+		return
+	}
+	var members []string
+	for _, name := range c.order {
+		text := p.expr(c.constants[name]).text
+		if c.isEnum && !c.isText {
+			text = p.call("struct", "name = "+quote(name, false), "value = "+text)
+		}
+		members = append(members, name+" = "+text)
+	}
+	if c.isWrapper {
+		w.line("def " + g.name + "(text):")
+		w.line("    return " + p.call("struct", n.Name+" = text"))
+		p.commentsUpTo(n.End)
+		return
+	}
+	if len(members) > 0 || c.isEnum {
+		w.line(g.name + " = " + p.predeclared("struct") + bracket("(", members, ")", true))
+	}
+	for _, s := range n.Body {
+		if s.Kind == "FunctionDef" && s.Name != "__init__" {
+			p.method(w, c, s)
+		}
+	}
+	if !c.isEnum {
+		p.constructor(w, c)
+	}
+	p.commentsUpTo(n.End)
+}
+
+// method ports a method as a function of the object.
+func (p *porter) method(w *writer, c *classInfo, s *node) {
+	plain := *s
+	plain.DecoratorList = slices.DeleteFunc(slices.Clone(s.DecoratorList), func(d *node) bool {
+		return slices.Contains([]string{"property", "staticmethod", "classmethod"}, nameOf(d)) || p.full(d) == "functools.cached_property"
+	})
+	types := map[string]typ{}
+	if len(s.Args) > 0 && !has(s, "staticmethod") {
+		types[s.Args[0].Arg] = c.instance()
+		if has(s, "classmethod") {
+			types[s.Args[0].Arg] = p.globals[c.name].typ
+			plain.Args = s.Args[1:]
+		}
+	}
+	p.scope = &scope{def: &plain, types: types, places: map[string][]*node{}}
+	p.define(w, &plain, "_"+c.name+"_"+s.Name, false)
+	p.scope = nil
+	w.line("")
+}
+
+// constructor ports what makes an object: of annotated fields, or __init__.
+func (p *porter) constructor(w *writer, c *classInfo) {
+	init := c.methods["__init__"]
+	if init == nil {
+		init = &node{Kind: "FunctionDef", Name: "__init__", Args: c.fields}
+	}
+	args := init.Args
+	plain := *init
+	self := ""
+	if len(c.fields) == 0 && len(args) > 0 {
+		self, plain.Args = args[0].Arg, args[1:]
+	}
+	p.scope = &scope{def: &plain, types: map[string]typ{}, self: self, places: map[string][]*node{}}
+	var lines, fields []string
+	if self == "" {
+		plain.Args = slices.Clone(c.fields)
+		for i, f := range plain.Args {
+			line, field := p.field(f)
+			fields = append(fields, f.Arg+" = "+field)
+			if line != "" {
+				lines = append(lines, line)
+				optional := *f
+				optional.Default = &node{Kind: "Constant", Type: "NoneType", Text: "None", Line: f.Line}
+				plain.Args[i] = &optional
+			}
+		}
+	}
+	walk(&plain, func(n *node) bool {
+		for _, t := range n.Targets {
+			if is(t, "Attribute") && self != "" && nameOf(t.Value) == self && !slices.Contains(fields, t.Attr+" = self_"+t.Attr) {
+				fields = append(fields, t.Attr+" = self_"+t.Attr)
+			}
+		}
+		return true
+	})
+	p.define(w, &plain, "_new_"+c.name, false)
+	for _, l := range lines {
+		w.line("    " + l)
+	}
+	made := p.call("struct") // no fields
+	if len(fields) > 0 {
+		made = p.predeclared("struct") + bracket("(", fields, ")", false)
+	}
+	if c.methods["__post_init__"] != nil {
+		w.line("    self = " + made)
+		w.line("    _" + c.name + "___post_init__(self)")
+		made = "self"
+	}
+	w.line("    return " + made)
+	p.scope = nil
+}
+
+// field returns the value of a field of a dataclass in its constructor. With a default factory it
+// also returns a statement, and the parameter is None by default.
+func (p *porter) field(f *node) (line, text string) {
+	call := f.Default
+	if !is(call, "Call") || p.full(call.Func) != "dataclasses.field" {
+		return "", f.Arg
+	}
+	factory := call.keyword("default_factory")
+	if f.Default = call.keyword("default"); factory == nil {
+		return "", f.Arg
+	}
+	made := ""
+	if is(factory, "Lambda") {
+		made = p.expr(factory.Body[0]).text
+	} else {
+		made = p.expr(&node{Kind: "Call", Line: call.Line, Func: factory}).text
+	}
+	return f.Arg + " = " + made + " if " + f.Arg + " == None else " + f.Arg, f.Arg
+}
+
+// classOf returns the class of the file that a type is about.
+func (p *porter) classOf(t typ) *classInfo {
+	if g := p.globals[t.spec]; g != nil && t.spec != "" {
+		return g.class
+	}
+	return nil
+}
+
+// member ports what is found in a class or its objects: Mode.FAST, self.field, x.property.
+func (p *porter) member(n *node) (value, bool) {
+	if p.scope != nil && p.scope.self != "" && nameOf(n.Value) == p.scope.self {
+		return primary("self_"+n.Attr, p.scope.types["self_"+n.Attr]), true
+	}
+	t := p.peek(n.Value)
+	c := p.classOf(t)
+	if c == nil || t.class == aStr && n.Attr != "value" && n.Attr != "name" {
+		return value{}, false
+	}
+	if broken := p.globals[c.name].broken; broken != "" {
+		return p.fail(n, "%s is used, which could not be ported (%s)", c.name, broken), true
+	}
+	_, isConstant := c.constants[n.Attr]
+	switch v := p.expr(n.Value); {
+	case isConstant && (t.class == aClass || t.class == anObject):
+		result := c.instance()
+		if !c.isEnum {
+			result = p.peek(c.constants[n.Attr])
+		}
+		return primary(p.globals[c.name].name+"."+n.Attr, result), true
+	case t.class == aMember && n.Attr == "name":
+		return v.with(of(aStr), ".name"), true
+	case t.class == aMember && n.Attr == "value":
+		value := of(aNone)
+		for _, x := range c.constants {
+			value = value.join(p.peek(x))
+		}
+		return v.with(value, ".value"), true
+	case t.class == aStr && n.Attr == "value":
+		v.typ = of(aStr)
+		return v, true
+	case t.class == aStr && is(n.Value, "Attribute"):
+		return primary(quote(n.Value.Attr, false), of(aStr)), true
+	case t.class == aStr:
+		return value{}, false
+	case t.class == anObject && (has(c.methods[n.Attr], "property") || has(c.methods[n.Attr], "cached_property")):
+		return primary("_"+c.name+"_"+n.Attr+"("+v.text+")", p.result(c.methods[n.Attr])), true
+	case t.class == anObject && c.methods[n.Attr] == nil:
+		for _, f := range c.fields {
+			if f.Arg == n.Attr {
+				loose := p.annotated(f.Annotation)
+				loose.loose = true
+				return v.with(loose, "."+n.Attr), true
+			}
+		}
+		return v.with(typ{}, "."+n.Attr), true
+	case c.isEnum:
+		return p.fail(n, "%s has no member %s", c.name, n.Attr), true
+	}
+	return p.fail(n, "%s of %s is used as a value: call it", n.Attr, c.name), true
+}
+
+// members lists the members of an Enum.
+func (p *porter) members(c *classInfo) []string {
+	var out []string
+	for _, name := range c.order {
+		out = append(out, p.globals[c.name].name+"."+name)
+	}
+	return out
+}
+
+// lookup ports Mode("fast") and Mode["FAST"].
+func (p *porter) lookup(c *classInfo, by value, isName bool) value {
+	var entries []string
+	for i, m := range p.members(c) {
+		key := quote(c.order[i], false)
+		if !isName {
+			key = p.expr(c.constants[c.order[i]]).text
+		}
+		entries = append(entries, key+": "+m)
+	}
+	return primary(bracket("{", entries, "}", false)+"["+by.text+"]", c.instance())
+}
+
+// make ports a call of a class of the file, or of a method of one; false if n is another call.
+func (p *porter) make(n *node) (value, bool) {
+	t := p.peek(n.Func)
+	c := p.classOf(t)
+	switch {
+	case c != nil && t.class == aClass && c.isEnum && isSole(n):
+		return p.lookup(c, p.expr(n.Args[0]), false), true
+	case c != nil && t.class == aClass && c.isWrapper:
+		return primary(p.globals[c.name].name+p.arguments(n), c.instance()), true
+	case c != nil && t.class == aClass:
+		p.expr(n.Func)
+		return primary("_new_"+c.name+p.arguments(n), c.instance()), true
+	case !is(n.Func, "Attribute") || p.scope != nil && p.scope.self != "" && nameOf(n.Func.Value) == p.scope.self:
+		return value{}, false
+	}
+	t = p.peek(n.Func.Value)
+	c = p.classOf(t)
+	if c == nil || c.methods[n.Func.Attr] == nil {
+		return value{}, false
+	}
+	m := c.methods[n.Func.Attr]
+	args := p.arguments(n)
+	if t.class == anObject && !has(m, "staticmethod") && !has(m, "classmethod") {
+		comma := ", "
+		if args == "()" {
+			comma = ""
+		}
+		args = "(" + p.expr(n.Func.Value).text + comma + args[1:]
+	}
+	return primary("_"+c.name+"_"+m.Name+args, p.result(m)), true
+}
+
+// result is the type of what a function of the file returns. Only its annotation says so.
+func (p *porter) result(def *node) typ {
+	t := p.annotated(def.Returns)
+	t.loose = true
+	if i := p.changedParam(def); i >= 0 && t.class != aSpec {
+		t = p.annotated(def.Args[i].Annotation)
+	}
+	return t
+}

@@ -1,0 +1,125 @@
+package starlint
+
+import (
+	"slices"
+	"strings"
+
+	"go.starlark.net/syntax"
+)
+
+// returns reports a component that never returns a value, or None on some path although it returns
+// an app on others. The rule return-value finds paths without a return.
+func (d *componentCheck) returns() {
+	app := d.calls("specs.AppDef")
+	valued := false
+	var empty []syntax.Node
+	inFunction(d.def, func(n syntax.Node) {
+		if ret, ok := n.(*syntax.ReturnStmt); ok && ret.Result != nil {
+			none := canBeNone(ret.Result)
+			valued = valued || !none || isConditional(ret.Result)
+			if none {
+				empty = append(empty, ret)
+			}
+		}
+	})
+	name := d.def.Name.Name
+	switch {
+	case !valued && (app || d.calls("specs.Role") || !d.isHelper()):
+		d.appError(d.def.Name, "component "+name+" returns no app: end it with `return specs.AppDef(...)`, or call it _"+name+" if it is a helper")
+	case app:
+		for _, ret := range empty {
+			d.appError(ret, "component "+name+" returns None here: write `return specs.AppDef(...)` or `fail(...)`")
+		}
+	}
+}
+
+func (d *componentCheck) appError(at syntax.Node, message string) {
+	start, end := d.span(at)
+	d.add(Finding{Rule: ruleNoApp, Severity: Error, Start: start, End: end, Message: message})
+}
+
+// inFunction visits a function without those inside it.
+func inFunction(def *syntax.DefStmt, visit func(syntax.Node)) {
+	for _, s := range def.Body {
+		syntax.Walk(s, func(n syntax.Node) bool {
+			if n == nil {
+				return false
+			}
+			visit(n)
+			_, inner := n.(*syntax.DefStmt)
+			return !inner
+		})
+	}
+}
+
+// canBeNone holds for None itself and for a conditional with it.
+func canBeNone(e syntax.Expr) bool {
+	switch e := e.(type) {
+	case *syntax.ParenExpr:
+		return canBeNone(e.X)
+	case *syntax.CondExpr:
+		return canBeNone(e.True) || canBeNone(e.False)
+	}
+	return isNone(e)
+}
+
+func isConditional(e syntax.Expr) bool {
+	paren, ok := e.(*syntax.ParenExpr)
+	if ok {
+		return isConditional(paren.X)
+	}
+	_, ok = e.(*syntax.CondExpr)
+	return ok
+}
+
+// calls reports whether the function calls that, a dotted name.
+func (d *componentCheck) calls(name string) (found bool) {
+	inFunction(d.def, func(n syntax.Node) {
+		call, ok := n.(*syntax.CallExpr)
+		found = found || ok && dotted(call.Fn) == name
+	})
+	return found
+}
+
+// dotted is the text of a name such as specs.Role, "" for other expressions.
+func dotted(e syntax.Expr) string {
+	switch e := e.(type) {
+	case *syntax.Ident:
+		return e.Name
+	case *syntax.DotExpr:
+		if id, ok := e.X.(*syntax.Ident); ok {
+			return id.Name + "." + e.Name.Name
+		}
+	}
+	return ""
+}
+
+// isHelper reports whether a function that returns nothing has a purpose: it can fail, it changes
+// an argument, or the file calls it for its effect.
+func (d *componentCheck) isHelper() (helper bool) {
+	var params []string
+	for _, p := range d.def.Params {
+		if id, ok := p.(*syntax.Ident); ok {
+			params = append(params, id.Name)
+		}
+	}
+	inFunction(d.def, func(n syntax.Node) {
+		switch n := n.(type) {
+		case *syntax.CallExpr:
+			of, _, method := strings.Cut(dotted(n.Fn), ".")
+			helper = helper || of == "fail" || method && slices.Contains(params, of)
+		case *syntax.AssignStmt:
+			if at, ok := n.LHS.(*syntax.IndexExpr); ok {
+				helper = helper || slices.Contains(params, dotted(at.X))
+			}
+		}
+	})
+	syntax.Walk(d.file, func(n syntax.Node) bool {
+		if s, ok := n.(*syntax.ExprStmt); ok {
+			call, ok := s.X.(*syntax.CallExpr)
+			helper = helper || ok && dotted(call.Fn) == d.def.Name.Name
+		}
+		return !helper
+	})
+	return helper
+}
