@@ -17,7 +17,6 @@ import (
 
 	"torchx/backends/all"
 	"torchx/backends/driver"
-	"torchx/cmd/internal/grammar"
 	"torchx/cmd/internal/program"
 	"torchx/cmd/internal/ui"
 	"torchx/runtime/backend"
@@ -116,21 +115,9 @@ func (p *page) command(name string, c *cli.Command) {
 func (p *page) flags(flags []cli.Flag) {
 	var rows [][]string
 	for _, f := range flags {
-		d, ok := f.(cli.DocGenerationFlag)
-		if v, hides := f.(cli.VisibleFlag); !ok || hides && !v.IsVisible() {
-			continue
+		if label, usage, ok := program.FlagText(f); ok {
+			rows = append(rows, []string{"`" + label + "`", usage})
 		}
-		value, usage := program.UnquoteUsage(d.GetUsage())
-		names := slices.Clone(f.Names())
-		slices.SortStableFunc(names, func(a, b string) int { return len(a) - len(b) })
-		for i := range names {
-			names[i] = "`" + grammar.Spelling(names[i]) + "`"
-		}
-		label := strings.Join(names, ", ")
-		if d.TakesValue() {
-			label += " " + value
-		}
-		rows = append(rows, []string{label, usage})
 	}
 	if len(rows) > 0 {
 		p.table([]string{"option", "meaning"}, rows)
