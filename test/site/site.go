@@ -75,7 +75,9 @@ func site() (string, error) {
 type page struct{ docs.Topic }
 
 // anchorOf returns the ID of a page's article.
-func anchorOf(file string) string { return strings.ReplaceAll(strings.TrimSuffix(file, ".md"), "/", "-") }
+func anchorOf(file string) string {
+	return strings.ReplaceAll(strings.TrimSuffix(file, ".md"), "/", "-")
+}
 
 // html returns the page as HTML, with links to the known pages. Raw HTML in it is left out;
 // headings get IDs of their own.
