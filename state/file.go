@@ -22,9 +22,18 @@ const (
 	fileMode   fs.FileMode = 0o600
 )
 
+// sqliteFiles are the endings of the files that SQLite opens. It would wait for ever for
+// a named pipe.
+var sqliteFiles = []string{"", "-wal", "-shm", "-journal"}
+
 // prepareFile makes folder and file with their permissions, whatever the umask:
 // SQLite gives its -wal and -shm files those of the database.
 func prepareFile(path string) error {
+	for _, suffix := range sqliteFiles {
+		if info, err := os.Stat(path + suffix); err == nil && !info.Mode().IsRegular() {
+			return &kinded{ErrUnavailable, fmt.Errorf("%s is not a regular file", path+suffix)}
+		}
+	}
 	info, err := os.Stat(path)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
@@ -34,8 +43,6 @@ func prepareFile(path string) error {
 		return fileError(createFile(path))
 	case err != nil:
 		return fileError(err)
-	case !info.Mode().IsRegular():
-		return &kinded{ErrUnavailable, errors.New("it is not a regular file")}
 	case info.Mode().Perm()&0o077 != 0:
 		_ = os.Chmod(path, fileMode) // not ours, or a file system without modes: go on
 	}

@@ -76,6 +76,7 @@ const agentWait = 10 * time.Second
 
 // AwaitAgent returns when the agent of an app that has ended is gone, too.
 func AwaitAgent(bundle agent.Bundle) {
+	bundle.Resume()
 	for deadline := time.Now().Add(agentWait); bundle.Held() && time.Now().Before(deadline); {
 		time.Sleep(time.Millisecond)
 	}
@@ -89,6 +90,7 @@ func (a *Apps) Wait(ctx context.Context, id string) (*spec.Status, error) {
 	w := a.watch(a.Bundle(id))
 	for {
 		changed := w.changed()
+		w.bundle.Resume()
 		s, err := a.inspect(id)
 		if err != nil || s.State.Terminal() {
 			return s, err

@@ -10,6 +10,7 @@ import (
 
 	"torchx/runtime/agent"
 	"torchx/runtime/backend"
+	"torchx/runtime/safefile"
 )
 
 // unrecordedFolder is the folder of a home with an empty file for each app that
@@ -32,7 +33,7 @@ func (a *Apps) unrecorded(id string) string {
 func (a *Apps) noteUnrecorded(id string) {
 	path := a.unrecorded(id)
 	if os.MkdirAll(filepath.Dir(path), 0o700) == nil {
-		_ = os.WriteFile(path, nil, 0o600)
+		_ = safefile.WriteFile(path, nil)
 	}
 }
 

@@ -135,6 +135,7 @@ func (w *watch) current() (*spec.Status, error) {
 	if fresh && (w.status.State.Terminal() || time.Since(w.checkedAt) < checkInterval/2) {
 		return w.status, nil
 	}
+	w.bundle.Resume()
 	s, err := w.bundle.Tend(w.apps.Exe)
 	if err != nil {
 		return nil, err

@@ -11,6 +11,8 @@ import (
 	"path/filepath"
 	"strings"
 
+	"torchx/runtime/safefile"
+
 	"github.com/docker/docker/client"
 )
 
@@ -103,8 +105,11 @@ func readContext(dir, name, why string) (endpoint, error) {
 	return e, nil
 }
 
+// maxContext bounds the files of the Docker client's configuration in bytes.
+const maxContext = 16 << 20
+
 func readJSON(path string, v any) error {
-	data, err := os.ReadFile(path)
+	data, err := safefile.ReadInput(path, maxContext)
 	if err != nil {
 		return err
 	}

@@ -17,6 +17,7 @@ import (
 	"github.com/docker/docker/api/types/container"
 
 	"torchx/backends/logcopy"
+	"torchx/runtime/safefile"
 	"torchx/runtime/spec"
 )
 
@@ -154,7 +155,7 @@ func (l *launcher) saveErrorFile(r *run, env []string) {
 	if err == nil && len(data) > 0 {
 		dir := l.layout.ReplicaDir(r.replica, r.attempt)
 		if err = os.MkdirAll(dir, 0o700); err == nil {
-			err = os.WriteFile(filepath.Join(dir, errorFileName), data, 0o600)
+			err = safefile.WriteFile(filepath.Join(dir, errorFileName), data)
 		}
 	}
 	if err != nil {
@@ -173,7 +174,7 @@ func firstFile(archive io.Reader) ([]byte, error) {
 
 // ErrorFile returns the saved error file of an attempt.
 func (l *launcher) ErrorFile(r spec.Replica, attempt int) []byte {
-	data, err := os.ReadFile(filepath.Join(l.layout.ReplicaDir(r, attempt), errorFileName))
+	data, err := safefile.ReadFile(filepath.Join(l.layout.ReplicaDir(r, attempt), errorFileName), maxErrorFile)
 	if err != nil {
 		if !errors.Is(err, fs.ErrNotExist) {
 			l.log.Printf("read error file of %s/%d: %v", r.Role, r.ID, err)

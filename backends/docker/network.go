@@ -12,6 +12,8 @@ import (
 	"strings"
 	"time"
 
+	"torchx/runtime/safefile"
+
 	"github.com/containerd/errdefs"
 	"github.com/docker/docker/api/types/container"
 	"github.com/docker/docker/api/types/filters"
@@ -46,9 +48,9 @@ func (l *launcher) shareNetwork(ctx context.Context) error {
 
 // openShared opens a file that may be another user's; reading is enough to lock it.
 func openShared(path string) (*os.File, error) {
-	f, err := os.Open(path)
+	f, err := safefile.Open(path)
 	if os.IsNotExist(err) {
-		f, err = os.OpenFile(path, os.O_RDONLY|os.O_CREATE, 0o644) //nolint:gosec // it is empty, every user locks it
+		f, err = safefile.OpenFile(path, os.O_RDONLY|os.O_CREATE, 0o644) //nolint:gosec // it is empty, every user locks it
 	}
 	return f, err
 }

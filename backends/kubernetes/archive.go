@@ -5,6 +5,7 @@ import (
 	"context"
 	"fmt"
 	"log"
+	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -15,6 +16,7 @@ import (
 	"torchx/backends/kubernetes/manifest"
 	"torchx/runtime/agent"
 	"torchx/runtime/backend"
+	"torchx/runtime/consent"
 	"torchx/runtime/logstore"
 	"torchx/runtime/spec"
 )
@@ -108,7 +110,7 @@ func follow(dir string, open agent.StoreOpener, l *log.Logger) error {
 			p, _ := store.(archive.Positions)
 			return p
 		},
-		Settings: func(context.Context, string) (backend.Config, error) { return info.Cfg, nil },
+		Settings: func(context.Context, string) (backend.Config, error) { return info.Cfg, recheckConsent(home, info.Cfg) },
 	})
 	if err != nil {
 		return err
@@ -123,6 +125,16 @@ func follow(dir string, open agent.StoreOpener, l *log.Logger) error {
 	}
 	g := &archive.Agent{App: b.archive(info.ID, ""), Status: setStatus, Log: l.Printf}
 	return g.Run(context.Background())
+}
+
+// recheckConsent refuses a kubeconfig that the user no longer trusts.
+func recheckConsent(home string, cfg backend.Config) error {
+	for file := range clusterRefOf(cfg).TrustedFiles(os.Environ()) {
+		if err := consent.Of(home).Recheck(file); err != nil {
+			return backend.Errorf(backend.ErrUnavailable, "kubeconfig %s %w", file, err)
+		}
+	}
+	return nil
 }
 
 // keeper archives an app's logs during Wait, with the watch of Wait: clusters delete pods,

@@ -8,11 +8,13 @@
 //
 // A Backend finds an app's main objects (find.go) and its pods, and hands both to observe
 // for Describe, Wait and List. Beyond the contract it implements Waiter, Prober,
-// TargetResolver, SubmissionReader, Doctor, Sizer, LogFinder, LogRetainer and Sweeper.
+// TargetResolver, TrustedFiler, SubmissionReader, Doctor, Sizer, LogFinder, LogRetainer and
+// Sweeper.
 package kubernetes
 
 import (
 	"context"
+	"iter"
 	"maps"
 	"os"
 	"strings"
@@ -61,6 +63,7 @@ var (
 	_ backend.Waiter           = (*Backend)(nil)
 	_ backend.Prober           = (*Backend)(nil)
 	_ backend.TargetResolver   = (*Backend)(nil)
+	_ backend.TrustedFiler     = (*Backend)(nil)
 	_ backend.SubmissionReader = (*Backend)(nil)
 	_ backend.Doctor           = (*Backend)(nil)
 )
@@ -133,6 +136,12 @@ func (b *Backend) ResolveTarget(cfg backend.Config) (backend.Config, error) {
 		}
 	}
 	return resolved, nil
+}
+
+// TrustedFiles returns the kubeconfig files of cfg, and the programs beside them that they
+// run to log in.
+func (b *Backend) TrustedFiles(cfg backend.Config) iter.Seq[string] {
+	return clusterRefOf(cfg).TrustedFiles(b.config.Environ)
 }
 
 // clusterRefOf returns the cluster that options mean.

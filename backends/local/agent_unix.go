@@ -14,6 +14,7 @@ import (
 	"torchx/backends/local/ttypipe"
 	"torchx/runtime/agent"
 	"torchx/runtime/backend"
+	"torchx/runtime/cgroup"
 	"torchx/runtime/spec"
 )
 
@@ -58,7 +59,10 @@ type launcher struct {
 }
 
 // Ended leaves what TorchX's users look for at the end of an app.
-func (l *launcher) Ended(s *spec.Status) error { return l.commands.writeSuccess(s, time.Now()) }
+func (l *launcher) Ended(s *spec.Status) error {
+	cgroup.RemoveApp(l.commands.cgroups)
+	return l.commands.writeSuccess(s, time.Now())
+}
 
 // commands turns the request into what is run for each attempt.
 type commands struct {
@@ -68,9 +72,12 @@ type commands struct {
 	terminal  bool
 	environ   []string
 	logLimit  int64
+	cwdInPath bool // the working folder is searched for programs
 	roles     map[string]*spec.Role
 	limiting  limiting
 	cgroups   string // the app's folder for groups; "": none
+
+	everything string // the one group of an app without such a folder; "": none
 }
 
 func newCommands(m *agent.Manifest) (*commands, error) {
@@ -89,6 +96,7 @@ func newCommands(m *agent.Manifest) (*commands, error) {
 	c.layout = layoutOf(m, c.request.LogDir)
 	c.terminal = m.TTY != nil
 	c.imageRoot = m.Cfg["image_type"] == imageDir
+	c.cwdInPath = o.prependCwd || c.imageRoot
 	return c, nil
 }
 
@@ -105,6 +113,10 @@ func (c *commands) limit(o options, m *agent.Manifest) (err error) {
 		if c.cgroups, err = c.limiting.parent.App(agent.Escape(m.ID)); err != nil {
 			return fmt.Errorf("limits=%s: %w", o.limits, err)
 		}
+		return nil
+	}
+	if parent, err := openCgroup(o.cgroupParent, nil); err == nil {
+		c.everything = parent.Everything(agent.BundleAt(m.Home, m.ID).Dir)
 	}
 	return nil
 }
@@ -116,6 +128,11 @@ func (c *commands) command(r spec.Replica, attempt int) proc.Command {
 	if v, _ := env.Get(spec.ErrorFileVariable); v == c.layout.errorFile(r, 0) {
 		env.Set(spec.ErrorFileVariable, c.layout.errorFile(r, attempt))
 	}
+	path, _ := env.Get(pathVariable)
+	if !c.cwdInPath {
+		path = withoutCwd(path, p.Cwd)
+	}
+	env.Set(pathVariable, path)
 	cmd := proc.Command{
 		Argv: p.Args, Dir: p.Cwd, Env: childEnv(c.environ, env), LogDir: c.layout.ReplicaDir(r, attempt), LogLimit: c.logLimit,
 	}
@@ -123,6 +140,7 @@ func (c *commands) command(r spec.Replica, attempt int) proc.Command {
 		cmd.Env = terminalEnv(cmd.Env)
 	}
 	cmd.CgroupLimits, cmd.MaxData = c.limiting.limitsOf(c.roles[r.Role])
+	cmd.Everything = c.everything
 	cmd.Cgroups, cmd.Cgroup = c.cgroups, fmt.Sprintf("%s-%d-%d", agent.Escape(r.Role), r.ID, attempt)
 	cmd.ErrorFile, _ = env.Get(spec.ErrorFileVariable)
 	if !filepath.IsAbs(cmd.ErrorFile) {

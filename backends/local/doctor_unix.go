@@ -119,9 +119,13 @@ func gpusCheck(ctx context.Context) backend.Check {
 	return backend.PassedCheck(name, "nvidia-smi lists %d", len(found))
 }
 
-// pythonProgram prints versions without the seconds that `import torch` takes.
-const pythonProgram = `import platform
+// pythonProgram prints versions without the seconds that `import torch` takes. It imports
+// with -I, so nothing of the working folder, and then reads the metadata of packages where
+// replicas find them, too.
+const pythonProgram = `import os, platform, site, sys
 from importlib import metadata
+sys.path += filter(os.path.isabs, os.environ.get("PYTHONPATH", "").split(os.pathsep))
+sys.path.append(site.getusersitepackages())
 try:
     torch = "torch " + metadata.version("torch")
 except metadata.PackageNotFoundError:
@@ -130,7 +134,8 @@ print("Python " + platform.python_version() + ", " + torch)`
 
 func pythonCheck(ctx context.Context) backend.Check {
 	const name = "python"
-	cmd := exec.CommandContext(ctx, "python3", "-c", pythonProgram)
+	cmd := exec.CommandContext(ctx, "python3", "-I", "-c", pythonProgram)
+	cmd.Dir = "/" // a shim of pyenv reads files of the working folder
 	cmd.WaitDelay = time.Second
 	out, err := cmd.Output()
 	switch {

@@ -1,6 +1,7 @@
 package local
 
 import (
+	"path/filepath"
 	"strings"
 
 	"torchx/runtime/spec"
@@ -25,8 +26,36 @@ func terminalEnv(env []string) []string {
 	return append(env, termVariable+"="+termDefault)
 }
 
+// withoutCwd returns the PATH of a replica's own environment without the working folder
+// that the plan puts behind it, as TorchX's does: its programs would hide those of the
+// inherited PATH.
+func withoutCwd(path, cwd string) string {
+	if path == cwd {
+		return ""
+	}
+	return strings.TrimSuffix(path, string(filepath.ListSeparator)+cwd)
+}
+
+// searchPath joins a replica's own PATH and the inherited one. Empty entries, and relative
+// ones of the inherited PATH, would be the working folder or lie in it.
+func searchPath(own, inherited string) string {
+	var entries []string
+	for _, e := range filepath.SplitList(own) {
+		if e != "" {
+			entries = append(entries, e)
+		}
+	}
+	for _, e := range filepath.SplitList(inherited) {
+		if filepath.IsAbs(e) {
+			entries = append(entries, e)
+		}
+	}
+	return strings.Join(entries, string(filepath.ListSeparator))
+}
+
 // childEnv joins a replica's environment to the one it inherits: its own values
-// win, its PATH comes before the inherited one.
+// win, its PATH comes before the inherited one. An empty PATH is left out, since shells
+// take it for the working folder.
 func childEnv(parent []string, own spec.Map[string]) []string {
 	env := spec.Map[string]{}
 	index := make(map[string]int, len(parent)+len(own))
@@ -48,13 +77,15 @@ func childEnv(parent []string, own spec.Map[string]) []string {
 		set(e.Key, e.Value)
 	}
 	path, _ := own.Get(pathVariable)
-	set(pathVariable, spec.JoinPath(path, inherited))
+	set(pathVariable, searchPath(path, inherited))
 	if v, _ := env.Get(unbufferedVariable); v == "" {
 		set(unbufferedVariable, "x")
 	}
-	all := make([]string, len(env))
-	for i, e := range env {
-		all[i] = e.Key + "=" + e.Value
+	all := make([]string, 0, len(env))
+	for _, e := range env {
+		if e.Key != pathVariable || e.Value != "" {
+			all = append(all, e.Key+"="+e.Value)
+		}
 	}
 	return all
 }

@@ -1,10 +1,12 @@
 package local
 
 import (
+	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
+	"syscall"
 	"testing"
 
 	"torchx/runtime/backend"
@@ -128,6 +130,59 @@ func TestReplicasHaveGroups(t *testing.T) {
 	}
 	if _, err := os.Stat(filepath.Dir(group)); !os.IsNotExist(err) {
 		t.Errorf("the app's groups: %v", err)
+	}
+}
+
+// Without limits all of an app is in one group: the next command finds a daemon that left
+// its session, its environment and its output, and without a group says that it may be missed.
+func TestDaemonsOfADeadAgent(t *testing.T) {
+	t.Parallel()
+	const daemon = "env -i setsid -f sleep 600 </dev/null >/dev/null 2>&1; exec sleep 600"
+	f := newFixture(t)
+	for _, test := range []struct {
+		parent, want string
+		ended        bool
+	}{
+		{cgroupParent(t), "; what it ran has been ended", true},
+		{"/nowhere", "; what was found of it has been ended; without a cgroup, a process that left its session may run on", false},
+	} {
+		cfg := backend.Config{"cgroup_parent": test.parent}
+		again := filepath.Join(f.TempDir(), "again")
+		role := sh("a", 1, "[ -e "+again+" ] || { : > "+again+"; exit 3; }; "+daemon)
+		role.MaxRetries = 1
+		id := f.submit(cfg, role)
+		var pids []int
+		f.eventually("a replica with a daemon", func() bool {
+			pids = nil
+			for _, p := range procs.Descendants(f.agentPID(id)) {
+				if name, _ := os.ReadFile(fmt.Sprintf("/proc/%d/comm", p.PID)); string(name) == "sleep\n" {
+					pids = append(pids, p.PID)
+				}
+			}
+			return len(pids) == 2
+		})
+		f.killAgent(id)
+		s, err := f.b.Describe(f.ctx, id)
+		if err != nil {
+			t.Fatal(err)
+		}
+		f.expect(s, spec.Failed, 125)
+		if !strings.HasSuffix(s.Msg, test.want) {
+			t.Errorf("%s: got %q, want %q", test.parent, s.Msg, test.want)
+		}
+		left := 0
+		for _, pid := range pids {
+			if p, ok := procs.Get(pid); ok && !p.Zombie {
+				left++
+				_ = syscall.Kill(pid, syscall.SIGKILL)
+			}
+		}
+		if (left == 0) != test.ended {
+			t.Errorf("%s: %d processes are left", test.parent, left)
+		}
+		if groups, _ := filepath.Glob(test.parent + "/torchx-*"); len(groups) > 0 {
+			t.Errorf("groups are left: %v", groups)
+		}
 	}
 }
 

@@ -106,7 +106,7 @@ func (b *Backend) Name() string { return Name }
 func (b *Backend) Options() []backend.Option {
 	return []backend.Option{
 		{Key: "log_dir", Path: true, Type: backend.TypeStr, Help: "folder to write the log files of replicas to; kept on delete (default: inside TORCHX_HOME)"},
-		{Key: "prepend_cwd", Type: backend.TypeBool, Default: false, Help: "look programs up in the working folder before the role's PATH"},
+		{Key: "prepend_cwd", Type: backend.TypeBool, Default: false, Help: "look programs up in the working folder before PATH; otherwise it is not searched"},
 		{Key: "auto_set_cuda_visible_devices", Type: backend.TypeBool, Default: false, Help: "hand the GPUs of this machine out to replicas by CUDA_VISIBLE_DEVICES"},
 		{Key: "image_type", Type: backend.TypeStr, Default: imageCwd, Choices: []string{imageCwd, imageDir}, Help: "cwd: the image is ignored; dir: the image is the absolute folder that replicas run in"},
 		{Key: "grace_period", Protects: true, Type: backend.TypeFloat, Default: defaultGrace, Help: "seconds between SIGTERM and SIGKILL when replicas are stopped"},

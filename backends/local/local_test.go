@@ -236,7 +236,6 @@ func TestEnvironment(t *testing.T) {
 		t.Fatal(err)
 	}
 	f.expect(f.wait(p.ID), spec.Succeeded, 0)
-	cwd := p.Request.(*Request).RoleParams[0].Value[0].Cwd
 	got := map[string]string{}
 	for line := range strings.Lines(f.log(p.ID, spec.Replica{Role: "a"}, backend.LogOptions{})) {
 		k, v, _ := strings.Cut(strings.TrimSuffix(line, "\n"), "=")
@@ -244,7 +243,7 @@ func TestEnvironment(t *testing.T) {
 	}
 	dir := filepath.Join(f.home, "apps", p.ID)
 	want := map[string]string{
-		"PATH": "/custom/bin:" + cwd + ":/usr/bin:/bin", "MINE": "x=0", "PARENT": "yes",
+		"PATH": "/custom/bin:/usr/bin:/bin", "MINE": "x=0", "PARENT": "yes",
 		"PYTHONUNBUFFERED": "x", "TORCHX_RANK0_HOST": "localhost",
 		"TORCHELASTIC_ERROR_FILE": dir + "/replicas/a/0/0/error.json", "PET_LOG_DIR": dir + "/torchelastic/a",
 	}

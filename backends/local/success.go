@@ -10,6 +10,7 @@ import (
 	"strings"
 	"time"
 
+	"torchx/runtime/safefile"
 	"torchx/runtime/spec"
 )
 
@@ -57,7 +58,7 @@ func (c *commands) writeSuccess(s *spec.Status, now time.Time) error {
 	if err := os.MkdirAll(c.layout.Dir, 0o700); err != nil {
 		return fmt.Errorf("write %s: %w", successFile, err)
 	}
-	if err := os.WriteFile(filepath.Join(c.layout.Dir, successFile), append(data, '\n'), 0o600); err != nil {
+	if err := safefile.WriteFile(filepath.Join(c.layout.Dir, successFile), append(data, '\n')); err != nil {
 		return fmt.Errorf("write %s: %w", successFile, err)
 	}
 	return nil

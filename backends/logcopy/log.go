@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"torchx/runtime/logstore"
+	"torchx/runtime/safefile"
 )
 
 const (
@@ -171,9 +172,12 @@ func (l *Log) Close() error {
 	return err
 }
 
+// MaxCursor bounds a cursor in bytes: it has the last line, which is kept in part only.
+const MaxCursor = 64 << 20
+
 // ReadCursor reads the cursor of a log; one that is not there leaves c as it is.
 func ReadCursor(dir string, c any) error {
-	data, err := os.ReadFile(filepath.Join(dir, CursorFile))
+	data, err := safefile.ReadFile(filepath.Join(dir, CursorFile), MaxCursor)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil
 	}
@@ -193,7 +197,7 @@ func WriteJSON(path string, v any) error {
 		return err
 	}
 	tmp := filepath.Join(filepath.Dir(path), "."+filepath.Base(path))
-	if err := os.WriteFile(tmp, data, 0o600); err != nil {
+	if err := safefile.WriteFile(tmp, data); err != nil {
 		return err
 	}
 	return os.Rename(tmp, path)

@@ -10,9 +10,10 @@ import (
 	"hash"
 	"io"
 	"io/fs"
-	"os"
 	"strings"
 	"time"
+
+	"torchx/runtime/safefile"
 )
 
 // hashLength in hex digits: 128 bits exclude chance collisions.
@@ -106,7 +107,7 @@ func (e entry) open() (io.ReadCloser, error) {
 	if e.source == "" {
 		return io.NopCloser(strings.NewReader(e.text)), nil
 	}
-	return os.Open(e.source)
+	return safefile.OpenInput(e.source)
 }
 
 // info is an entry as tar wants to see it.

@@ -1,13 +1,15 @@
 package workspace
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"io/fs"
-	"os"
 	"path"
 	"path/filepath"
 	"strings"
+
+	"torchx/runtime/safefile"
 
 	"github.com/moby/patternmatcher"
 	"github.com/moby/patternmatcher/ignorefile"
@@ -21,15 +23,14 @@ type ignores struct {
 }
 
 func readIgnores(root string) (*ignores, error) {
-	f, err := os.Open(filepath.Join(root, ignoreFile))
+	data, err := safefile.ReadInput(filepath.Join(root, ignoreFile), maxText)
 	if errors.Is(err, fs.ErrNotExist) {
 		return &ignores{}, nil
 	}
 	if err != nil {
 		return nil, plain(err)
 	}
-	defer f.Close()
-	patterns, err := ignorefile.ReadAll(f)
+	patterns, err := ignorefile.ReadAll(bytes.NewReader(data))
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", ignoreFile, err)
 	}

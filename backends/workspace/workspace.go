@@ -18,6 +18,7 @@ import (
 	"torchx/runtime/userpath"
 
 	"torchx/runtime/backend"
+	"torchx/runtime/safefile"
 )
 
 const (
@@ -28,6 +29,8 @@ const (
 	Repository = "torchx-workspace"
 
 	ignoreFile = ".dockerignore"
+	// maxText bounds both of them in bytes.
+	maxText = 4 << 20
 
 	// defaultDockerfile is that of TorchX.
 	defaultDockerfile = "ARG IMAGE\nFROM $IMAGE\nCOPY . .\n"
@@ -128,6 +131,8 @@ func (t *Tree) addEntry(found map[string]entry, source, at string, info fs.FileI
 			return plain(err)
 		}
 		e.link = link
+	case at == Dockerfile:
+		return fmt.Errorf("workspace: %s is not a regular file (remove it)", source)
 	default:
 		t.Skipped = append(t.Skipped, source)
 		return nil
@@ -144,7 +149,7 @@ func (t *Tree) addDockerfile(found map[string]entry) error {
 		found[Dockerfile] = entry{path: Dockerfile, mode: 0o644, size: int64(len(defaultDockerfile)), text: defaultDockerfile}
 		return nil
 	}
-	data, err := os.ReadFile(e.source)
+	data, err := safefile.ReadInput(e.source, maxText)
 	if err != nil {
 		return fmt.Errorf("workspace: %w", plain(err))
 	}
@@ -173,9 +178,21 @@ func plain(err error) error {
 	return err
 }
 
+// CheckLocal refuses URLs, which TorchX reads by fsspec: s3://, gs://, memory://.
+func CheckLocal(project string) error {
+	scheme, _, ok := strings.Cut(project, "://")
+	if !ok || scheme == "file" || strings.ContainsAny(scheme, "/\\") {
+		return nil
+	}
+	return fmt.Errorf("%s is a URL, and a workspace is a folder of this machine: copy it here and name the copy (file:///PATH is allowed)", project)
+}
+
 // Absolute makes the path of a project absolute, from the folder cwd; ~ is the home
 // of the user and file:// TorchX's way to write one. It must be there.
 func Absolute(dir, cwd string) (string, error) {
+	if err := CheckLocal(dir); err != nil {
+		return "", err
+	}
 	dir = strings.TrimPrefix(dir, "file://")
 	dir, err := userpath.Expand(dir, "")
 	if err != nil {

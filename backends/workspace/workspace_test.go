@@ -237,3 +237,19 @@ func TestWhatCannotBeRead(t *testing.T) {
 		t.Errorf("cancelled: %v", err)
 	}
 }
+
+func TestURLsAreNoFolders(t *testing.T) {
+	t.Parallel()
+	cwd := t.TempDir()
+	must(t, os.Mkdir(filepath.Join(cwd, "s3:"), 0o700))
+	for _, url := range []string{"s3://bucket/x", "memory://", "gs://b", "s3:://b", "docker://x", "FILE:///x"} {
+		if dir, err := Absolute(url, cwd); err == nil || !strings.Contains(err.Error(), url+" is a URL") {
+			t.Errorf("%s: %q, %v", url, dir, err)
+		}
+	}
+	for _, dir := range []string{"file://" + cwd, ".", "s3:", "./s3:/"} {
+		if _, err := Absolute(dir, cwd); err != nil {
+			t.Errorf("%s: %v", dir, err)
+		}
+	}
+}

@@ -38,10 +38,10 @@ var differentCodes = map[string]int{
 	// A flag given twice is a usage error, and so is an unknown command.
 	"repeated_run_flag": program.ExitUsage,
 	"tracker_none":      program.ExitUsage,
-	// An engine that cannot be reached is an app that could not be started.
-	"docker_run_no_image": spec.ExitNotStarted,
 	// The code of the shell for a program that is not there.
 	"local_run_cmd_not_found": spec.ExitNotFound,
+	// A planned app that cannot be started is on record with 125; there is no engine here.
+	"docker_run_no_image": spec.ExitNotStarted,
 }
 
 // elsewhere are the backends that these tests do without: naming one that is

@@ -114,7 +114,7 @@ func TestComplete(t *testing.T) {
 		{"run broken.star:x --", ""},
 		{"run utils.sh -- --", ""},
 		{"submit ", ":files"},
-		{"config ", "explain"},
+		{"config ", "explain trust"},
 		{"config explain dist.dd", "dist.ddp"},
 		{"config explain -b loc", "local local_docker"},
 		{"runopts l", "local"},

@@ -16,14 +16,22 @@ def c(lr = "0.1", password = "none"):
     return specs.AppDef(name = "s", metadata = {"api_key": "sesame-meta"}, roles = [specs.Role(
         name = "r", image = "i", entrypoint = "true", args = ["--token", "sesame-arg", "--lr", lr, "--secret=sesame-eq"],
         env = {"HF_TOKEN": "sesame-env", "CORP_X": "sesame-corp", "TEAM_ID": "sesame-team", "LR": "plain-lr", "TOKENIZERS_PARALLELISM": "plain-tok",
-               "DB": "postgres://u:sesame-url@h/x"})])
+               "DB": "postgres://u:sesame-url@h/x", "OPTS": "-v --api-key sesame-opt"})])
+
+def typed(api_token = 0):
+    """A secret number
+
+    Args:
+        api_token (int): it
+    """
+    return c()
 `
 
 func secretDir(t *testing.T) string {
 	t.Helper()
 	dir := tempDir(t)
 	must(t, os.WriteFile(filepath.Join(dir, "s.star"), []byte(secretComponent), 0o600))
-	must(t, os.WriteFile(filepath.Join(dir, ".torchxconfig"), []byte("[torchx]\nsecrets = CORP_*,OTHER\n"), 0o600))
+	must(t, os.WriteFile(filepath.Join(dir, ".torchxconfig"), []byte("[torchx]\nsecrets = CORP_*,OTHER\n[docker]\nenv = HF_TOKEN:sesame-cfg;team_token:sesame-team;LR:plain-lr\n"), 0o600))
 	return dir
 }
 
@@ -77,6 +85,51 @@ func TestDescribeHidesSecrets(t *testing.T) {
 	}
 }
 
+// TestArgumentsHideSecrets: commands that repeat what was typed, or configured, hide it.
+func TestArgumentsHideSecrets(t *testing.T) {
+	t.Parallel()
+	dir := secretDir(t)
+	vars := []string{"TORCHX_SECRETS=team_id"}
+	torchx(t, dir, vars, "", append(runSecret(), "--lr", "plain-lr")...)
+	for _, args := range [][]string{
+		{"rerun", "--dryrun", "-"},
+		{"rerun", "-", "--password=sesame-new", "--lr=3"},
+		{"diff", "-", "--", "--password sesame-new --lr 4"},
+		{"diff", "--json", "-", "--", "--password sesame-new --lr 4"},
+		{"diff", "--json", "s.star:c --password sesame-a", "s.star:c --password sesame-b"},
+		{"config", "explain", "-b", "docker"},
+		{"config", "explain", "-b", "docker", "--json"},
+		{"config", "explain", "-b", "docker", "-cfg", "env=HF_TOKEN:sesame;bad"},
+		{"run", "--dryrun", "-b", "docker", "s.star:c"},
+		{"run", "--dryrun", "-b", "kubernetes", "s.star:c"},
+		{"events", "--json", "-"},
+		{"list", "--json"},
+		{"status", "-"},
+	} {
+		got := torchx(t, dir, vars, "", args...)
+		if text := got.out + got.err; strings.Contains(text, "sesame") || text == "" {
+			t.Errorf("%q: got %s%s, want no secret", args, got.out, got.err)
+		}
+	}
+	for _, args := range [][]string{{"rerun", "--dryrun", "-"}, {"config", "explain", "-b", "docker"}} {
+		got := torchx(t, dir, vars, "", append([]string{"--show-secrets"}, args...)...)
+		if !strings.Contains(got.out+got.err, "sesame") {
+			t.Errorf("%q with --show-secrets: got %s%s, want the secrets", args, got.out, got.err)
+		}
+	}
+}
+
+// TestMaskedAppIsRefused: what describe hid cannot be submitted.
+func TestMaskedAppIsRefused(t *testing.T) {
+	t.Parallel()
+	dir := secretDir(t)
+	torchx(t, dir, nil, "", "run", "s.star:c")
+	masked := strings.NewReplacer(`"HF_TOKEN": "******"`, `"HF_TOKEN": "x"`).Replace(torchx(t, dir, nil, "", "describe", "--json", "-").out)
+	if got := torchx(t, dir, nil, masked, "submit", "-"); got.code != program.ExitError || !strings.Contains(got.err, "is masked") {
+		t.Errorf("got %+v, want that a value is masked", got)
+	}
+}
+
 func TestBadSecretPattern(t *testing.T) {
 	t.Parallel()
 	dir := secretDir(t)
@@ -96,6 +149,13 @@ func TestErrorsHideSecrets(t *testing.T) {
 		{"run", "s.star:c", "--nothing", "--token=sesame"},
 		{"status", "local://torchx/HF_TOKEN=sesame"},
 		{"submit", "https://u:sesame@host"},
+		{"run", "--env", "HF_TOKEN:sesame", "s.star:c"},
+		{"run", "--env", "HF_TOKEN sesame", "s.star:c"},
+		{"run", "-b", "docker", "-cfg", "env=HF_TOKEN:sesame;bad", "s.star:c"},
+		{"run", "s.star:typed", "--api_token", "sesame"},
+		{"run", "s.star:typed", "--api-token=sesame"},
+		{"run", "dist.ddp", "--", "--token", "sesame"},
+		{"diff", `s.star:c --password "sesame`, "x"},
 	} {
 		got := torchx(t, dir, nil, "", args...)
 		if got.code == program.ExitOK || strings.Contains(got.out+got.err, "sesame") {

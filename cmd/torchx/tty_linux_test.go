@@ -3,7 +3,6 @@ package main
 import (
 	"crypto/sha256"
 	"encoding/hex"
-	"encoding/json"
 	"math/rand/v2"
 	"os"
 	"path/filepath"
@@ -273,14 +272,4 @@ func TestTTYKeysWhileStuck(t *testing.T) {
 	if r := torchx(t, dir, nil, "", "cancel", "--wait", "-"); r.code != program.ExitOK && r.code != spec.ExitCancelled || time.Since(begun) > 9*time.Second {
 		t.Errorf("%+v after %v", r, time.Since(begun))
 	}
-}
-
-// agentOf is the process that looks after an app.
-func agentOf(t *testing.T, b agent.Bundle) int {
-	t.Helper()
-	data, err := os.ReadFile(filepath.Join(b.Dir, "agent.lock"))
-	must(t, err)
-	var holder struct{ PID int }
-	must(t, json.Unmarshal(data, &holder))
-	return holder.PID
 }

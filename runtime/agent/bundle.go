@@ -31,6 +31,7 @@ import (
 	"torchx/runtime/backend"
 	"torchx/runtime/filelock"
 	"torchx/runtime/machine"
+	"torchx/runtime/safefile"
 	"torchx/runtime/spec"
 )
 
@@ -163,13 +164,21 @@ func renameNew(from, to string) error {
 // Manifest reads app.json. The error wraps fs.ErrNotExist if there is no such app.
 func (b Bundle) Manifest() (*Manifest, error) {
 	m := &Manifest{}
-	return m, readJSON(b.path(manifestFile), m)
+	return m, b.read(manifestFile, m)
+}
+
+// read reads a file of the bundle, whose folder must be this user's.
+func (b Bundle) read(name string, v any) error {
+	if err := safefile.CheckFolder(b.Dir); err != nil {
+		return err
+	}
+	return readJSON(b.path(name), v)
 }
 
 // Status reads status.json as it is, without asking whether the agent lives.
 func (b Bundle) Status() (*spec.Status, error) {
 	s := &spec.Status{}
-	return s, readJSON(b.path(statusFile), s)
+	return s, b.read(statusFile, s)
 }
 
 // StatusPath is the file that Status reads; it is replaced, never written in place.
@@ -185,7 +194,7 @@ func (b Bundle) writeStatus(s *spec.Status, sync bool) error {
 // sync makes the manifest and the status survive a power cut.
 func (b Bundle) sync() error {
 	for _, name := range []string{manifestFile, statusFile} {
-		f, err := os.Open(b.path(name))
+		f, err := safefile.Open(b.path(name))
 		if err == nil {
 			err = errors.Join(f.Sync(), f.Close())
 		}

@@ -3,10 +3,12 @@ package agent
 import (
 	"errors"
 	"fmt"
+	"os"
 	"syscall"
 	"time"
 
 	"torchx/runtime/filelock"
+	"torchx/runtime/procs"
 )
 
 // Cancel makes the request durable and tells the agent. An app that has ended,
@@ -28,26 +30,40 @@ func Cancel(b Bundle, force bool) error {
 			return fmt.Errorf("write %s: %w", name, err)
 		}
 	}
-	return signalHolder(b.path(lockFile), syscall.SIGTERM)
+	err = signalHolder(b.path(lockFile), syscall.SIGTERM)
+	b.Resume()
+	return err
 }
 
-// signalHolder signals the agent, or no process: a pid alone may be another process's by
-// now, one whose lock is still held after it was pinned is the agent's. An agent that
-// has not written its pid yet reads cancel.json before it starts anything.
+// Resume continues a supervisor that was stopped (SIGSTOP), for a command that waits for
+// it.
+func (l Life) Resume() {
+	if h := l.holder(); h.PID > 1 && procs.Stopped(h.PID) {
+		_ = signalHolder(l.lock(), continueSignal) // if it cannot be signalled, the command waits on
+	}
+}
+
+// Resume is Life.Resume for the bundle's agent.
+func (b Bundle) Resume() { b.life().Resume() }
+
+// signalHolder signals the agent, or no process: a pid alone may be any process's. The
+// agent's has the lock open, which is still held after the process was pinned. An agent
+// that has not written its pid yet reads cancel.json before it starts anything.
 func signalHolder(path string, sig syscall.Signal) error {
 	h, err := readHolder(path)
 	if err != nil {
 		return err
 	}
-	if h.PID <= 0 {
-		return nil
+	info, err := os.Stat(path)
+	if err != nil || h.PID <= 1 {
+		return err
 	}
 	send, release, err := pinProcess(h.PID)
 	if err != nil {
 		return nil // it has just ended
 	}
 	defer release()
-	if !filelock.Held(path) {
+	if !procs.HasFile(h.PID, info) || !filelock.Held(path) {
 		return nil
 	}
 	if err := send(sig); err != nil && !errors.Is(err, syscall.ESRCH) {

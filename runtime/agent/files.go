@@ -12,7 +12,12 @@ import (
 	"slices"
 	"strings"
 	"syscall"
+
+	"torchx/runtime/safefile"
 )
+
+// maxFile bounds each file of a bundle in bytes: 100,000 replicas have some 100 MB.
+const maxFile = 512 << 20
 
 const (
 	maxName  = 100 // bytes of a folder name before it is shortened
@@ -92,7 +97,7 @@ func syncDir(dir string) error {
 }
 
 func readJSON(path string, v any) error {
-	data, err := os.ReadFile(path)
+	data, err := safefile.ReadFile(path, maxFile)
 	if err != nil {
 		return err
 	}
@@ -105,7 +110,7 @@ func readJSON(path string, v any) error {
 // readLines decodes a JSON-lines file; a last line cut short by a crash is left
 // out, a missing file is empty.
 func readLines[T any](path string) ([]T, error) {
-	data, err := os.ReadFile(path)
+	data, err := safefile.ReadFile(path, maxFile)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
 	}

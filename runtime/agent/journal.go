@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"torchx/runtime/failpoint"
+	"torchx/runtime/safefile"
 	"torchx/runtime/spec"
 )
 
@@ -58,7 +59,7 @@ type journal struct {
 }
 
 func openJournal(path string, sync bool) (*journal, error) {
-	f, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_APPEND, 0o600)
+	f, err := safefile.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_APPEND, 0o600)
 	if err != nil {
 		return nil, fmt.Errorf("open journal: %w", err)
 	}

@@ -18,6 +18,7 @@ import (
 
 	"torchx/runtime/filelock"
 	"torchx/runtime/procs"
+	"torchx/runtime/safefile"
 	"torchx/runtime/spec"
 )
 
@@ -30,6 +31,8 @@ const (
 const (
 	// endingWait bounds the wait for an agent that is about to end.
 	endingWait = 2 * time.Second
+	// maxHolder bounds a lock's content in bytes.
+	maxHolder = 64 << 10
 	// lockPause is the pause between two tries to take a lock.
 	lockPause = 2 * time.Millisecond
 )
@@ -135,7 +138,7 @@ func (l Life) holder() holder {
 // readHolder reads a holder, or a number, which is a pid. A text that is being written
 // gives an empty holder.
 func readHolder(path string) (h holder, err error) {
-	data, err := os.ReadFile(path)
+	data, err := safefile.ReadFile(path, maxHolder)
 	if err != nil {
 		return h, fmt.Errorf("read %s: %w", lockFile, err)
 	}
@@ -151,7 +154,7 @@ func readHolder(path string) (h holder, err error) {
 // Start starts the detached supervisor of the folder by the program exe; it inherits
 // files from descriptor 3 on.
 func (l Life) Start(exe string, files ...*os.File) (*os.Process, error) {
-	out, err := os.OpenFile(l.log(), os.O_WRONLY|os.O_CREATE|os.O_APPEND, 0o600)
+	out, err := safefile.OpenFile(l.log(), os.O_WRONLY|os.O_CREATE|os.O_APPEND, 0o600)
 	if err != nil {
 		return nil, err
 	}

@@ -7,6 +7,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"torchx/runtime/safefile"
 )
 
 // A home has one entry in its folder "queue" for each waiting app, in order of arrival:
@@ -56,7 +58,7 @@ func (b Bundle) enqueue(handle string) error {
 	if len(all) > 0 {
 		p.ticket = all[len(all)-1].ticket + 1
 	}
-	if err := os.WriteFile(filepath.Join(queueDir(b.home()), p.name()), []byte(handle), 0o600); err != nil {
+	if err := safefile.WriteFile(filepath.Join(queueDir(b.home()), p.name()), []byte(handle)); err != nil {
 		return fmt.Errorf("enter the queue: %w", err)
 	}
 	return nil
@@ -86,7 +88,7 @@ func (b Bundle) predecessor() (handle string, before int, err error) {
 	for i := own - 1; i >= 0; i-- {
 		path := filepath.Join(queueDir(b.home()), all[i].name())
 		if BundleOf(b.home(), all[i].folder).isLive() {
-			data, err := os.ReadFile(path)
+			data, err := safefile.ReadFile(path, maxHolder)
 			if err == nil {
 				return string(data), i + 1, nil
 			}

@@ -92,9 +92,15 @@ func (b Bundle) reconcile() (*spec.Status, error) {
 	if err != nil {
 		return nil, fmt.Errorf("reconcile: %w", err)
 	}
-	endRemains(m.Handle, starts)
+	outcome := endRemains(b.Dir, m.Handle, starts)
 	cancelled, _ := b.cancelRequested()
 	s := replayResult(m, starts, exits, cancelled)
+	switch {
+	case s.Msg == agentDied:
+		s.Msg += "; " + outcome
+	case outcome != allEnded:
+		s.Msg += "; the agent died, " + outcome
+	}
 	b.settleAdmission(m, &s)
 	if err := b.writeStatus(&s, true); err != nil && !cannotWrite(err) {
 		return nil, err

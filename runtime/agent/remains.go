@@ -2,6 +2,8 @@ package agent
 
 import (
 	"os"
+	"slices"
+	"strings"
 	"time"
 
 	"torchx/runtime/cgroup"
@@ -12,35 +14,45 @@ import (
 // killWait bounds the wait for killed processes to be gone.
 const killWait = 5 * time.Second
 
+// What became of the processes of a dead agent.
+const (
+	allEnded   = "what it ran has been ended"
+	foundEnded = "what was found of it has been ended; without a cgroup, a process that left its session may run on"
+	notEnded   = "some of what it ran does not end"
+)
+
 // endRemains kills what a dead agent's replicas left: processes of the recorded
-// sessions, and whatever carries the app's handle in its environment.
-func endRemains(handle string, starts []startRecord) {
-	boot := BootID()
-	app := remains{handle, map[int]uint64{}, map[string]uint64{}}
-	for _, start := range starts {
-		if start.BootID != boot {
-			continue
-		}
-		app.leaders[start.PID] = start.StartTime
-		for _, pipe := range start.Output {
-			app.output[pipe] = start.StartTime
-		}
-		if start.Cgroup != "" {
-			_ = cgroup.End(start.Cgroup) // what stays has the app's handle, too
+// sessions and control groups, and those that carry the app's handle in their environment.
+// It says what became of them.
+func endRemains(appDir, handle string, starts []startRecord) (outcome string) {
+	app := newRemains(handle, starts)
+	outcome = allEnded
+	if app.ungrouped {
+		outcome = foundEnded
+	}
+	for _, dir := range app.groups {
+		switch {
+		case !cgroup.BelongsTo(dir, appDir), slices.ContainsFunc(cgroup.Processes(dir), app.isSpared):
+			outcome = foundEnded
+		case cgroup.End(dir) != nil: // what stays may have the app's handle, too
+			outcome = notEnded
 		}
 	}
 	deadline := time.Now().Add(killWait)
 	for {
 		alive := 0
 		for _, p := range procs.List() {
-			if p.Zombie || p.PID == os.Getpid() || !app.owns(p) {
+			if p.Zombie || !app.owns(p) {
 				continue
 			}
 			alive++
 			kill(p.PID)
 		}
-		if alive == 0 || time.Now().After(deadline) {
-			return
+		if alive == 0 {
+			return outcome
+		}
+		if time.Now().After(deadline) {
+			return notEnded
 		}
 		time.Sleep(lockPause)
 	}
@@ -48,24 +60,62 @@ func endRemains(handle string, starts []startRecord) {
 
 // remains has what identifies the processes of a dead agent.
 type remains struct {
-	handle  string
-	leaders map[int]uint64    // session → start time of its leader
-	output  map[string]uint64 // pipe that a replica writes to → its start time
+	handle    string
+	leaders   map[int]uint64    // session → start time of its leader
+	output    map[string]uint64 // pipe that a replica writes to → its start time
+	groups    []string          // folders of control groups
+	ungrouped bool              // there are attempts without one
+	spared    []procs.Process   // this process and those that it descends from
+}
+
+// newRemains takes the records of this boot that can be true: a damaged one could name
+// any process.
+func newRemains(handle string, starts []startRecord) remains {
+	app := remains{handle: handle, leaders: map[int]uint64{}, output: map[string]uint64{}, spared: procs.Ancestors(os.Getpid())}
+	boot := BootID()
+	for _, start := range starts {
+		if start.BootID != boot || start.PID <= 1 || start.StartTime == 0 {
+			continue
+		}
+		if !slices.ContainsFunc(app.spared, func(p procs.Process) bool { return p.Session == start.PID }) {
+			app.leaders[start.PID] = start.StartTime
+		}
+		for _, pipe := range start.Output {
+			if strings.HasPrefix(pipe, "pipe:[") {
+				app.output[pipe] = start.StartTime
+			}
+		}
+		if start.Cgroup == "" {
+			app.ungrouped = true
+		} else if !slices.Contains(app.groups, start.Cgroup) {
+			app.groups = append(app.groups, start.Cgroup)
+		}
+	}
+	return app
+}
+
+// isSpared reports whether a process is this one or one that it descends from.
+func (a remains) isSpared(pid int) bool {
+	return pid <= 1 || slices.ContainsFunc(a.spared, func(p procs.Process) bool { return p.PID == pid })
 }
 
 // owns tells whether a process belongs to the app. A session counts only if its number
-// has not been given to a new leader since.
+// has not been given to a new leader since. Without the handle in its environment it must
+// be a process of this user.
 func (a remains) owns(p procs.Process) bool {
+	if a.isSpared(p.PID) {
+		return false
+	}
 	if procs.HasEnv(p.PID, spec.JobIDVariable+"="+a.handle) {
 		return true
 	}
 	if start, ok := a.leaders[p.Session]; ok {
 		leader, alive := procs.Get(p.Session)
 		if alive && leader.Start == start || !alive && p.Start >= start {
-			return true
+			return procs.User(p.PID) == os.Geteuid()
 		}
 	}
-	return len(a.output) > 0 && procs.HasOpen(p.PID, func(file string) bool {
+	return len(a.output) > 0 && procs.User(p.PID) == os.Geteuid() && procs.HasOpen(p.PID, func(file string) bool {
 		start, ok := a.output[file]
 		return ok && p.Start >= start
 	})

@@ -11,6 +11,7 @@ import (
 	"testing"
 	"time"
 
+	"torchx/runtime/filelock"
 	"torchx/runtime/procs"
 	"torchx/runtime/spec"
 )
@@ -92,6 +93,60 @@ func TestWhoseProcessItIs(t *testing.T) {
 				t.Errorf("the app is still marked as live: %v", err)
 			}
 		})
+	}
+}
+
+// A damaged journal can name any process. This one, those that it descends from and init
+// are never taken for a replica's.
+func TestSparedProcesses(t *testing.T) {
+	t.Parallel()
+	own := procs.Ancestors(os.Getpid())
+	if len(own) < 2 {
+		t.Fatalf("got %d processes, want this one and its parent", len(own))
+	}
+	stranger := session(t)
+	record := func(pid int, start uint64) startRecord {
+		return startRecord{BootID: BootID(), Process: Process{PID: pid, StartTime: start, Output: []string{"/dev/null", "pipe", ""}}}
+	}
+	starts := []startRecord{record(0, 1), record(-1, 1), record(1, 1), record(stranger.PID, 0), record(-stranger.PID, stranger.Start)}
+	for _, p := range own {
+		leader, _ := procs.Get(p.Session)
+		starts = append(starts, record(p.PID, p.Start), record(p.Session, leader.Start), record(p.Session, 1))
+	}
+	app := newRemains("local://torchx/x", starts)
+	for _, p := range procs.List() {
+		if app.owns(p) {
+			t.Errorf("process %+v is taken for a replica's", p)
+		}
+	}
+	if init, ok := procs.Get(1); ok && !app.isSpared(1) {
+		t.Errorf("process %+v is not spared", init)
+	}
+	if app := newRemains("local://torchx/x", []startRecord{record(stranger.PID, stranger.Start)}); !app.owns(stranger) {
+		t.Errorf("the replica %+v is not found by its true record", stranger)
+	}
+}
+
+// An agent's pid counts only if that process has the lock open.
+func TestSignalReachesTheHolderOnly(t *testing.T) {
+	t.Parallel()
+	stranger := session(t)
+	path := filepath.Join(t.TempDir(), lockFile)
+	lock, err := filelock.TryAcquire(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer lock.Close()
+	for _, pid := range []int{stranger.PID, 0, -1, 1, -stranger.PID} {
+		if err := os.WriteFile(path, holder{PID: pid}.encode(), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		if err := signalHolder(path, syscall.SIGKILL); err != nil {
+			t.Errorf("pid %d: %v", pid, err)
+		}
+	}
+	if procs.Dying(stranger.PID) {
+		t.Error("a process that does not hold the lock was killed")
 	}
 }
 

@@ -92,6 +92,10 @@ func (p *policy) noteBlocked(acts []action, now time.Time) {
 	}
 }
 
+// agentDied is the message of an app whose result is not on record; what became of its
+// processes follows.
+const agentDied = "agent died: its process was killed or the machine went down"
+
 // concludeReplay is the end of a replay: what is not on record ended with the agent.
 func concludeReplay(p *policy, m *Manifest, cancelled bool, now time.Time) spec.Status {
 	if p.isDone() {
@@ -117,7 +121,7 @@ func concludeReplay(p *policy, m *Manifest, cancelled bool, now time.Time) spec.
 		return s // the failure that decided is on record
 	default:
 		s.State = spec.Failed
-		s.Msg = "agent died: its process was killed or the machine went down; what it ran has been ended"
+		s.Msg = agentDied
 	}
 	if s.StartedAt == nil && !cancelled {
 		s.Msg = "torchx or its agent ended while the app was being started"

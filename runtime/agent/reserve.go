@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 
+	"torchx/runtime/safefile"
 	"torchx/runtime/spec"
 )
 
@@ -49,7 +50,7 @@ func newReserve(b Bundle, replicas int) *reserve {
 
 func (b Bundle) allocateReserve(replicas int) error {
 	path := b.path(reserveFile)
-	f, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE, 0o600)
+	f, err := safefile.OpenFile(path, os.O_WRONLY|os.O_CREATE, 0o600)
 	if err != nil {
 		return err
 	}

@@ -10,6 +10,7 @@ import (
 
 	"torchx/runtime/backend"
 	"torchx/runtime/filelock"
+	"torchx/runtime/safefile"
 	"torchx/runtime/spec"
 )
 
@@ -63,7 +64,7 @@ func spawn(exe string, b Bundle, lock *filelock.Lock) (a readyAnswer, err error)
 }
 
 func lastLine(path string) string {
-	data, err := os.ReadFile(path)
+	data, err := safefile.ReadFile(path, maxFile)
 	lines := strings.Split(strings.TrimSpace(string(data)), "\n")
 	if err != nil || lines[len(lines)-1] == "" {
 		return "no reason given"

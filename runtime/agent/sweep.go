@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 
 	"torchx/runtime/filelock"
+	"torchx/runtime/safefile"
 )
 
 // A home keeps one entry in its folder "live" for each app that has not ended: a
@@ -40,7 +41,7 @@ func (b Bundle) enterLive(h holder) error {
 		err = os.Link(l.lock(), l.Entry())
 	}
 	if err != nil { // a file system without hard links: the bundle has the lock
-		err = os.WriteFile(l.Entry(), h.encode(), 0o600)
+		err = safefile.WriteFile(l.Entry(), h.encode())
 	}
 	if err != nil {
 		return fmt.Errorf("mark app as live: %w", err)
@@ -100,11 +101,11 @@ func Dead(home string) ([]string, error) {
 // sweepDeleted is for an app whose bundle was deleted while it ran.
 func (b Bundle) sweepDeleted() {
 	h, err := readHolder(b.life().Entry())
-	if err != nil {
+	if err != nil && !errors.Is(err, safefile.ErrNotRegular) {
 		return // another process was faster
 	}
 	if h.Handle != "" {
-		endRemains(h.Handle, nil)
+		endRemains(b.Dir, h.Handle, nil)
 	}
 	b.life().RemoveEntry()
 }

@@ -10,6 +10,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
+const continueSignal = unix.SIGCONT
+
 // detached makes a process outlive the terminal.
 func detached() *syscall.SysProcAttr { return &syscall.SysProcAttr{Setsid: true} }
 

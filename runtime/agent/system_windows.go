@@ -8,6 +8,8 @@ import (
 	"golang.org/x/sys/windows"
 )
 
+const continueSignal = syscall.Signal(18)
+
 // detached makes a process outlive the terminal.
 func detached() *syscall.SysProcAttr {
 	return &syscall.SysProcAttr{CreationFlags: windows.DETACHED_PROCESS | windows.CREATE_NEW_PROCESS_GROUP}

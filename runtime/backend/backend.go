@@ -23,6 +23,7 @@
 //	HistoryRestorer   a lost history is filled again                  it stays lost
 //	SubmissionReader  `rerun` of apps that other machines submitted   not found
 //	TargetResolver    an app is found after the context changed       the current context
+//	TrustedFiler      a project's file runs no program unasked        options name no such files
 //
 // A Plan.Request may be a ManifestLister: `--dryrun` then prints YAML documents.
 package backend

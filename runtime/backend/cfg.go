@@ -25,6 +25,7 @@ type Value struct {
 	Text   string
 	Quoted bool   // Text stood in quotes: None in it is a text
 	Origin string // where it stands, for messages: "-cfg", "FILE:LINE"
+	Source Source
 
 	// Packed says that Text is the last of `k=v,k2=v2`: a word behind a delimiter
 	// in it is more likely a key without a value than a part of the value.
@@ -33,6 +34,16 @@ type Value struct {
 	IsJSON bool
 	Data   any
 }
+
+// Source is who chose a value.
+type Source int
+
+// The sources.
+const (
+	SourceUser    Source = iota // this command line, the environment, a file in the user's home
+	SourceProject               // a file of the working folder, which others may have written
+	SourceRecord                // what was recorded with an app
+)
 
 // Layer is one source of options. Of several layers the first that has a key wins.
 type Layer []Value
@@ -66,6 +77,15 @@ func JSONLayer(object map[string]any, origin string) Layer {
 		layer = append(layer, Value{Key: key, IsJSON: true, Data: object[key], Origin: origin})
 	}
 	return layer
+}
+
+// From returns the layer with all values from a source.
+func (l Layer) From(s Source) Layer {
+	l = slices.Clone(l)
+	for i := range l {
+		l[i].Source = s
+	}
+	return l
 }
 
 // Resolve gives every option its value: that of the first layer that has one,

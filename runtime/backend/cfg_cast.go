@@ -109,7 +109,7 @@ func (o Option) castMap(text string) (any, error) {
 	for _, entry := range splitList(text) {
 		key, value, ok := strings.Cut(entry, ":")
 		if key = strings.TrimSpace(key); !ok || key == "" {
-			return nil, fmt.Errorf("entry %q of %q has no key and ':': expected %s", entry, text, expected[TypeMap])
+			return nil, fmt.Errorf("entry %q has no key and ':': expected %s", entry, expected[TypeMap])
 		}
 		m[key] = strings.TrimSpace(value)
 	}

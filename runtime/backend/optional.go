@@ -3,6 +3,7 @@ package backend
 import (
 	"context"
 	"encoding/json"
+	"iter"
 	"time"
 
 	"torchx/runtime/spec"
@@ -89,6 +90,16 @@ type Submission struct {
 	Component string
 	Args      []string
 	Partial   bool // reconstructed from what runs
+}
+
+// TrustedFiler is a Backend that runs programs which files named by its options choose,
+// such as the credential program of a kubeconfig. The user must have consented to such
+// files if others may have chosen them.
+type TrustedFiler interface {
+	// TrustedFiles returns the files that cfg names and that decide what runs on this
+	// machine: absolute paths, without those that the user's environment names. It runs
+	// and contacts nothing, and reads a file only to find those that come after it.
+	TrustedFiles(cfg Config) iter.Seq[string]
 }
 
 // TargetResolver is a Backend that can reach several targets, such as clusters; the

@@ -4,9 +4,12 @@
 //
 //	<parent>/torchx-agents          processes of torchx that were in the way
 //	<parent>/torchx-<app>/<group>   one attempt of one replica
+//	<parent>/torchx-<app>-<home>/all  all of an app without limits
 package cgroup
 
 import (
+	"crypto/sha256"
+	"encoding/hex"
 	"errors"
 	"fmt"
 	"os"
@@ -109,6 +112,19 @@ func isOwnProgram(pid string) bool {
 	return err == nil && os.SameFile(own, other)
 }
 
+// ofHome is the name of an app's folder for Everything. Apps of several homes may have the
+// same id: the path of the app's own folder tells them apart.
+func ofHome(appDir string) string {
+	sum := sha256.Sum256([]byte(appDir))
+	return prefix + filepath.Base(appDir) + "-" + hex.EncodeToString(sum[:4])
+}
+
+// BelongsTo reports whether a group is one of the app that has that folder in its home.
+func BelongsTo(group, appDir string) bool {
+	name := filepath.Base(filepath.Dir(group))
+	return name == prefix+filepath.Base(appDir) || name == ofHome(appDir)
+}
+
 // App makes the folder of an app's groups, whose name must be a plain file name.
 func (p Parent) App(name string) (string, error) {
 	if err := p.enable(); err != nil {
@@ -153,6 +169,22 @@ func (p Parent) enable() error {
 		}
 	}
 	return write(p.Dir, "cgroup.subtree_control", enableText(p.Enabled))
+}
+
+// Everything is the group for all processes of an app that has no group for each attempt.
+// It tells later what the app has left running. An app that another one started is not in
+// the groups of that one.
+func (p Parent) Everything(appDir string) string {
+	dir, _, _ := strings.Cut(p.Dir+"/", "/"+prefix)
+	return filepath.Join(dir, ofHome(appDir), "all")
+}
+
+// CreateEverything makes that group.
+func CreateEverything(dir string) error {
+	if err := os.MkdirAll(dir, 0o755); err != nil {
+		return fmt.Errorf("create cgroup: %w", err)
+	}
+	return nil
 }
 
 // Create makes a group with limits; only those limits are set whose controller
@@ -216,7 +248,7 @@ func Processes(dir string) []int {
 	return pids
 }
 
-// Remove removes a group without processes, and its app's folder with the last one.
+// Remove removes a group without processes.
 func Remove(dir string) error {
 	if !strings.HasPrefix(filepath.Base(filepath.Dir(dir)), prefix) {
 		return fmt.Errorf("remove cgroup: %s is none of torchx's", dir)
@@ -224,8 +256,14 @@ func Remove(dir string) error {
 	if err := os.Remove(dir); err != nil && !errors.Is(err, os.ErrNotExist) {
 		return fmt.Errorf("remove cgroup: %w", err)
 	}
-	_ = os.Remove(filepath.Dir(dir)) // fails while there are others
 	return nil
+}
+
+// RemoveApp removes the folder of an app whose groups are gone.
+func RemoveApp(dir string) {
+	if strings.HasPrefix(filepath.Base(dir), prefix) {
+		_ = os.Remove(dir) // fails while there are others
+	}
 }
 
 func words(dir, name string) ([]string, error) {

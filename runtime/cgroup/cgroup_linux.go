@@ -61,7 +61,7 @@ const (
 // Kill ends all processes of a group at once, those that are just being started
 // included (cgroup.kill, Linux 5.14; before that one by one).
 func Kill(dir string) {
-	if !strings.HasPrefix(filepath.Base(filepath.Dir(dir)), prefix) {
+	if !strings.HasPrefix(filepath.Base(filepath.Dir(dir)), prefix) || !isGroup(dir) {
 		return
 	}
 	if write(dir, "cgroup.kill", "1") == nil {
@@ -72,11 +72,21 @@ func Kill(dir string) {
 	}
 }
 
-// End kills what is in a group, waits until it is gone and removes the group.
+// isGroup reports whether a folder is one of the cgroup file system.
+func isGroup(dir string) bool {
+	var info unix.Statfs_t
+	return unix.Statfs(dir, &info) == nil && info.Type == unix.CGROUP2_SUPER_MAGIC
+}
+
+// End kills what is in a group, waits until it is gone and removes the group, and its
+// app's folder with the last one.
 func End(dir string) error {
 	for deadline := time.Now().Add(killWait); ; time.Sleep(killPause) {
 		Kill(dir)
 		err := Remove(dir)
+		if err == nil {
+			RemoveApp(filepath.Dir(dir))
+		}
 		if err == nil || time.Now().After(deadline) {
 			return err
 		}

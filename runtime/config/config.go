@@ -6,12 +6,12 @@ package config
 import (
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
 
+	"torchx/runtime/safefile"
 	"torchx/runtime/userpath"
 )
 
@@ -31,6 +31,7 @@ type Value struct {
 	File    string // absolute path
 	Line    int    // of the key, from 1
 	Section string // as written
+	Project bool   // of a file that came with a folder: its author is not the user
 }
 
 // Origin is "file:line".
@@ -74,17 +75,21 @@ func Load(o Options) (*Config, error) {
 	}
 	c := &Config{}
 	var paths []string
+	var own string // of the user
 	if home, ok := lookup("HOME"); ok && home != "" {
-		paths = append(paths, filepath.Join(home, FileName))
+		own = filepath.Join(home, FileName)
+		paths = append(paths, own)
 	}
 	if path := filepath.Join(o.Cwd, FileName); !slices.Contains(paths, path) {
 		paths = append(paths, path)
 	}
 	for _, path := range paths {
 		switch err := c.add(path); {
-		case errors.Is(err, fs.ErrNotExist) || errors.Is(err, errNotFile):
+		case errors.Is(err, fs.ErrNotExist) || errors.Is(err, safefile.ErrNotRegular):
 		case err != nil:
 			return nil, err
+		case path != own:
+			c.files[len(c.files)-1].setProject()
 		}
 	}
 	return c, nil
@@ -100,7 +105,7 @@ func loadOnly(path, cwd string) (*Config, error) {
 		full = filepath.Join(cwd, path)
 	}
 	switch err := c.add(full); {
-	case errors.Is(err, fs.ErrNotExist) || errors.Is(err, errNotFile):
+	case errors.Is(err, fs.ErrNotExist) || errors.Is(err, safefile.ErrNotRegular):
 		return nil, fmt.Errorf("TORCHXCONFIG=`%s` does not exist or is not a file", path)
 	case err != nil:
 		return nil, err
@@ -108,28 +113,13 @@ func loadOnly(path, cwd string) (*Config, error) {
 	return c, nil
 }
 
-// errNotFile: a folder or a device is never read, it could block or not end.
-var errNotFile = errors.New("not a file")
-
 func (c *Config) add(path string) error {
-	info, err := os.Stat(path)
-	if err != nil {
-		return fmt.Errorf("read configuration: %w", err)
-	}
-	if !info.Mode().IsRegular() {
-		return errNotFile
-	}
-	f, err := os.Open(path)
-	if err != nil {
-		return fmt.Errorf("read configuration: %w", err)
-	}
-	defer f.Close()
-	data, err := io.ReadAll(io.LimitReader(f, maxSize+1))
-	if err != nil {
-		return fmt.Errorf("read configuration %s: %w", path, err)
-	}
-	if len(data) > maxSize {
+	data, err := safefile.ReadInput(path, maxSize)
+	switch {
+	case errors.Is(err, safefile.ErrTooLarge):
 		return fmt.Errorf("%s: is over %d bytes: not a configuration file", path, maxSize)
+	case err != nil:
+		return fmt.Errorf("read configuration: %w", err)
 	}
 	return c.addText(path, string(data))
 }

@@ -24,6 +24,15 @@ type file struct {
 	byName   map[string]*section
 }
 
+// setProject marks the values of a file that belongs to a folder, not to the user.
+func (f *file) setProject() {
+	for _, s := range f.sections {
+		for i := range s.values {
+			s.values[i].Project = true
+		}
+	}
+}
+
 type section struct {
 	name   string
 	line   int

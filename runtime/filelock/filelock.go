@@ -8,6 +8,8 @@ import (
 	"os"
 	"sync"
 	"time"
+
+	"torchx/runtime/safefile"
 )
 
 // ErrHeld says that another open file holds the lock.
@@ -27,10 +29,10 @@ func (l *Lock) Close() error { return l.File.Close() }
 
 // open opens a lock file, which is created if missing. Reading is enough to hold it.
 func open(path string) (*os.File, error) {
-	f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o600)
+	f, err := safefile.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o600)
 	if err != nil {
 		var readErr error
-		if f, readErr = os.Open(path); readErr != nil {
+		if f, readErr = safefile.Open(path); readErr != nil {
 			return nil, fmt.Errorf("open lock: %w", err)
 		}
 	}
@@ -103,11 +105,12 @@ func AcquireWithin(path string, d time.Duration) (*Lock, error) {
 }
 
 // Held reports whether the lock is held. If that cannot be told the answer is yes: the
-// callers must not take a live process for a dead one.
+// callers must not take a live process for a dead one. What is not a regular file is no
+// lock.
 func Held(path string) bool {
-	f, err := os.Open(path)
+	f, err := safefile.Open(path)
 	if err != nil {
-		return !errors.Is(err, os.ErrNotExist)
+		return !errors.Is(err, os.ErrNotExist) && !errors.Is(err, safefile.ErrNotRegular)
 	}
 	defer f.Close()
 	return lock(f, 0) != nil

@@ -8,6 +8,8 @@ import (
 	"os"
 	"path/filepath"
 	"time"
+
+	"torchx/runtime/safefile"
 )
 
 // Cache holds contents of files by their SHA-256, for all projects of a home:
@@ -35,11 +37,11 @@ var errDamaged = errors.New("its copy in the cache was changed")
 // Get returns the content with that sum. Errors: fs.ErrNotExist if the cache has
 // none, and one that says so if it was damaged.
 func (c *Cache) Get(sum Sum) ([]byte, error) {
-	data, err := readRegular(c.path(sum), MaxFile)
-	if err != nil {
+	data, err := safefile.ReadFile(c.path(sum), MaxFile)
+	if err != nil && !errors.Is(err, safefile.ErrNotRegular) && !errors.Is(err, safefile.ErrTooLarge) {
 		return nil, err
 	}
-	if SumOf(data) != sum {
+	if err != nil || SumOf(data) != sum {
 		return nil, errDamaged
 	}
 	return data, nil
@@ -50,15 +52,15 @@ func (c *Cache) Get(sum Sum) ([]byte, error) {
 func (c *Cache) Put(data []byte) (Sum, error) {
 	sum := SumOf(data)
 	path := c.path(sum)
-	if old, err := readRegular(path, MaxFile); err == nil && bytes.Equal(old, data) {
+	if old, err := safefile.ReadFile(path, MaxFile); err == nil && bytes.Equal(old, data) {
 		return sum, nil
 	}
 	tmp, err := c.tmp()
 	if err != nil {
 		return sum, err
 	}
-	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
-		return sum, fmt.Errorf("write the cache of libraries: %w", err)
+	if err := c.folder("files", filepath.Base(filepath.Dir(path))); err != nil {
+		return sum, err
 	}
 	f, err := os.CreateTemp(tmp, "file-")
 	if err != nil {
@@ -66,7 +68,7 @@ func (c *Cache) Put(data []byte) (Sum, error) {
 	}
 	_, err = f.Write(data)
 	if err = errors.Join(err, f.Close()); err == nil {
-		err = os.Rename(f.Name(), path)
+		err = replace(f.Name(), path)
 	}
 	if err != nil {
 		os.Remove(f.Name())
@@ -75,13 +77,34 @@ func (c *Cache) Put(data []byte) (Sum, error) {
 	return sum, nil
 }
 
+// replace renames a file. A folder in its place, which holds no content, is removed.
+func replace(from, to string) error {
+	if info, err := os.Lstat(to); err == nil && info.IsDir() {
+		if err := os.RemoveAll(to); err != nil {
+			return err
+		}
+	}
+	return os.Rename(from, to)
+}
+
+// folder makes a folder of the cache. Files in the place of folders are removed.
+func (c *Cache) folder(parts ...string) error {
+	dir := c.Dir
+	for _, part := range parts {
+		dir = filepath.Join(dir, part)
+		if info, err := os.Stat(dir); err == nil && !info.IsDir() {
+			os.Remove(dir)
+		}
+	}
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		return fmt.Errorf("make the cache of libraries: %w", err)
+	}
+	return nil
+}
+
 // tmp is the folder for what is not complete; it is made if it is missing.
 func (c *Cache) tmp() (string, error) {
-	dir := filepath.Join(c.Dir, "tmp")
-	if err := os.MkdirAll(dir, 0o700); err != nil {
-		return "", fmt.Errorf("make the cache of libraries: %w", err)
-	}
-	return dir, nil
+	return filepath.Join(c.Dir, "tmp"), c.folder("tmp")
 }
 
 // Scratch makes an empty folder for one fetch, which drop removes. It takes what
@@ -111,22 +134,10 @@ func (c *Cache) sweep(tmp string) {
 	}
 }
 
-// readRegular reads a regular file of at most limit bytes. It never blocks on a pipe.
-func readRegular(path string, limit int64) ([]byte, error) {
-	info, err := os.Stat(path)
-	if err != nil {
-		return nil, err
-	}
-	if err := checkRegular(info, limit); err != nil {
-		return nil, &fs.PathError{Op: "read", Path: path, Err: err}
-	}
-	return os.ReadFile(path)
-}
-
 func checkRegular(info fs.FileInfo, limit int64) error {
 	switch {
 	case !info.Mode().IsRegular():
-		return errors.New("it is no regular file")
+		return safefile.ErrNotRegular
 	case info.Size() > limit:
 		return fmt.Errorf("it is %s large, %s are allowed", sizeText(info.Size()), sizeText(limit))
 	}

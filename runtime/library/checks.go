@@ -14,6 +14,9 @@ import (
 // builtinName is the name of the built-in library.
 const builtinName = "torchx"
 
+// maxPath bounds paths in a library, in bytes: PATH_MAX of Linux.
+const maxPath = 4096
+
 // maxName bounds names of libraries, which become names of folders.
 const maxName = 64
 
@@ -167,17 +170,18 @@ func CheckFolder(text string) error {
 
 // checkPath says what is wrong with the path of a file or folder inside a library.
 func checkPath(path string) error {
-	if isPlain(path) {
-		return nil
-	}
 	switch {
+	case len(path) > maxPath:
+		return fmt.Errorf("a path of %d bytes begins with %q: %d bytes are allowed", len(path), short(path), maxPath)
+	case isPlain(path):
+		return nil
 	case !utf8.ValidString(path) || strings.ContainsFunc(path, isControl):
 		return fmt.Errorf("the name %q has control characters or is not UTF-8 text", path)
 	case !fs.ValidPath(path) || path == "." || strings.Contains(path, "\\"):
 		return fmt.Errorf("the path %q leads out of the library or has empty parts", path)
 	}
 	for part := range strings.SplitSeq(path, "/") {
-		if strings.EqualFold(part, ".git") {
+		if isGitFolder(part) {
 			return fmt.Errorf("the path %q names git's own folder", path)
 		}
 		if part[0] == '-' {

@@ -8,6 +8,8 @@ import (
 	"path/filepath"
 	"strings"
 	"time"
+
+	"torchx/runtime/safefile"
 )
 
 // state is what the two files of a project say.
@@ -65,7 +67,7 @@ func readState(root, dir string) (*state, error) {
 
 // readText reads one of the files of a project; a missing one is fs.ErrNotExist.
 func readText(path, name string, limit int64) ([]byte, error) {
-	data, err := readRegular(path, limit)
+	data, err := safefile.ReadInput(path, limit)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return nil, fmt.Errorf("%s cannot be read: %w", name, pathCause(err))
 	}

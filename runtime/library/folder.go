@@ -16,7 +16,7 @@ func walkFolder(dir string, visit func(name string, data []byte) error) error {
 		return fmt.Errorf("the folder %s cannot be opened: %w", dir, pathCause(err))
 	}
 	defer root.Close()
-	limit := &budget{}
+	limit, seen := &budget{}, &names{}
 	return fs.WalkDir(root.FS(), ".", func(name string, entry fs.DirEntry, err error) error {
 		switch {
 		case err != nil:
@@ -28,8 +28,12 @@ func walkFolder(dir string, visit func(name string, data []byte) error) error {
 				return fs.SkipDir
 			}
 			return nil
-		case entry.IsDir():
-			return nil
+		}
+		if err := seen.add(name, entry.IsDir()); err != nil {
+			return err
+		}
+		if entry.IsDir() {
+			return limit.takeFolder()
 		}
 		if err := checkEntry(name, entry, limit); err != nil {
 			return err
@@ -63,10 +67,17 @@ func linkError(name string) error {
 	return fmt.Errorf("%s is a symbolic link, and a library has none: put a file in its place", name)
 }
 
-// budget is what a library may have of files and bytes.
+// budget is what a library may have of folders, files and bytes.
 type budget struct {
-	files int
-	bytes int64
+	folders, files int
+	bytes          int64
+}
+
+func (b *budget) takeFolder() error {
+	if b.folders++; b.folders > MaxFiles {
+		return fmt.Errorf("it has over %d folders: is a folder of it enough? See path= in `torchx lib --help`", MaxFiles)
+	}
+	return nil
 }
 
 func (b *budget) take(name string, size int64) error {

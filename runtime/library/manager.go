@@ -105,10 +105,10 @@ func (m *Manager) edit(change func(*state) error) error {
 // exclude waits until no other process changes this project. It is held for moments,
 // never while something is fetched.
 func (m *Manager) exclude() (unlock func(), err error) {
-	dir := filepath.Join(m.Cache.Dir, "locks")
-	if err := os.MkdirAll(dir, 0o700); err != nil {
-		return nil, fmt.Errorf("make the cache of libraries: %w", err)
+	if err := m.Cache.folder("locks"); err != nil {
+		return nil, err
 	}
+	dir := filepath.Join(m.Cache.Dir, "locks")
 	unlock, err = lockedfile.MutexAt(filepath.Join(dir, SumOf([]byte(m.Root)).String()[:16])).Lock()
 	if err != nil {
 		return nil, fmt.Errorf("lock %s: %w", m.path(ProjectFile), pathCause(err))

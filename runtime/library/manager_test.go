@@ -2,6 +2,7 @@ package library
 
 import (
 	"context"
+	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
@@ -150,13 +151,67 @@ func TestPathsOutOfTheTree(t *testing.T) {
 	r := newRepo(t, map[string]string{"x.star": "x"})
 	blob := r.git("rev-parse", "HEAD:x.star")
 	inner := r.mktree("100644 blob " + blob + "\tx.star\n")
-	for _, name := range []string{"..", ".git", ".GIT", "-rf"} {
+	for _, name := range []string{"..", ".", ".git", ".GIT", "git~1", ".git. .", ".git::$INDEX_ALLOCATION", ".g\u200cit", "-rf"} {
 		tree := r.mktree("040000 tree " + inner + "\t" + name + "\n")
 		r.git("tag", "evil", r.git("commit-tree", "-m", "m", tree))
 		b := newBench(t)
 		_, err := b.Add(context.Background(), Library{Name: "acme", URL: r.url(), Revision: "evil"})
-		wantError(t, err, "library @acme: the path \""+name+"/x.star\"")
+		wantError(t, err, "library @acme: the path \"", name[len(name)-1:]+"\"")
 		r.git("tag", "-d", "evil")
+	}
+}
+
+// TestTreesThatAreNoFolders: two entries that cannot stand side by side as files.
+func TestTreesThatAreNoFolders(t *testing.T) {
+	t.Parallel()
+	r := newRepo(t, map[string]string{"x.star": "x"})
+	file := "100644 blob " + r.git("rev-parse", "HEAD:x.star") + "\t"
+	folder := "040000 tree " + r.mktree(file+"x.star\n") + "\t"
+	b := newBench(t)
+	for lines, want := range map[string]string{
+		file + "a.star\n" + file + "a.star\n":            `the path "a.star" is in it twice`,
+		folder + "a\n" + folder + "a\n":                  `the path "a" is in it twice`,
+		file + "a\n" + folder + "a\n":                    `the path "a" is in it twice`,
+		file + "A.star\n" + file + "a.star\n":            `"A.star" and "a.star" are one file where case does not count`,
+		file + "LIB\n" + folder + "lib\n":                `"LIB" and "lib" are one file`,
+		file + "\u00e9.star\n" + file + "e\u0301.star\n": "are one file",
+		folder + "A\n" + folder + "a\n":                  `"A/x.star" and "a/x.star" are one file`,
+	} {
+		r.git("update-ref", "refs/heads/evil", r.git("commit-tree", "-m", "m", r.mktree(lines)))
+		_, err := b.Add(context.Background(), Library{Name: "acme", URL: r.url(), Revision: "evil"})
+		wantError(t, err, "library @acme: ", want)
+		if b.text(ProjectFile)+b.text(LockFile) != "" {
+			t.Fatalf("%q: a failed add wrote something", lines)
+		}
+	}
+}
+
+// TestTreeBombs: a few trees that hold one another many times end at the limits.
+func TestTreeBombs(t *testing.T) {
+	t.Parallel()
+	r := newRepo(t, map[string]string{"x.star": "x"})
+	blob := r.git("rev-parse", "HEAD:x.star")
+	nest := func(line, entries string, levels, times int) string {
+		tree := r.mktree(entries)
+		for range levels {
+			var lines strings.Builder
+			for i := range times {
+				fmt.Fprintf(&lines, line, tree, i)
+			}
+			tree = r.mktree(lines.String())
+		}
+		return tree
+	}
+	long := strings.Repeat("long-name", 27)
+	b := newBench(t)
+	for want, tree := range map[string]string{
+		"it has over 20000 files":   nest("040000 tree %s\td%d\n", "100644 blob "+blob+"\ta\n100644 blob "+blob+"\tb\n", 10, 10),
+		"it has over 20000 folders": nest("040000 tree %s\td%d\n", "", 10, 10),
+		"4096 bytes are allowed":    nest("040000 tree %s\t"+long+"%d\n", "100644 blob "+blob+"\tx.star\n", 40, 1),
+	} {
+		r.git("update-ref", "refs/heads/bomb", r.git("commit-tree", "-m", "m", tree))
+		_, err := b.Add(context.Background(), Library{Name: "acme", URL: r.url(), Revision: "bomb"})
+		wantError(t, err, "library @acme: ", want)
 	}
 }
 

@@ -48,45 +48,61 @@ func (m *Manager) fetch(ctx context.Context, locked *Locked, commit string) erro
 		return fetchError(ctx, locked.URL, commit, err)
 	}
 	locked.Commit = repository.Commit
-	entries, err := repository.Entries(ctx, locked.Path)
+	found := entries{}
+	err = repository.Entries(ctx, locked.Path, found.add)
 	if errors.Is(err, git.ErrNoFolder) {
 		return fmt.Errorf("%s has no folder %s at %s", locked.URL, locked.Path, locked.Revision)
 	}
 	if err != nil {
 		return err
 	}
-	files, err := m.checkEntries(locked.Name, entries)
-	if err != nil {
-		return err
-	}
-	return repository.Read(ctx, files, func(e git.Entry, data []byte) error {
+	m.saySubmodules(locked.Name, found.submodules)
+	return repository.Read(ctx, found.files, func(e git.Entry, data []byte) error {
 		sum, err := m.Cache.Put(data)
 		locked.Files = append(locked.Files, File{e.Name, sum})
 		return err
 	})
 }
 
-// checkEntries refuses what a library cannot have and returns its files.
-func (m *Manager) checkEntries(library string, entries []git.Entry) ([]git.Entry, error) {
-	limit := &budget{}
-	var files []git.Entry
-	for _, e := range entries {
-		if err := checkPath(e.Name); err != nil {
-			return nil, err
+// saySubmodules names what is left out, the first few.
+func (m *Manager) saySubmodules(library string, names []string) {
+	const shown = 5
+	for i, name := range names {
+		if i == shown {
+			m.say("library @%s: %d more submodules are left out", library, len(names)-shown)
+			return
 		}
-		switch e.Kind {
-		case git.Symlink:
-			return nil, linkError(e.Name)
-		case git.Submodule:
-			m.say("library @%s: %s is a submodule, which is left out", library, e.Name)
-			continue
-		}
-		if err := limit.take(e.Name, e.Size); err != nil {
-			return nil, err
-		}
-		files = append(files, e)
+		m.say("library @%s: %s is a submodule, which is left out", library, name)
 	}
-	return files, nil
+}
+
+// entries collects what a library has of a commit.
+type entries struct {
+	limit      budget
+	names      names
+	files      []git.Entry
+	submodules []string
+}
+
+// add refuses what a library cannot have.
+func (s *entries) add(e git.Entry) error {
+	if err := checkPath(e.Name); err != nil {
+		return err
+	}
+	if err := s.names.add(e.Name, e.Kind == git.Folder); err != nil {
+		return err
+	}
+	switch e.Kind {
+	case git.Folder:
+		return s.limit.takeFolder()
+	case git.Symlink:
+		return linkError(e.Name)
+	case git.Submodule:
+		s.submodules = append(s.submodules, e.Name)
+	default:
+		s.files = append(s.files, e)
+	}
+	return s.limit.take(e.Name, e.Size)
 }
 
 // fetchError says what could not be fetched.

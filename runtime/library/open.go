@@ -141,8 +141,10 @@ func (s *Set) readCached(sum Sum) ([]byte, error) {
 		return nil, errNotFetched
 	case errors.Is(err, errDamaged):
 		return nil, fmt.Errorf("%w: run `torchx lib sync`, which fetches it again", err)
+	case err != nil:
+		return nil, fmt.Errorf("its copy in the cache cannot be read (%w): run `torchx lib sync`", pathCause(err))
 	}
-	return data, pathCause(err)
+	return data, nil
 }
 
 func readFolderFile(root string, lib *Locked, name string, sum Sum) ([]byte, error) {

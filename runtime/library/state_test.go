@@ -105,9 +105,9 @@ func TestProjectFilesThatAreNone(t *testing.T) {
 	b := newBench(t)
 	must(t, os.Mkdir(filepath.Join(b.Root, ProjectFile), 0o755))
 	_, err := b.read("acme", "x.star")
-	wantError(t, err, "torchx.libs cannot be read: it is no regular file")
+	wantError(t, err, "torchx.libs cannot be read: is a folder, want a regular file")
 	_, err = b.Sync(context.Background())
-	wantError(t, err, "torchx.libs cannot be read: it is no regular file")
+	wantError(t, err, "torchx.libs cannot be read: is a folder, want a regular file")
 }
 
 func TestFolderLibrary(t *testing.T) {
@@ -312,4 +312,37 @@ func TestMissing(t *testing.T) {
 	wantError(t, b.Missing(context.Background()), want)
 	_, err := b.Verify(context.Background())
 	wantError(t, err, want)
+}
+
+// TestCacheIsRepaired: whatever stands in the place of a content or a folder.
+func TestCacheIsRepaired(t *testing.T) {
+	t.Parallel()
+	r := newRepo(t, map[string]string{"x.star": "1"})
+	b := newBench(t)
+	b.add(Library{Name: "acme", URL: r.url(), Revision: "main"})
+	entry := b.Cache.path(SumOf([]byte("1")))
+	for what, damage := range map[string]func(){
+		"an empty folder": func() { must(t, os.RemoveAll(entry)); must(t, os.Mkdir(entry, 0o700)) },
+		"a folder":        func() { must(t, os.RemoveAll(entry)); write(t, entry, map[string]string{"f": ""}) },
+		"another content": func() { must(t, os.WriteFile(entry, []byte("2"), 0o600)) },
+		"a file for folders": func() {
+			must(t, os.RemoveAll(filepath.Dir(entry)))
+			must(t, os.WriteFile(filepath.Dir(entry), nil, 0o600))
+		},
+		"a broken link": func() { must(t, os.Remove(entry)); must(t, os.Symlink("nowhere", entry)) },
+		"no scratch folder": func() {
+			must(t, os.Remove(entry))
+			must(t, os.RemoveAll(filepath.Join(b.Cache.Dir, "tmp")))
+			must(t, os.WriteFile(filepath.Join(b.Cache.Dir, "tmp"), nil, 0o600))
+		},
+	} {
+		damage()
+		if _, err := b.read("acme", "x.star"); err == nil || !strings.Contains(err.Error(), "run `torchx lib sync`") {
+			t.Errorf("%s: %v, want what to do", what, err)
+		}
+		if _, err := b.Sync(context.Background()); err != nil {
+			t.Errorf("%s: sync: %v", what, err)
+		}
+		b.reads("acme", "x.star", "1")
+	}
 }

@@ -35,7 +35,7 @@ func (m *Manager) syncOne(ctx context.Context, st *state, lib Library) (*Change,
 		locked, err := m.obtain(ctx, lib, "")
 		return &Change{lib.Name, old, locked}, err
 	}
-	if (lib.Folder == "" || isVendored(m.Root, lib.Name)) && m.available(old) {
+	if m.available(old) {
 		return nil, nil
 	}
 	now, err := m.obtain(ctx, lib, old.Commit)
@@ -58,10 +58,14 @@ func changedError(lib Library, d Difference) error {
 	return fmt.Errorf("library @%s: %s was changed since it was locked: %s; `torchx lib update %s` takes it as it is now", lib.Name, lib.Folder, d, lib.Name)
 }
 
-// available reports whether all files of a library are here, undamaged.
+// available reports whether all files of a library are in the project or the cache,
+// undamaged. What the project lacks is then taken from the cache.
 func (m *Manager) available(k *Locked) bool {
-	if isVendored(m.Root, k.Name) {
-		return m.checkVendored(k) == nil
+	if isVendored(m.Root, k.Name) && m.checkVendored(k) == nil {
+		return true
+	}
+	if k.Folder != "" {
+		return false
 	}
 	for _, f := range k.Files {
 		if _, err := m.Cache.Get(f.Sum); err != nil {

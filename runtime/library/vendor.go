@@ -10,6 +10,8 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+
+	"torchx/runtime/safefile"
 )
 
 // attributes keeps git from changing vendored files when they are checked out.
@@ -41,7 +43,7 @@ func (m *Manager) writeVendor(st *state, before []*Locked) error {
 	if err := m.clearVendor(dir, st, before); err != nil {
 		return err
 	}
-	if old, err := os.ReadFile(filepath.Join(dir, ".gitattributes")); err != nil || string(old) != attributes {
+	if old, err := safefile.ReadInput(filepath.Join(dir, ".gitattributes"), maxLock); err != nil || string(old) != attributes {
 		if err := writeFile(filepath.Join(dir, ".gitattributes"), []byte(attributes)); err != nil {
 			return err
 		}
@@ -51,10 +53,14 @@ func (m *Manager) writeVendor(st *state, before []*Locked) error {
 		if err != nil || !m.vendors(lib) {
 			continue // a sync, which is due, sees to it
 		}
-		if isVendored(m.Root, k.Name) && m.checkVendored(k) == nil {
+		vendored := isVendored(m.Root, k.Name)
+		if vendored && m.checkVendored(k) == nil {
 			continue
 		}
 		err = m.vendorOne(dir, k)
+		if vendored && err == nil && slices.Contains(before, k) {
+			m.say("mended @%s in %s", k.Name, m.path(VendorDir))
+		}
 		if errors.Is(err, errNotFetched) || errors.Is(err, errDamaged) {
 			continue // of a replaced library, or the same
 		}

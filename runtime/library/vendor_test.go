@@ -105,6 +105,47 @@ func TestVendoredFilesAreChecked(t *testing.T) {
 	}
 }
 
+// TestVendorIsMendedFromTheCache: nothing is fetched for that.
+func TestVendorIsMendedFromTheCache(t *testing.T) {
+	t.Parallel()
+	r := newRepo(t, map[string]string{"x.star": "1", "sub/y.star": "2"})
+	b := newBench(t)
+	b.add(Library{Name: "acme", URL: r.url(), Revision: "main"})
+	_, err := b.Vendor(context.Background())
+	must(t, err)
+	must(t, os.RemoveAll(r.dir))
+	b.Git.Offline = true
+	path := filepath.Join(b.Root, VendorDir, "acme")
+	for what, damage := range map[string]func(){
+		"changed":  func() { write(t, path, map[string]string{"x.star": "evil"}) },
+		"gone":     func() { must(t, os.RemoveAll(filepath.Join(path, "sub"))) },
+		"foreign":  func() { write(t, path, map[string]string{"z.star": ""}) },
+		"all gone": func() { must(t, os.RemoveAll(path)) },
+		"a folder": func() {
+			must(t, os.Remove(filepath.Join(path, "x.star")))
+			must(t, os.Mkdir(filepath.Join(path, "x.star"), 0o700))
+		},
+		"not a library": func() { must(t, os.RemoveAll(path)); must(t, os.WriteFile(path, nil, 0o600)) },
+	} {
+		for name, mend := range map[string]func(context.Context) ([]Change, error){"sync": b.Sync, "vendor": b.Vendor} {
+			damage()
+			if changes, err := mend(context.Background()); err != nil || len(changes) > 0 {
+				t.Errorf("%s: %s: %v, %v", what, name, changes, err)
+			}
+			if _, err := b.Verify(context.Background()); err != nil {
+				t.Errorf("%s: after %s: %v", what, name, err)
+			}
+		}
+	}
+	if said := strings.Join(b.said, "\n"); !strings.Contains(said, "mended @acme in torchx.vendor") {
+		t.Errorf("said %q, want that it was mended", said)
+	}
+	write(t, path, map[string]string{"x.star": "evil"})
+	must(t, os.RemoveAll(b.Cache.Dir))
+	_, err = b.Sync(context.Background())
+	wantError(t, err, "library @acme: ")
+}
+
 func TestList(t *testing.T) {
 	t.Parallel()
 	r := newRepo(t, map[string]string{"x.star": "1"})

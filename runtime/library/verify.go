@@ -196,7 +196,7 @@ func (m *Manager) absence(k *Locked, vendored bool) string {
 		if k.Folder != "" {
 			path = filepath.Join(folderOf(m.Root, k.Folder), filepath.FromSlash(f.Name))
 		}
-		if _, err := os.Stat(path); err == nil {
+		if info, err := os.Stat(path); err == nil && info.Mode().IsRegular() {
 			continue
 		}
 		if k.Folder != "" {

@@ -5,6 +5,8 @@ import (
 	"errors"
 	"io"
 	"os"
+
+	"torchx/runtime/safefile"
 )
 
 const (
@@ -43,7 +45,7 @@ func (d *data) view(from, to, known int64) ([]byte, error) {
 		return d.buf[from-d.off : to-d.off], nil
 	}
 	if d.file == nil {
-		f, err := os.Open(d.name)
+		f, err := safefile.Open(d.name)
 		if err != nil {
 			return nil, err
 		}

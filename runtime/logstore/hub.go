@@ -201,11 +201,16 @@ func (h *Hub) Unwatch(path string, c chan struct{}) {
 	}
 }
 
-// Close ends all watches; readers go on by looking from time to time. It is called once.
+// Close ends all watches; readers go on by looking from time to time. It may be called twice.
 func (h *Hub) Close() error {
 	h.change.Lock()
 	defer h.change.Unlock()
-	close(h.closed)
+	select {
+	case <-h.closed:
+		return nil
+	default:
+		close(h.closed)
+	}
 	if h.watcher == nil {
 		return nil
 	}

@@ -9,6 +9,8 @@ import (
 	"path/filepath"
 	"slices"
 	"sort"
+
+	"torchx/runtime/safefile"
 )
 
 // cached is how many records are read at once.
@@ -73,7 +75,7 @@ func (x *index) refresh(complete bool) (bool, error) {
 
 func (x *index) open() error {
 	name := filepath.Join(x.dir, IndexFile)
-	f, err := os.Open(name)
+	f, err := safefile.Open(name)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil
 	}

@@ -9,6 +9,8 @@ import (
 	"path/filepath"
 	"sync"
 	"syscall"
+
+	"torchx/runtime/safefile"
 )
 
 // limiter keeps a log below its limit: when a file passes it, an eighth of the
@@ -39,7 +41,7 @@ const slack = 8 << 20
 
 // newLimiter makes log.gone, full of zeroes but for the limit.
 func newLimiter(dir string, limit int64) (*limiter, error) {
-	f, err := os.OpenFile(filepath.Join(dir, TrimFile), os.O_CREATE|os.O_EXCL|os.O_RDWR, 0o600)
+	f, err := safefile.OpenFile(filepath.Join(dir, TrimFile), os.O_CREATE|os.O_EXCL|os.O_RDWR, 0o600)
 	if err != nil {
 		return nil, err
 	}
@@ -270,7 +272,7 @@ func punchFile(name string, lowest, from, to int64) error {
 		return nil
 	}
 	from = max(lowest, from-from%wholeBlock)
-	f, err := os.OpenFile(name, os.O_RDWR, 0)
+	f, err := safefile.OpenFile(name, os.O_RDWR, 0)
 	if errors.Is(err, syscall.ENOENT) {
 		return nil // the log is being deleted
 	}

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"torchx/runtime/backend"
+	"torchx/runtime/safefile"
 )
 
 // loss is a gap in one stream, a line of log.lost: Bytes that came between
@@ -51,6 +52,9 @@ func (l loss) notice() string {
 	return fmt.Sprintf("%d bytes of %s lost here%s (%s)", l.Bytes, l.Stream, since, reason)
 }
 
+// maxLost bounds log.lost in bytes: a gap takes some 200.
+const maxLost = 64 << 20
+
 // parseLosses reads log.lost; a line that is torn or not ours is left out.
 func parseLosses(data []byte) (losses [2][]loss) {
 	for line := range bytes.Lines(data) {
@@ -75,7 +79,7 @@ func (a *attempt) loadLosses() {
 		return
 	}
 	a.lostSize = info.Size()
-	p, err := os.ReadFile(filepath.Join(a.dir, LostFile))
+	p, err := safefile.ReadFile(filepath.Join(a.dir, LostFile), maxLost)
 	if err != nil {
 		return
 	}

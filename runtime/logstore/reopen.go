@@ -5,6 +5,8 @@ import (
 	"os"
 	"path/filepath"
 	"time"
+
+	"torchx/runtime/safefile"
 )
 
 // Reopen goes on with a log whose writer was killed. Bytes without a record are
@@ -33,13 +35,13 @@ func (w *Writer) openAll() error {
 		return err // it is made first
 	}
 	for i, target := range []*file{&w.streams[0].file, &w.streams[1].file, &w.index} {
-		f, err := os.OpenFile(filepath.Join(w.dir, []string{StdoutFile, StderrFile, IndexFile}[i]), os.O_RDWR|os.O_CREATE, 0o600)
+		f, err := safefile.OpenFile(filepath.Join(w.dir, []string{StdoutFile, StderrFile, IndexFile}[i]), os.O_RDWR|os.O_CREATE, 0o600)
 		if err != nil {
 			return err
 		}
 		*target = f
 	}
-	f, err := os.OpenFile(filepath.Join(w.dir, LostFile), os.O_RDWR, 0)
+	f, err := safefile.OpenFile(filepath.Join(w.dir, LostFile), os.O_RDWR, 0)
 	if os.IsNotExist(err) {
 		return nil
 	}

@@ -8,6 +8,8 @@ import (
 	"os"
 	"path/filepath"
 	"time"
+
+	"torchx/runtime/safefile"
 )
 
 // TrimFile says what of a log with a size limit was trimmed.
@@ -91,7 +93,7 @@ var errTrimmed = errors.New("given back to the disk")
 
 func (g *trimReader) open(dir string) error {
 	name := filepath.Join(dir, TrimFile)
-	f, err := os.Open(name)
+	f, err := safefile.Open(name)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil
 	}

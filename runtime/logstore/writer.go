@@ -12,6 +12,8 @@ import (
 	"path/filepath"
 	"sync"
 	"time"
+
+	"torchx/runtime/safefile"
 )
 
 var newline = []byte{'\n'}
@@ -103,7 +105,7 @@ func CreateLimited(dir string, limit int64) (*Writer, error) {
 	}
 	for i, target := range []*file{&w.streams[0].file, &w.streams[1].file, &w.index} {
 		name := filepath.Join(dir, []string{StdoutFile, StderrFile, IndexFile}[i])
-		f, err := os.OpenFile(name, os.O_CREATE|os.O_EXCL|os.O_RDWR, 0o600)
+		f, err := safefile.OpenFile(name, os.O_CREATE|os.O_EXCL|os.O_RDWR, 0o600)
 		if err != nil {
 			return undo(createError(name, err))
 		}
@@ -303,7 +305,7 @@ func (w *Writer) markLoss(l loss) error {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if w.lost == nil {
-		f, err := os.OpenFile(filepath.Join(w.dir, LostFile), os.O_CREATE|os.O_RDWR|os.O_TRUNC, 0o600)
+		f, err := safefile.OpenFile(filepath.Join(w.dir, LostFile), os.O_CREATE|os.O_RDWR|os.O_TRUNC, 0o600)
 		if err != nil {
 			return err
 		}

@@ -10,6 +10,18 @@ type Process struct {
 	Zombie               bool
 }
 
+// Ancestors returns a process and all that it descends from.
+func Ancestors(pid int) []Process {
+	var found []Process
+	for p, ok := Get(pid); ok && len(found) < maxDepth; p, ok = Get(p.Parent) {
+		found = append(found, p)
+	}
+	return found
+}
+
+// maxDepth bounds a chain of parents, which may change while it is read.
+const maxDepth = 1000
+
 // Descendants returns every live process below root, root itself left out.
 func Descendants(root int) []Process {
 	all := List()

@@ -105,14 +105,30 @@ func Ignores(pid, signal int) bool {
 	return inMask(status, "SigIgn:", signal)
 }
 
+// User returns the real user id of a process, -1 if it has ended.
+func User(pid int) int {
+	status, _ := os.ReadFile(procPath(pid, "status"))
+	fields := bytes.Fields(statusLine(status, "Uid:"))
+	if len(fields) == 0 {
+		return -1
+	}
+	uid, err := strconv.Atoi(string(fields[0]))
+	if err != nil {
+		return -1
+	}
+	return uid
+}
+
+// statusLine returns what stands behind a name in /proc/PID/status.
+func statusLine(status []byte, name string) []byte {
+	_, rest, _ := bytes.Cut(status, []byte("\n"+name))
+	line, _, _ := bytes.Cut(rest, []byte("\n"))
+	return bytes.TrimSpace(line)
+}
+
 // inMask looks up a signal in one of the masks of /proc/PID/status.
 func inMask(status []byte, mask string, signal int) bool {
-	_, rest, ok := bytes.Cut(status, []byte("\n"+mask))
-	if !ok {
-		return false
-	}
-	line, _, _ := bytes.Cut(rest, []byte("\n"))
-	bits, err := strconv.ParseUint(string(bytes.TrimSpace(line)), 16, 64)
+	bits, err := strconv.ParseUint(string(statusLine(status, mask)), 16, 64)
 	return err == nil && bits&(1<<(signal-1)) != 0
 }
 
@@ -126,6 +142,23 @@ func HasOpen(pid int, match func(file string) bool) bool {
 		}
 	}
 	return false
+}
+
+// HasFile reports whether a process has a file open.
+func HasFile(pid int, file os.FileInfo) bool {
+	folder := procPath(pid, "fd")
+	for _, name := range names(folder) {
+		if open, err := os.Stat(folder + "/" + name); err == nil && os.SameFile(open, file) {
+			return true
+		}
+	}
+	return false
+}
+
+// Stopped reports whether a process was stopped, as by SIGSTOP.
+func Stopped(pid int) bool {
+	f := readStat(pid)
+	return len(f) > fieldState && f[fieldState][0] == 'T'
 }
 
 // HasEnv reports whether a process began with that variable ("K=V") in its environment.

@@ -27,6 +27,9 @@ func ParseEnv(args []string) (spec.Map[string], error) {
 	for _, arg := range args {
 		key, value, ok := strings.Cut(arg, "=")
 		if !ok || key == "" {
+			if at := strings.IndexAny(arg, " :"); at > 0 {
+				arg = arg[:at] + "..." // the rest may be a secret
+			}
 			return nil, fmt.Errorf("invalid --env %q: expected NAME=VALUE", arg)
 		}
 		env.Set(key, value)

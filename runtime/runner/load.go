@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 
 	"torchx/runtime/backend"
@@ -81,10 +82,14 @@ func (r *Runner) Load(ctx context.Context, raw []byte, o LoadOptions) (*Planned,
 func (r *Runner) again(ctx context.Context, backendName string, in *loaded, o LoadOptions) (*Planned, error) {
 	for i := range in.App.Roles {
 		for _, e := range in.App.Roles[i].Env {
-			if e.Value == secrets.Hidden {
+			if strings.Contains(e.Value, secrets.Hidden) {
 				return nil, backend.Errorf(backend.ErrInvalidPlan,
 					"the value of %s is masked: print it with `torchx describe --json --show-secrets`", e.Key)
 			}
+		}
+		if slices.ContainsFunc(in.App.Roles[i].Args, func(a string) bool { return strings.Contains(a, secrets.Hidden) }) {
+			return nil, backend.Errorf(backend.ErrInvalidPlan,
+				"an argument of role %s is masked: print it with `torchx describe --json --show-secrets`", in.App.Roles[i].Name)
 		}
 	}
 	return r.Plan(ctx, PlanRequest{

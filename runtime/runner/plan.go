@@ -118,7 +118,11 @@ func (r *Runner) sections(backendName string) ([]string, error) {
 func layerOf(values []config.Value) backend.Layer {
 	var layer backend.Layer
 	for _, v := range values {
-		layer = append(layer, backend.Value{Key: v.Key, Text: v.Text, Origin: v.Origin()})
+		value := backend.Value{Key: v.Key, Text: v.Text, Origin: v.Origin()}
+		if v.Project {
+			value.Source = backend.SourceProject
+		}
+		layer = append(layer, value)
 	}
 	return layer
 }

@@ -90,6 +90,21 @@ func TestText(t *testing.T) {
 		"https://h/?a=1&token=z&b=2":                           "https://h/?a=1&token=" + Hidden + "&b=2",
 		`invalid entry "MY_SECRET=x": no`:                      `invalid entry "MY_SECRET=` + Hidden + `": no`,
 		"TOKEN=":                                               "TOKEN=",
+		"HF_TOKEN:a;B:1":                                       "HF_TOKEN:" + Hidden + ";B:1",
+		`entry "x" of "A:1;HF_TOKEN:a b"`:                      `entry "x" of "A:1;HF_TOKEN:` + Hidden + ` b"`,
+		"image my-secret:1.2, {\"HF_TOKEN\": \"a b\"}":         "image my-secret:1.2, {\"HF_TOKEN\": " + Hidden,
+		"$TORCHX_SECRETS: invalid":                             "$TORCHX_SECRETS: invalid",
+		"PASSWORD=a,b:c d":                                     "PASSWORD=" + Hidden + " d",
+		`PASSWORD="a b`:                                        "PASSWORD=" + Hidden,
+		"x.star:c --lr 1 --password 'a b' -- --token x y":      "x.star:c --lr 1 --password " + Hidden + " -- --token " + Hidden + " y",
+		"--token --verbose --api-key -1 --lr 2":                "--token --verbose --api-key " + Hidden + " --lr 2",
+		`'c --password "a': no closing quote`:                  `'c --password ` + Hidden,
+		"c: --token needs a value (see --token x)":             "c: --token needs a value (see --token " + Hidden,
+		"repeated argument --token (see torchx run c --help)":  "repeated argument --token (see torchx run c --help)",
+		`c: --api_token: "a \"b" is not an int, in "1,a"`:      `c: --api_token: "` + Hidden + `" is not an int, in "` + Hidden + `"`,
+		`x:3: api_token: "a" is not an int`:                    `x:3: api_token: "` + Hidden + `" is not an int`,
+		`got unexpected token: "def"`:                          `got unexpected token: "def"`,
+		`c: --lr: "a" is not an int`:                           `c: --lr: "a" is not an int`,
 		"MAX_TOKENS=5 TOKENIZERS_PARALLELISM=false PATH_KEY=x": "MAX_TOKENS=5 TOKENIZERS_PARALLELISM=false PATH_KEY=x",
 	} {
 		if got := r.Text(in); got != want {
@@ -114,24 +129,14 @@ func TestArgs(t *testing.T) {
 		"--env|A=1,HF_TOKEN=x,B=2":        "--env|A=1,HF_TOKEN=******,B=2",
 		"--env|HF_TOKEN=x,B=2":            "--env|HF_TOKEN=******,B=2",
 		"-c|export TOKEN=x; train":        "-c|export TOKEN=******; train",
+		"-c|train --token x --lr 1":       "-c|train --token ****** --lr 1",
 		"--db_password|a|--api-key|b|--x": "--db_password|******|--api-key|******|--x",
 	} {
-		got := strings.Join(shownArgs(r, strings.Split(in, "|")), "|")
+		got := strings.Join(r.Args(strings.Split(in, "|")), "|")
 		if got != want {
 			t.Errorf("%s: got %s, want %s", in, got, want)
 		}
 	}
-}
-
-// shownArgs shows one argument after the other, as readers of argument lists do.
-func shownArgs(r *Rules, args []string) []string {
-	var shown []string
-	follows := false
-	for _, a := range args {
-		shown = append(shown, r.Arg(a, follows))
-		follows = r.TakesSecret(a)
-	}
-	return shown
 }
 
 func TestValue(t *testing.T) {
@@ -179,6 +184,7 @@ func TestJSON(t *testing.T) {
 func FuzzText(f *testing.F) {
 	f.Add("HF_TOKEN=abc,LR=1 https://u:p@h")
 	f.Add(`API_KEY="a b" PASSWORD='`)
+	f.Add(`c: --token: "a" --api-key x --password 'b HF_TOKEN:a;B:1 PASSWORD: "x`)
 	f.Fuzz(func(t *testing.T, s string) {
 		r := &Rules{}
 		once := r.Text(s)

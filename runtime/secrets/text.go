@@ -14,7 +14,7 @@ import (
 // URL (the second group; the first is kept). It is made on first use: most
 // commands have nothing to hide.
 var forms = lazyregexp.New(strings.Join([]string{
-	`(\b[A-Za-z][A-Za-z0-9+.-]*://[^\s/?#:@'"]*:)([^\s/?#'"]+)@`,
+	`(\b[A-Za-z][A-Za-z0-9+.-]{0,30}://[^\s/?#:@'"]*:)([^\s/?#'"]+)@`,
 	`(\b(?i:bearer|basic)\s+)([A-Za-z0-9._~+/=-]{16,})`,
 	`(?s)-----BEGIN [A-Z0-9 ]*PRIVATE KEY-----.*?(?:-----END [A-Z0-9 ]*PRIVATE KEY-----|$)`,
 	`\bgh[pousr]_[A-Za-z0-9]{20,}`,
@@ -31,21 +31,26 @@ var forms = lazyregexp.New(strings.Join([]string{
 	`\beyJ[A-Za-z0-9_-]{8,}\.eyJ[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]*`,
 }, "|"))
 
-// assigned matches a name to which something is given, NAME= or --name=, and
-// given what it is given.
+// assigned matches a name to which something is given: NAME=, --name= or, as in lists of
+// variables, NAME: in upper case. option matches an option and the white space before its
+// value. about matches what an error about the value of an option or argument begins with,
+// and quoted what such an error quotes.
 var (
-	assigned = lazyregexp.New(`[A-Za-z_][A-Za-z0-9_.-]*=`)
-	given    = lazyregexp.New(`^(?:"(?:[^"\\]|\\.)*"|'[^']*'|[^\s'"` + "`" + `])+`)
+	assigned = lazyregexp.New(`[A-Za-z_][A-Za-z0-9_.-]*=|[A-Z_][A-Z0-9_]*(?::|":[ \t]*)`)
+	option   = lazyregexp.New(`--?[A-Za-z_][A-Za-z0-9_.-]*[ \t]+`)
+	about    = lazyregexp.New(`(?:--|^|: |option |argument )([A-Za-z_][A-Za-z0-9_.-]*): `)
+	quoted   = lazyregexp.New(`"(?:[^"\\]|\\.)*"`)
 )
 
-// nextPair matches the begin of the next one in K=V,K2=V2.
-var nextPair = lazyregexp.New(`[,;&][A-Za-z_][A-Za-z0-9_.-]*=`)
-
 // Text returns what may be shown of a text: in the place of values that have the
-// form of a secret, or are given to a secret name as in NAME=VALUE, stands Hidden.
+// form of a secret, or are given to a secret name as in NAME=VALUE or --name VALUE,
+// stands Hidden.
 func (r *Rules) Text(s string) string {
-	if strings.Contains(s, "=") {
-		s = r.assignments(s)
+	if strings.ContainsAny(s, "=:") {
+		s = r.errorsAbout(r.assignments(s))
+	}
+	if strings.Contains(s, "-") {
+		s = r.options(s)
 	}
 	if len(s) < 8 { // shorter than any form
 		return s
@@ -60,38 +65,124 @@ func (r *Rules) Text(s string) string {
 	})
 }
 
+// assignments hides what is given to secret names. What follows the = of a harmless name
+// may hold a pair of its own: --env=TOKEN=x.
 func (r *Rules) assignments(s string) string {
+	return hide(s, assigned(), func(start, end int) int {
+		if name, ok := strings.CutSuffix(s[start:end], "="); ok {
+			return r.lenIfSecret(name, s[end:], '=')
+		}
+		return r.lenIfSecret(strings.TrimRight(s[start:end], "\": \t"), s[end:], ':')
+	})
+}
+
+func (r *Rules) lenIfSecret(name, value string, sep byte) int {
+	if !r.Name(name) {
+		return 0
+	}
+	return givenLen(value, sep)
+}
+
+// options hides the values of options that are separate words.
+func (r *Rules) options(s string) string {
+	return hide(s, option(), func(start, end int) int {
+		begins := start == 0 || strings.IndexByte(" \t\n\"'=([,;", s[start-1]) >= 0
+		if !begins || !r.Name(strings.TrimRight(s[start:end], " \t")) {
+			return 0
+		}
+		return valueLen(s[end:])
+	})
+}
+
+// hide puts Hidden in the place of what follows matches of re: as many bytes as length
+// says of a match.
+func hide(s string, re *regexp.Regexp, length func(start, end int) int) string {
 	var b strings.Builder
-	for {
-		m := assigned().FindStringIndex(s)
-		if m == nil {
-			return b.String() + s
+	at := 0
+	for _, m := range re.FindAllStringIndex(s, -1) {
+		if m[0] < at {
+			continue // within what is hidden
 		}
-		// What follows the = of a harmless name may hold a pair of its own: --env=TOKEN=x.
-		b.WriteString(s[:m[1]])
-		name := s[m[0] : m[1]-1]
-		s = s[m[1]:]
-		if !r.Name(name) {
-			continue
-		}
-		if n := givenLen(s); n > 0 {
-			b.WriteString(Hidden)
-			s = s[n:]
+		if n := length(m[0], m[1]); n > 0 {
+			b.WriteString(s[at:m[1]] + Hidden)
+			at = m[1] + n
 		}
 	}
+	if at == 0 {
+		return s
+	}
+	return b.String() + s[at:]
+}
+
+// valueLen is how much at the begin of s is the value of the option before it: nothing of
+// another option, of a remark in parentheses, or of the words that messages go on with.
+func valueLen(s string) int {
+	word, _, _ := strings.Cut(s[:min(len(s), 8)], " ")
+	switch {
+	case s == "", s[0] == '(', isOption(word), word == "needs", word == "is", word == "and", word == "or", word == "cannot":
+		return 0
+	}
+	return givenLen(s, 0)
+}
+
+// errorsAbout hides what errors about the value of a secret's option quote.
+func (r *Rules) errorsAbout(s string) string {
+	for _, m := range about().FindAllStringSubmatchIndex(s, -1) {
+		if r.Name(s[m[2]:m[3]]) {
+			return s[:m[1]] + quoted().ReplaceAllLiteralString(s[m[1]:], `"`+Hidden+`"`)
+		}
+	}
+	return s
 }
 
 // givenLen is how much at the begin of s is given to one name: up to white
-// space, the next pair, or a ; or , that ends a command or a pair.
-func givenLen(s string) int {
-	value := given().FindString(s)
-	if value == "" {
-		return 0
+// space, the next pair (K=V,K2=V2 with that separator, 0 for none), or a ; or , that ends a
+// command or a pair. A quote that is not closed at the begin goes on to the end.
+func givenLen(s string, sep byte) int {
+	i := 0
+	for i < len(s) && strings.IndexByte(" \t\n\f\r`", s[i]) < 0 {
+		switch c := s[i]; {
+		case c == '"', c == '\'':
+			n := quotedLen(s[i:])
+			if n == 0 && i == 0 {
+				return len(s)
+			}
+			if n == 0 {
+				return i
+			}
+			i += n
+		case i > 0 && sep != 0 && s[0] != '"' && s[0] != '\'' && pairFollows(s[i:], sep):
+			return i
+		default:
+			i++
+		}
 	}
-	if next := nextPair().FindStringIndex(value); next != nil && !strings.ContainsAny(value[:1], `"'`) {
-		return next[0]
+	return max(min(1, i), len(strings.TrimRight(s[:i], ";,")))
+}
+
+// quotedLen is the length of the quoted text at the begin of s, 0 if it is not closed.
+func quotedLen(s string) int {
+	for i := 1; i < len(s); i++ {
+		switch {
+		case s[i] == s[0]:
+			return i + 1
+		case s[i] == '\\' && s[0] == '"':
+			i++
+		}
 	}
-	return max(1, len(strings.TrimRight(value, ";,")))
+	return 0
+}
+
+// pairFollows reports whether s begins with the delimiter and the name of another pair.
+func pairFollows(s string, sep byte) bool {
+	if strings.IndexByte(",;&", s[0]) < 0 {
+		return false
+	}
+	i := 1
+	for i < len(s) && (s[i] == '_' || s[i] == '.' || s[i] == '-' || '0' <= s[i] && s[i] <= '9' || 'a' <= s[i]|0x20 && s[i]|0x20 <= 'z') {
+		i++
+	}
+	return i > 1 && i < len(s) && s[i] == sep
 }
 
 func replace(s string, re *regexp.Regexp, with func(m []int) string) string {
@@ -107,16 +198,36 @@ func replace(s string, re *regexp.Regexp, with func(m []int) string) string {
 	return b.String() + s[at:]
 }
 
+// Args returns what may be shown of a list of arguments.
+func (r *Rules) Args(args []string) []string {
+	shown := make([]string, len(args))
+	follows := false
+	for i, a := range args {
+		shown[i], follows = r.Arg(a, follows), r.TakesSecret(a)
+	}
+	return shown
+}
+
 // Arg returns what may be shown of one argument: Hidden behind a secret's option, as
 // in --password VALUE, else its Text. follows is TakesSecret of the argument before.
 func (r *Rules) Arg(arg string, follows bool) string {
 	if follows && arg != "" && !isOption(arg) {
 		return Hidden
 	}
-	if name, value, ok := strings.Cut(arg, "="); ok && value != "" && isName(name) && r.Name(name) && nextPair().FindStringIndex(value) == nil {
+	if name, value, ok := strings.Cut(arg, "="); ok && value != "" && isName(name) && r.Name(name) && !hasPair(value) {
 		return name + "=" + Hidden // the value may have spaces
 	}
 	return r.Text(arg)
+}
+
+// hasPair reports whether another pair follows in a value.
+func hasPair(value string) bool {
+	for i := range value {
+		if pairFollows(value[i:], '=') {
+			return true
+		}
+	}
+	return false
 }
 
 // TakesSecret reports whether arg is an option whose value, a secret, is the next argument.

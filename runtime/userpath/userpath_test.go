@@ -12,17 +12,17 @@ func TestExpand(t *testing.T) {
 		t.Skip("this user has no name")
 	}
 	for path, want := range map[string]string{
-		"~":                     "/h",
-		"~/":                    "/h/",
-		"~/a/~/b":               "/h/a/~/b",
-		"~" + me.Username:       me.HomeDir,
+		"~":                      "/h",
+		"~/":                     "/h/",
+		"~/a/~/b":                "/h/a/~/b",
+		"~" + me.Username:        me.HomeDir,
 		"~" + me.Username + "/x": me.HomeDir + "/x",
-		"":                      "",
-		"a/~/b":                 "a/~/b",
-		"a~":                    "a~",
-		"./~":                   "./~",
-		"/~/x":                  "/~/x",
-		"~no such user/x":       "",
+		"":                       "",
+		"a/~/b":                  "a/~/b",
+		"a~":                     "a~",
+		"./~":                    "./~",
+		"/~/x":                   "/~/x",
+		"~no such user/x":        "",
 	} {
 		got, err := Expand(path, "/h/")
 		if got != want || (err != nil) != (want == "" && path != "") {

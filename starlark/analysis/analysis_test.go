@@ -414,6 +414,13 @@ func TestProblemsOfFiles(t *testing.T) {
 		"def g():\n    def f(a):\n        pass\n    f(b=1)": "f has no argument b; f needs the argument a",
 		"load(\"./helper.star\", \"role\")\ndef g():\n    return role(\"a\", \"b\", 3)": "role takes 2 positional arguments at most",
 
+		"x = specs.Role(\"a\", \"b\", num_replicas = \"2\")":                               "specs.Role: num_replicas: got string, want int",
+		"x = specs.Role(\"a\", 1)":                                                         "specs.Role: image: got int, want string",
+		"x = specs.Role(\"a\", \"b\", args = [\"x\",\n    1])":                             "specs.Role: args[1]: got int, want string",
+		"x = specs.Role(\"a\", \"b\", sidecar = \"yes\")":                                  "specs.Role: sidecar: got string, want bool",
+		"x = specs.Role(\"a\", \"b\", retry_policy = \"Replica\")":                         "unknown policy",
+		"x = specs.Role(\"a\", \"b\", env = None, args = ())":                              "",
+		"True1 = 1\nx = specs.AppDef(True1)":                                               "",
 		"def f(specs, path):\n    return specs.Rolle() + path.jion":                        "",
 		"f = lambda torchx: torchx.IMAG":                                                   "",
 		"x = [json.foo for json in []]":                                                    "",

@@ -5,6 +5,8 @@ import (
 	"strings"
 
 	"go.starlark.net/syntax"
+
+	"torchx/starlark/specmodule"
 )
 
 // attribute reports a member that a module or a value of a known type does not have.
@@ -117,6 +119,7 @@ func (c *callCheck) argument(arg syntax.Expr) {
 	case *syntax.BinaryExpr:
 		if id, ok := arg.X.(*syntax.Ident); ok && arg.Op == syntax.EQ {
 			c.named(id)
+			c.value(id.Name, arg.Y)
 			return
 		}
 	case *syntax.UnaryExpr:
@@ -143,8 +146,21 @@ func (c *callCheck) positionalArg(arg syntax.Expr) {
 	switch {
 	case c.count < c.positional:
 		c.given[c.params[c.count].Name] = true
+		c.value(c.params[c.count].Name, arg)
 	case c.count == c.positional && !c.rest:
 		c.add(RuleCall, arg, "%s takes %d positional arguments at most", c.name, c.positional)
 	}
 	c.count++
+}
+
+// value reports a literal of the wrong type for a field of a specs value.
+func (c *callCheck) value(name string, e syntax.Expr) {
+	if !strings.HasPrefix(c.name, "specs.") {
+		return
+	}
+	if v := c.literal(e); v != nil {
+		if err := specmodule.CheckArgument(c.name, name, v); err != nil {
+			c.add(RuleCall, e, "%s: %v", c.name, err)
+		}
+	}
 }

@@ -86,6 +86,9 @@ func (f *File) MembersOf(l Opener, offset int, chain string) []*Symbol {
 func fields(constructor *Symbol) []*Symbol {
 	var out []*Symbol
 	for _, p := range constructor.Params {
+		if p.Keyword { // it is kept in another field
+			continue
+		}
 		out = append(out, &Symbol{Name: p.Name, Kind: Field, Signature: p.Text, Doc: "A field of " + constructor.Name + "."})
 	}
 	return out

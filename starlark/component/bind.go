@@ -168,7 +168,7 @@ func (b *binder) bind() (*boundArgs, error) {
 // value returns the value of a parameter, nil if none is given.
 func (b *binder) value(p *Param) (starlark.Value, error) {
 	if text, ok := b.line.given[p.Name]; ok {
-		v, err := p.Type.parseText(text)
+		v, err := p.orEmpty(p.Type.parseText(text))
 		return v, aboutParam(p, err)
 	}
 	if decoded, ok := b.json[p.Name]; ok {
@@ -176,7 +176,7 @@ func (b *binder) value(p *Param) (starlark.Value, error) {
 			v, err := noneValue(p)
 			return v, aboutParam(p, err)
 		}
-		v, err := p.Type.fromJSON(decoded)
+		v, err := p.orEmpty(p.Type.fromJSON(decoded))
 		return v, aboutParam(p, err)
 	}
 	if text, ok := b.config[p.Name]; ok {
@@ -191,11 +191,11 @@ func (b *binder) value(p *Param) (starlark.Value, error) {
 
 // CheckConfig reports why a text of a config section is not a value of the parameter.
 func (p *Param) CheckConfig(text string) error {
-	value := *p
 	if p.Variadic {
-		value.Type = p.Type.list()
+		_, err := p.parseWords(text)
+		return err
 	}
-	_, err := fromConfig(&value, text)
+	_, err := fromConfig(p, text)
 	return err
 }
 
@@ -203,31 +203,82 @@ func fromConfig(p *Param, text string) (starlark.Value, error) {
 	if text == "None" {
 		return noneValue(p)
 	}
-	return p.Type.parseText(text)
+	return p.orEmpty(p.Type.parseText(text))
+}
+
+// orEmpty replaces the None that is read for an empty text by an empty list or dict, unless the
+// default is None or the type has a "?": TorchX always gives None.
+func (p *Param) orEmpty(v starlark.Value, err error) (starlark.Value, error) {
+	if err != nil || v != starlark.None || p.def == starlark.None || p.Type.Optional {
+		return v, err
+	}
+	if p.Type.Kind == Dict {
+		return starlark.NewDict(0), nil
+	}
+	return starlark.NewList(nil), nil
 }
 
 // bindRest binds *args, the last parameter.
 func (b *binder) bindRest(p *Param, out *boundArgs) error {
-	for _, text := range b.line.rest {
-		v, err := p.Type.parseText(text)
-		if err != nil {
-			return aboutParam(p, err)
-		}
-		out.args = append(out.args, v)
-	}
+	values, err := b.rest(p)
+	out.args = append(out.args, values...)
+	return err
+}
+
+// rest returns the values of *args: those of the command line, else of JSON, where a list
+// stands for them, else of the config file.
+func (b *binder) rest(p *Param) ([]starlark.Value, error) {
 	if len(b.line.rest) > 0 {
-		return nil
+		values, err := p.parseAll(b.line.rest)
+		return values, aboutParam(p, err)
 	}
-	// Elsewhere a list stands for the arguments.
+	decoded, inJSON := b.json[p.Name]
+	if text, ok := decoded.(string); ok {
+		values, err := p.parseWords(text)
+		return values, aboutParam(p, err)
+	}
+	if text, ok := b.config[p.Name]; ok && !inJSON {
+		values, err := p.parseWords(text)
+		if err != nil {
+			err = configError{fmt.Errorf("%s: %s: %w", b.section, p.Name, err)}
+		}
+		return values, err
+	}
 	list := *p
 	list.Type = p.Type.list()
 	v, err := b.value(&list)
 	if values, ok := v.(*starlark.List); ok {
-		for e := range values.Elements() {
-			out.args = append(out.args, e)
-		}
+		return slices.Collect(values.Elements()), nil
 	}
-	return err
+	return nil, err
+}
+
+// parseWords reads the arguments that a text holds, separated and quoted as in a shell;
+// "--" before them is dropped, as on the command line. "None" is no arguments.
+func (p *Param) parseWords(text string) ([]starlark.Value, error) {
+	if text == "None" {
+		return nil, nil
+	}
+	words, err := specmodule.SplitWords(text)
+	if err != nil {
+		return nil, err
+	}
+	if len(words) > 0 && words[0] == "--" {
+		words = words[1:]
+	}
+	return p.parseAll(words)
+}
+
+func (p *Param) parseAll(words []string) ([]starlark.Value, error) {
+	values := make([]starlark.Value, len(words))
+	for i, text := range words {
+		v, err := p.Type.parseText(text)
+		if err != nil {
+			return nil, err
+		}
+		values[i] = v
+	}
+	return values, nil
 }
 
 // noneValue returns None if the parameter accepts it.

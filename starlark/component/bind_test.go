@@ -88,6 +88,16 @@ func TestBindPrecedence(t *testing.T) {
 			`[1, 1, (), "x", None, None, False, 1.5, None]`,
 		},
 		{"rest from json", Inputs{JSON: map[string]any{"i": "1", "rest": []any{"a,b", "-c"}}}, `[1, 1, ("a,b", "-c"), "x", None, {"k": 1}, False, 1.5, None]`},
+		{"words from json", Inputs{JSON: map[string]any{"i": "1", "rest": "a,b '-c d'"}}, `[1, 1, ("a,b", "-c d"), "x", None, {"k": 1}, False, 1.5, None]`},
+		{
+			"words from config",
+			Inputs{Args: []string{"--i=1"}, Config: map[string]string{"rest": "echo a,b  --x=1\n-- 'c d' e\\ f"}},
+			`[1, 1, ("echo", "a,b", "--x=1", "--", "c d", "e f"), "x", None, {"k": 1}, False, 1.5, None]`,
+		},
+		{"words after --", Inputs{Args: []string{"--i=1"}, Config: map[string]string{"rest": "-- a"}}, `[1, 1, ("a",), "x", None, {"k": 1}, False, 1.5, None]`},
+		{"no words", Inputs{Args: []string{"--i=1"}, Config: map[string]string{"rest": " "}}, `[1, 1, (), "x", None, {"k": 1}, False, 1.5, None]`},
+		{"json over words", Inputs{JSON: map[string]any{"i": "1", "rest": []any{}}, Config: map[string]string{"rest": "a"}}, `[1, 1, (), "x", None, {"k": 1}, False, 1.5, None]`},
+		{"typed over words", Inputs{Args: []string{"--i=1", "b"}, Config: map[string]string{"rest": "a"}}, `[1, 1, ("b",), "x", None, {"k": 1}, False, 1.5, None]`},
 	}
 	for _, test := range tests {
 		c, run, err := define(t, everything)
@@ -119,6 +129,7 @@ func TestBindRefuses(t *testing.T) {
 		{"json null", Inputs{JSON: map[string]any{"i": nil}}, true, "-i: it cannot be None (type int)"},
 		{"twice in json", Inputs{JSON: map[string]any{"a-b": 1, "a_b": 1}}, true, "repeated argument a_b"},
 		{"bad config", Inputs{Config: map[string]string{"i": "x"}}, false, `config section [component:c.f]: i: "x" is not an int`},
+		{"bad words in config", Inputs{Args: []string{"--i=1"}, Config: map[string]string{"rest": "a 'b"}}, false, "config section [component:c.f]: rest: no closing quotation mark"},
 		{"none in config", Inputs{Config: map[string]string{"i": "None"}}, false, "cannot be None"},
 	}
 	for _, test := range tests {
@@ -160,6 +171,40 @@ func TestMissingListsAll(t *testing.T) {
 	}
 	if _, err := c.Build(t.Context(), Inputs{}); err == nil || !strings.Contains(err.Error(), "missing required arguments --x1, -y") {
 		t.Errorf("got error %v, want missing --x1, -y", err)
+	}
+}
+
+// TestEmptyText: an empty text is an empty list or dict, wherever it is given, and None only where
+// the component says that None is a value.
+func TestEmptyText(t *testing.T) {
+	t.Parallel()
+	const source = `
+def f(need, l = [1.5], t = ("a",), d = {"k": 1}, none = None, opt = ["x"], *rest):
+    """F.
+
+    Args:
+        need (list[int]): numbers
+        none (list[int]): numbers
+        opt (list[str]?): texts
+    """
+    return [need, l, t, d, none, opt, rest]
+`
+	const want = "[[], [], [], {}, None, None, ()]"
+	all := map[string]string{"need": "", "l": " ", "t": "", "d": "", "none": "", "opt": "", "rest": ""}
+	decoded := map[string]any{}
+	for name, text := range all {
+		decoded[name] = text
+	}
+	for name, in := range map[string]Inputs{
+		"typed": {Args: []string{"--need=", "-l", " ", "-t=", "-d", "", "--none=", "--opt", ""}}, "JSON": {JSON: decoded}, "config": {Config: all},
+	} {
+		c, run, err := define(t, source)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := c.Build(t.Context(), in); err != nil || run.called != want {
+			t.Errorf("%s: called with %s, %v, want %s", name, run.called, err, want)
+		}
 	}
 }
 

@@ -48,7 +48,7 @@ func (l *Loader) List(ctx context.Context) (all []Listed, problems []error, err 
 		}
 	}
 	dir := filepath.Join(l.root(), "components")
-	for _, file := range starFiles(os.DirFS(dir)) {
+	for _, file := range moduleFiles(os.DirFS(dir)) {
 		if err := l.CheckFile(filepath.Join(dir, file)); err != nil {
 			problems = append(problems, fmt.Errorf("%w; its components are not listed", err))
 		}
@@ -176,9 +176,7 @@ func definitions(fsys fs.FS, name string) ([]*syntax.DefStmt, error) {
 	if err != nil {
 		return nil, err
 	}
-	// Every dialect is accepted: evaluation reports the rest.
-	options := &syntax.FileOptions{Set: true, While: true, TopLevelControl: true, GlobalReassign: true, Recursion: true}
-	file, err := options.Parse(name, data, 0)
+	file, err := interp.ParseLenient(name, data)
 	if err != nil {
 		return nil, err
 	}
@@ -191,15 +189,59 @@ func definitions(fsys fs.FS, name string) ([]*syntax.DefStmt, error) {
 	return defs, nil
 }
 
-// componentName joins "dist.star" and "ddp" to "dist.ddp".
+// componentName is how the function of a file below a components folder is run: "dist.ddp",
+// "a.b.fn"; of a file that is no module, by its path.
 func componentName(file, function string) string {
-	return strings.TrimSuffix(file, ".star") + "." + function
+	if module := moduleOf(file); isModule(module) {
+		return module + "." + function
+	}
+	return "components/" + file + ":" + function
 }
 
-// summaries lists the components of all files at the root of fsys. The error is about unreadable
+// moduleOf is the MODULE of a file below a components folder.
+func moduleOf(file string) string {
+	return strings.ReplaceAll(strings.TrimSuffix(file, ".star"), "/", ".")
+}
+
+// isModule reports whether a text can be the MODULE of MODULE.FUNCTION.
+func isModule(text string) bool {
+	return !slices.ContainsFunc(strings.Split(text, "."), func(part string) bool { return !identifier().MatchString(part) })
+}
+
+// maxModules bounds the files and folders that are looked at for modules.
+const maxModules = 5000
+
+// moduleFiles lists the Starlark files of a components folder by path, sorted, without tests. In
+// folders below it there are those only that MODULE.FUNCTION can name.
+func moduleFiles(fsys fs.FS) []string {
+	files := starFiles(fsys)
+	if fsys == nil {
+		return nil
+	}
+	left := maxModules
+	_ = fs.WalkDir(fsys, ".", func(file string, e fs.DirEntry, err error) error {
+		left--
+		switch {
+		case left < 0:
+			return fs.SkipAll
+		case err != nil: // it is not listed
+			return fs.SkipDir
+		case e.IsDir() && file != "." && (!identifier().MatchString(e.Name()) || e.Name() == "testdata"):
+			return fs.SkipDir
+		case !e.IsDir() && strings.Contains(file, "/") && strings.HasSuffix(file, ".star") &&
+			!strings.HasSuffix(file, "_test.star") && identifier().MatchString(strings.TrimSuffix(e.Name(), ".star")):
+			files = append(files, file)
+		}
+		return nil
+	})
+	slices.Sort(files)
+	return files
+}
+
+// summaries lists the components of all files of a components folder. The error is about unreadable
 // files.
 func summaries(fsys fs.FS) (all []Summary, err error) {
-	for _, file := range starFiles(fsys) {
+	for _, file := range moduleFiles(fsys) {
 		list, fileErr := fileSummaries(fsys, file, componentName(file, ""))
 		all, err = append(all, list...), errors.Join(err, fileErr)
 	}

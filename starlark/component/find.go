@@ -78,7 +78,8 @@ type location struct {
 
 // Find returns the component that ref names:
 //
-//   - MODULE.FUNCTION: of components/MODULE.star in the workspace root, else built in;
+//   - MODULE.FUNCTION: of components/MODULE.star in the workspace root, else built in; the dots of
+//     a MODULE are folders: a.b.fn is fn of components/a/b.star;
 //   - FILE.star:FUNCTION: a file, relative to the folder; components/FILE.star
 //     is also found from below the workspace root, and built in;
 //   - @NAME//FILE.star:FUNCTION: of a library of the workspace; @NAME//MODULE.FUNCTION
@@ -116,7 +117,7 @@ func (l *Loader) locations(r reference) ([]location, error) {
 	switch {
 	case r.library == "torchx":
 		if r.file == "" {
-			r.file = r.module + ".star"
+			r.file = r.moduleFile()
 		}
 		if slices.Contains(starFiles(l.config.Builtins), r.file) {
 			return []location{{builtin: r.file}}, nil
@@ -136,8 +137,8 @@ func (l *Loader) locations(r reference) ([]location, error) {
 
 func (l *Loader) moduleLocations(r reference) ([]location, error) {
 	var found []location
-	if identifier().MatchString(r.module) {
-		path := filepath.Join(l.root(), "components", r.module+".star")
+	if isModule(r.module) {
+		path := filepath.Join(l.root(), "components", filepath.FromSlash(r.moduleFile()))
 		ok, err := isFile(path)
 		if err != nil {
 			return nil, err
@@ -145,7 +146,7 @@ func (l *Loader) moduleLocations(r reference) ([]location, error) {
 		if ok {
 			found = append(found, location{path: path})
 		}
-		if name := r.module + ".star"; slices.Contains(starFiles(l.config.Builtins), name) {
+		if name := r.moduleFile(); slices.Contains(starFiles(l.config.Builtins), name) {
 			found = append(found, location{builtin: name})
 		}
 	}
@@ -289,9 +290,11 @@ func (l *Loader) canonical(r reference, p location) string {
 		return componentName(p.builtin, r.function)
 	case p.library != "":
 		return "@" + p.library + "//" + p.file + ":" + r.function
-	case p.path != "" && filepath.Dir(p.path) == filepath.Join(l.root(), "components"):
-		return componentName(filepath.Base(p.path), r.function)
-	default:
-		return r.text
+	case p.path != "":
+		file, err := filepath.Rel(filepath.Join(l.root(), "components"), p.path)
+		if err == nil && filepath.IsLocal(file) && isModule(moduleOf(filepath.ToSlash(file))) {
+			return componentName(filepath.ToSlash(file), r.function)
+		}
 	}
+	return r.text
 }

@@ -4,10 +4,12 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"testing/fstest"
 
+	"torchx/components"
 	"torchx/starlark/interp"
 )
 
@@ -269,6 +271,69 @@ func TestCatalog(t *testing.T) {
 	for name, want := range map[string]string{"nope": "torchx builtins", "utils.ehco": "Did you mean utils.echo?", "dist._helper": "no built-in"} {
 		if _, err := loader.Source(name); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("source of %s: error %v, want %q", name, err, want)
+		}
+	}
+}
+
+// TestForgottenReturn: the error names the function and what to add.
+func TestForgottenReturn(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	if err := os.WriteFile(filepath.Join(dir, "x.star"), []byte("def c():\n    specs.AppDef(name = \"c\")\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	c, err := NewLoader(Config{Dir: dir}).Find(t.Context(), "x.star:c")
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := "x.star:1:1: component c: returned None: add `return specs.AppDef(…)`"
+	if _, err := c.Build(t.Context(), Inputs{}); err == nil || err.Error() != want {
+		t.Errorf("got error %v, want %s", err, want)
+	}
+}
+
+// TestNestedModules: the dots of a module are folders, wherever components are named or listed.
+func TestNestedModules(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	const text = "def fn():\n    \"\"\"F.\"\"\"\n    return specs.AppDef(name = \"f\")\n"
+	for _, file := range []string{
+		"a/b.star", "a/b/c.star", "a.star", "a/b_test.star", "a/testdata/x.star", ".git/x.star", "no-module/x.star", "no-module.star", "utils.star", "dist/deep.star",
+	} {
+		path := filepath.Join(dir, "components", file)
+		if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	loader := NewLoader(Config{Dir: dir, Builtins: components.FS})
+	var got []string
+	for _, s := range loader.Known() {
+		if strings.HasSuffix(s.Name, "fn") {
+			got = append(got, s.Name)
+		}
+	}
+	want := []string{"a.fn", "a.b.fn", "a.b.c.fn", "dist.deep.fn", "components/no-module.star:fn", "utils.fn"}
+	slices.Sort(got)
+	slices.Sort(want)
+	if !slices.Equal(got, want) {
+		t.Errorf("got components %q, want %q", got, want)
+	}
+	for ref, name := range map[string]string{
+		"a.fn": "a.fn", "a.b.fn": "a.b.fn", "a.b.c.fn": "a.b.c.fn", "components/a/b.star:fn": "a.b.fn", "components/no-module.star:fn": "components/no-module.star:fn",
+		"dist.deep.fn": "dist.deep.fn",
+	} {
+		if c, err := loader.Find(t.Context(), ref); err != nil || c.Name != name {
+			t.Errorf("%s: got %+v, %v, want the component %s", ref, c, err, name)
+		}
+	}
+	for ref, want := range map[string]string{
+		"a.c.fn": "Did you mean a.b.c.fn?", "a..fn": "unknown component", "a.b.": "names no function, write a.b.FUNCTION: it has fn", ".a.fn": "unknown component", "a.b.nope": "no function \"nope\"",
+	} {
+		if _, err := loader.Find(t.Context(), ref); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%s: got error %v, want %q", ref, err, want)
 		}
 	}
 }

@@ -35,7 +35,7 @@ func (l *Loader) libraryLocations(r reference) ([]location, error) {
 	}
 	candidates := []string{r.file}
 	if r.file == "" {
-		candidates = []string{"components/" + r.module + ".star", r.module + ".star"}
+		candidates = []string{"components/" + r.moduleFile(), r.moduleFile()}
 	}
 	for _, file := range candidates {
 		if !fs.ValidPath(file) {

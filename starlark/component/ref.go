@@ -52,10 +52,13 @@ func parseRef(text string) (reference, error) {
 	return ref, ref.checkFile()
 }
 
+// moduleFile is the path of the module's file in a components folder.
+func (r *reference) moduleFile() string { return strings.ReplaceAll(r.module, ".", "/") + ".star" }
+
 // checkModule refuses an invalid MODULE.FUNCTION. Unknown modules are found later.
 func (r *reference) checkModule() error {
 	switch {
-	case r.library != "" && (!identifier().MatchString(r.module) || !identifier().MatchString(r.function)):
+	case r.library != "" && (!isModule(r.module) || !identifier().MatchString(r.function)):
 		return r.libraryFormError()
 	case r.text == "":
 		return fmt.Errorf("the component's name is empty: expected MODULE.FUNCTION or FILE.star:FUNCTION")

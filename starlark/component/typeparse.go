@@ -203,6 +203,21 @@ func (p *typeParser) element() (Type, error) {
 	return t, err
 }
 
+// refusedChoice says why a value of an enum is none, "" if it is one.
+func refusedChoice(choice string, quoted bool) string {
+	switch {
+	case !quoted:
+		return "is not in quotes"
+	case choice == "":
+		return "is empty (for None write a ? behind the enum)"
+	case strings.Contains(choice, ","):
+		return "has a comma"
+	case oneLine(choice) != choice:
+		return "has a character that cannot be shown"
+	}
+	return ""
+}
+
 // enum reads ("a", "b") or, as Python's Literal has it, ["a", "b"].
 func (p *typeParser) enum() (Type, error) {
 	t := Type{Kind: Enum}
@@ -211,10 +226,11 @@ func (p *typeParser) enum() (Type, error) {
 		return t, fmt.Errorf(`an enum lists its values, as in enum("a", "b")`)
 	}
 	for {
-		choice, ok := unquote(p.next())
-		switch {
-		case !ok || choice == "" || strings.Contains(choice, ",") || oneLine(choice) != choice:
-			return t, fmt.Errorf(`the values of an enum are texts in quotes without commas, as in enum("a", "b")`)
+		word := p.next()
+		choice, ok := unquote(word)
+		switch reason := refusedChoice(choice, ok); {
+		case reason != "":
+			return t, fmt.Errorf(`value %d of the enum, %s, %s: they are texts in quotes without commas, as in enum("a", "b")`, len(t.Choices)+1, oneLine(word), reason)
 		case slices.Contains(t.Choices, choice):
 			return t, fmt.Errorf("%s stands in the enum twice", quoteShort(choice))
 		}

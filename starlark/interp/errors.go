@@ -11,6 +11,8 @@ import (
 	"go.starlark.net/resolve"
 	"go.starlark.net/starlark"
 	"go.starlark.net/syntax"
+
+	"torchx/starlark/explain"
 )
 
 // Error is any failure of a load or a call.
@@ -237,12 +239,11 @@ func (i *Interp) sourceProblem(err error) error {
 	var limit *positionError
 	switch {
 	case errors.As(err, &syn):
-		line, _ := lineOf(string(i.source(syn.Pos.Filename())), int(syn.Pos.Line))
-		return i.problem(syn.Pos, syn.Msg+pythonHint(syn.Pos, syn.Msg, line), err)
+		return i.problem(syn.Pos, syn.Msg, err)
 	case errors.As(err, &res):
-		e := i.problem(res[0].Pos, res[0].Msg, err)
+		e := i.problem(res[0].Pos, explain.Name(res[0].Msg), err)
 		for _, more := range res[1:min(len(res), maxProblems)] {
-			e.further = append(e.further, frame{more.Msg, more.Pos, i.excerptAt(more.Pos)})
+			e.further = append(e.further, frame{explain.Name(more.Msg), more.Pos, i.excerptAt(more.Pos)})
 		}
 		return e
 	case errors.As(err, &limit):

@@ -11,7 +11,7 @@ import (
 func TestErrorLine(t *testing.T) {
 	t.Parallel()
 	for source, want := range map[string]string{
-		"x = (1":                            "@torchx//x.star:1:7: got end of file, want ')'",
+		"x = (1":                            "@torchx//x.star:1:5: '(' is never closed: got end of file, want ')'",
 		"x = 'a\n":                          "@torchx//x.star:1:5: unexpected newline in string",
 		"x = nope\ny = nada\n":              "@torchx//x.star:1:5: undefined: nope (and 1 more)",
 		"x = 1\nx = 2":                      "@torchx//x.star:2:1: cannot reassign global x declared at @torchx//x.star:1:1",

@@ -1,7 +1,6 @@
 package interp
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -155,7 +154,7 @@ type Load struct {
 // Loads lists the load statements of a file in order, without evaluating it. The error is a syntax
 // error.
 func Loads(name string, source []byte) ([]Load, error) {
-	file, err := dialect().Parse(name, bytes.TrimPrefix(source, byteOrderMark), 0)
+	file, err := parse(dialect(), name, source, 0)
 	if err != nil {
 		return nil, err
 	}

@@ -1,7 +1,6 @@
 package interp
 
 import (
-	"bytes"
 	"cmp"
 	"errors"
 	"fmt"
@@ -119,7 +118,7 @@ var byteOrderMark = []byte("\uFEFF")
 
 // compile compiles source with guards, and with counters unless count is nil.
 func (i *Interp) compile(name string, source []byte, count *counters) (*starlark.Program, error) {
-	guarded, err := dialect().Parse(name, bytes.TrimPrefix(source, byteOrderMark), 0)
+	guarded, err := parse(dialect(), name, source, 0)
 	if err != nil {
 		return nil, i.sourceProblem(err)
 	}
@@ -139,7 +138,7 @@ func (i *Interp) compile(name string, source []byte, count *counters) (*starlark
 // Syntax parses the file as written, with comments, unresolved. It takes as long as evaluating a
 // small file.
 func (m *Module) Syntax() *syntax.File {
-	file, err := dialect().Parse(m.name, bytes.TrimPrefix(m.Source, byteOrderMark), syntax.RetainComments)
+	file, err := parse(dialect(), m.name, m.Source, syntax.RetainComments)
 	if err != nil {
 		return nil // it was evaluated: this cannot be
 	}

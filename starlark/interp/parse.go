@@ -2,11 +2,15 @@ package interp
 
 import (
 	"bytes"
+	"errors"
 	"os"
 	"path/filepath"
 	"strings"
+	"unicode/utf8"
 
 	"go.starlark.net/syntax"
+
+	"torchx/starlark/explain"
 )
 
 // Parse reads source as loading does, with comments, and runs nothing: UTF-8 of at most MaxSource
@@ -17,13 +21,12 @@ func Parse(name string, source []byte) (*syntax.File, error) {
 	if err := checkSource(source); err != nil {
 		return nil, &Error{File: name, Msg: err.Error(), cause: err}
 	}
-	text := bytes.TrimPrefix(source, byteOrderMark)
-	file, err := dialect().Parse(name, text, syntax.RetainComments)
+	file, err := parse(dialect(), name, source, syntax.RetainComments)
 	if err != nil {
 		return nil, i.sourceProblem(err)
 	}
 	// Rewriting finds trees that are too deep to walk, but changes them.
-	guarded, err := dialect().Parse(name, text, 0)
+	guarded, err := parse(dialect(), name, source, 0)
 	if err == nil {
 		err = rewrite(guarded)
 	}
@@ -31,6 +34,36 @@ func Parse(name string, source []byte) (*syntax.File, error) {
 		return nil, i.sourceProblem(err)
 	}
 	return file, nil
+}
+
+// ParseLenient reads source in every dialect of Starlark, for lists: evaluation reports what
+// component files may not have. The error is a syntax.Error that points at the mistake.
+func ParseLenient(name string, source []byte) (*syntax.File, error) {
+	options := &syntax.FileOptions{Set: true, While: true, TopLevelControl: true, GlobalReassign: true, Recursion: true}
+	return parse(options, name, source, 0)
+}
+
+// parse reads source without its byte order mark. A syntax.Error points at the mistake.
+func parse(options *syntax.FileOptions, name string, source []byte, mode syntax.Mode) (*syntax.File, error) {
+	text := bytes.TrimPrefix(source, byteOrderMark)
+	file, err := options.Parse(name, text, mode)
+	var problem syntax.Error
+	if errors.As(err, &problem) {
+		return nil, explained(string(text), problem)
+	}
+	return file, err
+}
+
+// explained moves an error of the parser to the mistake and adds what to write.
+func explained(text string, e syntax.Error) syntax.Error {
+	if strings.Count(text, "\r") != strings.Count(text, "\r\n") {
+		return e // lone carriage returns end lines for the parser only
+	}
+	lines := NewLines(text)
+	at, msg := explain.Syntax(text, lines.Offset(int(e.Pos.Line), int(e.Pos.Col)), e.Msg)
+	line, col := lines.LineCol(at)
+	e.Msg, e.Pos.Line, e.Pos.Col = msg, int32(line)+1, int32(utf8.RuneCountInString(lines.Line(line)[:min(col, len(lines.Line(line)))]))+1
+	return e
 }
 
 // Docstring returns the docstring of a function or file with these statements, or nil.
@@ -99,40 +132,4 @@ func readDisk(path string) ([]byte, error) {
 	}
 	defer f.Close()
 	return readOpen(f)
-}
-
-// pythonWords maps keywords of Python that Starlark only reserves to their replacement.
-var pythonWords = map[string]string{
-	"import": "there are no imports here: specs and torchx are there, load() brings in other files",
-	"from":   "there are no imports here: specs and torchx are there, load() brings in other files",
-	"class":  "Starlark has no classes: write functions, or struct(…)",
-	"try":    "Starlark cannot catch errors: test before",
-	"except": "Starlark cannot catch errors: test before",
-	"raise":  "write fail(…)",
-	"assert": "write if not …: fail(…)",
-	"is":     "write == None",
-	"with":   "a component opens nothing",
-	"while":  "Starlark has no while: write for … in range(…) and break",
-	"yield":  "Starlark has no generators: build a list",
-	"del":    "write x.pop(key)",
-	"global": "a file's values never change once it is loaded",
-}
-
-// pythonHint returns the replacement for Python syntax in line, where the parser reported msg, or
-// "".
-func pythonHint(pos syntax.Position, msg, line string) string {
-	got, _, _ := strings.Cut(strings.TrimPrefix(msg, "got "), ",")
-	// The parser's column is that of the next token.
-	before := strings.TrimRight(line[:min(max(int(pos.Col)-1, 0), len(line))], " :")
-	head := strings.HasPrefix(strings.TrimSpace(line), "def ")
-	switch {
-	case pythonWords[got] != "":
-		return " (" + pythonWords[got] + ")"
-	case head && got == "':'" && strings.Contains(before, "(") && !strings.HasSuffix(before, "("),
-		head && got == "'-'", head && got == "'->'":
-		return " (Starlark has no annotations: types stand in the docstring, NAME (TYPE): …)"
-	case got == "string literal" && (strings.Contains(line, `f"`) || strings.Contains(line, "f'")):
-		return " (Starlark has no f-strings: write \"…{}…\".format(…))"
-	}
-	return ""
 }

@@ -12,6 +12,7 @@ import (
 	"sync"
 	"time"
 
+	"torchx/runtime/safefile"
 	"torchx/starlark/analysis"
 	"torchx/starlark/interp"
 )
@@ -143,7 +144,7 @@ func (f *files) extract(label, text string) (string, error) {
 	f.mu.Lock()
 	f.extracted[path] = label
 	f.mu.Unlock()
-	if data, err := os.ReadFile(path); err == nil && string(data) == text {
+	if data, err := safefile.ReadFile(path, interp.MaxSource); err == nil && string(data) == text {
 		return path, nil
 	}
 	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {

@@ -1,6 +1,7 @@
 package migrate
 
 import (
+	"slices"
 	"strings"
 )
 
@@ -184,10 +185,10 @@ func (p *porter) genericType(n *node) command {
 		return command{text: "list[" + names[0] + "]"}
 	case (kind == "dict" || kind == "mapping") && len(args) == 2 && isSimple:
 		return command{text: "dict[" + names[0] + ", " + names[1] + "]"}
-	case kind == "list" || kind == "dict":
+	case slices.ContainsFunc(args, func(a *node) bool { return a.Kind != "Name" }) && (kind == "list" || kind == "dict"):
 		return command{refused: "only str, int, float and bool can be in a list or dict on a command line"}
-	case kind == "tuple":
-		return command{}
+	case kind == "tuple" || kind == "list" || kind == "dict":
+		return command{} // TorchX takes the component, and no value
 	}
 	return command{refused: "a command line cannot give its type"}
 }

@@ -94,6 +94,8 @@ func (p *porter) builtinCall(n *node, name string) value {
 		return p.callOf(of(aStr), "torchx.py.format", p.expr(n.Args[0]), p.expr(n.Args[1]))
 	case name == "hex" || name == "bin" || name == "oct":
 		return p.callOf(of(aStr), "torchx.py.format", p.expr(n.Args[0]), `"#`+strings.ReplaceAll(name, "hex", "x")[:1]+`"`)
+	case name == "round" && isSole(n):
+		return p.callOf(of(anInt), "_round", p.expr(n.Args[0]))
 	case name == "isinstance":
 		return p.isinstance(n)
 	case name == "sum" && len(n.Args) > 0:
@@ -203,7 +205,7 @@ func (p *porter) resultOfGiven(n *node, name string, t typ) typ {
 	case name == "dict" && given.class == aDict:
 		given.null = false
 		return given
-	case (t.class.isMutable() || t.class == aTuple) && len(n.Args)+len(n.Keywords) > 0:
+	case (t.class.isMutable() || t.class == aTuple) && t.elem == nil && len(n.Args)+len(n.Keywords) > 0:
 		return t.opened()
 	}
 	return t
@@ -297,6 +299,17 @@ func (p *porter) importedCall(n *node, full string) value {
 		if isSole(n) {
 			return p.expr(args[0])
 		}
+	case "re.match", "re.fullmatch":
+		if parts := patternParts(n); parts != nil {
+			return p.callOf(of(aBool), "_matches", bracket("[", parts, "]", false), p.expr(args[1]))
+		}
+	case "os.path.expanduser":
+		if rest, ok := constantOf(args[0], "str"); ok && (rest == "~" || strings.HasPrefix(rest, "~/")) {
+			home := p.callOf(of(aStr), "_require_env", `"HOME"`)
+			return sum("Add", append([]string{home.text}, quote(rest[1:], false))[:min(len(rest), 2)], of(aStr))
+		}
+	case "os.getcwd":
+		p.note(n.Line, "os.getcwd() is the environment variable PWD here")
 	case "typing.cast":
 		if len(args) == 2 {
 			return p.expr(args[1])
@@ -324,6 +337,28 @@ func (p *porter) importedCall(n *node, full string) value {
 		t = typ{class: aWrapped, spec: "noquote"}
 	}
 	return primary(v.text+p.arguments(n), t)
+}
+
+// patternParts takes a whole pattern of digits and plain characters apart, such as ^\d+x\d+$; nil
+// for another one.
+func patternParts(n *node) []string {
+	pattern, ok := constantOf(n.argument(0, "pattern"), "str")
+	if !ok || len(n.Args) != 2 || !strings.HasSuffix(pattern, "$") {
+		return nil
+	}
+	var parts []string
+	pattern = strings.TrimPrefix(strings.TrimSuffix(pattern, "$"), "^")
+	for i, plain := range strings.Split(strings.ReplaceAll(pattern, "[0-9]+", `\d+`), `\d+`) {
+		if i > 0 {
+			parts = append(parts, "None")
+		}
+		if plain != "" && (i == 0 || !strings.Contains("0123456789", plain[:1])) && !strings.ContainsAny(plain, `\.+*?()[]{}|^$`) {
+			parts = append(parts, quote(plain, false))
+		} else if plain != "" || i > 0 && len(parts) > 1 && parts[len(parts)-2] == "None" {
+			return nil
+		}
+	}
+	return parts
 }
 
 // starredAll writes a star before each of the values.
@@ -376,7 +411,7 @@ func (p *porter) copyOf(n, x *node, isDeep bool) value {
 func (p *porter) methodCall(n *node) value {
 	name, of1 := n.Func.Attr, n.Func.Value
 	literal, isLiteral := constantOf(of1, "str")
-	if isLiteral && name == "format" {
+	if name == "format" && n.Func.Form != nil && (isLiteral || p.global(nameOf(of1)) != nil) {
 		return p.formatMethod(n, n.Func.Form)
 	}
 	if is(of1, "Call") && nameOf(of1.Func) == "str" && isSole(of1) && name == "zfill" && isSole(n) && p.peek(of1.Args[0]).class == anInt {

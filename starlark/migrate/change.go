@@ -63,6 +63,9 @@ func (p *porter) store(w *writer, target *node, replacement, from string) {
 	switch {
 	case target.Kind == "Attribute":
 		p.store(w, target.Value, p.call("specs.replace", base, target.Attr+" = "+replacement), from)
+	case p.peek(target.Value.Value).isSpec("AppDef") && target.Value.Attr == "roles":
+		app := target.Value.Value
+		p.store(w, app, p.call("_with_role", p.expr(app), p.expr(target.Slice), replacement), from)
 	case base.typ.class == aList:
 		p.store(w, target.Value, p.call("_with_item", base, p.expr(target.Slice), replacement), from)
 	default:
@@ -74,17 +77,25 @@ func (p *porter) store(w *writer, target *node, replacement, from string) {
 // that hold a part of it.
 func (p *porter) writeBack(w *writer, name, from string) {
 	for _, place := range p.scope.places[name] {
-		if rootOf(place) != from {
+		if root := rootOf(place); root != from && p.isReadLater(root) {
 			p.store(w, place, name, name)
 		}
 	}
 	for _, other := range slices.Sorted(maps.Keys(p.scope.places)) {
 		for _, place := range p.scope.places[other] {
-			if rootOf(place) == name && other != from && len(p.usage(p.scope.def).reads[other]) > 0 && p.scope.types[other].class == aSpec {
+			if rootOf(place) == name && other != from && p.isReadLater(other) && p.scope.types[other].class == aSpec {
 				w.line(other + " = " + p.expr(place).text)
 			}
 		}
 	}
+}
+
+// isReadLater reports whether a variable is read after the statement that is being ported.
+func (p *porter) isReadLater(name string) bool {
+	u := p.usage(p.scope.def)
+	return name == p.scope.result || slices.ContainsFunc(u.reads[name], func(r read) bool {
+		return before(p.at, r.use) && !r.use.isWithin(p.at) || u.sharesLoop(name, p.at, r.use)
+	})
 }
 
 // track notes where else the value of a variable is that a statement assigns: role = app.roles[0]
@@ -119,18 +130,25 @@ func (p *porter) track(target, source *node, v value) value {
 	return v
 }
 
-// loopOver ports the variable of a loop that is changed in it: it is an item of a list.
+// loopOver ports the head of a loop. A variable that is changed in it is an item of a list, where
+// it is changed too.
 func (p *porter) loopOver(n *node, over value) (target, iter string) {
-	name := nameOf(n.Target)
-	target = p.target(n.Target)
-	if name == "" || !p.usage(p.scope.def).roots[name] || over.typ.elemType().class != aSpec || !is(n.Iter, "Attribute", "Name") {
+	target, list, item, index := p.target(n.Target), n.Iter, n.Target, ""
+	if is(n.Target, "Tuple") && len(n.Target.Elts) == 2 && is(n.Iter, "Call") && nameOf(n.Iter.Func) == "enumerate" && isSole(n.Iter) {
+		list, item, index = n.Iter.Args[0], n.Target.Elts[1], nameOf(n.Target.Elts[0])
+	}
+	name := nameOf(item)
+	if name == "" || !p.usage(p.scope.def).roots[name] || p.scope.types[name].class != aSpec || !is(list, "Attribute", "Name") {
 		return target, over.at(precOr)
 	}
-	index := p.unbound("i")
-	p.bound[index] = true
-	p.scope.types[index] = of(anInt)
-	p.scope.places[name] = []*node{{Kind: "Subscript", Line: n.Line, Value: n.Iter, Slice: &node{Kind: "Name", ID: index}}}
-	return index + ", " + target, p.call("enumerate", over)
+	if index == "" {
+		index = p.unbound("i")
+		p.bound[index] = true
+		p.scope.types[index] = of(anInt)
+		target, over = index+", "+target, p.callOf(typ{}, "enumerate", over)
+	}
+	p.scope.places[name] = []*node{{Kind: "Subscript", Line: n.Line, Value: list, Slice: &node{Kind: "Name", ID: index}}}
+	return target, over.at(precOr)
 }
 
 // changeByCall ports a call that changes a specs value; false if n is another call.
@@ -301,7 +319,10 @@ func (p *porter) heldBy(name string, given, stmt *node) string {
 	def := p.scope.def
 	u := p.usage(def)
 	isParam := slices.ContainsFunc(u.bindings[name], func(b *node) bool { return b.Kind == "arg" })
+	c := p.peek(given).class
 	switch {
+	case c != unknown && !c.isMutable():
+		return ""
 	case p.isFrozen(def, name):
 		return "a value of the file"
 	case isParam && !p.isComponent(def):

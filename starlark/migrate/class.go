@@ -139,7 +139,7 @@ func (p *porter) classDef(w *writer, n *node) {
 			p.method(w, c, s)
 		}
 	}
-	if !c.isEnum {
+	if !c.isEnum && p.called[n.Name] {
 		p.constructor(w, c)
 	}
 	p.commentsUpTo(n.End)

@@ -66,6 +66,9 @@ func (p *porter) componentDoc(def *node, doc string) string {
 		lines = []string{"Ported from " + def.Name + " of " + filepath.Base(p.name) + ", which has no description."}
 		p.note(def.Line, "%s has no docstring: `component list` and --help have nothing to say about it", def.Name)
 	}
+	if argsHeader().MatchString(lines[0]) {
+		lines = append([]string{"Ported from " + def.Name + " of " + filepath.Base(p.name) + ".", ""}, lines...)
+	}
 	start := slices.IndexFunc(lines, argsHeader().MatchString)
 	var before, args, after []string
 	if start < 0 {

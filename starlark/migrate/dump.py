@@ -19,6 +19,7 @@ import tokenize
 from _string import formatter_parser
 
 NEITHER = [("name", "Name"), ("names", "list")]  # of `type X = …`, `global` and imports, which nothing reads
+CONSTANTS = {}  # the texts that names of the file stand for
 OPERATORS = (ast.operator, ast.unaryop, ast.boolop, ast.cmpop)
 
 
@@ -134,8 +135,10 @@ def dump(node):
         out.update({name: [out[name]] for name in ("body", "orelse") if name in out})
     if isinstance(node, ast.BinOp):
         out["power"] = power(node)
-    if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Constant) and isinstance(node.value.value, str):
-        out["form"] = form(node.value.value)
+    if isinstance(node, ast.Attribute) and node.attr == "format":
+        text = CONSTANTS.get(getattr(node.value, "id", ""), getattr(node.value, "value", None))
+        if isinstance(text, str):
+            out["form"] = form(text)
     if isinstance(node, ast.AnnAssign):
         out["targets"] = [out.pop("target")]
     return out
@@ -159,6 +162,9 @@ def main():
     try:
         module, found, stars = ast.parse(source, sys.argv[1]), {}, []
         imports(module, found, stars)
+        for n in module.body:
+            if isinstance(n, ast.Assign) and isinstance(n.value, ast.Constant):
+                CONSTANTS.update(dict.fromkeys(names(n.targets[0]), n.value.value))
         tree = {"tree": dump(module), "comments": comments(source), "imports": found, "stars": stars}
     except SyntaxError as e:
         tree = {"line": e.lineno or 0, "error": e.msg}

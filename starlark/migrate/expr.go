@@ -102,7 +102,7 @@ func (p *porter) attribute(n *node) value {
 	switch t := v.typ; {
 	case t.class == aPath:
 		return p.pathPart(n, v)
-	case t.class == aSpec && p.known["specs."+t.spec] != "":
+	case t.class == aSpec:
 		return v.with(fields()[t.spec+"."+n.Attr].typ, "."+n.Attr)
 	case t.class == aClass && t.spec == retryPolicy:
 		return v.with(typ{class: aStr, spec: retryPolicy, loose: true}, "."+n.Attr)
@@ -184,6 +184,8 @@ func (p *porter) binary(n *node) value {
 	switch {
 	case n.Power != "":
 		return primary(n.Power, of(anInt))
+	case n.Op == "Pow" && p.peek(n.Left).isNumber() && p.peek(n.Right).class == anInt:
+		return p.callOf(p.peek(n.Left), "_power", p.expr(n.Left), p.expr(n.Right))
 	case n.Op == "Pow":
 		return p.refuse(n, n.Op)
 	case !ok:

@@ -85,11 +85,15 @@ func (p *porter) collect(body []*node) {
 				p.globals[name].broken = severalValues
 			}
 		}
-		switch s.Kind {
-		case "ClassDef":
+		switch {
+		case is(s, "ClassDef"):
 			p.collectClass(s)
-		case "Assign", "AnnAssign":
+		case is(s, "Assign", "AnnAssign"):
 			p.collectConstant(s, u)
+		case !is(s, "FunctionDef") && !p.isDropped(s):
+			if problem := p.quietly(func() { p.topStmt(&writer{}, s) }); problem != "" {
+				p.breakNames(s, problem)
+			}
 		}
 	}
 	if slices.Sort(private); len(private) > 0 {
@@ -121,7 +125,37 @@ func (p *porter) collectConstant(s *node, u *usage) {
 	}
 }
 
-// top ports a statement of the file itself, which stands behind line end.
+// breakNames notes that what a statement binds or changes could not be ported.
+func (p *porter) breakNames(s *node, problem string) {
+	u := p.usage(&node{Kind: "Module", Body: []*node{s}})
+	for name := range u.bindings {
+		u.roots[name] = true
+	}
+	for name := range u.roots {
+		if p.globals[name] == nil {
+			p.globals[name] = &global{name: name}
+		}
+		p.globals[name].broken = problem
+	}
+}
+
+// topStmt ports a statement of the file itself that is no function.
+func (p *porter) topStmt(w *writer, s *node) {
+	switch {
+	case is(s, "ClassDef"):
+		p.classDef(w, s)
+	case is(s, "Assign", "AnnAssign", "Expr", "Assert"):
+		p.stmt(w, s)
+	case is(s, "If", "For", "AugAssign"):
+		word := map[string]string{"If": "if", "For": "for", "AugAssign": "+="}[s.Kind]
+		p.fail(s, "at the top of a file there is no `%s` in what is ported: write one expression, or a function", word)
+	default:
+		p.unsupported(s)
+	}
+}
+
+// top ports a statement of the file itself, which stands behind line end. What could not be ported
+// is a problem of the functions that use it.
 func (p *porter) top(w *writer, s *node, end int) {
 	if p.isDropped(s) {
 		p.commentsUpTo(s.End)
@@ -131,25 +165,22 @@ func (p *porter) top(w *writer, s *node, end int) {
 		w.line("")
 	}
 	p.leading(w, s.Line)
-	before, start := len(p.out.problems), len(w.lines)
+	start := len(w.lines)
 	inner := &writer{}
-	isSeveral := slices.ContainsFunc(s.Binds, func(name string) bool { return p.globals[name].broken == severalValues })
+	problem := ""
 	switch {
-	case isSeveral:
+	case slices.ContainsFunc(s.Binds, func(name string) bool { return p.globals[name].broken == severalValues }):
 		p.fail(s, "%s gets several values in this file; in Starlark it has one", strings.Join(s.Binds, ", "))
+		problem = severalValues
 	case is(s, "FunctionDef"):
 		p.function(inner, s)
-	case is(s, "ClassDef"):
-		p.classDef(inner, s)
-	case is(s, "Assign", "AnnAssign", "Expr", "Assert"):
-		p.stmt(inner, s)
-	case is(s, "If", "For", "AugAssign"):
-		word := map[string]string{"If": "if", "For": "for", "AugAssign": "+="}[s.Kind]
-		p.fail(s, "at the top of a file there is no `%s` in what is ported: write one expression, or a function", word)
 	default:
-		p.unsupported(s)
+		problem = p.quietly(func() { p.topStmt(inner, s) })
+		if problem != "" {
+			p.note(s.Line, "not ported: %s", problem)
+		}
 	}
-	if len(p.out.problems) == before || is(s, "FunctionDef") && !isSeveral {
+	if problem == "" {
 		w.lines = append(w.lines, inner.lines...)
 	} else {
 		w.line("# Not ported: line " + itoa(s.Line) + " of " + filepath.Base(p.name) + ".")
@@ -188,7 +219,12 @@ func (p *porter) isDropped(s *node) bool {
 func (p *porter) preamble() []string {
 	var helpers []string
 	for _, name := range slices.Sorted(maps.Keys(p.out.prelude)) {
-		names := []string{"TORCHX", p.predeclared("torchx"), "PATH", p.predeclared("path"), "FAIL", p.predeclared("fail"), name + "(", p.unbound(name) + "("}
+		names := []string{name + "(", p.unbound(name) + "("}
+		for _, module := range []string{"torchx", "path", "fail", "specs", "math"} {
+			if word := strings.ToUpper(module); strings.Contains(preludes[name], word) {
+				names = append(names, word, p.predeclared(module))
+			}
+		}
 		helpers = append(helpers, "", strings.NewReplacer(names...).Replace(preludes[name]))
 	}
 	var out []string

@@ -55,6 +55,8 @@ func (p *porter) str(n *node, v value) value {
 		return v.with(of(aStr), "."+v.typ.spec)
 	case v.typ.class == anObject && c != nil && c.methods["__str__"] != nil:
 		return primary("_"+c.name+"___str__("+v.text+")", of(aStr))
+	case v.typ.class == aSpec && strings.HasPrefix(v.typ.spec, "Structured"):
+		return v.with(of(aStr), ".text")
 	case v.typ.class == anObject, v.typ.class == aSpec:
 		return p.fail(n, "the text of a %s is Python's own", v.typ.spec)
 	case v.typ.class == aMember, v.typ.class == aClass, v.typ.loose && v.typ.spec != "":
@@ -114,7 +116,9 @@ func (p *porter) formatted(n *node) (piece, bool) {
 	case 'r':
 		v = p.repr(v)
 	case 's':
-		v = p.str(n, v)
+		if !v.typ.isPlain() || n.FormatSpec != nil {
+			v = p.str(n, v)
+		}
 	case 'a':
 		p.fail(n, "!a in an f-string has no counterpart")
 	}

@@ -57,6 +57,8 @@ func (p *porter) define(w *writer, def *node, name string, isComponent bool) {
 	}
 	if isComponent {
 		doc, hasDoc = p.componentDoc(def, doc), true
+	} else {
+		doc = strings.Join(summary(clean(doc)), "\n")
 	}
 	if strings.TrimSpace(doc) != "" {
 		w.line("    " + docString(doc, w.indent+4))

@@ -128,7 +128,7 @@ var ownFindings = []string{"role-without-resource", "unused-variable", "confusin
 func TestTidy(t *testing.T) {
 	t.Parallel()
 	files, err := filepath.Glob("testdata/*.py")
-	cases, err2 := filepath.Glob("testdata/cases/*.py")
+	cases, err2 := filepath.Glob("testdata/c*/*.py")
 	if err != nil || err2 != nil {
 		t.Fatal(err, err2)
 	}

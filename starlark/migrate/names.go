@@ -42,17 +42,17 @@ var (
 	functions = table(map[string]string{
 		"str": "shlex.quote shlex.join os.path.join=path.join os.path.basename=path.basename os.path.dirname=path.dirname json.dumps=torchx.py.dumps " +
 			"os.path.normpath=path.normpath os.fspath=str torchx.specs.overlays.PUT torchx.specs.overlays.JOIN torchx.specs.overlays.DEL " +
-			"getpass.getuser=_user torchx.components.dist._args_join=@dist.helpers.args_join " +
+			"getpass.getuser=_user os.getcwd=_getcwd torchx.components.dist._args_join=@dist.helpers.args_join " +
 			"torchx.components.dist.get_role_name=@dist.helpers.role_name",
 		"bool": "os.path.isabs=path.isabs", "tuple[str]": "os.path.splitext=path.splitext", "list[str]": "shlex.split",
 		"int": "math.ceil math.floor", "float": "math.sqrt math.log math.exp math.fabs",
 		"?": "json.loads=json.decode dataclasses.replace=specs.replace torchx.components.dist.parse_nnodes=@dist.helpers.parse_nnodes " +
-			"torchx.components.structured_arg.StructuredNameArgument.parse_from=@dist.helpers.structured_name " +
-			"torchx.components.structured_arg.StructuredJArgument.parse_from=@dist.helpers.structured_j " +
 			"torchx.components.dist._noquote=@dist.helpers.noquote torchx.util.types.none_throws=_none_throws pyre_extensions.none_throws=_none_throws",
-		"dict":     "collections.OrderedDict=dict",
-		"Resource": "torchx.specs.resource torchx.specs.get_named_resources torchx.specs.Resource.copy torchx.specs.Resource",
-		"list[?]":  "torchx.specs.parse_mounts",
+		"dict":           "collections.OrderedDict=dict",
+		"StructuredName": "torchx.components.structured_arg.StructuredNameArgument.parse_from=@dist.helpers.structured_name",
+		"StructuredJ":    "torchx.components.structured_arg.StructuredJArgument.parse_from=@dist.helpers.structured_j",
+		"Resource":       "torchx.specs.resource torchx.specs.get_named_resources torchx.specs.Resource.copy torchx.specs.Resource",
+		"list[?]":        "torchx.specs.parse_mounts",
 		"AppDef": "torchx.specs.AppDef torchx.components.dist.ddp=@dist.ddp torchx.components.dist.spmd=@dist.spmd torchx.components.utils.echo=@utils.echo " +
 			"torchx.components.utils.touch=@utils.touch torchx.components.utils.sh=@utils.sh torchx.components.utils.python=@utils.python " +
 			"torchx.components.utils.binary=@utils.binary torchx.components.utils.copy=@utils.copy torchx.components.utils.booth=@utils.booth",
@@ -71,7 +71,8 @@ var (
 
 	// fields are those of specs values, and of what @torchx//dist.star returns.
 	fields = table(map[string]string{
-		"str": "Role.name Role.image Role.entrypoint AppDef.name", "int": "Role.num_replicas Role.max_retries Resource.gpu Resource.memMB",
+		"str":            "Role.name Role.image Role.entrypoint AppDef.name StructuredName.run_name StructuredName.experiment_name",
+		"int":            "StructuredJ.nnodes StructuredJ.nproc_per_node Role.num_replicas Role.max_retries Resource.gpu Resource.memMB",
 		"dict[str, str]": "Role.env", "list[str]": "Role.args", "list[Role]": "AppDef.roles", "Resource": "Role.resource", "list[?]": "Role.mounts",
 		"dict[?, ?]": "Role.metadata AppDef.metadata Role.port_map Resource.capabilities Resource.devices Resource.tags",
 	})
@@ -176,15 +177,43 @@ var preludes = map[string]string{
             return TORCHX.getenv(name)
     return FAIL("no user name: set the environment variable USER")
 `,
+	"_getcwd": `def _getcwd():
+    return TORCHX.getenv("PWD", ".")
+`,
 	"_none_throws": `def _none_throws(value, message = "Unexpected ` + "`None`" + `"):
     if value == None:
         FAIL(message)
     return value
 `,
+	"_matches": `def _matches(parts, text):
+    for part in parts: # None stands for digits
+        rest = text.lstrip("0123456789") if part == None else text.removeprefix(part)
+        if rest == text:
+            return False
+        text = rest
+    return text in ["", "\n"]
+`,
+	"_round": `def _round(x):
+    whole = int(MATH.floor(x))
+    return whole + 1 if x - whole > 0.5 or x - whole == 0.5 and whole % 2 == 1 else whole
+`,
+	"_power": `def _power(base, exponent):
+    if exponent < 0:
+        FAIL("%d is no exponent here" % exponent)
+    product = 1
+    for _ in range(exponent):
+        product *= base
+    return product
+`,
 	"_with_item": `def _with_item(items, index, item):
     changed = list(items)
     changed[index] = item
     return changed
+`,
+	"_with_role": `def _with_role(app, index, role):
+    roles = list(app.roles)
+    roles[index] = role
+    return SPECS.replace(app, roles = roles)
 `,
 	"_pure_path": `def _pure_path(*parts):
     joined = PATH.join("", *parts)

@@ -19,10 +19,12 @@ type porter struct {
 	imports  map[string]string  // local names of what was imported, to its full name in Python
 	globals  map[string]*global // what the file itself defines
 	bound    map[string]bool    // every name that is bound anywhere in the file
+	called   map[string]bool    // every name that is called
 	known    map[string]string  // the predeclared names that ports may use, "specs.Role", to their signatures
 	usages   map[*node]*usage
 
 	scope *scope // nil at the top of the file
+	at    *node  // the statement that is being ported
 	depth int    // of expressions
 	// unordered: what is iterated goes into something that has no order, or another one.
 	unordered bool
@@ -62,7 +64,7 @@ type scope struct {
 
 func newPorter(name string, d *dumped) *porter {
 	p := &porter{
-		name: name, comments: d.Comments, stars: d.Stars, imports: d.Imports, globals: map[string]*global{}, bound: map[string]bool{},
+		name: name, comments: d.Comments, stars: d.Stars, imports: d.Imports, globals: map[string]*global{}, bound: map[string]bool{}, called: map[string]bool{},
 		known: map[string]string{}, usages: map[*node]*usage{},
 		out: output{prelude: map[string]bool{}, aliases: map[string]bool{}, loads: map[string]string{}},
 	}
@@ -76,6 +78,9 @@ func newPorter(name string, d *dumped) *porter {
 	walk(d.Tree, func(n *node) bool {
 		for _, name := range n.Binds {
 			p.bound[name] = true
+		}
+		if n.Kind == "Call" || n.Kind == "keyword" { // default_factory = list
+			p.called[nameOf(n.Func)], p.called[nameOf(n.Value)] = true, true
 		}
 		return true
 	})

@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"os/exec"
+	"path/filepath"
 	"strings"
 	"time"
 )
@@ -65,6 +66,7 @@ func parse(ctx context.Context, python, name string, source []byte) (*dumped, er
 	defer cancel()
 	// -I: no environment variables, no user packages, no folder of ours; -S: no site.
 	cmd := exec.CommandContext(ctx, path, "-I", "-S", "-c", dumpProgram, name)
+	cmd.Dir = string(filepath.Separator) // a shim of pyenv reads files of the working folder
 	cmd.Stdin = bytes.NewReader(source)
 	var out, errs bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &out, &errs

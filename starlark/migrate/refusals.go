@@ -15,7 +15,7 @@ var refusals = map[string]string{
 	"Nonlocal": "`nonlocal` has no counterpart: return the value", "AsyncFunctionDef": "`async` has no counterpart: write a plain function",
 	"AsyncFor": "`async` has no counterpart", "AsyncWith": "`async` has no counterpart", "Pow": "** has no counterpart: write the product, or math.pow(…) for floats",
 
-	"round()": "round(…) has no counterpart: Python rounds halves to even; write int(x + 0.5) if that will do", "type()": "type(…) has no counterpart: write isinstance",
+	"round()": "round(…) with digits has no counterpart: write an f-string such as f\"{x:.2f}\"", "type()": "type(…) has no counterpart: write isinstance",
 	"open()": "open(…) has no counterpart: a component reads no files; take the value as an argument", "input()": "input(…) has no counterpart: take an argument",
 	"super()": "super(…) has no counterpart: classes are not derived from others here", "pow()": "pow(…) has no counterpart: write the product",
 	"next()": "next(…) has no counterpart: write [… for …][0]", "divmod()": "divmod(…) has no counterpart: write // and %",
@@ -29,7 +29,7 @@ var refusals = map[string]string{
 
 	"os":       "a component reads nothing but its arguments and os.environ; take the value as an argument",
 	"random":   "a component gives the same app each time; take the value as an argument, or use specs.macros.app_id, which is unique",
-	"re":       "there are no regular expressions: write split, startswith or partition",
+	"re":       "there are no regular expressions but whole ones of digits such as ^\\d+x\\d+$: write split, startswith or partition",
 	"own file": "port that file too, and load() it",
 	"other":    "it is no part of TorchX; write what it does here, or take the value as an argument",
 

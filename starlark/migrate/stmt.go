@@ -7,6 +7,7 @@ import (
 
 // stmt ports a statement.
 func (p *porter) stmt(w *writer, n *node) {
+	p.at = n
 	switch n.Kind {
 	case "Expr":
 		p.exprStmt(w, n.Value)
@@ -149,6 +150,10 @@ func (p *porter) assignTo(w *writer, n, target, source *node) {
 		p.changeRecord(w, n, target, p.expr(source).text)
 		return
 	}
+	if is(target, "Tuple", "List") && len(target.Elts) == 1 && p.isInRecord(source) { // [role] = app.roles
+		first := &node{Kind: "Constant", Line: source.Line, End: source.End, Type: "int", Text: "0"}
+		target, source = target.Elts[0], &node{Kind: "Subscript", Line: source.Line, End: source.End, Value: source, Slice: first}
+	}
 	v := p.expr(source)
 	if is(target, "Tuple", "List") && slices.ContainsFunc(target.Elts, isStarred) {
 		p.starred(w, target, v)
@@ -156,6 +161,9 @@ func (p *porter) assignTo(w *writer, n, target, source *node) {
 	}
 	if p.scope != nil {
 		v = p.track(target, source, v)
+	}
+	if is(target, "Tuple") && is(source, "Tuple") && len(source.Elts) > 1 && !strings.Contains(v.text, "\n") {
+		v.text = strings.TrimSuffix(strings.TrimPrefix(v.text, "("), ")")
 	}
 	w.line(p.target(target) + " = " + v.text)
 	if name := rootOf(target); p.scope != nil && is(target, "Subscript") {
@@ -308,6 +316,9 @@ func (p *porter) forStmt(w *writer, n *node) {
 	}
 	w.line("for " + target + " in " + iter + ":")
 	p.block(w, n.Body)
+	for _, name := range n.Binds {
+		delete(p.scope.places, name)
+	}
 }
 
 // raise ports an exception: a component that fails says why, and is done.

@@ -74,7 +74,10 @@ func (u *usage) visit(n *node) {
 		}
 	}
 	for _, k := range n.kids() {
-		if k.Kind == "Name" && !slices.Contains(targets, k) {
+		switch isTarget := slices.Contains(targets, k); {
+		case isTarget && is(k, "Name", "Tuple", "List"):
+			continue
+		case k.Kind == "Name":
 			u.reads[k.ID] = append(u.reads[k.ID], read{k, n})
 		}
 		u.visit(k)
@@ -201,13 +204,42 @@ func (p *porter) infer(body []*node) {
 // nothing can put something into it.
 func (p *porter) held(u *usage, name string, t typ) typ {
 	if t.class.isMutable() && !p.isClosed(u, name) {
-		return t.opened()
+		elem := p.specsIn(u, name, t)
+		if t = t.opened(); elem.class == aSpec {
+			t.elem = &elem
+		}
+		return t
 	}
 	if t.elem != nil && t.elem.class.isMutable() {
 		elem := t.elem.opened()
 		t.elem = &elem
 	}
 	return t
+}
+
+// specsIn is the type of the specs values in a list that is built step by step.
+func (p *porter) specsIn(u *usage, name string, t typ) typ {
+	elem := t.elem
+	for _, c := range u.changes {
+		added := typ{}
+		switch n := c.node; {
+		case c.name != name:
+			continue
+		case is(n, "Call") && n.Func.Attr == "append" && len(n.Args) == 1:
+			added = p.peek(n.Args[0])
+		case is(n, "Call") && n.Func.Attr == "extend" && len(n.Args) == 1:
+			added = p.peek(n.Args[0]).elemType()
+		case is(n, "Assign", "AugAssign"):
+			if added = p.peek(n.Value); n.Kind == "AugAssign" {
+				added = added.elemType()
+			}
+		}
+		elem = joined(elem, &added)
+	}
+	if elem == nil {
+		return typ{}
+	}
+	return *elem
 }
 
 // assigned calls add for each variable that a statement assigns.

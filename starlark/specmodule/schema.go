@@ -7,7 +7,6 @@ import (
 	"go.starlark.net/starlark"
 
 	"torchx/runtime/spec"
-	"torchx/runtime/suggest"
 )
 
 // field is one parameter of a constructor and attribute of its value.
@@ -102,6 +101,24 @@ func fieldIndex(k kind, name string) int {
 	return -1
 }
 
+// CheckArgument reports why v cannot be the argument of a constructor such as "specs.Role"; nil
+// also for other functions and names.
+func CheckArgument(constructor, name string, v starlark.Value) error {
+	for k := range kindCount {
+		fields := schemas[k]
+		if k == kindRole {
+			fields = slices.Concat(fields, orderArgs)
+		}
+		i := slices.IndexFunc(fields, func(f field) bool { return f.name == name })
+		if k.String() != constructor || i < 0 || v == starlark.None && fields[i].fallback != nil {
+			continue
+		}
+		_, err := fields[i].check(name, v)
+		return err
+	}
+	return nil
+}
+
 // constructor returns the builtin that makes records of one kind.
 func constructor(k kind, o Options) starlark.Value {
 	b := builtin(k.String(), func(c call) (starlark.Value, error) {
@@ -114,9 +131,11 @@ func constructor(k kind, o Options) starlark.Value {
 }
 
 func newRecord(k kind, preProc callFunc, c call) (starlark.Value, error) {
-	if err := checkKeywords(k, c.kwargs); err != nil {
+	fields, order, err := splitOrder(k, c.kwargs)
+	if err != nil {
 		return nil, err
 	}
+	c.kwargs = fields
 	raw := make([]starlark.Value, len(schemas[k]))
 	pairs := make([]any, 0, 2*len(raw))
 	for i, f := range schemas[k] {
@@ -139,6 +158,9 @@ func newRecord(k kind, preProc callFunc, c call) (starlark.Value, error) {
 			return nil, err
 		}
 	}
+	if err := r.setOrder(order, true); err != nil {
+		return nil, err
+	}
 	return r, nil
 }
 
@@ -149,33 +171,28 @@ func (r *record) set(i int, v starlark.Value) (err error) {
 	return err
 }
 
-// checkKeywords finds misspelt names; UnpackArgs would suggest from half of them only.
-func checkKeywords(k kind, kwargs []starlark.Tuple) error {
-	for _, kv := range kwargs {
-		name := string(kv[0].(starlark.String))
-		if fieldIndex(k, name) < 0 {
-			return fmt.Errorf("unexpected keyword argument %q.%s", name, suggest.Hint(name, fieldNames(k)))
-		}
-	}
-	return nil
-}
-
 func replace(c call) (starlark.Value, error) {
 	old, err := c.record()
 	if err != nil {
 		return nil, err
 	}
-	if err := checkKeywords(old.kind, c.kwargs); err != nil {
+	fields, order, err := splitOrder(old.kind, c.kwargs)
+	if err != nil {
 		return nil, err
 	}
 	r := &record{kind: old.kind, values: slices.Clone(old.values), call: old.call}
-	for _, kv := range c.kwargs {
+	given := false // metadata, by this call
+	for _, kv := range fields {
+		given = given || kv[0] == starlark.String("metadata")
 		i := fieldIndex(r.kind, string(kv[0].(starlark.String)))
 		if f := schemas[r.kind][i]; kv[1] == starlark.None && f.fallback != nil {
 			r.values[i] = f.fallback
 		} else if err := r.set(i, kv[1]); err != nil {
 			return nil, err
 		}
+	}
+	if err := r.setOrder(order, given); err != nil {
+		return nil, err
 	}
 	return r, nil
 }

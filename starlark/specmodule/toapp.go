@@ -1,6 +1,7 @@
 package specmodule
 
 import (
+	"errors"
 	"fmt"
 	"iter"
 	"slices"
@@ -14,7 +15,10 @@ import (
 // its Starlark function through Options.Call.
 func ToApp(v starlark.Value) (*spec.App, error) {
 	r, ok := v.(*record)
-	if !ok || r.kind != kindApp {
+	switch {
+	case v == starlark.None:
+		return nil, errors.New("returned None: add `return specs.AppDef(…)`")
+	case !ok || r.kind != kindApp:
 		return nil, fmt.Errorf("component returned %s, want specs.AppDef", v.Type())
 	}
 	return r.toApp(), nil

@@ -100,7 +100,7 @@ func TestToAppRefuses(t *testing.T) {
 	t.Parallel()
 	for expr, want := range map[string]string{
 		`"not an app"`:           "component returned string, want specs.AppDef",
-		`None`:                   "component returned NoneType, want specs.AppDef",
+		`None`:                   "returned None: add `return specs.AppDef(…)`",
 		`specs.Role("w", "i")`:   "component returned specs.Role, want specs.AppDef",
 		`[specs.AppDef("a")]`:    "component returned list, want specs.AppDef",
 		`struct(name = "x")`:     "component returned struct, want specs.AppDef",

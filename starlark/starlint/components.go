@@ -10,13 +10,14 @@ import (
 	"go.starlark.net/syntax"
 
 	"torchx/runtime/suggest"
+	"torchx/starlark/analysis"
 	"torchx/starlark/component"
 	"torchx/starlark/interp"
 )
 
 // components checks the functions that a command line can call.
 func (l *linter) components() {
-	constants := constantsOf(l.file)
+	constants := analysis.ConstantsOf(l.file)
 	for _, s := range l.file.Stmts {
 		if def, ok := s.(*syntax.DefStmt); ok && !strings.HasPrefix(def.Name.Name, "_") {
 			(&componentCheck{linter: l, def: def, constants: constants}).check()

@@ -13,9 +13,11 @@ import (
 	"go.starlark.net/syntax"
 
 	"torchx/runtime/lazyregexp"
+	"torchx/starlark/explain"
 	"torchx/starlark/interp"
 	"torchx/starlark/specmodule"
 	"torchx/starlark/starfiles"
+	"torchx/starlark/starfmt"
 )
 
 // byteOrderMark may begin a file; no position counts it but offsets.
@@ -28,6 +30,7 @@ type linter struct {
 	mark         int // bytes of the byte order mark
 	file         *syntax.File
 	tree         *build.File
+	spaced       interp.Lines // the text that the tree's positions are about
 	off          []disabledRange
 	findings     []Finding
 }
@@ -44,7 +47,9 @@ func (l *linter) run() {
 		return
 	}
 	l.file = file
-	if l.tree, err = build.ParseDefault(l.name, []byte(l.Text)); err == nil {
+	tree, spaced, err := starfmt.Parse(l.name, l.Text)
+	if err == nil {
+		l.tree, l.spaced = tree, interp.NewLines(spaced)
 		l.off = disabledRanges(l.tree)
 		l.bazel()
 	}
@@ -78,7 +83,7 @@ func (l *linter) resolve() {
 	}
 	for _, p := range problems {
 		start := l.position(int(p.Pos.Line), int(p.Pos.Col))
-		l.add(Finding{Rule: ruleNames, Severity: Error, Message: p.Msg, Start: start, End: l.wordEnd(start)})
+		l.add(Finding{Rule: ruleNames, Severity: Error, Message: explain.Name(p.Msg), Start: start, End: l.wordEnd(start)})
 	}
 }
 
@@ -101,6 +106,12 @@ func (l *linter) at(offset int) Position {
 	line, col := l.LineCol(offset)
 	start := l.Start(line)
 	return Position{line + 1, utf8.RuneCountInString(l.Text[start:start+col]) + 1, start + col + l.mark}
+}
+
+// inTree is the offset of a position of the tree, which counts tabs in front of a line as spaces.
+func (l *linter) inTree(p build.Position) int {
+	line, col := l.spaced.LineCol(p.Byte)
+	return l.Start(line) + max(0, col-len(l.spaced.Line(line))+len(l.Line(line)))
 }
 
 // position is that of a line and a column, both from 1, in characters.

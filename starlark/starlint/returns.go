@@ -25,10 +25,10 @@ func (d *componentCheck) returns() {
 	name := d.def.Name.Name
 	switch {
 	case !valued && (app || d.calls("specs.Role") || !d.isHelper()):
-		d.appError(d.def.Name, "component "+name+" returns no app: end it with `return specs.AppDef(...)`, or call it _"+name+" if it is a helper")
+		d.appError(d.def.Name, "component "+name+" returns no app: end it with `return specs.AppDef(…)`, or call it _"+name+" if it is a helper")
 	case app:
 		for _, ret := range empty {
-			d.appError(ret, "component "+name+" returns None here: write `return specs.AppDef(...)` or `fail(...)`")
+			d.appError(ret, "component "+name+" returns None here: write `return specs.AppDef(…)` or `fail(…)`")
 		}
 	}
 }
@@ -95,7 +95,7 @@ func dotted(e syntax.Expr) string {
 }
 
 // isHelper reports whether a function that returns nothing has a purpose: it can fail, it changes
-// an argument, or the file calls it for its effect.
+// an argument, it calls another such function of the file, or the file calls it for its effect.
 func (d *componentCheck) isHelper() (helper bool) {
 	var params []string
 	for _, p := range d.def.Params {
@@ -108,6 +108,9 @@ func (d *componentCheck) isHelper() (helper bool) {
 		case *syntax.CallExpr:
 			of, _, method := strings.Cut(dotted(n.Fn), ".")
 			helper = helper || of == "fail" || method && slices.Contains(params, of)
+		case *syntax.ExprStmt:
+			call, ok := n.X.(*syntax.CallExpr)
+			helper = helper || ok && d.returnsNothing(dotted(call.Fn))
 		case *syntax.AssignStmt:
 			if at, ok := n.LHS.(*syntax.IndexExpr); ok {
 				helper = helper || slices.Contains(params, dotted(at.X))
@@ -122,4 +125,21 @@ func (d *componentCheck) isHelper() (helper bool) {
 		return !helper
 	})
 	return helper
+}
+
+// returnsNothing reports whether the file has a function of that name that never returns a value.
+func (d *componentCheck) returnsNothing(name string) bool {
+	i := slices.IndexFunc(d.file.Stmts, func(s syntax.Stmt) bool {
+		def, ok := s.(*syntax.DefStmt)
+		return ok && def.Name.Name == name
+	})
+	if i < 0 {
+		return false
+	}
+	valued := false
+	inFunction(d.file.Stmts[i].(*syntax.DefStmt), func(n syntax.Node) {
+		ret, ok := n.(*syntax.ReturnStmt)
+		valued = valued || ok && ret.Result != nil
+	})
+	return !valued
 }

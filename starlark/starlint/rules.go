@@ -99,7 +99,7 @@ func (l *linter) bazel() {
 		for _, found := range l.warn(w.category) {
 			f := Finding{
 				Rule: w.Name, Severity: Warning, Message: firstSentence(found.Message),
-				Start: l.at(found.Start.Byte), End: l.at(found.End.Byte),
+				Start: l.at(l.inTree(found.Start)), End: l.at(l.inTree(found.End)),
 			}
 			if fix := l.replacements(found.Replacement); fix != nil && w.title != "" {
 				f.Fix = &Fix{Title: w.title, Edits: fix}
@@ -135,12 +135,13 @@ func (l *linter) replacements(list []warn.LinterReplacement) []Edit {
 		if r.Old == nil || *r.Old == nil {
 			return nil
 		}
-		start, end := (*r.Old).Span()
+		from, to := (*r.Old).Span()
+		start, end := l.inTree(from), l.inTree(to)
 		if r.New == nil {
-			edits = append(edits, l.removal(start.Byte, end.Byte))
+			edits = append(edits, l.removal(start, end))
 			continue
 		}
-		edits = append(edits, Edit{l.at(start.Byte), l.at(end.Byte), l.print(r.New, start.Byte)})
+		edits = append(edits, Edit{l.at(start), l.at(end), l.print(r.New, start)})
 	}
 	return edits
 }

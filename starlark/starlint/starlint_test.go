@@ -14,7 +14,7 @@ import (
 // the file after its fixes ("": there are none).
 var cases = []struct{ name, src, want, fixed string }{
 	{"clean", "def go(n = 1):\n    \"\"\"Goes.\n\n    Args:\n        n (int): number\n    \"\"\"\n    return n\n", "", ""},
-	{"syntax", "def f(:\n    pass\n", "1:8-1:8 syntax: got ':', want ')'", ""},
+	{"syntax", "def f(:\n    pass\n", "1:6-1:7 syntax: '(' is never closed: got ':', want ')'", ""},
 	{"not text", "x = 1\x00", "1:1-1:1 syntax: is not text (a NUL byte at offset 5); name a Starlark file", ""},
 	{"undefined", "x = nothing\n", "1:5-1:12 names: undefined: nothing", ""},
 	{"twice", "x = 1\nx = 2\n", "2:1-2:2 names: cannot reassign global x declared at x.star:1:1", ""},
@@ -59,15 +59,15 @@ var cases = []struct{ name, src, want, fixed string }{
 			"a (int)", "b (str)", "c (bool)", "d (list[int])", "e (dict[str, int])", "f (int)", "g (int)", "h (float)", "i (str)", "j (float)"),
 	},
 	{
-		"role", "def _f(kw):\n    a = specs.Role(name = \"a\", image = \"b\")\n    b = specs.Role(\"a\", \"b\", resource = None)\n    c = specs.Role(\"a\", \"b\", resource = specs.resource())\n    d = specs.Role(\"a\", **kw)\n    e = specs.Role(1, 2, 3, 4, 5, 6, 7, 8, 9, 10)\n    return [a, b, c, d, e]\n\nX = _f({})\n",
+		"role", "def _f(kw):\n    a = specs.Role(name = \"a\", image = \"b\")\n    b = specs.Role(\"a\", \"b\", resource = None)\n    c = specs.Role(\"a\", \"b\", resource = specs.resource())\n    d = specs.Role(\"a\", **kw)\n    e = specs.Role(\"a\", \"b\", None, \"c\", [], {}, 1, 1, \"ROLE\", kw)\n    return [a, b, c, d, e]\n\nX = _f({})\n",
 		"2:9-2:19 role-without-resource: specs.Role without resource: …\n3:9-3:19 role-without-resource: specs.Role without resource: …", "",
 	},
 
-	{"no app", "def go():\n    \"\"\"Goes.\"\"\"\n    specs.AppDef(name = \"x\")\n", "1:5-1:7 no-app: component go returns no app: end it with `return specs.AppDef(...)`, …", ""},
+	{"no app", "def go():\n    \"\"\"Goes.\"\"\"\n    specs.AppDef(name = \"x\")\n", "1:5-1:7 no-app: component go returns no app: end it with `return specs.AppDef(…)`, …", ""},
 	{"no app from a role", "def go(n = 1):\n    \"\"\"Goes.\n\n    Args:\n        n (int): n\n    \"\"\"\n    if n < 1:\n        fail(\"n\")\n    print(specs.Role(\"a\", \"b\", resource = specs.resource(cpu = n)))\n", "1:5-1:7 no-app: component go returns no app: …", ""},
 	{"None on a path", "def go(n = 1):\n    \"\"\"Goes.\n\n    Args:\n        n (int): n\n    \"\"\"\n    if n < 1:\n        return None\n    return specs.AppDef(name = \"x\")\n", "8:9-8:20 no-app: component go returns None here: …", ""},
 	{"None in a conditional", "def go(n = 1):\n    \"\"\"Goes.\n\n    Args:\n        n (int): n\n    \"\"\"\n    return (specs.AppDef(name = \"x\") if n else None)\n", "7:5-7:53 no-app: component go returns None here: …", ""},
-	{"helpers", "def check(n):\n    \"\"\"C.\n\n    Args:\n        n (int): n\n    \"\"\"\n    if n < 1:\n        fail(\"n\")\n\ndef extend(args):\n    \"\"\"E.\n\n    Args:\n        args (list): a\n    \"\"\"\n    args.append(1)\n\ndef find(n):\n    \"\"\"F.\n\n    Args:\n        n (int): n\n    \"\"\"\n    if n:\n        return None\n    return n\n", "", ""},
+	{"helpers", "def check(n):\n    \"\"\"C.\n\n    Args:\n        n (int): n\n    \"\"\"\n    if n < 1:\n        fail(\"n\")\n\ndef extend(args):\n    \"\"\"E.\n\n    Args:\n        args (list): a\n    \"\"\"\n    args.append(1)\n\ndef validate(n):\n    \"\"\"V.\n\n    Args:\n        n (int): n\n    \"\"\"\n    _no(n)\n\ndef _no(n):\n    fail(n)\n\ndef find(n):\n    \"\"\"F.\n\n    Args:\n        n (int): n\n    \"\"\"\n    if n:\n        return None\n    return n\n", "", ""},
 	{"macro", "X = [\"a ${replicaid} ${app_id} ${HOME} ${app-id} ${map_id} ${rep}\", \"appid=1; ${appid}\"]\n", "1:9-1:21 unknown-macro: there is no macro ${replicaid}. Did you mean ${replica_id}, specs.macros.replica_id?\n1:40-1:49 unknown-macro: there is no macro ${app-id}. …", ""},
 	{"attribute", "X = specs.Rolle\n", "1:11-1:16 unknown-attribute: specs has no attribute Rolle. Did you mean Role?", ""},
 	{"call", "X = specs.AppDef(nme = 1)\n", "1:5-1:17 wrong-call: specs.AppDef needs the argument name\n1:18-1:21 wrong-call: specs.AppDef has no argument nme. Did you mean name?", ""},
@@ -84,6 +84,7 @@ var cases = []struct{ name, src, want, fixed string }{
 	{"return", "def _f(x):\n    if x:\n        return 1\n\nX = _f(1)\n", "1:1-3:17 return-value: some but not all execution paths of \"_f\" return a value", ""},
 	{"string", "X = [c for c in \"abc\"]\n", "1:17-1:22 string-iteration: string iteration is deprecated", ""},
 	{"uninitialized", "def _f(x):\n    if x:\n        y = 1\n    return y\n\nX = _f(1)\n", "4:12-4:13 uninitialized: variable \"y\" may not have been initialized", ""},
+	{"tabs", "def _f(x):\n\ty = [ # lint: disable=unused-variable\n\t\t1]\n\tif x:\n\t\tx += [\"é\"]\n\treturn x\n\nX = _f([])\n", "5:3-5:13 list-append: …", "def _f(x):\n\ty = [ # lint: disable=unused-variable\n\t\t1]\n\tif x:\n\t\tx.append(\"é\")\n\treturn x\n\nX = _f([])\n"},
 	{"unreachable", "def _f():\n    return 1\n    fail(\"x\")\n\nX = _f()\n", "3:5-3:14 unreachable: the statement is unreachable", ""},
 	{"unused", "def _f(a, _b):\n    c = 1\n    return 1\n\nX = _f(1, 2)\n", "1:8-1:9 unused-variable: variable \"a\" is unused\n2:5-2:6 unused-variable: variable \"c\" is unused", ""},
 

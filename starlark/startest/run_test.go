@@ -79,7 +79,7 @@ func TestBrokenFiles(t *testing.T) {
 		"good_test.star":   "def test_x(t):\n    pass\n",
 	}), startest.Options{})
 	for name, want := range map[string]string{
-		"syntax_test.star": "syntax_test.star:3:1: ", "load_test.star": "no such file", "fail_test.star": "fail_test.star:1:5: fail: no",
+		"syntax_test.star": "syntax_test.star:2:9: ", "load_test.star": "no such file", "fail_test.star": "fail_test.star:1:5: fail: no",
 		"twice_test.star": "cannot reassign global test_x", "empty_test.star": "", "good_test.star": "",
 	} {
 		f, ok := out.files[name]

@@ -12,6 +12,7 @@ import (
 	"torchx/runtime/agent"
 	"torchx/runtime/backend"
 	"torchx/runtime/filelock"
+	"torchx/runtime/safefile"
 	"torchx/runtime/spec"
 )
 
@@ -38,7 +39,7 @@ func Begin(dir string, i Info) error {
 	}
 	err := os.MkdirAll(life(dir).LiveDir, 0o700)
 	if err == nil {
-		err = os.WriteFile(life(dir).Entry(), nil, 0o600)
+		err = safefile.WriteFile(life(dir).Entry(), nil)
 	}
 	if err != nil {
 		return fmt.Errorf("create archive: %w", err)
@@ -85,6 +86,7 @@ func Sweep(home, exe string) error {
 // started at the same time the second ends.
 func Spawn(exe, dir string) error {
 	if life(dir).Alive() {
+		life(dir).Resume()
 		return nil
 	}
 	process, err := life(dir).Start(exe)

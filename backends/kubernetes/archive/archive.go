@@ -34,6 +34,7 @@ import (
 	"torchx/runtime/agent"
 	"torchx/runtime/backend"
 	"torchx/runtime/history"
+	"torchx/runtime/safefile"
 	"torchx/runtime/spec"
 )
 
@@ -153,11 +154,14 @@ type Info struct {
 	Done  bool      `json:"done,omitempty"`
 }
 
-const infoFile = "archive.json"
+const (
+	infoFile = "archive.json"
+	maxInfo  = 1 << 20 // bytes of archive.json and of a role's name
+)
 
 // ReadInfo reads what an archive says of itself. Errors: fs.ErrNotExist.
 func ReadInfo(dir string) (i Info, err error) {
-	data, err := os.ReadFile(filepath.Join(dir, infoFile))
+	data, err := safefile.ReadFile(filepath.Join(dir, infoFile), maxInfo)
 	if err != nil {
 		return i, err
 	}

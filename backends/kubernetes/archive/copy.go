@@ -7,13 +7,13 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"os"
 	"path/filepath"
 	"time"
 
 	"torchx/backends/kubernetes/podlog"
 	"torchx/backends/logcopy"
 	"torchx/runtime/logstore"
+	"torchx/runtime/safefile"
 )
 
 // GapReplaced stands between the logs of two pods of one attempt.
@@ -73,7 +73,7 @@ func openLog(dir, kept string, keep func(text string)) (*log, error) {
 		return nil, err
 	}
 	l := &log{Log: base}
-	data, err := os.ReadFile(filepath.Join(dir, logcopy.CursorFile))
+	data, err := safefile.ReadFile(filepath.Join(dir, logcopy.CursorFile), logcopy.MaxCursor)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return nil, errors.Join(err, base.Close())
 	}

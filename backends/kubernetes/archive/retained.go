@@ -10,6 +10,7 @@ import (
 
 	"torchx/runtime/backend"
 	"torchx/runtime/logstore"
+	"torchx/runtime/safefile"
 	"torchx/runtime/spec"
 )
 
@@ -25,7 +26,7 @@ func makeReplica(dir string, r spec.Replica) error {
 	if _, err := os.Lstat(name); err == nil {
 		return nil
 	}
-	return os.WriteFile(name, []byte(r.Role), 0o600)
+	return safefile.WriteFile(name, []byte(r.Role))
 }
 
 // Kept returns the logs that an archive has; nil if it has none.
@@ -37,7 +38,7 @@ func Kept(dir string) *backend.RetainedLogs {
 	}
 	for _, e := range roles {
 		folder := filepath.Join(dir, replicasFolder, e.Name())
-		name, err := os.ReadFile(filepath.Join(folder, roleFile))
+		name, err := safefile.ReadFile(filepath.Join(folder, roleFile), maxInfo)
 		if err != nil {
 			continue
 		}

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"maps"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -13,6 +12,7 @@ import (
 	"go.yaml.in/yaml/v3"
 
 	"torchx/runtime/overlay"
+	"torchx/runtime/safefile"
 	"torchx/runtime/spec"
 )
 
@@ -110,6 +110,9 @@ func checkFields(pod map[string]any) error {
 	return nil
 }
 
+// maxOverlay bounds a file of an overlay in bytes.
+const maxOverlay = 16 << 20
+
 // readOverlay reads a file of YAML or JSON. A relative path starts at cwd.
 func readOverlay(uri, cwd string) (map[string]any, error) {
 	path, ok := strings.CutPrefix(uri, "file://")
@@ -119,7 +122,7 @@ func readOverlay(uri, cwd string) (map[string]any, error) {
 	if !filepath.IsAbs(path) {
 		path = filepath.Join(cwd, path)
 	}
-	data, err := os.ReadFile(path)
+	data, err := safefile.ReadInput(path, maxOverlay)
 	if err != nil {
 		return nil, err
 	}

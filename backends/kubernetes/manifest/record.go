@@ -45,7 +45,7 @@ type Record struct {
 // for an annotation gets none, with a warning.
 func (r *Request) AddRecord(p *backend.Plan) error {
 	cfg := maps.Clone(p.Cfg)
-	maps.DeleteFunc(cfg, func(k string, v any) bool { return v == nil || k == "kubeconfig" || k == "context" })
+	dropTarget(cfg)
 	text, err := Record{p.App, cfg, p.Component, p.Args}.encode()
 	if err != nil {
 		return err
@@ -63,6 +63,11 @@ func (r *Request) AddRecord(p *backend.Plan) error {
 	}
 	metav1.SetMetaDataAnnotation(meta, label.App, text)
 	return nil
+}
+
+// dropTarget removes the options that locate the cluster, and those without a value.
+func dropTarget(cfg backend.Config) {
+	maps.DeleteFunc(cfg, func(k string, v any) bool { return v == nil || k == "kubeconfig" || k == "context" })
 }
 
 // encode returns the record as JSON, or as base64 of its gzip if it is long.
@@ -101,6 +106,7 @@ func DecodeRecord(text string) (*Record, error) {
 	if r.App == nil {
 		return nil, io.ErrUnexpectedEOF
 	}
+	dropTarget(r.Cfg) // any user of the cluster may have written it
 	return r, nil
 }
 

@@ -5,6 +5,7 @@
 package proc
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"log"
@@ -36,6 +37,7 @@ type Confinement struct {
 	Cgroups      string // folder that the attempt's control group is made in; "": none
 	Cgroup       string // its name there
 	CgroupLimits cgroup.Limits
+	Everything   string // folder of the control group of all attempts, if they have none of their own; "": none
 }
 
 // Launcher is the agent.Launcher for processes.
@@ -51,10 +53,11 @@ type Launcher struct {
 	terminals *terminals
 	exits     chan agent.Exit
 
-	mu      sync.Mutex // held around fork and around wait, so that no exit is unknown
-	running map[int]*process
-	byKey   map[spec.Replica]*process
-	groups  []string // control groups to be removed at the end
+	mu        sync.Mutex // held around fork and around wait, so that no exit is unknown
+	running   map[int]*process
+	byKey     map[spec.Replica]*process
+	groups    []string // control groups to be removed at the end
+	ungrouped bool     // processes cannot be started in the group of all attempts
 }
 
 var _ agent.Launcher = (*Launcher)(nil)
@@ -159,7 +162,7 @@ func (p *Launcher) fork(s agent.Start, c Command, path string, logs *attemptLog)
 	if err != nil {
 		return agent.Process{}, err
 	}
-	pid, err := p.spawner.spawn(path, c, logs, group)
+	pid, all, err := p.spawnInGroup(path, c, logs, group)
 	if err != nil {
 		if group != "" {
 			err = errors.Join(err, cgroup.Remove(group))
@@ -169,7 +172,29 @@ func (p *Launcher) fork(s agent.Start, c Command, path string, logs *attemptLog)
 	started := &process{s.Replica, s.Attempt, pid, logs, group, c.CgroupLimits.Memory}
 	p.running[pid] = started
 	p.byKey[s.Replica] = started
-	return agent.Process{PID: pid, StartTime: startTime(pid), Hostname: "localhost", Cgroup: group, Output: logs.pipes()}, nil
+	return agent.Process{PID: pid, StartTime: startTime(pid), Hostname: "localhost", Cgroup: cmp.Or(group, all), Output: logs.pipes()}, nil
+}
+
+// spawnInGroup starts a program in its own group, or in that of all attempts. The latter is
+// not asked for: where it does not work the app runs without it.
+func (p *Launcher) spawnInGroup(path string, c Command, logs *attemptLog, group string) (pid int, all string, err error) {
+	if group != "" || c.Everything == "" || p.ungrouped {
+		pid, err = p.spawner.spawn(path, c, logs, group)
+		return pid, "", err
+	}
+	if len(p.groups) == 0 {
+		err = cgroup.CreateEverything(c.Everything)
+		p.groups = []string{c.Everything}
+	}
+	if err == nil {
+		pid, err = p.spawner.spawn(path, c, logs, c.Everything)
+	}
+	if err == nil {
+		return pid, c.Everything, nil
+	}
+	pid, err = p.spawner.spawn(path, c, logs, "")
+	p.ungrouped = err == nil // else the program is to blame
+	return pid, "", err
 }
 
 // Checkpoints hands out the log checkpoints that came since the last call.

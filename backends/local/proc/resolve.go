@@ -15,6 +15,7 @@ import (
 	"syscall"
 
 	"torchx/runtime/agent"
+	"torchx/runtime/safefile"
 	"torchx/runtime/spec"
 )
 
@@ -59,7 +60,11 @@ func search(name, list, dir string) (string, error) {
 	if found != nil {
 		return "", fmt.Errorf("entry point %q %w", name, found)
 	}
-	return "", fmt.Errorf("entry point %q %w in PATH (%s)", name, errMissing, list)
+	hint := ""
+	if executable(filepath.Join(dir, name)) == nil {
+		hint = fmt.Sprintf(": the working folder has one, which counts as ./%s or with -cfg prepend_cwd=true", name)
+	}
+	return "", fmt.Errorf("entry point %q %w in PATH (%s)%s", name, errMissing, list, hint)
 }
 
 // The causes read as the end of a sentence and carry their class.
@@ -113,7 +118,7 @@ const interpreterLine = 256
 // shebangProgram is the program that the first line of a script names, with a carriage
 // return that an editor put behind it; "" if it is none.
 func shebangProgram(path string) string {
-	f, err := os.Open(path)
+	f, err := safefile.OpenInput(path)
 	if err != nil {
 		return ""
 	}
@@ -150,15 +155,11 @@ func readErrorFile(path string) []byte {
 	if path == "" {
 		return nil
 	}
-	f, err := os.OpenFile(path, os.O_RDONLY|syscall.O_NONBLOCK, 0) // never hang on a FIFO
+	f, err := safefile.Open(path)
 	if err != nil {
 		return nil
 	}
 	defer f.Close()
-	info, err := f.Stat()
-	if err != nil || !info.Mode().IsRegular() {
-		return nil
-	}
 	data, err := io.ReadAll(io.LimitReader(f, maxErrorFile))
 	if err != nil || len(data) == 0 {
 		return nil

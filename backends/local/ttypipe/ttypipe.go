@@ -115,12 +115,16 @@ type Sender struct{ file *os.File }
 
 // Dial connects to the agent. Errors: fs.ErrNotExist, ErrNobody.
 func Dial(path string) (*Sender, error) {
-	f, err := os.OpenFile(path, os.O_WRONLY|unix.O_NONBLOCK, 0)
+	f, err := os.OpenFile(path, os.O_WRONLY|unix.O_NONBLOCK|unix.O_NOFOLLOW, 0)
 	switch {
 	case errors.Is(err, unix.ENXIO):
 		return nil, ErrNoListener
 	case err != nil:
 		return nil, fmt.Errorf("connect to the agent: %w", err)
+	}
+	if info, err := f.Stat(); err != nil || info.Mode()&fs.ModeNamedPipe == 0 {
+		f.Close()
+		return nil, fmt.Errorf("connect to the agent: %s is not a named pipe (remove it)", path)
 	}
 	return &Sender{f}, nil
 }

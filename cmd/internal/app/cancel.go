@@ -8,6 +8,7 @@ import (
 	"torchx/cmd/internal/program"
 	"torchx/runtime/backend"
 	"torchx/runtime/runner"
+	"torchx/runtime/spec"
 )
 
 // cancelOptions are the flags of `cancel`.
@@ -37,7 +38,11 @@ func cancel(ctx context.Context, f *program.Factory, r *runner.Runner, ref runne
 		return err
 	}
 	if before.State.Terminal() {
-		f.Say("%s has ended already: %s", ref.Handle(), before.State)
+		why := ""
+		if before.State == spec.Failed && before.Msg != "" {
+			why = ": " + before.Msg
+		}
+		f.Say("%s has ended already: %s%s", ref.Handle(), before.State, why)
 		return nil
 	}
 	if err := r.Cancel(ctx, ref, backend.CancelOptions{Force: o.force}); err != nil {
@@ -47,7 +52,9 @@ func cancel(ctx context.Context, f *program.Factory, r *runner.Runner, ref runne
 		f.Say("%s is being cancelled", ref.Handle())
 		return nil
 	}
+	stop := f.SayIfSlow("waiting for %s to end (torchx cancel --force %s kills it at once)", ref.Handle(), ref.Handle())
 	s, err := r.Wait(ctx, ref)
+	stop()
 	if err != nil {
 		return err
 	}

@@ -58,7 +58,10 @@ func deleteApp(ctx context.Context, f *program.Factory, handle string, o runner.
 	if err != nil {
 		return err
 	}
-	if err := r.Delete(ctx, ref, o); err != nil {
+	stop := f.SayIfSlow("waiting for %s to end (torchx cancel --force %s kills it at once)", ref.Handle(), ref.Handle())
+	err = r.Delete(ctx, ref, o)
+	stop()
+	if err != nil {
 		return err
 	}
 	f.Say("%s is deleted", ref.Handle())

@@ -47,7 +47,7 @@ func events(ctx context.Context, f *program.Factory, r *runner.Runner, ref runne
 		return err
 	}
 	if asJSON {
-		return f.PrintJSON(eventObjects(events))
+		return f.PrintMaskedJSON(eventObjects(events))
 	}
 	return eventTable(f, events, time.Local)
 }
@@ -93,7 +93,7 @@ func eventTable(f *program.Factory, events []history.Event, loc *time.Location) 
 			replica = fmt.Sprintf("%s/%d", e.Role, e.Replica)
 		}
 		tab.Add(ui.NewCell(e.Time.In(loc).Format("2006-01-02 15:04:05.000"), ui.AnsiDim),
-			ui.NewCell(replica, ""), ui.NewCell(eventText(e), stateColor(e.State)))
+			ui.NewCell(replica, ""), ui.NewCell(f.Masked(eventText(e)), stateColor(e.State)))
 	}
 	return f.PrintTable(&tab, tab.Cut)
 }

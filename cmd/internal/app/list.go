@@ -37,7 +37,7 @@ func NewList(f *program.Factory) *cli.Command {
 		Description: "List the apps that were submitted from this TORCHX_HOME, newest first and 50 at most. " +
 			"With -b the backend itself is asked too, so that apps which others submitted show up.",
 		Flags: []cli.Flag{
-			program.BackendFlag(&o.backend, "only apps of `BACKEND`, also those it knows by itself"),
+			program.BackendFlag(&o.backend, "only apps of `BACKEND`, also those it knows by itself (default: scheduler of [cli:list])"),
 			program.CfgFlag(&o.cfg),
 			&cli.BoolFlag{Name: "all", Aliases: []string{"a"}, Usage: "all apps, however many", Destination: &o.all},
 			&cli.StringFlag{Name: "limit", Aliases: []string{"n"}, Usage: "at most `N` apps (default: 50)", Destination: &o.limit},
@@ -85,6 +85,12 @@ func list(ctx context.Context, f *program.Factory, o listOptions) error {
 
 func (o listOptions) filter(f *program.Factory) (filter runner.Filter, err error) {
 	filter.All = o.all
+	conf, err := f.Config()
+	if err != nil {
+		return filter, err
+	}
+	defaults := conf.Cli("list")
+	o.backend = cmp.Or(o.backend, defaults["scheduler"], defaults["backend"])
 	if filter.Backend, err = canonicalBackend(f, "list", o.backend); err != nil {
 		return filter, err
 	}

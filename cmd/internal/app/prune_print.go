@@ -43,7 +43,7 @@ func newPrunedApp(p *runner.Prunable) prunedApp {
 
 func printPruned(f *program.Factory, sum pruned, removed int, o pruneOptions) error {
 	if o.json {
-		return f.PrintJSON(sum)
+		return f.PrintMaskedJSON(sum)
 	}
 	switch {
 	case len(sum.Apps) == 0:

@@ -43,8 +43,6 @@ func (c *completer) positional(ctx context.Context) {
 		c.handles(ctx, cmd.Name, strings.Contains(place, "/ROLE"))
 	case place == "COMPONENT":
 		c.components(true)
-	case cmd.Name == "config":
-		c.add(place, cmd.Usage)
 	case strings.HasPrefix(place, "FILE"), strings.HasPrefix(place, "PATH"):
 		c.files = true
 	case strings.HasPrefix(place, "BACKEND"):

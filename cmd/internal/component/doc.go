@@ -14,6 +14,7 @@ import (
 
 	"torchx/cmd/internal/program"
 	"torchx/cmd/internal/ui"
+	"torchx/runtime/safefile"
 	"torchx/starlark/pages"
 )
 
@@ -85,13 +86,16 @@ func runDoc(ctx context.Context, f *program.Factory, what []string, o docOptions
 	return writePages(f, f.Env.Absolute(o.dir), files, o.check)
 }
 
+// maxPage bounds a page in bytes.
+const maxPage = 64 << 20
+
 // writePages writes the files that are not up to date; with check it reports them instead.
 func writePages(f *program.Factory, dir string, files map[string]string, check bool) error {
 	outdated := false
 	var write []string
 	for _, name := range ui.Keys(files) {
 		path := filepath.Join(dir, name)
-		data, err := os.ReadFile(path)
+		data, err := safefile.ReadInput(path, maxPage)
 		switch {
 		case err == nil && string(data) == files[name]:
 			continue

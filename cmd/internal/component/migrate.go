@@ -11,6 +11,7 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"torchx/cmd/internal/program"
+	"torchx/runtime/safefile"
 	"torchx/starlark/migrate"
 )
 
@@ -32,12 +33,12 @@ func NewMigrate(f *program.Factory) *cli.Command {
 			"torchx migrate comp.py\n" +
 			"torchx migrate -o components/comp.star comp.py",
 		Description: "Print the Starlark file that gives the same apps as the TorchX components in FILE.py, formatted. python3 reads the file; " +
-			"nothing of it is executed. Nothing is guessed: what could not be ported is listed with its line, nothing is printed, and the exit code is 1. " +
-			"With --partial the rest is printed all the same, and what is missing fails with the reason when it is run. " +
+			"nothing of it is executed. Nothing is guessed: a component that could not be ported is listed with the line and the reason, with which it also " +
+			"fails when it is run, and the exit code is 1. The others are ported all the same. " +
 			"The README lists what can be ported.",
 		Flags: []cli.Flag{
 			&cli.StringFlag{Name: "output", Aliases: []string{"o"}, Usage: "write to `FILE` instead of stdout", Destination: &o.output},
-			&cli.BoolFlag{Name: "partial", Usage: "write what could be ported although something could not", Destination: &o.partial},
+			&cli.BoolFlag{Name: "partial", Usage: "write the file although no component could be ported", Destination: &o.partial},
 			&cli.BoolFlag{Name: "force", Usage: "replace a file that is there", Destination: &o.force},
 			&cli.BoolFlag{Name: "json", Usage: "print {text, components, problems, notes} as JSON", Destination: &o.json},
 		},
@@ -77,16 +78,10 @@ func migrateFile(ctx context.Context, f *program.Factory, file string, o migrate
 // readPython reads a regular file: a pipe would block forever. Of one that is too large it
 // reads one byte more than Port accepts.
 func readPython(path string) ([]byte, error) {
-	info, err := os.Stat(path)
-	switch {
-	case err != nil:
-		return nil, err
-	case info.IsDir():
+	if info, err := os.Stat(path); err == nil && info.IsDir() {
 		return nil, errors.New("it is a folder: name one .py file")
-	case !info.Mode().IsRegular():
-		return nil, errors.New("it is no regular file")
 	}
-	f, err := os.Open(path)
+	f, err := safefile.OpenInput(path)
 	if err != nil {
 		return nil, err
 	}
@@ -102,8 +97,12 @@ func deliverPort(f *program.Factory, file string, port *migrate.Result, o migrat
 	for _, p := range port.Problems {
 		f.SayError(p.Error())
 	}
-	if len(port.Problems) > 0 && !o.partial {
-		f.Line("", fmt.Sprintf("%s was not ported: change what is named above, or port the rest with --partial", file))
+	switch {
+	case len(port.Problems) == 0:
+	case len(port.Components) > 0:
+		f.Line("", fmt.Sprintf("%s was ported in part: %s", file, strings.Join(port.Components, ", ")))
+	case !o.partial:
+		f.Line("", fmt.Sprintf("%s was not ported: change what is named above", file))
 		return nil
 	}
 	if o.output == "" {

@@ -6,6 +6,7 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 
 	"github.com/urfave/cli/v2"
@@ -24,7 +25,7 @@ func newNew(f *program.Factory) *cli.Command {
 			"torchx component new train.large\n" +
 			"torchx component new jobs/sweep.star:lr",
 		Description: "Write a documented component and a test of it. NAME is MODULE or MODULE.FUNCTION, and goes into components/MODULE.star of " +
-			"the project's root; PATH is a file, FILE.star or FILE.star:FUNCTION. Files that are there are kept.",
+			"the project's root; the dots of a MODULE are folders. PATH is a file, FILE.star or FILE.star:FUNCTION. Files that are there are kept.",
 		Action: func(c *cli.Context) error {
 			name, err := program.OneArgument(c, "NAME")
 			if err != nil {
@@ -85,8 +86,15 @@ func parseNew(f *program.Factory, text string) (*template, error) {
 	case strings.ContainsAny(text, `/\@`):
 		return nil, program.Usagef("component new", "%s: a path ends in .star, a name is MODULE or MODULE.FUNCTION", ui.QuoteWord(text))
 	default:
-		n.module, n.function, _ = strings.Cut(text, ".")
-		n.file = filepath.Join(f.ProjectRoot(), "components", n.module+".star")
+		folders := strings.Split(text, ".")
+		if last := len(folders) - 1; last > 0 {
+			folders, n.function = folders[:last], folders[last]
+		}
+		if slices.Contains(folders, "") {
+			return nil, program.Usagef("component new", "%s: a name is MODULE or MODULE.FUNCTION, without empty parts", ui.QuoteWord(text))
+		}
+		n.module = folders[len(folders)-1]
+		n.file = filepath.Join(f.ProjectRoot(), "components", filepath.Join(folders...)+".star")
 	}
 	if strings.HasSuffix(n.module, "_test") {
 		return nil, program.Usagef("component new", "%s: files that end in _test.star hold tests, and no components", ui.QuoteWord(text))
@@ -98,10 +106,17 @@ func parseNew(f *program.Factory, text string) (*template, error) {
 	if !word.MatchString(n.function) || component.Reserved(n.function) {
 		return nil, program.Usagef("component new", "%s cannot be the name of a component: it has small letters, digits and _, begins with a letter, and is no word of Starlark", ui.QuoteWord(n.function))
 	}
-	if n.ref = n.module + "." + n.function; filepath.Dir(n.file) != filepath.Join(f.ProjectRoot(), "components") {
+	inside, err := filepath.Rel(filepath.Join(f.ProjectRoot(), "components"), n.file)
+	if err != nil || !filepath.IsLocal(inside) {
 		n.ref = f.ShortPath(n.file) + ":" + n.function
-	} else if !word.MatchString(n.module) {
-		return nil, program.Usagef("component new", "%s cannot be a module: it has small letters, digits and _, and begins with a letter", ui.QuoteWord(n.module))
+		return n, nil
 	}
+	folders := strings.Split(strings.TrimSuffix(filepath.ToSlash(inside), ".star"), "/")
+	for _, part := range folders {
+		if !word.MatchString(part) {
+			return nil, program.Usagef("component new", "%s cannot be a module: it has small letters, digits and _, and begins with a letter", ui.QuoteWord(part))
+		}
+	}
+	n.ref = strings.Join(append(folders, n.function), ".")
 	return n, nil
 }

@@ -19,17 +19,30 @@ type configOptions struct {
 	json         bool
 }
 
-// NewConfig returns the command `config`.
+// NewConfig returns the group `config`.
 func NewConfig(f *program.Factory) *cli.Command {
-	o := configOptions{}
-	cmd := &cli.Command{
+	return f.Group(&cli.Command{
 		Name:  "config",
-		Usage: "explain which values count and where they come from",
-		UsageText: "explain [-b BACKEND] [-cfg K=V] [--json] [COMPONENT]\n" +
+		Usage: "explain which values count, trust files that a project names",
+		UsageText: "COMMAND ...\n" +
+			"torchx config explain dist.ddp\n" +
+			"torchx config trust kubeconfig.yaml",
+		Description: "Explain where settings come from, and consent to files that a project's .torchxconfig names and that can run programs here.",
+		Subcommands: []*cli.Command{newExplain(f), newTrust(f)},
+	})
+}
+
+// newExplain returns the command `config explain`.
+func newExplain(f *program.Factory) *cli.Command {
+	o := configOptions{}
+	return &cli.Command{
+		Name:  "explain",
+		Usage: "list settings, options and defaults with their sources",
+		UsageText: "[-b BACKEND] [-cfg K=V] [--json] [COMPONENT]\n" +
 			"torchx config explain\n" +
 			"torchx config explain -b local -cfg grace_period=3\n" +
 			"torchx config explain dist.ddp",
-		Description: "`config explain` lists the settings of the program, the options of a backend and, with COMPONENT, the defaults of its " +
+		Description: "List the settings of the program, the options of a backend and, with COMPONENT, the defaults of its " +
 			"arguments: each with its value and where that comes from, be it -cfg, a line of a .torchxconfig, a variable of the environment or " +
 			"the program. Values that do not count are shown below the one that hides them. Keys that mean nothing are named, and a value " +
 			"that cannot be used is an error. " + program.SecretsHelp,
@@ -37,22 +50,14 @@ func NewConfig(f *program.Factory) *cli.Command {
 			program.BackendFlag(&o.backend, "explain the options of `BACKEND` (default: the one that run would take)"),
 			program.CfgFlag(&o.cfg), program.JSONFlag(&o.json),
 		},
+		Action: func(c *cli.Context) error {
+			if err := program.AtMost(c, 1); err != nil {
+				return err
+			}
+			o.component = c.Args().First()
+			return configExplain(c.Context, f, o)
+		},
 	}
-	cmd.Action = func(c *cli.Context) error {
-		switch c.Args().First() {
-		case "":
-			return f.Print(program.CommandHelp(cmd, "config", ui.TerminalWidth(f.Out)))
-		case "explain":
-		default:
-			return program.Usagef("config", "unknown command %s: there is `config explain`", ui.QuoteWord(c.Args().First()))
-		}
-		if err := program.AtMost(c, 2); err != nil {
-			return err
-		}
-		o.component = c.Args().Get(1)
-		return configExplain(c.Context, f, o)
-	}
-	return cmd
 }
 
 func configExplain(ctx context.Context, f *program.Factory, o configOptions) error {
@@ -61,7 +66,7 @@ func configExplain(ctx context.Context, f *program.Factory, o configOptions) err
 		return err
 	}
 	if o.json {
-		err = f.PrintJSON(e)
+		err = f.PrintMaskedJSON(e)
 	} else {
 		err = printExplained(f, e)
 	}

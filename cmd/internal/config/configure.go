@@ -7,6 +7,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/urfave/cli/v2"
@@ -33,7 +34,7 @@ func NewConfigure(f *program.Factory) *cli.Command {
 		Description: "Write .torchxconfig into the working folder, with a section for each backend: the required " +
 			"options as placeholders to fill in and, with -a, the others with their defaults. A file that is there is kept unless --force is given.",
 		Flags: []cli.Flag{
-			program.BackendFlag(&o.backends, "only the backends `A,B`"),
+			&cli.StringFlag{Name: "backend", Aliases: []string{"b", "s", "schedulers", "scheduler"}, Usage: "only the backends `A,B`", Destination: &o.backends},
 			&cli.BoolFlag{Name: "all", Aliases: []string{"a"}, Usage: "optional options too", Destination: &o.all},
 			&cli.BoolFlag{Name: "print", Usage: "print to stdout instead", Destination: &o.print},
 			&cli.BoolFlag{Name: "force", Usage: "replace a file that is there", Destination: &o.force},
@@ -77,7 +78,10 @@ func configSections(f *program.Factory, o configureOptions) ([]config.Section, e
 		names = backend.SplitCSV(o.backends)
 	}
 	var sections []config.Section
-	for _, name := range names {
+	for i, name := range names {
+		if slices.Contains(names[:i], name) {
+			continue
+		}
 		if _, err := reg.Canonical(name); err != nil {
 			return nil, errors.New(program.UnknownBackend(reg, name))
 		}
@@ -95,6 +99,9 @@ func writeNew(path string, data []byte, force bool) error {
 	flags := os.O_WRONLY | os.O_CREATE | os.O_EXCL
 	if force {
 		flags = os.O_WRONLY | os.O_CREATE | os.O_TRUNC
+	}
+	if info, err := os.Stat(path); err == nil && force && !info.Mode().IsRegular() {
+		return fmt.Errorf("write configuration: %s is not a regular file (remove it)", path)
 	}
 	f, err := os.OpenFile(path, flags, 0o644)
 	if errors.Is(err, fs.ErrExist) {

@@ -90,11 +90,36 @@ func (x *explainer) shown(key string, value any) any {
 	if x.ShowSecrets || value == nil || key == "secrets" { // those are names
 		return value
 	}
+	switch v := value.(type) {
+	case map[string]string:
+		shown := map[string]string{}
+		for k, text := range v {
+			shown[k] = x.rules.Value(k, text)
+		}
+		return shown
+	case []string:
+		return x.rules.Args(v)
+	}
 	text := backend.FormatValue(value)
 	if hidden := x.rules.Value(key, text); hidden != text {
 		return hidden
 	}
 	return value
+}
+
+// shownOption is shown for the value of an option, or for its text as it was given.
+func (x *explainer) shownOption(e *backend.Explained, value any) any {
+	text, isText := value.(string)
+	if !isText || e.Type != backend.TypeMap || x.ShowSecrets {
+		return x.shown(e.Key, value)
+	}
+	entries := strings.FieldsFunc(text, func(r rune) bool { return r == ',' || r == ';' })
+	for i, entry := range entries {
+		if key, value, ok := strings.Cut(entry, ":"); ok {
+			entries[i] = key + ":" + x.rules.Value(strings.TrimSpace(key), value)
+		}
+	}
+	return x.shown(e.Key, strings.Join(entries, ";"))
 }
 
 // backend explains the options of a backend.
@@ -131,6 +156,9 @@ func (x *explainer) backend(name, cfg string) error {
 		return err
 	}
 	layers = append(append(layers, hidden...), backend.DefaultsLayer(alias.Defaults, o.Backend))
+	if err := x.CheckConsent(b, layers...); err != nil {
+		x.note(err.Error())
+	}
 	x.out.Backend = alias.Backend
 	for _, e := range backend.Explain(b.Options(), layers...) {
 		x.out.Options = append(x.out.Options, x.option(&e, o.Backend))
@@ -140,7 +168,7 @@ func (x *explainer) backend(name, cfg string) error {
 
 // option explains one option; alias is the name that the user chose for the backend.
 func (x *explainer) option(e *backend.Explained, alias string) origin {
-	at := origin{Key: e.Key, Value: x.shown(e.Key, e.Value), Source: sourceDefault}
+	at := origin{Key: e.Key, Value: x.shownOption(e, e.Value), Source: sourceDefault}
 	source := func(v *backend.Value) string {
 		switch v.Origin {
 		case "-cfg":
@@ -155,7 +183,7 @@ func (x *explainer) option(e *backend.Explained, alias string) origin {
 		at.Source, at.Origin = source(&e.Given[0]), e.Given[0].Origin
 		for i := range e.Given[1:] {
 			v := &e.Given[i+1]
-			at.Hidden = append(at.Hidden, origin{Value: x.shown(e.Key, v.Text), Source: source(v), Origin: v.Origin})
+			at.Hidden = append(at.Hidden, origin{Value: x.shownOption(e, v.Text), Source: source(v), Origin: v.Origin})
 		}
 	case e.Required:
 		at.Source = sourceRequired

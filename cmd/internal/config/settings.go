@@ -96,13 +96,14 @@ func (x *explainer) trackers() origin {
 
 // Keys of sections that are not a backend's or a component's.
 var sectionKeys = map[string][]string{
-	"torchx":  {"image", "secrets"},
-	"cli:run": {"scheduler", "backend", "workspace", "component"},
+	"torchx":   {"image", "secrets"},
+	"cli:run":  {"scheduler", "backend", "workspace", "component"},
+	"cli:list": {"scheduler", "backend"},
 }
 
 // unusedSections notes sections and keys of the files that have no effect.
 func (x *explainer) unusedSections(o configOptions) error {
-	known := []string{"torchx", "cli:run", "torchx:tracker"}
+	known := []string{"torchx", "cli:run", "cli:list", "torchx:tracker"}
 	reg, err := x.Registry()
 	if err != nil {
 		return err

@@ -101,7 +101,7 @@ func diff(ctx context.Context, f *program.Factory, words []string, o options) er
 		return err
 	}
 	if o.json {
-		err = f.PrintJSON(c)
+		err = f.PrintMaskedJSON(c)
 	} else {
 		err = printComparison(f, c, o.context)
 	}

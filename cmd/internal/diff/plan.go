@@ -52,7 +52,7 @@ func planComponent(ctx context.Context, f *program.Factory, s *side, o planning.
 	if err != nil {
 		return nil, err
 	}
-	s.Label = planning.CommandText(planned.Component, planned.Args)
+	s.Label = planning.CommandText(f, planned.Component, planned.Args)
 	return planned, nil
 }
 
@@ -98,6 +98,6 @@ func pastRequest(ctx context.Context, f *program.Factory, s *side, o planning.Op
 		return nil, err
 	}
 	q.Component = name
-	s.Label = planning.CommandText(name, built.Args) + " (now)"
+	s.Label = planning.CommandText(f, name, built.Args) + " (now)"
 	return q, nil
 }

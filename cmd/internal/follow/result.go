@@ -25,7 +25,9 @@ type app struct {
 // result waits for the end of the app, reports how it ended and returns its exit code. Of
 // an app that failed it prints the last output, unless that was shown on the terminal.
 func (a app) result(ctx context.Context, interrupted func() bool, onTerminal bool) error {
+	stop := a.SayIfSlow("waiting for %s to end", a.ref.Handle())
 	s, err := a.runner.Wait(ctx, a.ref)
+	stop()
 	switch {
 	case err != nil:
 		return err

@@ -105,7 +105,7 @@ func libList(f *program.Factory, m *library.Manager, asJSON bool) error {
 		return err
 	}
 	if asJSON {
-		return f.PrintJSON(libraryStatuses(list))
+		return f.PrintMaskedJSON(libraryStatuses(list))
 	}
 	if len(list) == 0 {
 		f.Say("the project has no libraries: `torchx lib add NAME URL [REVISION]` adds one")
@@ -115,7 +115,7 @@ func libList(f *program.Factory, m *library.Manager, asJSON bool) error {
 	for _, s := range list {
 		state, color := stateOf(s)
 		tab.Add(ui.NewCell("@"+s.Name, ""), ui.NewCell(cmp.Or(s.Revision, "-"), ""), ui.NewCell(cmp.Or(commitText(s.Commit), "-"), ui.AnsiDim),
-			ui.NewCell(strconv.Itoa(s.Files), ui.AnsiDim), ui.NewCell(state, color), ui.NewCell(fromText(s), ""))
+			ui.NewCell(strconv.Itoa(s.Files), ui.AnsiDim), ui.NewCell(state, color), ui.NewCell(f.Masked(fromText(s)), ""))
 	}
 	err = f.PrintTable(&tab, func(width int) {
 		tab.Fit(width, "FILES", "COMMIT")

@@ -24,6 +24,7 @@ type Options struct {
 	ParentRunID  string
 	Strict       bool // refuse a role that does not say which resources it needs
 	TTY          bool // --tty
+	Submit       bool // the plan is for submission, not only for looking at
 	Component    string
 	Inputs       component.Inputs
 
@@ -47,10 +48,11 @@ func (o *Options) DefaultBackend(f *program.Factory, conf *config.Config) error 
 	return nil
 }
 
-// CommandText returns a component and its arguments as they would be typed.
-func CommandText(name string, args []string) string {
+// CommandText returns a component and its arguments as they would be typed, with what
+// looks like a secret hidden.
+func CommandText(f *program.Factory, name string, args []string) string {
 	words := []string{name}
-	for _, arg := range args {
+	for _, arg := range f.MaskedArgs(args) {
 		words = append(words, ui.QuoteWord(arg))
 	}
 	return strings.Join(words, " ")

@@ -117,6 +117,9 @@ func Request(f *program.Factory, o Options, conf *config.Config, built *componen
 	if err != nil {
 		return nil, err
 	}
+	if err := checkConsent(f, o, layers); err != nil {
+		return nil, err
+	}
 	modules, err := json.Marshal(built.Modules)
 	if err != nil {
 		return nil, fmt.Errorf("encode modules: %w", err)
@@ -145,6 +148,26 @@ func Request(f *program.Factory, o Options, conf *config.Config, built *componen
 		q.Workspace, q.WorkspaceWhy = defaultWorkspace(f)
 	}
 	return q, nil
+}
+
+// checkConsent refuses to submit what would run programs that the user has not consented to.
+func checkConsent(f *program.Factory, o Options, layers []backend.Layer) error {
+	if !o.Submit {
+		return nil
+	}
+	alias, err := f.Canonical(o.Command, o.Backend)
+	if err != nil {
+		return err
+	}
+	reg, err := f.Registry()
+	if err != nil {
+		return err
+	}
+	b, err := reg.Get(alias.Backend)
+	if err != nil {
+		return err
+	}
+	return f.CheckConsent(b, layers...)
 }
 
 // CfgLayers returns the options as given, the strongest first.

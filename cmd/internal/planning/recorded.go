@@ -99,7 +99,7 @@ func Again(f *program.Factory, o Options, past *runner.Recorded) (*program.Facto
 	}
 	if alias.Backend == past.Ref.Backend {
 		o.TTY = recorded.TTY
-		o.recordedCfg = append(backend.DefaultsLayer(alias.Defaults, o.Backend), backend.JSONLayer(past.Cfg, past.Ref.Handle())...)
+		o.recordedCfg = append(backend.DefaultsLayer(alias.Defaults, o.Backend), backend.JSONLayer(past.Cfg, past.Ref.Handle()).From(backend.SourceRecord)...)
 	}
 	return f, o, nil
 }

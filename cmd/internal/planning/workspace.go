@@ -7,6 +7,7 @@ import (
 
 	"go.yaml.in/yaml/v3"
 
+	"torchx/backends/workspace"
 	"torchx/cmd/internal/program"
 	"torchx/runtime/config"
 	"torchx/runtime/spec"
@@ -46,6 +47,9 @@ func applyWorkspace(app *spec.App, text string) (*spec.App, error) {
 		return app, nil
 	}
 	w, err := parseWorkspace(text)
+	for i := 0; err == nil && i < len(w.Projects); i++ {
+		err = workspace.CheckLocal(w.Projects[i].Key)
+	}
 	if err != nil {
 		return nil, program.Usagef("run", "--workspace: %v", err)
 	}

@@ -3,6 +3,7 @@ package program
 import (
 	"cmp"
 	"errors"
+	"fmt"
 	"os"
 	"os/signal"
 	"path/filepath"
@@ -15,6 +16,7 @@ import (
 	"torchx/backends/all"
 	"torchx/backends/driver"
 	"torchx/runtime/backend"
+	"torchx/runtime/safefile"
 )
 
 // Environment is what a command sees of its process; tests make their own.
@@ -85,8 +87,26 @@ func (e Environment) Get(name string) string {
 	return v
 }
 
-// Home returns the folder that holds everything: $TORCHX_HOME, else ~/.torchx.
+// homeParts are what of a home must belong to the user, beside the home.
+var homeParts = []string{"", "apps", "live", "queue", "unrecorded", "archive", HistoryFile}
+
+// Home returns the folder that holds everything: $TORCHX_HOME, else ~/.torchx. It is an
+// error if that is another user's.
 func (e Environment) Home() (string, error) {
+	home, err := e.homePath()
+	if err != nil {
+		return "", err
+	}
+	for _, part := range homeParts {
+		var foreign *safefile.OwnerError
+		if err := safefile.CheckOwner(filepath.Join(home, part)); errors.As(err, &foreign) {
+			return "", fmt.Errorf("%w: run torchx as that user (sudo -u %s torchx …), or set TORCHX_HOME to a folder of your own", err, foreign.Name)
+		}
+	}
+	return home, nil
+}
+
+func (e Environment) homePath() (string, error) {
 	home := e.Get("TORCHX_HOME")
 	if home == "" {
 		user := cmp.Or(e.Get("HOME"), e.Get("USERPROFILE")) // Windows has the second

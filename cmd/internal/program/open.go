@@ -61,7 +61,7 @@ func (f *Factory) settings(ctx context.Context, backendName, id string) (backend
 		cfg := backend.Config{}
 		row, err := db.Get(ctx, backendName, id)
 		if err == nil && json.Unmarshal(row.Cfg, &cfg) == nil {
-			return cfg, nil
+			return cfg, f.recordedConsent(backendName, id, cfg)
 		}
 	}
 	conf, err := f.Config()
@@ -85,7 +85,24 @@ func (f *Factory) settings(ctx context.Context, backendName, id string) (backend
 		options[i].Default, options[i].Required = nil, false // only what was given
 	}
 	cfg, _, err := backend.Resolve(options, f.Cfg, configured)
-	return cfg, err
+	if err != nil {
+		return nil, err
+	}
+	return cfg, f.CheckConsent(b, f.Cfg, configured)
+}
+
+// recordedConsent checks the options that an app was submitted with.
+func (f *Factory) recordedConsent(backendName, id string, cfg backend.Config) error {
+	reg, err := f.Registry()
+	if err != nil {
+		return err
+	}
+	b, err := reg.Get(backendName)
+	if err != nil {
+		return err
+	}
+	handle := history.AppKey{ID: id, Backend: backendName}.Handle()
+	return f.CheckConsent(b, backend.JSONLayer(cfg, handle).From(backend.SourceRecord))
 }
 
 // positions is where cursors of archived logs are kept: the history, if it can be written.

@@ -7,6 +7,7 @@ package program
 import (
 	"context"
 	"fmt"
+	"os"
 	"path/filepath"
 	"runtime/debug"
 
@@ -41,6 +42,7 @@ func Run(ctx context.Context, args []string, s ui.Streams, env Environment, def 
 	ctx, interrupts := watchSignals(ctx, env.Signals)
 	defer interrupts.stop()
 	f := NewFactory(s, env, def, interrupts)
+	interrupts.abandonBy(f.abandonWith(os.Exit))
 	defer func() {
 		if r := recover(); r != nil {
 			code = f.crash(r)

@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"io/fs"
-	"os"
 	"slices"
 	"strings"
 
@@ -14,9 +13,11 @@ import (
 	"torchx/cmd/internal/ui"
 	"torchx/components"
 	"torchx/runtime/runner"
+	"torchx/runtime/safefile"
 	"torchx/runtime/secrets"
 	"torchx/runtime/spec"
 	"torchx/starlark/component"
+	"torchx/starlark/interp"
 )
 
 // sayChanges warns of what is not as it was when the app ran: files of its
@@ -108,7 +109,7 @@ func modulesNow(f *program.Factory, modules []runner.Module, built *component.Re
 
 func readModule(f *program.Factory, m runner.Module, all []runner.Module) ([]byte, error) {
 	if m.Path != "" {
-		return os.ReadFile(m.Path)
+		return safefile.ReadInput(m.Path, interp.MaxSource)
 	}
 	library, name, _ := strings.Cut(strings.TrimPrefix(m.Label, "@"), "//")
 	if library == "torchx" {

@@ -60,7 +60,7 @@ func rerun(ctx context.Context, f *program.Factory, o options, text string, exac
 	if !o.hasTTY {
 		o.follow.Tty.On = o.TTY
 	}
-	o.TTY = o.follow.Tty.On
+	o.TTY, o.Submit = o.follow.Tty.On, !o.dryrun
 	conf, err := f.Config()
 	if err != nil {
 		return err
@@ -113,7 +113,7 @@ func planEvaluated(ctx context.Context, f *program.Factory, o options, conf *con
 		return nil, err
 	}
 	q.Component = name
-	f.Say("rerun of %s: %s", past.Ref.Handle(), planning.CommandText(name, built.Args))
+	f.Say("rerun of %s: %s", past.Ref.Handle(), planning.CommandText(f, name, built.Args))
 	return q, nil
 }
 

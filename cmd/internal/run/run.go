@@ -6,6 +6,7 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"strings"
 
 	"github.com/urfave/cli/v2"
 
@@ -52,7 +53,7 @@ func NewRun(f *program.Factory) *cli.Command {
 		),
 		Action: func(c *cli.Context) (err error) {
 			o.Env, o.HasWorkspace = env.Value(), c.IsSet("workspace")
-			o.Component, o.Inputs.Args = c.Args().First(), c.Args().Tail()
+			o.Component, o.Inputs.Args = splitComponent(c.Args().Slice())
 			if stdin {
 				if err := onlyStdin(c); err != nil {
 					return err
@@ -64,6 +65,15 @@ func NewRun(f *program.Factory) *cli.Command {
 			return run(c.Context, f, o)
 		},
 	}
+}
+
+// splitComponent returns the component and its arguments. Words that begin with an option
+// (behind --) are arguments of the component of [cli:run], as in TorchX.
+func splitComponent(words []string) (name string, args []string) {
+	if len(words) == 0 || strings.HasPrefix(words[0], "-") {
+		return "", words
+	}
+	return words[0], words[1:]
 }
 
 // runFlags are the flags that `run` and `rerun` share.
@@ -102,7 +112,7 @@ func run(ctx context.Context, f *program.Factory, o options) error {
 	if err := o.DefaultBackend(f, conf); err != nil {
 		return err
 	}
-	o.TTY = o.follow.Tty.On
+	o.TTY, o.Submit = o.follow.Tty.On, !o.dryrun
 	planned, err := planning.Plan(ctx, f, o.Options, conf)
 	if errors.Is(err, component.ErrHelp) {
 		return nil

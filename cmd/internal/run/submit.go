@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"os"
+	"strings"
 
 	"github.com/urfave/cli/v2"
 
@@ -11,6 +12,7 @@ import (
 	"torchx/cmd/internal/planning"
 	"torchx/cmd/internal/program"
 	"torchx/runtime/runner"
+	"torchx/runtime/safefile"
 )
 
 // NewSubmit returns the command `submit`.
@@ -77,10 +79,19 @@ func planName(file string) string {
 	return file
 }
 
+// openPlan opens a plan. A shell's <(…) names a pipe of this process, which is read like
+// standard input.
+func openPlan(path string) (*os.File, error) {
+	if strings.HasPrefix(path, "/dev/fd/") || strings.HasPrefix(path, "/proc/self/fd/") || path == "/dev/stdin" {
+		return os.Open(path)
+	}
+	return safefile.OpenInput(path)
+}
+
 func readPlan(f *program.Factory, file string) ([]byte, error) {
 	in := f.In
 	if file != "-" {
-		opened, err := os.Open(f.Env.Absolute(file))
+		opened, err := openPlan(f.Env.Absolute(file))
 		if err != nil {
 			return nil, fmt.Errorf("read %s: %w", file, program.PathCause(err))
 		}

@@ -118,6 +118,15 @@ func (c *Console) Masked(text string) string {
 	return r.Text(text)
 }
 
+// MaskedArgs returns arguments with what looks like a secret hidden.
+func (c *Console) MaskedArgs(args []string) []string {
+	if c.ShowSecrets {
+		return args
+	}
+	r, _ := c.Rules() // as for Masked
+	return r.Args(args)
+}
+
 // MaskedJSON returns the JSON form of v with what looks like a secret hidden.
 func (c *Console) MaskedJSON(v any) (json.RawMessage, error) {
 	data, err := encodeJSON(v)

@@ -9,10 +9,13 @@
 package git
 
 import (
+	"bufio"
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -22,8 +25,11 @@ import (
 	"time"
 )
 
-// maxOutput bounds what a git command may print where all of it is kept, in bytes.
-const maxOutput = 64 << 20
+// Bounds of what a git command may print where all of it is kept, in bytes.
+const (
+	maxOutput   = 64 << 20
+	maxMessages = 1 << 20
+)
 
 // endTime is how long an interrupted git may take before it is killed.
 const endTime = 3 * time.Second
@@ -111,7 +117,7 @@ func (c *Client) run(ctx context.Context, dir string, args ...string) ([]byte, e
 }
 
 func (c *Client) output(ctx context.Context, cmd *exec.Cmd) ([]byte, error) {
-	stdout, stderr := &limited{max: maxOutput}, &limited{max: 1 << 20}
+	stdout, stderr := &limited{max: maxOutput, end: true}, &limited{max: maxMessages}
 	cmd.Stdout, cmd.Stderr = stdout, stderr
 	err := cmd.Run()
 	switch {
@@ -125,10 +131,34 @@ func (c *Client) output(ctx context.Context, cmd *exec.Cmd) ([]byte, error) {
 	return stdout.Bytes(), nil
 }
 
-// limited keeps at most max bytes and drops what comes behind.
+// stream runs a git command and has read take what it prints as it comes. An error of
+// read ends the command.
+func (c *Client) stream(ctx context.Context, cmd *exec.Cmd, read func(out *bufio.Reader) error) error {
+	stderr := &limited{max: maxMessages}
+	cmd.Stderr = stderr
+	stdout, err := cmd.StdoutPipe()
+	if err != nil {
+		return err
+	}
+	if err := cmd.Start(); err != nil {
+		return failure(err, "")
+	}
+	if err := read(bufio.NewReaderSize(stdout, 64<<10)); err != nil {
+		_ = cmd.Process.Kill() // it may still have much to say
+		_ = cmd.Wait()
+		return cmp.Or(context.Cause(ctx), err)
+	}
+	if err := cmd.Wait(); err != nil {
+		return cmp.Or(context.Cause(ctx), failure(err, stderr.String()))
+	}
+	return nil
+}
+
+// limited keeps at most max bytes and drops what comes behind, or ends with an error.
 type limited struct {
 	bytes.Buffer
 	max  int
+	end  bool
 	full bool
 }
 
@@ -136,6 +166,9 @@ func (l *limited) Write(p []byte) (int, error) {
 	if room := l.max - l.Len(); len(p) > room {
 		l.full = true
 		l.Buffer.Write(p[:room])
+		if l.end {
+			return room, io.ErrShortWrite
+		}
 		return len(p), nil
 	}
 	return l.Buffer.Write(p)

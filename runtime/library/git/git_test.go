@@ -72,6 +72,7 @@ func TestParseEntry(t *testing.T) {
 	t.Parallel()
 	id := strings.Repeat("a1", 20)
 	for record, want := range map[string]Entry{
+		"040000 tree " + id + "       -\tdir":      {"dir", Folder, 0, id},
 		"100644 blob " + id + "      12\ta b\nc":   {"a b\nc", File, 12, id},
 		"100755 blob " + id + "       0\tx":        {"x", File, 0, id},
 		"120000 blob " + id + "       3\tlink":     {"link", Symlink, 3, id},
@@ -81,7 +82,7 @@ func TestParseEntry(t *testing.T) {
 			t.Errorf("%q: %+v, %v", record, got, err)
 		}
 	}
-	for _, record := range []string{"", "x", "100644 blob zz 1\tx", "100644 tree " + id + " -\tx", "100644 blob " + id + " -\tx"} {
+	for _, record := range []string{"", "x", "100644 blob zz 1\tx", "100644 tag " + id + " -\tx", "100644 blob " + id + " -\tx"} {
 		if got, err := parseEntry(record); err == nil {
 			t.Errorf("%q: %+v", record, got)
 		}

@@ -77,16 +77,25 @@ func (r *remote) fetch(revision, commit string) *Repository {
 	return got
 }
 
-// files returns the contents of a folder of a fetched commit.
-func (r *remote) files(repository *Repository, folder string) map[string]string {
+// entries returns all entries of a folder of a fetched commit.
+func (r *remote) entries(repository *Repository, folder string) (all []Entry) {
 	r.Helper()
-	entries, err := repository.Entries(r.Context(), folder)
+	err := repository.Entries(r.Context(), folder, func(e Entry) error {
+		all = append(all, e)
+		return nil
+	})
 	if err != nil {
 		r.Fatal(err)
 	}
-	entries = slices.DeleteFunc(entries, func(e Entry) bool { return e.Kind == Submodule })
+	return all
+}
+
+// files returns the contents of a folder of a fetched commit.
+func (r *remote) files(repository *Repository, folder string) map[string]string {
+	r.Helper()
+	entries := slices.DeleteFunc(r.entries(repository, folder), func(e Entry) bool { return e.Kind != File })
 	found := map[string]string{}
-	err = repository.Read(r.Context(), entries, func(e Entry, data []byte) error {
+	err := repository.Read(r.Context(), entries, func(e Entry, data []byte) error {
 		found[e.Name] = string(data)
 		return nil
 	})
@@ -221,22 +230,18 @@ func TestFilesAsStored(t *testing.T) {
 func TestKindsOfEntries(t *testing.T) {
 	t.Parallel()
 	r := newRemote(t)
-	commit := r.commit(map[string]string{"a": "1"})
+	commit := r.commit(map[string]string{"a": "1", "sub/b": "1"})
 	if err := os.Symlink("a", filepath.Join(r.dir, "link")); err != nil {
 		t.Fatal(err)
 	}
 	r.git("update-index", "--add", "--cacheinfo", "160000,"+commit+",module")
 	r.git("add", "link")
 	r.git("commit", "-q", "-m", "m")
-	entries, err := r.fetch("main", "").Entries(t.Context(), "")
-	if err != nil {
-		t.Fatal(err)
-	}
 	got := map[string]Kind{}
-	for _, e := range entries {
+	for _, e := range r.entries(r.fetch("main", ""), "") {
 		got[e.Name] = e.Kind
 	}
-	if want := map[string]Kind{"a": File, "link": Symlink, "module": Submodule}; !maps.Equal(got, want) {
+	if want := map[string]Kind{"a": File, "link": Symlink, "module": Submodule, "sub": Folder, "sub/b": File}; !maps.Equal(got, want) {
 		t.Errorf("kinds %v, want %v", got, want)
 	}
 }
@@ -247,7 +252,7 @@ func TestNoFolder(t *testing.T) {
 	r.commit(map[string]string{"a": "1"})
 	fetched := r.fetch("main", "")
 	for _, folder := range []string{"a", "b", "a/b"} {
-		if _, err := fetched.Entries(t.Context(), folder); !errors.Is(err, ErrNoFolder) {
+		if err := fetched.Entries(t.Context(), folder, nil); !errors.Is(err, ErrNoFolder) {
 			t.Errorf("%s: got error %v, want %v", folder, err, ErrNoFolder)
 		}
 	}
@@ -258,11 +263,13 @@ func TestReadStops(t *testing.T) {
 	r := newRemote(t)
 	r.commit(map[string]string{"a": strings.Repeat("x", 1<<20), "b": strings.Repeat("y", 1<<20)})
 	fetched := r.fetch("main", "")
-	entries, err := fetched.Entries(t.Context(), "")
-	if err != nil {
-		t.Fatal(err)
-	}
+	entries := r.entries(fetched, "")
 	stop, calls := errors.New("enough"), 0
+	err := fetched.Entries(t.Context(), "", func(Entry) error { calls++; return stop })
+	if !errors.Is(err, stop) || calls != 1 {
+		t.Errorf("entries: got error %v after %d calls, want %v after 1", err, calls, stop)
+	}
+	calls = 0
 	err = fetched.Read(t.Context(), entries, func(Entry, []byte) error { calls++; return stop })
 	if !errors.Is(err, stop) || calls != 1 {
 		t.Errorf("got error %v after %d calls, want %v after 1", err, calls, stop)

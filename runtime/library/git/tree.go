@@ -19,6 +19,7 @@ const (
 	File      Kind = iota
 	Symlink        // a symbolic link
 	Submodule      // another repository, which is not fetched
+	Folder         // its entries follow
 )
 
 // Entry is a file of a commit, or something in the place of one.
@@ -32,36 +33,53 @@ type Entry struct {
 // ErrNoFolder says that the commit has no folder of that path.
 var ErrNoFolder = errors.New("no such folder")
 
-// Entries lists what the commit has in a folder and below, "" being all of it. Names
-// are relative to the folder. Error: ErrNoFolder.
-func (r *Repository) Entries(ctx context.Context, folder string) ([]Entry, error) {
+// maxRecord bounds what git prints for one entry, in bytes: mode, type, id, size and path.
+const maxRecord = 16 << 10
+
+// Entries calls visit with what the commit has in a folder and below, "" being all of it,
+// and stops at visit's first error. Names are relative to the folder. A tree that the
+// commit has in several places comes as often, so a small repository can have any number
+// of entries. Error: ErrNoFolder.
+func (r *Repository) Entries(ctx context.Context, folder string, visit func(Entry) error) error {
 	tree := r.Commit
 	if folder != "" {
 		tree += ":" + folder
 		kind, err := r.client.run(ctx, r.dir, "cat-file", "-t", tree)
 		if ctx.Err() != nil {
-			return nil, context.Cause(ctx)
+			return context.Cause(ctx)
 		}
 		if err != nil || strings.TrimSpace(string(kind)) != "tree" {
-			return nil, ErrNoFolder
+			return ErrNoFolder
 		}
 	}
-	out, err := r.client.run(ctx, r.dir, "ls-tree", "-r", "-z", "-l", "--full-tree", tree)
-	if err != nil {
-		return nil, err
-	}
-	var entries []Entry
-	for record := range bytes.SplitSeq(bytes.TrimSuffix(out, []byte{0}), []byte{0}) {
-		if len(record) == 0 {
-			continue
+	cmd := r.client.command(ctx, r.dir, "ls-tree", "-r", "-t", "-z", "-l", "--full-tree", tree)
+	return r.client.stream(ctx, cmd, func(out *bufio.Reader) error { return readEntries(out, visit) })
+}
+
+// readEntries reads what git ls-tree -z prints.
+func readEntries(out *bufio.Reader, visit func(Entry) error) error {
+	records := bufio.NewScanner(out)
+	records.Buffer(nil, maxRecord)
+	records.Split(func(data []byte, _ bool) (int, []byte, error) {
+		n := bytes.IndexByte(data, 0)
+		if n < 0 {
+			return 0, nil, nil // a record without its end is dropped: git's exit code says why
 		}
-		e, err := parseEntry(string(record))
+		return n + 1, data[:n], nil
+	})
+	for records.Scan() {
+		e, err := parseEntry(records.Text())
+		if err == nil {
+			err = visit(e)
+		}
 		if err != nil {
-			return nil, err
+			return err
 		}
-		entries = append(entries, e)
 	}
-	return entries, nil
+	if errors.Is(records.Err(), bufio.ErrTooLong) {
+		return fmt.Errorf("it has a path of over %d KiB", maxRecord>>10)
+	}
+	return records.Err()
 }
 
 // parseEntry reads "MODE TYPE ID SIZE\tNAME", the form of git ls-tree -l.
@@ -75,6 +93,9 @@ func parseEntry(record string) (Entry, error) {
 	switch {
 	case fields[1] == "commit":
 		e.Kind = Submodule
+		return e, nil
+	case fields[1] == "tree":
+		e.Kind = Folder
 		return e, nil
 	case fields[1] != "blob":
 		return Entry{}, fmt.Errorf("git ls-tree printed %q", record)
@@ -95,33 +116,13 @@ func (r *Repository) Read(ctx context.Context, entries []Entry, visit func(e Ent
 	if len(entries) == 0 {
 		return nil
 	}
-	ctx, cancel := context.WithCancel(ctx)
-	defer cancel()
 	var ids strings.Builder
 	for _, e := range entries {
 		ids.WriteString(e.id + "\n")
 	}
 	cmd := r.client.command(ctx, r.dir, "cat-file", "--batch")
 	cmd.Stdin = strings.NewReader(ids.String())
-	stderr := &limited{max: 1 << 20}
-	cmd.Stderr = stderr
-	stdout, err := cmd.StdoutPipe()
-	if err != nil {
-		return err
-	}
-	if err := cmd.Start(); err != nil {
-		return failure(err, "")
-	}
-	err = readBlobs(bufio.NewReaderSize(stdout, 64<<10), entries, visit)
-	if err != nil {
-		cancel() // git may still have much to say
-		_ = cmd.Wait()
-		return err
-	}
-	if err := cmd.Wait(); err != nil {
-		return failure(err, stderr.String())
-	}
-	return nil
+	return r.client.stream(ctx, cmd, func(out *bufio.Reader) error { return readBlobs(out, entries, visit) })
 }
 
 // readBlobs reads "ID blob SIZE\n", content, "\n" for each entry.

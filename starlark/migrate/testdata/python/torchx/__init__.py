@@ -1,3 +1,3 @@
-"""As much of TorchX as the component files in these tests use."""
+"""As much of TorchX as the component files in these tests use, written from what it does."""
 
-__version__ = "0.8.0"
+from .version import TORCHX_IMAGE as IMAGE, __version__  # noqa

@@ -32,11 +32,38 @@ class Resource:
 
 
 NULL_RESOURCE = Resource(-1, -1, -1)
-named_resources = {"gpu.small": Resource(8, 1, 32768)}
+_NAMED = {"gpu.small": (8, 1, 32768), "gpu.medium": (16, 2, 65536), "cpu.small": (1, 0, 2048), "cpu.medium": (2, 0, 4096)}
+
+
+class _Named(dict):
+    def __missing__(self, name):
+        return Resource(*_NAMED[name])
+
+
+named_resources = _Named()
+MISSING, NONE = "<MISSING>", "<NONE>"
+
+
+def get_named_resources(res):
+    return named_resources[res]
 
 
 def resource(cpu=None, gpu=None, memMB=None, h=None):
     return named_resources[h] if h else Resource(cpu or 2, gpu or 0, memMB or 1024)
+
+
+def parse_mounts(opts):
+    mounts = []
+    for opt in opts:
+        key, _, value = opt.partition("=")
+        if key == "type":
+            mounts.append({"type": value})
+        mounts[-1][{"source": "src", "target": "dst", "read_only": "readonly"}.get(key, key)] = value
+    return [
+        BindMount(m["src"], m["dst"], "readonly" in m) if m["type"] == "bind" else VolumeMount(m["src"], m["dst"], "readonly" in m)
+        if m["type"] == "volume" else DeviceMount(m["src"], m.get("dst", m["src"]), m.get("perm", "rwm"))
+        for m in mounts
+    ]
 
 
 @dataclass
@@ -54,6 +81,18 @@ class VolumeMount:
 
 
 @dataclass
+class DeviceMount:
+    src_path: str
+    dst_path: str
+    permissions: str = "rwm"
+
+
+@dataclass
+class Workspace:
+    projects: Dict[str, str]
+
+
+@dataclass
 class Role:
     name: str
     image: str
@@ -68,6 +107,7 @@ class Role:
     port_map: Dict[str, int] = field(default_factory=dict)
     metadata: Dict[str, Any] = field(default_factory=dict)
     mounts: List[Any] = field(default_factory=list)
+    workspace: Optional[Workspace] = None
 
 
 @dataclass

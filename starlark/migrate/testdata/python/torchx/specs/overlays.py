@@ -8,3 +8,7 @@ def JOIN(field, on):
 
 def DEL(field):
     return f"__del__:{field}"
+
+
+def set_overlay(role, backend, kind, overlay):
+    role.metadata.setdefault(backend, {"__torchx_overlays__": True})[kind] = overlay

@@ -1,0 +1,116 @@
+package config
+
+import (
+	"errors"
+	"io/fs"
+	"os"
+	"strings"
+	"time"
+
+	"github.com/urfave/cli/v2"
+
+	"torchx/cmd/internal/program"
+	"torchx/cmd/internal/ui"
+	"torchx/runtime/consent"
+)
+
+// newTrust returns the command `config trust`.
+func newTrust(f *program.Factory) *cli.Command {
+	var revoke, asJSON bool
+	return &cli.Command{
+		Name:  "trust",
+		Usage: "trust files that a project names and that can run programs",
+		UsageText: "[--revoke] [--json] [FILE ...]\n" +
+			"torchx config trust kubeconfig.yaml\n" +
+			"torchx config trust --revoke kubeconfig.yaml\n" +
+			"torchx config trust",
+		Description: "Consent to files that the .torchxconfig of a folder names and that can run programs on this machine, such as a kubeconfig with " +
+			"a credential program: read them first. Consent holds for the content of a file: a change needs it again. " +
+			"Files that you name yourself, by -cfg, the environment or ~/.torchxconfig, need none. Without FILE it lists what you trust.",
+		Flags: []cli.Flag{
+			&cli.BoolFlag{Name: "revoke", Usage: "trust the files no longer", Destination: &revoke},
+			program.JSONFlag(&asJSON),
+		},
+		Action: func(c *cli.Context) error {
+			list, err := f.TrustedList()
+			if err != nil {
+				return err
+			}
+			if c.NArg() > 0 {
+				return trust(f, list, c.Args().Slice(), revoke)
+			}
+			if revoke {
+				return program.Usagef("config trust", "missing FILE: name the files to trust no longer")
+			}
+			return printTrusted(f, list, asJSON)
+		},
+	}
+}
+
+func trust(f *program.Factory, list consent.List, files []string, revoke bool) error {
+	var paths []string
+	for _, file := range files {
+		file = f.Env.Absolute(file)
+		if revoke {
+			paths = append(paths, file)
+			continue
+		}
+		all, err := f.TrustedWith(file)
+		if err != nil {
+			return err
+		}
+		paths = append(paths, all...)
+	}
+	if revoke {
+		return list.Revoke(paths...)
+	}
+	if len(paths) > len(files) {
+		f.Say("trusted files and their programs: %s", strings.Join(paths, ", "))
+	}
+	return list.Trust(paths...)
+}
+
+// trusted is one line of `config trust --json`.
+type trusted struct {
+	consent.Entry
+	State string `json:"state"` // trusted, changed, missing or revoked
+}
+
+func stateOf(list consent.List, e consent.Entry) (string, error) {
+	if e.Sum == "" {
+		return "revoked", nil
+	}
+	if _, err := os.Stat(e.Path); errors.Is(err, fs.ErrNotExist) {
+		return "missing", nil
+	}
+	err := list.Check(e.Path)
+	if errors.Is(err, consent.ErrChanged) {
+		return "changed", nil
+	}
+	return "trusted", err
+}
+
+func printTrusted(f *program.Factory, list consent.List, asJSON bool) error {
+	entries, err := list.Entries()
+	if err != nil {
+		return err
+	}
+	all := []trusted{}
+	tab := ui.Table{Header: []string{"FILE", "STATE", "SINCE"}}
+	for _, e := range entries {
+		state, err := stateOf(list, e)
+		if err != nil {
+			return err
+		}
+		all = append(all, trusted{e, state})
+		tab.Add(ui.NewCell(f.ShortPath(e.Path), ""), ui.NewCell(state, ""), ui.NewCell(e.TrustedAt.Local().Format(time.DateTime), ui.AnsiDim))
+	}
+	if asJSON {
+		return f.PrintJSON(all)
+	}
+	if len(all) == 0 {
+		f.Say("no files are trusted")
+		return nil
+	}
+	return tab.Write(f.Out, f.OutStyle)
+}

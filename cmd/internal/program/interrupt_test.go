@@ -1,0 +1,39 @@
+package program
+
+import (
+	"os"
+	"syscall"
+	"testing"
+	"time"
+)
+
+// The second Ctrl-C ends a command that hangs, even in what handles the first.
+func TestTwoInterruptsEndACommand(t *testing.T) {
+	t.Parallel()
+	signals := make(chan os.Signal, 8)
+	ctx, i := watchSignals(t.Context(), signals)
+	defer i.stop()
+	abandoned := make(chan bool)
+	i.abandonBy(func() { close(abandoned) })
+	signals <- os.Interrupt
+	<-ctx.Done()
+	i.Take(func(os.Signal) { <-abandoned })
+	i.mu.Lock()
+	i.grace = time.Millisecond
+	i.mu.Unlock()
+	select {
+	case <-abandoned:
+		t.Fatal("the first one ended the process")
+	default:
+	}
+	signals <- syscall.SIGTERM
+	<-abandoned
+}
+
+func TestInterruptsOfAnEndedCommand(t *testing.T) {
+	t.Parallel()
+	_, i := watchSignals(t.Context(), make(chan os.Signal))
+	i.abandonBy(func() { t.Error("a command that has ended was ended again") })
+	i.stop()
+	i.force()
+}

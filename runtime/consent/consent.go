@@ -1,0 +1,216 @@
+// Package consent keeps the list of files that the user trusts although a project names
+// them: kubeconfigs, whose credential programs would run here. Consent belongs to a path
+// and a content, so a changed file needs it again.
+package consent
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/rogpeppe/go-internal/lockedfile"
+)
+
+// FileName is the list's name in TORCHX_HOME.
+const FileName = "trusted.json"
+
+// Bounds, in bytes: a trusted file is a kubeconfig or a program of its own.
+const (
+	maxTrusted = 64 << 20
+	maxList    = 4 << 20
+)
+
+// Reasons why a file is not trusted.
+var (
+	ErrUnknown = errors.New("is not trusted yet")
+	ErrChanged = errors.New("has changed since you trusted it")
+	ErrRevoked = errors.New("is no longer trusted")
+)
+
+// Entry is one file of the list.
+type Entry struct {
+	Path      string    `json:"file"`       // absolute, without symbolic links
+	Sum       string    `json:"sha256"`     // of its content, in hexadecimal; "": consent was revoked
+	TrustedAt time.Time `json:"trusted_at"` // or revoked at
+}
+
+// List is the list of a TORCHX_HOME.
+type List struct{ file string }
+
+// Of returns the list of a home; it reads nothing.
+func Of(home string) List { return List{filepath.Join(home, FileName)} }
+
+// Entries returns all entries, by path.
+func (l List) Entries() ([]Entry, error) {
+	data, err := read(l.file, maxList)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	return l.parse(data)
+}
+
+func (l List) parse(data []byte) (entries []Entry, err error) {
+	if len(data) == 0 {
+		return nil, nil
+	}
+	if err := json.Unmarshal(data, &entries); err != nil {
+		return nil, fmt.Errorf("read %s: %w (remove it and trust your files again)", l.file, err)
+	}
+	return entries, nil
+}
+
+// Check returns nil for a file that is trusted as it is, and for one that does not exist.
+// Errors: ErrUnknown, ErrChanged, ErrRevoked, or why it cannot be read.
+func (l List) Check(path string) error {
+	path = resolved(path)
+	sum, err := sumOf(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	entries, err := l.Entries()
+	if err != nil {
+		return err
+	}
+	at, ok := find(entries, path)
+	switch {
+	case !ok:
+		return ErrUnknown
+	case entries[at].Sum == "":
+		return ErrRevoked
+	case entries[at].Sum != sum:
+		return ErrChanged
+	}
+	return nil
+}
+
+// Recheck is Check for a file that was accepted before: only consent that has ended
+// counts. Errors: ErrChanged, ErrRevoked.
+func (l List) Recheck(path string) error {
+	if err := l.Check(path); errors.Is(err, ErrChanged) || errors.Is(err, ErrRevoked) {
+		return err
+	}
+	return nil
+}
+
+// Trust adds files with the content that they have now.
+func (l List) Trust(paths ...string) error { return l.set(sumOf, paths) }
+
+// Revoke takes the consent to files back. Errors: ErrUnknown.
+func (l List) Revoke(paths ...string) error {
+	entries, err := l.Entries()
+	if err != nil {
+		return err
+	}
+	for _, path := range paths {
+		if _, ok := find(entries, resolved(path)); !ok {
+			return fmt.Errorf("%s %w", path, ErrUnknown)
+		}
+	}
+	return l.set(func(string) (string, error) { return "", nil }, paths)
+}
+
+func (l List) set(sum func(path string) (string, error), paths []string) error {
+	if _, err := l.Entries(); err != nil { // before the lock, which waits for a FIFO
+		return err
+	}
+	var changed []Entry
+	for _, path := range paths {
+		path = resolved(path)
+		s, err := sum(path)
+		if err != nil {
+			return fmt.Errorf("trust a file: %w", err)
+		}
+		changed = append(changed, Entry{path, s, time.Now().UTC()})
+	}
+	if err := l.create(); err != nil {
+		return err
+	}
+	return lockedfile.Transform(l.file, func(old []byte) ([]byte, error) {
+		entries, err := l.parse(old)
+		if err != nil {
+			return nil, err
+		}
+		for _, e := range changed {
+			at, ok := find(entries, e.Path)
+			if !ok {
+				entries = slices.Insert(entries, at, e)
+			}
+			entries[at] = e
+		}
+		data, err := json.MarshalIndent(entries, "", "  ")
+		return append(data, '\n'), err
+	})
+}
+
+// create makes the list, which only its owner may read.
+func (l List) create() error {
+	if err := os.MkdirAll(filepath.Dir(l.file), 0o700); err != nil {
+		return fmt.Errorf("create the list of trusted files: %w", err)
+	}
+	f, err := os.OpenFile(l.file, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
+	if errors.Is(err, fs.ErrExist) {
+		return nil
+	}
+	if err != nil {
+		return fmt.Errorf("create the list of trusted files: %w", err)
+	}
+	return f.Close()
+}
+
+func find(entries []Entry, path string) (at int, ok bool) {
+	return slices.BinarySearchFunc(entries, path, func(e Entry, path string) int { return strings.Compare(e.Path, path) })
+}
+
+// resolved returns an absolute path without symbolic links, as far as it exists.
+func resolved(path string) string {
+	if real, err := filepath.EvalSymlinks(path); err == nil {
+		return real
+	}
+	folder, name := filepath.Split(filepath.Clean(path))
+	if real, err := filepath.EvalSymlinks(folder); err == nil {
+		folder = real
+	}
+	return filepath.Join(folder, name)
+}
+
+func sumOf(path string) (string, error) {
+	data, err := read(path, maxTrusted)
+	sum := sha256.Sum256(data)
+	return hex.EncodeToString(sum[:]), err
+}
+
+// read returns the content of a regular file. Anything else could block or not end.
+func read(path string, limit int64) ([]byte, error) {
+	info, err := os.Stat(path)
+	if err != nil {
+		return nil, err
+	}
+	if !info.Mode().IsRegular() {
+		return nil, fmt.Errorf("%s is not a regular file", path)
+	}
+	f, err := os.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	data, err := io.ReadAll(io.LimitReader(f, limit+1))
+	if err == nil && int64(len(data)) > limit {
+		err = fmt.Errorf("%s is larger than %d MiB", path, limit>>20)
+	}
+	return data, err
+}

@@ -1,0 +1,9 @@
+//go:build !unix
+
+package safefile
+
+// This system has no such flags; open looks first.
+const (
+	noFollow = 0
+	nonblock = 0
+)

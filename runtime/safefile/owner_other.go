@@ -1,0 +1,8 @@
+//go:build !unix
+
+package safefile
+
+import "io/fs"
+
+// ownerOf is not known on this system.
+func ownerOf(fs.FileInfo) int { return -1 }

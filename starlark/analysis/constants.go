@@ -1,0 +1,67 @@
+package analysis
+
+import (
+	"slices"
+
+	"go.starlark.net/starlark"
+	"go.starlark.net/syntax"
+)
+
+// ConstantsOf returns the names that a file gives a constant value at its top.
+func ConstantsOf(file *syntax.File) starlark.StringDict {
+	constants := starlark.StringDict{}
+	for _, s := range file.Stmts {
+		if a, ok := s.(*syntax.AssignStmt); ok && a.Op == syntax.EQ {
+			if id, ok := a.LHS.(*syntax.Ident); ok {
+				if v := ConstantValue(a.RHS, constants); v != nil {
+					constants[id.Name] = v
+				}
+			}
+		}
+	}
+	return constants
+}
+
+// ConstantValue evaluates an expression of literals and constants; nil if only running the file can tell
+// its value. It resolves the names in the expression anew.
+func ConstantValue(e syntax.Expr, constants starlark.StringDict) starlark.Value {
+	known := true
+	syntax.Walk(e, func(n syntax.Node) bool {
+		switch n := n.(type) {
+		case nil, *syntax.ParenExpr, *syntax.ListExpr, *syntax.TupleExpr, *syntax.DictExpr, *syntax.DictEntry:
+		case *syntax.Literal:
+			known = known && n.Token != syntax.BYTES
+		case *syntax.UnaryExpr:
+			known = known && n.Op == syntax.MINUS
+		case *syntax.Ident:
+			known = known && (constants.Has(n.Name) || slices.Contains([]string{"True", "False", "None"}, n.Name))
+		default:
+			known = false
+		}
+		return known
+	})
+	if !known {
+		return nil
+	}
+	v, err := starlark.EvalExprOptions(&syntax.FileOptions{}, &starlark.Thread{}, e, constants)
+	if err != nil {
+		return nil
+	}
+	return v
+}
+
+// literal is the value of an argument of literals alone, nil for other arguments.
+func (p *problems) literal(e syntax.Expr) starlark.Value {
+	from, to := p.file.span(e)
+	if to-from > maxLiteral {
+		return nil
+	}
+	again, err := dialect().ParseExpr("", "("+p.file.Text[from:to]+")", 0)
+	if err != nil {
+		return nil
+	}
+	return ConstantValue(again, nil)
+}
+
+// maxLiteral bounds the text of an argument that is evaluated, in bytes.
+const maxLiteral = 10_000

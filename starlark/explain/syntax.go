@@ -1,0 +1,186 @@
+package explain
+
+import (
+	"strings"
+
+	"torchx/starlark/token"
+)
+
+// keywords maps words of Python that Starlark reserves to their replacement.
+var keywords = map[string]string{
+	"as":       "there are no imports and no with here",
+	"assert":   "write if not …: fail(…)",
+	"async":    "nothing runs in the background: write def",
+	"await":    "nothing runs in the background: call the function",
+	"class":    "Starlark has no classes: write functions, or struct(…)",
+	"del":      "write x.pop(key)",
+	"except":   "Starlark cannot catch errors: test before",
+	"finally":  "Starlark cannot catch errors: test before",
+	"from":     "there are no imports here: specs and torchx are there, load() brings in other files",
+	"global":   "a file's values never change once it is loaded",
+	"import":   "there are no imports here: specs and torchx are there, load() brings in other files",
+	"is":       "write == None",
+	"nonlocal": "a function changes its own variables only: return the value",
+	"raise":    "write fail(…)",
+	"try":      "Starlark cannot catch errors: test before",
+	"while":    "Starlark has no while: write for … in range(…) and break",
+	"with":     "a component opens nothing",
+	"yield":    "Starlark has no generators: build a list",
+}
+
+const noTypes = "Starlark declares no types: write the name alone, x = 1"
+
+// firstWords maps names that begin a line, before another name or text, to what is meant.
+var firstWords = map[string]string{
+	"assert": keywords["assert"], "print": "print is a function: write print(…)", "fail": "fail is a function: write fail(…)",
+	"elseif": "write elif", "elsif": "write elif", "function": "write def", "func": "write def", "fn": "write def",
+	"match": "Starlark has no match: write if and elif", "switch": "Starlark has no switch: write if and elif", "case": "Starlark has no match: write if and elif",
+	"var": noTypes, "let": noTypes, "const": noTypes, "type": noTypes,
+	"int": noTypes, "str": noTypes, "string": noTypes, "float": noTypes, "bool": noTypes, "list": noTypes, "dict": noTypes,
+	"unless": "write if not", "until": keywords["while"], "exec": "Starlark cannot run text", "raise": keywords["raise"],
+}
+
+// word explains keywords of other languages.
+func (r *report) word() bool {
+	got := r.textOf(r.at)
+	first := r.textOf(r.head)
+	switch {
+	case got == "if" && r.textOf(r.at-1) == "else":
+		r.point(r.at - 1)
+		return r.say("write elif")
+	case got == "return" && r.want == "primary expression":
+		return r.say("return begins a statement: a lambda is one expression")
+	case got == "as" && first == "load":
+		return r.say(`write load("FILE", name = "its name there")`)
+	case got == "is" && r.textOf(r.at+1) == "not":
+		return r.say("write !=")
+	case r.want == "in":
+		return r.say("write for NAME in VALUES")
+	case r.got == got && keywords[got] != "":
+		return r.say(keywords[got])
+	case r.at == r.head+1 && r.want == "newline" && firstWords[first] != "":
+		r.point(r.head)
+		return r.say(firstWords[first])
+	case r.want == "'('" && first == "def":
+		return r.say("write def NAME(PARAMETERS):")
+	case r.msg == "not an identifier" && first == "def" && r.at == r.head+1:
+		r.point(r.at)
+		return r.say("the function has no name: write def NAME(PARAMETERS):")
+	case r.msg == "not an identifier" && got == "/":
+		return r.say("Starlark has no positional-only parameters")
+	case strings.HasPrefix(r.msg, "conditional expression without else"):
+		if r.hasAssignment(r.lineLast(r.at)) && r.assignedBehind() {
+			return r.say("write == to compare")
+		}
+		return r.say("write A if CONDITION else B")
+	case strings.Contains(r.msg, "does not associate"):
+		r.point(r.at)
+		r.msg = strings.TrimSuffix(r.msg, " (use parens)")
+		return r.say("write a < b and b < c")
+	}
+	return false
+}
+
+// lineLast is the last token of the line of the i-th one.
+func (r *report) lineLast(i int) int {
+	for i+1 < len(r.tokens) && !r.isKind(i+1, token.Newline) {
+		i++
+	}
+	return i
+}
+
+// assignedBehind reports whether a = follows on the line of the error.
+func (r *report) assignedBehind() bool {
+	for i := r.at; i <= r.lineLast(r.at); i++ {
+		if r.textOf(i) == "=" {
+			return true
+		}
+	}
+	return false
+}
+
+// annotations is what is said about types in code.
+const annotations = "Starlark has no annotations: types stand in the docstring, NAME (TYPE): …"
+
+// operator explains operators of other languages, and those in the wrong place.
+func (r *report) operator() bool {
+	got, before, after := r.textOf(r.at), r.textOf(r.at-1), r.textOf(r.at+1)
+	inside := ""
+	if n := len(r.open); n > 0 {
+		inside = r.textOf(r.open[n-1])
+	}
+	first := r.textOf(r.head)
+	named := r.isKind(r.at-1, token.Name)
+	switch {
+	case got == "**" && r.isOperandEnd(r.before(r.at)):
+		return r.say("Starlark has no power operator: write math.pow(x, y)")
+	case got == "**":
+		return r.say("** unpacks in calls only: write dict(a, **b)")
+	case got == "*" && r.want == "primary expression":
+		return r.say("* unpacks in calls only: write [a] + list(b), or index the list")
+	case got == ":" && after == "=":
+		return r.say("Starlark has no :=: assign in a statement of its own")
+	case got == ":" && named && first == "def" && len(r.open) == 1 && inside == "(":
+		return r.say(annotations)
+	case got == "-" && after == ">", got == ":" && named && r.want == "newline" && first != "lambda":
+		return r.say(annotations)
+	case got == ":" && inside == "(":
+		return r.say("write = between the name of an argument and its value")
+	case got == "=" && after == ">":
+		return r.say("write lambda x: …")
+	case got == "=" && inside == "{":
+		return r.say("write : between key and value")
+	case got == "=" && (r.want == "':'" || first == "return"):
+		return r.say("write == to compare")
+	case got == "=" && r.want == "newline" && len(r.open) == 0:
+		return r.say("assign one name in a statement")
+	case got == ">" && before == "<":
+		r.point(r.at - 1)
+		return r.say("write !=")
+	case got == "&" && before == "&":
+		r.point(r.at - 1)
+		return r.say("write and")
+	case got == "|" && before == "|":
+		r.point(r.at - 1)
+		return r.say("write or")
+	case got == "//" || got == "/" && after == "*":
+		return r.say("a comment begins with #")
+	case got == "." && after == ".":
+		return r.say("write pass")
+	case got == "{" && r.want == "':'":
+		return r.say("write : and indent the body")
+	case r.want == "':'" && inside == "{" && (got == "," || got == "}"):
+		return r.say("{…} is a dict: write set([…])")
+	case got == "for" && inside == "(":
+		return r.say("Starlark has no generators: write [… for x in y]")
+	}
+	return false
+}
+
+// missing explains a missing comma or colon.
+func (r *report) missing() bool {
+	last := r.before(r.at)
+	switch {
+	case r.isKind(r.at, token.Number) && r.got == "identifier":
+		if strings.Contains(r.textOf(r.at), "_") {
+			return r.say("numbers have no _: write 1000")
+		}
+		return r.say("a number has no letters behind it: write a text for units, \"10s\"")
+	case len(r.open) > 0 && r.isOperandEnd(last) && r.startsOperand(r.at) && r.got != r.textOf(r.at):
+		r.offset = r.tokens[last].End
+		return r.say("is a comma missing here?")
+	case r.want == "':'" && isCompound(r.textOf(r.head)) && r.startsOperand(r.at):
+		r.offset = r.tokens[max(0, last)].End
+		return r.say("is the ':' missing here?")
+	}
+	return false
+}
+
+// isOperandEnd reports whether an expression can end with the i-th token.
+func (r *report) isOperandEnd(i int) bool {
+	return r.isKind(i, token.Name) || r.isKind(i, token.Number) || r.isKind(i, token.String) || r.nesting(i) < 0
+}
+
+func (r *report) startsOperand(i int) bool {
+	return r.isKind(i, token.Name) || r.isKind(i, token.Number) || r.isKind(i, token.String) || r.nesting(i) > 0
+}

@@ -1,0 +1,121 @@
+package specmodule
+
+import (
+	"fmt"
+	"slices"
+
+	"go.starlark.net/starlark"
+
+	"torchx/runtime/spec"
+	"torchx/runtime/suggest"
+)
+
+// orderArgs are the arguments of specs.Role that are kept in metadata["torchx"], which spec reads
+// and validates with the app. They are given by name.
+var orderArgs = []field{
+	{"depends_on", checkDependsOn, starlark.None},
+	{"ready", checkJSONDict, starlark.None},
+	{"sidecar", checkBool, starlark.None},
+}
+
+// checkDependsOn accepts a dict of role to condition, or a list of roles.
+func checkDependsOn(at string, v starlark.Value) (starlark.Value, error) {
+	switch v.(type) {
+	case *starlark.Dict:
+		return checkStringDict(at, v)
+	case *starlark.List, starlark.Tuple:
+		return checkStrings(at, v)
+	}
+	return nil, wrongType(at, v, `dict such as {"db": "ready"} or list of roles`)
+}
+
+// splitOrder takes the order arguments of a role from keyword arguments. It refuses misspelled
+// names; UnpackArgs would suggest from half of them only.
+func splitOrder(k kind, kwargs []starlark.Tuple) (fields, order []starlark.Tuple, err error) {
+	names := fieldNames(k)
+	if k == kindRole {
+		for _, f := range orderArgs {
+			names = append(names, f.name)
+		}
+	}
+	for _, kv := range kwargs {
+		name := string(kv[0].(starlark.String))
+		switch {
+		case fieldIndex(k, name) >= 0:
+			fields = append(fields, kv)
+		case slices.Contains(names, name):
+			order = append(order, kv)
+		default:
+			return nil, nil, fmt.Errorf("unexpected keyword argument %q.%s", name, suggest.Hint(name, names))
+		}
+	}
+	return fields, order, nil
+}
+
+// setOrder puts order arguments into the metadata of a new role. once: the same keys must not be
+// there, too.
+func (r *record) setOrder(order []starlark.Tuple, once bool) error {
+	if len(order) == 0 {
+		return nil
+	}
+	metadata, own, err := ownMetadata(r.get("metadata"))
+	if err != nil {
+		return err
+	}
+	for _, kv := range order {
+		if _, there, _ := own.Get(kv[0]); there && once && kv[1] != starlark.None {
+			return fmt.Errorf("%s is given twice: as an argument and in metadata[%q]; keep one", string(kv[0].(starlark.String)), spec.OrderKey)
+		}
+		if err := setOrderKey(own, kv[0], kv[1]); err != nil {
+			return err
+		}
+	}
+	if err := metadata.SetKey(starlark.String(spec.OrderKey), own); err != nil {
+		return err
+	}
+	if own.Len() == 0 {
+		_, _, err = metadata.Delete(starlark.String(spec.OrderKey))
+	}
+	r.values[fieldIndex(kindRole, "metadata")] = frozen(metadata)
+	return err
+}
+
+// ownMetadata returns copies of a role's metadata and of its entry for this program.
+func ownMetadata(v starlark.Value) (metadata, own *starlark.Dict, err error) {
+	metadata, own = starlark.NewDict(1), starlark.NewDict(1)
+	for _, kv := range v.(*starlark.Dict).Items() {
+		if err := metadata.SetKey(kv[0], kv[1]); err != nil {
+			return nil, nil, err
+		}
+	}
+	old, found, err := metadata.Get(starlark.String(spec.OrderKey))
+	if err != nil || !found {
+		return metadata, own, err
+	}
+	dict, ok := old.(*starlark.Dict)
+	if !ok {
+		return nil, nil, wrongType(fmt.Sprintf("metadata[%q]", spec.OrderKey), old, "dict")
+	}
+	for _, kv := range dict.Items() {
+		if err := own.SetKey(kv[0], kv[1]); err != nil {
+			return nil, nil, err
+		}
+	}
+	return metadata, own, nil
+}
+
+// setOrderKey sets an order argument. None, False and an empty depends_on remove it.
+func setOrderKey(own *starlark.Dict, name, v starlark.Value) error {
+	if v != starlark.None {
+		i := slices.IndexFunc(orderArgs, func(f field) bool { return f.name == string(name.(starlark.String)) })
+		checked, err := orderArgs[i].check(orderArgs[i].name, v)
+		if err != nil {
+			return err
+		}
+		if checked.Truth() || orderArgs[i].name == "ready" {
+			return own.SetKey(name, checked)
+		}
+	}
+	_, _, err := own.Delete(name)
+	return err
+}
