@@ -25,7 +25,7 @@ TESTFLAGS := -count=1 -ldflags=-w -p 4 -parallel 4
 export GORACE := atexit_sleep_ms=0
 
 .DEFAULT_GOAL := build
-.PHONY: build install test race torture lint deadcode fmt arch docs fuzz vuln cover bench check e2e e2e-docker e2e-k8s torture-docker cross tools clean help
+.PHONY: build install test race torture lint deadcode fmt arch docs reference site picture man fuzz vuln cover bench check e2e e2e-docker e2e-k8s torture-docker cross tools clean help
 
 build: ## build bin/torchx
 	CGO_ENABLED=0 $(GO) build -trimpath -tags $(TAGS) -o $(BIN)/torchx ./cmd/torchx
@@ -71,6 +71,18 @@ fmt: tools ## format Go and Starlark files
 
 arch: ## draw the packages: docs/architecture.svg and the tables of docs/architecture.md
 	$(GO) run ./test/arch
+
+reference: ## write the generated pages of docs/reference
+	$(GO) test -count=1 ./cmd/torchx -run TestReference -update
+
+site: ## write docs/site.html, the documentation as one page
+	$(GO) run ./test/site docs/site.html
+
+picture: build ## run the session of README and draw it: docs/session.svg
+	$(GO) run ./test/picture $(BIN)/torchx docs/session.svg
+
+man: build ## write man pages to bin/man
+	$(BIN)/torchx docs --man -o $(BIN)/man
 
 docs: build ## write docs/components anew
 	TORCHXCONFIG= $(BIN)/torchx component doc -o docs/components --title "Built-in components" components

@@ -18,6 +18,7 @@ import (
 	"torchx/cmd/internal/diff"
 	"torchx/cmd/internal/doctor"
 	"torchx/cmd/internal/lib"
+	"torchx/cmd/internal/manual"
 	"torchx/cmd/internal/program"
 	"torchx/cmd/internal/run"
 	"torchx/cmd/internal/ui"
@@ -53,7 +54,7 @@ func torchxProgram() program.Definition {
 				run.NewRun(f), run.NewRerun(f), run.NewSubmit(f), app.NewStatus(f), app.NewList(f), app.NewLog(f),
 				app.NewDescribe(f), app.NewEvents(f), app.NewAttach(f), app.NewTop(f), app.NewWait(f), app.NewCancel(f), app.NewDelete(f), app.NewPrune(f),
 				component.NewComponent(f), lib.NewLib(f), component.NewMigrate(f), component.NewLSP(f), diff.NewDiff(f),
-				component.NewBuiltins(f), config.NewRunopts(f), config.NewConfigure(f), config.NewConfig(f), doctor.NewDoctor(f), complete.NewCompletion(f), f.NewVersion(),
+				component.NewBuiltins(f), config.NewRunopts(f), config.NewConfigure(f), config.NewConfig(f), doctor.NewDoctor(f), complete.NewCompletion(f), manual.NewHelp(f), manual.NewDocs(f), f.NewVersion(),
 			}
 		},
 		Hidden: map[string]func(context.Context, *program.Factory, []string) error{

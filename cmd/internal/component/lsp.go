@@ -23,7 +23,7 @@ func NewLSP(f *program.Factory) *cli.Command {
 		Usage:     "be the language server of an editor",
 		UsageText: "[--stdio]",
 		Description: "Speak the Language Server Protocol on stdin and stdout: diagnostics, completion, hover, signatures, " +
-			"definitions, formatting and quick fixes for component files. An editor starts it; docs/editors.md says how to tell yours. " +
+			"definitions, formatting and quick fixes for component files. An editor starts it; `torchx help editors` says how to set yours up. " +
 			"Nothing is evaluated, and nothing else is written to stdout.",
 		Flags: []cli.Flag{
 			&cli.BoolFlag{Name: "stdio", Usage: "accepted, since editors give it; there is no other way"},
@@ -49,7 +49,7 @@ func serveEditor(f *program.Factory, c *cli.Context) error {
 		config.Extracted = filepath.Join(home, sourcesFolder)
 	}
 	if tty.IsTerminalInput(f.In) {
-		f.Say("an editor speaks with this on stdin and stdout, see docs/editors.md; Ctrl-D ends it")
+		f.Say("an editor speaks with this on stdin and stdout, see `torchx help editors`; Ctrl-D ends it")
 	}
 	err := lsp.Serve(c.Context, f.In, f.Out, config)
 	if errors.Is(err, lsp.ErrNoShutdown) {

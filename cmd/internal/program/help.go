@@ -43,12 +43,12 @@ func programHelp(app *cli.App, width int) string {
 	fmt.Fprintf(&b, "usage: %s [options] COMMAND ...\n\n%s\n\ncommands:\n", app.Name, app.Usage)
 	for _, c := range app.Commands {
 		if !c.Hidden {
-			helpEntry(&b, strings.Join(c.Names(), ", "), c.Usage, width)
+			HelpEntry(&b, strings.Join(c.Names(), ", "), c.Usage, width)
 		}
 	}
 	b.WriteString("\noptions:\n")
 	helpFlags(&b, app.Flags, width)
-	helpEntry(&b, "-h, --help", "print this help and exit", width)
+	HelpEntry(&b, "-h, --help", "print this help and exit", width)
 	b.WriteString("\nexamples:\n" + Indent(programExamples) + "\n`torchx COMMAND --help` tells more about a command.\n")
 	return b.String()
 }
@@ -74,12 +74,12 @@ func CommandHelp(c *cli.Command, name string, width int) string {
 	if len(c.Subcommands) > 0 {
 		b.WriteString("\ncommands:\n")
 		for _, sub := range c.Subcommands {
-			helpEntry(&b, strings.Join(sub.Names(), ", "), sub.Usage, width)
+			HelpEntry(&b, strings.Join(sub.Names(), ", "), sub.Usage, width)
 		}
 	}
 	b.WriteString("\noptions:\n")
 	helpFlags(&b, c.Flags, width)
-	helpEntry(&b, "-h, --help", "print this help and exit", width)
+	HelpEntry(&b, "-h, --help", "print this help and exit", width)
 	if examples != "" {
 		b.WriteString("\nexamples:\n" + Indent(examples))
 	}
@@ -124,22 +124,30 @@ func Indent(text string) string {
 
 func helpFlags(b *strings.Builder, flags []cli.Flag, width int) {
 	for _, f := range flags {
-		d, ok := f.(cli.DocGenerationFlag)
-		if v, hidden := f.(cli.VisibleFlag); !ok || hidden && !v.IsVisible() {
-			continue
+		if label, usage, ok := FlagText(f); ok {
+			HelpEntry(b, label, usage, width)
 		}
-		placeholder, usage := UnquoteUsage(d.GetUsage())
-		names := make([]string, len(f.Names()))
-		for i, n := range f.Names() {
-			names[i] = grammar.Spelling(n)
-		}
-		slices.SortStableFunc(names, func(a, b string) int { return dashCount(a) - dashCount(b) })
-		label := strings.Join(names, ", ")
-		if d.TakesValue() {
-			label += " " + placeholder
-		}
-		helpEntry(b, label, usage, width)
 	}
+}
+
+// FlagText returns the names of a flag with the placeholder of its value, and its
+// explanation. ok is false for a hidden flag.
+func FlagText(f cli.Flag) (label, usage string, ok bool) {
+	d, ok := f.(cli.DocGenerationFlag)
+	if v, hides := f.(cli.VisibleFlag); !ok || hides && !v.IsVisible() {
+		return "", "", false
+	}
+	placeholder, usage := UnquoteUsage(d.GetUsage())
+	names := make([]string, len(f.Names()))
+	for i, n := range f.Names() {
+		names[i] = grammar.Spelling(n)
+	}
+	slices.SortStableFunc(names, func(a, b string) int { return dashCount(a) - dashCount(b) })
+	label = strings.Join(names, ", ")
+	if d.TakesValue() {
+		label += " " + placeholder
+	}
+	return label, usage, true
 }
 
 // dashCount puts short names first.
@@ -155,8 +163,8 @@ func UnquoteUsage(usage string) (placeholder, text string) {
 	return placeholder, before + placeholder + after
 }
 
-// helpEntry prints a label and, beside or below it, its explanation.
-func helpEntry(b *strings.Builder, label, text string, width int) {
+// HelpEntry prints a label and, beside or below it, its explanation.
+func HelpEntry(b *strings.Builder, label, text string, width int) {
 	lines := ui.WrapText(text, width-helpColumn)
 	first := "  " + label
 	if n := ui.TextWidth(first); n+2 <= helpColumn {

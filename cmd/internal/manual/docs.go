@@ -1,0 +1,66 @@
+package manual
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+
+	"github.com/urfave/cli/v2"
+
+	"torchx/cmd/internal/program"
+	"torchx/cmd/internal/ui"
+	"torchx/docs"
+)
+
+// docsOptions are the flags of `docs`.
+type docsOptions struct {
+	dir string
+	man bool
+}
+
+// NewDocs returns the command `docs`.
+func NewDocs(f *program.Factory) *cli.Command {
+	var o docsOptions
+	return &cli.Command{
+		Name:      "docs",
+		Usage:     "write the documentation as an HTML page or as man pages",
+		UsageText: "-o DIR [--man]\ntorchx docs -o site\ntorchx docs --man -o ~/.local/share/man/man1",
+		Description: "Write index.html into DIR: all pages of the documentation, with search, in one file that needs no network. " +
+			"With --man write a man page for the program and for each command. Files of the same names are overwritten.",
+		Flags: []cli.Flag{
+			&cli.StringFlag{Name: "output", Aliases: []string{"o"}, Usage: "write into `DIR`", Destination: &o.dir},
+			&cli.BoolFlag{Name: "man", Usage: "write man pages", Destination: &o.man},
+		},
+		Action: func(c *cli.Context) error {
+			if err := program.NoArguments(c); err != nil {
+				return err
+			}
+			if o.dir == "" {
+				return program.Usagef("docs", "name a folder with -o DIR")
+			}
+			return runDocs(f, c.App, o)
+		},
+	}
+}
+
+func runDocs(f *program.Factory, app *cli.App, o docsOptions) error {
+	files := map[string]string{"index.html": docs.Site}
+	if o.man {
+		files = manPages(app)
+	}
+	dir := f.Env.Absolute(o.dir)
+	if err := os.MkdirAll(dir, 0o755); err != nil {
+		return fmt.Errorf("make %s: %w", f.ShortPath(dir), program.PathCause(err))
+	}
+	for _, name := range ui.Keys(files) {
+		if err := program.CreateWhole(filepath.Join(dir, name), []byte(files[name]), true, ""); err != nil {
+			return err
+		}
+	}
+	if o.man {
+		f.Say("wrote %d man pages to %s", len(files), f.ShortPath(dir))
+	} else {
+		f.Say("wrote %s", f.ShortPath(filepath.Join(dir, "index.html")))
+	}
+	return nil
+}
