@@ -60,7 +60,6 @@ func TestNormalizeErrors(t *testing.T) {
 	for _, c := range []struct{ in, want string }{
 		{"--frob", "unknown flag --frob."},
 		{"lst", "unknown command lst. Did you mean list?"},
-		{"help", "unknown command help."},
 		{"component tst", "component: unknown command tst. Did you mean test?"},
 		{"component -- test", "component: unknown command --."},
 		{"component lint --fxi", "component lint: unknown flag --fxi. Did you mean --fix?"},

@@ -159,7 +159,7 @@ func Unused(opts []Option, layers ...Layer) []Warning { return warnings(opts, la
 func Find(key string, layers ...Layer) (Value, bool) {
 	for _, layer := range layers {
 		for _, v := range layer {
-			if v.Key == key || CamelToSnake(v.Key) == key {
+			if names(v.Key, key) {
 				return v, true
 			}
 		}
@@ -185,16 +185,16 @@ func Misspelled(opts []Option, layers ...Layer) error {
 // meant returns the option of that name, or if none is known the most similar one; its
 // Key is "" if none is similar. Letter case and `-` for `_` do not count as differences.
 func meant(opts []Option, key string) (o Option, known bool) {
-	var names []string
+	var keys []string
 	for _, o := range opts {
-		if o.Key == key || o.Key == CamelToSnake(key) {
+		if names(key, o.Key) {
 			return o, true
 		}
-		names = append(names, o.Key)
+		keys = append(keys, o.Key)
 	}
-	closest, ok := suggest.Closest(strings.ToLower(strings.ReplaceAll(key, "-", "_")), names)
+	closest, ok := suggest.Closest(strings.ToLower(strings.ReplaceAll(key, "-", "_")), keys)
 	if ok {
-		o = opts[slices.Index(names, closest)]
+		o = opts[slices.Index(keys, closest)]
 	}
 	return o, false
 }

@@ -15,6 +15,13 @@ func CamelToSnake(name string) string {
 	return strings.ToLower(b.String())
 }
 
+// names reports whether a key that was given is the option's, or its spelling in camelCase.
+// Letter case counts otherwise: LOG_DIR is not log_dir.
+func names(given, option string) bool {
+	isCamel := !strings.Contains(given, "_") && strings.ToUpper(given) != given
+	return given == option || isCamel && CamelToSnake(given) == option
+}
+
 func isSmall(c byte) bool { return c >= 'a' && c <= 'z' || c >= '0' && c <= '9' }
 
 // SplitCSV cuts a list such as that of `status --roles a,b` at its commas and

@@ -313,7 +313,7 @@ func TestMisspelled(t *testing.T) {
 	}
 	for text, want := range map[string]string{
 		"limit=auto":                "limits",
-		"LIMITS=auto":               "", // it is limits by the rule of camelCase
+		"LIMITS=auto":               "limits",
 		"log_dir=x,fail-fast=false": "fail_fast",
 		"faiil_fast=false":          "fail_fast",
 		"log_max_sise=1M":           "log_max_size",

@@ -21,13 +21,14 @@ type pkg struct {
 // import: cmd → {starlark, backends, state} → runtime, and nothing back. Test
 // support (test/...) is only for tests and for packages below test.
 var folders = map[string][]string{
-	"cmd":        {"starlark", "backends", "state", "runtime", "components"},
+	"cmd":        {"starlark", "backends", "state", "runtime", "components", "docs"},
 	"starlark":   {"runtime"},
 	"backends":   {"runtime"},
 	"state":      {"runtime"},
 	"runtime":    {},
 	"components": {},
-	"test":       {"cmd", "starlark", "backends", "state", "runtime", "components"},
+	"docs":       {},
+	"test":       {"cmd", "starlark", "backends", "state", "runtime", "components", "docs"},
 }
 
 // allowed lists, for each package below cmd and test, the packages of ours that
@@ -97,6 +98,8 @@ var allowed = map[string][]string{
 	"backends/workspace":           {"runtime/backend", "runtime/safefile", "runtime/spec", "runtime/userpath"},
 
 	"components": {},
+
+	"docs": {},
 }
 
 // shared lists, for each package that rooms share, the others below cmd/internal that it
@@ -121,7 +124,7 @@ var external = map[string][]string{
 	"github.com/urfave/cli/":    {"cmd/"},
 	"github.com/clipperhouse/":  {"cmd/internal/ui"},
 	"github.com/docker/docker/": {"backends/docker", "test/enginetest"},
-	"github.com/creack/pty":     {"backends/local/proc"},
+	"github.com/creack/pty":     {"backends/local/proc", "test/picture"},
 	"k8s.io/":                   {"backends/kubernetes", "test/clustertest"},
 	"github.com/bazelbuild/":    {"starlark/starfmt", "starlark/starlint"},
 }

@@ -77,6 +77,9 @@ func replicaText(r *spec.ReplicaStatus, loc *time.Location) string {
 	report, ok := spec.ParseErrorReport(r.StructuredErrorMsg)
 	switch {
 	case ok:
+		if r.ExitCode != nil && *r.ExitCode != 0 {
+			report.ExitCode = cmp.Or(report.ExitCode, strconv.Itoa(*r.ExitCode))
+		}
 		return head + reportText(report, replicaNotes(r, report.ExitCode), r.Hostname, loc)
 	case len(r.StructuredErrorMsg) > 0 && string(r.StructuredErrorMsg) != "null":
 		return head + replicaNotes(r, "") + "\n" + errorIndent + Clean(spec.ErrorText(r.StructuredErrorMsg), true)
