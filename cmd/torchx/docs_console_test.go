@@ -45,7 +45,7 @@ func TestConsoleBlocks(t *testing.T) {
 // docPages returns the pages that can have console blocks.
 func docPages(t *testing.T) (pages []string) {
 	t.Helper()
-	err := filepath.WalkDir(filepath.Join(docsRoot, "docs"), func(path string, d fs.DirEntry, err error) error {
+	err := filepath.WalkDir(filepath.Join(docsRoot, "docs"), func(path string, _ fs.DirEntry, err error) error {
 		if err == nil && filepath.Ext(path) == ".md" {
 			path, err = filepath.Rel(docsRoot, path)
 			pages = append(pages, path)

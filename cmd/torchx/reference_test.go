@@ -233,7 +233,7 @@ func TestEnvironmentPage(t *testing.T) {
 	variable := regexp.MustCompile(`\b(TORCHX[A-Z0-9_]*|NO_COLOR|LOGLEVEL|KUBECONFIG|DOCKER_[A-Z_]+)\b`)
 	used := map[string]bool{}
 	for _, dir := range []string{"backends", "cmd", "runtime", "starlark", "state"} {
-		err := filepath.WalkDir(filepath.Join("../..", dir), func(path string, d fs.DirEntry, err error) error {
+		err := filepath.WalkDir(filepath.Join("../..", dir), func(path string, _ fs.DirEntry, err error) error {
 			if err != nil || filepath.Ext(path) != ".go" || strings.HasSuffix(path, "_test.go") {
 				return err
 			}

@@ -9,8 +9,8 @@ import (
 )
 
 const (
-	maxText = 100  // characters of a text that Quote shows
-	maxList = 500  // bytes of names that List shows
+	maxText = 100 // characters of a text that Quote shows
+	maxList = 500 // bytes of names that List shows
 )
 
 // Quote quotes a text, or its beginning.

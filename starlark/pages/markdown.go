@@ -91,7 +91,7 @@ func escape(b *strings.Builder, s string) {
 		case strings.ContainsRune("\\`*", r),
 			r == ']' && (i+1 == len(s) || strings.IndexByte("([:", s[i+1]) >= 0), // a link, or what one refers to
 			r == '~' && strings.Contains(s[max(0, i-1):min(len(s), i+2)], "~~"),
-			r == '_' && !(i > 0 && isWord(rune(s[i-1])) && i+1 < len(s) && isWord(rune(s[i+1]))):
+			r == '_' && (i == 0 || !isWord(rune(s[i-1])) || i+1 >= len(s) || !isWord(rune(s[i+1]))):
 			b.WriteByte('\\')
 		}
 		b.WriteRune(r)

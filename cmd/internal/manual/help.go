@@ -7,6 +7,7 @@
 package manual
 
 import (
+	"context"
 	"fmt"
 	"os"
 	"os/exec"
@@ -30,12 +31,12 @@ func NewHelp(f *program.Factory) *cli.Command {
 		UsageText:   "[TOPIC|COMMAND]\ntorchx help\ntorchx help logs\ntorchx help run",
 		Description: "Print a page of the documentation, or the help of a command. Without an argument, list all topics. On a terminal the page is shown by $PAGER.",
 		Action: func(c *cli.Context) error {
-			return runHelp(f, c.App, strings.Join(c.Args().Slice(), " "))
+			return runHelp(c.Context, f, c.App, strings.Join(c.Args().Slice(), " "))
 		},
 	}
 }
 
-func runHelp(f *program.Factory, app *cli.App, name string) error {
+func runHelp(ctx context.Context, f *program.Factory, app *cli.App, name string) error {
 	all, err := docs.Topics()
 	if err != nil {
 		return err
@@ -45,7 +46,7 @@ func runHelp(f *program.Factory, app *cli.App, name string) error {
 	}
 	for _, t := range all {
 		if t.Name == name {
-			return show(f, terminalText(t.Text, f.OutStyle))
+			return show(ctx, f, terminalText(t.Text, f.OutStyle))
 		}
 	}
 	if c := program.FindCommand(app.Commands, name); c != nil {
@@ -113,7 +114,7 @@ func terminalText(markdown string, style ui.Style) string {
 }
 
 // show prints a text, on a terminal by $PAGER.
-func show(f *program.Factory, text string) error {
+func show(ctx context.Context, f *program.Factory, text string) error {
 	pager := strings.Fields(f.Env.Get("PAGER"))
 	if len(pager) == 0 {
 		pager = []string{"less"}
@@ -126,7 +127,7 @@ func show(f *program.Factory, text string) error {
 	if err != nil {
 		return f.Print(text)
 	}
-	cmd := exec.Command(path, pager[1:]...)
+	cmd := exec.CommandContext(ctx, path, pager[1:]...)
 	cmd.Stdin, cmd.Stdout, cmd.Stderr = strings.NewReader(text), out, f.Err
 	cmd.Env = append([]string{"LESS=FRX"}, f.Env.Vars...)
 	if err := cmd.Run(); err != nil {
