@@ -60,7 +60,7 @@ start() {
 	echo $! > "$S/run/$n.pid"
 	# between fork and exec the command line is still this script's: alive() would take
 	# that for a death
-	for _ in $(seq 50); do ! alive "$n" && kill -0 $! 2>/dev/null || break; sleep 0.02; done
+	for _ in $(seq 500); do ! alive "$n" && kill -0 $! 2>/dev/null || break; sleep 0.02; done
 }
 
 stop() {
