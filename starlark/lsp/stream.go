@@ -43,6 +43,7 @@ func (s stream) ReadObject(v any) error {
 		switch {
 		case err == nil:
 			if err = read(body, v); err == nil {
+				s.endAt(body)
 				return nil
 			}
 			errors.As(err, &bad)
@@ -53,6 +54,15 @@ func (s stream) ReadObject(v any) error {
 			return io.EOF
 		}
 		s.refuse(bad)
+	}
+}
+
+// endAt leaves out what follows the message by which a client ends the connection.
+func (s stream) endAt(body []byte) {
+	const longest = 200 // bytes of an exit
+	var m struct{ Method string }
+	if len(body) < longest && json.Unmarshal(body, &m) == nil && m.Method == "exit" {
+		s.in.Reset(strings.NewReader(""))
 	}
 }
 
