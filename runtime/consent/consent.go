@@ -126,9 +126,6 @@ func (l List) Revoke(paths ...string) error {
 }
 
 func (l List) set(sum func(path string) (string, error), paths []string) error {
-	if _, err := l.Entries(); err != nil { // before the lock, which waits for a FIFO
-		return err
-	}
 	var changed []Entry
 	for _, path := range paths {
 		path = resolved(path)
@@ -138,39 +135,48 @@ func (l List) set(sum func(path string) (string, error), paths []string) error {
 		}
 		changed = append(changed, Entry{path, s, time.Now().UTC()})
 	}
-	if err := l.create(); err != nil {
-		return err
-	}
-	return lockedfile.Transform(l.file, func(old []byte) ([]byte, error) {
-		entries, err := l.parse(old)
-		if err != nil {
-			return nil, err
-		}
-		for _, e := range changed {
-			at, ok := find(entries, e.Path)
-			if !ok {
-				entries = slices.Insert(entries, at, e)
-			}
-			entries[at] = e
-		}
-		data, err := json.MarshalIndent(entries, "", "  ")
-		return append(data, '\n'), err
-	})
-}
-
-// create makes the list, which only its owner may read.
-func (l List) create() error {
 	if err := os.MkdirAll(filepath.Dir(l.file), 0o700); err != nil {
 		return fmt.Errorf("create the list of trusted files: %w", err)
 	}
-	f, err := os.OpenFile(l.file, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
-	if errors.Is(err, fs.ErrExist) {
-		return nil
+	unlock, err := lockedfile.MutexAt(l.file + ".lock").Lock()
+	if err != nil {
+		return fmt.Errorf("lock the list of trusted files: %w", err)
+	}
+	defer unlock()
+	entries, err := l.Entries()
+	if err != nil {
+		return err
+	}
+	for _, e := range changed {
+		at, ok := find(entries, e.Path)
+		if !ok {
+			entries = slices.Insert(entries, at, e)
+		}
+		entries[at] = e
+	}
+	return l.replace(entries)
+}
+
+// replace writes the list anew. It is renamed into place, since commands read it without the
+// lock, and only its owner may read it.
+func (l List) replace(entries []Entry) error {
+	data, err := json.MarshalIndent(entries, "", "  ")
+	if err != nil {
+		return err
+	}
+	f, err := os.CreateTemp(filepath.Dir(l.file), filepath.Base(l.file)+"-")
+	if err != nil {
+		return fmt.Errorf("write the list of trusted files: %w", err)
+	}
+	_, err = f.Write(append(data, '\n'))
+	if err = errors.Join(err, f.Close()); err == nil {
+		err = os.Rename(f.Name(), l.file)
 	}
 	if err != nil {
-		return fmt.Errorf("create the list of trusted files: %w", err)
+		os.Remove(f.Name())
+		return fmt.Errorf("write the list of trusted files: %w", err)
 	}
-	return f.Close()
+	return nil
 }
 
 func find(entries []Entry, path string) (at int, ok bool) {

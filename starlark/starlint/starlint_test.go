@@ -246,7 +246,7 @@ func FuzzCheck(f *testing.F) {
 
 // comments counts the comments of a file, none if it does not parse.
 func comments(src string) (n int) {
-	tree, err := syntax.Parse("x.star", src, syntax.RetainComments)
+	tree, err := (&syntax.FileOptions{Set: true, GlobalReassign: true, TopLevelControl: true}).Parse("x.star", src, syntax.RetainComments)
 	if err != nil {
 		return 0
 	}
