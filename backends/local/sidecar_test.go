@@ -58,6 +58,10 @@ func TestKilledAgentAfterRestart(t *testing.T) {
 	train.MaxRetries = 1
 	id := f.submit(nil, prep, order(train, map[string]any{"depends_on": map[string]any{"prep": "succeeded"}}))
 	f.waitFile(dir + "/again")
+	f.eventually("the second start to be on record", func() bool {
+		s, err := f.b.Describe(f.ctx, id)
+		return err == nil && s.NumRestarts == 1
+	})
 	f.killAgent(id)
 	s := f.wait(id)
 	f.expect(s, spec.Failed, spec.ExitNotStarted)
