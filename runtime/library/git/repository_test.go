@@ -23,7 +23,10 @@ type remote struct {
 func newRemote(t *testing.T, options ...string) *remote {
 	t.Helper()
 	if _, err := exec.LookPath("git"); err != nil {
-		t.Skip("git is not installed")
+		if strings.Contains(","+os.Getenv("TORCHX_REQUIRE")+",", ",git,") {
+			t.Fatal(err)
+		}
+		t.Skip("git is not installed; TORCHX_REQUIRE=git makes this a failure")
 	}
 	home := t.TempDir()
 	r := &remote{T: t, dir: filepath.Join(home, "remote"), env: []string{
