@@ -26,9 +26,12 @@ func (db *DB) Insert(ctx context.Context, a history.App) error {
 		if err := dropTombstone(ctx, tx, a.Backend, a.ID); err != nil { // the id is of this app now
 			return err
 		}
+		if err := putTags(ctx, tx, seq, a.Tags); err != nil { // first: a trigger of app_details reads them
+			return err
+		}
 		_, err = tx.ExecContext(ctx,
-			`INSERT INTO app_details (app, args, cwd, def, cfg, request, modules, getenv) VALUES (?, ?, ?, ?, ?, ?, ?, ?)`,
-			seq, string(args), a.Cwd, text(a.App), text(a.Cfg), text(a.Request), text(a.Modules), text(a.Getenv))
+			`INSERT INTO app_details (app, args, cwd, def, cfg, request, modules, getenv, rerun_of, origin) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+			seq, string(args), a.Cwd, text(a.App), text(a.Cfg), text(a.Request), text(a.Modules), text(a.Getenv), a.RerunOf, text(a.Origin))
 		if err != nil {
 			return err
 		}
@@ -38,10 +41,10 @@ func (db *DB) Insert(ctx context.Context, a history.App) error {
 
 func insertApp(ctx context.Context, tx *sql.Tx, a *history.App) (seq int64, err error) {
 	r, err := tx.ExecContext(ctx,
-		`INSERT INTO apps (backend, id, name, component, state, msg, exit_code, num_restarts, submitted_at, started_at, finished_at, submitter)
-		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT (id, backend) DO NOTHING`,
+		`INSERT INTO apps (backend, id, name, component, state, msg, exit_code, num_restarts, submitted_at, started_at, finished_at, submitter, note, parent_run_id)
+		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT (id, backend) DO NOTHING`,
 		a.Backend, a.ID, a.Name, a.Component, int(a.State), a.Msg, optional(a.ExitCode), a.NumRestarts,
-		a.SubmittedAt.UnixNano(), nanos(a.StartedAt), nanos(a.FinishedAt), a.Submitter)
+		a.SubmittedAt.UnixNano(), nanos(a.StartedAt), nanos(a.FinishedAt), a.Submitter, a.Note, a.ParentRunID)
 	if err != nil {
 		return 0, err
 	}
@@ -61,29 +64,37 @@ func optional[T any](n *T) any {
 
 // The columns of an App without and with its long texts, in the order scan reads them.
 const (
-	shortColumns = `backend, id, name, component, state, msg, exit_code, num_restarts, submitted_at, started_at, finished_at, submitter`
-	longColumns  = shortColumns + `, args, cwd, def, cfg, request, modules, getenv`
+	rowColumns   = `backend, id, name, component, state, msg, exit_code, num_restarts, submitted_at, started_at, finished_at, submitter, note, parent_run_id`
+	shortColumns = rowColumns + `, ` + tagsColumn
+	longColumns  = shortColumns + `, args, cwd, def, cfg, request, modules, getenv, rerun_of, origin`
 	longTables   = `apps JOIN app_details ON app = seq`
+	// tagsColumn is a JSON object, NULL without tags.
+	tagsColumn = `(SELECT json_group_object(key, value) FROM tags WHERE tags.app = seq HAVING count(*) > 0)`
 )
 
 func scanApp(row scanner, long bool) (history.App, error) {
 	var a history.App
 	var state, submitted int64
 	var exit, started, finished *int64
-	var args, def, cfg, request, modules, getenv *string
-	dest := []any{&a.Backend, &a.ID, &a.Name, &a.Component, &state, &a.Msg, &exit, &a.NumRestarts, &submitted, &started, &finished, &a.Submitter}
+	var args, def, cfg, request, modules, getenv, origin, tags *string
+	dest := []any{&a.Backend, &a.ID, &a.Name, &a.Component, &state, &a.Msg, &exit, &a.NumRestarts, &submitted, &started, &finished, &a.Submitter, &a.Note, &a.ParentRunID, &tags}
 	if long {
-		dest = append(dest, &args, &a.Cwd, &def, &cfg, &request, &modules, &getenv)
+		dest = append(dest, &args, &a.Cwd, &def, &cfg, &request, &modules, &getenv, &a.RerunOf, &origin)
 	}
 	if err := row.Scan(dest...); err != nil {
 		return history.App{}, err
 	}
 	a.State, a.ExitCode = stateOf(state), number(exit)
 	a.SubmittedAt, a.StartedAt, a.FinishedAt = time.Unix(0, submitted).UTC(), timeOf(started), timeOf(finished)
-	a.App, a.Cfg, a.Request, a.Modules, a.Getenv = raw(def), raw(cfg), raw(request), raw(modules), raw(getenv)
+	a.App, a.Cfg, a.Request, a.Modules, a.Getenv, a.Origin = raw(def), raw(cfg), raw(request), raw(modules), raw(getenv), raw(origin)
 	if args != nil {
 		if err := json.Unmarshal([]byte(*args), &a.Args); err != nil {
 			return history.App{}, fmt.Errorf("decode arguments of app %s: %w", a.ID, err)
+		}
+	}
+	if tags != nil {
+		if err := json.Unmarshal([]byte(*tags), &a.Tags); err != nil {
+			return history.App{}, fmt.Errorf("decode tags of app %s: %w", a.ID, err)
 		}
 	}
 	return a, nil
@@ -124,7 +135,7 @@ func (db *DB) FindPrefix(ctx context.Context, prefix string) ([]history.App, err
 		if err != nil || len(found) > 0 {
 			return err
 		}
-		where, args := prefixRange(prefix)
+		where, args := prefixRange(`id`, prefix)
 		matching := `SELECT ` + longColumns + ` FROM ` + longTables + ` WHERE seq IN (SELECT seq FROM apps WHERE %s LIMIT ?) ORDER BY seq DESC`
 		found, err = queryApps(ctx, db.sql, true, fmt.Sprintf(matching, where), append(args, history.MaxMatches)...)
 		if err != nil || len(found) > 0 || prefix == "" {
@@ -136,16 +147,16 @@ func (db *DB) FindPrefix(ctx context.Context, prefix string) ([]history.App, err
 	return found, err
 }
 
-// prefixRange says "id begins with prefix" as a range, so that the index serves
-// it and no character of the prefix is special.
-func prefixRange(prefix string) (where string, args []any) {
+// prefixRange returns "column begins with prefix" as a range, so that an index serves it
+// and no character of the prefix is special.
+func prefixRange(column, prefix string) (where string, args []any) {
 	for i := len(prefix) - 1; i >= 0; i-- {
 		if prefix[i] < 0xff {
 			after := prefix[:i] + string([]byte{prefix[i] + 1})
-			return `id >= ? AND id < ?`, []any{prefix, after}
+			return column + ` >= ? AND ` + column + ` < ?`, []any{prefix, after}
 		}
 	}
-	return `id >= ?`, []any{prefix}
+	return column + ` >= ?`, []any{prefix}
 }
 
 func queryApps(ctx context.Context, q querier, long bool, query string, args ...any) ([]history.App, error) {

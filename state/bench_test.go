@@ -3,7 +3,9 @@ package state
 import (
 	"database/sql"
 	"fmt"
+	"os"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -26,8 +28,20 @@ func testHistory(b *testing.B, count int) string {
 	err = db.write(b.Context(), "fill", func(tx *sql.Tx) error {
 		for i := range count {
 			a := history.App{AppKey: history.AppKey{Backend: "local", ID: fmt.Sprintf("trainer-%x", i*7919)}, Name: "trainer", Source: history.Source{Component: "dist.ddp"}, Outcome: history.Outcome{State: states[i%len(states)]}, SubmittedAt: clock.Add(time.Duration(i) * time.Second)}
+			finished := a.SubmittedAt.Add(time.Duration(i*7919%100_000) * time.Millisecond)
+			a.StartedAt, a.FinishedAt = &a.SubmittedAt, &finished
+			if i%1000 == 7 {
+				a.Component, a.Name, a.ParentRunID = fmt.Sprintf("exp%d.star:train", i%50_000), "rare", "exp-1"
+			}
 			seq, err := insertApp(b.Context(), tx, &a)
 			if err != nil {
+				return err
+			}
+			tags := map[string]string{"team": "vision"}
+			if i < count/3 {
+				tags["old"] = ""
+			}
+			if err := putTags(b.Context(), tx, seq, tags); err != nil {
 				return err
 			}
 			if _, err := tx.Exec(`INSERT INTO app_details (app, args, def, request) VALUES (?, '[]', ?, ?)`, seq, string(def), string(def)); err != nil {
@@ -127,6 +141,45 @@ func BenchmarkSetStatus1000Replicas(b *testing.B) {
 		s.Roles[0].Replicas[0].Attempt = i
 		if err := db.SetStatus(b.Context(), "", "a", s); err != nil {
 			b.Fatal(err)
+		}
+	}
+}
+
+// BenchmarkFind lists the last 50 apps of a long history that match, as commands do.
+func BenchmarkFind(b *testing.B) {
+	apps := 100_000
+	if text := os.Getenv("TORCHX_BENCH_APPS"); text != "" {
+		apps, _ = strconv.Atoi(text)
+	}
+	path, vision := testHistory(b, apps), "vision"
+	for name, f := range map[string]history.Filter{
+		"all":              {},
+		"component":        {Component: "dist.ddp"},
+		"rare component":   {Component: "exp7.star:train"},
+		"components":       {Component: "exp*"},
+		"name":             {Name: "rare"},
+		"parent":           {ParentRunID: "exp-1"},
+		"tag":              {Tags: []history.TagFilter{{Key: "team", Value: &vision}}},
+		"old tag":          {Tags: []history.TagFilter{{Key: "old"}}},
+		"search":           {Search: "trainer"},
+		"rare search":      {Search: "exp7"},
+		"search and state": {Search: "trainer", States: []spec.State{spec.Failed}},
+		"time":             {Until: clock.Add(time.Hour)},
+	} {
+		for sort := history.SortSubmitted; sort <= history.SortState; sort++ {
+			f.Sort, f.Limit = sort, 50
+			b.Run(fmt.Sprintf("%s by %d", name, sort), func(b *testing.B) {
+				for b.Loop() {
+					db, err := Open(b.Context(), path, Options{})
+					if err != nil {
+						b.Fatal(err)
+					}
+					if _, err := db.List(b.Context(), f); err != nil {
+						b.Fatal(err)
+					}
+					db.Close()
+				}
+			})
 		}
 	}
 }

@@ -9,55 +9,114 @@ import (
 	"torchx/runtime/history"
 )
 
+// fewApps is how many apps a condition may select for a list to read and sort all of them.
+// The first of more are found soon by an index in the order of the list.
+const fewApps = 3000
+
 // List implements history.Apps.
 func (db *DB) List(ctx context.Context, f history.Filter) ([]history.App, error) {
-	query, args := listQuery(&f)
 	var apps []history.App
-	err := db.read(ctx, "list apps", func() (err error) {
-		apps, err = queryApps(ctx, db.sql, f.Details, query, args...)
+	err := db.read(ctx, "list apps", func() error {
+		query, args, err := listQuery(ctx, db.sql, &f, fewApps)
+		if err == nil {
+			apps, err = queryApps(ctx, db.sql, f.Details, query, args...)
+		}
 		return err
 	})
 	return apps, err
 }
 
-// listQuery is one SELECT per state, each of which an index serves in the wanted
-// order, so that a limit reads few rows even of a long history.
-func listQuery(f *history.Filter) (string, []any) {
-	order := ` ORDER BY submitted_at DESC, seq DESC`
-	if f.Limit > 0 {
-		order += fmt.Sprintf(` LIMIT %d`, f.Limit)
+// listQuery returns a query that reads few rows even of a long history, whatever the filter:
+// it begins with a condition that selects few apps, or walks an index in the order of the
+// list until it has enough. few is fewApps but in tests.
+func listQuery(ctx context.Context, q querier, f *history.Filter, few int) (string, []any, error) {
+	all := conditionsOf(f)
+	first, err := fewest(ctx, q, all, few)
+	if err != nil {
+		return "", nil, err
 	}
-	parts, args := []string{}, []any{}
-	add := func(conditions []string, values []any) {
-		where := ""
-		if len(conditions) > 0 {
-			where = ` WHERE ` + strings.Join(conditions, ` AND `)
-		}
-		parts = append(parts, `SELECT * FROM (SELECT seq, `+shortColumns+` FROM apps`+where+order+`)`)
-		args = append(args, values...)
+	b := listBuilder{filter: f, order: orderBy(f)}
+	ordered := slices.IndexFunc(all, func(c condition) bool { return c.ordered })
+	switch {
+	case first >= 0:
+		c := all[first]
+		c.where = `seq IN (SELECT ` + c.key + ` FROM ` + c.from + `)`
+		b.add(`apps NOT INDEXED`, append([]condition{c}, slices.Delete(all, first, first+1)...))
+	case f.Sort == history.SortSubmitted && ordered >= 0:
+		c := all[ordered]
+		b.addOrdered(c, slices.Delete(all, ordered, ordered+1))
+	case f.Sort == history.SortState, f.Sort == history.SortSubmitted && len(f.States) > 0:
+		b.addStates(all)
+	default:
+		b.add(`apps`+sorts[f.Sort].index, all)
 	}
-	conditions, values := commonConditions(f)
-	states := slices.Compact(slices.Sorted(slices.Values(f.States)))
-	for _, state := range states {
-		add(append(slices.Clip(conditions), `state = ?`), append(slices.Clip(values), int(state)))
-	}
-	if len(states) == 0 {
-		add(conditions, values)
-	}
-	columns, tables := shortColumns, `(`+strings.Join(parts, ` UNION ALL `)+`)`
+	columns, tables := shortColumns, `(`+strings.Join(b.parts, ` UNION ALL `)+`)`
 	if f.Details {
 		columns, tables = longColumns, tables+` JOIN app_details ON app = seq`
 	}
-	return `SELECT ` + columns + ` FROM ` + tables + order, args
+	return `SELECT ` + columns + ` FROM ` + tables + b.order, b.args, nil
 }
 
-// commonConditions are those that do not depend on the state.
-func commonConditions(f *history.Filter) (conditions []string, values []any) {
-	if f.Backend != "" {
-		conditions, values = append(conditions, `backend = ?`), append(values, f.Backend)
+// listBuilder collects the parts of a UNION.
+type listBuilder struct {
+	filter *history.Filter
+	order  string
+	parts  []string
+	args   []any
+}
+
+// add adds the apps of a table that match all conditions.
+func (b *listBuilder) add(table string, all []condition) { b.addInOrder(table, all, b.order) }
+
+func (b *listBuilder) addInOrder(table string, all []condition, order string) {
+	where := make([]string, len(all))
+	for i, c := range all {
+		where[i], b.args = c.where, append(b.args, c.args...)
 	}
-	if !f.Since.IsZero() {
-		conditions, values = append(conditions, `submitted_at >= ?`), append(values, f.Since.UnixNano())
+	text := ``
+	if len(where) > 0 {
+		text = ` WHERE ` + strings.Join(where, ` AND `)
 	}
-	return conditions, values
+	b.parts = append(b.parts, `SELECT * FROM (SELECT seq, duration, `+rowColumns+` FROM `+table+text+order+`)`)
+}
+
+// addOrdered adds the last apps of a condition whose index has them in the order of
+// submission.
+func (b *listBuilder) addOrdered(first condition, others []condition) {
+	table, where, _ := strings.Cut(first.from, ` WHERE `)
+	first.where = where
+	order := ` ORDER BY ` + first.key + ` DESC`
+	if b.filter.Limit > 0 {
+		order += fmt.Sprintf(` LIMIT %d`, b.filter.Limit)
+	}
+	b.addInOrder(table+` CROSS JOIN apps ON seq = `+first.key, append([]condition{first}, others...), order)
+}
+
+// addStates adds one SELECT per state, each of which an index serves in the wanted order.
+func (b *listBuilder) addStates(all []condition) {
+	states := slices.Compact(slices.Sorted(slices.Values(b.filter.States)))
+	if len(states) == 0 {
+		states = append(history.LiveStates(), history.TerminalStates()...)
+	}
+	others := slices.DeleteFunc(all, func(c condition) bool { return c.isState })
+	for _, state := range states {
+		b.add(`apps INDEXED BY apps_state`, append([]condition{{where: `state = ?`, args: []any{int(state)}}}, others...))
+	}
+}
+
+// sorts has the ORDER BY of each order, and the index that serves it.
+var sorts = map[history.Sort]struct{ by, index string }{
+	history.SortSubmitted: {``, ``},
+	history.SortStarted:   {`started_at DESC, `, ` INDEXED BY apps_started`},
+	history.SortFinished:  {`finished_at DESC, `, ` INDEXED BY apps_finished`},
+	history.SortDuration:  {`duration DESC, `, ` INDEXED BY apps_duration`},
+	history.SortState:     {`state, `, ``},
+}
+
+func orderBy(f *history.Filter) string {
+	order := ` ORDER BY ` + sorts[f.Sort].by + `submitted_at DESC, seq DESC`
+	if f.Limit > 0 {
+		order += fmt.Sprintf(` LIMIT %d`, f.Limit)
+	}
+	return order
 }

@@ -108,7 +108,7 @@ func (db *DB) LastRemoved(ctx context.Context) (history.Tombstone, error) {
 
 // FindTombstones implements history.Removals.
 func (db *DB) FindTombstones(ctx context.Context, prefix string) ([]history.Tombstone, error) {
-	where, args := prefixRange(prefix)
+	where, args := prefixRange(`id`, prefix)
 	return db.tombstones(ctx, `(`+where+`) AND owner = '' ORDER BY seq DESC LIMIT ?`, append(args, history.MaxMatches)...)
 }
 

@@ -14,6 +14,7 @@ package history
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 
 	"torchx/runtime/spec"
@@ -57,8 +58,12 @@ type Apps interface {
 	// FindPrefix returns the apps whose ids begin with prefix, up to MaxMatches,
 	// newest first; only those of exactly that id if there are any.
 	FindPrefix(ctx context.Context, prefix string) ([]App, error)
-	// List returns the selected apps, newest first.
+	// List returns the selected apps in the order of f.
 	List(ctx context.Context, f Filter) ([]App, error)
+	// SetLabels changes an app's labels and returns them. Errors: ErrNotFound.
+	SetLabels(ctx context.Context, backend, id string, c LabelChange) (Labels, error)
+	// SetOrigin records where a run came from. Errors: ErrNotFound.
+	SetOrigin(ctx context.Context, backend, id string, origin json.RawMessage) error
 	// Delete deletes an app and all its records, without a tombstone. Errors: ErrNotFound.
 	Delete(ctx context.Context, backend, id string) error
 

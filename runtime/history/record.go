@@ -23,6 +23,7 @@ type App struct {
 	Cfg  json.RawMessage // the backend options
 	Source
 	Outcome
+	Labels
 	SubmittedAt time.Time // required
 	// Submitter is the process that submits, "pid:starttime:bootid". It tells
 	// whether an app that never started may still start.
@@ -38,6 +39,10 @@ type Source struct {
 	Modules   json.RawMessage `json:"modules,omitempty"`   // loaded Starlark modules, with their hashes
 	Getenv    json.RawMessage `json:"getenv,omitempty"`    // environment values that the component read
 	Request   json.RawMessage `json:"asked,omitempty"`     // the rest of the user's request, such as variables
+
+	ParentRunID string          `json:"parent_run_id,omitempty"` // the run that this one belongs to
+	RerunOf     string          `json:"rerun_of,omitempty"`      // handle of the run that this one repeats
+	Origin      json.RawMessage `json:"origin,omitempty"`        // where the run came from, see package provenance
 }
 
 // Outcome is how an app was when it was last seen.
@@ -48,15 +53,6 @@ type Outcome struct {
 	NumRestarts int
 	StartedAt   *time.Time
 	FinishedAt  *time.Time
-}
-
-// Filter selects apps; its zero value selects all.
-type Filter struct {
-	Backend string       // "": all
-	States  []spec.State // empty: all
-	Since   time.Time    // submitted then or later; zero: all
-	Limit   int          // at most so many, the newest; 0: all
-	Details bool         // also read App, Cfg and Source, of which only Component is set without it
 }
 
 // LiveStates are the states of apps that are not known to have ended.

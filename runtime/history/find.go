@@ -1,0 +1,55 @@
+package history
+
+import (
+	"time"
+
+	"torchx/runtime/spec"
+)
+
+// Labels is what users note about an app. They may change it at any time.
+type Labels struct {
+	Tags map[string]string // by key; "" is a tag without a value
+	Note string
+}
+
+// LabelChange changes the Labels of an app.
+type LabelChange struct {
+	Set    map[string]string // tags to add or replace
+	Remove []string          // keys of tags; unknown ones are ignored
+	Note   *string           // nil: the note stays
+}
+
+// Sort is an order of List.
+type Sort int
+
+// The orders of List. Apps without the value come last; equal ones are newest first.
+const (
+	SortSubmitted Sort = iota // newest first
+	SortStarted               // last started first
+	SortFinished              // last finished first
+	SortDuration              // longest first
+	SortState                 // in the order of spec.State
+)
+
+// Filter selects apps; its zero value selects all, newest first.
+type Filter struct {
+	Backend string       // "": all
+	States  []spec.State // empty: all
+	Since   time.Time    // submitted then or later; zero: all
+	Until   time.Time    // submitted before; zero: all
+	// Component and Name select apps of that component or name; "*", "?" and "[…]" match as
+	// in a shell. "": all.
+	Component, Name string
+	ParentRunID     string      // "": all
+	Tags            []TagFilter // all must match
+	Search          string      // words that the name, component, arguments, tags or note have, or begin with; "": all
+	Sort            Sort
+	Limit           int  // at most so many, the first; 0: all
+	Details         bool // also read App, Cfg and Source, of which only Component is set without it
+}
+
+// TagFilter selects apps that have a tag.
+type TagFilter struct {
+	Key   string
+	Value *string // nil: any
+}

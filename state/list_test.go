@@ -1,0 +1,233 @@
+package state
+
+import (
+	"cmp"
+	"database/sql"
+	"fmt"
+	"math/rand/v2"
+	"path"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"torchx/runtime/history"
+	"torchx/runtime/spec"
+)
+
+// randomApp returns an app with values that many apps share.
+func randomApp(r *rand.Rand, i int) history.App {
+	pick := func(words ...string) string { return words[r.IntN(len(words))] }
+	a := history.App{
+		AppKey:      history.AppKey{Backend: pick("local", "docker"), ID: fmt.Sprintf("app-%d", i)},
+		Name:        pick("train", "eval", "trainer"),
+		Source:      history.Source{Component: pick("dist.ddp", "utils.echo", "a.star:f"), Args: []string{"--lr", pick("0.1", "0.01")}, ParentRunID: pick("", "", "exp-1", "exp-2")},
+		Outcome:     history.Outcome{State: spec.State(r.IntN(8))},
+		SubmittedAt: clock.Add(time.Duration(r.IntN(100)) * time.Second),
+	}
+	if r.IntN(3) > 0 {
+		a.Tags = map[string]string{"team": pick("vision", "speech"), pick("gpu", "cpu"): ""}
+	}
+	if r.IntN(3) == 0 {
+		a.Note = pick("baseline run", "looks overfit")
+	}
+	if r.IntN(4) > 0 {
+		started := a.SubmittedAt.Add(time.Duration(r.IntN(10)) * time.Second)
+		a.StartedAt = &started
+		if a.State.Terminal() {
+			finished := started.Add(time.Duration(r.IntN(1000)) * time.Second)
+			a.FinishedAt = &finished
+		}
+	}
+	return a
+}
+
+func randomFilter(r *rand.Rand) (f history.Filter) {
+	some := func() bool { return r.IntN(4) == 0 }
+	pick := func(words ...string) string { return words[r.IntN(len(words))] }
+	if some() {
+		f.Backend = "docker"
+	}
+	if some() {
+		f.States = []spec.State{spec.Failed, spec.State(r.IntN(8))}
+	}
+	if some() {
+		f.Since = clock.Add(30 * time.Second)
+	}
+	if some() {
+		f.Until = clock.Add(60 * time.Second)
+	}
+	if some() {
+		f.Component = pick("dist.ddp", "dist.*", "*.star:*", "none")
+	}
+	if some() {
+		f.Name = pick("train", "train*", "?val")
+	}
+	if some() {
+		f.ParentRunID = "exp-1"
+	}
+	if some() {
+		vision := "vision"
+		f.Tags = []history.TagFilter{{Key: "team", Value: &vision}, {Key: pick("gpu", "team")}}
+	}
+	if some() {
+		f.Search = pick("over", "LR 0.1", "vision", `"train" dist`, "--", "base run")
+	}
+	f.Sort = history.Sort(r.IntN(5))
+	f.Limit = r.IntN(30)
+	return f
+}
+
+// matches is what Filter says, without a database.
+func matches(f *history.Filter, a *history.App) bool {
+	glob := func(pattern, name string) bool {
+		ok, _ := path.Match(pattern, name)
+		return pattern == "" || ok
+	}
+	for _, t := range f.Tags {
+		if value, ok := a.Tags[t.Key]; !ok || t.Value != nil && value != *t.Value {
+			return false
+		}
+	}
+	text := strings.Join(append([]string{a.ID, a.Name, a.Component, a.Note}, a.Args...), " ")
+	for key, value := range a.Tags {
+		text += " " + key + " " + value
+	}
+	split := func(r rune) bool { return !('a' <= r && r <= 'z' || '0' <= r && r <= '9') }
+	words := " " + strings.Join(strings.FieldsFunc(strings.ToLower(text), split), " ")
+	for _, word := range strings.Fields(f.Search) {
+		if parts := strings.FieldsFunc(strings.ToLower(word), split); len(parts) > 0 && !strings.Contains(words, " "+strings.Join(parts, " ")) {
+			return false
+		}
+	}
+	return (f.Backend == "" || a.Backend == f.Backend) && (len(f.States) == 0 || slices.Contains(f.States, a.State)) &&
+		(f.Since.IsZero() || !a.SubmittedAt.Before(f.Since)) && (f.Until.IsZero() || a.SubmittedAt.Before(f.Until)) &&
+		glob(f.Component, a.Component) && glob(f.Name, a.Name) && (f.ParentRunID == "" || a.ParentRunID == f.ParentRunID)
+}
+
+// less is the order that Sort says; seq is the number of the app's record.
+func less(s history.Sort, a, b history.App) int {
+	last := func(a, b *time.Time) int { // those without a time come last
+		switch {
+		case a == nil || b == nil:
+			return cmp.Compare(toInt(a == nil), toInt(b == nil))
+		}
+		return b.Compare(*a)
+	}
+	c := 0
+	switch s {
+	case history.SortStarted:
+		c = last(a.StartedAt, b.StartedAt)
+	case history.SortFinished:
+		c = last(a.FinishedAt, b.FinishedAt)
+	case history.SortDuration:
+		c = cmp.Compare(duration(b), duration(a))
+	case history.SortState:
+		c = cmp.Compare(a.State, b.State)
+	}
+	return cmp.Or(c, b.SubmittedAt.Compare(a.SubmittedAt))
+}
+
+func toInt(b bool) int {
+	if b {
+		return 1
+	}
+	return 0
+}
+
+func duration(a history.App) time.Duration {
+	if a.StartedAt == nil || a.FinishedAt == nil {
+		return -1
+	}
+	return a.FinishedAt.Sub(*a.StartedAt)
+}
+
+// Every query selects what the filter says, in its order, whichever index it begins with.
+func TestListOfRandomFilters(t *testing.T) {
+	t.Parallel()
+	db, r := openTest(t, Options{}), rand.New(rand.NewPCG(1, 1))
+	apps := make([]history.App, 400)
+	for i := range apps {
+		apps[i] = randomApp(r, i)
+	}
+	slices.SortStableFunc(apps, func(a, b history.App) int { return a.SubmittedAt.Compare(b.SubmittedAt) })
+	mustInsert(t, db, apps...)
+	slices.Reverse(apps) // equal times: the later record first
+	for range 400 {
+		f := randomFilter(r)
+		var want []string
+		sorted := slices.Clone(apps)
+		slices.SortStableFunc(sorted, func(a, b history.App) int { return less(f.Sort, a, b) })
+		for i := range sorted {
+			if matches(&f, &sorted[i]) && (f.Limit == 0 || len(want) < f.Limit) {
+				want = append(want, sorted[i].ID)
+			}
+		}
+		for _, few := range []int{0, 20, fewApps} {
+			query, args, err := listQuery(t.Context(), db.sql, &f, few)
+			if err != nil {
+				t.Fatal(err)
+			}
+			got, err := queryApps(t.Context(), db.sql, false, query, args...)
+			if ids(got) != strings.Join(want, " ") || err != nil {
+				t.Fatalf("few %d, filter %+v:\ngot  %q, %v\nwant %q\n%s", few, f, ids(got), err, want, query)
+			}
+		}
+	}
+}
+
+// No list of a long history reads all of it: SQLite uses an index for each part.
+func TestListUsesIndexes(t *testing.T) {
+	t.Parallel()
+	db, value := openTest(t, Options{}), "vision"
+	r := rand.New(rand.NewPCG(1, 1))
+	for i := range 200 {
+		mustInsert(t, db, randomApp(r, i))
+	}
+	for name, f := range map[string]history.Filter{
+		"all":                 {},
+		"component":           {Component: "dist.ddp"},
+		"components":          {Component: "dist.*"},
+		"name":                {Name: "train"},
+		"parent":              {ParentRunID: "exp-1"},
+		"tag":                 {Tags: []history.TagFilter{{Key: "team"}}},
+		"tag value":           {Tags: []history.TagFilter{{Key: "team", Value: &value}}},
+		"search":              {Search: "train"},
+		"state":               {States: []spec.State{spec.Failed}},
+		"states":              {States: []spec.State{spec.Failed, spec.Cancelled}},
+		"backend":             {Backend: "local"},
+		"time":                {Since: clock, Until: clock.Add(time.Minute)},
+		"state and component": {States: []spec.State{spec.Failed}, Component: "dist.ddp"},
+		"tag and search":      {Tags: []history.TagFilter{{Key: "team"}}, Search: "train"},
+	} {
+		for sort := history.SortSubmitted; sort <= history.SortState; sort++ {
+			for _, few := range []int{0, 10000} {
+				f.Sort, f.Limit = sort, 50
+				query, args, err := listQuery(t.Context(), db.sql, &f, few)
+				if err != nil {
+					t.Fatal(err)
+				}
+				for _, step := range explain(t, db.sql, query, args) {
+					// A whole walk is by an index in the order of the list, which the limit ends.
+					if strings.HasPrefix(step, "SCAN apps") && !strings.Contains(step, "USING INDEX") || strings.HasPrefix(step, "SCAN tags") {
+						t.Errorf("%s, sort %d, few %d: %s\n%s", name, sort, few, step, query)
+					}
+				}
+			}
+		}
+	}
+}
+
+// explain returns the steps of EXPLAIN QUERY PLAN.
+func explain(t *testing.T, q *sql.DB, query string, args []any) []string {
+	t.Helper()
+	steps, err := queryAll(t.Context(), q, func(row scanner) (detail string, err error) {
+		var id, parent, unused int
+		err = row.Scan(&id, &parent, &unused, &detail)
+		return detail, err
+	}, `EXPLAIN QUERY PLAN `+query, args...)
+	if err != nil || len(steps) == 0 {
+		t.Fatalf("got steps %q, %v, want some", steps, err)
+	}
+	return steps
+}
