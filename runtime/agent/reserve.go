@@ -9,25 +9,25 @@ import (
 	"torchx/runtime/spec"
 )
 
-// reserveFile reserves disk space for the app's result, so that exits of replicas and the
+// reserveFile reserves disk space for the app's result, so that replicas' exits and the
 // final status can be written after logs have filled the disk.
 const reserveFile = ".reserve"
 
-// Bytes reserved: for the app, and for each replica (its exit, twice its part of
-// the status, since the old one is there until the new one is whole).
+// Bytes reserved for the app and for each replica (its exit, and twice its part of the
+// status, since the old file exists until the new one is complete).
 const (
 	reserveBase    = 64 << 10
 	reserveReplica = 2 << 10
 )
 
-// reserve is the room; a nil one has none.
+// reserve is reserved disk space; a nil reserve has none.
 type reserve struct{ path string }
 
-// makeReserve takes the room before the app is begun. Where the system cannot do
-// that the app goes without; an error says that there is no room.
+// makeReserve reserves disk space before the app starts. If the system does not support
+// that, the app runs without; the error means that the disk is full.
 func (b Bundle) makeReserve(replicas int) error {
 	if err := b.allocateReserve(replicas); isNoSpace(err) {
-		return fmt.Errorf("keep room for the app's result: %w", err)
+		return fmt.Errorf("reserve disk space for the app's result: %w", err)
 	}
 	return nil
 }
@@ -39,8 +39,8 @@ func replicasOf(app *spec.App) (n int) {
 	return n
 }
 
-// newReserve is the one that the bundle was made with. An agent that follows another
-// has one of its own, unless the disk is full by now.
+// newReserve returns the reserve of the bundle. An agent that replaces a dead one
+// allocates a new reserve, unless the disk is full.
 func newReserve(b Bundle, replicas int) *reserve {
 	if b.allocateReserve(replicas) != nil {
 		return nil
@@ -61,7 +61,7 @@ func (b Bundle) allocateReserve(replicas int) error {
 	return nil
 }
 
-// release gives the room back and reports whether there was any.
+// release frees the reserved space and reports whether there was any.
 func (r *reserve) release() bool {
 	if r == nil || r.path == "" {
 		return false
