@@ -87,7 +87,7 @@ type foreignLog struct {
 	line    int64 // the line that is being read, from 0
 
 	chunk logcopy.Chunk  // what was handed out last
-	held  *logcopy.Piece // read, but of the next chunk
+	held  *logcopy.Entry // read, but of the next chunk
 	over  error          // why nothing more is read
 }
 
@@ -98,12 +98,12 @@ func (f *foreignLog) Next(ctx context.Context) (backend.Block, error) {
 	c := &f.chunk
 	c.Data = c.Data[:0]
 	partial := false
-	for f.over == nil && !partial && (len(c.Data) == 0 || !f.Waits()) {
+	for f.over == nil && !partial && (len(c.Data) == 0 || !f.MayBlock()) {
 		p, err := f.next()
 		switch {
 		case err != nil:
 			f.over = err
-		case !c.Takes(p.Stream, p.Time):
+		case !c.Fits(p.Stream, p.Time):
 			f.held = &p
 			return f.block(false), nil
 		default:
@@ -132,21 +132,21 @@ func (f *foreignLog) block(partial bool) backend.Block {
 }
 
 // next is the next entry that is selected, io.EOF after the last one.
-func (f *foreignLog) next() (logcopy.Piece, error) {
+func (f *foreignLog) next() (logcopy.Entry, error) {
 	if p := f.held; p != nil {
 		f.held = nil
 		return *p, nil
 	}
 	for {
 		if f.options.ToLine > 0 && f.line >= f.options.ToLine {
-			return logcopy.Piece{}, io.EOF
+			return logcopy.Entry{}, io.EOF
 		}
 		p, err := f.logStream.Next()
 		if err != nil {
 			return p, err
 		}
 		if !f.options.Until.IsZero() && !p.Time.Before(f.options.Until) {
-			return logcopy.Piece{}, io.EOF
+			return logcopy.Entry{}, io.EOF
 		}
 		line := f.line + 1
 		if p.Last {

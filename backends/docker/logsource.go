@@ -44,7 +44,7 @@ func (l *launcher) copyInto(r *run, dir string) error {
 	if err != nil {
 		return err
 	}
-	to.Began, to.Checkpoint = r.began, l.checkpoints.Of(r.replica, r.attempt)
+	to.StartedAt, to.Checkpoint = r.began, l.checkpoints.Of(r.replica, r.attempt)
 	if to.Tap = logstore.NewTap(r.line); r.line != nil && r.adopted {
 		if err := tapCopied(l.ctx, dir, to.Tap); err != nil {
 			l.log.Printf("look through the log of %s/%d: %v", r.replica.Role, r.replica.ID, err)
@@ -54,7 +54,7 @@ func (l *launcher) copyInto(r *run, dir string) error {
 	if err := logcopy.ReadCursor(dir, &cursor); err != nil {
 		l.log.Print(err) // everything is read again, and what is there is passed over
 	}
-	at := logcopy.NewOffset(cursor)
+	at := logcopy.NewOffsetPosition(cursor)
 	to.Save = func() error {
 		if err := logcopy.WriteCursor(dir, at.Cursor); err != nil {
 			l.log.Printf("write %s: %v", logcopy.CursorFile, err) // the next one is as good
@@ -64,11 +64,11 @@ func (l *launcher) copyInto(r *run, dir string) error {
 	// A stream that follows can miss what is written last (seen in 20.10), so its end
 	// is not trusted: it is read once more when the container has ended.
 	_, err = logcopy.Copy(l.ctx, &logSource{l: l, run: r}, to, at, logcopy.Mode{
-		Follow: true, GapGone: gapRemoved, Timing: logcopy.Timing{Pause: pollPause, MaxPause: pollPause, Steady: time.Hour},
+		Follow: true, GapGone: gapRemoved, Timing: logcopy.Timing{Backoff: pollPause, MaxBackoff: pollPause, ResetAfter: time.Hour},
 	})
 	if l.ctx.Err() == nil {
 		at.Cursor.Done = true
-		err = errors.Join(err, to.Rest(true, true))
+		err = errors.Join(err, to.Commit(true, true))
 	}
 	return errors.Join(err, to.Close())
 }
@@ -181,14 +181,14 @@ type followedLog struct {
 }
 
 // Next implements logcopy.Stream.
-func (f *followedLog) Next() (logcopy.Piece, error) {
+func (f *followedLog) Next() (logcopy.Entry, error) {
 	if f.gap != "" {
-		p := logcopy.Piece{Gap: f.gap}
+		p := logcopy.Entry{Gap: f.gap}
 		f.gap = ""
 		return p, nil
 	}
 	if f.follow && f.source.rotation.near {
-		return logcopy.Piece{}, logcopy.ErrPoll
+		return logcopy.Entry{}, logcopy.ErrPoll
 	}
 	p, err := f.logStream.Next()
 	if err != nil {

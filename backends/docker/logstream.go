@@ -49,13 +49,13 @@ func newLogStream(body io.ReadCloser, timed bool) *logStream {
 	return &logStream{Closer: body, r: bufio.NewReaderSize(body, streamBuffer), timed: timed}
 }
 
-// Waits implements logcopy.Stream.
-func (s *logStream) Waits() bool { return s.r.Buffered() < frameHeader }
+// MayBlock implements logcopy.Stream.
+func (s *logStream) MayBlock() bool { return s.r.Buffered() < frameHeader }
 
 var errFormat = errors.New("the engine's log stream is not in the form that its API promises")
 
 // Next implements logcopy.Stream.
-func (s *logStream) Next() (p logcopy.Piece, err error) {
+func (s *logStream) Next() (p logcopy.Entry, err error) {
 	var head [frameHeader]byte
 	if _, err := io.ReadFull(s.r, head[:]); err != nil {
 		return p, err

@@ -97,7 +97,7 @@ func TestLogStream(t *testing.T) {
 	in.Write(frame(frameStdout, "2026-01-02T03:04:06.000000000Z \n"))
 	es := newLogStream(io.NopCloser(&in), true)
 	base := time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
-	for i, want := range []logcopy.Piece{
+	for i, want := range []logcopy.Entry{
 		{Stream: logstore.Stdout, Time: base.Add(6), Data: []byte("one\n"), Last: true},
 		{Stream: logstore.Stderr, Time: base.Add(700 * time.Millisecond), Data: []byte("two")},
 		{Stream: logstore.Stdout, Time: base.Add(time.Second), Data: []byte("\n"), Last: true},

@@ -12,8 +12,8 @@ import (
 
 const (
 	// restEvery and restBytes bound what lies between two cursors in a flood.
-	restEvery = time.Second
-	restBytes = 1 << 20
+	commitInterval = time.Second
+	commitBytes    = 1 << 20
 	// maxReplies is how often a source may answer with an error in the place of a log
 	// that is complete: then it has none.
 	maxReplies = 5
@@ -27,13 +27,13 @@ type Position interface {
 	// begin is called when that stream has begun.
 	begin(to Sink)
 	// take writes what is new of a piece.
-	take(c *copier, p Piece) error
+	take(c *copier, p Entry) error
 	// searching reports whether the place to go on from has not come yet.
 	searching() bool
 	// lose gives up the search: what came instead is new.
 	lose(c *copier) error
 	// finish marks the log as complete; tail, if any, is its last line, which has no newline.
-	finish(c *copier, tail *Piece) error
+	finish(c *copier, tail *Entry) error
 	// move accounts for bytes that the sink added by itself; saved: the cursor has to be
 	// saved at once.
 	move(before, after [2]int64) (saved bool)
@@ -50,10 +50,10 @@ type copier struct {
 	pos  Position
 	mode Mode
 
-	last   ending
-	retry  retry
-	rested time.Time
-	unsaid int64 // bytes written since the last rest
+	last        ending
+	retry       retry
+	committed   time.Time
+	uncommitted int64 // bytes written since the last rest
 }
 
 // ending is what is known of the end of the log from the streams so far.
@@ -64,7 +64,7 @@ type ending struct {
 	before bool   // whole, before this stream
 	began  int64  // size of the sink then
 	came   bool   // this stream brought anything
-	tail   *Piece // an open line at its end
+	tail   *Entry // an open line at its end
 }
 
 // retry is what is known of trouble.
@@ -75,21 +75,21 @@ type retry struct {
 	replies int // errors in the place of the log, in a row
 }
 
-func (r *retry) reset(t Timing) { r.pause, r.quiet = t.Pause, t.Quiet }
+func (r *retry) reset(t Timing) { r.pause, r.quiet = t.Backoff, t.IdleTimeout }
 
 // run opens stream after stream until the log is complete.
 func (c *copier) run(ctx context.Context) (done bool, err error) {
 	for {
 		state, changed := c.from.State()
 		switch {
-		case state == Never:
+		case state == NeverStarted:
 			return true, nil
 		case state == Gone:
 			return true, c.gone()
 		case state == Waiting && !c.mode.Follow:
 			return false, nil
 		case state == Waiting:
-			if err := sleep(ctx, changed, c.mode.Timing.Quiet); err != nil {
+			if err := sleep(ctx, changed, c.mode.Timing.IdleTimeout); err != nil {
 				return false, err
 			}
 			continue
@@ -113,10 +113,10 @@ func (c *copier) run(ctx context.Context) (done bool, err error) {
 		}
 		searching := c.pos.searching()
 		c.last.finite = stalled && searching || follow && searching && errors.Is(err, io.EOF)
-		if c.size() > size || time.Since(began) > c.mode.Timing.Steady {
+		if c.size() > size || time.Since(began) > c.mode.Timing.ResetAfter {
 			c.retry.reset(c.mode.Timing)
 		} else if stalled {
-			c.retry.quiet = min(2*c.retry.quiet, c.mode.Timing.MaxQuiet)
+			c.retry.quiet = min(2*c.retry.quiet, c.mode.Timing.MaxIdleTimeout)
 		}
 		if stalled {
 			continue
@@ -150,7 +150,7 @@ func (c *copier) judge(state State, follow bool, err error) (over, done bool, _ 
 	case clean && !follow && !c.mode.Follow:
 		return true, false, nil
 	case clean:
-		c.last.whole = c.mode.TrustEnd && (follow && !c.pos.searching() || c.last.before && c.size() == c.last.began)
+		c.last.whole = c.mode.TrustEOF && (follow && !c.pos.searching() || c.last.before && c.size() == c.last.began)
 		c.retry.since, c.retry.replies = time.Time{}, 0
 		return false, false, nil
 	case errors.As(err, &reply):
@@ -162,7 +162,7 @@ func (c *copier) judge(state State, follow bool, err error) (over, done bool, _ 
 	if c.retry.since.IsZero() {
 		c.retry.since = time.Now()
 	}
-	if c.mode.Patience > 0 && time.Since(c.retry.since) > c.mode.Patience {
+	if c.mode.GiveUpAfter > 0 && time.Since(c.retry.since) > c.mode.GiveUpAfter {
 		return true, false, err
 	}
 	return false, false, nil
@@ -173,7 +173,7 @@ func (c *copier) stream(ctx context.Context, follow bool) (stalled bool, err err
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	o := c.pos.start(follow)
-	o.Follow, o.Ended = follow, c.last.whole
+	o.Follow, o.AfterEOF = follow, c.last.whole
 	in, err := c.from.Open(ctx, o)
 	if err != nil {
 		return false, err
@@ -195,7 +195,7 @@ func (c *copier) stream(ctx context.Context, follow bool) (stalled bool, err err
 			return false, lost
 		}
 	}
-	if rested := c.rest(); rested != nil {
+	if rested := c.commit(); rested != nil {
 		return false, rested
 	}
 	return g.stopped.Load(), err
@@ -217,12 +217,12 @@ func (c *copier) takeAll(in Stream, g *guard) error {
 			err = c.pos.take(c, p)
 			g.searching.Store(c.pos.searching())
 		}
-		waits := in.Waits()
+		waits := in.MayBlock()
 		if waits {
 			g.heard()
 		}
-		if err == nil && (waits || c.unsaid >= restBytes || time.Since(c.rested) >= restEvery) {
-			err = c.rest()
+		if err == nil && (waits || c.uncommitted >= commitBytes || time.Since(c.committed) >= commitInterval) {
+			err = c.commit()
 		}
 		if err != nil {
 			return err
@@ -236,8 +236,8 @@ func (c *copier) size() int64 {
 	return s[0] + s[1]
 }
 
-func (c *copier) write(p Piece) error {
-	c.unsaid += int64(len(p.Data))
+func (c *copier) write(p Entry) error {
+	c.uncommitted += int64(len(p.Data))
 	return ofSink(c.to.Write(p.Stream, p.Time, p.Data))
 }
 
@@ -247,15 +247,15 @@ func (c *copier) gap(text string) error {
 		return err
 	}
 	if c.pos.move(before, c.to.Sizes()) {
-		return ofSink(c.to.Rest(true, true))
+		return ofSink(c.to.Commit(true, true))
 	}
 	return nil
 }
 
 // rest tells the sink where to go on.
-func (c *copier) rest() error {
-	c.rested, c.unsaid = time.Now(), 0
-	return ofSink(c.to.Rest(c.pos.changed(), c.pos.complete()))
+func (c *copier) commit() error {
+	c.committed, c.uncommitted = time.Now(), 0
+	return ofSink(c.to.Commit(c.pos.changed(), c.pos.complete()))
 }
 
 // removed is the end of a log that the source no longer has.
@@ -282,7 +282,7 @@ func (c *copier) gone() error {
 // wait makes a pause, longer each time, that ends when the source changes.
 func (c *copier) wait(ctx context.Context, changed <-chan struct{}) error {
 	d := c.retry.pause/2 + rand.N(c.retry.pause) // not all at once when a server comes back
-	c.retry.pause = min(2*c.retry.pause, c.mode.Timing.MaxPause)
+	c.retry.pause = min(2*c.retry.pause, c.mode.Timing.MaxBackoff)
 	return sleep(ctx, changed, d)
 }
 

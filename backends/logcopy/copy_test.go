@@ -23,7 +23,7 @@ var epoch = time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
 type remote struct {
 	mu      sync.Mutex
 	rand    *rand.Rand
-	entries []Piece
+	entries []Entry
 	first   int // what is before was rotated away
 	state   State
 	changed chan struct{}
@@ -85,9 +85,9 @@ type remoteStream struct {
 
 var errCut = errors.New("connection reset by peer")
 
-func (s *remoteStream) Next() (Piece, error) {
+func (s *remoteStream) Next() (Entry, error) {
 	if s.gap != "" {
-		p := Piece{Gap: s.gap}
+		p := Entry{Gap: s.gap}
 		s.gap = ""
 		return p, nil
 	}
@@ -98,7 +98,7 @@ func (s *remoteStream) Next() (Piece, error) {
 			s.at++ // engines leave out each entry that is older
 		}
 		more := s.at < len(s.remote.entries)
-		var p Piece
+		var p Entry
 		if more {
 			p = s.remote.entries[s.at]
 		}
@@ -124,11 +124,11 @@ func (s *remoteStream) Next() (Piece, error) {
 	}
 }
 
-func (s *remoteStream) Waits() bool { return true }
+func (s *remoteStream) MayBlock() bool { return true }
 
 func (s *remoteStream) Close() error { return nil }
 
-var quick = Mode{Follow: true, GapGone: "gap: gone", Timing: Timing{Pause: 10 * time.Microsecond, MaxPause: time.Millisecond, Steady: time.Hour}}
+var quick = Mode{Follow: true, GapGone: "gap: gone", Timing: Timing{Backoff: 10 * time.Microsecond, MaxBackoff: time.Millisecond, ResetAfter: time.Hour}}
 
 // copyInto goes on with the copy in a folder, as a new process does.
 func copyInto(ctx context.Context, t *testing.T, r *remote, dir string, m Mode) (bool, error) {
@@ -141,7 +141,7 @@ func copyInto(ctx context.Context, t *testing.T, r *remote, dir string, m Mode) 
 	if err := ReadCursor(dir, &c); err != nil {
 		t.Fatal(err)
 	}
-	at := NewOffset(c)
+	at := NewOffsetPosition(c)
 	l.Save = func() error { return WriteCursor(dir, at.Cursor) }
 	done, err := Copy(ctx, r, l, at, m)
 	if closed := l.Close(); closed != nil {
@@ -165,7 +165,7 @@ func contents(t *testing.T, dir string) (streams [2]string, gaps int) {
 }
 
 // lines makes entries of both streams; times of one stream never go back.
-func lines(r *rand.Rand, n int) (entries []Piece, want [2]string) {
+func lines(r *rand.Rand, n int) (entries []Entry, want [2]string) {
 	last := [2]time.Time{epoch, epoch}
 	for i := range n {
 		s := logstore.Stream(r.IntN(2))
@@ -177,7 +177,7 @@ func lines(r *rand.Rand, n int) (entries []Piece, want [2]string) {
 		if r.IntN(5) == 0 {
 			text = fmt.Sprintf("%d ", i) // a part of a line
 		}
-		entries = append(entries, Piece{Stream: s, Time: last[s], Data: []byte(text), Last: strings.HasSuffix(text, "\n")})
+		entries = append(entries, Entry{Stream: s, Time: last[s], Data: []byte(text), Last: strings.HasSuffix(text, "\n")})
 		want[s] += text
 	}
 	return entries, want
@@ -230,7 +230,7 @@ func TestRotatedEntries(t *testing.T) {
 	t.Parallel()
 	r, dir := newRemote(1), t.TempDir()
 	for i := range 10 {
-		r.entries = append(r.entries, Piece{Time: epoch.Add(time.Duration(i) * 2 * time.Second), Data: fmt.Appendf(nil, "%d\n", i)})
+		r.entries = append(r.entries, Entry{Time: epoch.Add(time.Duration(i) * 2 * time.Second), Data: fmt.Appendf(nil, "%d\n", i)})
 	}
 	all := r.entries
 	r.entries = all[:5]
@@ -263,7 +263,7 @@ func TestHowCopiesEnd(t *testing.T) {
 		"gone":       {func(r *remote) { r.fail = ErrGone }, true, nil, 1},
 		"refused":    {func(r *remote) { r.fail = ErrRefused }, false, ErrRefused, 0},
 		"unreadable": {func(r *remote) { r.fail = &UnreadableError{Gap: "gap: unreadable", Err: broken} }, true, broken, 1},
-		"never":      {func(r *remote) { r.state = Never }, true, nil, 0},
+		"never":      {func(r *remote) { r.state = NeverStarted }, true, nil, 0},
 		"a gap":      {func(r *remote) { r.gap = "gap: engine restarted" }, true, nil, 1},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -285,7 +285,7 @@ func TestHowCopiesEnd(t *testing.T) {
 func TestChunk(t *testing.T) {
 	t.Parallel()
 	var c Chunk
-	if !c.Takes(logstore.Stderr, epoch) {
+	if !c.Fits(logstore.Stderr, epoch) {
 		t.Error("an empty chunk refuses an entry")
 	}
 	c.Add(logstore.Stdout, epoch, []byte("a"))
@@ -298,11 +298,11 @@ func TestChunk(t *testing.T) {
 		{logstore.Stdout, epoch.Add(chunkTime + 1), false},
 		{logstore.Stderr, epoch, false},
 	} {
-		if got := c.Takes(test.s, test.t); got != test.want {
+		if got := c.Fits(test.s, test.t); got != test.want {
 			t.Errorf("an entry of %v at %v: got %v, want %v", test.s, test.t.Sub(epoch), got, test.want)
 		}
 	}
-	if c.Add(logstore.Stdout, epoch, make([]byte, chunkBytes)); c.Takes(logstore.Stdout, epoch) {
+	if c.Add(logstore.Stdout, epoch, make([]byte, chunkBytes)); c.Fits(logstore.Stdout, epoch) {
 		t.Error("a full chunk takes an entry")
 	}
 }

@@ -38,7 +38,7 @@ func (g *guard) watch(ctx context.Context, from Source, stop func()) {
 		case <-changed:
 			var s State
 			if s, changed = from.State(); s >= Ended && late == nil {
-				late = time.After(g.timing.Ended)
+				late = time.After(g.timing.EndTimeout)
 			}
 			continue
 		case <-late:
@@ -58,7 +58,7 @@ func (g *guard) watch(ctx context.Context, from Source, stop func()) {
 func (g *guard) left() time.Duration {
 	idle := time.Since(time.Unix(0, g.last.Load()))
 	if g.searching.Load() {
-		return g.timing.Search - idle
+		return g.timing.SearchTimeout - idle
 	}
-	return min(g.quiet-idle, max(g.timing.Search, g.quiet/4))
+	return min(g.quiet-idle, max(g.timing.SearchTimeout, g.quiet/4))
 }

@@ -50,7 +50,7 @@ type line struct {
 	sum  uint32
 }
 
-func (l *line) add(p Piece) {
+func (l *line) add(p Entry) {
 	if p.First {
 		*l = line{time: p.Time}
 	}
@@ -58,7 +58,7 @@ func (l *line) add(p Piece) {
 }
 
 // Line is a position in a log of one stream, by its last line.
-type Line struct {
+type LinePosition struct {
 	Cursor LineCursor
 
 	line line
@@ -68,44 +68,44 @@ type Line struct {
 	search struct {
 		on   bool
 		nth  int      // lines of the cursor's time so far
-		held []*Piece // what is new if the line does not come
+		held []*Entry // what is new if the line does not come
 	}
 }
 
-// NewLine returns the position of a cursor in a sink of a size. A cursor behind its
+// NewLinePosition returns the position of a cursor in a sink of a size. A cursor behind its
 // end is of no use: nothing is known of what such a sink has.
-func NewLine(c LineCursor, size int64) *Line {
+func NewLinePosition(c LineCursor, size int64) *LinePosition {
 	if c.Offset > size {
 		c = LineCursor{}
 	}
-	return &Line{Cursor: c}
+	return &LinePosition{Cursor: c}
 }
 
 // start is the whole second to ask for.
-func (l *Line) start(bool) (o Options) {
+func (l *LinePosition) start(bool) (o Options) {
 	if !l.Cursor.zero() {
 		o.Since = l.Cursor.Time.Add(-slack).Truncate(time.Second)
 	}
 	return o
 }
 
-func (l *Line) begin(Sink) {
+func (l *LinePosition) begin(Sink) {
 	l.search.on, l.search.nth, l.search.held, l.at = !l.Cursor.zero(), 0, nil, 0
 }
 
-func (l *Line) searching() bool { return l.search.on }
+func (l *LinePosition) searching() bool { return l.search.on }
 
-func (l *Line) complete() bool { return l.Cursor.Done }
+func (l *LinePosition) complete() bool { return l.Cursor.Done }
 
-func (l *Line) move(_, _ [2]int64) bool { return false }
+func (l *LinePosition) move(_, _ [2]int64) bool { return false }
 
-func (l *Line) changed() (is bool) {
+func (l *LinePosition) changed() (is bool) {
 	is, l.new = l.new, false
 	return is
 }
 
 // take looks for the cursor's line, up to which all are known, then passes pieces on.
-func (l *Line) take(c *copier, p Piece) error {
+func (l *LinePosition) take(c *copier, p Entry) error {
 	l.line.add(p)
 	if !l.search.on {
 		return l.pass(c, p)
@@ -134,7 +134,7 @@ func (l *Line) take(c *copier, p Piece) error {
 }
 
 // lose notes a gap and takes what came instead of the cursor's line.
-func (l *Line) lose(c *copier) error {
+func (l *LinePosition) lose(c *copier) error {
 	l.search.on = false
 	if !l.Cursor.Lost {
 		if err := c.gap(GapRotated); err != nil {
@@ -156,7 +156,7 @@ func (l *Line) lose(c *copier) error {
 }
 
 // pass writes what the sink does not have.
-func (l *Line) pass(c *copier, p Piece) error {
+func (l *LinePosition) pass(c *copier, p Entry) error {
 	end := l.at + int64(len(p.Data))
 	if size := c.to.Sizes()[logstore.Stdout]; end > size {
 		p.Data = p.Data[max(0, size-l.at):]
@@ -171,7 +171,7 @@ func (l *Line) pass(c *copier, p Piece) error {
 	return nil
 }
 
-func (l *Line) finish(c *copier, tail *Piece) (err error) {
+func (l *LinePosition) finish(c *copier, tail *Entry) (err error) {
 	if !c.last.came { // the line is of an earlier stream
 		l.search.on, l.at = false, l.Cursor.Offset
 	}

@@ -34,8 +34,8 @@ type Chunk struct {
 	From, To time.Time // of its entries
 }
 
-// Takes reports whether an entry belongs into the chunk; any may begin an empty one.
-func (c *Chunk) Takes(s logstore.Stream, t time.Time) bool {
+// Fits reports whether an entry belongs into the chunk; any may begin an empty one.
+func (c *Chunk) Fits(s logstore.Stream, t time.Time) bool {
 	return len(c.Data) == 0 || s == c.Stream && t.Sub(c.From) <= chunkTime && len(c.Data) < chunkBytes
 }
 
@@ -59,7 +59,7 @@ type Log struct {
 	// Tap sees what is written; nil if it is not used.
 	Tap *logstore.Tap
 	// Began is the time of a gap in an empty log; zero: now.
-	Began time.Time
+	StartedAt time.Time
 
 	w        *logstore.Writer
 	chunk    Chunk
@@ -99,7 +99,7 @@ func (l *Log) Last() time.Time { return l.w.Last() }
 
 // Write puts an entry into the chunk, or begins the next one.
 func (l *Log) Write(s logstore.Stream, t time.Time, p []byte) error {
-	if !l.chunk.Takes(s, t) {
+	if !l.chunk.Fits(s, t) {
 		if err := l.Flush(); err != nil {
 			return err
 		}
@@ -140,7 +140,7 @@ func (l *Log) Gap(text string) error {
 	}
 	at := l.w.Last()
 	if at.IsZero() {
-		at = l.Began
+		at = l.StartedAt
 	}
 	if at.IsZero() {
 		at = time.Now()
@@ -150,8 +150,8 @@ func (l *Log) Gap(text string) error {
 	return err
 }
 
-// Rest writes what has come, and now and then the cursor.
-func (l *Log) Rest(changed, now bool) error {
+// Commit writes what has come, and now and then the cursor.
+func (l *Log) Commit(changed, now bool) error {
 	if err := l.Flush(); err != nil {
 		return err
 	}
@@ -165,7 +165,7 @@ func (l *Log) Rest(changed, now bool) error {
 
 // Close writes what has come and the cursor, and ends the log.
 func (l *Log) Close() error {
-	err := errors.Join(l.Rest(false, true), l.w.Close(false))
+	err := errors.Join(l.Commit(false, true), l.w.Close(false))
 	if l.Checkpoint != nil {
 		l.Checkpoint(l.w.Totals(), time.Now())
 	}

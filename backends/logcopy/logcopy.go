@@ -2,7 +2,7 @@
 // line once and in order, however often the connection is cut, the copier is killed
 // or the remote log is rotated. Docker and Kubernetes use it.
 //
-//	Source ── Stream of Pieces ──► Copy ──► Sink (a Log: chunks, gaps, cursor.json)
+//	Source ── Stream of Entries ──► Copy ──► Sink (a Log: chunks, gaps, cursor.json)
 //	                                │
 //	                             Position: which pieces the sink already has
 //
@@ -59,9 +59,9 @@ type State int
 const (
 	Waiting State = iota // no log yet
 	Running
-	Ended // the log is complete
-	Gone  // the log can no longer be read
-	Never // it did not start and will not
+	Ended        // the log is complete
+	Gone         // the log can no longer be read
+	NeverStarted // it did not start and will not
 )
 
 // Source is one remote log.
@@ -76,24 +76,24 @@ type Source interface {
 
 // Options selects what Source.Open sends.
 type Options struct {
-	Since  time.Time // entries of this time or later, at least; zero: all
-	Follow bool      // go on until the log is complete
-	Tail   int64     // only that many entries, the last ones; 0: all
-	Ended  bool      // the stream before ended by itself, so the writer probably ended
+	Since    time.Time // entries of this time or later, at least; zero: all
+	Follow   bool      // go on until the log is complete
+	Tail     int64     // only that many entries, the last ones; 0: all
+	AfterEOF bool      // the stream before ended by itself, so the writer probably ended
 }
 
 // Stream is one answer of a source.
 type Stream interface {
 	// Next returns the next piece. Errors: io.EOF, *ReplyError, *UnreadableError,
 	// ErrPoll, or that of the connection.
-	Next() (Piece, error)
-	// Waits reports whether Next may have to wait for the source.
-	Waits() bool
+	Next() (Entry, error)
+	// MayBlock reports whether Next may have to wait for the source.
+	MayBlock() bool
 	io.Closer
 }
 
-// Piece is a line, or a part of a long one.
-type Piece struct {
+// Entry is a line, or a part of a long one.
+type Entry struct {
 	Stream      logstore.Stream
 	Time        time.Time // of its line
 	Data        []byte    // valid until the next piece
@@ -106,7 +106,7 @@ type Piece struct {
 }
 
 // keep returns the piece with data of its own.
-func (p Piece) keep() *Piece {
+func (p Entry) keep() *Entry {
 	p.Data = bytes.Clone(p.Data)
 	return &p
 }
@@ -142,32 +142,32 @@ type Sink interface {
 	Write(s logstore.Stream, t time.Time, p []byte) error
 	// Gap notes that entries can be missing here. A line that it cuts gets a newline.
 	Gap(text string) error
-	// Rest is called when no more has come for now, and now and then in a flood.
+	// Commit is called when no more has come for now, and now and then in a flood.
 	// Another copy may go on from the position, if the sink has everything until then;
 	// changed: it is another one than at the last call; now: it has to be saved at once.
-	Rest(changed, now bool) error
+	Commit(changed, now bool) error
 }
 
 // Mode says how Copy goes on.
 type Mode struct {
 	// Follow copies until the log is complete; else only what is there now.
 	Follow bool
-	// Patience is how long trouble may last before it is an error; 0: for ever.
-	Patience time.Duration
+	// GiveUpAfter is how long trouble may last before it is an error; 0: for ever.
+	GiveUpAfter time.Duration
 	// GapGone is noted when the log is gone before it was read to its end.
 	GapGone string
-	// TrustEnd says that a followed stream which ends by itself has sent everything.
-	TrustEnd bool
+	// TrustEOF says that a followed stream which ends by itself has sent everything.
+	TrustEOF bool
 	Timing   Timing
 }
 
 // Timing is how fast streams follow one another, and when a silent one is given up.
 type Timing struct {
-	Pause, MaxPause time.Duration // between streams that bring nothing; doubled each time
-	Steady          time.Duration // a stream that lasted so long brought something
-	Search          time.Duration // silence after which a line that is looked for does not come
-	Quiet, MaxQuiet time.Duration // silence after which a stream is taken for dead; 0: never
-	Ended           time.Duration // how long a stream may go on when the writer has ended
+	Backoff, MaxBackoff         time.Duration // between streams that bring nothing; doubled each time
+	ResetAfter                  time.Duration // a stream that lasted so long brought something
+	SearchTimeout               time.Duration // silence after which a line that is looked for does not come
+	IdleTimeout, MaxIdleTimeout time.Duration // silence after which a stream is taken for dead; 0: never
+	EndTimeout                  time.Duration // how long a stream may go on when the writer has ended
 }
 
 // Copy copies a log behind what the sink has of it. done: the log is complete and
@@ -177,5 +177,5 @@ func Copy(ctx context.Context, from Source, to Sink, at Position, m Mode) (done 
 	c := &copier{from: from, to: to, pos: at, mode: m}
 	c.retry.reset(m.Timing)
 	done, err = c.run(ctx)
-	return done, errors.Join(err, c.rest())
+	return done, errors.Join(err, c.commit())
 }

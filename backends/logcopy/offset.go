@@ -28,7 +28,7 @@ type OffsetCursor struct {
 }
 
 // Offset is a position in a log of two streams, by a time and the bytes behind it.
-type Offset struct {
+type OffsetPosition struct {
 	Cursor OffsetCursor
 
 	marks   marker
@@ -41,14 +41,14 @@ type Offset struct {
 	new     bool      // the cursor has changed
 }
 
-// NewOffset returns the position of a cursor.
-func NewOffset(c OffsetCursor) *Offset { return &Offset{Cursor: c} }
+// NewOffsetPosition returns the position of a cursor.
+func NewOffsetPosition(c OffsetCursor) *OffsetPosition { return &OffsetPosition{Cursor: c} }
 
 // errTooShort says that the end of the log, which was read, does not reach back to
 // the cursor: the next stream has all.
 var errTooShort = errors.New("the end of the log is not enough")
 
-func (o *Offset) start(follow bool) (from Options) {
+func (o *OffsetPosition) start(follow bool) (from Options) {
 	from.Since = o.Cursor.Since
 	if o.limited = !follow && !o.whole && !o.expected().IsZero(); o.limited {
 		from.Tail = int64(o.marks.count() + tailSlack)
@@ -57,30 +57,30 @@ func (o *Offset) start(follow bool) (from Options) {
 	return from
 }
 
-func (o *Offset) begin(to Sink) {
+func (o *OffsetPosition) begin(to Sink) {
 	sizes := to.Sizes()
 	o.marks = marker{end: o.Cursor.Offsets, ready: o.Cursor.Since}
 	o.skip = [2]int64{sizes[0] - o.Cursor.Offsets[0], sizes[1] - o.Cursor.Offsets[1]}
 	o.until, o.begun = time.Time{}, false
 }
 
-func (o *Offset) searching() bool { return false }
+func (o *OffsetPosition) searching() bool { return false }
 
-func (o *Offset) complete() bool { return o.Cursor.Done }
+func (o *OffsetPosition) complete() bool { return o.Cursor.Done }
 
-func (o *Offset) lose(*copier) error { return nil }
+func (o *OffsetPosition) lose(*copier) error { return nil }
 
-func (o *Offset) finish(*copier, *Piece) error {
+func (o *OffsetPosition) finish(*copier, *Entry) error {
 	o.Cursor.Done, o.new = true, true
 	return nil
 }
 
-func (o *Offset) changed() (is bool) {
+func (o *OffsetPosition) changed() (is bool) {
 	is, o.new = o.new, false
 	return is
 }
 
-func (o *Offset) take(c *copier, p Piece) error {
+func (o *OffsetPosition) take(c *copier, p Entry) error {
 	known, err := o.known(c, p)
 	if err != nil || known {
 		return err
@@ -93,7 +93,7 @@ func (o *Offset) take(c *copier, p Piece) error {
 }
 
 // known reports whether the sink has an entry.
-func (o *Offset) known(c *copier, p Piece) (bool, error) {
+func (o *OffsetPosition) known(c *copier, p Entry) (bool, error) {
 	want := o.expected()
 	missing := !o.begun && !want.IsZero() && !p.Time.Equal(want)
 	o.begun = true
@@ -124,7 +124,7 @@ func (o *Offset) known(c *copier, p Piece) (bool, error) {
 }
 
 // expected is the time of the first entry that is sent again; zero if any may be.
-func (o *Offset) expected() time.Time {
+func (o *OffsetPosition) expected() time.Time {
 	if !o.Cursor.Since.IsZero() {
 		return o.Cursor.Since
 	}
@@ -132,23 +132,23 @@ func (o *Offset) expected() time.Time {
 }
 
 // rotated notes that the source threw away what came after the cursor.
-func (o *Offset) rotated(c *copier, first time.Time) error {
+func (o *OffsetPosition) rotated(c *copier, first time.Time) error {
 	if err := c.gap(GapRotated); err != nil {
 		return err
 	}
 	o.Cursor = OffsetCursor{Since: first, Offsets: c.to.Sizes()}
 	o.marks = marker{end: o.Cursor.Offsets, ready: first}
-	return ofSink(c.to.Rest(true, true))
+	return ofSink(c.to.Commit(true, true))
 }
 
 // mark keeps the cursor that an entry makes sure.
-func (o *Offset) mark(p Piece) {
+func (o *OffsetPosition) mark(p Entry) {
 	if sure := o.marks.pass(p.Stream, p.Time, len(p.Data)); sure != nil {
 		o.Cursor, o.new = *sure, true
 	}
 }
 
-func (o *Offset) move(before, after [2]int64) (moved bool) {
+func (o *OffsetPosition) move(before, after [2]int64) (moved bool) {
 	for s := range before {
 		n := after[s] - before[s]
 		moved = moved || n != 0
