@@ -80,7 +80,7 @@ func (t *target) addReasons(ctx context.Context, seen *observe.Observation) {
 		seen.Events, err = kube.List[corev1.Event](ctx, t.Client, kube.Events, t.namespace, kube.ListOptions{FieldSelector: "type=" + corev1.EventTypeWarning, Cached: true})
 		return err
 	})
-	if seen.WaitsForRoom() {
+	if seen.WaitsForResources() {
 		g.Go(func() (err error) {
 			o := kube.ListOptions{FieldSelector: "metadata.name=" + t.name + "-" + string(seen.Volcano.UID), Cached: true}
 			seen.PodGroups, err = kube.List[kube.PodGroup](ctx, t.Client, kube.PodGroups, t.namespace, o)
