@@ -124,9 +124,9 @@ func healthy(denied ...string) answers {
 
 func TestDoctorOfConfigurations(t *testing.T) {
 	t.Parallel()
-	wantCheck(t, diagnose(t, "/no/such", nil)(kubeconfigCheck), backend.LevelFailure, "there is no kubeconfig /no/such, which $KUBECONFIG names")
+	wantCheck(t, diagnose(t, "/no/such", nil)(kubeconfigCheck), backend.LevelFailure, "kubeconfig /no/such not found (set by $KUBECONFIG)")
 	wantCheck(t, diagnose(t, "", nil)(kubeconfigCheck), backend.LevelFailure, "no kubeconfig")
-	wantCheck(t, diagnose(t, kubeconfigFor(t, "http://127.0.0.1:1"), nil)(serverCheck), backend.LevelFailure, "nothing listens at that address")
+	wantCheck(t, diagnose(t, kubeconfigFor(t, "http://127.0.0.1:1"), nil)(serverCheck), backend.LevelFailure, "nothing listens at its address")
 	wantCheck(t, diagnose(t, kubeconfigFor(t, "http://127.0.0.1:1"), backend.Config{"context": "no"})(kubeconfigCheck), backend.LevelFailure, `has no context "no": it has lab`)
 	refusing := http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusUnauthorized) })
 	wantCheck(t, diagnose(t, serve(t, refusing), nil)(serverCheck), backend.LevelFailure, "does not accept the credentials of user u")

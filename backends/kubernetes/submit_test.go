@@ -239,7 +239,7 @@ func TestRefusals(t *testing.T) {
 		"image":           {noImage, nil, []string{"container lead", "no image"}},
 		"invalid":         {odd, map[string]any{"gang": "job"}, []string{"hostname", "Not_A_Name"}},
 		"context":         {sleepers(), map[string]any{"context": "no-such"}, []string{`no context "no-such"`}},
-		"kubeconfig":      {sleepers(), map[string]any{"kubeconfig": "/no/such"}, []string{"no kubeconfig /no/such"}},
+		"kubeconfig":      {sleepers(), map[string]any{"kubeconfig": "/no/such"}, []string{"kubeconfig /no/such not found"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			err := s.Submit(t.Context(), s.planOf("pair-3", tt.app, tt.cfg))
