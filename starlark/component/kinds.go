@@ -40,7 +40,7 @@ func (k Kind) String() string { return kinds[k].name }
 // kind is everything that help, errors, completion, lint and editors know about an argument type.
 //
 // To add one, add a constant above and a row to kinds, then describe it in
-// docs/reference/language.md. A type that has element types, like List, also needs a case in
+// cmd/torchx/testdata/language.md. A type that has element types, like List, also needs a case in
 // typeParser.name and in the methods of Type that read and show values.
 type kind struct {
 	wording

@@ -73,7 +73,7 @@ func TestFormatRefuses(t *testing.T) {
 		"def f(:\n":                             "x.star:1:6: '(' is never closed: got ':', want ')'",
 		"x = 1\x00":                             "x.star: is not text (a NUL byte at offset 5); name a Starlark file",
 		"\xff":                                  "x.star: is not UTF-8 text (byte 0xff at offset 0); save it as UTF-8",
-		strings.Repeat("x = 1\n", 2e5):          "x.star: is 1.1 MiB large, and a Starlark file may have at most 1 MiB; split it",
+		strings.Repeat("x = 1\n", 2e5):          "x.star: is 1.1 MiB large, over the limit of 1 MiB for a Starlark file; split it",
 		"x = " + strings.Repeat("-", 5e5) + "1": "excessive nesting",
 	} {
 		_, err := starfmt.Format("x.star", []byte(src))
