@@ -123,7 +123,7 @@ func TestLoadFailsInOneLine(t *testing.T) {
 func TestPythonIsExplained(t *testing.T) {
 	t.Parallel()
 	for source, want := range map[string]string{
-		"import os":                        "got import, want primary expression (there are no imports here",
+		"import os":                        "got import, want primary expression (Starlark has no imports",
 		"class A:\n    pass":               "(Starlark has no classes",
 		"def f():\n    raise ValueError()": "(write fail(…))",
 		"def f(x):\n    return x is None":  "(write == None)",

@@ -312,7 +312,7 @@ func TestHoverAndSignature(t *testing.T) {
 	hover("x = rol|e()", "what to call it")
 	hover("x = role(na|me = 1)", "what to call it")
 	hover("x = specs.Role(max_ret|ries = 1)", "max_retries = 0")
-	hover("x = torchx.get|env(\"A\")", "caller's environment")
+	hover("x = torchx.get|env(\"A\")", "environment variable of the user")
 	hover("x = unknow|n", "")
 	hover("# specs.Ro|le", "")
 
