@@ -90,13 +90,13 @@ func (r *run) tooMuchMemory() *LimitError {
 func (r *run) report(err error) error {
 	e := r.interp.describe(err)
 	var limit *LimitError
-	if !errors.As(err, &limit) && isCancelled(err) {
+	if !errors.As(err, &limit) && isCanceled(err) {
 		limit = r.limit.Load()
 	}
 	switch {
 	case limit != nil:
 		e.setLimit(limit)
-	case r.ctx.Err() != nil && (isCancelled(err) || errors.Is(err, r.ctx.Err())):
+	case r.ctx.Err() != nil && (isCanceled(err) || errors.Is(err, r.ctx.Err())):
 		e.Msg, e.cause = "the evaluation was interrupted", context.Cause(r.ctx)
 		if e.File == "" {
 			e.File = r.subject
@@ -116,8 +116,8 @@ func (e *Error) setLimit(limit *LimitError) {
 	e.cause = &l
 }
 
-// isCancelled reports whether err comes from Thread.Cancel.
-func isCancelled(err error) bool {
+// isCanceled reports whether err comes from Thread.Cancel.
+func isCanceled(err error) bool {
 	return err != nil && strings.Contains(err.Error(), "Starlark computation cancelled: ")
 }
 
@@ -192,7 +192,7 @@ func innermost(err error) *starlark.EvalError {
 // withBuiltinName returns the message of err, prefixed with the name of the failed built-in function
 // unless the message contains the name.
 func withBuiltinName(err *starlark.EvalError) string {
-	if len(err.CallStack) == 0 || isCancelled(err) {
+	if len(err.CallStack) == 0 || isCanceled(err) {
 		return err.Msg
 	}
 	top := err.CallStack.At(0)

@@ -185,7 +185,7 @@ func CheckPrint(what string, values ...starlark.Value) error {
 
 // IsStopped reports whether err means that the evaluation was stopped, so that the caller must
 // return too.
-func IsStopped(err error) bool { return isCancelled(err) }
+func IsStopped(err error) bool { return isCanceled(err) }
 
 // Explain returns the *Error of a call that Go code made on a thread of i.
 func (i *Interp) Explain(err error) *Error { return i.describe(err) }
