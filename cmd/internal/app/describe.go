@@ -15,11 +15,15 @@ import (
 func NewDescribe(f *program.Factory) *cli.Command {
 	var asJSON bool
 	return &cli.Command{
-		Name:      "describe",
-		Usage:     "show what was submitted",
-		UsageText: "HANDLE [--json]\ntorchx describe -",
-		Description: "Show the component, the arguments, the options and the app as it was submitted. " + program.SecretsHelp +
-			" With it the app of --json can be run again. " + program.HandleHelp,
+		Name:  "describe",
+		Usage: "show what was submitted",
+		UsageText: "HANDLE [--json]\n" +
+			"torchx describe -\n" +
+			"torchx describe --json echo",
+		Description: "Show the component, the arguments, the options and the app as it was submitted. " +
+			program.SecretsHelp +
+			" With --show-secrets the app of --json can be run again. " +
+			program.HandleHelp,
 		Flags: []cli.Flag{program.JSONFlag(&asJSON)},
 		Action: forApp(f, func(ctx context.Context, r *runner.Runner, ref runner.Ref) error {
 			d, err := r.Describe(ctx, ref)

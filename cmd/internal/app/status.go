@@ -24,12 +24,15 @@ type statusOptions struct {
 func NewStatus(f *program.Factory) *cli.Command {
 	o := statusOptions{}
 	return &cli.Command{
-		Name:        "status",
-		Usage:       "show the state of an app and its replicas",
-		UsageText:   "HANDLE [--roles A,B] [--json]\ntorchx status -\ntorchx status local://torchx/echo-f3k1 --json",
-		Description: "Show the state of an app. " + program.HandleHelp,
+		Name:  "status",
+		Usage: "show an app's state",
+		UsageText: "HANDLE [--roles A,B] [--json]\n" +
+			"torchx status -\n" +
+			"torchx status --roles echo --json echo",
+		Description: "Show the state of an app and of its replicas. " +
+			program.HandleHelp,
 		Flags: []cli.Flag{
-			&cli.StringFlag{Name: "roles", Usage: "only the roles `A,B`", Destination: &o.roles},
+			&cli.StringFlag{Name: "roles", Usage: "only roles `A,B`", Destination: &o.roles},
 			program.JSONFlag(&o.json),
 		},
 		Action: forApp(f, func(ctx context.Context, r *runner.Runner, ref runner.Ref) error { return status(ctx, f, r, ref, o) }),
