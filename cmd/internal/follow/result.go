@@ -1,9 +1,9 @@
 package follow
 
 import (
-	"cmp"
 	"context"
 	"fmt"
+	"time"
 
 	"torchx/cmd/internal/program"
 	"torchx/cmd/internal/ui"
@@ -32,7 +32,7 @@ func (a app) result(ctx context.Context, interrupted func() bool, onTerminal boo
 	case err != nil:
 		return err
 	case s.State != spec.Failed:
-		a.Say("%s: %s%s", a.ref.Handle(), s.State, ui.After(s))
+		a.Say("%s: %s", a.ref.Handle(), ui.StateLine(s, time.Now()))
 	case onTerminal:
 		why := s.Msg
 		if s.FirstFailure != nil {
@@ -48,34 +48,21 @@ func (a app) result(ctx context.Context, interrupted func() bool, onTerminal boo
 	return program.AppExit(s)
 }
 
-// explainFailure says which replica failed first and how, and prints the end of its
-// output and what to type next.
+// explainFailure prints which replica failed first and how, the end of its output, and what
+// to type next.
 func (a app) explainFailure(ctx context.Context, s *spec.Status) {
+	a.SayError(fmt.Sprintf("%s FAILED: %s", a.ref.Handle(), ui.Failure(s)))
 	first := s.FirstFailure
 	if first == nil {
-		a.SayError(fmt.Sprintf("%s FAILED: %s", a.ref.Handle(), cmp.Or(s.Msg, "no reason is known")))
 		a.Line("", "look closer: torchx status "+a.ref.Handle())
 		return
 	}
 	name := fmt.Sprintf("%s/%d", first.Role, first.ID)
-	a.SayError(fmt.Sprintf("%s FAILED: %s failed first%s: %s", a.ref.Handle(), name, ofReplicas(s), ui.HowItEnded(first)))
 	if report, ok := spec.ParseErrorReport(first.StructuredErrorMsg); ok {
 		a.Line("", name+" says: "+report.Message)
 	}
 	a.printLastLines(ctx, first)
 	a.Line("", fmt.Sprintf("see all of it: torchx log %s/%s", a.ref.Handle(), name))
-}
-
-// ofReplicas returns " of N replicas" for an app with several.
-func ofReplicas(s *spec.Status) string {
-	n := 0
-	for _, role := range s.Roles {
-		n += len(role.Replicas)
-	}
-	if n < 2 {
-		return ""
-	}
-	return fmt.Sprintf(" of %d replicas", n)
 }
 
 // printLastLines prints the end of a replica's output. If that cannot be read, the failure

@@ -29,6 +29,15 @@ func (t *Table) Fit(width int, spare ...string) {
 	}
 }
 
+// DropEmpty leaves out the columns that have no text in any row.
+func (t *Table) DropEmpty() {
+	for column := len(t.Header) - 1; column >= 0; column-- {
+		if !slices.ContainsFunc(t.Rows, func(r []Cell) bool { return column < len(r) && r[column].Text != "" }) {
+			t.drop(column)
+		}
+	}
+}
+
 func (t *Table) drop(column int) {
 	if column < 0 {
 		return

@@ -82,8 +82,8 @@ func CutText(line string, width int, tail string) string {
 	return displaywidth.TruncateString(line, width, tail)
 }
 
-// WrapText breaks text at spaces so that no line is wider than width, where a
-// word allows it. Lines of the text stay apart.
+// WrapText breaks text at spaces so that no line is wider than width, unless a word is. It
+// keeps newlines and the spaces within a line.
 func WrapText(text string, width int) []string {
 	var out []string
 	for _, line := range strings.Split(text, "\n") {
@@ -94,19 +94,37 @@ func WrapText(text string, width int) []string {
 
 func wrapLine(line string, width int) []string {
 	var out []string
-	current := ""
-	for _, word := range strings.Fields(line) {
-		switch {
-		case current == "":
-			current = word
-		case TextWidth(current)+1+TextWidth(word) <= width:
+	words := strings.Split(strings.TrimRight(line, " "), " ")
+	current := words[0]
+	for _, word := range words[1:] {
+		if TextWidth(current)+1+TextWidth(word) <= width {
 			current += " " + word
-		default:
-			out = append(out, current)
-			current = word
+			continue
 		}
+		out = append(out, strings.TrimRight(current, " "))
+		current = word
 	}
 	return append(out, current)
+}
+
+// Bounds of a text that FoldText leaves alone, and of what it shows of others.
+const (
+	maxUnfolded = 200 // columns
+	foldedHead  = 40
+)
+
+// FoldText returns a text, quoted where QuoteWord does; of a long one or one with several
+// lines, the beginning and how long it is: 'set -e…' (180 lines, 5.2 KiB).
+func FoldText(text string) string {
+	head, _, several := strings.Cut(text, "\n")
+	if !several && TextWidth(text) <= maxUnfolded {
+		return QuoteWord(text)
+	}
+	size := BytesText(int64(len(text)))
+	if lines := strings.Count(strings.TrimRight(text, "\n"), "\n") + 1; lines > 1 {
+		size = Counted(lines, "line") + ", " + size
+	}
+	return fmt.Sprintf("%s (%s)", QuoteWord(strings.TrimRight(CutText(head, foldedHead-1, ""), " ")+"…"), size)
 }
 
 // Counted returns a number with its noun: "1 file", "2 files", "3 libraries".

@@ -13,8 +13,20 @@ func TestUsageTexts(t *testing.T) {
 		}
 	}
 	for n, want := range map[float64]string{0: "0.00 s", 59.99: "59.99 s", 61: "1:01", 3723: "1:02:03", 90061: "1d01:01:01"} {
-		if got := secondsText(n); got != want {
+		if got := SecondsText(n); got != want {
 			t.Errorf("%v: %q, want %q", n, got, want)
+		}
+	}
+}
+
+func TestTook(t *testing.T) {
+	t.Parallel()
+	for want, d := range map[string]time.Duration{
+		"4ms": 4400 * time.Microsecond, "59.999s": time.Minute - time.Millisecond, "1m30s": 90*time.Second + time.Millisecond,
+		"2h0m1s": 2*time.Hour + time.Second, "3d1h5m": 73*time.Hour + 5*time.Minute + 9*time.Second,
+	} {
+		if got := Took(d); got != want {
+			t.Errorf("%v: got %s, want %s", d, got, want)
 		}
 	}
 }
