@@ -23,22 +23,8 @@ func (p *statusPage) replicaTable(groups []replicaGroup) string {
 		tab.Add(p.replicaRow(g)...)
 	}
 	tab.DropEmpty()
-	if p.width > 0 {
-		tab.Shorten("NODE", p.width, 9)
-		tab.Shorten("REPLICA", p.width, 16)
-		tab.Fit(p.width, "GPU", "NODE", "CPU TIME", "PEAK MEM", "TIME")
-	}
-	var table strings.Builder
-	_ = tab.Write(&table, p.style) // a Builder takes everything
-	lines := strings.SplitAfter(table.String(), "\n")
-	text := lines[0]
-	for i, g := range groups {
-		text += lines[i+1]
-		if note := p.replicaNote(g); note != "" {
-			text += ui.Indent(note, p.width, 2)
-		}
-	}
-	return text
+	return p.tableWithNotes(&tab, []string{"NODE", "REPLICA"}, func(i int) string { return p.replicaNote(groups[i]) },
+		"GPU", "NODE", "CPU TIME", "PEAK MEM", "TIME")
 }
 
 // replicaRow returns the cells of a row.

@@ -35,17 +35,13 @@ func commandText(f *program.Factory, d *runner.Description) string {
 	if d.Component == nil {
 		return ""
 	}
-	words := []string{*d.Component}
-	for _, arg := range f.MaskedArgs(d.Args) {
-		words = append(words, ui.FoldText(arg))
-	}
-	return ui.OneLine(f.Masked(strings.Join(words, " ")))
+	return ui.OneLine(f.Masked(strings.TrimSpace(*d.Component + " " + foldedArgs(f.MaskedArgs(d.Args)))))
 }
 
-// decodeApp returns the app of a description.
-func decodeApp(d *runner.Description) (*spec.App, error) {
+// decodeApp decodes the app of a description.
+func decodeApp(raw json.RawMessage) (*spec.App, error) {
 	app := &spec.App{}
-	decoder := json.NewDecoder(bytes.NewReader(d.App))
+	decoder := json.NewDecoder(bytes.NewReader(raw))
 	decoder.UseNumber()
 	return app, decoder.Decode(app)
 }
@@ -60,3 +56,28 @@ func (p *screen) ago(t *time.Time) string {
 	}
 	return fmt.Sprintf("%s (%s ago)", t.In(p.now.Location()).Format(dateTimeFormat), ui.Age(p.now.Sub(*t)))
 }
+
+// tableWithNotes returns a table with a note below each row, "" for none. On a terminal,
+// texts of the columns in shorten are cut until a line fits, then columns are left out.
+func (p *screen) tableWithNotes(tab *ui.Table, shorten []string, note func(row int) string, spare ...string) string {
+	if p.width > 0 {
+		for _, column := range shorten {
+			tab.Shorten(column, p.width, minShortened)
+		}
+		tab.Fit(p.width, spare...)
+	}
+	var table strings.Builder
+	_ = tab.Write(&table, p.style) // a Builder takes everything
+	lines := strings.SplitAfter(table.String(), "\n")
+	text := lines[0]
+	for i := range tab.Rows {
+		text += lines[i+1]
+		if n := note(i); n != "" {
+			text += ui.Indent(n, p.width, 2)
+		}
+	}
+	return text
+}
+
+// minShortened is the width that a shortened column keeps.
+const minShortened = 12

@@ -35,7 +35,7 @@ func newStatusPage(ctx context.Context, f *program.Factory, r *runner.Runner, re
 		return page
 	}
 	page.command = commandText(f, d)
-	if app, err := decodeApp(d); err == nil {
+	if app, err := decodeApp(d.App); err == nil {
 		for i := range app.Roles {
 			if o, err := app.Roles[i].Order(); err == nil && o.Ready != nil {
 				page.probed[app.Roles[i].Name] = true

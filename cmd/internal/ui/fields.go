@@ -52,11 +52,14 @@ func (s Style) paintWord(color, line string) string {
 	return s.Paint(color, line[:n]) + line[n:]
 }
 
-// Indent returns text with every line indented, wrapped to a width; 0 wraps nothing.
+// Indent returns text with every line indented, and wrapped to a width with deeper
+// continuation lines; a width of 0 wraps nothing.
 func Indent(text string, width, columns int) string {
 	var b strings.Builder
-	for _, line := range wrapWithin(text, width, columns) {
-		b.WriteString(strings.Repeat(" ", columns) + line + "\n")
+	for line := range strings.SplitSeq(text, "\n") {
+		for i, part := range wrapWithin(line, width, columns+2) {
+			b.WriteString(strings.Repeat(" ", columns+min(i, 1)*2) + part + "\n")
+		}
 	}
 	return b.String()
 }
