@@ -17,8 +17,8 @@ import (
 type describePage struct {
 	screen
 	description *runner.Description
-	command     string    // component with its arguments; "" if not known
-	app         *spec.App // secrets hidden
+	command     string       // component with its arguments; "" if not known
+	app         *spec.App    // secrets hidden
 	options     string       // those that differ from the default
 	status      *spec.Status // nil if not known
 	folder      string       // that the app was submitted from; "" if not known

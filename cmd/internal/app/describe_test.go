@@ -27,7 +27,7 @@ func TestDescribe(t *testing.T) {
 	store.Entrypoint = "redis-server"
 	store.Metadata = map[string]any{"torchx": map[string]any{"sidecar": true}}
 	p := describePage{
-		screen: screen{now: noon, width: 80, masked: rules.Text},
+		screen:      screen{now: noon, width: 80, masked: rules.Text},
 		description: &runner.Description{Handle: "local://torchx/train-f3k1"}, command: "train.star:main",
 		app: &spec.App{Name: "train", Roles: []spec.Role{trainer, store}}, options: "grace_period=3", folder: "/home/me/project", submittedAt: before(60),
 		status: &spec.Status{State: spec.Running, StartedAt: before(5)},
