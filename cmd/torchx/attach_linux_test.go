@@ -186,7 +186,7 @@ func TestAttachEndsWhileAsking(t *testing.T) {
 	if code := <-s.ended; code != spec.ExitCancelled || !strings.Contains(s.shown.String(), ": CANCELLED") {
 		t.Errorf("exit code %d: %q", code, s.shown)
 	}
-	if strings.Contains(s.shown.String(), "goes on") {
+	if strings.Contains(s.shown.String(), "keeps running") {
 		t.Errorf("%q", s.shown)
 	}
 }

@@ -41,7 +41,7 @@ func BytesText(n int64) string {
 	return fmt.Sprintf("%.*f %ciB", digits, value, binaryPrefixes[prefix])
 }
 
-// binaryPrefixes are those of 1024, 1024² and so on.
+// binaryPrefixes are the prefixes of 1024, 1024² and so on.
 const binaryPrefixes = "KMGTPE"
 
 // SecondsText returns a CPU time, to the hundredth of a second below a minute.
@@ -64,7 +64,7 @@ func Took(d time.Duration) string {
 	return fmt.Sprintf("%dd%s", d/day, strings.TrimSuffix((d%day).Truncate(time.Minute).String(), "0s"))
 }
 
-// Clock returns seconds as M:SS, H:MM:SS, or days before that.
+// Clock returns seconds as M:SS or H:MM:SS, with days if any.
 func Clock(s int64) string {
 	if s < 0 {
 		s = 0
@@ -79,7 +79,7 @@ func Clock(s int64) string {
 	return fmt.Sprintf("%d:%02d", minutes, s%60)
 }
 
-// Age returns how long ago something was, in the largest unit that fits.
+// Age returns a duration in the largest unit that fits: 5m.
 func Age(d time.Duration) string {
 	switch {
 	case d < 0:
@@ -101,7 +101,7 @@ func ParseBytes(text string) (int64, error) {
 	case errors.Is(err, units.ErrRange):
 		return 0, fmt.Errorf("invalid size %s: it is too large", QuoteWord(text))
 	case err != nil:
-		return 0, fmt.Errorf("invalid size %s: write bytes, or a number with K, M, G or T (10G)", QuoteWord(text))
+		return 0, fmt.Errorf("invalid size %s: want bytes, or a number with K, M, G or T (10G)", QuoteWord(text))
 	}
 	return n, nil
 }
