@@ -59,7 +59,7 @@ func NewTracker(c Config) *Tracker {
 	t := &Tracker{Config: c, start: map[spec.Replica]Position{}}
 	switch {
 	case c.History == nil:
-		t.disable(errors.New("there is no history"))
+		t.disable(errors.New("no history"))
 	case c.History.ReadOnly():
 		t.disable(errors.New("the history cannot be written"))
 	}
@@ -68,7 +68,7 @@ func NewTracker(c Config) *Tracker {
 
 func (t *Tracker) disable(cause error) {
 	t.disabled = true
-	t.warnOnce("what was seen before is not known, so everything is printed: %v", cause)
+	t.warnOnce("the previous position is not known, so all lines are printed: %v", cause)
 }
 
 func (t *Tracker) warnOnce(format string, cause error) {
@@ -178,7 +178,7 @@ func (t *Tracker) save(ctx context.Context) {
 		return
 	}
 	if err := t.History.SetPositions(ctx, t.App.Backend, t.App.ID, texts); err != nil {
-		t.warnOnce("what was seen now will be printed again by the next --new: %v", err)
+		t.warnOnce("the next --new prints these lines again: %v", err)
 		return
 	}
 	for l, p := range changed {
