@@ -196,7 +196,7 @@ func (a *agent) handleExits(first Exit) {
 // recordExits is what must not fail: on a full disk it takes the reserve.
 func (a *agent) recordExits(records []any) {
 	err := a.exits.append(records...)
-	if err != nil && a.reserve.release() {
+	if err != nil && a.reserve.releaseExits() {
 		a.logError(err)
 		err = a.exits.append(records...)
 	}
