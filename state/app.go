@@ -30,8 +30,8 @@ func (db *DB) Insert(ctx context.Context, a history.App) error {
 			return err
 		}
 		_, err = tx.ExecContext(ctx,
-			`INSERT INTO app_details (app, args, cwd, def, cfg, request, modules, getenv, rerun_of, origin) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
-			seq, string(args), a.Cwd, text(a.App), text(a.Cfg), text(a.Request), text(a.Modules), text(a.Getenv), a.RerunOf, text(a.Origin))
+			`INSERT INTO app_details (app, args, cwd, def, cfg, request, modules, getenv, rerun_of) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+			seq, string(args), a.Cwd, text(a.App), text(a.Cfg), text(a.Request), text(a.Modules), text(a.Getenv), a.RerunOf)
 		if err != nil {
 			return err
 		}
@@ -66,7 +66,7 @@ func optional[T any](n *T) any {
 const (
 	rowColumns   = `backend, id, name, component, state, msg, exit_code, num_restarts, submitted_at, started_at, finished_at, submitter, note, parent_run_id`
 	shortColumns = rowColumns + `, ` + tagsColumn
-	longColumns  = shortColumns + `, args, cwd, def, cfg, request, modules, getenv, rerun_of, origin`
+	longColumns  = shortColumns + `, args, cwd, def, cfg, request, modules, getenv, rerun_of`
 	longTables   = `apps JOIN app_details ON app = seq`
 	// tagsColumn is a JSON object, NULL without tags.
 	tagsColumn = `(SELECT json_group_object(key, value) FROM tags WHERE tags.app = seq HAVING count(*) > 0)`
@@ -76,17 +76,17 @@ func scanApp(row scanner, long bool) (history.App, error) {
 	var a history.App
 	var state, submitted int64
 	var exit, started, finished *int64
-	var args, def, cfg, request, modules, getenv, origin, tags *string
+	var args, def, cfg, request, modules, getenv, tags *string
 	dest := []any{&a.Backend, &a.ID, &a.Name, &a.Component, &state, &a.Msg, &exit, &a.NumRestarts, &submitted, &started, &finished, &a.Submitter, &a.Note, &a.ParentRunID, &tags}
 	if long {
-		dest = append(dest, &args, &a.Cwd, &def, &cfg, &request, &modules, &getenv, &a.RerunOf, &origin)
+		dest = append(dest, &args, &a.Cwd, &def, &cfg, &request, &modules, &getenv, &a.RerunOf)
 	}
 	if err := row.Scan(dest...); err != nil {
 		return history.App{}, err
 	}
 	a.State, a.ExitCode = stateOf(state), number(exit)
 	a.SubmittedAt, a.StartedAt, a.FinishedAt = time.Unix(0, submitted).UTC(), timeOf(started), timeOf(finished)
-	a.App, a.Cfg, a.Request, a.Modules, a.Getenv, a.Origin = raw(def), raw(cfg), raw(request), raw(modules), raw(getenv), raw(origin)
+	a.App, a.Cfg, a.Request, a.Modules, a.Getenv = raw(def), raw(cfg), raw(request), raw(modules), raw(getenv)
 	if args != nil {
 		if err := json.Unmarshal([]byte(*args), &a.Args); err != nil {
 			return history.App{}, fmt.Errorf("decode arguments of app %s: %w", a.ID, err)

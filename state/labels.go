@@ -60,11 +60,3 @@ func queryLabels(ctx context.Context, q querier, seq int64) (labels history.Labe
 	}
 	return labels, err
 }
-
-// SetOrigin implements history.Apps.
-func (db *DB) SetOrigin(ctx context.Context, backend, id string, origin json.RawMessage) error {
-	return db.writeApp(ctx, "record the origin of app "+id, backend, id, func(tx *sql.Tx, seq int64) error {
-		_, err := tx.ExecContext(ctx, `UPDATE app_details SET origin = ? WHERE app = ?`, text(origin), seq)
-		return err
-	})
-}

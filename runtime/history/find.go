@@ -8,8 +8,8 @@ import (
 
 // Labels is what users note about an app. They may change it at any time.
 type Labels struct {
-	Tags map[string]string // by key; "" is a tag without a value
-	Note string
+	Tags map[string]string `json:"tags,omitempty"` // by key; "" is a tag without a value
+	Note string            `json:"note,omitempty"`
 }
 
 // LabelChange changes the Labels of an app.

@@ -14,7 +14,6 @@ package history
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 
 	"torchx/runtime/spec"
@@ -62,8 +61,6 @@ type Apps interface {
 	List(ctx context.Context, f Filter) ([]App, error)
 	// SetLabels changes an app's labels and returns them. Errors: ErrNotFound.
 	SetLabels(ctx context.Context, backend, id string, c LabelChange) (Labels, error)
-	// SetOrigin records where a run came from. Errors: ErrNotFound.
-	SetOrigin(ctx context.Context, backend, id string, origin json.RawMessage) error
 	// Delete deletes an app and all its records, without a tombstone. Errors: ErrNotFound.
 	Delete(ctx context.Context, backend, id string) error
 

@@ -40,9 +40,8 @@ type Source struct {
 	Getenv    json.RawMessage `json:"getenv,omitempty"`    // environment values that the component read
 	Request   json.RawMessage `json:"asked,omitempty"`     // the rest of the user's request, such as variables
 
-	ParentRunID string          `json:"parent_run_id,omitempty"` // the run that this one belongs to
-	RerunOf     string          `json:"rerun_of,omitempty"`      // handle of the run that this one repeats
-	Origin      json.RawMessage `json:"origin,omitempty"`        // where the run came from, see package provenance
+	ParentRunID string `json:"parent_run_id,omitempty"` // the run that this one belongs to
+	RerunOf     string `json:"rerun_of,omitempty"`      // handle of the run that this one repeats
 }
 
 // Outcome is how an app was when it was last seen.

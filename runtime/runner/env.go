@@ -54,7 +54,7 @@ func (r *Runner) forced(backend string, q *PlanRequest) spec.Map[string] {
 	var env spec.Map[string]
 	env.Set(envJobID, history.AppKey{Backend: backend, ID: "${app_id}"}.Handle())
 	env.Set(envSessionID, r.sessionID())
-	if parent := r.envOr(envParentRun, q.ParentRunID); parent != "" {
+	if parent := r.envOr(envParentRun, q.Tracking.ParentRunID); parent != "" {
 		env.Set(envParentRun, parent)
 	}
 	var names []string

@@ -16,6 +16,7 @@ import (
 // keep beside a plan, to restore a lost history.
 type Provenance struct {
 	history.Source
+	history.Labels
 	Origin string `json:"origin,omitempty"` // message of the history's first event, such as "rerun of …"
 }
 

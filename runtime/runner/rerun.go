@@ -16,6 +16,7 @@ type Recorded struct {
 	App *spec.App
 	Cfg map[string]any // options with a value
 	history.Source
+	history.Labels
 }
 
 // Evaluated reports whether the app is unchanged from what its component returned. An app
@@ -29,7 +30,7 @@ func (r *Runner) Recorded(ctx context.Context, ref history.AppKey) (*Recorded, e
 	if row == nil || row.App == nil {
 		return nil, r.unrecorded(ctx, ref)
 	}
-	c := &Recorded{Ref: ref, Source: row.Source}
+	c := &Recorded{Ref: ref, Source: row.Source, Labels: row.Labels}
 	for _, part := range []struct {
 		raw  json.RawMessage
 		into any

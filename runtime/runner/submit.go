@@ -63,6 +63,7 @@ func (r *Runner) record(ctx context.Context, p *Planned) (recorded bool, notice 
 	if r.History == nil {
 		return false, "", nil
 	}
+	r.inheritTags(ctx, p)
 	row, err := r.newRow(p)
 	if err == nil {
 		err = r.History.Insert(ctx, row)
@@ -93,6 +94,7 @@ func (r *Runner) newRow(p *Planned) (history.App, error) {
 		App:         app,
 		Cfg:         cfg,
 		Source:      p.Source,
+		Labels:      p.Labels,
 		Outcome:     history.Outcome{Msg: p.Origin, State: spec.Submitted},
 		SubmittedAt: r.now(),
 		Submitter:   submitter(),

@@ -1,9 +1,8 @@
--- What apps are found by: labels, origin, indexes, and the words of an app.
+-- What apps are found by: labels, indexes, and the words of an app.
 ALTER TABLE apps ADD COLUMN note TEXT NOT NULL DEFAULT '';
 ALTER TABLE apps ADD COLUMN parent_run_id TEXT NOT NULL DEFAULT '';
 ALTER TABLE apps ADD COLUMN duration INTEGER AS (finished_at - started_at); -- nanoseconds
 ALTER TABLE app_details ADD COLUMN rerun_of TEXT NOT NULL DEFAULT '';
-ALTER TABLE app_details ADD COLUMN origin TEXT;
 
 CREATE TABLE tags (
     app   INTEGER NOT NULL REFERENCES apps (seq) ON DELETE CASCADE,

@@ -2,7 +2,6 @@ package app
 
 import (
 	"context"
-	"errors"
 
 	"github.com/urfave/cli/v2"
 
@@ -32,29 +31,11 @@ func NewDelete(f *program.Factory) *cli.Command {
 			if c.NArg() == 0 {
 				return program.Usagef(program.CommandName(c), "missing HANDLE")
 			}
-			return deleteAll(c.Context, f, c.Args().Slice(), o)
+			return eachApp(c.Context, f, c.Args().Slice(), func(ctx context.Context, handle string) error {
+				return deleteApp(ctx, f, handle, o)
+			})
 		},
 	}
-}
-
-// deleteAll deletes apps, continues after one that cannot be deleted and fails at the end.
-func deleteAll(ctx context.Context, f *program.Factory, handles []string, o runner.DeleteOptions) error {
-	var failed error
-	for _, h := range handles {
-		err := deleteApp(ctx, f, h, o)
-		if err == nil {
-			continue
-		}
-		if program.Interrupted(ctx, err) || len(handles) == 1 {
-			return err
-		}
-		f.Explain(err)
-		failed = errors.Join(failed, err)
-	}
-	if failed != nil {
-		return program.QuietError(program.ExitCode(ctx, failed))
-	}
-	return nil
 }
 
 func deleteApp(ctx context.Context, f *program.Factory, handle string, o runner.DeleteOptions) error {

@@ -22,6 +22,8 @@ type Options struct {
 	Workspace    string
 	HasWorkspace bool // a workspace, or none, was chosen
 	ParentRunID  string
+	Tags         []string // KEY or KEY=VALUE
+	Note         string
 	Strict       bool // refuse a role that does not say which resources it needs
 	TTY          bool // --tty
 	Submit       bool // the plan is for submission, not only for looking at

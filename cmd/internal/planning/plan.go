@@ -55,7 +55,7 @@ func Check(f *program.Factory, o Options) error {
 	if !utf8.ValidString(f.Env.Dir) {
 		return fmt.Errorf("the name of the working folder %q is not valid UTF-8: change to one with another name", f.Env.Dir)
 	}
-	for _, arg := range slices.Concat(o.Inputs.Args, o.Env, []string{o.Cfg, o.Workspace, o.ParentRunID}) {
+	for _, arg := range slices.Concat(o.Inputs.Args, o.Env, o.Tags, []string{o.Note, o.Cfg, o.Workspace, o.ParentRunID}) {
 		if !utf8.ValidString(arg) {
 			return program.Usagef(o.Command, "argument %q is not valid UTF-8: pass such bytes in a file", arg)
 		}
@@ -132,6 +132,10 @@ func Request(f *program.Factory, o Options, conf *config.Config, built *componen
 	if err != nil {
 		return nil, err
 	}
+	labels, err := o.labels(conf)
+	if err != nil {
+		return nil, err
+	}
 	app, err := applyWorkspace(built.App, o.Workspace)
 	if err != nil {
 		return nil, err
@@ -142,7 +146,7 @@ func Request(f *program.Factory, o Options, conf *config.Config, built *componen
 		Tracking: runner.Tracking{ParentRunID: o.ParentRunID, Trackers: conf.Trackers()},
 		Provenance: runner.Provenance{Source: history.Source{
 			Args: built.Args, Cwd: f.Env.Dir, Modules: modules, Getenv: getenv, Request: more,
-		}},
+		}, Labels: labels},
 	}
 	if !o.HasWorkspace {
 		q.Workspace, q.WorkspaceWhy = defaultWorkspace(f)

@@ -17,7 +17,7 @@ import (
 func NewRerun(f *program.Factory) *cli.Command {
 	o := options{Options: planning.Options{Command: "rerun"}}
 	var recorded bool
-	env := cli.StringSlice{}
+	env, tags := cli.StringSlice{}, cli.StringSlice{}
 	return &cli.Command{
 		Name:  "rerun",
 		Usage: "run a past app again",
@@ -32,11 +32,11 @@ func NewRerun(f *program.Factory) *cli.Command {
 			"named resources have changed. An app that was submitted from a file is submitted again. An app that had a terminal " +
 			"gets one, unless --tty=false is given. " +
 			program.HandleHelp,
-		Flags: append(runFlags(&o, &env, "run on `BACKEND` (default: that of the past app)"),
+		Flags: append(runFlags(&o, &env, &tags, "run on `BACKEND` (default: that of the past app)"),
 			&cli.BoolFlag{Name: "recorded", Usage: "run the app as it was recorded, without evaluating its component", Destination: &recorded},
 		),
 		Action: func(c *cli.Context) error {
-			o.Env, o.HasWorkspace = env.Value(), c.IsSet("workspace")
+			o.Env, o.Tags, o.HasWorkspace = env.Value(), tags.Value(), c.IsSet("workspace")
 			o.hasTTY = c.IsSet("tty")
 			o.Inputs.Args = c.Args().Tail()
 			if c.NArg() == 0 {
@@ -93,6 +93,7 @@ func planAgain(ctx context.Context, f *program.Factory, o options, conf *config.
 		return nil, err
 	}
 	q.Origin = "rerun of " + past.Ref.Handle()
+	planning.Inherit(q, past)
 	r, err := f.Planner()
 	if err != nil {
 		return nil, err
