@@ -10,6 +10,8 @@ package state
 import (
 	"context"
 	"database/sql"
+	"errors"
+	"fmt"
 	"io/fs"
 	"os"
 	"time"
@@ -51,6 +53,7 @@ type DB struct {
 	created  bool
 	readOnly bool
 	aside    string
+	setAside bool // Options.SetAside
 	notices  []string
 }
 
@@ -83,7 +86,7 @@ func (db *DB) Leave() error {
 
 // read runs fn, repeatedly while SQLite is busy, and explains its error.
 func (db *DB) read(ctx context.Context, op string, fn func() error) error {
-	return db.wrap(op, retry(ctx, db.timeout, fn))
+	return db.done(ctx, op, retry(ctx, db.timeout, fn))
 }
 
 // write runs fn in a transaction that holds the write lock from the start: a transaction that
@@ -92,7 +95,23 @@ func (db *DB) write(ctx context.Context, op string, fn func(tx *sql.Tx) error) e
 	if err := db.writable(); err != nil {
 		return db.wrap(op, err)
 	}
-	return db.wrap(op, retry(ctx, db.timeout, func() error { return inTx(ctx, db.sql, fn) }))
+	return db.done(ctx, op, retry(ctx, db.timeout, func() error { return inTx(ctx, db.sql, fn) }))
+}
+
+// done explains the error of an operation. Damage that only an operation finds (an inner
+// page) would fail every later command: the file is set aside, so that the next Open begins
+// a new one.
+func (db *DB) done(ctx context.Context, op string, err error) error {
+	err = db.wrap(op, err)
+	if !db.setAside || !errors.Is(err, ErrCorrupt) {
+		return err
+	}
+	aside, asideErr := SetAside(ctx, db.path, db.now())
+	if asideErr != nil || aside == "" {
+		return err
+	}
+	return fmt.Errorf("%s: history %s is %w: it is kept as %s (type the command again: torchx rebuilds the history from the apps' folders)",
+		op, db.path, ErrCorrupt, aside)
 }
 
 // readApp is read with the key of an app's row. Errors: ErrNotFound.
@@ -129,7 +148,7 @@ func inTx(ctx context.Context, s *sql.DB, fn func(tx *sql.Tx) error) error {
 	return tx.Commit()
 }
 
-// writable returns an error if the file is no longer at its path. SQLite does not check and would
+// writable returns an error if the file is not at its path any more. SQLite does not check and would
 // write to the deleted file forever.
 func (db *DB) writable() error {
 	if db.readOnly {

@@ -27,7 +27,7 @@ var (
 // advice is the remedy for each kind of failure.
 var advice = map[error]string{
 	ErrLocked:       "another process holds the lock: wait for it, or find it with `fuser` or `lsof`",
-	ErrCorrupt:      "the file is damaged: torchx renames it and rebuilds the history from the apps' bundles",
+	ErrCorrupt:      "run `torchx list`: it renames the file and rebuilds the history from the apps' folders",
 	ErrReadOnly:     "make it writable, or set TORCHX_HOME to a writable folder",
 	history.ErrFull: "free some space, for example with `torchx delete` of old apps",
 	ErrUnavailable:  "check the folder, or set TORCHX_HOME to one on a local disk",

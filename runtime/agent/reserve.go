@@ -9,19 +9,25 @@ import (
 	"torchx/runtime/spec"
 )
 
-// reserveFile reserves disk space for the app's result, so that replicas' exits and the
-// final status can be written after logs have filled the disk.
-const reserveFile = ".reserve"
-
-// Bytes reserved for the app and for each replica (its exit, and twice its part of the
-// status, since the old file exists until the new one is complete).
+// A reserve is disk space for the app's result, so that replicas' exits and the
+// final status can be written after logs have filled the disk. It is two
+// files: a log that is still copied fills the space that one of them frees.
 const (
-	reserveBase    = 64 << 10
-	reserveReplica = 2 << 10
+	exitsReserve  = ".reserve-exits"
+	resultReserve = ".reserve"
+)
+
+// Bytes reserved: for the app, and for each replica (its exit; twice its part of
+// the status, since the old file exists until the new one is complete).
+const (
+	exitsBase     = 16 << 10
+	exitsReplica  = 512
+	resultBase    = 48 << 10
+	resultReplica = 1536
 )
 
 // reserve is reserved disk space; a nil reserve has none.
-type reserve struct{ path string }
+type reserve struct{ bundle Bundle }
 
 // makeReserve reserves disk space before the app starts. If the system does not support
 // that, the app runs without; the error means that the disk is full.
@@ -45,28 +51,36 @@ func newReserve(b Bundle, replicas int) *reserve {
 	if b.allocateReserve(replicas) != nil {
 		return nil
 	}
-	return &reserve{b.path(reserveFile)}
+	return &reserve{b}
 }
 
 func (b Bundle) allocateReserve(replicas int) error {
-	path := b.path(reserveFile)
+	if err := allocateFile(b.path(exitsReserve), exitsBase+exitsReplica*replicas); err != nil {
+		return err
+	}
+	return allocateFile(b.path(resultReserve), resultBase+resultReplica*replicas)
+}
+
+func allocateFile(path string, size int) error {
 	f, err := safefile.OpenFile(path, os.O_WRONLY|os.O_CREATE, 0o600)
 	if err != nil {
 		return err
 	}
 	defer f.Close()
-	if err := allocate(f, int64(reserveBase+reserveReplica*replicas)); err != nil {
+	if err := allocate(f, int64(size)); err != nil {
 		return errors.Join(err, os.Remove(path))
 	}
 	return nil
 }
 
-// release frees the reserved space and reports whether there was any.
-func (r *reserve) release() bool {
-	if r == nil || r.path == "" {
-		return false
+// releaseExits frees the space for exits and reports whether there was any.
+func (r *reserve) releaseExits() bool {
+	return r != nil && os.Remove(r.bundle.path(exitsReserve)) == nil
+}
+
+// release frees all reserved space.
+func (r *reserve) release() {
+	if r.releaseExits(); r != nil {
+		_ = os.Remove(r.bundle.path(resultReserve)) // it may be released already
 	}
-	err := os.Remove(r.path)
-	r.path = ""
-	return err == nil
 }

@@ -196,7 +196,7 @@ func (a *agent) handleExits(first Exit) {
 // recordExits must not fail: on a full disk it uses the reserve.
 func (a *agent) recordExits(records []any) {
 	err := a.exits.append(records...)
-	if err != nil && a.reserve.release() {
+	if err != nil && a.reserve.releaseExits() {
 		a.logError(err)
 		err = a.exits.append(records...)
 	}

@@ -82,7 +82,7 @@ func (m *Manager) vendors(lib Library) bool {
 // leftover is the prefix of temporary names, which a killed process leaves behind.
 const leftover = ".torchx-"
 
-// clearVendor removes libraries that are no longer vendored and leftovers of killed processes;
+// clearVendor removes libraries that should not be vendored any more and leftovers of killed processes;
 // it keeps other files.
 func (m *Manager) clearVendor(dir string, st *state, before []*Locked) error {
 	entries, err := os.ReadDir(dir)

@@ -37,7 +37,7 @@ func TestVendor(t *testing.T) {
 	if got := b.vendored(); got != ".gitattributes acme/sub/y.star acme/x.star out/o.star" {
 		t.Errorf("got vendored files %s, want those outside of the project", got)
 	}
-	// Cache, repository and folder are no longer needed.
+	// From now on, cache, repository and folder are not needed.
 	must(t, os.RemoveAll(b.Cache.Dir))
 	must(t, os.RemoveAll(r.dir))
 	must(t, os.RemoveAll(outside))

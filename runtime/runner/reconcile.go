@@ -53,18 +53,21 @@ func (r *Runner) restore(ctx context.Context) error {
 	if !complete {
 		failpoint.Hit(failpoint.Filling)
 	}
+	lost, err := r.lost(ctx, !complete)
+	if err != nil {
+		return err
+	}
 	added := 0
-	for _, name := range r.Backends.Names() {
-		b, err := r.Backends.Get(name)
-		restorer, ok := b.(backend.HistoryRestorer)
-		if err != nil || !ok {
-			continue
-		}
-		n, err := r.restoreFrom(ctx, name, restorer, !complete)
-		if err != nil {
+	for _, l := range lost {
+		err := r.restoreApp(ctx, l.backend, &l.record)
+		if err == nil {
+			added++
+		} else if !errors.Is(err, history.ErrExists) {
 			return err
 		}
-		added += n
+		if err := l.restorer.MarkRecorded(ctx, l.record.ID); err != nil {
+			return err
+		}
 	}
 	if !complete {
 		if err := r.History.SetComplete(ctx); err != nil {
@@ -81,25 +84,32 @@ func (r *Runner) restore(ctx context.Context) error {
 	return nil
 }
 
-// restoreFrom adds the apps of one backend, oldest first.
-func (r *Runner) restoreFrom(ctx context.Context, backendName string, b backend.HistoryRestorer, all bool) (added int, err error) {
-	records, err := b.AppRecords(ctx, all)
-	if err != nil {
-		return 0, err
-	}
-	slices.SortStableFunc(records, func(a, b backend.AppRecord) int { return a.SubmittedAt.Compare(b.SubmittedAt) })
-	for i := range records {
-		err := r.restoreApp(ctx, backendName, &records[i])
-		if err == nil {
-			added++
-		} else if !errors.Is(err, history.ErrExists) {
-			return added, err
+// lostApp is an app that the history may not have.
+type lostApp struct {
+	backend  string
+	restorer backend.HistoryRestorer
+	record   backend.AppRecord
+}
+
+// lost returns the records of all backends, oldest first: the app that is added last is the
+// most recent one for `-`.
+func (r *Runner) lost(ctx context.Context, all bool) (apps []lostApp, err error) {
+	for _, name := range r.Backends.Names() {
+		b, err := r.Backends.Get(name)
+		restorer, ok := b.(backend.HistoryRestorer)
+		if err != nil || !ok {
+			continue
 		}
-		if err := b.MarkRecorded(ctx, records[i].ID); err != nil {
-			return added, err
+		records, err := restorer.AppRecords(ctx, all)
+		if err != nil {
+			return nil, err
+		}
+		for _, record := range records {
+			apps = append(apps, lostApp{name, restorer, record})
 		}
 	}
-	return added, nil
+	slices.SortStableFunc(apps, func(a, b lostApp) int { return a.record.SubmittedAt.Compare(b.record.SubmittedAt) })
+	return apps, nil
 }
 
 func (r *Runner) restoreApp(ctx context.Context, backendName string, a *backend.AppRecord) error {
