@@ -69,16 +69,16 @@ func (db *DB) Notices() []string { return db.notices }
 // Close closes the file. Further calls do nothing.
 func (db *DB) Close() error { return db.wrap("close history", db.sql.Close()) }
 
-// leaveBelow is the size of the WAL, in bytes, below which the next process reads it faster than
+// maxLeftWAL is the size of the WAL, in bytes, below which the next process reads it faster than
 // a checkpoint writes it.
-const leaveBelow = 512 << 10
+const maxLeftWAL = 512 << 10
 
-// Leave is Close for a process that is about to exit. It skips the checkpoint that SQLite makes
+// CloseForExit is Close for a process that is about to exit. It skips the checkpoint that SQLite makes
 // at the last close, which takes several fsyncs, and leaves it to a later process: the kernel
 // releases files and locks, and the WAL has all commits. The DB must not be used afterwards.
-func (db *DB) Leave() error {
+func (db *DB) CloseForExit() error {
 	wal, err := os.Stat(db.path + "-wal")
-	if err != nil || wal.Size() > leaveBelow {
+	if err != nil || wal.Size() > maxLeftWAL {
 		return db.Close()
 	}
 	return nil

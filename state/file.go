@@ -31,7 +31,7 @@ var sqliteFiles = []string{"", "-wal", "-shm", "-journal"}
 func prepareFile(path string) error {
 	for _, suffix := range sqliteFiles {
 		if info, err := os.Stat(path + suffix); err == nil && !info.Mode().IsRegular() {
-			return &kinded{ErrUnavailable, fmt.Errorf("%s is not a regular file", path+suffix)}
+			return &sentinelError{ErrUnavailable, fmt.Errorf("%s is not a regular file", path+suffix)}
 		}
 	}
 	info, err := os.Stat(path)
@@ -94,22 +94,22 @@ func createFile(path string) error {
 	return g.Close()
 }
 
-// kinded is an operating system error with its sentinel.
-type kinded struct{ kind, err error }
+// sentinelError is an operating system error with its sentinel.
+type sentinelError struct{ kind, err error }
 
-func (k *kinded) Error() string   { return k.err.Error() }
-func (k *kinded) Unwrap() []error { return []error{k.kind, k.err} }
+func (k *sentinelError) Error() string   { return k.err.Error() }
+func (k *sentinelError) Unwrap() []error { return []error{k.kind, k.err} }
 
 func fileError(err error) error {
 	switch {
 	case err == nil:
 		return nil
 	case errors.Is(err, fs.ErrPermission), isReadOnlyFS(err):
-		return &kinded{ErrReadOnly, err}
+		return &sentinelError{ErrReadOnly, err}
 	case isNoSpace(err):
-		return &kinded{history.ErrFull, err}
+		return &sentinelError{history.ErrFull, err}
 	}
-	return &kinded{ErrUnavailable, err}
+	return &sentinelError{ErrUnavailable, err}
 }
 
 // SetAside renames a corrupt history (and its journal) to path.corrupt-<UTC time>, so that the

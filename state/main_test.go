@@ -76,7 +76,7 @@ func helperInsert(args []string) error {
 		}
 	}
 	if args[3] == "leave" {
-		return db.Leave()
+		return db.CloseForExit()
 	}
 	return db.Close()
 }

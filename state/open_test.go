@@ -309,8 +309,8 @@ func TestLeaveLosesNothing(t *testing.T) {
 	const processes = 20
 	for i := range processes {
 		runHelper(t, "insert", path, fmt.Sprint(i), "1", "leave")
-		if wal, err := os.Stat(path + "-wal"); err == nil && wal.Size() > leaveBelow {
-			t.Errorf("process %d: got a WAL of %d bytes, want at most leaveBelow", i, wal.Size())
+		if wal, err := os.Stat(path + "-wal"); err == nil && wal.Size() > maxLeftWAL {
+			t.Errorf("process %d: got a WAL of %d bytes, want at most maxLeftWAL", i, wal.Size())
 		}
 	}
 	if apps, err := openAt(t, path, Options{}).List(t.Context(), history.Filter{}); err != nil || len(apps) != processes {

@@ -21,8 +21,8 @@ func mustSet(t *testing.T, db *DB, s spec.Status) {
 	}
 }
 
-// story formats events: kind:role/replica#attempt=STATE.
-func story(t *testing.T, db *DB) string {
+// eventText formats events: kind:role/replica#attempt=STATE.
+func eventText(t *testing.T, db *DB) string {
 	t.Helper()
 	events, err := db.Events(t.Context(), "local", "a")
 	if err != nil {
@@ -69,7 +69,7 @@ func TestSetStatusLife(t *testing.T) {
 	if err != nil || !reflect.DeepEqual(*got, want) {
 		t.Errorf("got status %+v, %v\nwant %+v", got, err, want)
 	}
-	if got, want := story(t, db), "recorded:=SUBMITTED replica:z/0#0=RUNNING replica:b/0#0=RUNNING app:=RUNNING "+
+	if got, want := eventText(t, db), "recorded:=SUBMITTED replica:z/0#0=RUNNING replica:b/0#0=RUNNING app:=RUNNING "+
 		"replica:z/0#0=CANCELLED replica:b/0#0=FAILED app:=FAILED"; got != want {
 		t.Errorf("got events %s\nwant %s", got, want)
 	}
@@ -118,7 +118,7 @@ func TestTerminalStays(t *testing.T) {
 				db := openTest(t, Options{})
 				mustInsert(t, db, history.App{AppKey: history.AppKey{Backend: "local", ID: "a"}})
 				mustSet(t, db, spec.Status{State: first, Roles: oneReplica(spec.ReplicaStatus{State: first})})
-				told := story(t, db)
+				told := eventText(t, db)
 				mustSet(t, db, spec.Status{
 					State: second, ExitCode: pointer(9), Msg: "late", FinishedAt: &end, NumRestarts: 5,
 					Roles: oneReplica(spec.ReplicaStatus{State: second, ExitCode: pointer(9)}),
@@ -130,7 +130,7 @@ func TestTerminalStays(t *testing.T) {
 				if r := got.Roles[0].Replicas[0]; r.State != first || r.ExitCode != nil {
 					t.Errorf("got replica %+v, want it unchanged", r)
 				}
-				if now := story(t, db); now != told {
+				if now := eventText(t, db); now != told {
 					t.Errorf("got events %s, want %s", now, told)
 				}
 			})
@@ -144,7 +144,7 @@ func TestTerminalIsCompleted(t *testing.T) {
 	mustInsert(t, db, history.App{AppKey: history.AppKey{Backend: "local", ID: "a"}})
 	end, later := clock.Add(time.Minute), clock.Add(time.Hour)
 	mustSet(t, db, spec.Status{State: spec.Failed, Msg: "first", Roles: oneReplica(spec.ReplicaStatus{State: spec.Failed})})
-	told := story(t, db)
+	told := eventText(t, db)
 	mustSet(t, db, spec.Status{
 		State: spec.Failed, Msg: "second", ExitCode: pointer(3), FinishedAt: &end,
 		Roles: oneReplica(spec.ReplicaStatus{State: spec.Failed, ExitCode: pointer(3)}),
@@ -154,7 +154,7 @@ func TestTerminalIsCompleted(t *testing.T) {
 	if err != nil || got.Msg != "first" || *got.ExitCode != 3 || !got.FinishedAt.Equal(end) || *got.Roles[0].Replicas[0].ExitCode != 3 {
 		t.Errorf("got status %+v, %v, want the first result, completed", got, err)
 	}
-	if now := story(t, db); now != told {
+	if now := eventText(t, db); now != told {
 		t.Errorf("got events %s, want %s", now, told)
 	}
 }
@@ -207,7 +207,7 @@ func TestRestartEvents(t *testing.T) {
 	s.Restarts = append(s.Restarts, spec.RestartOf(&again, spec.RetryReplica, 2, 2))
 	mustSet(t, db, s)
 	want := "recorded:=UNSUBMITTED replica:r/0#0=FAILED restart:r/0#0=FAILED app:=RUNNING replica:r/0#1=FAILED restart:r/0#1=FAILED"
-	if got := story(t, db); got != want {
+	if got := eventText(t, db); got != want {
 		t.Errorf("got events %s\nwant %s", got, want)
 	}
 	events, err := db.Events(t.Context(), "local", "a")
@@ -271,11 +271,11 @@ func TestEventsOfShortApps(t *testing.T) {
 	mustSet(t, db, ended)
 	want := "recorded:=SUBMITTED replica:r/0#0=PENDING app:=PENDING app:=RUNNING replica:r/0#0=RUNNING replica:r/0#0=FAILED " +
 		"replica:r/0#1=RUNNING replica:r/0#1=SUCCEEDED replica:r/1#0=FAILED app:=FAILED"
-	if got := story(t, db); got != want {
+	if got := eventText(t, db); got != want {
 		t.Errorf("got %s\nwant %s", got, want)
 	}
 	mustSet(t, db, ended)
-	if got := story(t, db); got != want {
+	if got := eventText(t, db); got != want {
 		t.Errorf("second SetStatus: got %s\nwant %s", got, want)
 	}
 }

@@ -20,7 +20,7 @@ func (db *DB) BeginRemoval(ctx context.Context, t history.Tombstone) error {
 		_, err := tx.ExecContext(ctx,
 			`INSERT OR REPLACE INTO tombstones (`+tombstoneColumns+`, app)
 			VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, (SELECT seq FROM apps WHERE id = ?2 AND backend = ?1))`,
-			t.Backend, t.ID, t.Name, int(t.State), nanos(t.SubmittedAt), nanos(t.FinishedAt), t.GoneAt.UnixNano(),
+			t.Backend, t.ID, t.Name, int(t.State), nanos(t.SubmittedAt), nanos(t.FinishedAt), t.RemovedAt.UnixNano(),
 			t.Command, text(t.Kept), t.KeepLogs, t.Owner)
 		return err
 	})
@@ -61,7 +61,7 @@ func putTombstone(ctx context.Context, tx *sql.Tx, t *history.Tombstone) error {
 	_, err := tx.ExecContext(ctx,
 		`INSERT OR REPLACE INTO tombstones (`+tombstoneColumns+`, app)
 		SELECT ?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, '', (SELECT app FROM tombstones WHERE backend = ?1 AND id = ?2) WHERE NOT EXISTS (SELECT 1 FROM apps WHERE backend = ?1 AND id = ?2)`,
-		t.Backend, t.ID, t.Name, int(t.State), nanos(t.SubmittedAt), nanos(t.FinishedAt), t.GoneAt.UnixNano(),
+		t.Backend, t.ID, t.Name, int(t.State), nanos(t.SubmittedAt), nanos(t.FinishedAt), t.RemovedAt.UnixNano(),
 		t.Command, text(t.Kept), t.KeepLogs)
 	return err
 }
@@ -131,6 +131,6 @@ func scanTombstone(row scanner) (t history.Tombstone, err error) {
 	var kept *string
 	err = row.Scan(&t.Backend, &t.ID, &t.Name, &state, &submitted, &finished, &gone, &t.Command, &kept, &t.KeepLogs, &t.Owner)
 	t.State, t.SubmittedAt, t.FinishedAt = stateOf(state), timeOf(submitted), timeOf(finished)
-	t.GoneAt, t.Kept = time.Unix(0, gone).UTC(), raw(kept)
+	t.RemovedAt, t.Kept = time.Unix(0, gone).UTC(), raw(kept)
 	return t, err
 }

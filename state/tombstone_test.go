@@ -18,7 +18,7 @@ func tombstone(id string) history.Tombstone {
 		State:       spec.Failed,
 		SubmittedAt: pointer(clock),
 		FinishedAt:  pointer(clock.Add(time.Second)),
-		GoneAt:      clock.Add(time.Hour),
+		RemovedAt:   clock.Add(time.Hour),
 		Command:     "prune",
 		Kept:        []byte(`{"dir":"/x"}`),
 		KeepLogs:    true,

@@ -21,12 +21,12 @@ func Own() (string, error) {
 	if err != nil {
 		return "", fmt.Errorf("find cgroup: %w", err)
 	}
-	return own(string(mounts), string(groups))
+	return parseOwn(string(mounts), string(groups))
 }
 
-// own parses the two files as in proc(5): a mount's line has root and mount point as fields 4 and 5,
+// parseOwn parses the two files as in proc(5): a mount's line has root and mount point as fields 4 and 5,
 // and its type after a dash; a group's line is "0::/path".
-func own(mounts, groups string) (string, error) {
+func parseOwn(mounts, groups string) (string, error) {
 	path := ""
 	for line := range strings.Lines(groups) {
 		if rest, ok := strings.CutPrefix(line, "0::"); ok {

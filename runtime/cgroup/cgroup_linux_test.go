@@ -96,7 +96,7 @@ func TestOwn(t *testing.T) {
 		{"only version 1", "40 30 0:20 / /sys/fs/cgroup/memory rw - cgroup cgroup rw,memory\n", "4:memory:/a\n", ""},
 	}
 	for _, test := range tests {
-		got, err := own(test.mounts, test.groups)
+		got, err := parseOwn(test.mounts, test.groups)
 		if got != test.want || (err != nil) != (test.want == "") {
 			t.Errorf("%s: got %q, %v, want %q", test.name, got, err, test.want)
 		}

@@ -131,7 +131,7 @@ type Tombstone struct {
 	SubmittedAt *time.Time // as reported by the backend; nil: unknown
 	FinishedAt  *time.Time // nil: unknown
 
-	GoneAt   time.Time
+	RemovedAt   time.Time
 	Command  string          // command that removed it, such as "prune"
 	KeepLogs bool            // whether the logs are kept
 	Kept     json.RawMessage // where its logs are, in the caller's format; nil: deleted

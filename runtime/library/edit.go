@@ -72,7 +72,7 @@ func (p *Project) Remove(name string) error {
 		return fmt.Errorf("library %s is not listed", name)
 	}
 	r, _ := p.Replacement(name)
-	return p.drop(l.Line, r.Line)
+	return p.removeLines(l.Line, r.Line)
 }
 
 // Unreplace removes the `replace` line of a library.
@@ -81,10 +81,10 @@ func (p *Project) Unreplace(name string) error {
 	if !ok {
 		return fmt.Errorf("library %s is not replaced", name)
 	}
-	return p.drop(r.Line)
+	return p.removeLines(r.Line)
 }
 
-func (p *Project) drop(numbers ...int) error {
+func (p *Project) removeLines(numbers ...int) error {
 	var lines []string
 	for i, line := range p.lines {
 		if !slices.Contains(numbers, i+1) {

@@ -21,15 +21,15 @@ type state struct {
 
 // stamp identifies a state of a file, to detect changes.
 type stamp struct {
-	there bool
-	size  int64
-	time  time.Time
+	exists bool
+	size   int64
+	time   time.Time
 }
 
 func stampOf(path string) stamp {
 	info, err := os.Stat(path)
 	if err != nil {
-		return stamp{there: !errors.Is(err, fs.ErrNotExist)}
+		return stamp{exists: !errors.Is(err, fs.ErrNotExist)}
 	}
 	return stamp{true, info.Size(), info.ModTime()}
 }

@@ -69,7 +69,7 @@ func (m *Manager) needProject() (*state, error) {
 // edit changes the files of the project while no other process does; change gets their current
 // state. The lock is written first: an unused entry in it is harmless.
 func (m *Manager) edit(change func(*state) error) error {
-	unlock, err := m.exclude()
+	unlock, err := m.lockProject()
 	if err != nil {
 		return err
 	}
@@ -102,9 +102,9 @@ func (m *Manager) edit(change func(*state) error) error {
 	return nil
 }
 
-// exclude waits until no other process changes this project, and keeps others waiting until
+// lockProject waits until no other process changes this project, and keeps others waiting until
 // unlock is called. It must not be held during a fetch.
-func (m *Manager) exclude() (unlock func(), err error) {
+func (m *Manager) lockProject() (unlock func(), err error) {
 	if err := m.Cache.folder("locks"); err != nil {
 		return nil, err
 	}
@@ -116,8 +116,8 @@ func (m *Manager) exclude() (unlock func(), err error) {
 	return unlock, nil
 }
 
-// each calls do for all items, some concurrently, and joins the errors.
-func each[T any](ctx context.Context, items []T, do func(ctx context.Context, i int, item T) error) error {
+// forEach calls do for all items, some concurrently, and joins the errors.
+func forEach[T any](ctx context.Context, items []T, do func(ctx context.Context, i int, item T) error) error {
 	failures := make([]error, len(items))
 	g := errgroup.Group{}
 	g.SetLimit(parallel)
@@ -146,7 +146,7 @@ func (m *Manager) Add(ctx context.Context, lib Library) (*Change, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := m.mayAdd(st, lib.Name); err != nil {
+	if err := m.checkNotListed(st, lib.Name); err != nil {
 		return nil, err
 	}
 	if lib.URL != "" && lib.Revision == "" {
@@ -154,12 +154,12 @@ func (m *Manager) Add(ctx context.Context, lib Library) (*Change, error) {
 			return nil, err
 		}
 	}
-	locked, err := m.obtain(ctx, lib, "")
+	locked, err := m.lockLibrary(ctx, lib, "")
 	if err != nil {
 		return nil, err
 	}
 	err = m.edit(func(st *state) error {
-		if err := m.mayAdd(st, lib.Name); err != nil {
+		if err := m.checkNotListed(st, lib.Name); err != nil {
 			return err
 		}
 		st.lock.Set(locked)
@@ -176,7 +176,7 @@ func checkNew(lib Library) error {
 	return lib.Check()
 }
 
-func (m *Manager) mayAdd(st *state, name string) error {
+func (m *Manager) checkNotListed(st *state, name string) error {
 	if st.project == nil {
 		return nil
 	}
@@ -196,7 +196,7 @@ func (m *Manager) Replace(name, folder string) error {
 		return fmt.Errorf("%s is not a folder", displayPath(dir, m.Dir))
 	}
 	return m.edit(func(st *state) error {
-		if err := m.listed(st, []string{name}); err != nil {
+		if err := m.checkListed(st, []string{name}); err != nil {
 			return err
 		}
 		return st.project.SetReplacement(name, folder)
@@ -206,7 +206,7 @@ func (m *Manager) Replace(name, folder string) error {
 // Unreplace removes such a line.
 func (m *Manager) Unreplace(name string) error {
 	return m.edit(func(st *state) error {
-		if err := m.listed(st, []string{name}); err != nil {
+		if err := m.checkListed(st, []string{name}); err != nil {
 			return err
 		}
 		return st.project.Unreplace(name)
@@ -220,7 +220,7 @@ func (m *Manager) Remove(names []string) ([]Change, error) {
 	}
 	var changes []Change
 	err := m.edit(func(st *state) error {
-		if err := m.listed(st, names); err != nil {
+		if err := m.checkListed(st, names); err != nil {
 			return err
 		}
 		for _, name := range names {
@@ -235,8 +235,8 @@ func (m *Manager) Remove(names []string) ([]Change, error) {
 	return changes, err
 }
 
-// listed returns an error with all names that the project does not list.
-func (m *Manager) listed(st *state, names []string) error {
+// checkListed returns an error with all names that the project does not list.
+func (m *Manager) checkListed(st *state, names []string) error {
 	var known []string
 	if st.project != nil {
 		known = st.project.Names()

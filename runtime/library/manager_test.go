@@ -282,7 +282,7 @@ func TestUpdate(t *testing.T) {
 	b.reads("acme", "x.star", "2")
 	_, err = b.Update(context.Background(), []Wanted{{"acme", "v2"}})
 	must(t, err)
-	b.unmoved(r, "v2")
+	b.isUpToDate(r, "v2")
 	if !strings.Contains(b.text(ProjectFile), r.url()+" v2\n") {
 		t.Errorf("got project %q, want revision v2", b.text(ProjectFile))
 	}
@@ -292,9 +292,9 @@ func TestUpdate(t *testing.T) {
 	wantError(t, err, "starts with -")
 }
 
-// unmoved checks that Update does not fetch a revision that has not moved, even if it is an
+// isUpToDate checks that Update does not fetch a revision that has not moved, even if it is an
 // annotated tag or a commit, but fetches it if a file is missing.
-func (b *bench) unmoved(r *repo, revision string) {
+func (b *bench) isUpToDate(r *repo, revision string) {
 	b.t.Helper()
 	r.git("tag", "-a", "-m", "m", "annotated", revision)
 	commit := r.git("rev-parse", "HEAD")

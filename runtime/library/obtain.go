@@ -13,9 +13,9 @@ import (
 	"torchx/runtime/suggest"
 )
 
-// obtain locks a library in its current state, or at a known commit, and stores the files of a
+// lockLibrary locks a library in its current state, or at a known commit, and stores the files of a
 // repository in the cache. Errors name the library.
-func (m *Manager) obtain(ctx context.Context, lib Library, commit string) (*Locked, error) {
+func (m *Manager) lockLibrary(ctx context.Context, lib Library, commit string) (*Locked, error) {
 	locked := &Locked{Library: lib}
 	var err error
 	if lib.Folder != "" {
@@ -35,11 +35,11 @@ func (m *Manager) obtain(ctx context.Context, lib Library, commit string) (*Lock
 
 // fetch stores the files of a repository in the cache and adds them to locked.
 func (m *Manager) fetch(ctx context.Context, locked *Locked, commit string) error {
-	dir, drop, err := m.Cache.TempDir()
+	dir, remove, err := m.Cache.TempDir()
 	if err != nil {
 		return err
 	}
-	defer drop()
+	defer remove()
 	if !m.Git.Offline || strings.HasPrefix(locked.URL, "file:") {
 		m.report("fetching @%s %s from %s", locked.Name, locked.Revision, locked.URL)
 	}

@@ -15,7 +15,7 @@ func (m *Manager) Sync(ctx context.Context) ([]Change, error) {
 		return nil, err
 	}
 	changes := make([]*Change, len(st.project.Libraries))
-	err = each(ctx, st.project.Libraries, func(ctx context.Context, i int, lib Library) (err error) {
+	err = forEach(ctx, st.project.Libraries, func(ctx context.Context, i int, lib Library) (err error) {
 		if _, replaced := st.project.Replacement(lib.Name); !replaced {
 			changes[i], err = m.syncOne(ctx, st, lib)
 		}
@@ -31,13 +31,13 @@ func (m *Manager) Sync(ctx context.Context) ([]Change, error) {
 func (m *Manager) syncOne(ctx context.Context, st *state, lib Library) (*Change, error) {
 	old := st.lock.Find(lib.Name)
 	if old == nil || !old.same(lib) {
-		locked, err := m.obtain(ctx, lib, "")
+		locked, err := m.lockLibrary(ctx, lib, "")
 		return &Change{lib.Name, old, locked}, err
 	}
 	if m.available(old) {
 		return nil, nil
 	}
-	now, err := m.obtain(ctx, lib, old.Commit)
+	now, err := m.lockLibrary(ctx, lib, old.Commit)
 	if err != nil {
 		return nil, err
 	}
@@ -114,11 +114,11 @@ func (m *Manager) Update(ctx context.Context, wanted []Wanted) ([]Change, error)
 			wanted = append(wanted, Wanted{Name: lib.Name})
 		}
 	}
-	if err := m.mayUpdate(st, wanted); err != nil {
+	if err := m.checkUpdate(st, wanted); err != nil {
 		return nil, err
 	}
 	changes := make([]*Change, len(wanted))
-	err = each(ctx, wanted, func(ctx context.Context, i int, w Wanted) error {
+	err = forEach(ctx, wanted, func(ctx context.Context, i int, w Wanted) error {
 		lib, _ := st.project.Find(w.Name)
 		if w.Revision != "" {
 			lib.Revision = w.Revision
@@ -128,14 +128,14 @@ func (m *Manager) Update(ctx context.Context, wanted []Wanted) ([]Change, error)
 			return nil
 		}
 		old := st.lock.Find(w.Name)
-		if same, err := m.unmoved(ctx, lib, old); err != nil || same {
+		if same, err := m.isUpToDate(ctx, lib, old); err != nil || same {
 			if old != nil { // a different pointer means that nothing was fetched
 				again := *old
 				changes[i] = &Change{w.Name, old, &again}
 			}
 			return err
 		}
-		locked, err := m.obtain(ctx, lib, "")
+		locked, err := m.lockLibrary(ctx, lib, "")
 		changes[i] = &Change{w.Name, old, locked}
 		return err
 	})
@@ -145,9 +145,9 @@ func (m *Manager) Update(ctx context.Context, wanted []Wanted) ([]Change, error)
 	return m.commitUpdate(changes)
 }
 
-// unmoved reports whether a library of a repository is available at the current commit of its
+// isUpToDate reports whether a library of a repository is available at the current commit of its
 // revision, so that no fetch is needed.
-func (m *Manager) unmoved(ctx context.Context, lib Library, old *Locked) (bool, error) {
+func (m *Manager) isUpToDate(ctx context.Context, lib Library, old *Locked) (bool, error) {
 	if lib.URL == "" || old == nil || !old.same(lib) || !m.available(old) {
 		return false, nil
 	}
@@ -158,12 +158,12 @@ func (m *Manager) unmoved(ctx context.Context, lib Library, old *Locked) (bool, 
 	return commit == old.Commit, nil
 }
 
-func (m *Manager) mayUpdate(st *state, wanted []Wanted) error {
+func (m *Manager) checkUpdate(st *state, wanted []Wanted) error {
 	var names []string
 	for _, w := range wanted {
 		names = append(names, w.Name)
 	}
-	if err := m.listed(st, names); err != nil {
+	if err := m.checkListed(st, names); err != nil {
 		return err
 	}
 	for _, w := range wanted {

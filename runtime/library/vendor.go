@@ -49,7 +49,7 @@ func (m *Manager) writeVendor(st *state, before []*Locked) error {
 	}
 	for _, lib := range st.project.Libraries {
 		k, err := st.locked(lib)
-		if err != nil || !m.vendors(lib) {
+		if err != nil || !m.shouldVendor(lib) {
 			continue // the next sync handles it
 		}
 		vendored := isVendored(m.Root, k.Name)
@@ -70,8 +70,8 @@ func (m *Manager) writeVendor(st *state, before []*Locked) error {
 	return nil
 }
 
-// vendors reports whether a library belongs in torchx.vendor.
-func (m *Manager) vendors(lib Library) bool {
+// shouldVendor reports whether a library belongs in torchx.vendor.
+func (m *Manager) shouldVendor(lib Library) bool {
 	if lib.Folder == "" {
 		return true
 	}
@@ -96,7 +96,7 @@ func (m *Manager) clearVendor(dir string, st *state, before []*Locked) error {
 		}
 	}
 	for _, k := range before {
-		if lib, listed := st.project.Find(k.Name); !listed || !m.vendors(lib) {
+		if lib, listed := st.project.Find(k.Name); !listed || !m.shouldVendor(lib) {
 			gone = append(gone, k.Name)
 		}
 	}

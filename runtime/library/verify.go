@@ -57,7 +57,7 @@ func (m *Manager) check(ctx context.Context, k *Locked) error {
 	case isVendored(m.Root, k.Name):
 		return m.checkVendored(k)
 	case k.Folder != "":
-		now, err := m.obtain(ctx, k.Library, "")
+		now, err := m.lockLibrary(ctx, k.Library, "")
 		if err != nil {
 			return err
 		}
@@ -173,7 +173,7 @@ func (m *Manager) List() ([]Status, error) {
 			s.Problem = err.Error()
 		} else {
 			s.Commit, s.Files = k.Commit, len(k.Files)
-			s.Problem = m.absence(k, s.Vendored)
+			s.Problem = m.missingFile(k, s.Vendored)
 		}
 		if s.Replaced != "" {
 			s.Problem = ""
@@ -186,8 +186,8 @@ func (m *Manager) List() ([]Status, error) {
 	return list, nil
 }
 
-// absence describes a missing file of a library that is neither vendored nor replaced.
-func (m *Manager) absence(k *Locked, vendored bool) string {
+// missingFile describes a missing file of a library that is neither vendored nor replaced.
+func (m *Manager) missingFile(k *Locked, vendored bool) string {
 	if vendored {
 		return ""
 	}

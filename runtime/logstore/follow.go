@@ -204,7 +204,7 @@ func (r *reader) advance(ctx context.Context) error {
 	if r.number < r.attempts {
 		return r.openNext()
 	}
-	if r.follow == nil || r.done || r.tooLate() {
+	if r.follow == nil || r.done || r.pastUntil() {
 		r.end = true
 		return nil
 	}
@@ -215,8 +215,8 @@ func (r *reader) advance(ctx context.Context) error {
 	return r.follow.sleep(ctx, r.closing, min(left, tick))
 }
 
-// tooLate reports whether a follower has passed Until.
-func (r *reader) tooLate() bool {
+// pastUntil reports whether a follower has passed Until.
+func (r *reader) pastUntil() bool {
 	if r.follow == nil {
 		return false
 	}

@@ -40,7 +40,7 @@ func (r *Raw) Next(ctx context.Context) (backend.TerminalOutput, error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	for {
-		if err := r.stopped(ctx); err != nil {
+		if err := r.checkStopped(ctx); err != nil {
 			return backend.TerminalOutput{}, err
 		}
 		if r.end {

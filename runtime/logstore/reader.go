@@ -94,7 +94,7 @@ func (r *reader) first() error {
 		}
 		waiting := r.o.Follow && !r.done && r.attempts == 0 && r.number == 0
 		if (r.number < 0 || r.number >= r.attempts) && !waiting {
-			return fmt.Errorf("attempt %d: %s: %w", r.number, known(r.attempts), backend.ErrNotFound)
+			return fmt.Errorf("attempt %d: %s: %w", r.number, attemptsText(r.attempts), backend.ErrNotFound)
 		}
 	case !r.o.AllAttempts:
 		r.number = max(0, r.attempts-1)
@@ -102,7 +102,7 @@ func (r *reader) first() error {
 	return nil
 }
 
-func known(attempts int) string {
+func attemptsText(attempts int) string {
 	switch attempts {
 	case 0:
 		return "none has begun"
@@ -147,7 +147,7 @@ func (r *reader) planTail() error {
 		a := open[i]
 		var sel selection
 		most := left
-		a.index.steady(func() { sel, left = a.sel.drop(&a.index, most) })
+		a.index.untilStable(func() { sel, left = a.sel.drop(&a.index, most) })
 		if r.o.Follow && !a.complete {
 			sel.dropOpen = 0 // unfinished lines may still end
 		}
@@ -178,7 +178,7 @@ func (r *reader) Next(ctx context.Context) (backend.Block, error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	for {
-		if err := r.stopped(ctx); err != nil {
+		if err := r.checkStopped(ctx); err != nil {
 			return backend.Block{}, err
 		}
 		b, ok, err := r.step(ctx)
@@ -191,8 +191,8 @@ func (r *reader) Next(ctx context.Context) (backend.Block, error) {
 	}
 }
 
-// stopped returns an error if the reader was closed or canceled.
-func (r *reader) stopped(ctx context.Context) error {
+// checkStopped returns an error if the reader was closed or canceled.
+func (r *reader) checkStopped(ctx context.Context) error {
 	select {
 	case <-r.closing:
 		return fmt.Errorf("read log: %w", fs.ErrClosed)
@@ -224,7 +224,7 @@ func (r *reader) step(ctx context.Context) (backend.Block, bool, error) {
 
 // closeCurrent closes the current attempt.
 func (r *reader) closeCurrent() {
-	r.end = r.cur.ended || r.readsOneAttempt() || r.tooLate()
+	r.end = r.cur.ended || r.readsOneAttempt() || r.pastUntil()
 	r.passed += r.cur.count()
 	r.cur.close()
 	r.cur = nil

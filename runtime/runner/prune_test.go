@@ -232,7 +232,7 @@ func TestInterruptedRemovalIsFinished(t *testing.T) {
 				State:       s.State,
 				SubmittedAt: s.SubmittedAt,
 				FinishedAt:  s.FinishedAt,
-				GoneAt:      w.clock,
+				RemovedAt:   w.clock,
 				Command:     "prune",
 				Owner:       "1:2:3",
 			})

@@ -27,17 +27,17 @@ func (r *Runner) Status(ctx context.Context, ref history.AppKey) (*spec.Status, 
 	case errors.Is(err, backend.ErrNotFound) && row == nil:
 		return nil, r.unknownApp(ctx, ref)
 	case errors.Is(err, backend.ErrNotFound):
-		return r.lastKnown(ctx, b, ref, row)
+		return r.lastKnownStatus(ctx, b, ref, row)
 	}
-	if ended := r.recordedEnd(ctx, ref, err); ended != nil {
+	if ended := r.recordedResult(ctx, ref, err); ended != nil {
 		return ended, nil
 	}
 	return nil, fmt.Errorf("get status of app %s: %w", ref.Handle(), err)
 }
 
-// recordedEnd returns the recorded result of an app if cause says that its backend is
+// recordedResult returns the recorded result of an app if cause says that its backend is
 // unreachable; nil if no result is recorded.
-func (r *Runner) recordedEnd(ctx context.Context, ref history.AppKey, cause error) *spec.Status {
+func (r *Runner) recordedResult(ctx context.Context, ref history.AppKey, cause error) *spec.Status {
 	if r.History == nil || !errors.Is(cause, backend.ErrUnavailable) {
 		return nil
 	}
@@ -58,7 +58,7 @@ func (r *Runner) recordStatus(ctx context.Context, ref history.AppKey, row *hist
 	if s.SubmittedAt == nil {
 		s.SubmittedAt = &row.SubmittedAt
 	}
-	if known := r.fullerEnd(ctx, ref, s); known != nil {
+	if known := r.fullerResult(ctx, ref, s); known != nil {
 		return known
 	}
 	if err := r.History.SetStatus(ctx, ref.Backend, ref.ID, s); err != nil && !errors.Is(err, history.ErrNotFound) {
@@ -67,9 +67,9 @@ func (r *Runner) recordStatus(ctx context.Context, ref history.AppKey, row *hist
 	return s
 }
 
-// fullerEnd returns the recorded result of an app if it has more replica results than s,
+// fullerResult returns the recorded result of an app if it has more replica results than s,
 // else nil: clusters delete pods, and their results with them.
-func (r *Runner) fullerEnd(ctx context.Context, ref history.AppKey, s *spec.Status) *spec.Status {
+func (r *Runner) fullerResult(ctx context.Context, ref history.AppKey, s *spec.Status) *spec.Status {
 	if !s.State.Terminal() {
 		return nil
 	}
@@ -101,9 +101,9 @@ func countEnds(s *spec.Status) (n, all int) {
 	return n, all
 }
 
-// lastKnown returns the status of an app that its backend does not have: the recorded one
+// lastKnownStatus returns the status of an app that its backend does not have: the recorded one
 // if the app has ended or is being submitted, else FAILED.
-func (r *Runner) lastKnown(ctx context.Context, b backend.Backend, ref history.AppKey, row *history.App) (*spec.Status, error) {
+func (r *Runner) lastKnownStatus(ctx context.Context, b backend.Backend, ref history.AppKey, row *history.App) (*spec.Status, error) {
 	s, err := r.History.Status(ctx, ref.Backend, ref.ID)
 	if err != nil {
 		if errors.Is(err, history.ErrNotFound) {
@@ -156,7 +156,7 @@ type Description struct {
 func (r *Runner) Describe(ctx context.Context, ref history.AppKey) (*Description, error) {
 	row := r.row(ctx, ref)
 	if row == nil || row.App == nil {
-		if d, err := r.submitted(ctx, ref); d != nil || err != nil {
+		if d, err := r.submission(ctx, ref); d != nil || err != nil {
 			return d, err
 		}
 		return r.partial(ctx, ref)
@@ -168,8 +168,8 @@ func (r *Runner) Describe(ctx context.Context, ref history.AppKey) (*Description
 	return d, nil
 }
 
-// submitted returns the submission that a backend keeps; nil if it keeps none.
-func (r *Runner) submitted(ctx context.Context, ref history.AppKey) (*Description, error) {
+// submission returns the submission that a backend keeps; nil if it keeps none.
+func (r *Runner) submission(ctx context.Context, ref history.AppKey) (*Description, error) {
 	b, err := r.Backends.Get(ref.Backend)
 	if err != nil {
 		return nil, err

@@ -44,7 +44,7 @@ func (m *masker) value(hide bool) error {
 		}
 		return m.list(hide)
 	case string:
-		return m.write(m.shown(v, hide))
+		return m.write(m.mask(v, hide))
 	case json.Number:
 		if hide {
 			return m.write(Hidden)
@@ -53,7 +53,7 @@ func (m *masker) value(hide bool) error {
 	return m.write(token)
 }
 
-func (m *masker) shown(s string, hide bool) string {
+func (m *masker) mask(s string, hide bool) string {
 	if hide && s != "" {
 		return Hidden
 	}

@@ -8,7 +8,7 @@
 // starts with AWS_. So HF_TOKEN, WANDB_API_KEY and PGPASSWORD are secret, but
 // TOKENIZERS_PARALLELISM, MAX_TOKENS and KEYBOARD are not. TOKENS and PWD count only after
 // another word (ACCESS_TOKENS, MYSQL_PWD). Names that end in FILE, PATH, DIR, NAME or REF
-// contain locations, and a few (see harmless) contain no secrets. Users can add patterns:
+// contain locations, and a few (see harmlessNames) contain no secrets. Users can add patterns:
 // `A,B*`, with * for any text.
 //
 // A value is secret by its format: see forms.
@@ -48,7 +48,7 @@ func (r *Rules) Name(name string) bool {
 		return true
 	}
 	words := wordsOf(name)
-	if len(words) == 0 || harmless[strings.Join(words, "_")] || places[words[len(words)-1]] {
+	if len(words) == 0 || harmlessNames[strings.Join(words, "_")] || locationWords[words[len(words)-1]] {
 		return false
 	}
 	return words[0] == "AWS" && len(words) > 1 || secretWords(words)
@@ -62,16 +62,16 @@ func (r *Rules) Value(name, value string) string {
 	return r.Text(value)
 }
 
-// harmless are names without secrets that match a rule; the image secrets name Kubernetes
+// harmlessNames are names without secrets that match a rule; the image secrets name Kubernetes
 // objects.
-var harmless = set("IMAGE_SECRET", "IMAGE_PULL_SECRETS", "AWS_REGION", "AWS_DEFAULT_REGION", "AWS_PROFILE", "AWS_DEFAULT_PROFILE",
+var harmlessNames = set("IMAGE_SECRET", "IMAGE_PULL_SECRETS", "AWS_REGION", "AWS_DEFAULT_REGION", "AWS_PROFILE", "AWS_DEFAULT_PROFILE",
 	"AWS_DEFAULT_OUTPUT", "AWS_PAGER", "AWS_MAX_ATTEMPTS", "AWS_RETRY_MODE", "AWS_ENDPOINT_URL", "AWS_EC2_METADATA_DISABLED")
 
-// places are last words of names that contain a location instead of a secret.
-var places = set("FILE", "PATH", "DIR", "NAME", "REF")
+// locationWords are last words of names that contain a location instead of a secret.
+var locationWords = set("FILE", "PATH", "DIR", "NAME", "REF")
 
-// whole are words that alone make a name secret.
-var whole = set("WEBHOOK", "AUTHORIZATION", "SSHPASS", "TOKEN", "PASSWORD", "PASSWD", "PASSPHRASE")
+// completeWords make a name secret as a complete word.
+var completeWords = set("WEBHOOK", "AUTHORIZATION", "SSHPASS", "TOKEN", "PASSWORD", "PASSWD", "PASSPHRASE")
 
 // endings make a name secret at the end of a word, since words are often joined (PGPASSWORD).
 // TOKENS is missing: tokens are usually counted.
@@ -96,7 +96,7 @@ func set(words ...string) map[string]bool {
 
 func secretWords(words []string) bool {
 	for i, w := range words {
-		if whole[w] || hasEnding(w) {
+		if completeWords[w] || hasEnding(w) {
 			return true
 		}
 		if i == 0 {

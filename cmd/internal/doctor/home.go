@@ -98,7 +98,7 @@ func historyCheck(ctx context.Context, home string) backend.Check {
 	case err != nil:
 		return backend.FailedCheck(name, "see the message", "%v", err)
 	}
-	defer func() { _ = db.Leave() }() // nothing was written
+	defer func() { _ = db.CloseForExit() }() // nothing was written
 	h, err := db.Check(ctx)
 	switch {
 	case errors.Is(err, context.DeadlineExceeded):

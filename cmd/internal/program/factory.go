@@ -122,7 +122,7 @@ func (f *Factory) close() error {
 		errs = append(errs, r.Close())
 	}
 	if db := f.shared.db.Load(); db != nil {
-		errs = append(errs, db.Leave())
+		errs = append(errs, db.CloseForExit())
 	}
 	return errors.Join(errs...)
 }

@@ -21,7 +21,7 @@ type Repository struct {
 // omits the history if the server supports that. Errors: *UnknownRevisionError, ErrOffline, or
 // git's message in one line.
 func (c *Client) Fetch(ctx context.Context, dir, repository, revision, commit string) (*Repository, error) {
-	if err := c.allowed(repository); err != nil {
+	if err := c.checkOnline(repository); err != nil {
 		return nil, err
 	}
 	r := &Repository{client: c, dir: dir}

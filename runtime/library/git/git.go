@@ -5,7 +5,6 @@
 // hooks and submodules fetches one commit, and files are read as git stores them, regardless of
 // attributes for filters, line ends and exports. git never prompts, and connects only by https,
 // ssh and file. User input comes after "--"; callers must check URLs and revisions as well.
-// stands behind "--"; URLs and revisions must be checked by the caller as well.
 package git
 
 import (

@@ -16,7 +16,7 @@ type Remote struct {
 
 // ListRefs returns the branches and tags of a repository.
 func (c *Client) ListRefs(ctx context.Context, repository string) (*Remote, error) {
-	if err := c.allowed(repository); err != nil {
+	if err := c.checkOnline(repository); err != nil {
 		return nil, err
 	}
 	cmd := c.command(ctx, "", "ls-remote", "--symref", "--", repository)
@@ -88,8 +88,8 @@ func (r *Remote) names(prefixes ...string) []string {
 	return slices.Compact(names)
 }
 
-// allowed returns ErrOffline if the client is offline and the repository is remote.
-func (c *Client) allowed(repository string) error {
+// checkOnline returns ErrOffline if the client is offline and the repository is remote.
+func (c *Client) checkOnline(repository string) error {
 	if c.Offline && !strings.HasPrefix(repository, "file://") {
 		return ErrOffline
 	}
@@ -99,7 +99,7 @@ func (c *Client) allowed(repository string) error {
 // withSSH makes ssh never prompt, unless the user configured the ssh command.
 func (c *Client) withSSH(ctx context.Context, env []string, repository string) []string {
 	u, err := url.Parse(repository)
-	if err != nil || u.Scheme != "ssh" || slices.ContainsFunc(env, choosesSSH) {
+	if err != nil || u.Scheme != "ssh" || slices.ContainsFunc(env, setsSSH) {
 		return env
 	}
 	if out, err := c.run(ctx, "", "config", "--get", "core.sshCommand"); err == nil && len(out) > 0 {
@@ -108,7 +108,7 @@ func (c *Client) withSSH(ctx context.Context, env []string, repository string) [
 	return append(env, "GIT_SSH_COMMAND=ssh -o BatchMode=yes")
 }
 
-func choosesSSH(kv string) bool {
+func setsSSH(kv string) bool {
 	name, value, _ := strings.Cut(kv, "=")
 	return (name == "GIT_SSH" || name == "GIT_SSH_COMMAND") && value != ""
 }
