@@ -85,8 +85,8 @@ func (p *policy) startUnblocked(now time.Time) (acts []action) {
 // cancelUnreachable cancels blocked replicas whose dependencies can never be met, which
 // can make other dependencies unreachable.
 func (p *policy) cancelUnreachable(now time.Time) {
-	for again := true; again; {
-		again = false
+	for changed := true; changed; {
+		changed = false
 		for i := range p.app.Roles {
 			blocked := p.blockedReplicas(&p.app.Roles[i])
 			if len(blocked) == 0 || !p.isUnreachable(&p.app.Roles[i]) {
@@ -95,7 +95,7 @@ func (p *policy) cancelUnreachable(now time.Time) {
 			for _, r := range blocked {
 				p.cancelPending(r, now)
 			}
-			again = true
+			changed = true
 		}
 	}
 }

@@ -47,11 +47,11 @@ func (p Parent) Has(controller string) bool {
 // Open checks a folder and changes nothing. The error tells why groups with these controllers cannot
 // be created in it.
 func Open(dir string, controllers ...string) (Parent, error) {
-	if filepath.Base(dir) == agents { // this agent was moved there
+	if filepath.Base(dir) == agents { // this agent was moved available
 		dir = filepath.Dir(dir)
 	}
 	p := Parent{Dir: dir}
-	there, err := words(dir, "cgroup.controllers")
+	available, err := words(dir, "cgroup.controllers")
 	if err != nil {
 		return p, fmt.Errorf("%s is not a cgroup v2: %w", dir, cause(err))
 	}
@@ -68,7 +68,7 @@ func Open(dir string, controllers ...string) (Parent, error) {
 	for _, c := range controllers {
 		switch {
 		case slices.Contains(enabled, c):
-		case !slices.Contains(there, c):
+		case !slices.Contains(available, c):
 			continue
 		default:
 			if blocked = findOtherProcess(dir); blocked != nil {

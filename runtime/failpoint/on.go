@@ -20,21 +20,21 @@ type target struct {
 	name   string
 	signal syscall.Signal
 
-	mu   sync.Mutex
-	left int // remaining hits
+	mu        sync.Mutex
+	remaining int // remaining hits
 }
 
-var wanted = sync.OnceValue(func() *target { return parse(os.Getenv(Variable)) })
+var selected = sync.OnceValue(func() *target { return parse(os.Getenv(Variable)) })
 
 func parse(text string) *target {
-	t := &target{signal: syscall.SIGKILL, left: 1}
+	t := &target{signal: syscall.SIGKILL, remaining: 1}
 	text, stop := strings.CutSuffix(text, "!stop")
 	if stop {
 		t.signal = syscall.SIGSTOP
 	}
 	name, count, counted := strings.Cut(text, ":")
 	if n, err := strconv.Atoi(count); counted && err == nil {
-		t.left = n
+		t.remaining = n
 	}
 	t.name = name
 	return t
@@ -42,13 +42,13 @@ func parse(text string) *target {
 
 // Hit ends this process if the environment selects this point and hit.
 func Hit(name string) {
-	t := wanted()
+	t := selected()
 	if t.name != name {
 		return
 	}
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	if t.left--; t.left == 0 {
+	if t.remaining--; t.remaining == 0 {
 		_ = syscall.Kill(os.Getpid(), t.signal)
 		if t.signal == syscall.SIGKILL {
 			select {} // the signal is on its way

@@ -131,10 +131,10 @@ type Tombstone struct {
 	SubmittedAt *time.Time // as reported by the backend; nil: unknown
 	FinishedAt  *time.Time // nil: unknown
 
-	RemovedAt   time.Time
-	Command  string          // command that removed it, such as "prune"
-	KeepLogs bool            // whether the logs are kept
-	Kept     json.RawMessage // where its logs are, in the caller's format; nil: deleted
+	RemovedAt time.Time
+	Command   string          // command that removed it, such as "prune"
+	KeepLogs  bool            // whether the logs are kept
+	Kept      json.RawMessage // where its logs are, in the caller's format; nil: deleted
 	// Owner is the process that removes the app, like App.Submitter; "" once the removal
 	// has finished. If that process dies, the next command finishes the removal.
 	Owner string

@@ -130,8 +130,8 @@ func (m *Manager) Update(ctx context.Context, wanted []Wanted) ([]Change, error)
 		old := st.lock.Find(w.Name)
 		if same, err := m.isUpToDate(ctx, lib, old); err != nil || same {
 			if old != nil { // a different pointer means that nothing was fetched
-				again := *old
-				changes[i] = &Change{w.Name, old, &again}
+				unchanged := *old
+				changes[i] = &Change{w.Name, old, &unchanged}
 			}
 			return err
 		}
@@ -190,7 +190,7 @@ func (m *Manager) commitUpdate(changes []*Change) ([]Change, error) {
 			}
 			lib, ok := now.project.Find(c.Name)
 			if !ok || lib.Source() != c.New.Source() {
-				return fmt.Errorf("another process changed %s in the meantime: try again", m.path(ProjectFile))
+				return fmt.Errorf("another process changed %s in the meantime: try unchanged", m.path(ProjectFile))
 			}
 			if !lib.same(c.New.Library) {
 				if err := now.project.Set(c.New.Library); err != nil {

@@ -89,18 +89,18 @@ func (m *Manager) clearVendor(dir string, st *state, before []*Locked) error {
 	if err != nil {
 		return fmt.Errorf("read %s: %w", m.path(VendorDir), pathCause(err))
 	}
-	var gone []string
+	var obsolete []string
 	for _, e := range entries {
 		if strings.HasPrefix(e.Name(), leftover) {
-			gone = append(gone, e.Name())
+			obsolete = append(obsolete, e.Name())
 		}
 	}
 	for _, k := range before {
 		if lib, listed := st.project.Find(k.Name); !listed || !m.shouldVendor(lib) {
-			gone = append(gone, k.Name)
+			obsolete = append(obsolete, k.Name)
 		}
 	}
-	for _, name := range gone {
+	for _, name := range obsolete {
 		if err := os.RemoveAll(filepath.Join(dir, name)); err != nil {
 			return fmt.Errorf("remove %s: %w", m.path(filepath.Join(VendorDir, name)), pathCause(err))
 		}

@@ -137,8 +137,8 @@ func missingError(file string, found map[string]string) error {
 		return nil
 	}
 	var needs []string
-	for name, place := range found {
-		needs = append(needs, fmt.Sprintf("@%s for %s", name, place))
+	for name, location := range found {
+		needs = append(needs, fmt.Sprintf("@%s for %s", name, location))
 	}
 	slices.Sort(needs)
 	return fmt.Errorf("%s lacks libraries that others load: %s (nothing is fetched automatically: run `torchx lib add NAME URL` for each)", file, strings.Join(needs, ", "))

@@ -97,13 +97,13 @@ func (f *follower) unwatchLog() {
 }
 
 // sleep waits for a change, at most until the next tick or for the time given.
-func (f *follower) sleep(ctx context.Context, closing <-chan struct{}, most time.Duration) error {
+func (f *follower) sleep(ctx context.Context, closing <-chan struct{}, maxWait time.Duration) error {
 	now := time.Now()
 	if !now.Before(f.nextTick) {
 		f.stale = f.stale || !f.nextTick.IsZero()
 		f.nextTick = now.Add(tick)
 	}
-	timer := time.NewTimer(min(most, f.nextTick.Sub(now)))
+	timer := time.NewTimer(min(maxWait, f.nextTick.Sub(now)))
 	defer timer.Stop()
 	select {
 	case <-ctx.Done():

@@ -146,8 +146,8 @@ func (r *reader) planTail() error {
 	for i := len(open) - 1; i >= 0; i-- {
 		a := open[i]
 		var sel selection
-		most := left
-		a.index.untilStable(func() { sel, left = a.sel.drop(&a.index, most) })
+		tail := left
+		a.index.untilStable(func() { sel, left = a.sel.drop(&a.index, tail) })
 		if r.o.Follow && !a.complete {
 			sel.dropOpen = 0 // unfinished lines may still end
 		}

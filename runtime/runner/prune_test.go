@@ -240,7 +240,7 @@ func TestInterruptedRemovalIsFinished(t *testing.T) {
 				t.Fatal(err)
 			}
 			c.change(w)
-			w.gone = !c.alive
+			w.submittersDead = !c.alive
 			w.Reconcile(t.Context())
 			_, descErr := w.local.Describe(t.Context(), "a")
 			_, recordErr := w.History.Get(t.Context(), "local", "a")
