@@ -35,12 +35,17 @@ type reader struct {
 	closeOnce sync.Once
 	closing   chan struct{}
 
-	mu     sync.Mutex // held by Next
+	mu sync.Mutex // held by Next
+	readState
+	sourceState
+}
+
+// readState is how far the attempts have been read.
+type readState struct {
 	cur    *attempt
 	number int   // of cur, or the next one to open
 	passed int64 // lines of the attempts before cur
-	sourceState
-	end bool
+	end    bool
 }
 
 // sourceState is what Source.State returned last.
