@@ -146,7 +146,7 @@ type pattern []string
 
 func parsePattern(text string) (pattern, error) {
 	if strings.Trim(text, "*") == "" || strings.ContainsFunc(text, badInName) {
-		return nil, fmt.Errorf("invalid pattern of secrets %q: use names with * for any text, such as MY_KEY or CORP_*", text)
+		return nil, fmt.Errorf("invalid pattern %q of secrets: use names with * for any text, such as MY_KEY or CORP_*", text)
 	}
 	return strings.Split(strings.ToUpper(text), "*"), nil
 }
