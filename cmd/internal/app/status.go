@@ -49,7 +49,11 @@ func status(ctx context.Context, f *program.Factory, r *runner.Runner, ref runne
 		ui.FilterRoles(s, names)
 	}
 	if o.json {
-		return f.PrintMaskedJSON(s)
+		d, err := r.Describe(ctx, ref)
+		if err != nil {
+			d = nil // all but the name is known
+		}
+		return f.PrintMaskedJSON(newStatusObject(ref, s, d))
 	}
 	return f.Print(paintStates(f.Masked(ui.StatusText(s, time.Local)), f.OutStyle))
 }
