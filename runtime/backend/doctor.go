@@ -19,10 +19,10 @@ const (
 
 // Check is one thing that `torchx doctor` looked at.
 type Check struct {
-	Name  string `json:"name"` // a word or two
-	Level Level  `json:"level"`
-	Text  string `json:"text"`          // what was found, one line
-	Fix   string `json:"fix,omitempty"` // what to do about it, one line; "" if ok
+	Name  string // a word or two
+	Level Level
+	Text  string // what was found, one line
+	Fix   string // what to do about it, one line; "" if ok
 }
 
 // Doctor is a Backend that diagnoses itself in more detail than a Prober.

@@ -9,6 +9,7 @@ import (
 	"io"
 	"slices"
 	"strings"
+	"time"
 
 	"torchx/runtime/backend"
 	"torchx/runtime/history"
@@ -35,10 +36,13 @@ type loaded struct {
 	Request json.RawMessage `json:"request"`
 
 	// What `describe --json` prints beside App and Cfg.
-	Handle    string   `json:"handle"`
-	Component string   `json:"component"`
-	Args      []string `json:"args"`
-	Partial   bool     `json:"partial"`
+	Handle      string     `json:"handle"`
+	AppID       string     `json:"app_id"`
+	Name        string     `json:"name"`
+	SubmittedAt *time.Time `json:"submitted_at"`
+	Component   string     `json:"component"`
+	Args        []string   `json:"args"`
+	Partial     bool       `json:"partial"`
 }
 
 // Load reads what `run --dryrun --json` printed, edited or not, and validates

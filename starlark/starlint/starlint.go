@@ -58,7 +58,7 @@ type Finding struct {
 	Start    Position `json:"start"`
 	End      Position `json:"end"`     // behind the last character
 	Message  string   `json:"message"` // one line without a place
-	Fix      *Fix     `json:"fix,omitempty"`
+	Fix      *Fix     `json:"fix"`     // nil if there is none
 }
 
 // Rule describes one thing that is looked for.

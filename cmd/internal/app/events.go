@@ -47,39 +47,37 @@ func events(ctx context.Context, f *program.Factory, r *runner.Runner, ref runne
 		return err
 	}
 	if asJSON {
-		return f.PrintMaskedJSON(eventObjects(events))
+		return f.PrintMaskedJSON(eventObjects(ref, events))
 	}
 	return eventTable(f, events, time.Local)
 }
 
 // eventObject is an element of `events --json`; values that do not apply are null.
 type eventObject struct {
+	Handle   string            `json:"handle"`
+	AppID    string            `json:"app_id"`
 	Time     time.Time         `json:"time"`
 	Kind     history.EventKind `json:"kind"`
 	State    spec.State        `json:"state"`
-	Role     *string           `json:"role"`
+	Role     ui.NullString     `json:"role"`
 	Replica  *int              `json:"replica"`
 	Attempt  *int              `json:"attempt"`
 	ExitCode *int              `json:"exit_code"`
-	Signal   *string           `json:"signal"`
-	Msg      *string           `json:"msg"`
+	Signal   ui.NullString     `json:"signal"`
+	Msg      ui.NullString     `json:"msg"`
 }
 
-func eventObjects(events []history.Event) []eventObject {
+func eventObjects(ref runner.Ref, events []history.Event) []eventObject {
 	objects := make([]eventObject, len(events))
 	for i := range events {
 		e := &events[i]
-		o := eventObject{Time: e.Time, Kind: e.Kind, State: e.State, ExitCode: e.ExitCode}
+		objects[i] = eventObject{
+			Handle: ref.Handle(), AppID: ref.ID, Time: e.Time.UTC(), Kind: e.Kind, State: e.State, Role: ui.NullString(e.Role),
+			ExitCode: e.ExitCode, Signal: ui.NullString(e.Signal), Msg: ui.NullString(e.Msg),
+		}
 		if e.Role != "" {
-			o.Role, o.Replica, o.Attempt = &e.Role, &e.Replica, &e.Attempt
+			objects[i].Replica, objects[i].Attempt = &e.Replica, &e.Attempt
 		}
-		if e.Signal != "" {
-			o.Signal = &e.Signal
-		}
-		if e.Msg != "" {
-			o.Msg = &e.Msg
-		}
-		objects[i] = o
 	}
 	return objects
 }

@@ -76,7 +76,7 @@ func list(ctx context.Context, f *program.Factory, o listOptions) error {
 		return unavailable
 	}
 	if o.json {
-		err = f.PrintJSON(apps)
+		err = f.PrintJSON(appObjects(apps))
 	} else {
 		err = printApps(f, apps, failpoint.Now())
 	}

@@ -34,6 +34,9 @@ func newLint(f *program.Factory) *cli.Command {
 			&cli.BoolFlag{Name: "json", Usage: "print JSON: an array of findings with their places and fixes", Destination: &o.json},
 		},
 		Action: func(c *cli.Context) error {
+			if o.rules && o.json {
+				return program.Usagef("component lint", "--rules and --json cannot be used together")
+			}
 			if o.rules {
 				return printRules(f)
 			}

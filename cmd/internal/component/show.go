@@ -52,7 +52,7 @@ type shownParam struct {
 	Variadic bool     `json:"variadic"`
 	Default  *string  `json:"default"` // as it would be typed
 	Help     string   `json:"help"`
-	Choices  []string `json:"choices,omitempty"`
+	Choices  []string `json:"choices"`
 }
 
 func runShow(ctx context.Context, f *program.Factory, name string, asJSON bool) error {
@@ -85,7 +85,7 @@ func newShownComponent(c *component.Component, d component.Detail) shownComponen
 		p := &c.Params[i]
 		s := shownParam{
 			Name: p.Name, Type: p.Type.String(), Optional: p.Type.Optional, Required: p.Required, Variadic: p.Variadic, Help: p.Help,
-			Choices: p.Type.Choices,
+			Choices: append([]string{}, p.Type.Choices...),
 		}
 		if !p.Required && !p.Variadic {
 			s.Default = &p.Default

@@ -51,7 +51,7 @@ type eventWriter struct {
 }
 
 func (e *eventWriter) event(action, test string, elapsed *float64, output string) {
-	line, err := json.Marshal(testEvent{time.Now(), action, e.file, test, elapsed, output})
+	line, err := json.Marshal(testEvent{time.Now().UTC(), action, e.file, test, elapsed, output})
 	if err != nil {
 		return // strings and numbers always encode
 	}

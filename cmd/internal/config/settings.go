@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"torchx/cmd/internal/program"
+	"torchx/cmd/internal/ui"
 	"torchx/runtime/backend"
 	"torchx/runtime/config"
 	"torchx/runtime/suggest"
@@ -21,7 +22,7 @@ func (x *explainer) settings() error {
 	if err != nil {
 		return err
 	}
-	add := func(o origin) { x.out.Settings = append(x.out.Settings, o) }
+	add := func(o setting) { x.out.Settings = append(x.out.Settings, o) }
 	add(x.setting("home", home, "TORCHX_HOME"))
 	add(x.setting("backend", reg.Names()[0], "", key{"cli:run", "scheduler"}, key{"cli:run", "backend"}))
 	add(x.setting("component", nil, "", key{"cli:run", "component"}))
@@ -40,53 +41,53 @@ type key struct{ section, name string }
 
 // setting explains one value: that of the variable, else of the first key that
 // has one, else the default. An empty variable is as good as none.
-func (x *explainer) setting(name string, otherwise any, variable string, keys ...key) origin {
-	var found []origin
+func (x *explainer) setting(name string, otherwise any, variable string, keys ...key) setting {
+	found := []given{}
 	if v := x.Env.Get(variable); v != "" && variable != "" {
-		found = append(found, origin{Value: x.shown(name, v), Source: sourceEnv, Origin: "$" + variable})
+		found = append(found, given{x.shown(name, v), sourceEnv, ui.NullString("$" + variable)})
 	}
 	for _, k := range keys {
 		if v, ok := x.conf.Get(k.section, k.name); ok {
-			found = append(found, x.configured(v))
+			found = append(found, x.configured(v, v.Key))
 		}
 	}
 	for _, k := range keys {
 		for _, v := range x.conf.Hidden(k.section) {
 			if v.Key == k.name {
-				found = append(found, x.configured(v))
+				found = append(found, x.configured(v, v.Key))
 			}
 		}
 	}
-	at := origin{Value: otherwise, Source: sourceDefault}
+	at := newSetting(name, given{Value: otherwise, Source: sourceDefault})
 	if otherwise == nil {
 		at.Source = sourceNone
 	}
 	if len(found) > 0 {
-		at, at.Hidden = found[0], found[1:]
+		at.given, at.Hidden = found[0], found[1:]
 	}
 	if name == "secrets" { // all of them count
 		for i := range at.Hidden {
 			at.Value = fmt.Sprintf("%v,%v", at.Value, at.Hidden[i].Value)
 			at.Origin += ", " + at.Hidden[i].Origin
 		}
-		at.Hidden = nil
+		at.Hidden = []given{}
 	}
-	at.Key = name
 	return at
 }
 
-func (x *explainer) configured(v config.Value) origin {
-	return origin{Value: x.shown(v.Key, v.Text), Source: sourceFile, Origin: v.Origin()}
+// configured returns a value of a file; name tells whether it is a secret.
+func (x *explainer) configured(v config.Value, name string) given {
+	return given{x.shown(name, v.Text), sourceFile, ui.NullString(v.Origin())}
 }
 
-func (x *explainer) trackers() origin {
+func (x *explainer) trackers() setting {
 	at := x.setting("trackers", nil, "TORCHX_TRACKERS")
 	if at.Source == sourceEnv {
 		return at
 	}
 	for _, v := range x.conf.Section("torchx:tracker") {
 		if at.Source == sourceNone {
-			at.Value, at.Source, at.Origin = v.Key, sourceFile, v.Origin()
+			at.given = given{v.Key, sourceFile, ui.NullString(v.Origin())}
 			continue
 		}
 		at.Value = fmt.Sprintf("%v,%s", at.Value, v.Key)
@@ -153,7 +154,7 @@ func (x *explainer) unusedSection(section string, known []string, o configOption
 // unknownComponent notes a section for a component that does not exist.
 func (x *explainer) unknownComponent(name, section string, values []config.Value, o configOptions) {
 	loader, err := x.Loader()
-	if err != nil || len(values) == 0 || strings.Contains(name, ":") || name == x.out.Component || name == o.component {
+	if err != nil || len(values) == 0 || strings.Contains(name, ":") || name == string(x.out.Component) || name == o.component {
 		return // a file's is known by its reference only
 	}
 	var names []string

@@ -18,10 +18,34 @@ import (
 // maxTime bounds the checks of each backend, should the backend itself not do so.
 const maxTime = 20 * time.Second
 
-// Examination has the checks of the home or of one backend.
-type Examination struct {
-	Name   string          `json:"name"` // "home" or that of the backend
-	Checks []backend.Check `json:"checks"`
+// examination has the checks of the home or of one backend.
+type examination struct {
+	Name   string // "home" or that of the backend
+	Checks []backend.Check
+}
+
+// examinationObject is an element of `doctor --json`.
+type examinationObject struct {
+	Name   string        `json:"name"`
+	Checks []checkObject `json:"checks"`
+}
+
+type checkObject struct {
+	Name    string        `json:"name"`
+	Level   backend.Level `json:"level"`
+	Message string        `json:"message"`
+	Fix     ui.NullString `json:"fix"`
+}
+
+func examinationObjects(found []examination) (all []examinationObject) {
+	for _, e := range found {
+		o := examinationObject{e.Name, []checkObject{}}
+		for _, c := range e.Checks {
+			o.Checks = append(o.Checks, checkObject{c.Name, c.Level, c.Text, ui.NullString(c.Fix)})
+		}
+		all = append(all, o)
+	}
+	return all
 }
 
 // doctorOptions are the flags of `doctor`.
@@ -66,18 +90,18 @@ func doctor(ctx context.Context, f *program.Factory, o doctorOptions) error {
 	if err != nil {
 		return err
 	}
-	found := make([]Examination, 1+len(names))
-	found[0] = Examination{"home", examineHome(ctx, f, home)}
+	found := make([]examination, 1+len(names))
+	found[0] = examination{"home", examineHome(ctx, f, home)}
 	var all sync.WaitGroup
 	for i, name := range names {
-		all.Go(func() { found[i+1] = Examination{name, examineBackend(ctx, reg, name, o.backend != "" || i == 0)} })
+		all.Go(func() { found[i+1] = examination{name, examineBackend(ctx, reg, name, o.backend != "" || i == 0)} })
 	}
 	all.Wait()
 	if ctx.Err() != nil {
 		return ctx.Err()
 	}
 	if o.json {
-		err = f.PrintMaskedJSON(found)
+		err = f.PrintMaskedJSON(examinationObjects(found))
 	} else {
 		err = printExaminations(f, found, home)
 	}
@@ -121,7 +145,7 @@ func diagnose(ctx context.Context, reg *backend.Registry, name string) []backend
 }
 
 // levels counts the checks of each level.
-func levels(found []Examination) map[backend.Level]int {
+func levels(found []examination) map[backend.Level]int {
 	n := map[backend.Level]int{}
 	for _, e := range found {
 		for _, c := range e.Checks {
@@ -141,7 +165,7 @@ func levelColor(l backend.Level) string {
 	return ui.AnsiRed
 }
 
-func printExaminations(f *program.Factory, found []Examination, home string) error {
+func printExaminations(f *program.Factory, found []examination, home string) error {
 	var b strings.Builder
 	for i, e := range found {
 		title := "backend " + e.Name

@@ -69,7 +69,7 @@ func TestDamagedHistory(t *testing.T) {
 
 func TestLevels(t *testing.T) {
 	t.Parallel()
-	n := levels([]Examination{
+	n := levels([]examination{
 		{"home", []backend.Check{backend.PassedCheck("a", "x"), backend.FailedCheck("b", "", "x")}},
 		{"local", []backend.Check{backend.PassedCheck("a", "x")}},
 	})

@@ -87,16 +87,16 @@ func sayMissing(ctx context.Context, f *program.Factory, m *library.Manager) err
 
 // libraryStatus is a library in `lib list --json`.
 type libraryStatus struct {
-	Name     string  `json:"name"`
-	URL      *string `json:"url"`
-	Revision *string `json:"revision"`
-	Path     *string `json:"path"`
-	Folder   *string `json:"folder"`
-	Commit   *string `json:"commit"`
-	Files    int     `json:"files"`
-	Replaced *string `json:"replaced"` // the folder that is read instead
-	Vendored bool    `json:"vendored"`
-	Problem  *string `json:"problem"`
+	Name     string        `json:"name"`
+	URL      ui.NullString `json:"url"`
+	Revision ui.NullString `json:"revision"`
+	Path     ui.NullString `json:"path"`
+	Folder   ui.NullString `json:"folder"`
+	Commit   ui.NullString `json:"commit"`
+	Files    int           `json:"files"`
+	Replaced ui.NullString `json:"replaced"` // the folder that is read instead
+	Vendored bool          `json:"vendored"`
+	Problem  ui.NullString `json:"problem"`
 }
 
 func libList(f *program.Factory, m *library.Manager, asJSON bool) error {
@@ -162,17 +162,9 @@ func libraryStatuses(list []library.Status) []libraryStatus {
 	out := make([]libraryStatus, len(list))
 	for i, s := range list {
 		out[i] = libraryStatus{
-			Name: s.Name, URL: orNull(s.URL), Revision: orNull(s.Revision), Path: orNull(s.Path), Folder: orNull(s.Folder),
-			Commit: orNull(s.Commit), Files: s.Files, Replaced: orNull(s.Replaced), Vendored: s.Vendored, Problem: orNull(s.Problem),
+			Name: s.Name, URL: ui.NullString(s.URL), Revision: ui.NullString(s.Revision), Path: ui.NullString(s.Path), Folder: ui.NullString(s.Folder),
+			Commit: ui.NullString(s.Commit), Files: s.Files, Replaced: ui.NullString(s.Replaced), Vendored: s.Vendored, Problem: ui.NullString(s.Problem),
 		}
 	}
 	return out
-}
-
-// orNull returns nil for an empty text.
-func orNull(text string) *string {
-	if text == "" {
-		return nil
-	}
-	return &text
 }

@@ -25,7 +25,8 @@ func NewDocs(f *program.Factory) *cli.Command {
 		Name:      "docs",
 		Usage:     "write the documentation as an HTML page or as man pages",
 		UsageText: "-o DIR [--man]\ntorchx docs -o site\ntorchx docs --man -o ~/.local/share/man/man1",
-		Description: "Write index.html into DIR: all pages of the documentation, with search, in one file that needs no network. " +
+		Description: "Write index.html into DIR: all pages of the documentation, with search, in one file that needs no network; " +
+			"and into DIR/schema the JSON Schemas of what commands print with --json. " +
 			"With --man write a man page for the program and for each command. Files of the same names are overwritten.",
 		Flags: []cli.Flag{
 			&cli.StringFlag{Name: "output", Aliases: []string{"o"}, Usage: "write into `DIR`", Destination: &o.dir},
@@ -44,16 +45,22 @@ func NewDocs(f *program.Factory) *cli.Command {
 }
 
 func runDocs(f *program.Factory, app *cli.App, o docsOptions) error {
-	files := map[string]string{"index.html": docs.Site}
+	var files map[string]string
+	var err error
 	if o.man {
 		files = manPages(app)
+	} else if files, err = docs.Schemas(); err != nil {
+		return err
+	} else {
+		files["index.html"] = docs.Site
 	}
 	dir := f.Env.Absolute(o.dir)
-	if err := os.MkdirAll(dir, 0o755); err != nil {
-		return fmt.Errorf("make %s: %w", f.ShortPath(dir), program.PathCause(err))
-	}
 	for _, name := range ui.Keys(files) {
-		if err := program.CreateWhole(filepath.Join(dir, name), []byte(files[name]), true, ""); err != nil {
+		path := filepath.Join(dir, name)
+		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+			return fmt.Errorf("make %s: %w", f.ShortPath(filepath.Dir(path)), program.PathCause(err))
+		}
+		if err := program.CreateWhole(path, []byte(files[name]), true, ""); err != nil {
 			return err
 		}
 	}
