@@ -75,7 +75,7 @@ func (r *Run) compare(o *Run) int {
 type log struct {
 	*logcopy.Log
 	at     position
-	copied *logcopy.Line // set while a run is copied
+	copied *logcopy.LinePosition // set while a run is copied
 }
 
 // openLog resumes or begins a log. stored is the cursor in the history, "" if none; keep
@@ -167,7 +167,7 @@ func (l *log) begin(r *Run) error {
 	}
 	next.Base = l.size()
 	l.at = next
-	return l.Rest(true, true)
+	return l.Commit(true, true)
 }
 
 // copy copies run after run. Without follow it copies the current lines.
@@ -195,7 +195,7 @@ func (l *log) copy(ctx context.Context, of *view, follow bool) error {
 		} else {
 			mode = podlog.Mode(false, of.app.patience)
 		}
-		l.copied = logcopy.NewLine(l.at.Cursor, l.Sizes()[logstore.Stdout])
+		l.copied = logcopy.NewLinePosition(l.at.Cursor, l.Sizes()[logstore.Stdout])
 		_, err := logcopy.Copy(ctx, &runView{of, r}, l, l.copied, mode)
 		l.at.Cursor, l.copied = l.copied.Cursor, nil
 		if err != nil || !l.at.Cursor.Done {

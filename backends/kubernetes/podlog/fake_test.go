@@ -78,7 +78,7 @@ func (f *fake) Open(ctx context.Context, o logcopy.Options) (logcopy.Stream, err
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	f.opened++
-	if o.Ended {
+	if o.AfterEOF {
 		f.ended++
 	}
 	switch f.state {
@@ -184,7 +184,7 @@ type sink struct {
 	data  bytes.Buffer
 	at    map[int64]time.Time // by offset
 	gaps  []string
-	pos   *logcopy.Line
+	pos   *logcopy.LinePosition
 	saved logcopy.LineCursor
 }
 
@@ -211,7 +211,7 @@ func (k *sink) Gap(text string) error {
 	return nil
 }
 
-func (k *sink) Rest(bool, bool) error {
+func (k *sink) Commit(bool, bool) error {
 	c := k.pos.Cursor
 	if c.Offset > k.Size() {
 		return fmt.Errorf("cursor %+v is after the end %d", c, k.Size())
@@ -224,14 +224,14 @@ func (k *sink) Rest(bool, bool) error {
 func quick(follow bool) logcopy.Mode {
 	m := Mode(follow, 0)
 	m.Timing = logcopy.Timing{
-		Pause: 10 * time.Microsecond, MaxPause: time.Millisecond, Steady: time.Hour, Search: 5 * time.Millisecond,
-		Quiet: 20 * time.Millisecond, MaxQuiet: 100 * time.Millisecond, Ended: 10 * time.Millisecond,
+		Backoff: 10 * time.Microsecond, MaxBackoff: time.Millisecond, ResetAfter: time.Hour, SearchTimeout: 5 * time.Millisecond,
+		IdleTimeout: 20 * time.Millisecond, MaxIdleTimeout: 100 * time.Millisecond, EndTimeout: 10 * time.Millisecond,
 	}
 	return m
 }
 
 // copyTo continues the copy in k.
 func copyTo(ctx context.Context, f *fake, k *sink, m logcopy.Mode) (bool, error) {
-	k.pos = logcopy.NewLine(k.saved, k.Size())
+	k.pos = logcopy.NewLinePosition(k.saved, k.Size())
 	return logcopy.Copy(ctx, f, k, k.pos, m)
 }

@@ -18,10 +18,10 @@ const GapDeleted = "gap: the pod was deleted before its log was read to the end"
 // lasted for patience; 0: never.
 func Mode(follow bool, patience time.Duration) logcopy.Mode {
 	return logcopy.Mode{
-		Follow: follow, Patience: patience, GapGone: GapDeleted, TrustEnd: true,
+		Follow: follow, GiveUpAfter: patience, GapGone: GapDeleted, TrustEOF: true,
 		Timing: logcopy.Timing{
-			Pause: 50 * time.Millisecond, MaxPause: 5 * time.Second, Steady: 10 * time.Second,
-			Search: time.Second, Quiet: time.Minute, MaxQuiet: 10 * time.Minute, Ended: 3 * time.Second,
+			Backoff: 50 * time.Millisecond, MaxBackoff: 5 * time.Second, ResetAfter: 10 * time.Second,
+			SearchTimeout: time.Second, IdleTimeout: time.Minute, MaxIdleTimeout: 10 * time.Minute, EndTimeout: 3 * time.Second,
 		},
 	}
 }

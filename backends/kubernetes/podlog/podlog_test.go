@@ -278,7 +278,7 @@ func TestLogRemovedFirst(t *testing.T) {
 				f.update(func() { f.state = c.last })
 			}()
 			patient := quick(true)
-			patient.Timing.Search, patient.Timing.Quiet = time.Minute, time.Minute
+			patient.Timing.SearchTimeout, patient.Timing.IdleTimeout = time.Minute, time.Minute
 			done, err := copyTo(t.Context(), f, k, patient)
 			if !done || err != nil || len(k.gaps) != c.gaps {
 				t.Errorf("got %v, %v, gaps %q, want done and %d gaps", done, err, k.gaps, c.gaps)
@@ -349,7 +349,7 @@ func TestLastingProblem(t *testing.T) {
 	f.body = "no"
 	k := &sink{}
 	m := quick(false)
-	m.Patience = 10 * time.Millisecond
+	m.GiveUpAfter = 10 * time.Millisecond
 	done, err := copyTo(t.Context(), f, k, m)
 	var reply *logcopy.ReplyError
 	if done || !errors.As(err, &reply) {

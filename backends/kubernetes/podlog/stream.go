@@ -40,11 +40,11 @@ func NewStream(body io.ReadCloser, resume bool) *Stream {
 	return &Stream{Closer: body, r: bufio.NewReaderSize(body, bufferSize), resume: resume}
 }
 
-// Waits implements logcopy.Stream.
-func (s *Stream) Waits() bool { return s.r.Buffered() == 0 }
+// MayBlock implements logcopy.Stream.
+func (s *Stream) MayBlock() bool { return s.r.Buffered() == 0 }
 
 // Next implements logcopy.Stream.
-func (s *Stream) Next() (logcopy.Piece, error) {
+func (s *Stream) Next() (logcopy.Entry, error) {
 	for s.end == nil {
 		data, err := s.r.ReadSlice('\n')
 		full := errors.Is(err, bufio.ErrBufferFull)
@@ -53,15 +53,15 @@ func (s *Stream) Next() (logcopy.Piece, error) {
 		}
 		if s.middle {
 			s.middle = full
-			return logcopy.Piece{Time: s.time, Data: data, Last: !full}, nil
+			return logcopy.Entry{Time: s.time, Data: data, Last: !full}, nil
 		}
 		t, size := stamp(data)
 		switch {
 		case size > 0:
 			s.time, s.middle, s.begun = t, full, true
-			return logcopy.Piece{Time: t, Data: data[size:], First: true, Last: !full}, nil
+			return logcopy.Entry{Time: t, Data: data[size:], First: true, Last: !full}, nil
 		case s.begun || !s.resume:
-			return logcopy.Piece{}, s.reply(data)
+			return logcopy.Entry{}, s.reply(data)
 		}
 		// Skip the end of a line that began before the requested second.
 		for full {
@@ -71,22 +71,22 @@ func (s *Stream) Next() (logcopy.Piece, error) {
 		}
 		s.begun = true
 	}
-	return logcopy.Piece{}, s.end
+	return logcopy.Entry{}, s.end
 }
 
 // last returns the text without a newline at the end of the response.
-func (s *Stream) last(data []byte, err error) (logcopy.Piece, error) {
+func (s *Stream) last(data []byte, err error) (logcopy.Entry, error) {
 	if !errors.Is(err, io.EOF) || len(data) == 0 {
-		return logcopy.Piece{}, err
+		return logcopy.Entry{}, err
 	}
-	p := logcopy.Piece{Time: s.time, Data: data, Open: true}
+	p := logcopy.Entry{Time: s.time, Data: data, Open: true}
 	if !s.middle {
 		t, size := stamp(data)
 		switch size {
 		case 0:
-			return logcopy.Piece{}, s.reply(data)
+			return logcopy.Entry{}, s.reply(data)
 		case len(data):
-			return logcopy.Piece{}, err
+			return logcopy.Entry{}, err
 		}
 		p.Time, p.Data, p.First = t, data[size:], true
 	}
