@@ -43,7 +43,7 @@ func (p *porter) checkChanged(n, arg *node) {
 	for _, r := range u.reads[name] {
 		isRenewed := slices.ContainsFunc(u.bindings[name], func(b *node) bool { return n.isWithin(b) && is(b, "Assign") })
 		if before(n, r.use) && !r.use.isWithin(n) && !isRenewed && !u.alone[n] {
-			p.fail(n, "%s is changed by %s and used in line %d: write %s = %s(…)", name, nameOf(n.Func), r.use.Line, name, nameOf(n.Func))
+			p.fail(n, "%s is used in line %d after %s changed it, and does not see the change: write %s = %s(…)", name, r.use.Line, nameOf(n.Func), name, nameOf(n.Func))
 			return
 		}
 	}
@@ -120,11 +120,11 @@ func (p *porter) builtinCall(n *node, name string) value {
 	for _, k := range n.Keywords {
 		switch {
 		case name == "print" && k.Arg != "sep":
-			return p.fail(n, "print takes no %s= here", k.Arg)
+			return p.fail(n, "print has no argument %s= in Starlark", k.Arg)
 		case name == "zip" || name == "hasattr" || name == "getattr":
-			return p.fail(n, "%s takes no %s= in Starlark", name, k.Arg)
+			return p.fail(n, "%s has no argument %s= in Starlark", name, k.Arg)
 		case (name == "min" || name == "max") && k.Arg == "default":
-			return p.fail(n, "%s has no default= in Starlark: test for emptiness first", name)
+			return p.fail(n, "%s has no argument default= in Starlark: test for emptiness first", name)
 		}
 	}
 	if e, ok := builtins()[name]; ok {
@@ -134,7 +134,7 @@ func (p *porter) builtinCall(n *node, name string) value {
 		return p.fail(n, "%s", advice)
 	}
 	if p.bound[name] || !strings.Contains(foreign, " "+name+" ") {
-		return p.fail(n, "%s is not known here", name)
+		return p.fail(n, "%s is not defined", name)
 	}
 	return p.fail(n, "%s(…) has no counterpart", name)
 }
@@ -213,7 +213,7 @@ func (p *porter) resultOfGiven(n *node, name string, t typ) typ {
 
 func (p *porter) isinstance(n *node) value {
 	if len(n.Args) != 2 {
-		return p.fail(n, "isinstance wants a value and a type")
+		return p.fail(n, "isinstance needs a value and a type")
 	}
 	list := n.Args[1:]
 	if is(n.Args[1], "Tuple") {
@@ -226,7 +226,7 @@ func (p *porter) isinstance(n *node) value {
 	for _, t := range list {
 		starlark := starlarkTypes[nameOf(t)]
 		if starlark == nil {
-			return p.fail(n, "isinstance of a type that Starlark has not: test a field of it with hasattr")
+			return p.fail(n, "isinstance of this type has no counterpart: test a field of the value with hasattr")
 		}
 		for _, s := range starlark {
 			names = append(names, quote(s, false))
@@ -242,7 +242,7 @@ func (p *porter) isinstance(n *node) value {
 // mapped ports map(f, xs) and filter(f, xs) as comprehensions.
 func (p *porter) mapped(n *node, name string) value {
 	if len(n.Args) != 2 || slices.ContainsFunc(n.Args, isStarred) {
-		return p.fail(n, "%s with more than one list cannot be ported: write a comprehension", name)
+		return p.fail(n, "%s with several lists cannot be ported: write a comprehension", name)
 	}
 	over := p.iterable(n.Args[1])
 	x := &node{Kind: "Name", Line: n.Line, ID: p.unbound("x")}
@@ -284,11 +284,11 @@ func (p *porter) importedCall(n *node, full string) value {
 		}
 	case "shlex.split", "math.log":
 		if len(args) != 1 || hasNames {
-			return p.fail(n, "%s takes one value here", full)
+			return p.fail(n, "%s can be ported only with one argument", full)
 		}
 	case "copy.copy", "copy.deepcopy":
 		if len(args) != 1 {
-			return p.fail(n, "%s wants one value", full)
+			return p.fail(n, "%s needs one argument", full)
 		}
 		return p.copyOf(n, args[0], full == "copy.deepcopy")
 	case "torchx.specs.RetryPolicy":
@@ -304,7 +304,7 @@ func (p *porter) importedCall(n *node, full string) value {
 			return p.atHome(path[1:])
 		}
 	case "os.getcwd":
-		p.note(n.Line, "os.getcwd() is the environment variable PWD here")
+		p.note(n.Line, "os.getcwd() becomes the environment variable PWD")
 	case "typing.cast":
 		if len(args) == 2 {
 			return p.expr(args[1])
@@ -397,7 +397,7 @@ func (p *porter) checkNames(n *node, full string) {
 	}
 	for _, k := range n.Keywords {
 		if k.Arg != "" && !takes(signature, k.Arg) {
-			p.fail(n, "specs.%s takes no %s here", name, k.Arg)
+			p.fail(n, "specs.%s has no argument %s", name, k.Arg)
 		}
 	}
 }
@@ -422,7 +422,7 @@ func (p *porter) copyOf(n, x *node, isDeep bool) value {
 	case (c == aDict || c == aList) && (!isDeep || isFlat), c == aSet && !isDeep:
 		return p.callOf(v.typ, string(c), v)
 	}
-	return p.fail(n, "what is copied here is not known: write dict(x) or list(x)")
+	return p.fail(n, "the type of the copied value is unknown: write dict(x) or list(x)")
 }
 
 // methodCall ports x.method(…).
@@ -466,7 +466,7 @@ func (p *porter) methodCall(n *node) value {
 		return p.fail(n, "the method .%s has no counterpart in Starlark", name)
 	}
 	if _, ofText := methods()["str."+name]; ofText && len(n.Keywords) > 0 {
-		return p.fail(n, ".%s takes no %s= in Starlark: give the value without its name", name, n.Keywords[0].Arg)
+		return p.fail(n, ".%s has no argument %s= in Starlark: give the value without its name", name, n.Keywords[0].Arg)
 	}
 	t := m.typ
 	if v.typ.class == aDict && name == "get" {

@@ -163,7 +163,7 @@ func (p *porter) loopOver(n *node, over value) (target, iter string) {
 func (p *porter) changeByCall(w *writer, n *node) bool {
 	if p.full(n.Func) == setOverlay {
 		if len(n.Args) == 0 || !p.peek(n.Args[0]).isSpec("Role") {
-			p.fail(n, "set_overlay of what is no specs.Role of this function")
+			p.fail(n, "set_overlay can be ported only for a specs.Role of this function")
 		} else if p.isAlone(n, n.Args[0]) {
 			p.store(w, n.Args[0], p.predeclared("specs.overlays.with_overlay")+p.arguments(n), "")
 		}
@@ -205,7 +205,7 @@ func (p *porter) changeByCall(w *writer, n *node) bool {
 	case form == "dict.clear/0", form == "list.clear/0":
 		changed = map[class]string{aDict: "{}", aList: "[]"}[x.typ.class]
 	default:
-		p.fail(n, ".%s(…) of a part of a specs value, which is a copy, has no counterpart: build the value before", n.Func.Attr)
+		p.fail(n, ".%s(…) cannot change a part of a specs value, which is a copy: build the value first", n.Func.Attr)
 		return true
 	}
 	p.store(w, field, changed, "")
@@ -269,7 +269,7 @@ func (p *porter) isAlone(stmt, target *node) bool {
 	u := p.usage(p.scope.def)
 	for _, other := range p.related(name) {
 		if line := p.givenAway(u, other, stmt); line > 0 {
-			p.fail(stmt, "%s is changed although line %d has given %s to something else already: change it before", name, line, other)
+			p.fail(stmt, "%s changes after line %d passed %s on, which keeps a copy: change it before that line", name, line, other)
 			return false
 		}
 	}
@@ -277,11 +277,11 @@ func (p *porter) isAlone(stmt, target *node) bool {
 		isTracked := len(p.scope.places[name]) > 0
 		switch {
 		case is(b, "For") && !isTracked && p.scope.types[name].class == aSpec:
-			p.fail(stmt, "%s is changed, and comes from a loop: build a new list with specs.replace", name)
+			p.fail(stmt, "%s changes but is a loop variable: build a new list with specs.replace", name)
 		case is(b, "Assign", "AnnAssign") && p.scope.types[name].class == aSpec && !is(b.Value, "Call") && !isTracked:
-			p.fail(stmt, "%s is changed, and line %d takes it from elsewhere: make a copy with specs.replace there", name, b.Line)
+			p.fail(stmt, "%s changes but shares its value since line %d: make a copy there with specs.replace", name, b.Line)
 		case is(b, "arg") && name != p.scope.result:
-			p.fail(stmt, "%s is changed, and belongs to the caller: return a changed copy", name)
+			p.fail(stmt, "%s changes but belongs to the caller: return a changed copy", name)
 		default:
 			continue
 		}
@@ -357,7 +357,7 @@ func (p *porter) ownsField(stmt *node, name string, target *node) bool {
 		}
 		for other, uses := range given {
 			if why := p.heldBy(other, uses[0], stmt); why != "" {
-				p.fail(stmt, "%s.%s is changed, which is also %s (%s): give the role a copy, dict(x) or list(x)", name, field, other, why)
+				p.fail(stmt, "%s.%s changes but is also %s (%s): pass a copy to the role, dict(x) or list(x)", name, field, other, why)
 				return false
 			}
 		}
@@ -376,7 +376,7 @@ func (p *porter) heldBy(name string, given, stmt *node) string {
 	case c != unknown && !c.isMutable():
 		return ""
 	case p.isFrozen(def, name):
-		return "a value of the file"
+		return "a value at the top of the file"
 	case isParam && !p.isComponent(def):
 		return "the caller's"
 	case u.sharesLoop(name, stmt, given):
@@ -438,7 +438,7 @@ func (p *porter) checkShared(def *node) {
 			continue // it gets a new value
 		}
 		if what, isFrozen := p.frozen(u, c, def); isFrozen {
-			p.fail(c.node, "%s is changed, %sand values that a file defines never change in Starlark: make a copy with dict(x) or list(x)", c.name, what)
+			p.fail(c.node, "%s changes, %sbut values at the top of a file cannot change in Starlark: make a copy with dict(x) or list(x)", c.name, what)
 			continue
 		}
 		for other, uses := range given {
@@ -446,7 +446,7 @@ func (p *porter) checkShared(def *node) {
 				continue
 			}
 			if i := slices.IndexFunc(uses, func(use *node) bool { return u.isSeen(c.name, c.node, use) && !u.tracked[use] }); i >= 0 {
-				p.fail(c.node, "%s is changed although line %d has given it to a specs value, which keeps a copy here: change it before, or give a copy of it", c.name, uses[i].Line)
+				p.fail(c.node, "%s changes after line %d passed it to a specs value, which keeps a copy: change it before that line, or pass a copy", c.name, uses[i].Line)
 			}
 		}
 	}

@@ -94,7 +94,7 @@ func (p *porter) collectMember(c *classInfo, g *global, s *node, i int, isRecord
 		c.fields = append(c.fields, &node{Kind: "arg", Line: s.Line, End: s.End, Arg: name, Annotation: s.Annotation, Default: s.Value})
 	case is(s, "Assign", "AnnAssign") && name != "" && s.Value != nil:
 		if c.constants[name] = s.Value; c.isEnum && !is(s.Value, "Constant") && g.broken == "" {
-			g.broken = "an Enum can have constants only"
+			g.broken = "an Enum can have only constants"
 		}
 		c.order = append(c.order, name)
 	case is(s, "FunctionDef"):
@@ -256,7 +256,7 @@ func (p *porter) member(n *node) (value, bool) {
 		return value{}, false
 	}
 	if broken := p.globals[c.name].broken; broken != "" {
-		return p.fail(n, "%s is used, which could not be ported (%s)", c.name, broken), true
+		return p.fail(n, "%s could not be ported (%s)", c.name, broken), true
 	}
 	_, isConstant := c.constants[n.Attr]
 	switch v := p.expr(n.Value); {
@@ -295,7 +295,7 @@ func (p *porter) member(n *node) (value, bool) {
 	case c.isEnum:
 		return p.fail(n, "%s has no member %s", c.name, n.Attr), true
 	}
-	return p.fail(n, "%s of %s is used as a value: call it", n.Attr, c.name), true
+	return p.fail(n, "method %s of %s cannot be used as a value: call it", n.Attr, c.name), true
 }
 
 // members lists the members of an Enum.

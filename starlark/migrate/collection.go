@@ -140,7 +140,7 @@ func (p *porter) iterable(n *node) value {
 	case v.typ.class == aSet && !p.unordered:
 		return p.refuse(n, "set order")
 	case p.full(n) == "os.environ":
-		return p.fail(n, "the whole environment is read: name the variables, os.environ[…]")
+		return p.fail(n, "os.environ as a whole cannot be read: name the variables, os.environ[…]")
 	}
 	return v
 }

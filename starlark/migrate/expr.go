@@ -71,7 +71,7 @@ func (p *porter) variable(n *node) value {
 	}
 	if g := p.globals[n.ID]; g != nil {
 		if g.broken != "" {
-			return p.fail(n, "%s is used, which could not be ported (%s)", n.ID, g.broken)
+			return p.fail(n, "%s could not be ported (%s)", n.ID, g.broken)
 		}
 		return primary(g.name, g.typ)
 	}
@@ -87,7 +87,7 @@ func (p *porter) variable(n *node) value {
 	case n.ID == "__file__":
 		return p.refuse(n, n.ID)
 	}
-	return p.fail(n, "%s is not known here", n.ID)
+	return p.fail(n, "%s is not defined", n.ID)
 }
 
 // attribute ports a.b that is not called.
@@ -99,7 +99,7 @@ func (p *porter) attribute(n *node) value {
 		return m
 	}
 	if id := nameOf(n.Value); p.isFree(id) && starlarkTypes[id] != nil {
-		return p.fail(n, "%s.%s is used as a value: write a lambda that calls it", id, n.Attr)
+		return p.fail(n, "%s.%s cannot be used as a value: write a lambda that calls it", id, n.Attr)
 	}
 	v := p.expr(n.Value)
 	switch t := v.typ; {
@@ -115,7 +115,7 @@ func (p *porter) attribute(n *node) value {
 	case t.class == unknown:
 		return v.with(typ{}, "."+n.Attr)
 	}
-	return p.fail(n, ".%s is used as a value; only its call can be ported", n.Attr)
+	return p.fail(n, ".%s cannot be used as a value: call it", n.Attr)
 }
 
 // pathPart ports what a path of pathlib knows of itself.
@@ -131,7 +131,7 @@ func (p *porter) pathPart(n *node, v value) value {
 	case "parent":
 		return p.callOf(of(aPath), "_pure_path", p.call("path.dirname", v))
 	}
-	return p.fail(n, ".%s of a path has no counterpart: a component sees no files", n.Attr)
+	return p.fail(n, ".%s of a path has no counterpart: a component cannot read files", n.Attr)
 }
 
 // pathMethod ports a method of a path of pathlib.
@@ -154,7 +154,7 @@ func (p *porter) pathMethod(n *node, v value) value {
 	case name == "with_stem" && isSole(n):
 		return p.callOf(of(aPath), "_pure_path", p.call("path.dirname", v), arg().at(precProduct)+" + "+p.call("path.splitext", v)+"[1]")
 	}
-	return p.fail(n, ".%s() of a path has no counterpart: a component sees no files; take the value as an argument", name)
+	return p.fail(n, ".%s() of a path has no counterpart: a component cannot read files; take the value as an argument", name)
 }
 
 func (p *porter) lambda(n *node) value {
@@ -198,7 +198,7 @@ func (p *porter) binary(n *node) value {
 			return p.percent(n, format)
 		}
 		if n.Left.Kind == "JoinedStr" {
-			return p.fail(n, "%% behind an f-string cannot be ported: put the values into the f-string")
+			return p.fail(n, "%% after an f-string cannot be ported: put the values into the f-string")
 		}
 	}
 	left, right := p.expr(n.Left), p.expr(n.Right)

@@ -101,7 +101,7 @@ func (p *porter) collect(body []*node) {
 	}
 	clear(p.peeks)
 	if slices.Sort(private); len(private) > 0 {
-		p.note(0, "not annotated with `-> specs.AppDef`, so no components, and called _NAME in the port: %s", strings.Join(private, ", "))
+		p.note(0, "not components, because they lack `-> specs.AppDef`, and renamed to _NAME: %s", strings.Join(private, ", "))
 	}
 }
 
@@ -152,7 +152,7 @@ func (p *porter) topStmt(w *writer, s *node) {
 		p.stmt(w, s)
 	case is(s, "If", "For", "AugAssign"):
 		word := map[string]string{"If": "if", "For": "for", "AugAssign": "+="}[s.Kind]
-		p.fail(s, "at the top of a file there is no `%s` in what is ported: write one expression, or a function", word)
+		p.fail(s, "`%s` at the top of a file cannot be ported: write one expression, or a function", word)
 	default:
 		p.unsupported(s)
 	}
@@ -174,7 +174,7 @@ func (p *porter) top(w *writer, s *node, end int) {
 	problem := ""
 	switch {
 	case slices.ContainsFunc(s.Binds, func(name string) bool { return p.globals[name].broken == severalValues }):
-		p.fail(s, "%s gets several values in this file; in Starlark it has one", strings.Join(s.Binds, ", "))
+		p.fail(s, "%s is assigned several times at the top of the file, and Starlark allows one assignment: use several names", strings.Join(s.Binds, ", "))
 		problem = severalValues
 	case is(s, "FunctionDef"):
 		p.function(inner, s)
@@ -238,7 +238,7 @@ func (p *porter) preamble() []string {
 	}
 	for _, name := range slices.Sorted(maps.Keys(p.out.aliases)) {
 		if p.globals[name] != nil {
-			p.out.problems = append(p.out.problems, Problem{File: p.name, Msg: name + " is defined in this file and means something else in component files: rename it"})
+			p.out.problems = append(p.out.problems, Problem{File: p.name, Msg: name + " is predeclared in component files: rename it in this file"})
 			continue
 		}
 		out = append(out, "_"+name+" = "+name)

@@ -58,7 +58,7 @@ func (p *porter) str(n *node, v value) value {
 	case v.typ.class == aSpec && strings.HasPrefix(v.typ.spec, "Structured"):
 		return v.with(of(aStr), ".text")
 	case v.typ.class == anObject, v.typ.class == aSpec:
-		return p.fail(n, "the text of a %s is Python's own", v.typ.spec)
+		return p.fail(n, "the text of a %s cannot be reproduced", v.typ.spec)
 	case v.typ.class == aMember, v.typ.class == aClass, v.typ.loose && v.typ.spec != "":
 		return p.refuse(n, "enum text")
 	case v.typ.isText():
@@ -164,19 +164,19 @@ func (p *porter) percent(n *node, format string) value {
 		case strings.Contains(c[2], "#") || !strings.Contains("srdiufFeEgGxXo", c[6]):
 			return p.fail(n, "%s has no counterpart: write an f-string", c[0])
 		case strings.Contains("diu", c[6]) && p.peek(args[used]).class != anInt:
-			return p.fail(n, "%%d of what may be no int cannot be ported: write int(…)")
+			return p.fail(n, "%%d of a value that may not be an int cannot be ported: write int(…)")
 		}
 		text.Values = append(text.Values, conversion(args[used], c))
 		used++
 	}
 	text.Values = append(text.Values, textNode(format[end:]))
 	if used != len(args) {
-		return p.fail(n, "%% formats %d values here, and there are %d", used, len(args))
+		return p.fail(n, "%% formats %d values but gets %d", used, len(args))
 	}
 	v := p.fstring(text)
 	// A single value might be a tuple, which Python would take apart.
 	if c := p.peek(n.Right).class; !isTuple && (c == unknown || c == aTuple || c == aDict) {
-		return p.fail(n, "whether the value of %% is a tuple is not known: write an f-string, or a tuple of one")
+		return p.fail(n, "the value of %% may be a tuple: write an f-string, or a tuple of one value")
 	}
 	return v
 }

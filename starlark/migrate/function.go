@@ -16,8 +16,8 @@ func (p *porter) function(w *writer, def *node) {
 	name := p.globals[def.Name].name
 	isComponent := p.isComponent(def)
 	if why := p.refusal(def); isComponent && why != "" {
-		p.out.refused = append(p.out.refused, Problem{p.name, def.Line, "it has no component that TorchX takes: " + name + ": " + why})
-		p.note(def.Line, "%s: TorchX refuses this component and so does the port: %s", name, why)
+		p.out.refused = append(p.out.refused, Problem{p.name, def.Line, "no component that TorchX accepts: " + name + ": " + why})
+		p.note(def.Line, "%s: TorchX refuses this component, and so does the port: %s", name, why)
 		p.stub(w, def, name, why)
 		return
 	}
@@ -162,7 +162,7 @@ func (p *porter) stub(w *writer, def *node, name, why string) {
 	}
 	w.line("def " + name + "(" + strings.Join(params, ", ") + "):")
 	if !strings.HasPrefix(name, "_") {
-		doc := "Cannot be used: see what it fails with.\n"
+		doc := "Not ported: calling it fails with the reason.\n"
 		if len(entries) > 0 {
 			doc += "\nArgs:\n" + strings.Join(entries, "\n") + "\n"
 		}
@@ -208,7 +208,7 @@ func (p *porter) checkGiven(n *node, def *node) {
 	check := func(x, value *node) {
 		t := p.annotated(x.Annotation)
 		if given := p.peek(value); x.Star == "" && given.contradicts(t) {
-			p.fail(value, "%s of %s is annotated as %s and gets a %s: correct one of them", x.Arg, def.Name, t.class, given.class)
+			p.fail(value, "%s of %s is annotated as %s but gets a %s: correct one of them", x.Arg, def.Name, t.class, given.class)
 		}
 	}
 	for i, a := range n.Args {
@@ -234,7 +234,7 @@ func (p *porter) returned(w *writer, n *node) {
 	default:
 		v := p.expr(n.Value)
 		if def := p.scope.def; v.typ.contradicts(p.annotated(def.Returns)) {
-			p.fail(n, "%s is annotated to return %s and returns a %s: correct one of them", def.Name, p.annotated(def.Returns).class, v.typ.class)
+			p.fail(n, "%s is annotated to return %s but returns a %s: correct one of them", def.Name, p.annotated(def.Returns).class, v.typ.class)
 		}
 		w.line("return " + v.text)
 	}

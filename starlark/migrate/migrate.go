@@ -85,7 +85,7 @@ func Port(ctx context.Context, python, name string, source []byte) (*Result, err
 		return nil, p.out.refused[0]
 	}
 	if len(p.out.components) == 0 && len(p.out.problems) == 0 {
-		return nil, Problem{File: name, Msg: "it has no component: a component is a function that is annotated with `-> specs.AppDef`"}
+		return nil, Problem{File: name, Msg: "no component found: a component is a function with the annotation `-> specs.AppDef`"}
 	}
 	formatted, err := starfmt.Format(strings.TrimSuffix(name, ".py")+".star", []byte(text))
 	if err != nil {

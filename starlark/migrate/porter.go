@@ -93,7 +93,7 @@ func newPorter(name string, d *dumped) *porter {
 func (p *porter) checkStars(first, last int) {
 	for _, s := range p.stars {
 		if s.Module != "typing" && first <= s.Line && s.Line <= last {
-			msg := "`from " + s.Module + " import *` brings names that are not known: import them one by one"
+			msg := "`from " + s.Module + " import *` brings unknown names: import them one by one"
 			p.out.problems = append(p.out.problems, Problem{p.name, s.Line, msg})
 		}
 	}

@@ -56,11 +56,11 @@ type comment struct {
 // wrong with python or, as a Problem, with the program.
 func parse(ctx context.Context, python, name string, source []byte) (*dumped, error) {
 	if len(source) > MaxSource {
-		return nil, fmt.Errorf("%s has more than %d KiB: this is no component file", name, MaxSource>>10)
+		return nil, fmt.Errorf("%s is too large for a component file: more than %d KiB", name, MaxSource>>10)
 	}
 	path, err := exec.LookPath(python)
 	if err != nil {
-		return nil, fmt.Errorf("%s is needed to read %s and was not found: install Python 3.8 or later, or put it on the PATH", python, name)
+		return nil, fmt.Errorf("%s not found: it is needed to read %s (install Python 3.8 or later, or put it on PATH)", python, name)
 	}
 	ctx, cancel := context.WithTimeout(ctx, dumpTimeout)
 	defer cancel()
@@ -89,9 +89,9 @@ func decode(path, name string, data []byte) (*dumped, error) {
 	}
 	switch {
 	case d.Old != "":
-		return nil, fmt.Errorf("%s is Python %s, which is too old to read %s: 3.8 or later is needed", path, d.Old, name)
+		return nil, fmt.Errorf("%s is Python %s, which is too old to read %s: install Python 3.8 or later", path, d.Old, name)
 	case d.Error != "":
-		return nil, Problem{File: name, Line: d.Line, Msg: "this is no Python program: " + d.Error}
+		return nil, Problem{File: name, Line: d.Line, Msg: "not a valid Python program: " + d.Error}
 	case d.Tree == nil || d.Tree.Kind == "":
 		return nil, errors.New(path + " printed no syntax tree of " + name)
 	}

@@ -45,7 +45,7 @@ func (p *porter) refuseName(n *node, full string) value {
 	case root == "re":
 		key = "re"
 	case strings.Contains(" typing math json string shlex copy dataclasses enum collections itertools functools ", " "+root+" "):
-		return p.fail(n, "%s has no counterpart in a component file: write what it does", full)
+		return p.fail(n, "%s has no counterpart in a component file: write its code here", full)
 	case root == "torchx":
 		return p.fail(n, "%s has no counterpart in a component file", full)
 	}

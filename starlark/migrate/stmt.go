@@ -128,7 +128,7 @@ func (p *porter) assign(w *writer, n *node) {
 	for i, target := range n.Targets { // a = b = x
 		if i > 0 {
 			if source = n.Targets[i-1]; nameOf(source) == "" {
-				p.fail(n, "write this as several assignments")
+				p.fail(n, "a chain of assignments to items cannot be ported: write several assignments")
 				return
 			}
 		}
@@ -222,7 +222,7 @@ func (p *porter) target(n *node) string {
 			return p.expr(n).text
 		}
 	}
-	return p.fail(n, "this cannot be assigned to").text
+	return p.fail(n, "Starlark cannot assign to this expression").text
 }
 
 func (p *porter) augment(w *writer, n *node) {
@@ -230,7 +230,7 @@ func (p *porter) augment(w *writer, n *node) {
 	t := p.peek(n.Target)
 	switch {
 	case !ok || n.Op == "Pow":
-		p.fail(n, "this operator has no counterpart")
+		p.fail(n, "the operator of this assignment has no counterpart: write the expression")
 		return
 	case op.text == "%" && t.class != anInt:
 		p.refuse(n, "percent")
@@ -366,7 +366,7 @@ func (p *porter) delete(w *writer, n *node) {
 				p.store(w, x.Value, p.without(p.expr(x.Value), p.expr(x.Slice)), "")
 			}
 		case p.isInRecord(x):
-			p.fail(n, "`del` of a part of a specs value has no counterpart: build the value before")
+			p.fail(n, "`del` of a part of a specs value has no counterpart: build the value without it")
 		default:
 			w.line(p.expr(x.Value).at(precPrimary) + ".pop(" + p.expr(x.Slice).text + ")")
 		}
