@@ -5,17 +5,19 @@
 // lists; outside it nothing is guessed: each place that could not be ported is a
 // Problem with its line. The port builds the apps that the Python file built.
 //
-//	python.go, node.go    source → python3 (dump.py) → nodes and comments
-//	porter.go, file.go    what the file imports and defines, then its statements
-//	function.go, class.go functions and classes; annotation.go and docstring.go for arguments
-//	stmt.go, writer.go    one porter of statements; lines and comments
-//	expr.go, value.go     one porter of expressions, which gives the text, the precedence
-//	                      and the type of each; call.go, collection.go and format.go are parts
-//	types.go, usage.go    types, what they are of local variables, and what else holds those
-//	change.go             changes of apps, roles and what is in them, as changed copies
-//	names.txt (names.go)  names that Python and Starlark share, with their types
-//	preludes.star         helpers that a port gets if it needs them
-//	refusals.txt          the texts of what is refused (refusals.go)
+//	python.go, node.go      source → python3 (dump.py) → nodes and comments
+//	porter.go, file.go      what the file imports and defines, then its statements
+//	function.go, class.go   functions and classes; annotation.go and docstring.go for arguments
+//	stmt.go, assign.go      one porter of statements; writer.go has lines and comments
+//	expr.go, operator.go    one porter of expressions, which returns the text, the precedence
+//	                        and the type of each (value.go); collection.go, format.go, percent.go
+//	call.go                 calls: builtin.go, imported.go, method.go, class members in member.go
+//	types.go, infer.go      types, and those of local variables; usage.go: how functions use variables
+//	change.go, store.go     changes of apps, roles and their parts, as changed copies
+//	sharing.go, frozen.go   values that several variables hold, which such a change would miss
+//	names.txt (names.go)    names that Python and Starlark share, with their types
+//	preludes.star           helpers that a port gets if it needs them
+//	refusals.txt            messages about what cannot be ported (refusals.go)
 //
 // Where an addition goes:
 //

@@ -82,7 +82,7 @@ func TestProblems(t *testing.T) {
 		"x = f'{specs.RetryPolicy.ROLE}'":        "the text of an Enum member",
 		"P = specs.RetryPolicy\nx = str(P.ROLE)": "the text of an Enum member",
 		"x = D\nx['y'] = '1'":                    "x changes, which is D",
-		"x = shout(1.5)":                          "v of shout is annotated as str but gets a float",
+		"x = shout(1.5)":                         "v of shout is annotated as str but gets a float",
 		"def g() -> str:\n  return 1.5\nx = g()": "g is annotated to return str but returns a float",
 	} {
 		bodies, wants = append(bodies, body), append(wants, want)
