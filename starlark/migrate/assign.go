@@ -21,7 +21,7 @@ func (p *porter) assign(w *writer, n *node) {
 	}
 }
 
-// isOwnField reports whether a target is self.x in __init__, which is a variable there.
+// isOwnField reports whether a target is self.x in __init__, which is a variable in the port.
 func (p *porter) isOwnField(target *node) bool {
 	return is(target, "Attribute") && p.scope != nil && p.scope.self != "" && nameOf(target.Value) == p.scope.self
 }
@@ -73,7 +73,7 @@ func (p *porter) starred(w *writer, target *node, v value) {
 	w.line(strings.Join(names, ", ") + " = " + strings.Join(append(values, rest), ", "))
 }
 
-// target ports the left side of an assignment or a for.
+// target ports the target of an assignment or a for.
 func (p *porter) target(n *node) string {
 	switch n.Kind {
 	case "Name":
@@ -137,7 +137,7 @@ func (p *porter) augment(w *writer, n *node) {
 	case op.text == "+" && t.class == aList && is(n.Value, "List") && len(n.Value.Elts) == 1 && !isStarred(n.Value.Elts[0]):
 		w.line(p.target(n.Target) + ".append(" + p.expr(n.Value.Elts[0]).text + ")")
 	case op.text == "+" && t.class == aList:
-		w.line(p.target(n.Target) + " += " + p.asList(p.iterable(n.Value)).text) // Python's takes whatever can be iterated
+		w.line(p.target(n.Target) + " += " + p.asList(p.iterable(n.Value)).text) // Python accepts any iterable
 	default:
 		if t.isNumber() {
 			v = p.number(v)

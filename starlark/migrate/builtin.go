@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// builtinCall ports a call of one of Python's own functions.
+// builtinCall ports a call of a Python builtin.
 func (p *porter) builtinCall(n *node, name string) value {
 	given := len(n.Args) + len(n.Keywords)
 	switch {
@@ -67,14 +67,14 @@ func (p *porter) builtinCall(n *node, name string) value {
 const (
 	// walkers iterate their arguments.
 	walkers = " list tuple set sorted reversed enumerate zip any all min max "
-	// orderless are the walkers whose result does not show the order of the items.
+	// orderless are the walkers whose result does not depend on the order of the items.
 	orderless = " set sorted any all min max "
-	// foreign are functions of Python's own without advice.
+	// foreign are Python builtins without a counterpart and without advice.
 	foreign = " iter eval exec bytes callable classmethod compile complex dir globals hash help id issubclass locals object repr str sum format " +
 		"property slice staticmethod delattr ascii bytearray memoryview "
 )
 
-// plainCall ports a call of a function that both languages have, with a result of type t.
+// plainCall ports a call of a function that both languages have. t is the type of its result.
 func (p *porter) plainCall(n *node, name string, t typ) value {
 	if len(n.Args) == 0 || !strings.Contains(walkers, " "+name+" ") || slices.ContainsFunc(n.Args, isStarred) {
 		return primary(p.predeclared(name)+p.arguments(n), p.resultOfGiven(n, name, t))
@@ -117,8 +117,8 @@ func (p *porter) plainCall(n *node, name string, t typ) value {
 	return primary(p.predeclared(name)+args, t)
 }
 
-// resultOfGiven is the type of what a function returns that does not iterate what it is
-// given; t is that of other functions.
+// resultOfGiven returns the result type of a function that does not iterate its arguments: t,
+// unless it depends on them.
 func (p *porter) resultOfGiven(n *node, name string, t typ) typ {
 	given := typ{}
 	if isSole(n) && (name == "abs" || name == "dict") {

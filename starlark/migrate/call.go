@@ -29,8 +29,8 @@ func (p *porter) callExpr(n *node) value {
 	return v.with(t, p.arguments(n))
 }
 
-// checkChanged finds a variable that a function of the file changes and that is used afterwards,
-// which does not see the change here.
+// checkChanged refuses a use of a variable after a function of the file changed it: in Starlark it
+// would not see the change.
 func (p *porter) checkChanged(n, arg *node) {
 	name := nameOf(arg)
 	if name == "" || p.scope == nil {
@@ -46,8 +46,7 @@ func (p *porter) checkChanged(n, arg *node) {
 	}
 }
 
-// arguments ports what is in the parentheses of a call: Starlark wants *args and
-// **kwargs last.
+// arguments ports the arguments of a call. Starlark needs *args and **kwargs last.
 func (p *porter) arguments(n *node) string {
 	var list, last []string
 	star := slices.IndexFunc(n.Args, isStarred)

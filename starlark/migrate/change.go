@@ -1,9 +1,8 @@
 package migrate
 
-// Python's lists, dicts and roles are shared by whatever refers to them, and a change is
-// seen by all. Starlark's specs values are copies that never change. This file ports
-// changes of roles and apps as assignments of changed copies, and refuses what would be
-// seen elsewhere in Python.
+// In Python several variables can refer to one list, dict or role, and all see its changes.
+// Starlark's specs values are copies that never change. This file ports changes of roles and
+// apps as assignments of changed copies, and refuses changes that other variables would see.
 
 // isInRecord reports whether n is a part of a specs value.
 func (p *porter) isInRecord(n *node) bool {
@@ -34,7 +33,7 @@ func (p *porter) changeRecord(w *writer, stmt, target *node, replacement string)
 	}
 }
 
-// rootNode is the expression that a.b[c].d begins with.
+// rootNode returns the expression a of a.b[c].d.
 func rootNode(n *node) *node {
 	for is(n, "Attribute", "Subscript") {
 		n = n.Value
@@ -42,7 +41,7 @@ func rootNode(n *node) *node {
 	return n
 }
 
-// changeByCall ports a call that changes a specs value; false if n is another call.
+// changeByCall ports a call that changes a specs value; it returns false for other calls.
 func (p *porter) changeByCall(w *writer, n *node) bool {
 	if p.full(n.Func) == setOverlay {
 		if len(n.Args) == 0 || !p.peek(n.Args[0]).isSpec("Role") {
@@ -95,13 +94,13 @@ func (p *porter) changeByCall(w *writer, n *node) bool {
 	return true
 }
 
-// without is a dict without a key.
+// without returns a dict without a key.
 func (p *porter) without(dict, key value) string {
 	k, v := p.unbound("k"), p.unbound("v")
 	return "{" + k + ": " + v + " for " + k + ", " + v + " in " + dict.text + ".items() if " + k + " != " + key.at(precBitOr) + "}"
 }
 
-// asList is a value as a list.
+// asList returns a value as a list.
 func (p *porter) asList(v value) value {
 	if v.typ.class == aList {
 		return v

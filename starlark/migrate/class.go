@@ -58,7 +58,7 @@ func (p *porter) method(w *writer, c *classInfo, s *node) {
 	w.line("")
 }
 
-// constructor ports what makes an object: of annotated fields, or __init__.
+// constructor ports __init__, or the constructor of annotated fields.
 func (p *porter) constructor(w *writer, c *classInfo) {
 	init := c.methods["__init__"]
 	if init == nil {

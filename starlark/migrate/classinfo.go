@@ -5,8 +5,8 @@ import (
 	"strings"
 )
 
-// classInfo is a class of the file. Its constants become a struct with the name of the class, an
-// object a struct, its constructor the function _new_CLASS and a method the function _CLASS_METHOD.
+// classInfo is a class of the file. Its constants become a struct with the name of the class,
+// objects become structs, the constructor becomes _new_CLASS and a method _CLASS_METHOD.
 type classInfo struct {
 	name      string
 	constants map[string]*node
@@ -14,12 +14,12 @@ type classInfo struct {
 	fields    []*node  // annotated, as parameters
 	methods   map[string]*node
 	isEnum    bool
-	isText    bool // a member of the Enum is its value, which is a str
-	isLoose   bool // and the str() of it differs between versions of Python
-	isWrapper bool // it is derived from str and has nothing of its own
+	isText    bool // an Enum whose members are their values, of type str
+	isLoose   bool // isText, and str() of a member differs between Python versions
+	isWrapper bool // derived from str, without members
 }
 
-// instance is the type of an object.
+// instance returns the type of an object of the class.
 func (c *classInfo) instance() typ {
 	switch {
 	case c.isWrapper:
@@ -32,7 +32,7 @@ func (c *classInfo) instance() typ {
 	return typ{class: anObject, spec: c.name}
 }
 
-// choices is the type of an argument that takes the members of an Enum of texts.
+// choices returns the type of an argument whose values are the members of an Enum of texts.
 func (c *classInfo) choices() string {
 	var values []string
 	for _, name := range c.order {

@@ -25,8 +25,8 @@ func docString(doc string, indent int) string {
 	return `"""` + strings.Join(lines, "\n") + `"""`
 }
 
-// clean takes off the indentation that all lines but the first share, and empty
-// lines at both ends, as Python does for docstrings.
+// clean removes the common indentation of all lines but the first, and empty lines at both ends,
+// as Python does for docstrings.
 func clean(doc string) []string {
 	lines := strings.Split(strings.ReplaceAll(strings.ReplaceAll(doc, "\r\n", "\n"), "\t", "        "), "\n")
 	margin := -1
@@ -59,7 +59,7 @@ var (
 	entryForm   = lazyregexp.New(`^(\*{0,2})(\w+)\s*(?:\(.*?\))?\s*:\s*(.*)$`)
 )
 
-// componentDoc is the docstring of a component with the types of all arguments.
+// componentDoc returns the docstring of a component with the types of all arguments.
 func (p *porter) componentDoc(def *node, doc string) string {
 	lines := clean(doc)
 	if strings.TrimSpace(doc) == "" {

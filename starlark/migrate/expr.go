@@ -4,7 +4,7 @@ import "strings"
 
 const (
 	maxNesting = 400     // of expressions; Starlark itself allows less than Python
-	maxWork    = 1 << 21 // expressions that are looked at, each several times
+	maxWork    = 1 << 21 // expressions that are visited, each several times
 )
 
 // expr ports an expression.
@@ -54,7 +54,7 @@ func (p *porter) expr(n *node) value {
 		return p.comprehension(n)
 	case "Lambda":
 		return p.lambda(n)
-	case "iterable": // one of ours: what is walked through
+	case "iterable": // not of Python: marks an expression that is iterated
 		return p.iterable(n.Value)
 	}
 	return p.unsupported(n)
@@ -64,7 +64,7 @@ func (p *porter) expr(n *node) value {
 func (p *porter) variable(n *node) value {
 	if s := p.local(n.ID); s != nil {
 		t := s.types[n.ID]
-		if t.class == aWrapped && t.loose { // known to be one, and used as the text
+		if t.class == aWrapped && t.loose { // narrowed: used as its text
 			return primary(n.ID+"."+t.spec, of(aStr))
 		}
 		return primary(n.ID, t)
@@ -90,7 +90,7 @@ func (p *porter) variable(n *node) value {
 	return p.fail(n, "%s is not defined", n.ID)
 }
 
-// attribute ports a.b that is not called.
+// attribute ports a.b, unless it is called.
 func (p *porter) attribute(n *node) value {
 	if full := p.full(n); full != "" {
 		return p.imported(n, full)

@@ -2,14 +2,14 @@ package migrate
 
 import "strings"
 
-// piece is a part of a text that is put together: a constant, or a value.
+// piece is a part of a formatted text: a constant or a value.
 type piece struct {
 	literal string
 	val     string // "" for a constant
-	isText  bool   // the value is a text already
+	isText  bool   // the value is already a text
 }
 
-// format writes pieces as "…{}…".format(…), or as less where that will do.
+// format writes pieces as "…{}…".format(…), or shorter if possible.
 func (p *porter) format(pieces []piece, lines bool) value {
 	if len(pieces) == 1 && pieces[0].isText {
 		return primary(pieces[0].val, of(aStr))
@@ -31,8 +31,8 @@ func (p *porter) format(pieces []piece, lines bool) value {
 	return primary(quote(form.String(), lines)+".format"+bracket("(", args, ")", false), of(aStr))
 }
 
-// shown is a value as Python's str() writes it, for format(), which writes plain
-// types alike in both languages.
+// shown returns a value as Python's str() writes it, for format(), which writes plain types the
+// same in both languages.
 func (p *porter) shown(v value) string {
 	if v.typ.isPlain() || v.typ.isText() {
 		return v.text
@@ -65,7 +65,7 @@ func (p *porter) str(n *node, v value) value {
 	return p.callOf(of(aStr), "torchx.py.str", v)
 }
 
-// knownText returns v, and fails if str() of it differs between versions of Python.
+// knownText returns v, and notes a problem if its str() differs between Python versions.
 func (p *porter) knownText(n *node, v value) value {
 	switch {
 	case v.typ.class == aMember, v.typ.class == aClass, v.typ.class == aSpec, v.typ.class == aWrapped, v.typ.class == anObject, v.typ.loose && v.typ.spec != "":

@@ -2,7 +2,7 @@ package migrate
 
 import "slices"
 
-// makesRecord reports whether a call makes a specs value of what it is given, itself or by
+// makesRecord reports whether a call builds a specs value from its arguments, directly or through
 // functions of the file.
 func (p *porter) makesRecord(n *node, seen map[*node]bool) bool {
 	switch full := p.full(n.Func); full {
@@ -17,8 +17,8 @@ func (p *porter) makesRecord(n *node, seen map[*node]bool) bool {
 	return slices.ContainsFunc(p.usage(g.def).calls, func(c *node) bool { return p.makesRecord(c, seen) })
 }
 
-// checkShared finds lists and dicts of a function that are given to a specs value and
-// changed afterwards, which Python's value would show.
+// checkShared refuses changes of lists and dicts after they were passed to a specs value: in
+// Python the specs value would change, too.
 func (p *porter) checkShared(def *node) {
 	u, given := p.usage(def), passed{}
 	for _, c := range u.calls {
@@ -46,8 +46,8 @@ func (p *porter) checkShared(def *node) {
 	}
 }
 
-// isFrozen reports whether a variable holds something of the file itself: a constant, or
-// the default of a parameter.
+// isFrozen reports whether a variable holds a value from the top of the file: a constant or the
+// default of a parameter.
 func (p *porter) isFrozen(def *node, name string) bool {
 	if p.local(name) == nil {
 		return p.globals[name] != nil
@@ -57,8 +57,8 @@ func (p *porter) isFrozen(def *node, name string) bool {
 	})
 }
 
-// frozen reports whether c changes something of the file itself, which the variable may
-// have got by the assignment before; then what says of which.
+// frozen reports whether c changes a value from the top of the file, possibly through an earlier
+// assignment of the variable; what names that value.
 func (p *porter) frozen(u *usage, c change, def *node) (what string, isFrozen bool) {
 	if p.isFrozen(def, c.name) {
 		return "", true

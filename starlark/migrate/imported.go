@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// importedCall ports a call of something imported, by its full name.
+// importedCall ports a call of an imported function by its full name.
 func (p *porter) importedCall(n *node, full string) value {
 	args, hasNames := n.Args, len(n.Keywords) > 0
 	t := functions()[full].typ
@@ -80,7 +80,7 @@ func (p *porter) flattened(n *node) value {
 	return primary("["+x+" for "+list+" in "+p.iterable(n).at(precOr)+" for "+x+" in "+list+"]", of(aList).opened())
 }
 
-// atHome is a path below the user's home.
+// atHome returns a path below the user's home.
 func (p *porter) atHome(rest string) value {
 	parts := []string{p.call("_require_env", `"HOME"`)}
 	if rest != "" {
@@ -89,8 +89,8 @@ func (p *porter) atHome(rest string) value {
 	return sum("Add", parts, of(aStr))
 }
 
-// patternParts takes a whole pattern of digits and plain characters apart, such as ^\d+x\d+$; nil
-// for another one.
+// patternParts splits a pattern of digits and plain text such as ^\d+x\d+$ into its parts, nil for
+// other patterns.
 func patternParts(n *node) []string {
 	pattern, ok := constantOf(n.argument(0, "pattern"), "str")
 	if !ok || len(n.Args) != 2 || !strings.HasSuffix(pattern, "$") {
@@ -111,7 +111,7 @@ func patternParts(n *node) []string {
 	return parts
 }
 
-// starredAll writes a star before each of the values.
+// starredAll returns the values, each with a star before it.
 func starredAll(list []*node) []*node {
 	var out []*node
 	for _, n := range list {
@@ -120,7 +120,7 @@ func starredAll(list []*node) []*node {
 	return out
 }
 
-// checkNames finds arguments that a function of specs does not take here.
+// checkNames refuses arguments that a function of specs does not have.
 func (p *porter) checkNames(n *node, full string) {
 	name, ok := strings.CutPrefix(full, "torchx.specs.")
 	signature := p.known["specs."+name]

@@ -8,9 +8,8 @@ import (
 // maxRounds bounds the rounds of inference.
 const maxRounds = 8
 
-// infer sets the types of the local variables of the function that is being ported from all
-// values they are assigned, until nothing changes: a variable may depend on one that is assigned
-// later, in a loop.
+// infer sets the types of the local variables of the current function from all values they are
+// assigned. It repeats until nothing changes, since in a loop a variable may depend on a later one.
 func (p *porter) infer(body []*node) {
 	var stmts []*node
 	for _, s := range body {
@@ -54,13 +53,13 @@ func (p *porter) infer(body []*node) {
 		}
 	}
 	clear(p.peeks)
-	for name := range p.scope.types { // they grow for ever, as x = [x] does
+	for name := range p.scope.types { // types that grow forever, as of x = [x]
 		p.scope.types[name] = typ{}
 	}
 }
 
-// held is the type of what a variable holds. What is in a list, set or dict is only known while
-// nothing can put something into it.
+// held returns the type of a variable. The items of a list, set or dict have a known type only if
+// nothing can add one.
 func (p *porter) held(u *usage, name string, t typ) typ {
 	if t.class.isMutable() && !p.isClosed(u, name) {
 		elem := p.specsIn(u, name, t)
@@ -76,7 +75,7 @@ func (p *porter) held(u *usage, name string, t typ) typ {
 	return t
 }
 
-// specsIn is the type of the specs values in a list that is built step by step.
+// specsIn returns the type of the specs values in a list that is built step by step.
 func (p *porter) specsIn(u *usage, name string, t typ) typ {
 	elem := t.elem
 	for _, c := range u.changes {
@@ -109,7 +108,7 @@ func (p *porter) assigned(s *node, add func(string, typ)) {
 	case "AugAssign":
 		if name := nameOf(s.Target); name != "" {
 			left := p.peek(s.Target)
-			if left.class == aList || left.class == aNone { // None: nothing is known yet
+			if left.class == aList || left.class == aNone { // None: not yet known
 				add(name, left)
 				return
 			}
@@ -130,7 +129,7 @@ func (p *porter) assigned(s *node, add func(string, typ)) {
 	}
 }
 
-// eachTarget calls add for each variable of a target that gets a value of type t.
+// eachTarget calls add for each variable of a target that is assigned a value of type t.
 func eachTarget(target *node, t typ, add func(string, typ)) {
 	if name := nameOf(target); name != "" {
 		add(name, t)

@@ -1,6 +1,6 @@
 package migrate
 
-// classOf returns the class of the file that a type is about.
+// classOf returns the class of the file that a type belongs to, nil for other types.
 func (p *porter) classOf(t typ) *classInfo {
 	if g := p.globals[t.spec]; g != nil && t.spec != "" {
 		return g.class
@@ -8,7 +8,7 @@ func (p *porter) classOf(t typ) *classInfo {
 	return nil
 }
 
-// member ports what is found in a class or its objects: Mode.FAST, self.field, x.property.
+// member ports a member of a class or of an object: Mode.FAST, self.field, x.property.
 func (p *porter) member(n *node) (value, bool) {
 	if p.scope != nil && p.scope.self != "" && nameOf(n.Value) == p.scope.self {
 		return primary("self_"+n.Attr, p.scope.types["self_"+n.Attr]), true
@@ -83,7 +83,7 @@ func (p *porter) lookup(c *classInfo, by value, isName bool) value {
 	return primary(bracket("{", entries, "}", false)+"["+by.text+"]", c.instance())
 }
 
-// make ports a call of a class of the file, or of a method of one; false if n is another call.
+// make ports a call of a class of the file or of its method; it returns false for other calls.
 func (p *porter) make(n *node) (value, bool) {
 	t := p.peek(n.Func)
 	c := p.classOf(t)
@@ -115,7 +115,7 @@ func (p *porter) make(n *node) (value, bool) {
 	return primary("_"+c.name+"_"+m.Name+args, p.result(m)), true
 }
 
-// result is the type of what a function of the file returns. Only its annotation says so.
+// result returns the result type of a function of the file, by its annotation.
 func (p *porter) result(def *node) typ {
 	t := p.annotated(def.Returns)
 	t.loose = true

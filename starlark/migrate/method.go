@@ -9,7 +9,7 @@ func (p *porter) copyOf(n, x *node, isDeep bool) value {
 	isFlat := v.typ.elem != nil && (v.typ.elem.isPlain() || v.typ.elem.class == aFloat)
 	switch {
 	case c == aSpec || v.typ.isPlain() || c == aFloat:
-		return v // such values never change
+		return v // these values never change
 	case (c == aDict || c == aList) && (!isDeep || isFlat), c == aSet && !isDeep:
 		return p.callOf(v.typ, string(c), v)
 	}

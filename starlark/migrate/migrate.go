@@ -2,8 +2,8 @@
 //
 // The syntax tree comes from Python's own ast module (dump.py); the file is
 // never imported. What is ported is a subset, which the user's documentation
-// lists; outside it nothing is guessed: each place that could not be ported is a
-// Problem with its line. The port builds the apps that the Python file built.
+// lists. Nothing outside it is guessed: each place that cannot be ported is a
+// Problem with its line. The port builds the same apps as the Python file.
 //
 //	python.go, node.go      source → python3 (dump.py) → nodes and comments
 //	porter.go, file.go      what the file imports and defines, then its statements
@@ -21,17 +21,16 @@
 //
 // Where an addition goes:
 //
-//   - a function, method, constant or field that Starlark has: a word in names.txt, by the
-//     type of its result; what @torchx//dist.star exports too
-//   - one that needs another form: a function in preludes.star, or a case of builtinCall,
+//   - a function, method, constant or field that Starlark or @torchx//dist.star has: a word in
+//     names.txt, by the type of its result
+//   - a function that Starlark writes differently: a function in preludes.star, or a case of builtinCall,
 //     importedCall or methodCall
-//   - a class: collectClass decides what a class may be, classDef writes it, member and make
-//     port what it is used for
-//   - an annotation: command for what a command line gives, annotated for what a value is
-//   - a statement that changes a specs value: changeByCall or store; track says which
-//     variables hold the same value, givenAway what cannot be followed
-//   - what cannot be ported: a line in refusals.txt, by Python's class of the node, by the
-//     function or method, or by a word of ours
+//   - a class: collectClass decides which classes can be ported, classDef writes them, member and
+//     make port their uses
+//   - an annotation: command for arguments of components, annotated for the types of values
+//   - a statement that changes a specs value: changeByCall or store; track notes which
+//     variables hold the same value, givenAway finds uses that cannot be followed
+//   - a message about what cannot be ported: a line in refusals.txt
 package migrate
 
 import (
@@ -45,7 +44,7 @@ import (
 )
 
 // Problem is a finding about a line of the Python file.
-type Problem struct { //nolint:errname // it is a finding, and an error only where it is the only one
+type Problem struct { //nolint:errname // a finding, which Port also returns as its error
 	File string `json:"file"`
 	Line int    `json:"line"` // from 1; 0 for the whole file
 	Msg  string `json:"message"`
@@ -69,13 +68,12 @@ type Result struct {
 	// Problems are the places that could not be ported; none means that the port
 	// is complete.
 	Problems []Problem `json:"problems"`
-	// Notes tell what a reader should know although the port is exact.
+	// Notes are facts about an exact port that its reader should know.
 	Notes []Problem `json:"notes"`
 }
 
-// Port ports the Python program source. python is the interpreter to read it with,
-// name what the file is called in messages. The error is about what makes any
-// port impossible: no python, no Python program, no component in it.
+// Port ports the Python program source, which messages call name. python is the interpreter that
+// reads it. Errors: python is missing or too old, source is not valid Python or has no component.
 func Port(ctx context.Context, python, name string, source []byte) (*Result, error) {
 	d, err := parse(ctx, python, name, source)
 	if err != nil {

@@ -1,6 +1,6 @@
 package migrate
 
-// number is a bool as the number that Python calculates with.
+// number converts a bool to an int, as Python's arithmetic does.
 func (p *porter) number(v value) value {
 	if v.typ.class == aBool {
 		return p.callOf(of(anInt), "int", v)
@@ -50,14 +50,14 @@ func (p *porter) boolean(n *node) value {
 			t = v.typ
 		} else {
 			t = t.join(v.typ)
-			t.null = v.typ.null || n.Op == "And" && t.null // None is false, so `or` goes on behind it
+			t.null = v.typ.null || n.Op == "And" && t.null // None is false, so `or` continues
 		}
 		parts = append(parts, v.at(op.prec+min(i, 1)))
 	}
 	return sum(n.Op, parts, t)
 }
 
-// compare ports a chain of comparisons; its middle must be simple to be written twice.
+// compare ports a chain of comparisons. It writes the middle twice, so that must be simple.
 func (p *porter) compare(n *node) value {
 	left := n.Left
 	var parts []string

@@ -1,6 +1,6 @@
 package migrate
 
-// pathPart ports what a path of pathlib knows of itself.
+// pathPart ports an attribute of a pathlib path.
 func (p *porter) pathPart(n *node, v value) value {
 	t := of(aStr)
 	switch n.Attr {
@@ -16,7 +16,7 @@ func (p *porter) pathPart(n *node, v value) value {
 	return p.fail(n, ".%s of a path has no counterpart: a component cannot read files", n.Attr)
 }
 
-// pathMethod ports a method of a path of pathlib.
+// pathMethod ports a method of a pathlib path.
 func (p *porter) pathMethod(n *node, v value) value {
 	name := n.Func.Attr
 	arg := func() value { return p.expr(n.Args[0]) }

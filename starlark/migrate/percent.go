@@ -7,7 +7,7 @@ import (
 	"torchx/runtime/lazyregexp"
 )
 
-// conversionForm is one %… of Python's old formatting.
+// conversionForm matches a conversion such as %-5.2f.
 var conversionForm = lazyregexp.New(`%(\([^)]*\))?([-#0 +]*)(\*|[0-9]*)(\.(?:\*|[0-9]*))?([hlL]?)(.|\z)`)
 
 // percent ports "…" % values as an f-string.
@@ -45,7 +45,7 @@ func (p *porter) percent(n *node, format string) value {
 		return p.fail(n, "%% formats %d values but gets %d", used, len(args))
 	}
 	v := p.fstring(text)
-	// A single value might be a tuple, which Python would take apart.
+	// A single value might be a tuple, which Python would unpack.
 	if c := p.peek(n.Right).class; !isTuple && (c == unknown || c == aTuple || c == aDict) {
 		return p.fail(n, "the value of %% may be a tuple: write an f-string, or a tuple of one value")
 	}
@@ -54,7 +54,7 @@ func (p *porter) percent(n *node, format string) value {
 
 func textNode(s string) *node { return &node{Kind: "Constant", Type: "str", Text: s} }
 
-// field is {value!conversion:spec} of an f-string.
+// field returns {value!conversion:spec} of an f-string.
 func field(n *node, conversion, spec string) *node {
 	f := &node{Kind: "FormattedValue", Line: n.Line, End: n.End, Value: n}
 	if conversion != "" {
@@ -66,7 +66,8 @@ func field(n *node, conversion, spec string) *node {
 	return f
 }
 
-// conversion is one %… of a value as a part of an f-string; c are the groups of conversionForm.
+// conversion returns a %… conversion of a value as a part of an f-string; c are the groups of
+// conversionForm.
 func conversion(arg *node, c []string) *node {
 	letter := strings.NewReplacer("i", "d", "u", "d").Replace(c[6])
 	isBare := c[2]+c[3]+c[4] == ""
@@ -82,7 +83,7 @@ func conversion(arg *node, c []string) *node {
 	return field(arg, "", formatSpec(c[2], c[3], c[4], letter))
 }
 
-// formatSpec writes a %… as format() wants it, where text is aligned to the left.
+// formatSpec translates a %… conversion into a format() spec, which aligns text to the left.
 func formatSpec(flags, width, precision, letter string) string {
 	isText := letter == "s" || letter == "r"
 	has := func(flag string) bool { return strings.Contains(flags, flag) }

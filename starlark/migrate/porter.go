@@ -10,30 +10,30 @@ import (
 // porter ports one file.
 type porter struct {
 	name     string
-	comments []comment // those that were not written yet
+	comments []comment // not yet written
 	stars    []star
-	imports  map[string]string  // local names of what was imported, to its full name in Python
-	globals  map[string]*global // what the file itself defines
-	bound    map[string]bool    // every name that is bound anywhere in the file
+	imports  map[string]string  // local names of imports to full names in Python
+	globals  map[string]*global // definitions of the file
+	bound    map[string]bool    // every name that is assigned anywhere in the file
 	called   map[string]bool    // every name that is called
 	known    map[string]string  // the predeclared names that ports may use, "specs.Role", to their signatures
 	usages   map[*node]*usage
-	peeks    map[peeked]typ // types that are known; empty again when those of variables change
+	peeks    map[peeked]typ // cached types of expressions; cleared when types of variables change
 
 	scope *scope // nil at the top of the file
 	at    *node  // the statement that is being ported
 	depth int    // of expressions
-	work  int    // how many were looked at
-	// unordered: what is iterated goes into something that has no order, or another one.
+	work  int    // number of expressions visited
+	// unordered: the result of the iteration does not depend on its order.
 	unordered bool
 	out       output
 }
 
-// output is what the port needs and says besides its statements.
+// output is what the port has besides its statements.
 type output struct {
 	problems   []Problem
 	notes      []Problem
-	refused    []Problem // components that TorchX does not take either
+	refused    []Problem // components that TorchX refuses, too
 	components []string
 	prelude    map[string]bool   // helpers that the port needs
 	aliases    map[string]bool   // predeclared names that are hidden somewhere
@@ -75,7 +75,7 @@ func (p *porter) checkStars(first, last int) {
 	}
 }
 
-// fail notes a place that cannot be ported, and returns something in its place.
+// fail notes a place that cannot be ported, and returns a placeholder.
 func (p *porter) fail(n *node, format string, args ...any) value {
 	p.out.problems = append(p.out.problems, Problem{p.name, n.Line, fmt.Sprintf(format, args...)})
 	return primary("None", typ{})
@@ -96,7 +96,7 @@ func (p *porter) quietly(f func()) (problem string) {
 	return problem
 }
 
-// peek returns the type of an expression and drops the problems in it.
+// peek returns the type of an expression and ignores its problems.
 func (p *porter) peek(n *node) typ {
 	key := peeked{n, p.scope, p.unordered}
 	t, ok := p.peeks[key]
@@ -107,7 +107,7 @@ func (p *porter) peek(n *node) typ {
 	return t
 }
 
-// peeked is what the type of an expression depends on, besides the types of variables.
+// peeked is the key of a cached type: an expression has one type for each scope and order.
 type peeked struct {
 	node      *node
 	scope     *scope

@@ -22,7 +22,7 @@ func portText(t *testing.T, text string) *Result {
 	return r
 }
 
-// TestProblems: what has no counterpart is named with its line, and never guessed.
+// TestProblems: constructs without a counterpart are reported with their line, and never guessed.
 func TestProblems(t *testing.T) {
 	t.Parallel()
 	var bodies, wants []string
@@ -87,7 +87,7 @@ func TestProblems(t *testing.T) {
 	} {
 		bodies, wants = append(bodies, body), append(wants, want)
 	}
-	// One file with a function for each, for a start of Python takes long.
+	// One file has a function for each, since starting Python takes long.
 	text := head + "D = {}\nclass Mode(enum.Enum):\n  A = 'a'\ndef shout(v: str) -> str:\n  return f'{v}'\ndef mk(e):\n  return Role(name='m', image='i', env=e)\n"
 	var starts []int
 	for i, body := range bodies {
@@ -106,7 +106,7 @@ func TestProblems(t *testing.T) {
 			t.Errorf("%s\nno problem %q in lines %d to %d", bodies[i], want, starts[i], starts[i+1])
 		}
 		if name := fmt.Sprintf("f%d", i); contains(r.Components, name) || !strings.Contains(r.Text, "def "+name+"(n = None") {
-			t.Errorf("%s is there as if it had been ported", name)
+			t.Errorf("%s is listed as ported", name)
 		}
 	}
 	for _, p := range r.Problems {
@@ -168,7 +168,7 @@ func TestNoPort(t *testing.T) {
 	}
 }
 
-// TestPythons: python3 may be missing, too old, or something else.
+// TestPythons: python3 may be missing, too old, or another program.
 func TestPythons(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
@@ -203,7 +203,7 @@ func TestAnnotationWithoutValue(t *testing.T) {
 	}
 }
 
-// TestMuch: a port takes time that grows with the file, however its expressions are nested.
+// TestMuch: the time of a port grows with the size of the file, not with the nesting of expressions.
 func TestMuch(t *testing.T) {
 	t.Parallel()
 	for _, expr := range []string{
@@ -216,7 +216,7 @@ func TestMuch(t *testing.T) {
 	}
 }
 
-// TestNothingRuns: the program is read, never executed.
+// TestNothingRuns: the program is read and never executed.
 func TestNothingRuns(t *testing.T) {
 	t.Parallel()
 	mark := filepath.Join(t.TempDir(), "mark")

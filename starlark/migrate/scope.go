@@ -7,7 +7,7 @@ type global struct {
 	name   string // in the port
 	def    *node  // of a function
 	class  *classInfo
-	value  *node // what it is assigned
+	value  *node // its assigned value
 	typ    typ
 	broken string // why it could not be ported
 }
@@ -19,10 +19,10 @@ type scope struct {
 	types  map[string]typ // of parameters and local variables
 	self   string         // in __init__, the name of the object, whose fields are variables there
 	places map[string][]*node
-	result string // what a function returns that changes its parameter
+	result string // the parameter that the function changes and returns
 }
 
-// within ports what has variables of its own, such as a comprehension.
+// within ports an expression with separate variables, such as a comprehension.
 func (p *porter) within(types map[string]typ, port func()) {
 	outer := p.scope
 	p.scope = &scope{parent: outer, types: types}
@@ -43,8 +43,8 @@ func (p *porter) local(name string) *scope {
 	return nil
 }
 
-// global returns what a name means that the file defines, nil if it is a local variable
-// or something else.
+// global returns a definition of the file, nil if the name is a local variable or not defined
+// in the file.
 func (p *porter) global(name string) *global {
 	if p.local(name) != nil {
 		return nil
@@ -52,11 +52,11 @@ func (p *porter) global(name string) *global {
 	return p.globals[name]
 }
 
-// isFree reports whether the file does not define a name: it is Python's, or imported.
+// isFree reports whether the file does not define a name: it is a builtin or imported.
 func (p *porter) isFree(name string) bool { return p.local(name) == nil && p.globals[name] == nil }
 
-// full returns the full name in Python of what a name or a.b.c refers to if that
-// was imported: "torchx.specs.AppDef". "" if it was not.
+// full returns the full Python name of an imported name or a.b.c, such as
+// "torchx.specs.AppDef"; "" if it was not imported.
 func (p *porter) full(n *node) string {
 	switch {
 	case is(n, "Name") && p.isFree(n.ID):
@@ -69,8 +69,8 @@ func (p *porter) full(n *node) string {
 	return ""
 }
 
-// predeclared returns the name that a predeclared module or function, or a prelude, has in the
-// port: another one if the file itself uses it for something else.
+// predeclared returns the name of a predeclared module or function, or of a prelude, in the port.
+// It differs if the file uses the name for something else.
 func (p *porter) predeclared(full string) string {
 	if _, ok := preludes()[full]; ok {
 		p.out.prelude[full] = true
@@ -84,7 +84,7 @@ func (p *porter) predeclared(full string) string {
 	return "_" + full
 }
 
-// unbound returns a name that the file does not use, made from another.
+// unbound returns name, with underscores added until the file does not use it.
 func (p *porter) unbound(name string) string {
 	for p.bound[name] {
 		name += "_"

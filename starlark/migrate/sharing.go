@@ -6,8 +6,8 @@ import (
 	"strings"
 )
 
-// changedParam returns the index of the parameter of a function that the function changes and
-// returns, if it returns anything; -1 if there is none.
+// changedParam returns the index of the parameter that a function changes and returns (or that it
+// changes without returning anything), or -1.
 func (p *porter) changedParam(def *node) int {
 	u, found := p.usage(def), -1
 	if p.isComponent(def) {
@@ -35,8 +35,8 @@ func (p *porter) changedParam(def *node) int {
 	return found
 }
 
-// isAlone reports whether nothing else refers to the specs value that target is, or is a part of,
-// when stmt changes it. If something may, that is a problem.
+// isAlone reports whether only one variable refers to the specs value of target when stmt changes
+// it. If others may, it notes a problem.
 func (p *porter) isAlone(stmt, target *node) bool {
 	name := rootOf(target)
 	if s := p.local(name); s == nil {
@@ -67,7 +67,7 @@ func (p *porter) isAlone(stmt, target *node) bool {
 	return p.ownsField(stmt, name, target)
 }
 
-// related lists the variables of which one holds the other or a part of it, beginning with name.
+// related returns name and all variables that share its value or a part of it.
 func (p *porter) related(name string) []string {
 	names := []string{name}
 	for i := 0; i < len(names); i++ {
@@ -85,8 +85,8 @@ func (p *porter) related(name string) []string {
 	return names
 }
 
-// givenAway returns the line where something that nothing is known of has got a variable before
-// stmt, or where a list or dict has got a variable that is used after stmt; 0 if there is none.
+// givenAway returns the line before stmt where unknown code, or a list or dict that is used after
+// stmt, got a variable; 0 if none did.
 func (p *porter) givenAway(u *usage, name string, stmt *node) int {
 	for _, r := range u.reads[name] {
 		isCall := r.parent.Kind == "Call" && (p.full(r.parent.Func) == setOverlay || p.global(nameOf(r.parent.Func)) != nil)
@@ -115,8 +115,8 @@ func (p *porter) givenAway(u *usage, name string, stmt *node) int {
 	return 0
 }
 
-// ownsField reports whether the list or dict that stmt changes within a specs value is that
-// value's alone. If a variable holds it too, Python would change it there.
+// ownsField reports whether only the specs value holds the list or dict that stmt changes in it.
+// Python would change it in other variables, too.
 func (p *porter) ownsField(stmt *node, name string, target *node) bool {
 	field := ""
 	for n := target; is(n, "Attribute", "Subscript"); n = n.Value {
@@ -142,8 +142,8 @@ func (p *porter) ownsField(stmt *node, name string, target *node) bool {
 	return true
 }
 
-// heldBy returns what else uses a variable's list or dict after stmt has changed it, "" if
-// nothing does.
+// heldBy describes who else uses a variable's list or dict after stmt changed it, "" if nothing
+// does.
 func (p *porter) heldBy(name string, given, stmt *node) string {
 	def := p.scope.def
 	u := p.usage(def)
@@ -167,10 +167,10 @@ func (p *porter) heldBy(name string, given, stmt *node) string {
 	return ""
 }
 
-// passed are the variables that something gets as they are, with the places.
+// passed maps variables to the places where they are passed on without a copy.
 type passed map[string][]*node
 
-// add collects the variables that arguments hand over as they are.
+// add collects the variables that arguments pass on without a copy.
 func (h passed) add(list ...*node) {
 	for _, n := range list {
 		switch n.Kind {

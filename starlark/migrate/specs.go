@@ -8,7 +8,7 @@ import (
 	"torchx/runtime/suggest"
 )
 
-// imported ports a reference to something imported.
+// imported ports a reference to an imported name.
 func (p *porter) imported(n *node, full string) value {
 	e, ok := constants()[full]
 	if !ok {
@@ -36,7 +36,7 @@ func (p *porter) imported(n *node, full string) value {
 	return p.refuseName(n, full)
 }
 
-// retryPolicy is specs.RetryPolicy, whose members are texts with a text of their own.
+// retryPolicy is specs.RetryPolicy, whose members are texts whose str() differs from their value.
 const retryPolicy = "RetryPolicy"
 
 // specsName ports torchx.specs.NAME.

@@ -39,10 +39,10 @@ func (p *porter) stmt(w *writer, n *node) {
 	}
 }
 
-// exprStmt ports an expression that stands alone: a docstring, or a call.
+// exprStmt ports an expression statement: a docstring or a call.
 func (p *porter) exprStmt(w *writer, n *node) {
 	switch {
-	case n.Kind == "Constant": // … and the like say nothing
+	case n.Kind == "Constant": // such as …, without effect
 		if n.Type == "str" {
 			w.line(docString(n.Text, w.indent))
 		}
@@ -59,7 +59,7 @@ func (p *porter) exprStmt(w *writer, n *node) {
 	}
 }
 
-// message ports warnings.warn, print, what goes to a logger, which users see, and exits.
+// message ports messages for users (warnings.warn, print, loggers) and exits.
 func (p *porter) message(w *writer, n *node) bool {
 	full := p.full(n.Func)
 	name := n.Func.Attr
@@ -70,7 +70,7 @@ func (p *porter) message(w *writer, n *node) bool {
 	switch full {
 	case "warnings.warn", "logging.warning", "logging.warn":
 		level = "warning: "
-	case "logging.debug": // by default, it is not shown
+	case "logging.debug": // not shown by default
 		return true
 	case "logging.info", "logging.error", "logging.exception", "logging.critical":
 	case "sys.exit", "":
@@ -100,7 +100,7 @@ func (p *porter) message(w *writer, n *node) bool {
 	return true
 }
 
-// reorder ports x.sort() and x.reverse() of a variable that nothing else refers to.
+// reorder ports x.sort() and x.reverse() if no other variable refers to the list.
 func (p *porter) reorder(w *writer, n *node) bool {
 	if !is(n.Func, "Attribute") || p.scope == nil {
 		return false
@@ -135,8 +135,8 @@ func (p *porter) ifStmt(w *writer, n *node, word string) {
 	p.block(w, n.Orelse)
 }
 
-// narrowed calls port for what is done where a test is true: where isinstance(x, C) is, and C is
-// derived from str, x is used as its text.
+// narrowed calls port for code that runs only if test is true. After isinstance(x, C), with C
+// derived from str, x stands for its text.
 func (p *porter) narrowed(test *node, port func()) {
 	if is(test, "Call") && nameOf(test.Func) == "isinstance" && len(test.Args) == 2 {
 		name, field := nameOf(test.Args[0]), p.wrapper(test.Args[1])
@@ -148,8 +148,8 @@ func (p *porter) narrowed(test *node, port func()) {
 	port()
 }
 
-// wrapper returns the field with the text of the objects of a class that is derived from str, ""
-// for another class.
+// wrapper returns the field that holds the text of objects of a class derived from str, "" for
+// other classes.
 func (p *porter) wrapper(n *node) string {
 	if p.full(n) == "torchx.components.dist._noquote" {
 		return "noquote"
@@ -177,7 +177,7 @@ func (p *porter) forStmt(w *writer, n *node) {
 	}
 }
 
-// raise ports an exception: a component that fails says why, and is done.
+// raise ports an exception as fail.
 func (p *porter) raise(w *writer, n *node) {
 	var reason string
 	switch c := n.Exc; {

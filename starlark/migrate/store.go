@@ -5,8 +5,8 @@ import (
 	"slices"
 )
 
-// store writes target = new. A part of a specs value is changed by a changed copy of the value,
-// which is stored in turn. from is the variable that this comes from.
+// store writes target = new. If target is a part of a specs value, it stores a changed copy of
+// the value, recursively. from is the variable whose change led here.
 func (p *porter) store(w *writer, target *node, replacement, from string) {
 	if name := nameOf(target); name != "" {
 		w.line(name + " = " + replacement)
@@ -32,7 +32,7 @@ func (p *porter) store(w *writer, target *node, replacement, from string) {
 	}
 }
 
-// writeBack stores a variable that has changed wherever else its value is, and renews variables
+// writeBack stores a changed variable in all places that hold its value, and updates variables
 // that hold a part of it.
 func (p *porter) writeBack(w *writer, name, from string) {
 	for _, place := range p.scope.places[name] {
@@ -63,8 +63,9 @@ func (p *porter) isReadLater(name string) bool {
 	})
 }
 
-// track notes where else the value of a variable is that a statement assigns: role = app.roles[0]
-// and app = AppDef(roles = [role]) are each a part of the other. It returns the text of the value.
+// track notes other places that hold the value of an assigned variable: after
+// role = app.roles[0] or app = AppDef(roles = [role]) the role is a part of the app. It returns
+// the text of the value.
 func (p *porter) track(target, source *node, v value) value {
 	name, u := nameOf(target), p.usage(p.scope.def)
 	if name == "" {
@@ -95,8 +96,8 @@ func (p *porter) track(target, source *node, v value) value {
 	return v
 }
 
-// loopOver ports the head of a loop. A variable that is changed in it is an item of a list, where
-// it is changed too.
+// loopOver ports the head of a loop. If the loop changes its variable, the item of the list
+// changes, too.
 func (p *porter) loopOver(n *node, over value) (target, iter string) {
 	target, list, item, index := p.target(n.Target), n.Iter, n.Target, ""
 	if is(n.Target, "Tuple") && len(n.Target.Elts) == 2 && is(n.Iter, "Call") && nameOf(n.Iter.Func) == "enumerate" && isSole(n.Iter) {

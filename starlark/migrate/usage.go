@@ -5,17 +5,17 @@ import (
 	"strings"
 )
 
-// usage is what a function, or the file, does with its variables, by one walk through it.
+// usage is how a function, or the file, uses its variables. One walk collects it.
 type usage struct {
-	bindings map[string][]*node // what gives a variable a value, += aside
+	bindings map[string][]*node // nodes that assign a variable, without +=
 	reads    map[string][]read
 	loops    []*node
 	alone    map[*node]bool // calls that are statements
 	calls    []*node
 	changes  []change
-	roots    map[string]bool   // variables of which anything is changed, however deep
-	tracked  map[*node]bool    // reads that hand a role over to an app that is changed with it
-	aliases  map[string]string // variables to others that may be the same object
+	roots    map[string]bool   // variables that change, or of which a part changes
+	tracked  map[*node]bool    // reads that pass a role to an app that changes with it
+	aliases  map[string]string // variables to variables that may be the same object
 }
 
 // read is a place that reads a variable, with the node around it.
@@ -82,7 +82,7 @@ func (u *usage) visit(n *node) {
 	}
 }
 
-// changed notes that n changes what is at target.
+// changed notes that n changes the value at target.
 func (u *usage) changed(n, target *node) {
 	u.roots[rootOf(target)] = true
 	for is(target, "Subscript") {
@@ -93,7 +93,7 @@ func (u *usage) changed(n, target *node) {
 	}
 }
 
-// root is the variable that stands for all that may be the same object as name.
+// root returns the representative of all variables that may be the same object as name.
 func (u *usage) root(name string) string {
 	for i := 0; i <= len(u.aliases); i++ {
 		next, ok := u.aliases[name]
@@ -105,15 +105,15 @@ func (u *usage) root(name string) string {
 	return name
 }
 
-// isRebound reports whether the variable gets another value between a and b.
+// isRebound reports whether the variable is assigned between a and b.
 func (u *usage) isRebound(name string, a, b *node) bool {
 	return slices.ContainsFunc(u.bindings[name], func(s *node) bool {
 		return before(a, s) && before(s, b) && a.Line < s.Line
 	})
 }
 
-// sharesLoop reports whether a change is seen by a use in the next turn of a loop that
-// the variable is older than.
+// sharesLoop reports whether a use sees a change in the next iteration of a loop, because the
+// variable was assigned before the loop.
 func (u *usage) sharesLoop(name string, change, use *node) bool {
 	return slices.ContainsFunc(u.loops, func(loop *node) bool {
 		isFresh := func(b *node) bool { return b.isWithin(loop) && b != loop }
@@ -121,20 +121,20 @@ func (u *usage) sharesLoop(name string, change, use *node) bool {
 	})
 }
 
-// isSeen reports whether use, which hands a variable over, comes before a change without
-// another value between, or after it in a loop.
+// isSeen reports whether a value that use passes on sees a later change: the variable is not
+// assigned in between, or both are in a loop.
 func (u *usage) isSeen(name string, change, use *node) bool {
 	return before(use, change) && !u.isRebound(name, use, change) || u.sharesLoop(name, change, use)
 }
 
-// isClosed reports whether nothing can put an item into the list, set or dict of a variable: it is
-// not changed, and nothing else gets hold of it.
+// isClosed reports whether nothing can add an item to the list, set or dict of a variable: it does
+// not change, and nothing else refers to it.
 func (p *porter) isClosed(u *usage, name string) bool {
 	isChanged := func(c change) bool { return c.name == name }
 	return !u.roots[name] && !slices.ContainsFunc(u.changes, isChanged) && !slices.ContainsFunc(u.reads[name], func(r read) bool { return !p.isLook(r) })
 }
 
-// isLook reports whether a read gets nothing but items and facts of a list, set or dict.
+// isLook reports whether a read gets only items or properties of a list, set or dict.
 func (p *porter) isLook(r read) bool {
 	switch n := r.parent; n.Kind {
 	case "For", "comprehension", "Subscript", "Attribute", "Compare", "UnaryOp", "BinOp", "If", "FormattedValue", "Starred", "Return":
