@@ -9,16 +9,16 @@ import (
 	"torchx/runtime/spec"
 )
 
-// A reserve is disk space for the app's result, so that exits of replicas and the final
-// status can be written after logs have filled the disk. It is two files, since a log that
-// is still copied fills what one gives back.
+// A reserve is disk space for the app's result, so that replicas' exits and the
+// final status can be written after logs have filled the disk. It is two
+// files: a log that is still copied fills the space that one of them frees.
 const (
 	exitsReserve  = ".reserve-exits"
 	resultReserve = ".reserve"
 )
 
 // Bytes reserved: for the app, and for each replica (its exit; twice its part of
-// the status, since the old one is there until the new one is whole).
+// the status, since the old file exists until the new one is complete).
 const (
 	exitsBase     = 16 << 10
 	exitsReplica  = 512
@@ -26,14 +26,14 @@ const (
 	resultReplica = 1536
 )
 
-// reserve is the room; a nil one has none.
+// reserve is reserved disk space; a nil reserve has none.
 type reserve struct{ bundle Bundle }
 
-// makeReserve takes the room before the app is begun. Where the system cannot do
-// that the app goes without; an error says that there is no room.
+// makeReserve reserves disk space before the app starts. If the system does not support
+// that, the app runs without; the error means that the disk is full.
 func (b Bundle) makeReserve(replicas int) error {
 	if err := b.allocateReserve(replicas); isNoSpace(err) {
-		return fmt.Errorf("keep room for the app's result: %w", err)
+		return fmt.Errorf("reserve disk space for the app's result: %w", err)
 	}
 	return nil
 }
@@ -45,8 +45,8 @@ func replicasOf(app *spec.App) (n int) {
 	return n
 }
 
-// newReserve takes the room again for an agent that follows another. It returns nil if the
-// disk is full by now.
+// newReserve returns the reserve of the bundle. An agent that replaces a dead one
+// allocates a new reserve, unless the disk is full.
 func newReserve(b Bundle, replicas int) *reserve {
 	if b.allocateReserve(replicas) != nil {
 		return nil
@@ -73,12 +73,12 @@ func allocateFile(path string, size int) error {
 	return nil
 }
 
-// releaseExits gives back the room for exits and reports whether there was any.
+// releaseExits frees the space for exits and reports whether there was any.
 func (r *reserve) releaseExits() bool {
 	return r != nil && os.Remove(r.bundle.path(exitsReserve)) == nil
 }
 
-// release gives back all room.
+// release frees all reserved space.
 func (r *reserve) release() {
 	if r.releaseExits(); r != nil {
 		_ = os.Remove(r.bundle.path(resultReserve)) // it may be released already

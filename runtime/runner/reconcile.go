@@ -12,17 +12,17 @@ import (
 	"torchx/runtime/history"
 )
 
-// Provenance is how an app came about. Its JSON form is the record that backends keep
-// beside a plan, to fill a lost history from.
+// Provenance describes how an app was created. Its JSON form is the record that backends
+// keep beside a plan, to restore a lost history.
 type Provenance struct {
 	history.Source
 	Origin string `json:"origin,omitempty"` // message of the history's first event, such as "rerun of …"
 }
 
-// Reconcile makes the history and this machine agree; every command that opens the
-// history calls it first. It ends what dead supervisors left running, completes
-// removals that were cut short, and restores apps that the history lost or could
-// not take. Failures are warnings.
+// Reconcile brings the history and this machine into agreement; every command that opens
+// the history calls it first. It ends what dead supervisors left running, completes
+// interrupted removals, and restores apps that the history lost or could not store.
+// Failures are warnings.
 func (r *Runner) Reconcile(ctx context.Context) {
 	for _, name := range r.Backends.Names() {
 		b, err := r.Backends.Get(name)
@@ -40,11 +40,11 @@ func (r *Runner) Reconcile(ctx context.Context) {
 	}
 	r.completeRemovals(ctx)
 	if err := r.restore(ctx); err != nil {
-		r.warn("the history is not complete: %v", err)
+		r.warn("the history is incomplete: %v", err)
 	}
 }
 
-// restore adds the apps that backends have records of and the history does not.
+// restore adds apps that backends have records of and the history lacks.
 func (r *Runner) restore(ctx context.Context) error {
 	complete, err := r.History.Complete(ctx)
 	if err != nil {
@@ -77,9 +77,9 @@ func (r *Runner) restore(ctx context.Context) error {
 	switch added {
 	case 0:
 	case 1:
-		r.warn("1 app that the history did not have was taken from its folder")
+		r.warn("1 app that was missing in the history was restored from its folder")
 	default:
-		r.warn("%d apps that the history did not have were taken from their folders", added)
+		r.warn("%d apps that were missing in the history were restored from their folders", added)
 	}
 	return nil
 }
