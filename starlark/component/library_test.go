@@ -70,6 +70,7 @@ func TestFindInLibraryRefuses(t *testing.T) {
 	loader := withLibraries(t, map[string]string{".torchxconfig": ""})
 	for ref, want := range map[string]string{
 		"@acme//trian.star:go":     "component file @acme//trian.star does not exist. Did you mean train.star?",
+		"@acme//broken.star:f":     "component file @acme//broken.star does not exist. Did you mean sub/broken.star?",
 		"@acme//../x.star:go":      "leads out of the library",
 		"@acme//train.star:og":     `no function "og" in @acme//train.star`,
 		"@acme//train.star":        "has no function: write @acme//train.star:FUNCTION (the file has go, undocumented)",
