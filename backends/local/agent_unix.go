@@ -116,7 +116,7 @@ func (c *commands) limit(o options, m *agent.Manifest) (err error) {
 		return nil
 	}
 	if parent, err := openCgroup(o.cgroupParent, nil); err == nil {
-		c.everything = parent.Everything(agent.BundleAt(m.Home, m.ID).Dir)
+		c.everything = parent.AppGroup(agent.BundleAt(m.Home, m.ID).Dir)
 	}
 	return nil
 }

@@ -183,7 +183,7 @@ func (p *Launcher) spawnInGroup(path string, c Command, logs *attemptLog, group 
 		return pid, "", err
 	}
 	if len(p.groups) == 0 {
-		err = cgroup.CreateEverything(c.Everything)
+		err = cgroup.CreateAppGroup(c.Everything)
 		p.groups = []string{c.Everything}
 	}
 	if err == nil {

@@ -47,7 +47,7 @@ func sayLibraryChanges(f *program.Factory, changes []library.Change) {
 // updateText describes an update.
 func updateText(c library.Change) string {
 	d := library.Compare(c.Old, c.New)
-	if d.None() && c.Old.Commit == c.New.Commit && c.Old.Revision == c.New.Revision {
+	if d.IsEmpty() && c.Old.Commit == c.New.Commit && c.Old.Revision == c.New.Revision {
 		return libraryText(c.New) + " is up to date"
 	}
 	var parts []string
