@@ -25,6 +25,8 @@ type LineCursor struct {
 	Sum    uint32    `json:"sum"`    // CRC-32C of its content
 	Offset int64     `json:"offset"` // of its end in the sink, in bytes
 	Max    time.Time `json:"max"`    // the latest time of all lines so far
+	// First is the time of the first line of the log; zero if an older version began the copy.
+	First time.Time `json:"first,omitzero"`
 	// Lost is set when the line was not found and a gap was noted, until the next new line.
 	Lost bool `json:"lost,omitempty"`
 	// Done is set when the log is complete.
@@ -35,7 +37,10 @@ func (c LineCursor) isZero() bool { return c.Time.IsZero() }
 
 // next returns the cursor at the end of line l, which follows that of c.
 func (c LineCursor) next(l lineSum, end int64) LineCursor {
-	n := LineCursor{Time: l.time, Nth: 1, Sum: l.sum, Offset: end, Max: c.Max}
+	n := LineCursor{Time: l.time, Nth: 1, Sum: l.sum, Offset: end, Max: c.Max, First: c.First}
+	if c.isZero() {
+		n.First = l.time
+	}
 	if l.time.Equal(c.Time) {
 		n.Nth = c.Nth + 1
 	}
