@@ -4,7 +4,7 @@ package main
 // costs before it does anything.
 const libraries = "a Go program with the same libraries"
 
-func (w *world) benches(s sizes, e *dockers, k *clusters) []bench {
+func (w *environment) benches(s sizes, e *dockerBench, k *clusterBench) []bench {
 	all := append(w.daily(s.runs), w.evaluation(s.runs)...)
 	all = append(all, w.componentTests(s.runs))
 	all = append(all, w.libraries(s.runs)...)
@@ -17,7 +17,7 @@ func (w *world) benches(s sizes, e *dockers, k *clusters) []bench {
 }
 
 // daily are the commands that people type all day.
-func (w *world) daily(runs int) []bench {
+func (w *environment) daily(runs int) []bench {
 	line := func(name, goal, floorName, args string, floor side) bench {
 		return bench{
 			name: name, goal: goal, floorName: floorName, runs: runs,

@@ -28,7 +28,7 @@ def train(script, nodes = 1):
 
 // componentTests runs 10,000 tests, each of which builds an app and looks at it. The
 // floor is the same work without tests: files that build the apps as they are loaded.
-func (w *world) componentTests(runs int) bench {
+func (w *environment) componentTests(runs int) bench {
 	return bench{
 		name: fmt.Sprintf("%d component tests", testFiles*testsPerFile), goal: "< 1000 ms", runs: runs,
 		floorName: "the same calls while the files are loaded",

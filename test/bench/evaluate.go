@@ -9,7 +9,7 @@ import (
 
 // evaluation is what turning a component and its arguments into an app costs
 // inside the program.
-func (w *world) evaluation(runs int) []bench {
+func (w *environment) evaluation(runs int) []bench {
 	load := func() (*component.Component, error) {
 		l := component.NewLoader(component.Config{
 			Dir: w.dir, Builtins: components.FS, Image: "image", Version: "1",

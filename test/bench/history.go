@@ -16,7 +16,7 @@ import (
 )
 
 // history is reading a history that has grown for years.
-func (w *world) history(s sizes) []bench {
+func (w *environment) history(s sizes) []bench {
 	old := w.in("old")
 	filled := false
 	line := func(name, goal, args string) bench {

@@ -20,22 +20,22 @@ const (
 )
 
 // idle is what an agent costs whose replicas do nothing.
-func (w *world) idle() []bench {
+func (w *environment) idle() []bench {
 	idle := w.in("idle")
 	line := func(name, goal, floorName string, u unit, torchx, floor func(pid int) (float64, error)) bench {
 		return bench{
 			name: name, goal: goal, floorName: floorName, runs: 1, unit: u,
-			prepare: func() (side, side, error) { return idle.ofAgent(torchx), w.ofFloor(floor), nil },
+			prepare: func() (side, side, error) { return idle.measureAgent(torchx), w.measureFloor(floor), nil },
 		}
 	}
 	return []bench{
-		line("idle agent, 100 replicas", "< 15 MB", "a waiting Go program", bytesOfMemory, anonymous, anonymous),
+		line("idle agent, 100 replicas", "< 15 MB", "a waiting Go program", bytesOfMemory, anonymousMemory, anonymousMemory),
 		line("its CPU time in 3 s", "0 ms", "the same", seconds, cpuTime, cpuTime),
 	}
 }
 
 // ofAgent measures the agent of an app with many replicas.
-func (w *world) ofAgent(figure func(pid int) (float64, error)) side {
+func (w *environment) measureAgent(figure func(pid int) (float64, error)) side {
 	return func() (float64, error) {
 		handle, err := w.start("-c 'sleep 1000'", idleReplicas, "")
 		if err != nil {
@@ -55,7 +55,7 @@ func (w *world) ofAgent(figure func(pid int) (float64, error)) side {
 }
 
 // ofFloor measures a program that waits for the end of its input.
-func (w *world) ofFloor(figure func(pid int) (float64, error)) side {
+func (w *environment) measureFloor(figure func(pid int) (float64, error)) side {
 	return func() (float64, error) {
 		cmd := exec.CommandContext(w.ctx, w.floor(), "wait")
 		in, err := cmd.StdinPipe()
@@ -71,7 +71,7 @@ func (w *world) ofFloor(figure func(pid int) (float64, error)) side {
 }
 
 // anonymous is the memory that only this process has, in bytes.
-func anonymous(pid int) (float64, error) {
+func anonymousMemory(pid int) (float64, error) {
 	time.Sleep(idleTime)
 	data, err := os.ReadFile(fmt.Sprintf("/proc/%d/smaps_rollup", pid))
 	if err != nil {

@@ -14,18 +14,18 @@ import (
 )
 
 const (
-	stampEvery = 5 * time.Millisecond
+	stampInterval = 5 * time.Millisecond
 	stampLines = 400
 )
 
 // latency is how long a line takes from the replica's write to the follower's
 // screen, at the 99th percentile.
-func (w *world) latency(runs int) bench {
+func (w *environment) latency(runs int) bench {
 	return bench{
 		name: "log -t, p99 of a line", goal: "< 20 ms", floorName: "tail -f of a file", runs: min(runs, 3),
 		prepare: func() (side, side, error) {
 			self, err := os.Executable()
-			return w.in("latency").followed(self), w.tailed(self), err
+			return w.in("latency").followLatency(self), w.tailLatency(self), err
 		},
 	}
 }
@@ -33,7 +33,7 @@ func (w *world) latency(runs int) bench {
 // stamps prints the time once in a while: the program of the latency line.
 func stamps(out io.Writer) error {
 	for range stampLines {
-		time.Sleep(stampEvery)
+		time.Sleep(stampInterval)
 		if _, err := fmt.Fprintln(out, time.Now().UnixNano()); err != nil {
 			return err
 		}
@@ -41,7 +41,7 @@ func stamps(out io.Writer) error {
 	return nil
 }
 
-func (w *world) followed(self string) side {
+func (w *environment) followLatency(self string) side {
 	return func() (float64, error) {
 		handle, err := w.start("-c '"+self+" -stamps'", 1, "")
 		if err != nil {
@@ -51,7 +51,7 @@ func (w *world) followed(self string) side {
 	}
 }
 
-func (w *world) tailed(self string) side {
+func (w *environment) tailLatency(self string) side {
 	return func() (float64, error) {
 		file := filepath.Join(w.dir, "stamps")
 		if err := os.WriteFile(file, nil, 0o600); err != nil {
@@ -68,7 +68,7 @@ func (w *world) tailed(self string) side {
 
 // lateness reads the stamps that a command prints as they come and returns the
 // 99th percentile of their age in seconds.
-func (w *world) lateness(script string) (float64, error) {
+func (w *environment) lateness(script string) (float64, error) {
 	cmd := w.cmd(script)
 	out, err := cmd.StdoutPipe()
 	if err != nil {

@@ -24,7 +24,7 @@ def go(msg = "hi"):
 
 // libraries measures a component out of a library of 2,000 files: it must cost no more
 // than what it loads, and getting the library about as much as git takes for it.
-func (w *world) libraries(runs int) []bench {
+func (w *environment) libraries(runs int) []bench {
 	return []bench{{
 		name: "evaluate 1 of 2,000 files", goal: "< 5 ms", floorName: "the same out of the project", runs: 10 * runs,
 		prepare: func() (side, side, error) {
@@ -49,7 +49,7 @@ func (w *world) libraries(runs int) []bench {
 }
 
 // largeLibrary makes the repository and a project that has it, and returns the project.
-func (w *world) largeLibrary() (string, error) {
+func (w *environment) largeLibrary() (string, error) {
 	repository, project := filepath.Join(w.dir, "big"), filepath.Join(w.dir, "bigproject")
 	if _, err := os.Stat(project); err == nil {
 		return project, nil
@@ -77,7 +77,7 @@ func (w *world) largeLibrary() (string, error) {
 
 // evaluateIn builds the app of a component in this process, and checks that only the
 // files that it needs were read.
-func (w *world) evaluateIn(dir, ref string) error {
+func (w *environment) evaluateIn(dir, ref string) error {
 	set := &library.Set{Cache: &library.Cache{Dir: filepath.Join(w.home, "libs")}}
 	c, err := component.NewLoader(component.Config{
 		Dir: dir, Builtins: components.FS, Library: set.Open, Image: "image", Version: "1",

@@ -14,7 +14,7 @@ import (
 
 // languageServer is what an author waits for at each key: the change of a document and
 // the completion behind it, in a file of 2,000 lines whose last one does not parse.
-func (w *world) languageServer(runs int) []bench {
+func (w *environment) languageServer(runs int) []bench {
 	return []bench{{
 		name: "lsp: a key and completion", goal: "< 20 ms", floorName: "the same bytes through cat", runs: 10 * runs,
 		prepare: func() (side, side, error) {
@@ -41,7 +41,7 @@ type dialogue struct {
 	out *bufio.Reader
 }
 
-func (w *world) dialogue(name string, args ...string) (*dialogue, error) {
+func (w *environment) dialogue(name string, args ...string) (*dialogue, error) {
 	cmd := exec.CommandContext(w.ctx, name, args...)
 	cmd.Env = w.cmd("").Env
 	in, err := cmd.StdinPipe()
@@ -83,12 +83,12 @@ func (e *editor) begin() error {
 	text := strings.Repeat(string(source), 2000/strings.Count(string(source), "\n")+1) + "x = specs."
 	e.lines = strings.Count(text, "\n")
 	e.column = len("x = specs.")
-	if err := e.ask("initialize", map[string]any{"capabilities": map[string]any{}}); err != nil {
+	if err := e.request("initialize", map[string]any{"capabilities": map[string]any{}}); err != nil {
 		return err
 	}
 	e.sent = ""
-	e.tell("initialized", map[string]any{})
-	e.tell("textDocument/didOpen", map[string]any{"textDocument": map[string]any{"uri": e.uri, "version": 1, "text": text}})
+	e.notify("initialized", map[string]any{})
+	e.notify("textDocument/didOpen", map[string]any{"textDocument": map[string]any{"uri": e.uri, "version": 1, "text": text}})
 	_, err = io.WriteString(e.in, e.sent)
 	return err
 }
@@ -102,14 +102,14 @@ func (e *editor) key() error {
 		text, end = "", e.column+1
 	}
 	change := map[string]any{"text": text, "range": map[string]any{"start": at, "end": map[string]int{"line": e.lines, "character": end}}}
-	e.tell("textDocument/didChange", map[string]any{
+	e.notify("textDocument/didChange", map[string]any{
 		"textDocument": map[string]any{"uri": e.uri, "version": e.id + 2}, "contentChanges": []any{change},
 	})
-	return e.ask("textDocument/completion", map[string]any{"textDocument": map[string]string{"uri": e.uri}, "position": at})
+	return e.request("textDocument/completion", map[string]any{"textDocument": map[string]string{"uri": e.uri}, "position": at})
 }
 
 // tell prepares a notification.
-func (e *editor) tell(method string, params any) {
+func (e *editor) notify(method string, params any) {
 	e.add(map[string]any{"method": method, "params": params})
 }
 
@@ -123,7 +123,7 @@ func (e *editor) add(message map[string]any) {
 }
 
 // ask sends what is prepared and a request, and waits for its answer.
-func (e *editor) ask(method string, params any) error {
+func (e *editor) request(method string, params any) error {
 	e.id++
 	e.add(map[string]any{"id": e.id, "method": method, "params": params})
 	if _, err := io.WriteString(e.in, e.sent); err != nil {

@@ -61,11 +61,11 @@ func run(bin, only string, s sizes) error {
 	defer os.RemoveAll(dir)
 	ctx, cancel := context.WithTimeout(context.Background(), limit)
 	defer cancel()
-	w := &world{ctx: ctx, bin: bin, dir: dir, home: filepath.Join(dir, "home")}
+	w := &environment{ctx: ctx, bin: bin, dir: dir, home: filepath.Join(dir, "home")}
 	if err := w.sh("CGO_ENABLED=0 go build -trimpath -o " + w.floor() + " ./test/bench/floor"); err != nil {
 		return err
 	}
-	e, k := &dockers{world: w}, &clusters{world: w}
+	e, k := &dockerBench{environment: w}, &clusterBench{environment: w}
 	err = table(os.Stdout, w.benches(s, e, k), chosen)
 	return errors.Join(err, e.stop(), k.stop())
 }

@@ -11,33 +11,33 @@ import (
 )
 
 // world is the folder and the program of one run.
-type world struct {
+type environment struct {
 	ctx            context.Context // ends commands that hang
 	bin, dir, home string
 	env            []string // of commands, beside the program's own
 }
 
 // floor is the program that does the least one with torchx's libraries can do.
-func (w *world) floor() string { return filepath.Join(w.dir, "floor") }
+func (w *environment) floor() string { return filepath.Join(w.dir, "floor") }
 
 // in is the same world with a history of its own.
-func (w *world) in(home string) *world {
-	return &world{ctx: w.ctx, bin: w.bin, dir: w.dir, home: filepath.Join(w.dir, home), env: w.env}
+func (w *environment) in(home string) *environment {
+	return &environment{ctx: w.ctx, bin: w.bin, dir: w.dir, home: filepath.Join(w.dir, home), env: w.env}
 }
 
 // command is a side that runs a shell command.
-func (w *world) command(script string) side { return timed(func() error { return w.sh(script) }) }
+func (w *environment) command(script string) side { return timed(func() error { return w.sh(script) }) }
 
 // torchx is a side that runs a torchx command.
-func (w *world) torchx(args string) side { return w.command("exec " + w.bin + " " + args) }
+func (w *environment) torchx(args string) side { return w.command("exec " + w.bin + " " + args) }
 
-func (w *world) sh(script string) error {
+func (w *environment) sh(script string) error {
 	_, err := w.output(script)
 	return err
 }
 
 // output returns what a shell command prints.
-func (w *world) output(script string) (string, error) {
+func (w *environment) output(script string) (string, error) {
 	cmd := w.cmd(script)
 	var stdout, stderr bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &stdout, &stderr
@@ -47,20 +47,20 @@ func (w *world) output(script string) (string, error) {
 	return stdout.String(), nil
 }
 
-func (w *world) cmd(script string) *exec.Cmd {
+func (w *environment) cmd(script string) *exec.Cmd {
 	cmd := exec.CommandContext(w.ctx, "sh", "-c", script)
 	cmd.Env = append(append(os.Environ(), w.env...), "TORCHX_HOME="+w.home)
 	return cmd
 }
 
 // start runs a shell command as an app of one role and returns its handle.
-func (w *world) start(script string, replicas int, flags string) (handle string, err error) {
+func (w *environment) start(script string, replicas int, flags string) (handle string, err error) {
 	out, err := w.output(fmt.Sprintf("exec %s run -d %s utils.sh --num_replicas %d %s", w.bin, flags, replicas, script))
 	return strings.TrimSpace(out), err
 }
 
 // run is start and wait.
-func (w *world) run(script, flags string) (handle string, err error) {
+func (w *environment) run(script, flags string) (handle string, err error) {
 	if handle, err = w.start(script, 1, flags); err != nil {
 		return "", err
 	}

@@ -17,10 +17,10 @@ type difference struct {
 }
 
 // every marks a difference that any case may show.
-const every = "*"
+const everyCase = "*"
 
 // gone ends the text of a member that we do not have.
-const gone = "<gone>"
+const removed = "<gone>"
 
 // Paths of the arguments of a role: as planned, and for each of its replicas.
 const (
@@ -37,10 +37,10 @@ const (
 // differences is the whole list: any other difference fails the tests, and so
 // does an entry for one case that has become wrong.
 var differences = []difference{
-	{every, `.*\.env\.TORCHX_JOB_ID`, `local_cwd://`, `local://`, "canonical backend names are recorded; the alias finds the app, too"},
-	{every, `app\.roles\[\d]\.image`, `ghcr.io/pytorch/torchx:0.8.0dev0`, torchxImage, "the default image is a tag that exists"},
-	{every, `cfg`, `}`, `,"image_type":"cwd","grace_period":10,"fail_fast":true,"log_max_size":null,"limits":"none","cgroup_parent":null}`, "options that TorchX does not have"},
-	{every, `request\.role_params\..+\[\d+]\.combined`, `/combined.log`, gone, "no such file is written"},
+	{everyCase, `.*\.env\.TORCHX_JOB_ID`, `local_cwd://`, `local://`, "canonical backend names are recorded; the alias finds the app, too"},
+	{everyCase, `app\.roles\[\d]\.image`, `ghcr.io/pytorch/torchx:0.8.0dev0`, torchxImage, "the default image is a tag that exists"},
+	{everyCase, `cfg`, `}`, `,"image_type":"cwd","grace_period":10,"fail_fast":true,"log_max_size":null,"limits":"none","cgroup_parent":null}`, "options that TorchX does not have"},
+	{everyCase, `request\.role_params\..+\[\d+]\.combined`, `/combined.log`, removed, "no such file is written"},
 
 	{"ddp_elastic", appArgs + `\[1]`, `:=localhost}:30000`, `:=localhost}:$${TORCHX_PORT_C10D:=30000}`, portReason},
 	{"ddp_elastic", procArgs + `\[2]`, `:=localhost}:30000`, `:=localhost}:${TORCHX_PORT_C10D:=30000}`, portReason},
@@ -76,7 +76,7 @@ type rewriter struct {
 func newRewriter(name string, differences []difference) *rewriter {
 	r := &rewriter{}
 	for _, d := range differences {
-		if d.in == name || d.in == every {
+		if d.in == name || d.in == everyCase {
 			r.rows = append(r.rows, d)
 		}
 	}
@@ -101,7 +101,7 @@ func (r *rewriter) apply(t *testing.T, path string, v any) any {
 		out := object{}
 		for _, m := range v {
 			value := r.apply(t, join(path, m.key), m.value)
-			if text, ok := value.(string); ok && strings.HasSuffix(text, gone) {
+			if text, ok := value.(string); ok && strings.HasSuffix(text, removed) {
 				continue
 			}
 			out = append(out, member{m.key, value})
@@ -137,7 +137,7 @@ func (d difference) rewrite(t *testing.T, v any) (any, bool) {
 func (r *rewriter) checkUsed(t *testing.T) {
 	t.Helper()
 	for i, d := range r.rows {
-		if d.in != every && r.hits[i] == 0 {
+		if d.in != everyCase && r.hits[i] == 0 {
 			t.Errorf("the recording has no %q at %s: the entry %q is wrong", d.theirs, d.at, d.why)
 		}
 	}

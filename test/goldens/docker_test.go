@@ -60,24 +60,24 @@ func engineBody(c object) object {
 	network := k.get("network").(string)
 	return object{
 		{"name", k.get("name")},
-		{"config", said(object{
+		{"config", nonZero(object{
 			{"Hostname", k.get("hostname")},
 			{"Env", assignments(k.get("environment").(object))},
 			{"Cmd", argv[1:]},
 			{"Image", c.get("image")},
 			{"Entrypoint", argv[:1]}, // [BUG] fact 104: it stood in Cmd
-			{"Labels", ordered(k.get("labels").(object), "app-id", "replica-id", "role-name", "version")},
+			{"Labels", sortedLabels(k.get("labels").(object), "app-id", "replica-id", "role-name", "version")},
 		})},
 		// restart_policy is left out: the agent restarts.
-		{"host_config", said(object{
+		{"host_config", nonZero(object{
 			{"NetworkMode", network},
 			{"Privileged", k.get("privileged")},
 			{"ShmSize", mebibytes(k.get("shm_size"))},
 			{"Memory", mebibytes(k.get("mem_limit"))},
 			{"NanoCpus", k.get("nano_cpus")},
 			{"Devices", devices(k.get("devices").([]any))},
-			{"DeviceRequests", eachSaid(k.get("device_requests"), "Count", "Capabilities")},
-			{"Mounts", eachSaid(k.get("mounts"), "Type", "Source", "Target", "ReadOnly")},
+			{"DeviceRequests", nonZeroMembers(k.get("device_requests"), "Count", "Capabilities")},
+			{"Mounts", nonZeroMembers(k.get("mounts"), "Type", "Source", "Target", "ReadOnly")},
 			{"Init", true}, // PID 1 would ignore TERM
 		})},
 		// docker-py has {"torchx": null} one level too high, where the engine does not look.
@@ -86,7 +86,7 @@ func engineBody(c object) object {
 }
 
 // said leaves out members that say nothing.
-func said(o object) object {
+func nonZero(o object) object {
 	out := object{}
 	for _, m := range o {
 		switch text(m.value) {
@@ -99,7 +99,7 @@ func said(o object) object {
 }
 
 // eachSaid is said of the named members of all objects of a list.
-func eachSaid(v any, names ...string) []any {
+func nonZeroMembers(v any, names ...string) []any {
 	from, _ := v.([]any)
 	list := []any{}
 	for _, o := range from {
@@ -107,13 +107,13 @@ func eachSaid(v any, names ...string) []any {
 		for _, name := range names {
 			picked = append(picked, member{name, o.(object).get(name)})
 		}
-		list = append(list, said(picked))
+		list = append(list, nonZero(picked))
 	}
 	return list
 }
 
 // ordered are TorchX's labels in the order of their names.
-func ordered(labels object, names ...string) object {
+func sortedLabels(labels object, names ...string) object {
 	out := object{}
 	for _, name := range names {
 		name = "torchx.pytorch.org/" + name
@@ -158,13 +158,13 @@ const (
 
 // dockerDifferences is like differences, for docker.
 var dockerDifferences = append(inApp(differences), []difference{
-	{every, `app\.roles\[\d]\.env\.TORCHX_JOB_ID`, `local_docker://`, `docker://`, "canonical backend names are recorded; the alias finds the app, too"},
-	{every, envText, `TORCHX_JOB_ID=local_docker://`, `TORCHX_JOB_ID=docker://`, "the same"},
-	{every, envText, `ghcr.io/pytorch/torchx:0.8.0dev0`, torchxImage, "the default image is a tag that exists"},
-	{every, config + `\.Image`, `ghcr.io/pytorch/torchx:0.8.0dev0`, torchxImage, "the same"},
-	{every, config + `\.Labels\.torchx\.pytorch\.org/version`, `0.8.0dev0`, `0.1.0`, "it is our version"},
+	{everyCase, `app\.roles\[\d]\.env\.TORCHX_JOB_ID`, `local_docker://`, `docker://`, "canonical backend names are recorded; the alias finds the app, too"},
+	{everyCase, envText, `TORCHX_JOB_ID=local_docker://`, `TORCHX_JOB_ID=docker://`, "the same"},
+	{everyCase, envText, `ghcr.io/pytorch/torchx:0.8.0dev0`, torchxImage, "the default image is a tag that exists"},
+	{everyCase, config + `\.Image`, `ghcr.io/pytorch/torchx:0.8.0dev0`, torchxImage, "the same"},
+	{everyCase, config + `\.Labels\.torchx\.pytorch\.org/version`, `0.8.0dev0`, `0.1.0`, "it is our version"},
 	{
-		every, `cfg`, `}`, `,"pull":"missing","init":true,"publish_ports":false,"workspace_mode":"image","grace_period":10,"fail_fast":true}`,
+		everyCase, `cfg`, `}`, `,"pull":"missing","init":true,"publish_ports":false,"workspace_mode":"image","grace_period":10,"fail_fast":true}`,
 		"options that TorchX does not have",
 	},
 	{"custom_names_leading_eq", envText, `RANK0_HOST=-_9app`, `RANK0_HOST=9app`, "[BUG] fact 99: rank 0's host was not the name of its container"},

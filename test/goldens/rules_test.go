@@ -18,7 +18,7 @@ type rule struct {
 	in    string            // the folder below $CASES to run in
 	code  int
 	want  map[string]string // path in the document to JSON; "null" also if there is nothing
-	says  []string          // regular expressions that stderr must match
+	stderr  []string          // regular expressions that stderr must match
 	quiet bool              // nothing may be said on stderr
 }
 
@@ -60,7 +60,7 @@ func (r rule) check(t *testing.T) {
 			t.Error(d)
 		}
 	}
-	for _, m := range r.says {
+	for _, m := range r.stderr {
 		if !regexp.MustCompile(m).MatchString(o.errors) {
 			t.Errorf("stderr does not say %q", m)
 		}

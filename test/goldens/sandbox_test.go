@@ -65,11 +65,11 @@ func (s *sandbox) write(t *testing.T, name, text string) {
 }
 
 // places are the placeholders, longest first: $CASEROOT begins like $CASES.
-var places = regexp.MustCompile(`\$(CASEROOT|CASES|HOME|LOGS|PEER|CFG)`)
+var placeholders = regexp.MustCompile(`\$(CASEROOT|CASES|HOME|LOGS|PEER|CFG)`)
 
 // fill puts paths in the place of placeholders.
 func (s *sandbox) fill(text string) string {
-	return places.ReplaceAllStringFunc(text, func(p string) string { return s.folders[p] })
+	return placeholders.ReplaceAllStringFunc(text, func(p string) string { return s.folders[p] })
 }
 
 // outcome is how a command line ended.

@@ -45,7 +45,7 @@ func TestWorkspace(t *testing.T) {
 // reach lets an engine that was started in a network of its own push to the registry.
 func reach(t *testing.T, engine *enginetest.Engine, host, socket string) {
 	t.Helper()
-	cmd := engine.Beside(os.Args[0])
+	cmd := engine.InNetwork(os.Args[0])
 	if filepath.Base(cmd.Args[0]) != "nsenter" {
 		return // it is in ours
 	}

@@ -81,13 +81,13 @@ func (a *app) start() error {
 		a.begin(r)
 		go a.run(r, known[r.request.Args[0]])
 	}
-	a.tell()
+	a.notify()
 	return nil
 }
 
 // refuse ends an app that did not start.
 func (a *app) refuse(r *replica) error {
-	defer a.tell()
+	defer a.notify()
 	const notFound = 127 // as a shell says it
 	err := fmt.Errorf("entry point %q of role %s not found: backend %s knows %v", r.request.Args[0], r.role.Name, Name, Programs())
 	code := notFound
@@ -122,7 +122,7 @@ func (a *app) run(r *replica, main program) {
 func (a *app) ended(r *replica, code int) (again bool) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	defer a.tell()
+	defer a.notify()
 	if code != 0 && !r.stopped && r.status.Attempt < r.role.MaxRetries {
 		r.status.Attempt++
 		a.status.NumRestarts++
@@ -139,7 +139,7 @@ func (a *app) ended(r *replica, code int) (again bool) {
 		r.status.State = spec.Failed
 		a.fail(r)
 	}
-	if a.over() {
+	if a.hasEnded() {
 		a.finish()
 	}
 	return false
@@ -151,14 +151,14 @@ func (a *app) fail(r *replica) {
 		first := r.status
 		a.status.FirstFailure = &first
 	}
-	if a.failFast && !a.enough(r.role) {
+	if a.failFast && !a.hasEnough(r.role) {
 		a.failing = true
 		a.stop(false)
 	}
 }
 
 // enough reports whether so many replicas of the role run or succeeded that the app goes on.
-func (a *app) enough(role *RoleRequest) bool {
+func (a *app) hasEnough(role *RoleRequest) bool {
 	good := 0
 	for _, r := range a.replicas {
 		if r.role == role && (r.status.State == spec.Running || r.status.State == spec.Succeeded) {
@@ -168,7 +168,7 @@ func (a *app) enough(role *RoleRequest) bool {
 	return good >= role.MinReplicas
 }
 
-func (a *app) over() bool {
+func (a *app) hasEnded() bool {
 	for _, r := range a.replicas {
 		if !r.status.State.Terminal() {
 			return false
@@ -182,7 +182,7 @@ func (a *app) finish() {
 	code, s := 0, &a.status
 	s.State = spec.Succeeded
 	for i := range a.request.Roles {
-		if !a.enough(&a.request.Roles[i]) {
+		if !a.hasEnough(&a.request.Roles[i]) {
 			s.State = spec.Failed
 		}
 	}
@@ -240,7 +240,7 @@ func (r *replica) forceEnd() {
 }
 
 // tell wakes everybody who waits for a change.
-func (a *app) tell() {
+func (a *app) notify() {
 	close(a.changed)
 	a.changed = make(chan struct{})
 }

@@ -14,22 +14,22 @@ import (
 )
 
 // words are backendtest's programs as this backend calls them.
-type words struct{}
+type programNames struct{}
 
-func (words) Echo(text string) (string, []string)  { return "echo", []string{text} }
-func (words) Print(text string) (string, []string) { return "printf", []string{text} }
-func (words) Env(name string) (string, []string)   { return "printenv", []string{name} }
-func (words) Exit(code int) (string, []string)     { return "exit", []string{strconv.Itoa(code)} }
-func (words) IgnoreTerm() (string, []string)       { return "hang", nil }
-func (words) Die() (string, []string)              { return "die", []string{"KILL"} }
+func (programNames) Echo(text string) (string, []string)  { return "echo", []string{text} }
+func (programNames) Print(text string) (string, []string) { return "printf", []string{text} }
+func (programNames) Env(name string) (string, []string)   { return "printenv", []string{name} }
+func (programNames) Exit(code int) (string, []string)     { return "exit", []string{strconv.Itoa(code)} }
+func (programNames) IgnoreTerm() (string, []string)       { return "hang", nil }
+func (programNames) Die() (string, []string)              { return "die", []string{"KILL"} }
 
-func (words) FailWith(text string, code int) (string, []string) {
+func (programNames) FailWith(text string, code int) (string, []string) {
 	return "fail", []string{strconv.Itoa(code), text}
 }
 
-func (words) Sleep(d time.Duration) (string, []string) { return "sleep", []string{inSeconds(d)} }
+func (programNames) Sleep(d time.Duration) (string, []string) { return "sleep", []string{inSeconds(d)} }
 
-func (words) Lines(n int, pause time.Duration) (string, []string) {
+func (programNames) Lines(n int, pause time.Duration) (string, []string) {
 	return "lines", []string{strconv.Itoa(n), inSeconds(pause)}
 }
 
@@ -40,7 +40,7 @@ func TestConformance(t *testing.T) {
 	backendtest.Run(t, func(*testing.T) backendtest.Harness {
 		b := New()
 		return backendtest.Harness{
-			Backend: b, Programs: words{}, Caps: backendtest.AllCaps(),
+			Backend: b, Programs: programNames{}, Caps: backendtest.AllCaps(),
 			Reopen: func(*testing.T) backend.Backend { return b.Reopen() },
 		}
 	})

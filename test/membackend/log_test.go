@@ -25,7 +25,7 @@ func (a *app) writer(r *replica) func(backend.Stream, string) {
 		defer a.mu.Unlock()
 		last := &r.logs[len(r.logs)-1]
 		*last = append(*last, chunk{time.Now(), stream, []byte(text)})
-		a.tell()
+		a.notify()
 	}
 }
 
@@ -65,19 +65,19 @@ func newReader(a *app, r *replica, o backend.LogOptions) (*reader, error) {
 }
 
 // only tells whether one attempt is read, whatever comes after it.
-func (rd *reader) only() bool { return rd.options.Attempt != nil && !rd.options.AllAttempts }
+func (rd *reader) oneAttempt() bool { return rd.options.Attempt != nil && !rd.options.AllAttempts }
 
 // count is how many selected lines there are now.
 func (rd *reader) count() int64 {
 	look, n := *rd, int64(0)
-	for c, _ := look.step(); c != nil; c, _ = look.step() {
+	for c, _ := look.nextChunk(); c != nil; c, _ = look.nextChunk() {
 		n++
 	}
 	return n
 }
 
 // step returns the next selected chunk and its attempt, nil if there is none now.
-func (rd *reader) step() (*chunk, int) {
+func (rd *reader) nextChunk() (*chunk, int) {
 	for rd.attempt < len(rd.replica.logs) {
 		log := rd.replica.logs[rd.attempt]
 		for rd.next < len(log) {
@@ -87,7 +87,7 @@ func (rd *reader) step() (*chunk, int) {
 				return c, rd.attempt
 			}
 		}
-		if rd.only() || rd.attempt == len(rd.replica.logs)-1 {
+		if rd.oneAttempt() || rd.attempt == len(rd.replica.logs)-1 {
 			break
 		}
 		rd.attempt, rd.next = rd.attempt+1, 0
@@ -113,7 +113,7 @@ func (rd *reader) selects(c *chunk) bool {
 // Next returns one line at a time.
 func (rd *reader) Next(ctx context.Context) (backend.Block, error) {
 	for {
-		b, changed, err := rd.look()
+		b, changed, err := rd.poll()
 		if err != nil || b.Data != nil {
 			return b, err
 		}
@@ -124,10 +124,10 @@ func (rd *reader) Next(ctx context.Context) (backend.Block, error) {
 }
 
 // look returns what can be had now: a block, an end, or a channel to wait for.
-func (rd *reader) look() (backend.Block, <-chan struct{}, error) {
+func (rd *reader) poll() (backend.Block, <-chan struct{}, error) {
 	rd.app.mu.Lock()
 	defer rd.app.mu.Unlock()
-	for c, attempt := rd.step(); c != nil; c, attempt = rd.step() {
+	for c, attempt := rd.nextChunk(); c != nil; c, attempt = rd.nextChunk() {
 		if rd.skip > 0 {
 			rd.skip--
 			continue
@@ -144,7 +144,7 @@ func (rd *reader) look() (backend.Block, <-chan struct{}, error) {
 func (rd *reader) done() bool {
 	o := &rd.options
 	return rd.app.status.State.Terminal() ||
-		rd.only() && *o.Attempt < len(rd.replica.logs)-1 ||
+		rd.oneAttempt() && *o.Attempt < len(rd.replica.logs)-1 ||
 		o.ToLine > 0 && rd.line >= o.ToLine ||
 		!o.Until.IsZero() && !time.Now().Before(o.Until)
 }

@@ -22,11 +22,11 @@ const Name = "mem"
 // Backend is one client of a place where apps run.
 type Backend struct {
 	extra []backend.Option
-	place *place
+	cluster *cluster
 }
 
 // place is what outlives its clients.
-type place struct {
+type cluster struct {
 	mu    sync.Mutex
 	apps  map[string]*app
 	order []string // ids as they were submitted
@@ -41,11 +41,11 @@ var (
 // New returns a client of a new, empty place. The extra options are accepted
 // beside its own and have no effect.
 func New(extra ...backend.Option) *Backend {
-	return &Backend{extra: extra, place: &place{apps: map[string]*app{}}}
+	return &Backend{extra: extra, cluster: &cluster{apps: map[string]*app{}}}
 }
 
 // Reopen returns another client of the same place.
-func (b *Backend) Reopen() *Backend { return &Backend{extra: b.extra, place: b.place} }
+func (b *Backend) Reopen() *Backend { return &Backend{extra: b.extra, cluster: b.cluster} }
 
 // Name is "mem".
 func (b *Backend) Name() string { return Name }
@@ -64,13 +64,13 @@ func (b *Backend) Submit(_ context.Context, p *backend.Plan) error {
 		return backend.Errorf(backend.ErrInvalidPlan, "request is a %T, not one of backend %s", p.Request, Name)
 	}
 	a := newApp(p, req)
-	if err := b.place.add(a); err != nil {
+	if err := b.cluster.add(a); err != nil {
 		return err
 	}
 	return a.start()
 }
 
-func (pl *place) add(a *app) error {
+func (pl *cluster) add(a *app) error {
 	pl.mu.Lock()
 	defer pl.mu.Unlock()
 	if _, ok := pl.apps[a.id]; ok {
@@ -81,7 +81,7 @@ func (pl *place) add(a *app) error {
 	return nil
 }
 
-func (pl *place) get(id string) (*app, error) {
+func (pl *cluster) get(id string) (*app, error) {
 	pl.mu.Lock()
 	defer pl.mu.Unlock()
 	if a, ok := pl.apps[id]; ok {
@@ -92,7 +92,7 @@ func (pl *place) get(id string) (*app, error) {
 
 // Describe returns a copy of the app's status.
 func (b *Backend) Describe(_ context.Context, id string) (*spec.Status, error) {
-	a, err := b.place.get(id)
+	a, err := b.cluster.get(id)
 	if err != nil {
 		return nil, err
 	}
@@ -102,11 +102,11 @@ func (b *Backend) Describe(_ context.Context, id string) (*spec.Status, error) {
 
 // List returns all apps in the order they were submitted.
 func (b *Backend) List(context.Context) ([]spec.Summary, error) {
-	b.place.mu.Lock()
-	defer b.place.mu.Unlock()
-	all := make([]spec.Summary, len(b.place.order))
-	for i, id := range b.place.order {
-		a := b.place.apps[id]
+	b.cluster.mu.Lock()
+	defer b.cluster.mu.Unlock()
+	all := make([]spec.Summary, len(b.cluster.order))
+	for i, id := range b.cluster.order {
+		a := b.cluster.apps[id]
 		s, _ := a.snapshot()
 		all[i] = spec.Summary{ID: id, Name: a.name, State: s.State}
 	}
@@ -115,7 +115,7 @@ func (b *Backend) List(context.Context) ([]spec.Summary, error) {
 
 // Wait returns the terminal status of an app.
 func (b *Backend) Wait(ctx context.Context, id string) (*spec.Status, error) {
-	a, err := b.place.get(id)
+	a, err := b.cluster.get(id)
 	if err != nil {
 		return nil, err
 	}
@@ -135,7 +135,7 @@ func (b *Backend) Wait(ctx context.Context, id string) (*spec.Status, error) {
 // Cancel asks every replica to stop, and kills those that have not after the
 // grace_period.
 func (b *Backend) Cancel(_ context.Context, id string, o backend.CancelOptions) error {
-	a, err := b.place.get(id)
+	a, err := b.cluster.get(id)
 	if err != nil {
 		return nil //nolint:nilerr // cancelling an unknown app does nothing
 	}
@@ -145,23 +145,23 @@ func (b *Backend) Cancel(_ context.Context, id string, o backend.CancelOptions) 
 
 // Delete forgets a finished app; its logs are not kept anywhere.
 func (b *Backend) Delete(_ context.Context, id string, _ backend.DeleteOptions) error {
-	a, err := b.place.get(id)
+	a, err := b.cluster.get(id)
 	if err != nil {
 		return err
 	}
 	if s, _ := a.snapshot(); !s.State.Terminal() {
 		return fmt.Errorf("app %s is still running: cancel it first", id)
 	}
-	b.place.mu.Lock()
-	defer b.place.mu.Unlock()
-	delete(b.place.apps, id)
-	b.place.order = slices.DeleteFunc(b.place.order, func(other string) bool { return other == id })
+	b.cluster.mu.Lock()
+	defer b.cluster.mu.Unlock()
+	delete(b.cluster.apps, id)
+	b.cluster.order = slices.DeleteFunc(b.cluster.order, func(other string) bool { return other == id })
 	return nil
 }
 
 // Logs opens the log of one replica.
 func (b *Backend) Logs(_ context.Context, id string, r spec.Replica, o backend.LogOptions) (backend.LogReader, error) {
-	a, err := b.place.get(id)
+	a, err := b.cluster.get(id)
 	if err != nil {
 		return nil, err
 	}
