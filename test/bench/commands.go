@@ -1,7 +1,7 @@
 package main
 
-// libraries is the floor of most commands: what a program with torchx's libraries
-// costs before it does anything.
+// libraries is the floor of most commands: a program with torchx's libraries that does
+// nothing.
 const libraries = "a Go program with the same libraries"
 
 func (w *environment) benches(s sizes, e *dockerBench, k *clusterBench) []bench {
@@ -16,7 +16,7 @@ func (w *environment) benches(s sizes, e *dockerBench, k *clusterBench) []bench 
 	return append(all, e.containers(s)...)
 }
 
-// daily are the commands that people type all day.
+// daily returns the benchmarks of everyday commands.
 func (w *environment) daily(runs int) []bench {
 	line := func(name, goal, floorName, args string, floor side) bench {
 		return bench{

@@ -7,7 +7,7 @@ import (
 	"strings"
 )
 
-// What the line about component tests runs.
+// Size of the component tests.
 const (
 	testFiles    = 100
 	testsPerFile = 100
@@ -26,8 +26,8 @@ def train(script, nodes = 1):
     )])
 `
 
-// componentTests runs 10,000 tests, each of which builds an app and looks at it. The
-// floor is the same work without tests: files that build the apps as they are loaded.
+// componentTests runs 10,000 tests, each of which builds and checks an app. The floor
+// builds the same apps without tests, while the files are loaded.
 func (w *environment) componentTests(runs int) bench {
 	return bench{
 		name: fmt.Sprintf("%d component tests", testFiles*testsPerFile), goal: "< 1000 ms", runs: runs,
@@ -46,7 +46,7 @@ func (w *environment) componentTests(runs int) bench {
 	}
 }
 
-// writeTests writes the component and test files with the text that content makes.
+// writeTests writes the component and test files with the text that content returns.
 func writeTests(dir string, content func() string) error {
 	if err := os.MkdirAll(dir, 0o755); err != nil {
 		return err

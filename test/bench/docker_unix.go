@@ -11,18 +11,17 @@ import (
 	"torchx/test/enginetest"
 )
 
-// dockers is a Docker Engine: the one that answers, or one that was started for
-// the lines that need it.
+// dockerBench benchmarks the docker backend, on an engine that answers or that it starts.
 type dockerBench struct {
-	*environment // with DOCKER_HOST in its environment, as soon as there is an engine
+	*environment // with DOCKER_HOST once there is an engine
 
-	engine *enginetest.Engine
-	missing   error  // why there is none
-	handle string // of the app whose log is read
-	keeper string // handle of an app that keeps the network
+	engine  *enginetest.Engine
+	missing error  // why there is no engine
+	handle  string // of the app with the log
+	keeper  string // handle of an app that keeps the network alive
 }
 
-// containers is what the docker backend costs, next to docker itself.
+// containers returns the benchmarks of the docker backend, compared with docker.
 func (d *dockerBench) containers(s sizes) []bench {
 	var all []bench
 	for _, n := range []int{1, 10, 20} {
@@ -50,17 +49,17 @@ func (d *dockerBench) containers(s sizes) []bench {
 		}
 	}
 	size := fmt.Sprintf("log of %d MB, ", s.log/10/1e6)
-	// Another home has nothing of the app: its lines come from the engine.
+	// Another home has no copy of the log: it reads the engine's.
 	return append(all, log(size+"archived", "", "docker"), log(size+"engine's", "< 1.1x", "docker-other"))
 }
 
-// get finds or starts the engine and has it run a container, which makes the network.
+// get finds or starts the engine and runs a container, which creates the network.
 func (d *dockerBench) get() error {
 	if d.engine != nil || d.missing != nil {
 		return d.missing
 	}
 	if _, err := exec.LookPath("docker"); err != nil {
-		d.missing = &missingError{errors.New("there is no docker program")}
+		d.missing = &missingError{errors.New("docker is not installed")}
 		return d.missing
 	}
 	e, err := enginetest.Get()
@@ -75,12 +74,12 @@ func (d *dockerBench) get() error {
 	d.engine = e
 	d.environment = d.in("docker")
 	d.env = append(d.env, "DOCKER_HOST="+e.Host)
-	// It runs to the end: the network goes with the last container.
+	// It runs until the end, because the network is removed with the last container.
 	d.keeper, err = d.containersOf(1, "sleep 100000")
 	return err
 }
 
-// containersOf starts an app and returns when all of its containers run.
+// containersOf starts an app and returns when all its containers run.
 func (d *dockerBench) containersOf(n int, command string) (handle string, err error) {
 	out, err := d.output(fmt.Sprintf("exec %s run -d -b docker --workspace= utils.sh --image %s --num_replicas %d -- %s",
 		d.bin, enginetest.Image, n, command))
@@ -101,7 +100,7 @@ func (d *dockerBench) startContainers(n int) side {
 	}
 }
 
-// startedByDocker starts the same containers, one after the other.
+// dockerRun starts the same containers with docker, one after the other.
 func (d *dockerBench) dockerRun(n int) side {
 	const label = "torchx-bench"
 	return func() (float64, error) {
@@ -124,7 +123,7 @@ func (d *dockerBench) makeLog(size int64) error {
 	return d.sh("exec " + d.bin + " wait " + handle)
 }
 
-// stop removes what was made, and the engine if it was started here.
+// stop removes the apps, and the engine if get started it.
 func (d *dockerBench) stop() error {
 	var err error
 	for _, handle := range []string{d.handle, d.keeper} {

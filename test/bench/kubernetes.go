@@ -18,22 +18,22 @@ import (
 	"torchx/test/clustertest"
 )
 
-// clusters is a Kubernetes cluster with nodes that run nothing, started for the
-// lines that need it.
+// clusterBench benchmarks the kubernetes backend, on a cluster of simulated nodes that it
+// starts.
 type clusterBench struct {
-	*environment // with KUBECONFIG in its environment, as soon as there is a cluster
+	*environment // with KUBECONFIG once there is a cluster
 
 	holder  *exec.Cmd
-	alive   io.Closer // the cluster ends when it is closed
+	alive   io.Closer // closing it ends the cluster
 	kubectl string
 	proxy   *clustertest.Proxy
-	missing    error  // why there is none
+	missing error  // why there is no cluster
 	handle  string // of an app of many pods
 }
 
 const manyPods = 1000
 
-// pods is what an app of many replicas costs.
+// pods returns the benchmarks of an app with many replicas.
 func (k *clusterBench) pods(s sizes) []bench {
 	of := fmt.Sprintf("status of %d pods", manyPods)
 	status := func(name, goal string, runs int, u unit, measured func(side) side) bench {
@@ -56,7 +56,7 @@ func (k *clusterBench) pods(s sizes) []bench {
 	}
 }
 
-// planned are a plan of many replicas, and writing what it holds.
+// planReplicas returns planning many replicas, and encoding the plan as JSON.
 func (k *clusterBench) planReplicas() (torchx, floor side, err error) {
 	b, err := kubernetes.New(kubernetes.Config{Home: k.home, Version: "1"})
 	if err != nil {
@@ -70,16 +70,16 @@ func (k *clusterBench) planReplicas() (torchx, floor side, err error) {
 	role.Entrypoint, role.Args, role.NumReplicas = "sh", []string{"-c", "echo ${app_id} ${replica_id}"}, manyPods
 	in := backend.PlanInput{ID: "trainer-1", App: &spec.App{Name: "trainer", Roles: []spec.Role{role}}, Cfg: cfg, Cwd: k.dir}
 	plan := func() (*backend.Plan, error) { return b.Plan(context.Background(), in) }
-	made, err := plan()
+	planned, err := plan()
 	if err != nil {
 		return nil, nil, err
 	}
 	torchx = timed(func() error { _, err := plan(); return err })
-	floor = timed(func() error { _, err := json.Marshal(made.Request); return err })
+	floor = timed(func() error { _, err := json.Marshal(planned.Request); return err })
 	return torchx, floor, nil
 }
 
-// counted is a side whose figure is how often it asks the server.
+// countRequests returns a side whose figure is its number of requests to the server.
 func (k *clusterBench) countRequests(run side) side {
 	return func() (float64, error) {
 		k.proxy.Requests()
@@ -111,7 +111,7 @@ func (k *clusterBench) get() error {
 	return k.missing
 }
 
-// start starts the cluster and a proxy that counts what it is asked.
+// start starts the cluster and a proxy that counts requests.
 func (k *clusterBench) start() error {
 	k.holder = exec.CommandContext(k.ctx, "test/cluster/run.sh", "sh", "-c", "echo $KUBECONFIG; command -v kubectl; exec cat")
 	k.holder.Env = append(os.Environ(), "K8S_PARTS=up=control kwok=8")

@@ -7,7 +7,7 @@ import (
 	"time"
 )
 
-// live is what torchx costs an app while it runs.
+// live benchmarks the cost of torchx while an app runs.
 func (w *environment) live(s sizes) []bench {
 	flood := func(name, goal, program string) bench {
 		file := filepath.Join(w.dir, "flood.log")
@@ -24,7 +24,7 @@ func (w *environment) live(s sizes) []bench {
 	}, w.idle()...)
 }
 
-// flooded is the time that an app takes; its log is deleted outside of it.
+// floodTorchx measures the time of an app, without deleting its log.
 func (w *environment) floodTorchx(program string) side {
 	return func() (float64, error) {
 		start := time.Now()

@@ -7,7 +7,7 @@ import (
 	"time"
 )
 
-// logs is reading the finished log of one replica in lines of 100 bytes.
+// logs benchmarks reading the complete log of one replica, in lines of 100 bytes.
 func (w *environment) logs(s sizes) []bench {
 	var handle, file string
 	var end time.Time

@@ -194,7 +194,7 @@ func TestFullDisk(t *testing.T) {
 	if r.code != 1 { // its message does not fit on the disk either
 		t.Errorf("program that fills the disk: %+v", r)
 	}
-	h.expectRefused("full disk", h.run("", "--num_replicas", "2"), 125, `^start app \S+ the disk of the engine is full \(no space left on device\): free space, for example by .docker system prune.$`)
+	h.expectRefused("full disk", h.run("", "--num_replicas", "2"), 125, `^start app \S+ the disk of the engine is full \(no space left on device\): free some space, for example by .docker system prune.$`)
 	for _, a := range h.list("docker") {
 		if r := h.torchx("delete", a.AppID); r.code != 0 {
 			t.Errorf("delete: %+v", r)

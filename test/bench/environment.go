@@ -10,25 +10,25 @@ import (
 	"strings"
 )
 
-// world is the folder and the program of one run.
+// environment is the folder and the program of one run.
 type environment struct {
 	ctx            context.Context // ends commands that hang
 	bin, dir, home string
-	env            []string // of commands, beside the program's own
+	env            []string // variables of commands, in addition to inherited ones
 }
 
-// floor is the program that does the least one with torchx's libraries can do.
+// floor returns the path of the floor program.
 func (w *environment) floor() string { return filepath.Join(w.dir, "floor") }
 
-// in is the same world with a history of its own.
+// in returns the environment with a separate home.
 func (w *environment) in(home string) *environment {
 	return &environment{ctx: w.ctx, bin: w.bin, dir: w.dir, home: filepath.Join(w.dir, home), env: w.env}
 }
 
-// command is a side that runs a shell command.
+// command returns a side that runs a shell command.
 func (w *environment) command(script string) side { return timed(func() error { return w.sh(script) }) }
 
-// torchx is a side that runs a torchx command.
+// torchx returns a side that runs a torchx command.
 func (w *environment) torchx(args string) side { return w.command("exec " + w.bin + " " + args) }
 
 func (w *environment) sh(script string) error {
@@ -36,7 +36,7 @@ func (w *environment) sh(script string) error {
 	return err
 }
 
-// output returns what a shell command prints.
+// output returns the stdout of a shell command.
 func (w *environment) output(script string) (string, error) {
 	cmd := w.cmd(script)
 	var stdout, stderr bytes.Buffer
@@ -53,13 +53,13 @@ func (w *environment) cmd(script string) *exec.Cmd {
 	return cmd
 }
 
-// start runs a shell command as an app of one role and returns its handle.
+// start starts a shell command as an app with one role and returns its handle.
 func (w *environment) start(script string, replicas int, flags string) (handle string, err error) {
 	out, err := w.output(fmt.Sprintf("exec %s run -d %s utils.sh --num_replicas %d %s", w.bin, flags, replicas, script))
 	return strings.TrimSpace(out), err
 }
 
-// run is start and wait.
+// run starts an app and waits for its end.
 func (w *environment) run(script, flags string) (handle string, err error) {
 	if handle, err = w.start(script, 1, flags); err != nil {
 		return "", err
