@@ -7,7 +7,7 @@ const (
 	args0 = "app.roles[0].args"
 )
 
-// forced is the end of a replica's environment with the usual flags.
+// forcedEnv returns the last variables of a replica's environment with the usual flags.
 func forcedEnv(role string) string {
 	dir := `"$LOGS/torchx/` + role + `-` + recordedID
 	return `"TORCHX_RANK0_HOST":"localhost","TORCHELASTIC_ERROR_FILE":` + dir + `/` + role + `/0/error.json",` +
@@ -67,7 +67,7 @@ func TestUtils(t *testing.T) {
 			want: map[string]string{"request.role_params.sh[0].args": `["cat","a b","$x"]`},
 		},
 		{
-			name: "sh options after the command are its own", argv: []string{"utils.sh", "echo", "--cpu", "2"},
+			name: "sh passes options after the command", argv: []string{"utils.sh", "echo", "--cpu", "2"},
 			want: map[string]string{args0: `["-c","echo --cpu 2"]`, role0 + ".resource.cpu": `1`},
 		},
 		{
@@ -80,7 +80,7 @@ func TestUtils(t *testing.T) {
 		},
 		{name: "unknown resource, fact 21", argv: []string{"utils.sh", "-h", "gpu.smal", "true"}, code: 1, stderr: []string{"Did you mean `gpu.small`"}},
 		{
-			name: "built in by file, from any folder", argv: []string{"components/utils.star:echo", "--msg", "z"}, quiet: true,
+			name: "built-in component by file, from any folder", argv: []string{"components/utils.star:echo", "--msg", "z"}, quiet: true,
 			want: map[string]string{"app.name": `"echo"`, args0: `["z"]`},
 		},
 		{
@@ -136,22 +136,22 @@ func TestCustomComponents(t *testing.T) {
 		{name: "no roles, fact 60", argv: []string{"comps.star:noroles"}, code: 1, stderr: []string{`no roles for app: noroles`}},
 		{name: "no replicas, fact 60", argv: []string{"comps.star:zeroreplicas"}, code: 1, stderr: []string{`replicas for role: z`}},
 		{name: "no entrypoint, fact 60", argv: []string{"comps.star:noentrypoint"}, code: 1, stderr: []string{`entrypoint for role: z`}},
-		{name: "no such type, fact 35", argv: []string{"comps.star:badtype", "-a", "x"}, code: 1, stderr: []string{`comps\.star:\d+.*argument a.*List\[List\[str]]`}},
+		{name: "unknown type, fact 35", argv: []string{"comps.star:badtype", "-a", "x"}, code: 1, stderr: []string{`comps\.star:\d+.*argument a.*List\[List\[str]]`}},
 		{name: "returns a text", argv: []string{"comps.star:wrongreturn"}, code: 1, stderr: []string{`comps\.star:\d+.*wrongreturn.*string.*AppDef`}},
 		{name: "raises", argv: []string{"comps.star:raises"}, code: 1, stderr: []string{`comps\.star:\d+:\d+: .*boom`, `\n    fail\("boom"\)\n`}},
 		{name: "empty names", argv: []string{"comps.star:names", "--app="}, code: 1, stderr: []string{`name`}},
 		{name: "empty role name", argv: []string{"comps.star:names", "--role="}, code: 1, stderr: []string{`name`}},
 		{
-			name: "names that are no folder names", argv: []string{"comps.star:names", "--role", ".."},
+			name: "names that are not valid folder names", argv: []string{"comps.star:names", "--role", ".."},
 			want: map[string]string{"request.role_log_dirs": `{"..":["$LOGS/torchx/app-` + recordedID + `/%2E./0"]}`},
 		},
 		{
 			name: "too few GPUs, fact 96", argv: []string{"comps.star:gpus"},
-			flags: []string{"-cfg", "log_dir=$LOGS,auto_set_cuda_visible_devices=1"},
-			env:   map[string]string{"PATH": "$CASEROOT/two:/usr/bin:/bin"},
-			files: map[string]string{"two/nvidia-smi": "#!/bin/sh\necho GPU 0\necho GPU 1\n"},
-			want:  map[string]string{"request.role_params.a[0].env.CUDA_VISIBLE_DEVICES": `null`, "request.role_params.b[2].env.CUDA_VISIBLE_DEVICES": `null`},
-			stderr:  []string{`warning: .*5 GPUs.* 2\n`},
+			flags:  []string{"-cfg", "log_dir=$LOGS,auto_set_cuda_visible_devices=1"},
+			env:    map[string]string{"PATH": "$CASEROOT/two:/usr/bin:/bin"},
+			files:  map[string]string{"two/nvidia-smi": "#!/bin/sh\necho GPU 0\necho GPU 1\n"},
+			want:   map[string]string{"request.role_params.a[0].env.CUDA_VISIBLE_DEVICES": `null`, "request.role_params.b[2].env.CUDA_VISIBLE_DEVICES": `null`},
+			stderr: []string{`warning: .*5 GPUs.* 2\n`},
 		},
 		{
 			name: "sleeper of twoline", argv: []string{"twoline.star:sleeper", "--secs", "3"},
@@ -199,8 +199,8 @@ func TestDDP(t *testing.T) {
 			name: "j with processes", argv: []string{"dist.ddp", "-j", "3", "--script", "s.py"},
 			want: map[string]string{args0: line("localhost:0", "1", "3", "s.py")},
 		},
-		{name: "j upside down [BUG] of fact 54", argv: []string{"dist.ddp", "-j", "4:2x1", "--script", "s.py"}, code: 1, stderr: []string{`4:2`}},
-		{name: "j without form", argv: []string{"dist.ddp", "-j", "2x2x2", "--script", "s.py"}, code: 1, stderr: []string{`-j.*2x2x2`}},
+		{name: "j with a reversed range [BUG] of fact 54", argv: []string{"dist.ddp", "-j", "4:2x1", "--script", "s.py"}, code: 1, stderr: []string{`4:2`}},
+		{name: "j malformed", argv: []string{"dist.ddp", "-j", "2x2x2", "--script", "s.py"}, code: 1, stderr: []string{`-j.*2x2x2`}},
 		{name: "j and nnodes", argv: []string{"dist.ddp", "-j", "2", "--nnodes", "2", "--script", "s.py"}, code: 1, stderr: []string{`-j.*--nnodes`}},
 		{name: "script and module, fact 53", argv: []string{"dist.ddp", "--script", "s.py", "-m", "m"}, code: 1, stderr: []string{`exactly one of --script and -m`}},
 		{

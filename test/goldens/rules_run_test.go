@@ -45,9 +45,9 @@ func TestRunFlags(t *testing.T) {
 			name: "TORCHX_IMAGE", flags: []string{}, argv: []string{"utils.echo"}, env: map[string]string{"TORCHX_IMAGE": "my:1"}, quiet: true,
 			want: map[string]string{"app.roles[0].image": `"my:1"`},
 		},
-		{name: "TORCHX_ variables are no options [BUG] of fact 64", flags: []string{}, argv: []string{"utils.echo"}, env: map[string]string{"TORCHX_CACHE_SIZE": "5"}, quiet: true},
+		{name: "TORCHX_ variables are not options [BUG] of fact 64", flags: []string{}, argv: []string{"utils.echo"}, env: map[string]string{"TORCHX_CACHE_SIZE": "5"}, quiet: true},
 		{
-			name: "without log_dir the bundle", flags: []string{}, argv: []string{"utils.echo"}, quiet: true,
+			name: "logs in the bundle without log_dir", flags: []string{}, argv: []string{"utils.echo"}, quiet: true,
 			want: map[string]string{
 				"cfg.log_dir": `null`, "request.log_dir": `"$HOME/.torchx/apps/echo-` + recordedID + `"`,
 				"request.role_log_dirs.echo": `["$HOME/.torchx/apps/echo-` + recordedID + `/replicas/echo/0/0"]`,
@@ -114,10 +114,10 @@ func TestConfigFiles(t *testing.T) {
 			want: map[string]string{"cfg.log_dir": `"/q"`, "cfg.prepend_cwd": `false`},
 		},
 		{
-			name: "empty TORCHXCONFIG is no file", flags: bare, argv: echo, files: project("[local]\nlog_dir=/q\n"), env: map[string]string{"TORCHXCONFIG": ""},
+			name: "empty TORCHXCONFIG disables files", flags: bare, argv: echo, files: project("[local]\nlog_dir=/q\n"), env: map[string]string{"TORCHXCONFIG": ""},
 			want: map[string]string{"cfg.log_dir": `null`},
 		},
-		{name: "TORCHXCONFIG must be there", flags: bare, argv: echo, env: map[string]string{"TORCHXCONFIG": "$CASES/none"}, code: 1, stderr: []string{`TORCHXCONFIG=`}},
+		{name: "TORCHXCONFIG must exist", flags: bare, argv: echo, env: map[string]string{"TORCHXCONFIG": "$CASES/none"}, code: 1, stderr: []string{`TORCHXCONFIG=`}},
 		{name: "no inline comments, fact 85", flags: bare, argv: echo, files: project("[local_cwd]\nlog_dir=/q ; c\n"), want: map[string]string{"cfg.log_dir": `"/q ; c"`}},
 		{name: "percent [BUG] of fact 85", flags: bare, argv: echo, files: project("[local_cwd]\nlog_dir=/q%%a%b\n"), want: map[string]string{"cfg.log_dir": `"/q%a%b"`}},
 		{name: "placeholder [BUG] of fact 85", flags: bare, argv: echo, files: project("[local_cwd]\nlog_dir=#FIXME:(str) x\n"), code: 1, stderr: []string{`torchxconfig:2.*log_dir`}},

@@ -10,15 +10,14 @@ import (
 	"torchx/runtime/backend"
 )
 
-// chunk is what a program wrote at once: a whole line, or the last one without
-// its end.
+// chunk is one write of a program: a complete line, or a last line without a newline.
 type chunk struct {
 	time   time.Time
 	stream backend.Stream
 	data   []byte
 }
 
-// writer appends to the log of the attempt that is running.
+// writer returns a function that appends to the log of the running attempt.
 func (a *app) writer(r *replica) func(backend.Stream, string) {
 	return func(stream backend.Stream, text string) {
 		a.mu.Lock()
@@ -29,7 +28,7 @@ func (a *app) writer(r *replica) func(backend.Stream, string) {
 	}
 }
 
-// reader reads the log of one replica; it holds no resources.
+// reader reads the log of one replica. It holds no resources.
 type reader struct {
 	app     *app
 	replica *replica
@@ -37,7 +36,7 @@ type reader struct {
 	attempt int   // being read
 	next    int   // chunk of that attempt
 	line    int64 // lines of the selected streams seen so far
-	skip    int64 // selected lines to leave out, for Tail
+	skip    int64 // selected lines to skip, for Tail
 }
 
 func newReader(a *app, r *replica, o backend.LogOptions) (*reader, error) {
@@ -49,7 +48,7 @@ func newReader(a *app, r *replica, o backend.LogOptions) (*reader, error) {
 	rd := &reader{app: a, replica: r, options: o, attempt: max(0, len(r.logs)-1)}
 	switch {
 	case o.AllAttempts && o.Attempt != nil && *o.Attempt == 0:
-		rd.attempt = 0 // also before it has begun
+		rd.attempt = 0 // also before it has started
 	case o.Attempt != nil && (*o.Attempt < 0 || *o.Attempt >= len(r.logs)):
 		return nil, fmt.Errorf("attempt %d of replica %s/%d of app %s: there are %d, from 0: %w",
 			*o.Attempt, r.role.Name, r.status.ID, a.id, len(r.logs), backend.ErrNotFound)
@@ -64,19 +63,19 @@ func newReader(a *app, r *replica, o backend.LogOptions) (*reader, error) {
 	return rd, nil
 }
 
-// only tells whether one attempt is read, whatever comes after it.
+// oneAttempt reports whether only one attempt is read.
 func (rd *reader) oneAttempt() bool { return rd.options.Attempt != nil && !rd.options.AllAttempts }
 
-// count is how many selected lines there are now.
+// count returns the current number of selected lines.
 func (rd *reader) count() int64 {
-	look, n := *rd, int64(0)
-	for c, _ := look.nextChunk(); c != nil; c, _ = look.nextChunk() {
+	other, n := *rd, int64(0)
+	for c, _ := other.nextChunk(); c != nil; c, _ = other.nextChunk() {
 		n++
 	}
 	return n
 }
 
-// step returns the next selected chunk and its attempt, nil if there is none now.
+// nextChunk returns the next selected chunk and its attempt, nil if there is none yet.
 func (rd *reader) nextChunk() (*chunk, int) {
 	for rd.attempt < len(rd.replica.logs) {
 		log := rd.replica.logs[rd.attempt]
@@ -123,7 +122,7 @@ func (rd *reader) Next(ctx context.Context) (backend.Block, error) {
 	}
 }
 
-// look returns what can be had now: a block, an end, or a channel to wait for.
+// poll returns the next block, the end, or a channel to wait for.
 func (rd *reader) poll() (backend.Block, <-chan struct{}, error) {
 	rd.app.mu.Lock()
 	defer rd.app.mu.Unlock()
@@ -140,7 +139,7 @@ func (rd *reader) poll() (backend.Block, <-chan struct{}, error) {
 	return backend.Block{}, rd.app.changed, nil
 }
 
-// done reports whether a follower has nothing to expect any more.
+// done reports whether a follower has reached the end.
 func (rd *reader) done() bool {
 	o := &rd.options
 	return rd.app.status.State.Terminal() ||
@@ -149,7 +148,7 @@ func (rd *reader) done() bool {
 		!o.Until.IsZero() && !time.Now().Before(o.Until)
 }
 
-// wait returns at a change, or at the time until if there is one.
+// wait returns at a change, or at the time until if it is set.
 func wait(ctx context.Context, changed <-chan struct{}, until time.Time) error {
 	var timeout <-chan time.Time
 	if !until.IsZero() {
