@@ -95,7 +95,7 @@ func (f *Factory) remedy(err error) string {
 	case errors.Is(err, syscall.EMFILE):
 		return " (raise the limit: ulimit -n)"
 	case errors.Is(err, syscall.EDQUOT), strings.Contains(text, syscall.ENOSPC.Error()): // an agent's error is a text
-		if !strings.Contains(text, "free some space") && !strings.Contains(text, "make room") { // an engine's disk
+		if !strings.Contains(text, "free some space") { // an engine's disk
 			return " (free some space: `torchx prune` removes apps that have ended)"
 		}
 	case errors.Is(err, syscall.EROFS), errors.Is(err, syscall.EACCES):
