@@ -82,7 +82,7 @@ func runLint(f *program.Factory, paths []string, o lintOptions) error {
 	return err
 }
 
-// fixFile makes the fixes of a file and returns the findings that are left.
+// fixFile applies the fixes of a file and returns the remaining findings.
 func fixFile(f *program.Factory, file *analysis.File, o analysis.Opener) ([]starlint.Finding, error) {
 	out, fixed, left := starlint.FixAll(file, o)
 	if fixed == 0 {
@@ -106,7 +106,7 @@ func printFindings(f *program.Factory, findings []starlint.Finding) error {
 	return f.Print(b.String())
 }
 
-// printSummary prints the number of findings, and of those that --fix would mend.
+// printSummary prints the number of findings, and of those that --fix can fix.
 func printSummary(f *program.Factory, findings []starlint.Finding, fixed bool) {
 	if len(findings) == 0 {
 		return
@@ -119,7 +119,7 @@ func printSummary(f *program.Factory, findings []starlint.Finding, fixed bool) {
 	}
 	text := ui.Counted(len(findings), "finding")
 	if fixable > 0 && !fixed {
-		text += fmt.Sprintf(", %d of which --fix would mend", fixable)
+		text += fmt.Sprintf(", %d fixable with --fix", fixable)
 	}
 	f.Say("%s", text)
 }

@@ -16,23 +16,23 @@ import (
 
 // The sources of a value.
 const (
-	sourceFlag     = "flag"        // of this command line
+	sourceFlag     = "flag"        // -cfg on this command line
 	sourceFile     = "file"        // a line of a .torchxconfig
-	sourceEnv      = "environment" // a variable
-	sourceAlias    = "alias"       // what another name of a backend implies
+	sourceEnv      = "environment" // an environment variable
+	sourceAlias    = "alias"       // a default of a backend's alias
 	sourceDefault  = "default"
-	sourceRequired = "required" // there is no value, but there must be one
+	sourceRequired = "required" // a required value is missing
 	sourceNone     = "none"
 )
 
-// origin is a value and where it comes from.
+// origin is a value and its source.
 type origin struct {
 	Key     string `json:"key,omitempty"`
-	Value   any    `json:"value"`  // null for none
+	Value   any    `json:"value"`  // null if there is none
 	Source  string `json:"source"` // one of the sources
 	Origin  string `json:"origin"` // FILE:LINE, $VARIABLE, -cfg or the alias; "" for a default
 	Problem string `json:"problem,omitempty"`
-	// Hidden are values for the same key that do not count.
+	// Hidden are overridden values for the same key.
 	Hidden []origin `json:"hidden,omitempty"`
 }
 
@@ -44,10 +44,10 @@ type explained struct {
 	Options   []origin `json:"options"`
 	Component string   `json:"component,omitempty"`
 	Arguments []origin `json:"arguments,omitempty"`
-	Notes     []string `json:"notes"` // what means nothing, one line each
+	Notes     []string `json:"notes"` // keys and sections without effect, one line each
 }
 
-// explainer collects an explanation.
+// explainer builds an explanation.
 type explainer struct {
 	*program.Factory
 	conf  *config.Config
@@ -85,9 +85,9 @@ func (x *explainer) note(text string) {
 	}
 }
 
-// shown returns a value, hidden if it looks like a secret.
+// shown returns a value, masked if it looks like a secret.
 func (x *explainer) shown(key string, value any) any {
-	if x.ShowSecrets || value == nil || key == "secrets" { // those are names
+	if x.ShowSecrets || value == nil || key == "secrets" { // the values of "secrets" are names
 		return value
 	}
 	switch v := value.(type) {
@@ -107,7 +107,7 @@ func (x *explainer) shown(key string, value any) any {
 	return value
 }
 
-// shownOption is shown for the value of an option, or for its text as it was given.
+// shownOption is shown for the value of an option, or for its text as given.
 func (x *explainer) shownOption(e *backend.Explained, value any) any {
 	text, isText := value.(string)
 	if !isText || e.Type != backend.TypeMap || x.ShowSecrets {
@@ -166,7 +166,7 @@ func (x *explainer) backend(name, cfg string) error {
 	return nil
 }
 
-// option explains one option; alias is the name that the user chose for the backend.
+// option explains one option; alias is the user's name for the backend.
 func (x *explainer) option(e *backend.Explained, alias string) origin {
 	at := origin{Key: e.Key, Value: x.shownOption(e, e.Value), Source: sourceDefault}
 	source := func(v *backend.Value) string {
@@ -238,7 +238,7 @@ func (x *explainer) argument(p *component.Param, values map[string]config.Value)
 	at := origin{Key: p.Name, Source: sourceDefault}
 	v, given := values[p.Name]
 	switch {
-	case given && !v.IsNone(): // None leaves an argument to its default
+	case given && !v.IsNone(): // None means the default
 		at.Value, at.Source, at.Origin = x.shown(p.Name, v.Text), sourceFile, v.Origin()
 		if err := p.CheckConfig(v.Text); err != nil {
 			at.Problem = fmt.Sprintf("%s: argument %s: %v", at.Origin, p.Name, err)
