@@ -114,7 +114,7 @@ func (s *server) lifecycle(r *jsonrpc2.Request) (any, error) {
 	case now == stateNew:
 		return nil, failure(codeNotInitialized, "%s received before initialize", r.Method)
 	case r.Method == "initialize", now == stateShutdown:
-		return nil, failure(jsonrpc2.CodeInvalidRequest, "%s is no longer possible", r.Method)
+		return nil, failure(jsonrpc2.CodeInvalidRequest, "%s is not allowed in this state", r.Method)
 	case r.Method == "shutdown":
 		s.state.Store(stateShutdown)
 		s.answers.Wait() // pending answers are sent even if the client does not wait

@@ -92,7 +92,7 @@ func libUnreplace(_ context.Context, f *program.Factory, m *library.Manager, arg
 		if err := m.Unreplace(name); err != nil {
 			return unknownLibrary(err)
 		}
-		f.Say("@%s is no longer replaced", name)
+		f.Say("removed the replacement of @%s", name)
 	}
 	return nil
 }

@@ -33,7 +33,7 @@ func sayLibraryChanges(f *program.Factory, changes []library.Change) {
 	for _, c := range changes {
 		switch {
 		case c.New == nil:
-			f.Say("@%s is no longer listed and was removed from %s", c.Name, library.LockFile)
+			f.Say("removed @%s from %s: not listed in the project", c.Name, library.LockFile)
 		case c.Old == nil:
 			f.Say("locked %s", libraryText(c.New))
 		case c.Old == c.New:
