@@ -268,26 +268,26 @@ func TestTorchrunLine(t *testing.T) {
 
 // resolver returns a folder of programs: one that resolves a name at the n-th try, and a sleep
 // that does not wait (busybox has its own).
-func resolver(t *testing.T, knower string, n int, shell string) (bin, asked string) {
+func resolver(t *testing.T, tool string, n int, shell string) (bin, requests string) {
 	t.Helper()
 	bin = tools(t, "mkdir", "mkfifo", "rm", "sh", "wc", shell)
-	asked = filepath.Join(t.TempDir(), "asked")
+	requests = filepath.Join(t.TempDir(), "requests")
 	unknown := map[string]string{"getent": "exit 2", "ping": `echo "ping: bad address 'node-0'" >&2; exit 1`}
 	for name, text := range map[string]string{
-		knower:  fmt.Sprintf(`echo "$*" >>%[1]s; [ "$(wc -l <%[1]s)" -ge %[2]d ] || { %[3]s; }`, asked, n, unknown[knower]),
+		tool:    fmt.Sprintf(`echo "$*" >>%[1]s; [ "$(wc -l <%[1]s)" -ge %[2]d ] || { %[3]s; }`, requests, n, unknown[tool]),
 		"sleep": ":",
 	} {
 		if err := os.WriteFile(filepath.Join(bin, name), []byte("#!/bin/sh\n"+text+"\n"), 0o700); err != nil {
 			t.Fatal(err)
 		}
 	}
-	return bin, asked
+	return bin, requests
 }
 
 // checkResolve runs a self-check whose first node is resolved at the n-th try.
-func checkResolve(t *testing.T, shell []string, knower string, n, tries int) (stderr string) {
+func checkResolve(t *testing.T, shell []string, tool string, n, tries int) (stderr string) {
 	t.Helper()
-	bin, asked := resolver(t, knower, n, shell[0])
+	bin, requests := resolver(t, tool, n, shell[0])
 	app := mustBuild(t, "dist.ddp", "-j", "2x1")
 	node := start(t, shell, app, 1, "PATH="+bin, "TORCHX_RANK0_HOST=node-0")
 	lines, code := node.wait(t)
@@ -295,21 +295,21 @@ func checkResolve(t *testing.T, shell []string, knower string, n, tries int) (st
 	if code != 0 || !slices.Equal(lines, []string{want}) {
 		t.Errorf("code %d, got %q: %s", code, lines, &node.stderr)
 	}
-	got, err := os.ReadFile(asked)
-	question := map[string]string{"getent": "ahosts node-0\n", "ping": "-c 1 -w 1 node-0\n"}[knower]
+	got, err := os.ReadFile(requests)
+	question := map[string]string{"getent": "ahosts node-0\n", "ping": "-c 1 -w 1 node-0\n"}[tool]
 	if want := strings.Repeat(question, tries); err != nil || string(got) != want {
-		t.Errorf("asked %q, %v; want %d times", got, err, tries)
+		t.Errorf("requests %q, %v; want %d times", got, err, tries)
 	}
 	return node.stderr.String()
 }
 
 func TestEnvLauncherWaitsForName(t *testing.T) {
 	eachShell(t, func(t *testing.T, shell []string) {
-		for _, knower := range []string{"getent", "ping"} {
-			if knower == "ping" && shell[0] == "busybox" {
+		for _, tool := range []string{"getent", "ping"} {
+			if tool == "ping" && shell[0] == "busybox" {
 				continue // uses its built-in ping instead of the one on PATH
 			}
-			if got := checkResolve(t, shell, knower, 2, 2); got != "" {
+			if got := checkResolve(t, shell, tool, 2, 2); got != "" {
 				t.Errorf("got stderr %q, want none", got)
 			}
 		}

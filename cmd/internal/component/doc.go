@@ -78,7 +78,7 @@ func runDoc(ctx context.Context, f *program.Factory, what []string, o docOptions
 	}
 	files := map[string]string{"README.md": pages.Index(list), "index.html": pages.HTML(o.title, list)}
 	for _, p := range list {
-		if _, twice := files[p.Name+".md"]; twice {
+		if _, exists := files[p.Name+".md"]; exists {
 			return fmt.Errorf("two files would be written to %s.md: document them separately", p.Name)
 		}
 		files[p.Name+".md"] = pages.Markdown(p)

@@ -100,8 +100,8 @@ func printFindings(f *program.Factory, findings []starlint.Finding) error {
 		if file.Severity == starlint.Error {
 			color = ui.AnsiRed
 		}
-		place := fmt.Sprintf("%s:%d:%d:", ui.OneLine(file.File), file.Start.Line, file.Start.Col)
-		fmt.Fprintf(&b, "%s %s %s\n", f.OutStyle.Paint(ui.AnsiBold, place), f.OutStyle.Paint(color, file.Rule+":"), ui.OneLine(file.Message))
+		position := fmt.Sprintf("%s:%d:%d:", ui.OneLine(file.File), file.Start.Line, file.Start.Col)
+		fmt.Fprintf(&b, "%s %s %s\n", f.OutStyle.Paint(ui.AnsiBold, position), f.OutStyle.Paint(color, file.Rule+":"), ui.OneLine(file.Message))
 	}
 	return f.Print(b.String())
 }

@@ -68,12 +68,12 @@ func runShow(ctx context.Context, f *program.Factory, name string, asJSON bool) 
 	if asJSON {
 		return f.PrintJSON(newShownComponent(found, d))
 	}
-	place := f.ShortPath(found.File)
+	position := f.ShortPath(found.File)
 	if d.Line > 0 {
-		place += fmt.Sprintf(":%d", d.Line)
+		position += fmt.Sprintf(":%d", d.Line)
 	}
 	s := f.OutStyle
-	return f.Printf("%s  %s\n\n%s\n\n%s\n%s\n%s", s.Paint(ui.AnsiBold, ui.OneLine(found.Name)), s.Paint(ui.AnsiDim, ui.OneLine(place)),
+	return f.Printf("%s  %s\n\n%s\n\n%s\n%s\n%s", s.Paint(ui.AnsiBold, ui.OneLine(found.Name)), s.Paint(ui.AnsiDim, ui.OneLine(position)),
 		wrappedSignature(found, d), ui.CleanStyled(found.Help(s.Color, ui.TerminalWidth(f.Out))), s.Paint(ui.AnsiBold, "Source:"), ui.Clean(program.Indent(d.Source), true))
 }
 
