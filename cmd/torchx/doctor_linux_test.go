@@ -14,8 +14,8 @@ import (
 	"torchx/runtime/backend"
 )
 
-// TestDoctorFindsDeadApps: an app whose agent was killed is a warning until the
-// fix that the doctor names was followed.
+// TestDoctorFindsDeadApps: an app whose agent was killed is a warning until the fix that
+// doctor names is applied.
 func TestDoctorFindsDeadApps(t *testing.T) {
 	t.Parallel()
 	dir := tempDir(t)
@@ -48,7 +48,7 @@ func TestDoctorFindsDeadApps(t *testing.T) {
 	}
 }
 
-// deadApps is what the doctor says of apps that lost their agent.
+// deadApps returns doctor's check of apps whose agent died.
 func deadApps(t *testing.T, dir string) backend.Check {
 	t.Helper()
 	r := torchx(t, dir, nil, "", "doctor", "--json")

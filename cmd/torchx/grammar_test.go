@@ -109,7 +109,8 @@ func TestNormalizeErrors(t *testing.T) {
 		{"run --name x c", "run: unknown flag --name: `torchx run dist.ddp --name NAME"},
 		{"run -v /a:/b c", "run: unknown flag -v: `torchx run -b docker utils.sh --mounts"},
 		{"run --shm-size 1 c", "run: unknown flag --shm-size: arguments of a component follow it, `torchx run COMPONENT --shm-size …`"},
-		{"-d", "-d is an option of a command: torchx run -d"},
+		{"-d", "-d is an option of commands, such as `torchx run -d`"},
+		{"component --json", "component: --json is an option of commands, such as `torchx component list --json`"},
 		{"-v", "unknown flag -v: `torchx --log_level debug` prints more"},
 	} {
 		_, err := testGrammar().Normalize(strings.Fields(c.in))
@@ -122,9 +123,9 @@ func TestNormalizeErrors(t *testing.T) {
 	}
 }
 
-// FuzzNormalise checks that no argument gets lost or changed: positionals come
-// out as they went in, and everything else is one flag in its canonical form.
-func FuzzNormalise(f *testing.F) {
+// FuzzNormalize checks that no positional is lost or changed, that each flag is in canonical
+// form, and that the result is stable.
+func FuzzNormalize(f *testing.F) {
 	f.Add("run\x00-s\x00local\x00utils.echo\x00--msg\x00x")
 	f.Add("log\x00-\x00-t\x00-n5\x00--\x00--x")
 	f.Add("list\x00--log_level=debug")

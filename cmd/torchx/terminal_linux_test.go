@@ -13,8 +13,7 @@ import (
 	"torchx/cmd/internal/ui"
 )
 
-// openTerminal returns both ends of a pseudo-terminal: what programs see, and
-// where what they write comes out.
+// openTerminal returns both ends of a pseudo-terminal: the programs' side and the user's.
 func openTerminal(t *testing.T) (pts, screen *os.File) {
 	t.Helper()
 	screen, err := os.OpenFile("/dev/ptmx", os.O_RDWR, 0)
@@ -28,7 +27,7 @@ func openTerminal(t *testing.T) (pts, screen *os.File) {
 	return pts, screen
 }
 
-func TestColoursOnATerminalOnly(t *testing.T) {
+func TestColorsOnATerminalOnly(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
 		vars  []string
@@ -46,11 +45,11 @@ func TestColoursOnATerminalOnly(t *testing.T) {
 		}
 	}
 	if r := torchx(t, t.TempDir(), nil, "", "runopts"); strings.Contains(r.out, "\x1b") {
-		t.Errorf("colours off a terminal: %q", r.out)
+		t.Errorf("got color without a terminal: %q", r.out)
 	}
 }
 
-// onTerminal returns what a command shows on a terminal.
+// onTerminal returns what a command prints on a terminal.
 func onTerminal(t *testing.T, vars, args []string) string {
 	t.Helper()
 	pts, screen := openTerminal(t)

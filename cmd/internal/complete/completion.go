@@ -11,12 +11,12 @@ import (
 	"torchx/runtime/suggest"
 )
 
-// completionScripts are the scripts of the shells, completions/torchx.SHELL.
+// completionScripts holds the scripts of the shells, completions/torchx.SHELL.
 //
 //go:embed completions
 var completionScripts embed.FS
 
-// shells are those that there is a script for.
+// shells lists the shells that have a script.
 var shells = []string{"bash", "zsh", "fish"}
 
 // NewCompletion returns the command `completion`.
@@ -37,7 +37,7 @@ func NewCompletion(f *program.Factory) *cli.Command {
 			}
 			script, err := completionScripts.ReadFile("completions/torchx." + shell)
 			if err != nil {
-				return program.Usagef("completion", "there is no script for %s: there are those for %s.%s",
+				return program.Usagef("completion", "unknown shell %s: want %s.%s",
 					ui.QuoteWord(shell), strings.Join(shells, ", "), suggest.Hint(shell, shells))
 			}
 			return f.Print(string(script))

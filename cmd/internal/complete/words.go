@@ -11,8 +11,8 @@ import (
 	"torchx/runtime/spec"
 )
 
-// positional offers what a command takes, which the first line of its usage
-// says: HANDLE, HANDLE[/ROLE…, COMPONENT, FILE, BACKEND or a choice such as bash|zsh.
+// positional offers values of the argument that the command's usage line names: HANDLE,
+// HANDLE[/ROLE…, COMPONENT, FILE, BACKEND or a choice such as bash|zsh.
 func (c *completer) positional(ctx context.Context) {
 	cmd := c.command()
 	if cmd == nil {
@@ -54,7 +54,7 @@ func (c *completer) positional(ctx context.Context) {
 	}
 }
 
-// operands are the words of a line of usage that are neither flags nor other remarks.
+// operands returns the positional arguments of a usage line.
 func operands(usage string) []string {
 	var out []string
 	inFlag := false
@@ -72,7 +72,7 @@ func operands(usage string) []string {
 	return out
 }
 
-// flagValue offers values of a flag, by its first name; typed is what is there of it.
+// flagValue offers values of a flag by its first name; typed is the value up to the cursor.
 func (c *completer) flagValue(ctx context.Context, name, typed string) {
 	switch name {
 	case "backend":
@@ -117,7 +117,7 @@ func (c *completer) backendNames(aliases bool) {
 		c.add(n, "")
 		for _, a := range reg.AliasesOf(n) {
 			if aliases && c.current != "" && !strings.HasPrefix(n, c.current) {
-				c.add(a, "the same as "+n)
+				c.add(a, "alias of "+n)
 			}
 		}
 	}
@@ -188,8 +188,7 @@ func (c *completer) components(files bool) {
 	}
 }
 
-// libraryWords offers what a command of `lib` takes in a place: names of libraries, or
-// folders.
+// libraryWords offers names of libraries or folders for an argument of a `lib` command.
 func (c *completer) libraryWords(command string, at int) {
 	_, replace := c.line.flags["replace"]
 	switch {

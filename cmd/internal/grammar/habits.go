@@ -14,8 +14,8 @@ import (
 type synonym struct {
 	verb  string // the command, "" for all
 	words string // spellings, separated by spaces
-	value string // the value that the flag must have, "" for a switch
-	flag  string // what is read in its place
+	value string // the value that it must have, "" for any or none
+	flag  string // what is read in its place; a flag with a value gets that of the synonym
 }
 
 // synonyms are few: a guess must be safe.
@@ -26,6 +26,7 @@ var synonyms = []synonym{
 	{words: "-ojson", flag: "--json"},
 	{verb: "run", words: "-i -t -it -ti --interactive", flag: "--tty"},
 	{verb: "run", words: "--background --bg", flag: "--detach"},
+	{verb: "run", words: "-e --environment", flag: "--env"},
 }
 
 // synonym returns the flag to read for arg and the arguments behind it. It returns no flag
@@ -40,6 +41,8 @@ func (p *parser) synonym(arg string, rest []string) (flag, after []string, ok bo
 		switch {
 		case f == nil && s.flag != "--help":
 			continue
+		case f != nil && f.TakesValue:
+			return []string{strings.Replace(arg, spelling, s.flag, 1)}, rest, true
 		case s.value == "" && !hasValue, s.value != "" && hasValue && value == s.value:
 			after = rest
 		case s.value != "" && !hasValue && len(rest) > 0 && rest[0] == s.value:

@@ -1,6 +1,7 @@
 package grammar
 
 import (
+	"fmt"
 	"slices"
 	"strconv"
 	"strings"
@@ -182,13 +183,11 @@ func (p *parser) attached(arg string) (f *Flag, spelling, value string, ok bool)
 
 func (p *parser) unknown(arg string) error {
 	spelling, _, _ := strings.Cut(arg, "=")
+	if owner := p.owner(spelling); owner != "" {
+		return &UsageError{Command: p.name(), HasRemedy: true, Text: fmt.Sprintf("%s is an option of commands, such as `torchx %s %s`", spelling, owner, spelling)}
+	}
 	if err := p.advice("unknown flag", spelling); err != nil {
 		return err
-	}
-	if p.verb == nil {
-		if owner := p.owner(spelling); owner != "" {
-			return usagef("", "%s is an option of a command: torchx %s %s", spelling, owner, spelling)
-		}
 	}
 	name := Canonical(strings.TrimLeft(spelling, "-"))
 	names := append(ui.Keys(p.table()), "help")
@@ -206,11 +205,15 @@ func (p *parser) unknown(arg string) error {
 	return usagef(p.name(), "unknown flag %s.", ui.QuoteWord(spelling))
 }
 
-// owner returns a command that has the flag, "run" if it does, else the first by name.
+// owner returns a command, or a command of the group, that has the flag; "" if none has.
 func (p *parser) owner(spelling string) string {
-	for _, name := range append([]string{"run"}, ui.Keys(p.grammar.Verbs)...) {
-		if v := p.grammar.Verbs[name]; v != nil && p.grammar.Find(v, spelling) != nil {
-			return name
+	commands := p.grammar.Verbs
+	if p.verb != nil {
+		commands = p.verb.Subs
+	}
+	for _, name := range append([]string{"list", "run"}, ui.Keys(commands)...) {
+		if v := commands[name]; v != nil && p.grammar.Find(v, spelling) != nil {
+			return v.Name
 		}
 	}
 	return ""

@@ -12,7 +12,7 @@ import (
 	"torchx/starlark/component"
 )
 
-// TestInterruptedEvaluation: Ctrl-C is Ctrl-C also while a built-in component is evaluated.
+// TestInterruptedEvaluation: Ctrl-C interrupts the evaluation of a built-in component, too.
 func TestInterruptedEvaluation(t *testing.T) {
 	t.Parallel()
 	stopped, stop := context.WithCancelCause(t.Context())

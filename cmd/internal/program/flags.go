@@ -29,7 +29,7 @@ func CfgFlag(to *string) cli.Flag {
 	}
 }
 
-// CommandName is the name of the command that runs, with its group's: "component test".
+// CommandName returns the full name of the running command, such as "component test".
 func CommandName(c *cli.Context) string {
 	name := c.Command.Name
 	for _, above := range c.Lineage()[1:] {
@@ -41,10 +41,10 @@ func CommandName(c *cli.Context) string {
 	return name
 }
 
-// NoArguments refuses positional arguments.
+// NoArguments returns a usage error for positional arguments.
 func NoArguments(c *cli.Context) error { return AtMost(c, 0) }
 
-// AtMost refuses more than n positional arguments.
+// AtMost returns a usage error for more than n positional arguments.
 func AtMost(c *cli.Context, n int) error {
 	if c.NArg() > n {
 		return Usagef(CommandName(c), "unexpected argument %s", ui.QuoteWord(c.Args().Get(n)))
@@ -52,7 +52,7 @@ func AtMost(c *cli.Context, n int) error {
 	return nil
 }
 
-// OneArgument returns the only argument, which what names.
+// OneArgument returns the only positional argument; what names it in errors.
 func OneArgument(c *cli.Context, what string) (string, error) {
 	if c.NArg() == 0 {
 		return "", Usagef(CommandName(c), "missing %s", what)
@@ -60,17 +60,17 @@ func OneArgument(c *cli.Context, what string) (string, error) {
 	return c.Args().First(), AtMost(c, 1)
 }
 
-// Count reads a number that must not be negative.
+// Count parses the value of a flag as a number that is not negative.
 func Count(command, flag, text string) (int64, error) {
 	n, err := strconv.ParseInt(text, 10, 64)
 	if err != nil || n < 0 {
-		return 0, Usagef(command, "%s must be a whole number from 0, not %s", flag, ui.QuoteWord(text))
+		return 0, Usagef(command, "%s must be a whole number of at least 0, not %s", flag, ui.QuoteWord(text))
 	}
 	return n, nil
 }
 
-// Canonical returns the name of a backend that a flag gave; an unknown one is a
-// usage error that lists the known ones.
+// Canonical returns the canonical name of a backend on the command line; an unknown name is
+// a usage error that lists the known ones.
 func (f *Factory) Canonical(command, name string) (backend.Alias, error) {
 	reg, err := f.Registry()
 	if err != nil {
@@ -83,5 +83,5 @@ func (f *Factory) Canonical(command, name string) (backend.Alias, error) {
 	return alias, err
 }
 
-// HandleHelp explains what stands for an app on the command line.
+// HandleHelp explains how the command line names an app.
 const HandleHelp = "HANDLE is what `torchx run` printed (backend://session/app_id), any unique prefix of an app ID, or - for the most recent app."

@@ -7,7 +7,8 @@ import (
 	"time"
 )
 
-// The second Ctrl-C ends a command that hangs, even in what handles the first.
+// TestTwoInterruptsEndACommand: the second Ctrl-C ends a command even if the handler of the
+// first hangs.
 func TestTwoInterruptsEndACommand(t *testing.T) {
 	t.Parallel()
 	signals := make(chan os.Signal, 8)

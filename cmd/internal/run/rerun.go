@@ -77,7 +77,7 @@ func rerun(ctx context.Context, f *program.Factory, o options, text string, exac
 	return carryOut(ctx, f, planned, o)
 }
 
-// planAgain plans what the component returns now, or the recorded app itself.
+// planAgain plans what the component returns now, or the recorded app if exact is set.
 func planAgain(ctx context.Context, f *program.Factory, o options, conf *config.Config, past *runner.Recorded, exact bool) (*runner.Planned, error) {
 	if err := planning.Check(f, o.Options); err != nil {
 		return nil, err
@@ -119,13 +119,13 @@ func planEvaluated(ctx context.Context, f *program.Factory, o options, conf *con
 	return q, nil
 }
 
-// planRecorded takes the app as it was, whatever its component returns now.
+// planRecorded plans the app as it was recorded, whatever its component returns now.
 func planRecorded(f *program.Factory, o options, conf *config.Config, past *runner.Recorded) (*runner.PlanRequest, error) {
 	if len(o.Inputs.Args) > 0 {
 		if past.Evaluated() {
-			return nil, program.Usagef("rerun", "--recorded runs the app as it was: arguments cannot be changed with it")
+			return nil, program.Usagef("rerun", "--recorded runs the app as it was recorded: arguments cannot be changed")
 		}
-		return nil, program.Usagef("rerun", "%s was not made by a component but submitted from a file, so it has no arguments to change", past.Ref.Handle())
+		return nil, program.Usagef("rerun", "%s was submitted from a file, not made by a component: it has no arguments to change", past.Ref.Handle())
 	}
 	q, err := planning.RecordedRequest(f, o.Options, conf, past)
 	if err != nil {
