@@ -90,7 +90,7 @@ func TestNormalizeErrors(t *testing.T) {
 		{"list --limit=1 --limit=2", "list: --limit is specified more than once"},
 		{"run -s local --backend local c", "run: --backend is specified more than once (also as -s)"},
 		{"list --all --all", "list: --all is specified more than once"},
-		{"list --all=maybe", "list: --all is a switch: maybe is neither true nor false"},
+		{"list --all=maybe", "list: --all takes no value: maybe is neither true nor false (write --all)"},
 		{"log h -x", "log: unknown flag -x."},
 		{"-- list", "unknown command --."},
 		{"agent", "unknown command agent."},

@@ -20,7 +20,7 @@ var otherSystems = []struct{ names, instead string }{
 	{"process host localhost shell ssh", "-b local runs on this machine"},
 }
 
-// unknown returns the error for a name that is no backend: it lists the known names and
+// unknown returns the error for the name of an unknown backend: it lists the known names and
 // says what to use instead of a system that torchx does not support.
 func (r *Registry) unknown(name string) error {
 	known := strings.Join(r.order, ", ")

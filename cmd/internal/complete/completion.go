@@ -31,7 +31,7 @@ func NewCompletion(f *program.Factory) *cli.Command {
 		Description: "Print a script for bash, zsh or fish that completes commands, options, apps, components and their arguments with the " +
 			"Tab key. Load it once or from the start-up file of your shell.",
 		Action: func(c *cli.Context) error {
-			shell, err := program.OneArgument(c, strings.Join(shells, ", ")+" (the shell)")
+			shell, err := program.OneArgument(c, "SHELL: "+strings.Join(shells, ", "))
 			if err != nil {
 				return err
 			}

@@ -219,8 +219,12 @@ func (p *parser) owner(spelling string) string {
 	return ""
 }
 
-// onlyLonger returns the only name that begins with the given one.
+// onlyLonger returns the only name that begins with the given one, which has two letters
+// or more.
 func onlyLonger(name string, names []string) (found string, ok bool) {
+	if len(name) < 2 {
+		return "", false
+	}
 	for _, n := range names {
 		if strings.HasPrefix(n, name) {
 			if ok {
@@ -235,7 +239,7 @@ func onlyLonger(name string, names []string) (found string, ok bool) {
 func (p *parser) addBool(f *Flag, spelling, value string, hasValue bool) error {
 	if hasValue {
 		if _, err := strconv.ParseBool(value); err != nil {
-			return usagef(p.name(), "%s is a switch: %s is neither true nor false", spelling, ui.QuoteWord(value))
+			return usagef(p.name(), "%s takes no value: %s is neither true nor false (write %s)", spelling, ui.QuoteWord(value), spelling)
 		}
 		p.add(f, value)
 		return nil

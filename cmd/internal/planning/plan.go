@@ -8,6 +8,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"os/exec"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -71,7 +72,7 @@ func Build(ctx context.Context, f *program.Factory, o *Options, conf *config.Con
 	}
 	found, err := loader.Find(ctx, o.Component)
 	if err != nil {
-		return nil, "", err
+		return nil, "", withProgramHint(f, err, o)
 	}
 	if o.Inputs.Config == nil {
 		o.Inputs.Config = conf.Component(found.Name)
@@ -90,6 +91,20 @@ func Build(ctx context.Context, f *program.Factory, o *Options, conf *config.Con
 		return nil, "", fmt.Errorf("%s: %w", found.Name, err)
 	}
 	return built, found.Name, nil
+}
+
+// withProgramHint adds to the error for an unknown component how to run it as a program, if
+// it is one.
+func withProgramHint(f *program.Factory, err error, o *Options) error {
+	name := o.Component
+	path := name
+	if strings.Contains(name, "/") {
+		path = f.Env.Absolute(name)
+	}
+	if _, notFound := exec.LookPath(path); notFound != nil {
+		return err
+	}
+	return fmt.Errorf("%w (to run the program: `torchx %s %s`)", err, o.Command, CommandText(f, "utils.sh --", append([]string{name}, o.Inputs.Args...)))
 }
 
 // plainly removes the position from an error of the built-in library, which does not help

@@ -2,7 +2,10 @@ package program
 
 import (
 	"errors"
+	"fmt"
+	"slices"
 	"strconv"
+	"strings"
 
 	"github.com/urfave/cli/v2"
 
@@ -44,8 +47,32 @@ func CommandName(c *cli.Context) string {
 // NoArguments returns a usage error for positional arguments.
 func NoArguments(c *cli.Context) error { return AtMost(c, 0) }
 
+// Missing returns the usage error for a missing argument, which what names.
+func Missing(c *cli.Context, what string) error {
+	name := CommandName(c)
+	switch {
+	case !strings.HasPrefix(what, "HANDLE"):
+		return Usagef(name, "missing %s", what)
+	case name == "cancel", name == "delete":
+		return remedied(name, "missing %s: `torchx list` lists apps", what)
+	}
+	return remedied(name, "missing %s: `torchx %s -` takes the most recent app, `torchx list` lists apps", what, name)
+}
+
+// remedied returns a usage error whose text names what to type.
+func remedied(command, format string, args ...any) error {
+	return &grammar.UsageError{Command: command, Text: fmt.Sprintf(format, args...), HasRemedy: true}
+}
+
+// appNouns are what kubectl and others have before the name of an app.
+var appNouns = []string{"app", "apps", "job", "jobs", "pod", "pods", "run", "runs", "container", "deployment"}
+
 // AtMost returns a usage error for more than n positional arguments.
 func AtMost(c *cli.Context, n int) error {
+	if c.NArg() > n && slices.Contains(appNouns, c.Args().First()) {
+		typed := strings.Join(append([]string{CommandName(c)}, c.Args().Tail()...), " ")
+		return remedied(CommandName(c), "unexpected argument %s: type `torchx %s`", c.Args().First(), typed)
+	}
 	if c.NArg() > n {
 		return Usagef(CommandName(c), "unexpected argument %s", ui.QuoteWord(c.Args().Get(n)))
 	}
@@ -55,7 +82,7 @@ func AtMost(c *cli.Context, n int) error {
 // OneArgument returns the only positional argument; what names it in errors.
 func OneArgument(c *cli.Context, what string) (string, error) {
 	if c.NArg() == 0 {
-		return "", Usagef(CommandName(c), "missing %s", what)
+		return "", Missing(c, what)
 	}
 	return c.Args().First(), AtMost(c, 1)
 }
@@ -78,7 +105,7 @@ func (f *Factory) Canonical(command, name string) (backend.Alias, error) {
 	}
 	alias, err := reg.Canonical(name)
 	if errors.Is(err, backend.ErrNotFound) {
-		return alias, &grammar.UsageError{Command: command, Text: err.Error(), HasRemedy: true}
+		return alias, remedied(command, "%v", err)
 	}
 	return alias, err
 }

@@ -7,10 +7,12 @@ package program
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
 	"runtime/debug"
+	"slices"
 	"strings"
 
 	"github.com/urfave/cli/v2"
@@ -92,7 +94,12 @@ func (f *Factory) main(ctx context.Context, args []string) error {
 	if line.Help {
 		return f.Print(HelpText(app, line.Verb, ui.TerminalWidth(f.Out)))
 	}
-	return app.RunContext(ctx, append([]string{app.Name}, line.Args()...))
+	err = app.RunContext(ctx, append([]string{app.Name}, line.Args()...))
+	var usage *grammar.UsageError
+	if err != nil && !errors.As(err, &usage) && slices.Equal(line.Positionals, []string{"help"}) { // `help` is not a subcommand
+		return fmt.Errorf("%w (see `torchx help %s`)", err, line.Verb)
+	}
+	return err
 }
 
 // checkEarlyBackend returns an error if flags without a command name a backend that does

@@ -40,7 +40,7 @@ func NewRerun(f *program.Factory) *cli.Command {
 			o.hasTTY = c.IsSet("tty")
 			o.Inputs.Args = c.Args().Tail()
 			if c.NArg() == 0 {
-				return program.Usagef("rerun", "missing HANDLE")
+				return program.Missing(c, "HANDLE")
 			}
 			if err := o.check(); err != nil {
 				return err
