@@ -195,9 +195,9 @@ func TestCompleteIsFast(t *testing.T) {
 	dir := caseDir(t)
 	best := time.Hour
 	for range 5 {
-		begun := time.Now()
+		started := time.Now()
 		completions(t, dir, "run", "dist.ddp", "--")
-		best = min(best, time.Since(begun))
+		best = min(best, time.Since(started))
 	}
 	if best > 300*time.Millisecond {
 		t.Errorf("got %v, which is too slow", best)

@@ -167,15 +167,15 @@ func (c command) run(t *testing.T, work, home string, env []string) int {
 		if matches(want, got) {
 			return cmd.ProcessState.ExitCode()
 		}
-		if !looks.MatchString(c.text) || ctx.Err() != nil {
+		if !readsState.MatchString(c.text) || ctx.Err() != nil {
 			t.Fatalf("line %d: $ %sprinted\n%s\nwant\n%s", c.line, c.text, strings.Join(got, "\n"), strings.Join(want, "\n"))
 		}
 	}
 }
 
-// looks matches commands that only read the state of an app; they are repeated until the app
+// readsState matches commands that only read the state of an app; they are repeated until the app
 // reaches the expected state.
-var looks = regexp.MustCompile(`(?m)^torchx (log|list|status|events) `)
+var readsState = regexp.MustCompile(`(?m)^torchx (log|list|status|events) `)
 
 // variable lists the parts of output that differ from run to run.
 var variable = []struct {

@@ -35,7 +35,7 @@ func TestDoctorFindsDeadApps(t *testing.T) {
 	must(t, json.Unmarshal(data, &holder))
 	must(t, syscall.Kill(holder.PID, syscall.SIGKILL))
 	c := deadApps(t, dir)
-	for begun := time.Now(); c.Level == backend.LevelOK && time.Since(begun) < 20*time.Second; c = deadApps(t, dir) {
+	for started := time.Now(); c.Level == backend.LevelOK && time.Since(started) < 20*time.Second; c = deadApps(t, dir) {
 	}
 	if c.Level != backend.LevelWarning || !strings.Contains(c.Text, id) || !strings.Contains(c.Fix, "torchx list") {
 		t.Errorf("a dead app: %+v", c)

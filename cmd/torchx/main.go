@@ -27,7 +27,7 @@ import (
 
 func main() {
 	becomeLimited(os.Args)
-	program.CollectLate()
+	program.DelayGC()
 	program.OwnUmask()
 	os.Exit(program.Run(context.Background(), os.Args, ui.Streams{In: os.Stdin, Out: os.Stdout, Err: os.Stderr}, program.ProcessEnv(), torchxProgram()))
 }

@@ -101,7 +101,7 @@ func tempDir(t *testing.T) string {
 	must(t, err)
 	t.Cleanup(func() {
 		err := os.RemoveAll(dir)
-		for begun := time.Now(); err != nil && time.Since(begun) < 20*time.Second; err = os.RemoveAll(dir) {
+		for started := time.Now(); err != nil && time.Since(started) < 20*time.Second; err = os.RemoveAll(dir) {
 			runtime.Gosched()
 		}
 		must(t, err)

@@ -121,14 +121,14 @@ func TestInterruptCancels(t *testing.T) {
 func TestSecondInterruptKills(t *testing.T) {
 	t.Parallel()
 	f := start(t, `trap "" TERM; echo ready; while :; do sleep 0.05; done`)
-	begun := time.Now()
+	started := time.Now()
 	f.signal(syscall.SIGINT)
 	f.err.waitFor("cancelling")
 	f.signal(syscall.SIGINT)
 	if code := f.wait(); code != spec.ExitCancelled {
 		t.Errorf("exit code %d", code)
 	}
-	if took := time.Since(begun); took > 20*time.Second {
+	if took := time.Since(started); took > 20*time.Second {
 		t.Errorf("it took %v: the grace period of 30 s was not cut short", took)
 	}
 	if !strings.Contains(f.err.String(), "killing "+f.handle) {

@@ -73,9 +73,9 @@ func TestTTYSession(t *testing.T) {
 	s.typed("stty size\r")
 	s.shown.waitFor("24 100\r\n")
 	s.resize(31, 91)
-	s.typed("sleep 0.1; stty size; echo begun; sleep 300\r")
+	s.typed("sleep 0.1; stty size; echo started; sleep 300\r")
 	s.shown.waitFor("31 91\r\n")
-	s.shown.waitFor("\r\nbegun\r\n")
+	s.shown.waitFor("\r\nstarted\r\n")
 	s.typed("\x03")
 	s.typed("echo ali''ve; printf 'a\\rb\\033[1m\\n'\r")
 	s.shown.waitFor("alive\r\n")
@@ -267,8 +267,8 @@ func TestTTYKeysWhileStuck(t *testing.T) {
 	}
 	s.typed("\x10\x11")
 	s.end(program.ExitOK, "goes on")
-	begun := time.Now()
-	if r := torchx(t, dir, nil, "", "cancel", "--wait", "-"); r.code != program.ExitOK && r.code != spec.ExitCancelled || time.Since(begun) > 9*time.Second {
-		t.Errorf("%+v after %v", r, time.Since(begun))
+	started := time.Now()
+	if r := torchx(t, dir, nil, "", "cancel", "--wait", "-"); r.code != program.ExitOK && r.code != spec.ExitCancelled || time.Since(started) > 9*time.Second {
+		t.Errorf("%+v after %v", r, time.Since(started))
 	}
 }

@@ -108,7 +108,7 @@ func read(g *grammar.Grammar, words []string) partialLine {
 		switch {
 		case l.pending != nil:
 			l.flags[l.pending.Name], l.pending = w, nil
-		case l.plain || l.foreign():
+		case l.plain || l.inComponent():
 			l.positionals = append(l.positionals, w)
 		case w == "--" && l.verb != nil:
 			l.plain = true
@@ -133,8 +133,10 @@ func known(verbs map[string]*grammar.Verb, word string) *grammar.Verb {
 	return &grammar.Verb{Name: word, Flags: grammar.Flags{}}
 }
 
-// foreign reports whether further words belong to a component.
-func (l *partialLine) foreign() bool { return l.verb != nil && l.verb.Stops && len(l.positionals) > 0 }
+// inComponent reports whether further words belong to a component.
+func (l *partialLine) inComponent() bool {
+	return l.verb != nil && l.verb.Stops && len(l.positionals) > 0
+}
 
 func (l *partialLine) flag(g *grammar.Grammar, word string) {
 	spelling, value, hasValue := strings.Cut(word, "=")
@@ -154,7 +156,7 @@ func (c *completer) find(ctx context.Context) {
 	switch {
 	case c.line.pending != nil:
 		c.flagValue(ctx, c.line.pending.Name, c.current)
-	case c.line.foreign():
+	case c.line.inComponent():
 		c.componentArgument(ctx)
 	case grammar.IsFlag(c.current) && hasValue && !c.line.plain:
 		if f := c.grammar.Find(c.line.verb, spelling); f != nil && f.TakesValue {

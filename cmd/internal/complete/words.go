@@ -19,18 +19,18 @@ func (c *completer) positional(ctx context.Context) {
 		return
 	}
 	usage, _, _ := strings.Cut(cmd.UsageText, "\n")
-	places := operands(usage)
+	arguments := operands(usage)
 	at := len(c.line.positionals)
-	if n := len(places); n > 0 && strings.HasSuffix(places[n-1], "...") {
+	if n := len(arguments); n > 0 && strings.HasSuffix(arguments[n-1], "...") {
 		at = min(at, n-1)
 	}
-	if at >= len(places) {
+	if at >= len(arguments) {
 		if _, set := c.line.flags["print"]; set && cmd.Name == "builtins" {
 			c.components(false)
 		}
 		return
 	}
-	place := places[at]
+	argument := arguments[at]
 	switch {
 	case strings.HasPrefix(c.line.verb.Name, "lib "):
 		c.libraryWords(cmd.Name, at)
@@ -39,16 +39,16 @@ func (c *completer) positional(ctx context.Context) {
 		c.handles(ctx, cmd.Name, false)
 	case cmd.Name == "new", cmd.Name == "doc":
 		c.files = true
-	case strings.HasPrefix(place, "HANDLE"):
-		c.handles(ctx, cmd.Name, strings.Contains(place, "/ROLE"))
-	case place == "COMPONENT":
+	case strings.HasPrefix(argument, "HANDLE"):
+		c.handles(ctx, cmd.Name, strings.Contains(argument, "/ROLE"))
+	case argument == "COMPONENT":
 		c.components(true)
-	case strings.HasPrefix(place, "FILE"), strings.HasPrefix(place, "PATH"):
+	case strings.HasPrefix(argument, "FILE"), strings.HasPrefix(argument, "PATH"):
 		c.files = true
-	case strings.HasPrefix(place, "BACKEND"):
+	case strings.HasPrefix(argument, "BACKEND"):
 		c.backendNames(false)
-	case strings.Contains(place, "|"):
-		for _, choice := range strings.Split(place, "|") {
+	case strings.Contains(argument, "|"):
+		for _, choice := range strings.Split(argument, "|") {
 			c.add(choice, "")
 		}
 	}
@@ -190,9 +190,9 @@ func (c *completer) components(files bool) {
 
 // libraryWords offers names of libraries or folders for an argument of a `lib` command.
 func (c *completer) libraryWords(command string, at int) {
-	_, replace := c.line.flags["replace"]
+	_, isReplace := c.line.flags["replace"]
 	switch {
-	case command == "remove", command == "update", command == "add" && replace && at == 0:
+	case command == "remove", command == "update", command == "add" && isReplace && at == 0:
 		for _, name := range c.OpenLibraries().Names(c.ProjectRoot()) {
 			c.add(name, "")
 		}

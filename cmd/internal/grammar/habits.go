@@ -12,7 +12,6 @@ import (
 // synonym is a flag of another tool that is read as a flag of this program, in commands
 // that have that flag.
 type synonym struct {
-	verb  string // the command, "" for all
 	words string // spellings, separated by spaces
 	value string // the value that it must have, "" for any or none
 	flag  string // what is read in its place; a flag with a value gets that of the synonym
@@ -24,9 +23,9 @@ var synonyms = []synonym{
 	{words: "-help -? --usage", flag: "--help"},
 	{words: "-o --output --format", value: "json", flag: "--json"},
 	{words: "-ojson", flag: "--json"},
-	{verb: "run", words: "-i -t -it -ti --interactive", flag: "--tty"},
-	{verb: "run", words: "--background --bg", flag: "--detach"},
-	{verb: "run", words: "-e --environment", flag: "--env"},
+	{words: "-i -t -it -ti --interactive", flag: "--tty"},
+	{words: "--background --bg", flag: "--detach"},
+	{words: "-e --environment", flag: "--env"},
 }
 
 // synonym returns the flag to read for arg and the arguments behind it. It returns no flag
@@ -34,7 +33,7 @@ var synonyms = []synonym{
 func (p *parser) synonym(arg string, rest []string) (flag, after []string, ok bool) {
 	spelling, value, hasValue := strings.Cut(arg, "=")
 	for _, s := range synonyms {
-		if s.verb != "" && s.verb != p.name() || !slices.Contains(strings.Fields(s.words), spelling) {
+		if !slices.Contains(strings.Fields(s.words), spelling) {
 			continue
 		}
 		f := p.grammar.Find(p.verb, s.flag)

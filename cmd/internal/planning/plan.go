@@ -82,7 +82,7 @@ func Build(ctx context.Context, f *program.Factory, o *Options, conf *config.Con
 		return nil, "", errors.Join(err, f.Print(ui.CleanStyled(found.Help(f.OutStyle.Color, ui.TerminalWidth(f.Out)))))
 	}
 	if err != nil {
-		return nil, "", plainly(found, err)
+		return nil, "", withoutPosition(found, err)
 	}
 	for _, w := range built.Warnings {
 		f.Warn("%s", w)
@@ -107,9 +107,9 @@ func withProgramHint(f *program.Factory, err error, o *Options) error {
 	return fmt.Errorf("%w (to run the program: `torchx %s %s`)", err, o.Command, CommandText(f, "utils.sh --", append([]string{name}, o.Inputs.Args...)))
 }
 
-// plainly removes the position from an error of the built-in library, which does not help
+// withoutPosition removes the position from an error of the built-in library, which does not help
 // the user. Errors in the user's files keep theirs.
-func plainly(c *component.Component, err error) error {
+func withoutPosition(c *component.Component, err error) error {
 	var at *interp.Error
 	if !strings.HasPrefix(c.File, "@torchx//") || !errors.As(err, &at) || errors.Is(err, program.ErrInterrupted) {
 		return err

@@ -25,7 +25,7 @@ func TestInterruptedEvaluation(t *testing.T) {
 	found, err := loader.Find(t.Context(), "utils.echo")
 	must(t, err)
 	_, err = found.Build(stopped, component.Inputs{})
-	if code := f.Report(stopped, plainly(found, err)); code != spec.ExitCancelled || errs.String() != "torchx: interrupted\n" {
+	if code := f.Report(stopped, withoutPosition(found, err)); code != spec.ExitCancelled || errs.String() != "torchx: interrupted\n" {
 		t.Errorf("got exit code %d and %q, want %d and an interruption", code, errs.String(), spec.ExitCancelled)
 	}
 }

@@ -70,8 +70,8 @@ func (o *Options) restore(r *Recorded) {
 	o.Inputs.JSON, o.Inputs.Config = r.Inputs, r.Config
 }
 
-// Past returns the record of the app that text names.
-func Past(ctx context.Context, f *program.Factory, text string) (*runner.Recorded, error) {
+// PastApp returns the record of the app that text names.
+func PastApp(ctx context.Context, f *program.Factory, text string) (*runner.Recorded, error) {
 	r, ref, err := f.Resolve(ctx, text)
 	if err != nil {
 		return nil, err
@@ -79,10 +79,10 @@ func Past(ctx context.Context, f *program.Factory, text string) (*runner.Recorde
 	return r.Recorded(ctx, ref)
 }
 
-// Again returns the options to run a past app again: o with the recorded options that o does
+// RerunOptions returns the options to run a past app again: o with the recorded options that o does
 // not override. The recorded backend and -cfg apply unless o names another backend. The
 // returned factory works in the folder where the app was run.
-func Again(f *program.Factory, o Options, past *runner.Recorded) (*program.Factory, Options, error) {
+func RerunOptions(f *program.Factory, o Options, past *runner.Recorded) (*program.Factory, Options, error) {
 	f, err := inFolderOf(f, past)
 	if err != nil {
 		return nil, o, err

@@ -11,8 +11,8 @@ import (
 // collecting took a tenth of the CPU time of a start of 100 replicas.
 const firstCollection = 400
 
-// CollectLate delays the first garbage collection. Later collections are as usual.
-func CollectLate() {
+// DelayGC delays the first garbage collection. Later collections are as usual.
+func DelayGC() {
 	if os.Getenv("GOGC") != "" {
 		return
 	}

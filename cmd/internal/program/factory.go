@@ -70,12 +70,12 @@ func NewFactory(s ui.Streams, env Environment, def Definition, i *Interrupts) *F
 		f.OutStyle.Color = ui.IsTerminal(s.Out)
 		f.ErrStyle.Color = ui.IsTerminal(s.Err)
 	}
-	f.begin()
+	f.reset()
 	return f
 }
 
-// begin gives f its own lazily opened parts and its own display.
-func (f *Factory) begin() {
+// reset gives f its own lazily opened parts and its own display.
+func (f *Factory) reset() {
 	f.opened = &opened{}
 	f.Rules = sync.OnceValues(f.SecretRules)
 	f.Display = ui.NewDisplay(f.Console, f.Env.Get("TERM") == "dumb")
@@ -87,7 +87,7 @@ func (f *Factory) With(change func(*Factory)) *Factory {
 	c := *f
 	c.Console = f.Clone()
 	change(&c)
-	c.begin()
+	c.reset()
 	return &c
 }
 

@@ -15,9 +15,9 @@ import (
 // How long a command may run after the second Ctrl-C. It may hang where canceling its
 // context has no effect.
 const (
-	ownGrace   = time.Second            // default
-	takenGrace = 5 * time.Second        // of a command that kills its app at the second Ctrl-C
-	lastWord   = 100 * time.Millisecond // to print the last message
+	defaultGrace = time.Second            // default
+	handlerGrace = 5 * time.Second        // of a command that kills its app at the second Ctrl-C
+	messageTime  = 100 * time.Millisecond // to print the last message
 )
 
 // Interrupts passes each signal to a handler. The first handler cancels the context; a
@@ -34,7 +34,7 @@ type Interrupts struct {
 // watchSignals returns a context that Ctrl-C, SIGTERM or SIGHUP cancels.
 func watchSignals(ctx context.Context, signals <-chan os.Signal) (context.Context, *Interrupts) {
 	ctx, cancel := context.WithCancelCause(ctx)
-	i := &Interrupts{grace: ownGrace, done: make(chan struct{}), abandon: func() { os.Exit(spec.ExitCancelled) }}
+	i := &Interrupts{grace: defaultGrace, done: make(chan struct{}), abandon: func() { os.Exit(spec.ExitCancelled) }}
 	i.handle = func(s os.Signal) {
 		if s == syscall.SIGHUP {
 			cancel(QuietError(ExitHangup))
@@ -96,7 +96,7 @@ func (i *Interrupts) force() {
 	}
 }
 
-func (i *Interrupts) abandonBy(f func()) {
+func (i *Interrupts) setAbandon(f func()) {
 	i.mu.Lock()
 	defer i.mu.Unlock()
 	i.abandon = f
@@ -114,16 +114,16 @@ func (f *Factory) abandonWith(exit func(code int)) func() {
 	return func() {
 		_ = restore() // the process ends in any case
 		go f.SayError("interrupted twice: exiting immediately")
-		time.Sleep(lastWord) // stderr may be blocked
+		time.Sleep(messageTime) // stderr may be blocked
 		exit(spec.ExitCancelled)
 	}
 }
 
-// Take makes f the handler of signals, which gets one at a time.
-func (i *Interrupts) Take(f func(os.Signal)) {
+// SetHandler makes f the handler of signals, which gets one at a time.
+func (i *Interrupts) SetHandler(f func(os.Signal)) {
 	i.mu.Lock()
 	defer i.mu.Unlock()
-	i.handle, i.grace = f, takenGrace
+	i.handle, i.grace = f, handlerGrace
 }
 
 func (i *Interrupts) stop() { i.stopped.Do(func() { close(i.done) }) }

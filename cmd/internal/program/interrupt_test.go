@@ -15,10 +15,10 @@ func TestTwoInterruptsEndACommand(t *testing.T) {
 	ctx, i := watchSignals(t.Context(), signals)
 	defer i.stop()
 	abandoned := make(chan bool)
-	i.abandonBy(func() { close(abandoned) })
+	i.setAbandon(func() { close(abandoned) })
 	signals <- os.Interrupt
 	<-ctx.Done()
-	i.Take(func(os.Signal) { <-abandoned })
+	i.SetHandler(func(os.Signal) { <-abandoned })
 	i.mu.Lock()
 	i.grace = time.Millisecond
 	i.mu.Unlock()
@@ -34,7 +34,7 @@ func TestTwoInterruptsEndACommand(t *testing.T) {
 func TestInterruptsOfAnEndedCommand(t *testing.T) {
 	t.Parallel()
 	_, i := watchSignals(t.Context(), make(chan os.Signal))
-	i.abandonBy(func() { t.Error("a command that has ended was ended again") })
+	i.setAbandon(func() { t.Error("a command that has ended was ended again") })
 	i.stop()
 	i.force()
 }

@@ -50,7 +50,7 @@ func Run(ctx context.Context, args []string, s ui.Streams, env Environment, def 
 	if env.Exit != nil {
 		interp.GuardProcess(interp.MaxProcessHeap, func(err error) { env.Exit(f.Report(ctx, err)) })
 	}
-	interrupts.abandonBy(f.abandonWith(os.Exit))
+	interrupts.setAbandon(f.abandonWith(os.Exit))
 	defer func() {
 		if r := recover(); r != nil {
 			code = f.crash(r)

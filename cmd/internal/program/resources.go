@@ -22,8 +22,8 @@ func (f *Factory) ProjectResources() ([]config.Resource, error) {
 // RootResources returns the named resources that tests see: those of the project, without
 // the user's.
 func (f *Factory) RootResources() ([]specmodule.NamedResource, error) {
-	nothing := func(string) (string, bool) { return "", false }
-	list, err := config.ResourcesIn(f.ProjectRoot(), nothing)
+	noEnv := func(string) (string, bool) { return "", false }
+	list, err := config.ResourcesIn(f.ProjectRoot(), noEnv)
 	return namedResources(list), err
 }
 

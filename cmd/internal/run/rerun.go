@@ -52,11 +52,11 @@ func NewRerun(f *program.Factory) *cli.Command {
 
 func rerun(ctx context.Context, f *program.Factory, o options, text string, exact bool) error {
 	o.TTY = o.follow.Tty.On
-	past, err := planning.Past(ctx, f, text)
+	past, err := planning.PastApp(ctx, f, text)
 	if err != nil {
 		return err
 	}
-	if f, o.Options, err = planning.Again(f, o.Options, past); err != nil {
+	if f, o.Options, err = planning.RerunOptions(f, o.Options, past); err != nil {
 		return err
 	}
 	if !o.hasTTY {
@@ -74,7 +74,7 @@ func rerun(ctx context.Context, f *program.Factory, o options, text string, exac
 	if err != nil {
 		return err
 	}
-	return carryOut(ctx, f, planned, o)
+	return execute(ctx, f, planned, o)
 }
 
 // planAgain plans what the component returns now, or the recorded app if exact is set.

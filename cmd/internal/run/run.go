@@ -40,7 +40,7 @@ func NewRun(f *program.Factory) *cli.Command {
 			"torchx run utils.echo --msg hello\n" +
 			"torchx run -d utils.sh sleep 60\n" +
 			"torchx run --env LR=0.1 utils.sh -c 'echo $LR'\n" +
-			"torchx run train.train --script train.py\n" +
+			"torchx run dist.ddp -j 1x2\n" +
 			"torchx run --tty utils.sh -c 'exec python3'\n" +
 			"torchx run --dryrun -b kubernetes utils.echo --msg hello",
 		Description: "Run a component: a built-in one (`torchx builtins`), MODULE.FUNCTION of the folder components, or FILE.star:FUNCTION. " +
@@ -122,12 +122,12 @@ func run(ctx context.Context, f *program.Factory, o options) error {
 	if err != nil {
 		return err
 	}
-	return carryOut(ctx, f, planned, o)
+	return execute(ctx, f, planned, o)
 }
 
-// carryOut prints the plan of a dry run; otherwise it submits the plan and follows the app.
-func carryOut(ctx context.Context, f *program.Factory, planned *runner.Planned, o options) error {
-	sayPlanned(f, planned)
+// execute prints the plan of a dry run; otherwise it submits the plan and follows the app.
+func execute(ctx context.Context, f *program.Factory, planned *runner.Planned, o options) error {
+	printNotes(f, planned)
 	if o.dryrun && o.follow.Tty.On {
 		if err := follow.CheckTerminal(f, "run", planned); err != nil {
 			return err
@@ -154,8 +154,8 @@ func (o *options) applyConfig(conf *config.Config) error {
 	return nil
 }
 
-// sayPlanned prints the warnings and notes of a plan.
-func sayPlanned(f *program.Factory, p *runner.Planned) {
+// printNotes prints the warnings and notes of a plan.
+func printNotes(f *program.Factory, p *runner.Planned) {
 	for _, w := range p.Warnings {
 		f.Warn("%s", w)
 	}

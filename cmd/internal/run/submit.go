@@ -70,7 +70,7 @@ func submit(ctx context.Context, f *program.Factory, file, backend string, follo
 	if err != nil {
 		return fmt.Errorf("%s: %w", planName(file), err)
 	}
-	sayPlanned(f, planned)
+	printNotes(f, planned)
 	return follow.SubmitPlanned(ctx, f, planned, following)
 }
 

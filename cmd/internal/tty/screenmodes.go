@@ -24,8 +24,8 @@ var defaultModes = []string{"7", "25"}
 // maxSequence bounds the length of a sequence, in bytes.
 const maxSequence = 32
 
-// See reads the modes that output sets.
-func (m *ScreenModes) See(p []byte) {
+// Observe reads the modes that output sets.
+func (m *ScreenModes) Observe(p []byte) {
 	for _, c := range p {
 		switch {
 		case c == 0x1b:
@@ -57,8 +57,8 @@ func (m *ScreenModes) set(seq string, how byte) {
 	}
 }
 
-// Undo returns the sequences that reset the modes.
-func (m *ScreenModes) Undo() string {
+// Reset returns the sequences that reset the modes.
+func (m *ScreenModes) Reset() string {
 	var b strings.Builder
 	for _, name := range slices.Sorted(maps.Keys(m.on)) {
 		first := slices.Contains(defaultModes, name)

@@ -78,11 +78,11 @@ func RunSession(ctx context.Context, conn backend.Terminal, c SessionConfig) (er
 	}
 	defer func() { err = errors.Join(err, s.restoreScreen()) }()
 	ctx, stop := context.WithCancel(ctx)
-	var others sync.WaitGroup
-	defer others.Wait()
+	var workers sync.WaitGroup
+	defer workers.Wait()
 	defer conn.Close() // ends a blocked write of input
 	defer stop()
-	s.start(ctx, &others)
+	s.start(ctx, &workers)
 	return s.copyOutput(ctx)
 }
 
@@ -110,7 +110,7 @@ func (s *session) takeTerminal() error {
 func (s *session) restoreScreen() error {
 	text := ""
 	if ui.IsTerminal(s.Out) {
-		text = s.modes.Undo()
+		text = s.modes.Reset()
 	}
 	if s.lastByte != '\n' && s.lastByte != 0 {
 		text += "\r\n"
@@ -120,17 +120,17 @@ func (s *session) restoreScreen() error {
 }
 
 // start starts forwarding input and sizes.
-func (s *session) start(ctx context.Context, others *sync.WaitGroup) {
+func (s *session) start(ctx context.Context, workers *sync.WaitGroup) {
 	if s.window != nil {
-		others.Go(func() { defer s.restoreOnPanic(); s.syncSize(ctx) })
+		workers.Go(func() { defer s.restoreOnPanic(); s.syncSize(ctx) })
 	}
 	typed, passed := make(chan []byte), make(chan []byte, 1)
 	if s.input != nil {
 		passed = make(chan []byte, maxTypeAhead)
 	}
 	go s.readInput(ctx, typed) // a blocked read ends with the process
-	others.Go(func() { defer s.restoreOnPanic(); s.watchKeys(ctx, typed, passed) })
-	others.Go(func() { defer s.restoreOnPanic(); s.forwardInput(ctx, passed) })
+	workers.Go(func() { defer s.restoreOnPanic(); s.watchKeys(ctx, typed, passed) })
+	workers.Go(func() { defer s.restoreOnPanic(); s.forwardInput(ctx, passed) })
 }
 
 // restoreOnPanic restores the terminal before a panic ends the program.
@@ -257,7 +257,7 @@ func (s *session) copyOutput(ctx context.Context) error {
 		if o.Skipped > 0 {
 			s.notice("%s skipped: see `torchx log %s`", ui.BytesText(o.Skipped), s.Handle)
 		}
-		s.modes.See(o.Data)
+		s.modes.Observe(o.Data)
 		if len(o.Data) > 0 {
 			s.lastByte = o.Data[len(o.Data)-1]
 		}
