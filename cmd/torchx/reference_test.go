@@ -207,6 +207,10 @@ func languagePage(t *testing.T) string {
 		t.Fatal(err)
 	}
 	p.WriteString(string(head))
+	examples, err := os.ReadFile("../../starlark/specmodule/testdata/examples.txt")
+	if err != nil {
+		t.Fatal(err)
+	}
 	docs := specmodule.Docs()
 	names := slices.Sorted(maps.Keys(docs))
 	for _, module := range specmodule.Names() {
@@ -214,13 +218,29 @@ func languagePage(t *testing.T) string {
 		if d := docs[module]; d.Text != "" {
 			p.line("%s\n", d.Text)
 		}
+		p.examples(examples, module, "(") // struct
+		if module == "math" {
+			p.examples(examples, module, ".")
+		}
 		for _, name := range names {
 			if strings.HasPrefix(name, module+".") {
-				p.line("    %s\n\n%s\n", docs[name].Signature, docs[name].Text)
+				p.line("### %s\n\n    %s\n\n%s\n", name, docs[name].Signature, docs[name].Text)
+				p.examples(examples, name, "([ ")
 			}
 		}
 	}
 	return strings.TrimRight(p.String(), "\n") + "\n"
+}
+
+// examples writes the examples of a name: the lines that start with it, followed by one of the
+// marks. Package specmodule tests them.
+func (p *page) examples(file []byte, name, marks string) {
+	for line := range strings.Lines(string(file)) {
+		if rest, ok := strings.CutPrefix(line, name); ok && strings.ContainsAny(rest[:1], marks) {
+			expr, value, _ := strings.Cut(strings.TrimSpace(line), " -> ")
+			p.line("    %s  # %s\n", expr, value)
+		}
+	}
 }
 
 // TestEnvironmentPage: docs/reference/environment.md names every variable of torchx, and
