@@ -14,7 +14,7 @@ func NewComponent(f *program.Factory) *cli.Command {
 		Name:  "component",
 		Usage: "develop components",
 		UsageText: "COMMAND ...\n" +
-			"torchx component new eval\n" +
+			"torchx component new train\n" +
 			"torchx component test\n" +
 			"torchx component fmt --check components\n" +
 			"torchx component lint components/train.star",

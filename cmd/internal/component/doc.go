@@ -31,6 +31,7 @@ func newDoc(f *program.Factory) *cli.Command {
 		Name:  "doc",
 		Usage: "write the documentation of components as Markdown and HTML",
 		UsageText: "[-o DIR] [--check] [--html] [PATH|@LIBRARY...]\n" +
+			"torchx component new train\n" +
 			"torchx component doc\n" +
 			"torchx component doc -o docs/components components\n" +
 			"torchx component doc -o docs/components --check components\n" +

@@ -21,6 +21,7 @@ func newFmt(f *program.Factory) *cli.Command {
 		Name:  "fmt",
 		Usage: "format component files",
 		UsageText: "[--check] [-d] [PATH...]\n" +
+			"torchx component new train\n" +
 			"torchx component fmt\n" +
 			"torchx component fmt --check components\n" +
 			"torchx component fmt -d components/train.star",

@@ -23,6 +23,7 @@ func newLint(f *program.Factory) *cli.Command {
 		Name:  "lint",
 		Usage: "find mistakes in component files",
 		UsageText: "[--fix] [--json] [PATH...]\n" +
+			"torchx component new train\n" +
 			"torchx component lint\n" +
 			"torchx component lint --fix components/train.star\n" +
 			"torchx component lint --rules",

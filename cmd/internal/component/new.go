@@ -21,7 +21,7 @@ func newNew(f *program.Factory) *cli.Command {
 		Name:  "new",
 		Usage: "create a component with its test",
 		UsageText: "NAME|PATH\n" +
-			"torchx component new eval\n" +
+			"torchx component new train\n" +
 			"torchx component new sweep.large\n" +
 			"torchx component new jobs/sweep.star:lr",
 		Description: "Write a documented component and a test for it. NAME is MODULE or MODULE.FUNCTION and goes into " +

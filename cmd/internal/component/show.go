@@ -19,6 +19,7 @@ func newShow(f *program.Factory) *cli.Command {
 		Usage: "show a component: signature, arguments, documentation, source",
 		UsageText: "[--json] COMPONENT\n" +
 			"torchx component show dist.ddp\n" +
+			"torchx component new train\n" +
 			"torchx component show components/train.star:train",
 		Description: "Show where a component is defined, its signature, its arguments with their documentation, and its source. A component " +
 			"of a library is @LIBRARY//FILE.star:FUNCTION.",
