@@ -19,10 +19,10 @@ const (
 
 // Check is one finding of `torchx doctor`.
 type Check struct {
-	Name  string `json:"name"` // one or two words
-	Level Level  `json:"level"`
-	Text  string `json:"text"`          // finding, one line
-	Fix   string `json:"fix,omitempty"` // remedy, one line; "" if ok
+	Name  string // one or two words
+	Level Level
+	Text  string // finding, one line
+	Fix   string // remedy, one line; "" if ok
 }
 
 // Doctor is a Backend that diagnoses itself in more detail than a Prober.

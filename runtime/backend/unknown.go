@@ -20,8 +20,8 @@ var otherSystems = []struct{ names, instead string }{
 	{"process host localhost shell ssh", "-b local runs on this machine"},
 }
 
-// unknown returns the error for an unknown backend, with the known names and what to use instead
-// of an unsupported system.
+// unknown returns the error for the name of an unknown backend: it lists the known names and
+// says what to use instead of a system that torchx does not support.
 func (r *Registry) unknown(name string) error {
 	known := strings.Join(r.order, ", ")
 	for _, s := range otherSystems {

@@ -161,12 +161,12 @@ func (s *Sampler) percent(pid int, cpu time.Duration, elapsed *float64, now time
 func (s *Sampler) ReadLastLines(ctx context.Context, apps []*App, first, limit int) {
 	row := 0
 	for _, a := range apps {
-		b, err := s.runner.Backends.Get(a.ref.Backend)
+		b, err := s.runner.Backends.Get(a.Backend)
 		readable := err == nil && backend.RunsHere(b)
 		row++
 		for i := range a.Replicas {
 			if r := &a.Replicas[i]; readable && row >= first && row < first+limit && ctx.Err() == nil {
-				r.LastLine = lastLine(ctx, b, a.ref.ID, spec.Replica{Role: r.Role, ID: r.ID})
+				r.LastLine = lastLine(ctx, b, a.AppID, spec.Replica{Role: r.Role, ID: r.ID})
 			}
 			row++
 		}

@@ -12,19 +12,13 @@ import (
 	"torchx/runtime/spec"
 )
 
-// App is one app; its JSON form is an element of `top --json`. Unknown values are nil.
+// App is one app. Unknown values are nil.
 type App struct {
-	Handle      string     `json:"handle"`
-	Name        string     `json:"name"`
-	State       spec.State `json:"state"`
-	NumRestarts int        `json:"num_restarts"`
+	runner.Row
+	NumRestarts int
 	Amounts
-	Replicas []Replica `json:"replicas"`
-
-	Waiting     string    `json:"-"` // why it has not started
-	SubmittedAt time.Time `json:"-"`
-
-	ref runner.Ref
+	Replicas []Replica
+	Waiting  string // why it has not started
 }
 
 // Amounts are the resources that an app or a replica uses; nil if unknown.
@@ -34,10 +28,10 @@ type Amounts struct {
 	Elapsed *float64 `json:"elapsed_seconds"`
 }
 
-// Replica is one replica of an App.
+// Replica is one replica of an App. Amounts and Replica have the JSON form of `top --json`.
 type Replica struct {
 	Role    string     `json:"role"`
-	ID      int        `json:"id"`
+	ID      int        `json:"replica"`
 	State   spec.State `json:"state"`
 	Attempt int        `json:"attempt"`
 	PID     *int       `json:"pid"`
@@ -46,15 +40,16 @@ type Replica struct {
 }
 
 func newApp(row runner.Row, s *spec.Status, now time.Time) *App {
+	row.State, row.StartedAt, row.FinishedAt, row.ExitCode = s.State, s.StartedAt, s.FinishedAt, s.ExitCode
+	if row.SubmittedAt == nil {
+		row.SubmittedAt = s.SubmittedAt
+	}
 	app := &App{
-		Handle: row.Handle, Name: row.AppID, State: s.State, NumRestarts: s.NumRestarts, ref: refOf(row),
-		Amounts: Amounts{Elapsed: elapsed(s.StartedAt, s.FinishedAt, now)}, Replicas: []Replica{},
+		Row: row, NumRestarts: s.NumRestarts, Replicas: []Replica{},
+		Amounts: Amounts{Elapsed: elapsed(s.StartedAt, s.FinishedAt, now)},
 	}
 	if s.State == spec.Pending {
 		app.Waiting = s.Msg
-	}
-	if s.SubmittedAt != nil {
-		app.SubmittedAt = *s.SubmittedAt
 	}
 	for _, role := range s.Roles {
 		for i := range role.Replicas {
