@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-// TestStatusJSON: what is not known is null, and the fields that scripts rely on come first.
+// TestStatusJSON: unknown values are null, and the fields that scripts rely on come first.
 func TestStatusJSON(t *testing.T) {
 	t.Parallel()
 	at, code := time.Date(2026, 1, 2, 3, 4, 5, 6000, time.UTC), 3
@@ -21,11 +21,11 @@ func TestStatusJSON(t *testing.T) {
 	} {
 		got, err := json.Marshal(v)
 		if err != nil || string(got) != want {
-			t.Errorf("%v\n%s\n%s", err, got, want)
+			t.Errorf("got %s, %v\nwant %s", got, err, want)
 		}
 	}
 	var back ReplicaStatus
 	if err := json.Unmarshal([]byte(`{"role":"r","hostname":null}`), &back); err != nil || back.Hostname != "" || back.Role != "r" {
-		t.Errorf("%+v, %v", back, err)
+		t.Errorf("got %+v, %v, want an empty host name", back, err)
 	}
 }

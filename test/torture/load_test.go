@@ -90,7 +90,7 @@ func TestManyReplicas(t *testing.T) {
 		t.Fatalf("exit %d\n%s", r.code, r.stderr)
 	}
 	t.Logf("%d replicas were running after %v", manyReplicas, time.Since(start))
-	if n := strings.Count(h.torchx("", "status", "-").stdout, ":RUNNING"); n != manyReplicas {
+	if n := strings.Count(h.torchx("", "status", "--format", "torchx", "-").stdout, ":RUNNING"); n != manyReplicas {
 		t.Errorf("got %d running replicas, want %d", n, manyReplicas)
 	}
 	h.waitFor("the end", func() bool {
@@ -112,7 +112,7 @@ func TestManyReplicas(t *testing.T) {
 			}
 		}
 	}
-	if n := strings.Count(h.torchx("", "status", "-").stdout, ":SUCCEEDED"); n != manyReplicas {
+	if n := strings.Count(h.torchx("", "status", "--format", "torchx", "-").stdout, ":SUCCEEDED"); n != manyReplicas {
 		t.Errorf("got %d succeeded replicas, want %d", n, manyReplicas)
 	}
 }

@@ -56,7 +56,7 @@ func TestKillDuringPrune(t *testing.T) {
 					t.Errorf("got %d listed apps and %d bundles", len(apps), len(bundles))
 				}
 				r := h.torchx("", "status", first)
-				if removed := strings.Contains(r.stderr, "`torchx prune` removed it"); removed == lost {
+				if removed := strings.Contains(r.stderr, "by `torchx prune`"); removed == lost {
 					t.Errorf("status: exit %d %s", r.code, r.stderr)
 				}
 			})

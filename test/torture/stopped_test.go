@@ -85,7 +85,7 @@ func TestSlowPrune(t *testing.T) {
 	if out := resume(); !strings.Contains(out, "removed 1 app") {
 		t.Errorf("prune: got %s, want 1 removed app", out)
 	}
-	if r := h.torchx("", "log", a.AppID); r.code != 1 || !strings.Contains(r.stderr, "`torchx prune` removed it") {
+	if r := h.torchx("", "log", a.AppID); r.code != 1 || !strings.Contains(r.stderr, "by `torchx prune`") {
 		t.Errorf("log after prune: exit %d %s%s", r.code, r.stdout, r.stderr)
 	}
 }

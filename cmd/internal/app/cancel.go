@@ -18,15 +18,18 @@ type cancelOptions struct{ wait, force bool }
 func NewCancel(f *program.Factory) *cli.Command {
 	o := cancelOptions{}
 	return &cli.Command{
-		Name:      "cancel",
-		Aliases:   []string{"stop"},
-		Usage:     "end an app",
-		UsageText: "HANDLE [--wait] [--force]\ntorchx cancel -",
-		Description: "Ask an app to end: its replicas get SIGTERM and, after the grace period, SIGKILL. " +
-			"Of an app that has ended it does nothing. " + program.HandleHelp,
+		Name:    "cancel",
+		Aliases: []string{"stop"},
+		Usage:   "end a running app",
+		UsageText: "HANDLE [--wait] [-f]\n" +
+			"torchx run -d utils.sh sleep 60\n" +
+			"torchx cancel --wait -",
+		Description: "Ask an app to end: its replicas get SIGTERM and, after the grace period, SIGKILL. An app that has ended is left as it " +
+			"is. " +
+			program.HandleHelp,
 		Flags: []cli.Flag{
-			&cli.BoolFlag{Name: "wait", Usage: "return after the end, not after the request", Destination: &o.wait},
-			&cli.BoolFlag{Name: "force", Usage: "kill at once", Destination: &o.force},
+			&cli.BoolFlag{Name: "wait", Usage: "wait until the app has ended", Destination: &o.wait},
+			&cli.BoolFlag{Name: "force", Aliases: []string{"f"}, Usage: "send SIGKILL immediately", Destination: &o.force},
 		},
 		Action: forApp(f, func(ctx context.Context, r *runner.Runner, ref runner.Ref) error { return cancel(ctx, f, r, ref, o) }),
 	}
@@ -42,17 +45,17 @@ func cancel(ctx context.Context, f *program.Factory, r *runner.Runner, ref runne
 		if before.State == spec.Failed && before.Msg != "" {
 			why = ": " + before.Msg
 		}
-		f.Say("%s has ended already: %s%s", ref.Handle(), before.State, why)
+		f.Say("%s has already ended: %s%s", ref.Handle(), before.State, why)
 		return nil
 	}
 	if err := r.Cancel(ctx, ref, backend.CancelOptions{Force: o.force}); err != nil {
 		return err
 	}
 	if !o.wait {
-		f.Say("%s is being cancelled", ref.Handle())
+		f.Say("canceling %s", ref.Handle())
 		return nil
 	}
-	stop := f.SayIfSlow("waiting for %s to end (torchx cancel --force %s kills it at once)", ref.Handle(), ref.Handle())
+	stop := f.SayIfSlow("waiting for %s to end (torchx cancel --force %s kills it)", ref.Handle(), ref.Handle())
 	s, err := r.Wait(ctx, ref)
 	stop()
 	if err != nil {

@@ -35,22 +35,24 @@ func NewPrune(f *program.Factory) *cli.Command {
 	states, keep := cli.StringSlice{}, ""
 	return &cli.Command{
 		Name:  "prune",
-		Usage: "remove finished apps by age, number or size",
+		Usage: "remove old apps",
 		UsageText: "[--older-than AGE] [--keep N] [--max-size SIZE] [--state S] [--dry-run] [-f]\n" +
-			"torchx prune --older-than 30d\ntorchx prune --keep 100 --dry-run\ntorchx prune --max-size 20G --state succeeded -f",
-		Description: "Remove apps that have ended, with their logs; a live app is never touched, nor are logs in a log_dir of your own. " +
-			"With several conditions an app goes only if each of them lets it go. At least one is needed, or --all: an app that " +
-			"is gone does not come back. On a terminal you are asked first; elsewhere --force is needed. " +
-			"What is gone and since when is remembered for the last 10,000 apps: `log`, `status` and the others say so.",
+			"torchx prune --keep 100 --dry-run\n" +
+			"torchx prune --older-than 30d -f\n" +
+			"torchx prune --max-size 20G --state succeeded -f",
+		Description: "Remove apps that have ended, with their logs. Apps that have not ended and logs in your own log_dir are kept. An app " +
+			"is removed only if it meets all conditions. At least one condition or --all is needed, because a removal cannot be " +
+			"undone. On a terminal prune asks first; elsewhere --force is needed. The IDs of the last 10,000 removed apps are " +
+			"kept, so that `log`, `status` and others can say when an app was removed.",
 		Flags: []cli.Flag{
-			&cli.StringFlag{Name: "older-than", Usage: "only apps that ended before `AGE` ago (12h, 30d, 2w), or before a date", Destination: &o.olderThan},
-			&cli.StringFlag{Name: "keep", Usage: "all but the newest `N`", Destination: &keep},
-			&cli.StringFlag{Name: "max-size", Usage: "only the oldest, until the apps of this home take at most `SIZE` (500M, 20G)", Destination: &o.maxSize},
+			&cli.StringFlag{Name: "older-than", Usage: "only apps that ended more than `AGE` ago (12h, 30d, 2w), or before a date", Destination: &o.olderThan},
+			&cli.StringFlag{Name: "keep", Usage: "all except the newest `N`", Destination: &keep},
+			&cli.StringFlag{Name: "max-size", Usage: "the oldest, until all apps together take at most `SIZE` (500M, 20G)", Destination: &o.maxSize},
 			&cli.StringSliceFlag{Name: "state", Usage: "only apps in state `S`: succeeded, failed, cancelled (repeatable, or S,S2)", Destination: &states},
 			program.BackendFlag(&o.backend, "only apps of `BACKEND`"),
-			&cli.BoolFlag{Name: "all", Aliases: []string{"a"}, Usage: "every app that has ended", Destination: &o.all},
-			&cli.BoolFlag{Name: "keep-logs", Usage: "keep the log files, in TORCHX_HOME/logs; torchx log still prints them", Destination: &o.keepLogs},
-			&cli.BoolFlag{Name: "dry-run", Aliases: []string{"n", "dryrun"}, Usage: "only print what would go, and how much it takes", Destination: &o.dryRun},
+			&cli.BoolFlag{Name: "all", Aliases: []string{"a"}, Usage: "all apps that have ended", Destination: &o.all},
+			&cli.BoolFlag{Name: "keep-logs", Usage: "move the log files to TORCHX_HOME/logs, where torchx log finds them", Destination: &o.keepLogs},
+			&cli.BoolFlag{Name: "dry-run", Aliases: []string{"n", "dryrun"}, Usage: "only print what would be removed, and its size", Destination: &o.dryRun},
 			&cli.BoolFlag{Name: "force", Aliases: []string{"f", "yes", "y"}, Usage: "do not ask", Destination: &o.force},
 			program.JSONFlag(&o.json),
 		},
@@ -73,7 +75,7 @@ func prune(ctx context.Context, f *program.Factory, o pruneOptions) error {
 	}
 	asks := !o.force && !o.dryRun
 	if asks && (!tty.IsTerminalInput(f.In) || !ui.IsTerminal(f.Err)) {
-		return program.Usagef("prune", "there is no terminal to ask on: give --force to remove, or --dry-run to look")
+		return program.Usagef("prune", "no terminal to ask on: use --force to remove apps, or --dry-run to list them")
 	}
 	r, err := f.Runner(ctx)
 	if err != nil {
@@ -92,14 +94,14 @@ func prune(ctx context.Context, f *program.Factory, o pruneOptions) error {
 		if yes, err := confirm(ctx, f.Console, fmt.Sprintf("remove %s, %s?", ui.Counted(len(apps), "app"), sizeText(apps))); err != nil {
 			return err
 		} else if !yes {
-			f.Say("nothing is removed")
+			f.Say("nothing removed")
 			return program.QuietError(program.ExitError)
 		}
 	}
 	return pruneAll(ctx, f, r, apps, filter.DeleteOptions, o)
 }
 
-// filter returns what the flags select.
+// filter returns the apps that the flags select.
 func (o pruneOptions) filter(f *program.Factory, now time.Time) (filter runner.PruneFilter, err error) {
 	if err := o.check(); err != nil {
 		return filter, err
@@ -136,19 +138,19 @@ func (o pruneOptions) filter(f *program.Factory, now time.Time) (filter runner.P
 	return filter, nil
 }
 
-// check returns a usage error for flags that select nothing or contradict each other.
+// check returns a usage error if no flag selects apps, or flags contradict each other.
 func (o pruneOptions) check() error {
 	limited := o.olderThan != "" || o.keep != nil || o.maxSize != ""
 	switch {
 	case !limited && len(o.states) == 0 && !o.all:
-		return program.Usagef("prune", "say which apps may go: --older-than AGE, --keep N, --max-size SIZE, --state S, or --all")
+		return program.Usagef("prune", "missing a condition: --older-than AGE, --keep N, --max-size SIZE, --state S or --all")
 	case limited && o.all:
 		return program.Usagef("prune", "--all cannot be used with --older-than, --keep or --max-size")
 	}
 	return nil
 }
 
-// pruneAll removes the apps, continues after one that cannot be removed, and sums up.
+// pruneAll removes apps, continues after one that cannot be removed, and prints a summary.
 func pruneAll(ctx context.Context, f *program.Factory, r *runner.Runner, apps []runner.Prunable, d backend.DeleteOptions, o pruneOptions) error {
 	sum := pruned{DryRun: o.dryRun, Apps: []prunedApp{}}
 	failed, removed := false, 0

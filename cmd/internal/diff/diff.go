@@ -17,11 +17,11 @@ import (
 	"torchx/starlark/specmodule"
 )
 
-// exitTrouble is the exit code of `diff` when nothing could be compared, as of diff(1);
-// program.ExitError says that there are differences.
+// exitTrouble is the exit code of `diff` if nothing could be compared, as for diff(1);
+// program.ExitError means that there are differences.
 const exitTrouble = 2
 
-// options are those of `diff`.
+// options are the flags of `diff`.
 type options struct {
 	plan    planning.Options
 	json    bool
@@ -29,7 +29,7 @@ type options struct {
 	only    string
 }
 
-// planParts are the parts of a plan that are compared, in the order they are printed.
+// planParts are the parts of a plan that are compared, in their order of output.
 var planParts = []string{"app", "cfg", "request"}
 
 // NewDiff returns the command `diff`.
@@ -38,25 +38,26 @@ func NewDiff(f *program.Factory) *cli.Command {
 	env := cli.StringSlice{}
 	return &cli.Command{
 		Name:  "diff",
-		Usage: "compare two components, argument sets, backends, or an app with its source",
+		Usage: "compare apps or plans",
 		UsageText: "[options] A [B]\n" +
-			"torchx diff train.star:small train.star:large\n" +
-			"torchx diff 'train.star:main --lr 0.1' 'train.star:main --lr 0.2'\n" +
-			"torchx diff 'train.star:main --lr 0.1' -- '--lr 0.2'\n" +
-			"torchx diff -b local,docker 'utils.echo --msg hi'\n" +
-			"torchx diff sweep-c7rn\n" +
-			"torchx diff - -- '--steps 20'",
-		Description: "Show how two apps, their options and their plans differ. A and B are components, in quotes with their arguments if there " +
-			"are any, or the handles of past apps. B may be arguments only: A's component with those changed. A past app alone is compared with what its " +
-			"component gives today, as `torchx rerun` would run it; a component alone with itself on two backends, -b X,Y. " +
-			"With A and B, -b X,Y plans A for X and B for Y. Both get the same app id, nothing is submitted and no backend is contacted. " +
-			"The exit code is 0 if there is no difference, 1 if there is one, 2 if nothing could be compared. " + program.SecretsHelp,
+			"torchx diff -\n" +
+			"torchx diff - -- '--msg bye'\n" +
+			"torchx diff 'utils.echo --msg hi' 'utils.echo --msg bye'\n" +
+			"torchx diff 'train.train --script train.py' -- '--cpu 2'\n" +
+			"torchx diff -b local,docker 'utils.echo --msg hi'",
+		Description: "Show how two apps, their options and their plans differ. A and B are components, quoted with their arguments, or " +
+			"handles of past apps. B may be arguments only: A's component with these arguments changed. A past app alone is " +
+			"compared with what its component gives now, as `torchx rerun` would run it; a component alone is compared on two " +
+			"backends, -b X,Y. With A and B, -b X,Y plans A for X and B for Y. Both plans get the same app ID, nothing is " +
+			"submitted and no backend is contacted. The exit code is 0 without differences, 1 with differences, 2 if the " +
+			"comparison failed. " +
+			program.SecretsHelp,
 		Flags: []cli.Flag{
-			program.BackendFlag(&o.plan.Backend, "plan for `BACKEND`, or for two: X,Y"),
+			program.BackendFlag(&o.plan.Backend, "plan for `BACKEND`, or for two, X,Y"),
 			program.CfgFlag(&o.plan.Cfg),
 			&cli.StringSliceFlag{Name: "env", Usage: "set a variable in every role, `K=V` (repeatable)", Destination: &env},
 			&cli.StringFlag{Name: "workspace", Usage: "local project `FOLDER`, as for torchx run", Destination: &o.plan.Workspace},
-			&cli.IntFlag{Name: "unified", Aliases: []string{"U"}, Usage: "show `N` lines around a difference", Value: 3, Destination: &o.context},
+			&cli.IntFlag{Name: "unified", Aliases: []string{"U"}, Usage: "show `N` lines around each difference", Value: 3, Destination: &o.context},
 			&cli.StringFlag{Name: "only", Usage: "compare only `PART`: app, cfg or request", Destination: &o.only},
 			program.JSONFlag(&o.json),
 		},
@@ -67,7 +68,7 @@ func NewDiff(f *program.Factory) *cli.Command {
 	}
 }
 
-// withTrouble ends the command with exitTrouble for every error but a difference.
+// withTrouble replaces the exit code of errors by exitTrouble; a difference is not an error.
 func withTrouble(ctx context.Context, f *program.Factory, err error) error {
 	var quiet program.QuietError
 	if err == nil || errors.As(err, &quiet) || program.Interrupted(ctx, err) || program.IsBrokenPipe(err) {
@@ -89,7 +90,7 @@ func diff(ctx context.Context, f *program.Factory, words []string, o options) er
 		return err
 	}
 	planner := f.With(func(f *program.Factory) {
-		f.Random = func() uint64 { return sharedRandom } // one app id for both
+		f.Random = func() uint64 { return sharedRandom } // the same app id for both
 	})
 	for _, s := range []*side{a, b} {
 		if err := planSide(ctx, planner, s, o.plan); err != nil {
@@ -111,7 +112,7 @@ func diff(ctx context.Context, f *program.Factory, words []string, o options) er
 	return err
 }
 
-// sharedRandom makes the app id that both sides have.
+// sharedRandom is the random part of the app id of both sides.
 const sharedRandom = 0x123456789ABCDEF0
 
 // side is A or B of a comparison.
@@ -122,14 +123,14 @@ type side struct {
 	Args      []string `json:"args"`
 
 	handle  string // of a past app
-	now     bool   // its component as it is today
-	backend string // that the user named
+	now     bool   // plan its component as it is today
+	backend string // from -b
 	base    []string
 	parts   map[string]any             // by planParts
-	ordered map[string]json.RawMessage // the same, keys in their order
+	ordered map[string]json.RawMessage // the same with keys in their order
 }
 
-// sides reads what is to be compared.
+// sides parses the arguments and -b.
 func (o *options) sides(words []string) (a, b *side, err error) {
 	if len(words) == 0 {
 		return nil, nil, program.Usagef("diff", "missing A: a component, with its arguments in quotes, or the handle of an app")
@@ -164,14 +165,14 @@ func (o *options) sides(words []string) (a, b *side, err error) {
 	return a, b, nil
 }
 
-// readSide reads A: a handle, or a component and its arguments.
+// readSide parses A: a handle, or a component and its arguments.
 func readSide(text string) (*side, error) {
 	words, err := specmodule.SplitWords(text)
 	if err != nil {
 		return nil, program.Usagef("diff", "%s: %v", ui.QuoteWord(text), err)
 	}
 	if len(words) == 0 {
-		return nil, program.Usagef("diff", "there is nothing to compare in %s", ui.QuoteWord(text))
+		return nil, program.Usagef("diff", "%s is neither a component nor a handle", ui.QuoteWord(text))
 	}
 	if isHandle(words[0]) {
 		return &side{handle: words[0], now: len(words) > 1, Args: words[1:]}, nil
@@ -179,7 +180,7 @@ func readSide(text string) (*side, error) {
 	return &side{Component: words[0], Args: words[1:]}, nil
 }
 
-// other reads B, which may be arguments for what a is.
+// other parses B, which may be only arguments for the component or app of A.
 func (s *side) other(text string) (*side, error) {
 	if !strings.HasPrefix(text, "-") || text == "-" {
 		return readSide(text)
@@ -194,7 +195,7 @@ func (s *side) other(text string) (*side, error) {
 	return &side{Component: s.Component, Args: args, base: s.Args}, nil
 }
 
-// isHandle tells the handle of an app, or the beginning of an id, from a component.
+// isHandle reports whether a word is the handle of an app or an ID prefix, not a component.
 func isHandle(word string) bool {
 	return word == "-" || strings.Contains(word, "://") || !strings.ContainsAny(word, ".:@")
 }
