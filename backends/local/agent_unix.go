@@ -116,7 +116,7 @@ func (c *commands) prepareLimits(o options, m *agent.Manifest) (err error) {
 		return nil
 	}
 	if parent, err := openCgroup(o.cgroupParent, nil); err == nil {
-		c.sharedCgroup = parent.Everything(agent.BundleAt(m.Home, m.ID).Dir)
+		c.sharedCgroup = parent.AppGroup(agent.BundleAt(m.Home, m.ID).Dir)
 	}
 	return nil
 }

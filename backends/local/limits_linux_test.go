@@ -74,7 +74,7 @@ func TestLimitWarnings(t *testing.T) {
 		{backend.Config{"limits": "rlimit"}, 64, -1, "limits: memMB by rlimit, for each process of a replica, not for all of them together"},
 		{backend.Config{"limits": "rlimit"}, 64, 2, "limits: memMB by rlimit, for each process of a replica, not for all of them together; cpu is not limited"},
 		{backend.Config{"limits": "auto", "cgroup_parent": parent}, 64, 2, "limits: memMB of each replica by cgroup " + parent + "; cpu is not limited"},
-		{backend.Config{"limits": "auto", "cgroup_parent": "/nowhere"}, 64, -1, "limits: memMB by rlimit, for each process of a replica, not for all of them together (/nowhere is no cgroup v2: no such file or directory)"},
+		{backend.Config{"limits": "auto", "cgroup_parent": "/nowhere"}, 64, -1, "limits: memMB by rlimit, for each process of a replica, not for all of them together (/nowhere is not a cgroup v2: no such file or directory)"},
 	}
 	for _, test := range tests {
 		p := f.plan(test.cfg, limitedRole(test.mem, test.cpu, "true"))
@@ -83,9 +83,9 @@ func TestLimitWarnings(t *testing.T) {
 		}
 	}
 	for want, cfg := range map[string]backend.Config{
-		"limits=cgroup: /nowhere is no cgroup v2": {"limits": "cgroup", "cgroup_parent": "/nowhere"},
-		"limits=much: must be":                    {"limits": "much"},
-		"cgroup_parent=here: must be an absolute": {"cgroup_parent": "here"},
+		"limits=cgroup: /nowhere is not a cgroup v2": {"limits": "cgroup", "cgroup_parent": "/nowhere"},
+		"limits=much: must be":                       {"limits": "much"},
+		"cgroup_parent=here: must be an absolute":    {"cgroup_parent": "here"},
 	} {
 		_, err := f.b.Plan(f.ctx, backend.PlanInput{ID: "x", App: &spec.App{Roles: []spec.Role{limitedRole(1, 1, "true")}}, Cfg: cfg, Cwd: parent})
 		if err == nil || !strings.Contains(err.Error(), want) {

@@ -92,8 +92,9 @@ func (t page) html(known map[string]bool) (string, error) {
 	return regexp.MustCompile(`(href|src)="([^"]*)"`).ReplaceAllStringFunc(text, func(attribute string) string { return t.link(attribute, known) }), nil
 }
 
-// link turns a link to a known page into one within the HTML page, and a picture into its
-// data. It removes links to other files.
+// link changes a link to a page of the documentation into one within the HTML page, and a
+// picture into its data. `torchx docs` writes schemas next to the page. A link to another
+// file is taken out.
 func (t page) link(attribute string, known map[string]bool) string {
 	name, value, _ := strings.Cut(strings.TrimSuffix(attribute, `"`), `="`)
 	target, fragment, _ := strings.Cut(value, "#")
@@ -103,6 +104,9 @@ func (t page) link(attribute string, known map[string]bool) string {
 	file := path.Join(path.Dir(t.Path), target)
 	if data, err := docs.Files.ReadFile(file); err == nil && path.Ext(file) == ".svg" {
 		return name + `="data:image/svg+xml;base64,` + base64.StdEncoding.EncodeToString(data) + `"`
+	}
+	if strings.HasPrefix(file, "schema/") {
+		return fmt.Sprintf("%s=%q", name, file)
 	}
 	if target == "" {
 		file = t.Path

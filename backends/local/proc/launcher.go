@@ -188,7 +188,7 @@ func (p *Launcher) spawnInGroup(path string, c Command, logs *attemptLog, group 
 		return pid, "", err
 	}
 	if len(p.leftGroups) == 0 {
-		err = cgroup.CreateEverything(c.SharedCgroup)
+		err = cgroup.CreateAppGroup(c.SharedCgroup)
 		p.leftGroups = []string{c.SharedCgroup}
 	}
 	if err == nil {
