@@ -53,11 +53,11 @@ func FuzzLoad(f *testing.F) {
 			return
 		}
 		once := encode(t, plan)
-		again := loadPlan(t, b, once)
-		if again == nil {
+		reloaded := loadPlan(t, b, once)
+		if reloaded == nil {
 			t.Fatalf("%s: the plan loaded from %.2000s is refused after printing: %.2000s", name, raw, once)
 		}
-		if twice := encode(t, again); string(twice) != string(once) {
+		if twice := encode(t, reloaded); string(twice) != string(once) {
 			t.Errorf("%s: loaded again: got\n%.2000s\nwant\n%.2000s", name, twice, once)
 		}
 	})

@@ -146,8 +146,8 @@ func TestDaemonsOfDeadAgent(t *testing.T) {
 		{"/nowhere", "; the processes found were killed; without a cgroup, a process that left its session may still run", false},
 	} {
 		cfg := backend.Config{"cgroup_parent": test.parent}
-		again := filepath.Join(f.TempDir(), "again")
-		role := sh("a", 1, "[ -e "+again+" ] || { : > "+again+"; exit 3; }; "+daemon)
+		marker := filepath.Join(f.TempDir(), "again")
+		role := sh("a", 1, "[ -e "+marker+" ] || { : > "+marker+"; exit 3; }; "+daemon)
 		role.MaxRetries = 1
 		id := f.submit(cfg, role)
 		var pids []int

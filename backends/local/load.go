@@ -54,13 +54,13 @@ func (r *Request) check(in backend.PlanInput) error {
 		return fmt.Errorf("request.app_id is %q, want %q", r.AppID, in.ID)
 	}
 	if len(r.RoleParams) != len(in.App.Roles) {
-		return fmt.Errorf("request.role_params has %d roles, the app %d", len(r.RoleParams), len(in.App.Roles))
+		return fmt.Errorf("request.role_params has %d roles, the app has %d", len(r.RoleParams), len(in.App.Roles))
 	}
 	for i := range in.App.Roles {
 		role := &in.App.Roles[i]
 		params, ok := r.RoleParams.Get(role.Name)
 		if !ok || len(params) != role.NumReplicas {
-			return fmt.Errorf("request.role_params.%s has %d replicas, the app's role %d", role.Name, len(params), role.NumReplicas)
+			return fmt.Errorf("request.role_params.%s has %d replicas, the app's role has %d", role.Name, len(params), role.NumReplicas)
 		}
 		for id, p := range params {
 			if err := p.check(); err != nil {

@@ -110,17 +110,17 @@ func TestQueueLimit(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	now, most, ends := 0, 0, 0
+	running, peak, ended := 0, 0, 0
 	for line := range strings.Lines(string(data)) {
 		if line == "end\n" {
-			now, ends = now-1, ends+1
+			running, ended = running-1, ended+1
 			continue
 		}
-		now++
-		most = max(most, now)
+		running++
+		peak = max(peak, running)
 	}
-	if most != 2 || ends != apps || len(f.queued()) != 0 {
-		t.Errorf("got %d at the same time, %d ended, queue %v, want 2, %d, empty", most, ends, f.queued(), apps)
+	if peak != 2 || ended != apps || len(f.queued()) != 0 {
+		t.Errorf("got %d at the same time, %d ended, queue %v, want 2, %d, empty", peak, ended, f.queued(), apps)
 	}
 }
 

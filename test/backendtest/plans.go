@@ -73,8 +73,8 @@ func loadRoundTrip(s *suite) {
 	if err != nil {
 		s.Fatalf("load: %v", err)
 	}
-	if again := s.encode(loaded); loaded.ID != p.ID || string(again) != string(raw) {
-		s.Errorf("loaded %s with %s\nwant %s with %s", loaded.ID, again, p.ID, raw)
+	if got := s.encode(loaded); loaded.ID != p.ID || string(got) != string(raw) {
+		s.Errorf("loaded %s with %s\nwant %s with %s", loaded.ID, got, p.ID, raw)
 	}
 	s.submit(loaded)
 	s.wantEnd(p.ID, spec.Succeeded)

@@ -45,7 +45,8 @@ const howtoLines = 80
 
 var startsWithCommand = regexp.MustCompile(`^# .*\n\n    (torchx|docker|mkdir) `)
 
-// TestPages: links between pages lead to files, and how-to pages are short and start with the command.
+// TestPages: links between pages lead to existing files, and how-to pages are short and start
+// with the command.
 func TestPages(t *testing.T) {
 	t.Parallel()
 	all, err := docs.Topics()

@@ -16,9 +16,9 @@ import (
 func TestKillDuringPrune(t *testing.T) {
 	t.Parallel()
 	for _, point := range []string{failpoint.RemovalNoted, failpoint.Removed, failpoint.Removed + ":2"} {
-		for _, lost := range []bool{false, true} {
+		for _, historyLost := range []bool{false, true} {
 			name := point
-			if lost {
+			if historyLost {
 				name += ", history lost"
 			}
 			t.Run(name, func(t *testing.T) {
@@ -31,7 +31,7 @@ func TestKillDuringPrune(t *testing.T) {
 				if r := h.torchx(point, "prune", "--all", "-f"); r.code != 137 {
 					t.Fatalf("the command was not killed: exit %d %s", r.code, r.stderr)
 				}
-				if lost {
+				if historyLost {
 					files, _ := filepath.Glob(filepath.Join(h.dir, "state.db*"))
 					for _, f := range files {
 						if err := os.Remove(f); err != nil {
@@ -56,7 +56,7 @@ func TestKillDuringPrune(t *testing.T) {
 					t.Errorf("got %d listed apps and %d bundles", len(apps), len(bundles))
 				}
 				r := h.torchx("", "status", first)
-				if removed := strings.Contains(r.stderr, "by `torchx prune`"); removed == lost {
+				if removed := strings.Contains(r.stderr, "by `torchx prune`"); removed == historyLost {
 					t.Errorf("status: exit %d %s", r.code, r.stderr)
 				}
 			})
