@@ -9,7 +9,6 @@ import (
 	"testing"
 	"time"
 
-	"torchx/cmd/internal/doctor"
 	"torchx/cmd/internal/program"
 	"torchx/runtime/backend"
 )
@@ -37,7 +36,7 @@ func TestDoctorFindsDeadApps(t *testing.T) {
 	c := deadApps(t, dir)
 	for started := time.Now(); c.Level == backend.LevelOK && time.Since(started) < 20*time.Second; c = deadApps(t, dir) {
 	}
-	if c.Level != backend.LevelWarning || !strings.Contains(c.Text, id) || !strings.Contains(c.Fix, "torchx list") {
+	if c.Level != backend.LevelWarning || !strings.Contains(c.Message, id) || !strings.Contains(c.Fix, "torchx list") {
 		t.Errorf("a dead app: %+v", c)
 	}
 	if r := torchx(t, dir, nil, "", "list"); !strings.Contains(r.out, "FAILED") {
@@ -48,11 +47,20 @@ func TestDoctorFindsDeadApps(t *testing.T) {
 	}
 }
 
+// doctorCheck is a check of `doctor --json`.
+type doctorCheck struct {
+	Name, Message, Fix string
+	Level              backend.Level
+}
+
 // deadApps returns doctor's check of apps whose agent died.
-func deadApps(t *testing.T, dir string) backend.Check {
+func deadApps(t *testing.T, dir string) doctorCheck {
 	t.Helper()
 	r := torchx(t, dir, nil, "", "doctor", "--json")
-	var found []doctor.Examination
+	var found []struct {
+		Name   string
+		Checks []doctorCheck
+	}
 	if err := json.Unmarshal([]byte(r.out), &found); err != nil || len(found) < 2 || found[0].Name != "home" || found[1].Name != "local" {
 		t.Fatalf("%+v: %v", r, err)
 	}
@@ -62,5 +70,5 @@ func deadApps(t *testing.T, dir string) backend.Check {
 		}
 	}
 	t.Fatalf("%+v has no such check", found[1])
-	return backend.Check{}
+	return doctorCheck{}
 }

@@ -47,7 +47,7 @@ func TestScripts(t *testing.T) {
 			}
 			return os.WriteFile(filepath.Join(e.WorkDir, "comps.star"), comps, 0o600)
 		},
-		Cmds: map[string]func(*testscript.TestScript, bool, []string){"code": codeCommand},
+		Cmds: map[string]func(*testscript.TestScript, bool, []string){"code": codeCommand, "schema": schemaCommand},
 	})
 }
 

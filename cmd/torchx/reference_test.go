@@ -37,6 +37,7 @@ func TestReference(t *testing.T) {
 		"resources.md":  resourcesPage(),
 		"exit-codes.md": exitCodesPage(),
 		"language.md":   languagePage(t),
+		"json.md":       jsonPage(t),
 	} {
 		path := filepath.Join(referenceDir, name)
 		if *updateReference {

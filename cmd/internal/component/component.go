@@ -1,5 +1,5 @@
-// Package component has the commands for people who write components: the group
-// `component`, and builtins, migrate and lsp.
+// Package component has the commands for authors of components: the group `component`,
+// and builtins, migrate and lsp.
 package component
 
 import (

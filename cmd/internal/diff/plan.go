@@ -7,6 +7,7 @@ import (
 
 	"torchx/cmd/internal/planning"
 	"torchx/cmd/internal/program"
+	"torchx/cmd/internal/ui"
 	"torchx/runtime/runner"
 )
 
@@ -28,7 +29,7 @@ func planSide(ctx context.Context, f *program.Factory, s *side, o planning.Optio
 			f.Warn("%s", w)
 		}
 	}
-	s.Backend, s.Component, s.Args = planned.Backend, planned.Component, append([]string{}, planned.Args...)
+	s.Backend, s.Component, s.Args = planned.Backend, ui.NullString(planned.Component), append([]string{}, planned.Args...)
 	data, err := json.Marshal(planned)
 	if err != nil {
 		return fmt.Errorf("encode the plan of %s: %w", s.Label, err)
@@ -47,7 +48,7 @@ func planComponent(ctx context.Context, f *program.Factory, s *side, o planning.
 	if err := o.DefaultBackend(f, conf); err != nil {
 		return nil, err
 	}
-	o.Component, o.Inputs.Args, o.Inputs.Recorded = s.Component, s.Args, s.base
+	o.Component, o.Inputs.Args, o.Inputs.Recorded = string(s.Component), s.Args, s.base
 	planned, err := planning.Plan(ctx, f, o, conf)
 	if err != nil {
 		return nil, err

@@ -57,7 +57,7 @@ func runHelp(ctx context.Context, f *program.Factory, app *cli.App, name string)
 	}
 	for _, t := range all {
 		if t.Name == name {
-			return show(ctx, f, terminalText(t.Text, f.OutStyle, width))
+			return show(ctx, f, terminalText(t.Text, width, f.OutStyle))
 		}
 	}
 	if c := program.FindCommand(app.Commands, name); c != nil {

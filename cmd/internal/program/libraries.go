@@ -16,10 +16,10 @@ const libraryCache = "libs"
 func (f *Factory) LibraryManager(home string) *library.Manager {
 	return &library.Manager{
 		Root: f.ProjectRoot(), Dir: f.Env.Dir,
-		Cache: &library.Cache{Dir: filepath.Join(home, libraryCache)},
-		Git:   &git.Client{Env: f.Env.Vars, Offline: f.offline},
-		Loads: libraryLoads,
-		Say:   func(text string) { f.Say("%s", text) },
+		Cache:  &library.Cache{Dir: filepath.Join(home, libraryCache)},
+		Git:    &git.Client{Env: f.Env.Vars, Offline: f.offline},
+		Loads:  libraryLoads,
+		Report: func(text string) { f.Say("%s", text) },
 	}
 }
 
