@@ -14,6 +14,6 @@ func TestBuiltinPages(t *testing.T) {
 	must(t, err)
 	vars := []string{"TORCHX_HOME=" + t.TempDir(), "TORCHXCONFIG="}
 	if r := torchx(t, root, vars, "", "component", "doc", "--check", "-o", "docs/components", "--title", "Built-in components", "components"); r.code != program.ExitOK {
-		t.Errorf("make docs makes it anew:\n%s", r.err)
+		t.Errorf("docs/components is stale: run `make docs`\n%s", r.err)
 	}
 }

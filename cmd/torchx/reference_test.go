@@ -81,7 +81,7 @@ func commandsPage() string {
 		rows = append(rows, []string{fmt.Sprintf("[`%s`](#torchx-%s)", name, strings.ReplaceAll(name, " ", "-")), c.Usage})
 	})
 	p.table([]string{"command", "what it does"}, rows)
-	p.line("Options stand before or after the other arguments; those of `run` and `rerun` stand before COMPONENT or HANDLE. [Options](options.md) lists the options that every command has.\n")
+	p.line("Options go before or after the other arguments; those of `run` and `rerun` go before COMPONENT or HANDLE. [Options](options.md) lists the options that every command has.\n")
 	eachCommand(app.Commands, "", p.command)
 	return strings.TrimRight(p.String(), "\n") + "\n"
 }

@@ -31,7 +31,7 @@ func NewMigrate(f *program.Factory) *cli.Command {
 		Usage: "port a Python component",
 		UsageText: "[-o FILE] [--partial] [--force] [--json] FILE.py\n" +
 			"torchx migrate comp.py\n" +
-			"torchx migrate -o components/comp.star comp.py",
+			"torchx migrate -o comp.star comp.py",
 		Description: "Print a Starlark file whose components give the same apps as the TorchX components in FILE.py. python3 parses the " +
 			"file; none of its code is executed. Nothing is guessed: a component that cannot be ported is listed with its line and " +
 			"the reason, fails with that reason when it is run, and makes the exit code 1. The other components are ported. See " +

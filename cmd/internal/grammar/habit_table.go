@@ -4,7 +4,7 @@ package grammar
 type habit struct {
 	verb   string // the commands that it is typed for, a|b, or the group; "" for all
 	words  string // spellings, separated by spaces
-	advice string // what to type instead, in backquotes; {verb} stands for the command
+	advice string // what to type instead, in backquotes; {verb} is replaced by the command
 }
 
 // habits are words of docker, kubectl, git, gh, Slurm and TorchX. A test checks that each
@@ -101,6 +101,11 @@ var habits = []habit{
 	{"delete", "-a --all", "`torchx prune --all` removes all apps that have ended"},
 	{"delete", "-r -rf -fr --recursive", "`torchx delete --force HANDLE` also ends a running app"},
 	{"delete", "-n --dry-run --dryrun", "`torchx prune --all --dry-run` shows what it would remove"},
+	{"top", "--no-stream -b --batch -n --iterations", "`torchx top --once` prints the table once"},
+	{"status", "-s --short --porcelain", "`torchx status --json HANDLE` prints the state for scripts"},
+	{"status|wait", "-t --timeout --for", "`timeout 60 torchx wait HANDLE` waits for the end of an app, at most 60 seconds"},
+	{"diff", "--stat --name-only --cached --staged", "`torchx diff --only app A B` compares only the apps"},
+	{"attach", "--no-stdin --sig-proxy", "`torchx log -f HANDLE` follows the output only"},
 	{"status|describe", "-a --all", "`torchx list --all` lists all apps"},
 	{"attach", "--json", "`torchx log -f --json HANDLE` prints lines as JSON"},
 	{"builtins", "--json", "`torchx component list --json` prints components as JSON"},

@@ -38,7 +38,7 @@ func (l *Line) Args() []string {
 
 // Normalize parses a command line (without the program's name). urfave alone would stop
 // at the first positional, accept repeated flags and not treat "_" as "-". Flags of a
-// command may stand before it.
+// command may precede it.
 func (g *Grammar) Normalize(args []string) (*Line, error) {
 	p := &parser{grammar: g, out: &Line{}, seen: map[string]string{}}
 	for len(args) > 0 {
