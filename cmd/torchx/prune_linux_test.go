@@ -88,7 +88,7 @@ func TestLogNewWithoutHistory(t *testing.T) {
 	must(t, os.Mkdir(db, 0o700))
 	for range 2 {
 		r := torchx(t, dir, nil, "", "log", "--new", handle)
-		if r.code != program.ExitOK || r.out != "echo/0 hello world\n" || strings.Count(r.err, "everything is printed") != 1 {
+		if r.code != program.ExitOK || r.out != "echo/0 hello world\n" || strings.Count(r.err, "all lines are printed") != 1 {
 			t.Errorf("%+v", r)
 		}
 	}

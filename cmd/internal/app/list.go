@@ -172,6 +172,9 @@ func listTable(apps []runner.Row, now time.Time) *ui.Table {
 		}
 		if end := cmp.Or(a.FinishedAt, &now); a.StartedAt != nil && (a.FinishedAt != nil || a.State == spec.Running) {
 			took = ui.Took(end.Sub(*a.StartedAt))
+			if a.FinishedAt == nil {
+				took = ui.Took(end.Sub(*a.StartedAt).Truncate(time.Second))
+			}
 		}
 		if a.ExitCode != nil {
 			exit = strconv.Itoa(*a.ExitCode)

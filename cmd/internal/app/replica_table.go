@@ -3,6 +3,7 @@ package app
 import (
 	"cmp"
 	"fmt"
+	"math"
 	"slices"
 	"strconv"
 	"strings"
@@ -39,6 +40,9 @@ func (p *statusPage) replicaRow(g replicaGroup) []ui.Cell {
 			return nil
 		}
 		seconds := cmp.Or(r.FinishedAt, &p.now).Sub(*r.StartedAt).Seconds()
+		if r.FinishedAt == nil {
+			seconds = math.Trunc(seconds)
+		}
 		return &seconds
 	}
 	node := common(g, func(r *spec.ReplicaStatus) string { return r.Hostname })
