@@ -127,16 +127,16 @@ func containerRuns(pod *corev1.Pod, s *corev1.ContainerStatus, r archive.Run) []
 	case s.State.Running != nil:
 		r.State = logcopy.Running
 	case s.State.Terminated != nil:
-		r.State = ended(s.State.Terminated)
+		r.State, r.Ended = ended(s.State.Terminated), s.State.Terminated.FinishedAt.Time
 	case last != nil: // it waits to be started again
-		r.State = ended(last)
+		r.State, r.Ended = ended(last), last.FinishedAt.Time
 		return []archive.Run{r}
 	}
 	if last == nil || r.Restart == 0 {
 		return []archive.Run{r}
 	}
 	before := r
-	before.Restart, before.Previous, before.State = r.Restart-1, true, ended(last)
+	before.Restart, before.Previous, before.State, before.Ended = r.Restart-1, true, ended(last), last.FinishedAt.Time
 	return []archive.Run{before, r}
 }
 

@@ -24,6 +24,8 @@ type LineCursor struct {
 	Sum    uint32    `json:"sum"`    // CRC-32C of its content
 	Offset int64     `json:"offset"` // bytes that the sink has up to its end
 	Max    time.Time `json:"max"`    // the latest time of all lines so far
+	// First is the time of the first line of the log; zero if an older version began the copy.
+	First time.Time `json:"first,omitzero"`
 	// Lost says that the line was not found, and a gap noted, since the last new line.
 	Lost bool `json:"lost,omitempty"`
 	// Done says that the log is complete.
@@ -34,7 +36,10 @@ func (c LineCursor) zero() bool { return c.Time.IsZero() }
 
 // next is the cursor at the end of a line.
 func (c LineCursor) next(l line, end int64) LineCursor {
-	n := LineCursor{Time: l.time, Nth: 1, Sum: l.sum, Offset: end, Max: c.Max}
+	n := LineCursor{Time: l.time, Nth: 1, Sum: l.sum, Offset: end, Max: c.Max, First: c.First}
+	if c.zero() {
+		n.First = l.time
+	}
 	if l.time.Equal(c.Time) {
 		n.Nth = c.Nth + 1
 	}

@@ -22,6 +22,10 @@ const (
 	// takes ten times as much memory.
 	MaxPlanSize = 160 << 20
 
+	// MaxName bounds the name of an app or role in bytes. Names are parts of handles, prefixes
+	// of log lines and names of files, for which 255 is the limit of Linux (NAME_MAX).
+	MaxName = 255
+
 	// itemSize is counted for each argument, variable, mount and part of metadata.
 	itemSize = 64
 	// maxNumber is the largest count or amount. Clusters have fields of 32 bits, to which one

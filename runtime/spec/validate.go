@@ -15,7 +15,10 @@ func (a *App) Validate() error {
 		return fmt.Errorf("app has no name: set AppDef(name=...)")
 	}
 	if hasControl(a.Name) {
-		return fmt.Errorf("invalid app name %q: control characters are not allowed", a.Name)
+		return fmt.Errorf("invalid app name %s: control characters are not allowed", short(a.Name))
+	}
+	if len(a.Name) > MaxName {
+		return fmt.Errorf("app name %s has %d bytes, want at most %d", short(a.Name), len(a.Name), MaxName)
 	}
 	if len(a.Roles) == 0 {
 		return fmt.Errorf("no roles for app: %s. Did you forget to add roles to AppDef?", a.Name)
@@ -42,7 +45,9 @@ func (r *Role) validate() error {
 	case r.Name == "":
 		return fmt.Errorf("a role has no name: set Role(name=...)")
 	case strings.Contains(r.Name, "/") || hasControl(r.Name):
-		return fmt.Errorf("invalid role name %q: '/' and control characters are not allowed", r.Name)
+		return fmt.Errorf("invalid role name %s: '/' and control characters are not allowed", short(r.Name))
+	case len(r.Name) > MaxName:
+		return fmt.Errorf("role name %s has %d bytes, want at most %d", short(r.Name), len(r.Name), MaxName)
 	case r.Entrypoint == "" || r.Entrypoint == Missing:
 		return fmt.Errorf("no entrypoint for role: %s. Did you forget to set role.entrypoint?", r.Name)
 	case r.NumReplicas <= 0:
@@ -50,23 +55,26 @@ func (r *Role) validate() error {
 	case r.MaxRetries < 0:
 		return fmt.Errorf("negative max_retries for role: %s", r.Name)
 	case !slices.Contains(RetryPolicies, r.RetryPolicy):
-		return fmt.Errorf("unknown retry_policy %q of role %s, must be one of %v", r.RetryPolicy, r.Name, RetryPolicies)
+		return fmt.Errorf("unknown retry_policy %s of role %s, must be one of %v", short(string(r.RetryPolicy)), r.Name, RetryPolicies)
 	}
 	for _, e := range r.Env {
 		if e.Key == "" || strings.ContainsAny(e.Key, "=\x00") || strings.Contains(e.Value, "\x00") {
-			return fmt.Errorf("invalid env entry %q of role %s: no name, or '=' or a NUL byte in it", e.Key, r.Name)
+			return fmt.Errorf("invalid env entry %s of role %s: no name, or '=' or a NUL byte in it", short(e.Key), r.Name)
 		}
 	}
 	for _, arg := range append([]string{r.Entrypoint}, r.Args...) {
 		if strings.Contains(arg, "\x00") {
-			return fmt.Errorf("argument %q of role %s has a NUL byte", arg, r.Name)
+			return fmt.Errorf("argument %s of role %s has a NUL byte", short(arg), r.Name)
 		}
 	}
 	return r.checkNumbers()
 }
 
-// hasControl finds what could drive a terminal when the name is printed.
-func hasControl(name string) bool { return strings.ContainsFunc(name, unicode.IsControl) }
+// hasControl reports whether a name would control a terminal that it is printed on, or
+// change the direction of the text around it.
+func hasControl(name string) bool {
+	return strings.ContainsFunc(name, func(r rune) bool { return unicode.IsControl(r) || unicode.Is(unicode.Bidi_Control, r) })
+}
 
 // checkNumbers refuses numbers of a role that would overflow, or make a plan endless.
 func (r *Role) checkNumbers() error {

@@ -61,6 +61,7 @@ type Run struct {
 	Verify    bool      // another run can have taken its name
 	InPlace   bool      // … in the same pod
 	State     logcopy.State
+	Ended     time.Time // in whole seconds, by the clock of the node; zero: unknown
 }
 
 // same reports whether two are the same run, whatever its state.

@@ -384,6 +384,36 @@ func TestRestartInPlace(t *testing.T) {
 	}
 }
 
+// A kubelet reports a restart after it has begun to send the log of the new run: what was
+// copied as the log of the run before belongs to the new one.
+func TestRestartReportedLate(t *testing.T) {
+	t.Parallel()
+	c, dir := newCluster(), t.TempDir()
+	before := run("a", 0)
+	late := before
+	c.add(before)
+	c.clock = c.clock.Add(time.Minute)
+	c.write(before, "three\n", "four\n")
+	wantLog(t, newApp(t, c, dir), all, "three\nfour\n")
+	again := late
+	again.Restart = 1
+	c.update(func() {
+		c.runs, c.logs[key(again)] = nil, c.logs[key(before)]
+		delete(c.logs, key(before))
+	})
+	before.Previous, before.State, before.Ended = true, logcopy.Ended, epoch.Add(30*time.Second)
+	now := c.clock
+	c.clock = epoch
+	c.add(before, "one\n", "two")
+	c.clock = now
+	c.add(again, "five\n")
+	for range 2 {
+		wantLog(t, newApp(t, c, dir), all, "three\nfour\none\ntwo\nfive\n")
+	}
+	c.end(spec.Succeeded)
+	wantLog(t, newApp(t, c, dir), all, "three\nfour\none\ntwo\nfive\n")
+}
+
 // A pod that is replaced within its attempt: what the first one wrote stays, and it is
 // told where the second one begins.
 func TestReplacedPod(t *testing.T) {

@@ -28,6 +28,8 @@ type position struct {
 	Restart int                `json:"restart"`
 	Base    int64              `json:"base"` // bytes of the runs before
 	Cursor  logcopy.LineCursor `json:"cursor"`
+	// Early is the cursor of the next run if its first lines were copied before this run.
+	Early logcopy.LineCursor `json:"early,omitzero"`
 }
 
 func (p *position) run() Run {
@@ -45,12 +47,23 @@ func (p *position) next(runs []Run) (Run, bool) {
 	unfinished := begun && !p.Cursor.Done
 	for i := range runs {
 		r := &runs[i]
+		if p.hasLinesAfter(r) {
+			return *r, true
+		}
 		if unfinished && r.same(&at) || !unfinished && (!begun || r.compare(&at) > 0) {
 			return *r, true
 		}
 	}
 	at.State = logcopy.Gone
 	return at, unfinished
+}
+
+// hasLinesAfter reports whether the lines copied as run r were written after it ended,
+// that is by the next run: a kubelet starts a container again, and sends its log, before
+// it reports the restart.
+func (p *position) hasLinesAfter(r *Run) bool {
+	at := p.run()
+	return r.same(&at) && r.Previous && !p.Cursor.First.IsZero() && !r.Ended.IsZero() && p.Cursor.First.After(r.Ended.Add(time.Second))
 }
 
 // compare orders runs by time.
@@ -124,8 +137,15 @@ func complete(dir string, runs []Run) bool {
 // begin goes on to another run, whose log begins with a line of its own.
 func (l *log) begin(r *Run) error {
 	at := l.at.run()
-	if at.UID != "" && r.same(&at) {
+	next := position{Pod: r.Pod, UID: r.UID, Created: r.Created, Restart: r.Restart}
+	switch {
+	case l.at.hasLinesAfter(r):
+		next.Early = l.at.Cursor
+	case at.UID != "" && r.same(&at):
 		return nil
+	case r.UID == at.UID && r.Restart == at.Restart+1:
+		next.Cursor = l.at.Early
+		next.Cursor.Offset, next.Cursor.Done = 0, false
 	}
 	if at.UID != "" && l.at.end() < l.size() {
 		if err := l.Write(logstore.Stdout, l.Last(), []byte{'\n'}); err != nil {
@@ -145,7 +165,8 @@ func (l *log) begin(r *Run) error {
 	if err := l.Flush(); err != nil {
 		return err
 	}
-	l.at = position{Pod: r.Pod, UID: r.UID, Created: r.Created, Restart: r.Restart, Base: l.size()}
+	next.Base = l.size()
+	l.at = next
 	return l.Rest(true, true)
 }
 
