@@ -107,15 +107,15 @@ func TestAttachOnATerminal(t *testing.T) {
 		says string
 		left string // state of the app
 	}{
-		"enter detaches":  {func(s *session) { s.typed("\n") }, program.ExitOK, "goes on: torchx attach", "RUNNING"},
-		"d detaches":      {func(s *session) { s.typed("d\n") }, program.ExitOK, "goes on: torchx attach", "RUNNING"},
-		"end of input":    {func(s *session) { s.typed("\x04") }, program.ExitOK, "goes on: torchx attach", "RUNNING"},
-		"asks again":      {func(s *session) { s.typed("x\n\n") }, program.ExitOK, "goes on: torchx attach", "RUNNING"},
-		"second Ctrl-C":   {func(s *session) { s.signals <- os.Interrupt }, spec.ExitCancelled, "goes on: torchx attach", "RUNNING"},
-		"the hang-up":     {func(s *session) { s.signals <- syscall.SIGHUP }, program.ExitHangup, "goes on", "RUNNING"},
+		"enter detaches":  {func(s *session) { s.typed("\n") }, program.ExitOK, "keeps running: torchx attach", "RUNNING"},
+		"d detaches":      {func(s *session) { s.typed("d\n") }, program.ExitOK, "keeps running: torchx attach", "RUNNING"},
+		"end of input":    {func(s *session) { s.typed("\x04") }, program.ExitOK, "keeps running: torchx attach", "RUNNING"},
+		"asks again":      {func(s *session) { s.typed("x\n\n") }, program.ExitOK, "keeps running: torchx attach", "RUNNING"},
+		"second Ctrl-C":   {func(s *session) { s.signals <- os.Interrupt }, spec.ExitCancelled, "keeps running: torchx attach", "RUNNING"},
+		"the hang-up":     {func(s *session) { s.signals <- syscall.SIGHUP }, program.ExitHangup, "keeps running", "RUNNING"},
 		"c cancels":       {func(s *session) { s.typed("c\n") }, spec.ExitCancelled, ": CANCELLED", "CANCELLED"},
 		"cancel cancels":  {func(s *session) { s.typed("CANCEL\n") }, spec.ExitCancelled, ": CANCELLED", "CANCELLED"},
-		"SIGTERM as well": {func(s *session) { s.signals <- syscall.SIGTERM }, spec.ExitCancelled, "goes on: torchx attach", "RUNNING"},
+		"SIGTERM as well": {func(s *session) { s.signals <- syscall.SIGTERM }, spec.ExitCancelled, "keeps running: torchx attach", "RUNNING"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -160,7 +160,7 @@ func TestAttachFromNow(t *testing.T) {
 			t.Errorf("exit code %d", code)
 		}
 	}
-	if !strings.Contains(s.shown.String(), "detached, "+handle+" goes on") {
+	if !strings.Contains(s.shown.String(), "detached, "+handle+" keeps running") {
 		t.Errorf("%q", s.shown)
 	}
 	if r := torchx(t, dir, nil, "", "status", handle); !strings.Contains(r.out, "State: RUNNING") {
@@ -186,7 +186,7 @@ func TestAttachEndsWhileAsking(t *testing.T) {
 	if code := <-s.ended; code != spec.ExitCancelled || !strings.Contains(s.shown.String(), ": CANCELLED") {
 		t.Errorf("exit code %d: %q", code, s.shown)
 	}
-	if strings.Contains(s.shown.String(), "goes on") {
+	if strings.Contains(s.shown.String(), "keeps running") {
 		t.Errorf("%q", s.shown)
 	}
 }

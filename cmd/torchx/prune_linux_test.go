@@ -21,9 +21,9 @@ func TestPruneAsks(t *testing.T) {
 	}{
 		"yes":         {func(s *session) { s.typed("y\n") }, program.ExitOK, "removed 1 app, ", false},
 		"the word":    {func(s *session) { s.typed(" YES \n") }, program.ExitOK, "removed 1 app, ", false},
-		"no":          {func(s *session) { s.typed("n\n") }, program.ExitError, "nothing is removed", true},
-		"by default":  {func(s *session) { s.typed("\n") }, program.ExitError, "nothing is removed", true},
-		"end of text": {func(s *session) { s.typed("\x04") }, program.ExitError, "nothing is removed", true},
+		"no":          {func(s *session) { s.typed("n\n") }, program.ExitError, "nothing removed", true},
+		"by default":  {func(s *session) { s.typed("\n") }, program.ExitError, "nothing removed", true},
+		"end of text": {func(s *session) { s.typed("\x04") }, program.ExitError, "nothing removed", true},
 		"Ctrl-C":      {func(s *session) { s.signals <- os.Interrupt }, spec.ExitCancelled, "interrupted", true},
 	} {
 		t.Run(name, func(t *testing.T) {

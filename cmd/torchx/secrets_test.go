@@ -78,7 +78,7 @@ func TestDescribeHidesSecrets(t *testing.T) {
 		t.Fatalf("exit code %d: %s", got.code, got.err)
 	}
 	t.Cleanup(func() { torchx(t, dir, vars, "", "delete", "-f", "-") })
-	for _, form := range [][]string{{"describe", "-"}, {"describe", "-", "--json"}} {
+	for _, form := range [][]string{{"describe", "-", "--full"}, {"describe", "-", "--json"}} {
 		checkHidden(t, strings.Join(form, " "), torchx(t, dir, vars, "", form...).out)
 		form = append(form, "--show-secrets")
 		checkShown(t, strings.Join(form, " "), torchx(t, dir, vars, "", form...).out)
@@ -105,6 +105,7 @@ func TestArgumentsHideSecrets(t *testing.T) {
 		{"events", "--json", "-"},
 		{"list", "--json"},
 		{"status", "-"},
+		{"describe", "-"},
 	} {
 		got := torchx(t, dir, vars, "", args...)
 		if text := got.out + got.err; strings.Contains(text, "sesame") || text == "" {

@@ -110,7 +110,7 @@ func TestInterruptCancels(t *testing.T) {
 		if code := f.wait(); code != spec.ExitCancelled {
 			t.Errorf("%v: exit code %d", s, code)
 		}
-		for _, want := range []string{"cancelling " + f.handle, "a/0 bye\n", f.handle + ": CANCELLED"} {
+		for _, want := range []string{"canceling " + f.handle, "a/0 bye\n", f.handle + ": CANCELLED"} {
 			if !strings.Contains(f.err.String(), want) {
 				t.Errorf("%v: no %q in\n%s", s, want, f.err)
 			}
@@ -123,7 +123,7 @@ func TestSecondInterruptKills(t *testing.T) {
 	f := start(t, `trap "" TERM; echo ready; while :; do sleep 0.05; done`)
 	begun := time.Now()
 	f.signal(syscall.SIGINT)
-	f.err.waitFor("cancelling")
+	f.err.waitFor("canceling")
 	f.signal(syscall.SIGINT)
 	if code := f.wait(); code != spec.ExitCancelled {
 		t.Errorf("exit code %d", code)

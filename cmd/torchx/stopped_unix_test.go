@@ -33,7 +33,7 @@ func TestStoppedAgent(t *testing.T) {
 		want    string // on stderr
 	}{
 		{[]string{"cancel", "--wait"}, "sleep 600", 0, "CANCELLED"},
-		{[]string{"delete", "-f"}, "sleep 600", 0, "is deleted"},
+		{[]string{"delete", "-f"}, "sleep 600", 0, "deleted local://"},
 		{[]string{"wait"}, "until [ -e go ]; do sleep 0.05; done", 0, "SUCCEEDED"},
 		{[]string{"log", "-t"}, "until [ -e go ]; do sleep 0.05; done; echo done", 0, ""},
 		{[]string{"attach"}, "until [ -e go ]; do sleep 0.05; done; echo done", 0, "SUCCEEDED"},

@@ -82,7 +82,7 @@ func TestTTYSession(t *testing.T) {
 	s.shown.waitFor("a\rb\x1b[1m\r\n")
 	s.typed("\x10")
 	s.typed("\x11")
-	s.end(program.ExitOK, "goes on: torchx attach --tty local://torchx/sh-")
+	s.end(program.ExitOK, "keeps running: torchx attach --tty local://torchx/sh-")
 	if !strings.Contains(s.shown.String(), strings.TrimSuffix(ttyLog(t, dir), "> ")) {
 		t.Errorf("shown %q, in the log %q", s.shown, ttyLog(t, dir))
 	}
@@ -122,7 +122,7 @@ func TestTTYSignals(t *testing.T) {
 			s.shown.waitFor("ready")
 			if c.attach {
 				s.typed("\x10\x11")
-				s.end(program.ExitOK, "goes on")
+				s.end(program.ExitOK, "keeps running")
 				s = begin(t, filepath.Join(dir, "home"), true, "attach", "--tty", "-")
 				s.shown.waitFor("ready")
 			}
@@ -267,7 +267,7 @@ func TestTTYKeysWhileStuck(t *testing.T) {
 		s.typed(paste)
 	}
 	s.typed("\x10\x11")
-	s.end(program.ExitOK, "goes on")
+	s.end(program.ExitOK, "keeps running")
 	begun := time.Now()
 	if r := torchx(t, dir, nil, "", "cancel", "--wait", "-"); r.code != program.ExitOK && r.code != spec.ExitCancelled || time.Since(begun) > 9*time.Second {
 		t.Errorf("%+v after %v", r, time.Since(begun))

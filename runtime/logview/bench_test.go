@@ -18,7 +18,7 @@ import (
 
 const benchSize = 256 << 20
 
-// benchLog writes lines of about 100 bytes, as a busy replica does.
+// benchLog writes a log of lines of about 100 bytes.
 func benchLog(b *testing.B, streams int) logstore.Source {
 	b.Helper()
 	dir := b.TempDir()
@@ -55,8 +55,7 @@ func devNull(b *testing.B) *os.File {
 	return f
 }
 
-// BenchmarkRead measures reading a finished log; floor is what cat does with
-// the same file.
+// BenchmarkRead measures reading a finished log; floor copies the same file as cat does.
 func BenchmarkRead(b *testing.B) {
 	src := benchLog(b, 1)
 	both := benchLog(b, 2)
@@ -128,16 +127,16 @@ func BenchmarkSeek(b *testing.B) {
 	}
 }
 
-// stamps tells when output came.
-type stamps chan time.Time
+// writeTimes receives the time of each write.
+type writeTimes chan time.Time
 
-func (s stamps) Write(p []byte) (int, error) {
+func (s writeTimes) Write(p []byte) (int, error) {
 	s <- time.Now()
 	return len(p), nil
 }
 
-// BenchmarkFollowLatency measures from the start of Append to the write of the
-// line by the view.
+// BenchmarkFollowLatency measures the time from the start of Append until the view writes
+// the line.
 func BenchmarkFollowLatency(b *testing.B) {
 	dir := b.TempDir()
 	w, err := logstore.Create(dir)
@@ -154,10 +153,10 @@ func BenchmarkFollowLatency(b *testing.B) {
 	}
 	ctx, cancel := context.WithCancel(context.Background())
 	ended := make(chan struct{})
-	came := make(stamps, 1)
+	written := make(writeTimes, 1)
 	go func() {
 		defer close(ended)
-		_, _ = Copy(ctx, came, []Input{{Role: "r", Reader: r}}, Options{Follow: true, Prefix: true})
+		_, _ = Copy(ctx, written, []Input{{Role: "r", Reader: r}}, Options{Follow: true, Prefix: true})
 	}()
 	line := append(bytes.Repeat([]byte("x"), 99), '\n')
 	var all []time.Duration
@@ -166,7 +165,7 @@ func BenchmarkFollowLatency(b *testing.B) {
 		if err := w.Append(logstore.Stdout, line, began); err != nil {
 			b.Fatal(err)
 		}
-		all = append(all, (<-came).Sub(began))
+		all = append(all, (<-written).Sub(began))
 	}
 	cancel()
 	<-ended

@@ -13,20 +13,20 @@ import (
 	"torchx/runtime/backend"
 )
 
-// pending is how much may wait to be written: beyond it the readers wait.
-const pending = 1 << 20
+// maxPending is the number of unwritten bytes beyond which the readers wait.
+const maxPending = 1 << 20
 
-// follower lets one goroutine per input format what comes into a buffer that
-// Copy's own goroutine writes out as soon as it can: single lines at once, a
-// flood in large pieces.
+// follower has one goroutine per input, which formats new blocks into a shared buffer. The
+// goroutine of Copy writes the buffer as soon as it can: single lines immediately, a flood
+// in large pieces.
 type follower struct {
 	f     *formatter
-	ready chan struct{} // there is something to write
-	notes *Notes        // nil: none
+	ready chan struct{} // f.out has something to write
+	notes *Notes        // may be nil
 
-	mu      sync.Mutex // guards f and what is below
-	room    *sync.Cond // f.out was taken, or stopped
-	running int
+	mu      sync.Mutex // guards f and the fields below
+	drained *sync.Cond // f.out was taken, or the follower has stopped
+	running int        // inputs that have not ended
 	stopped bool
 	failed  error // the first input that failed
 	placed  []placedNote
@@ -36,7 +36,7 @@ type follower struct {
 func follow(ctx context.Context, w io.Writer, f *formatter) error {
 	ctx, cancel := context.WithCancel(ctx)
 	fo := &follower{f: f, ready: make(chan struct{}, 1), running: len(f.inputs), notes: f.o.Notes}
-	fo.room = sync.NewCond(&fo.mu)
+	fo.drained = sync.NewCond(&fo.mu)
 	var wg sync.WaitGroup
 	defer wg.Wait()
 	defer fo.stop()
@@ -47,38 +47,38 @@ func follow(ctx context.Context, w io.Writer, f *formatter) error {
 	return fo.write(ctx, w)
 }
 
-// read formats what comes from one input until its end.
+// read formats the blocks of one input until its end.
 func (fo *follower) read(ctx context.Context, i int) {
 	in := fo.f.inputs[i].Input
 	for {
 		b, err := in.Reader.Next(ctx)
 		if err != nil {
-			fo.format(func() { fo.ended(ctx, i, err) })
+			fo.format(func() { fo.inputEnded(ctx, i, err) })
 			return
 		}
 		for part, last := range parts(b) {
-			if !fo.format(func() { fo.show(i, part, last) }) {
+			if !fo.format(func() { fo.addPart(i, part, last) }) {
 				return
 			}
 		}
 	}
 }
 
-// show formats a part of a block.
-func (fo *follower) show(i int, b backend.Block, last bool) {
+// addPart formats a part of a block.
+func (fo *follower) addPart(i int, b backend.Block, last bool) {
 	if b.Attempt > 0 {
-		fo.place(b.Attempt)
+		fo.placeNotes(b.Attempt)
 	}
 	fo.grewAt = time.Now()
 	fo.f.add(i, b, last)
 }
 
-// format calls add when there is room for what it adds; false if all has stopped.
+// format calls add once the buffer has room; false if the follower has stopped.
 func (fo *follower) format(add func()) bool {
 	fo.mu.Lock()
 	defer fo.mu.Unlock()
-	for len(fo.f.out) >= pending && !fo.stopped {
-		fo.room.Wait()
+	for len(fo.f.out) >= maxPending && !fo.stopped {
+		fo.drained.Wait()
 	}
 	if fo.stopped {
 		return false
@@ -91,8 +91,8 @@ func (fo *follower) format(add func()) bool {
 	return true
 }
 
-// ended notes the end of an input.
-func (fo *follower) ended(ctx context.Context, i int, err error) {
+// inputEnded records the end of an input.
+func (fo *follower) inputEnded(ctx context.Context, i int, err error) {
 	fo.running--
 	fo.f.finish(i)
 	if !errors.Is(err, io.EOF) && ctx.Err() == nil && fo.failed == nil {
@@ -100,36 +100,36 @@ func (fo *follower) ended(ctx context.Context, i int, err error) {
 	}
 }
 
-// write writes what the inputs have formatted until all are at their end.
+// write writes the formatted output until all inputs have ended.
 func (fo *follower) write(ctx context.Context, w io.Writer) error {
 	var spare []byte
 	counts := make([]int64, len(fo.f.counts))
-	var rested <-chan time.Time
-	var noted <-chan struct{}
+	var idle <-chan time.Time
+	var noteAdded <-chan struct{}
 	if fo.notes != nil {
-		noted = fo.notes.wake
+		noteAdded = fo.notes.wake
 	}
 	for {
-		p, placed, over := fo.take(spare, counts)
+		p, placed, done := fo.take(spare, counts)
 		if err := fo.writeOut(w, p, placed); err != nil {
 			return err
 		}
 		spare = p
 		fo.f.written(counts)
-		if over {
+		if done {
 			return cmp.Or(ctx.Err(), fo.failed)
 		}
 		select {
 		case <-fo.ready:
-		case <-noted:
-			rested = time.After(restTime)
-		case <-rested:
-			rested = nil
-			if left := fo.rest(); left > 0 {
-				rested = time.After(left)
+		case <-noteAdded:
+			idle = time.After(idleTime)
+		case <-idle:
+			idle = nil
+			if left := fo.idleTimeLeft(); left > 0 {
+				idle = time.After(left)
 			} else {
 				fo.mu.Lock()
-				fo.place(math.MaxInt)
+				fo.placeNotes(math.MaxInt)
 				fo.mu.Unlock()
 			}
 		case <-ctx.Done():
@@ -138,7 +138,7 @@ func (fo *follower) write(ctx context.Context, w io.Writer) error {
 	}
 }
 
-// writeOut writes the output and makes the notes in it.
+// writeOut writes the output and prints the notes at their places in it.
 func (fo *follower) writeOut(w io.Writer, p []byte, placed []placedNote) error {
 	written := 0
 	for i := range len(placed) + 1 {
@@ -157,32 +157,32 @@ func (fo *follower) writeOut(w io.Writer, p []byte, placed []placedNote) error {
 			written = end
 		}
 		if i < len(placed) {
-			placed[i].Make(placed[i].midLine)
+			placed[i].Print(placed[i].midLine)
 		}
 	}
 	return nil
 }
 
-// take exchanges the buffer for an empty one and fills in the blocks that went
-// into it and those before; over: nothing more will come.
-func (fo *follower) take(spare []byte, counts []int64) (p []byte, placed []placedNote, over bool) {
+// take exchanges the buffer for an empty one and sets counts to the blocks formatted so far.
+// done reports that all inputs have ended.
+func (fo *follower) take(spare []byte, counts []int64) (p []byte, placed []placedNote, done bool) {
 	fo.mu.Lock()
 	defer fo.mu.Unlock()
-	if over = fo.running == 0; over {
+	if done = fo.running == 0; done {
 		fo.f.end()
-		fo.place(math.MaxInt)
+		fo.placeNotes(math.MaxInt)
 	}
 	p, fo.f.out = fo.f.out, spare[:0]
 	placed, fo.placed = fo.placed, nil
 	copy(counts, fo.f.counts)
-	fo.room.Broadcast()
-	return p, placed, over
+	fo.drained.Broadcast()
+	return p, placed, done
 }
 
-// stop lets readers that wait for room end.
+// stop ends readers that wait for the buffer.
 func (fo *follower) stop() {
 	fo.mu.Lock()
 	fo.stopped = true
 	fo.mu.Unlock()
-	fo.room.Broadcast()
+	fo.drained.Broadcast()
 }

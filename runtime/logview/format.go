@@ -14,58 +14,59 @@ import (
 // timeFormat has a fixed width, so that columns and sorting work.
 const timeFormat = "2006-01-02T15:04:05.000000000Z07:00"
 
-// Bounds of the bytes that are kept of an unfinished line.
+// Limits of the bytes that are kept of an unfinished line.
 const (
-	maxLine  = 8 << 20 // for a regex; a longer line counts as several
+	maxLine  = 8 << 20 // for a regex; a longer line is treated as several
 	longLine = 1 << 20 // for JSON, which is then written in parts
 )
 
-// palette holds the SGR codes of prefix colors; red is left for errors.
+// palette holds the SGR codes of prefix colors; red is reserved for errors.
 var palette = []int{32, 36, 35, 33, 34, 92, 96, 95, 93, 94}
 
 // formatter turns blocks into output. It is used by one goroutine at a time.
 type formatter struct {
 	o      Options
-	lined  bool // output is made of lines, not of raw bytes
+	lined  bool // output consists of lines, not of raw bytes
 	match  *matcher
 	inputs []inputState
-	out    []byte // what is to be written next
-	open   place  // whose unfinished line out (or what was written) ends with
+	out    []byte // to write next
+	open   origin // of the unfinished line that the output ends with
 	stats  Stats
-	counts []int64 // blocks that were added, by input
-	object []byte  // the begin of a JSON line
-	long   *carry  // whose JSON line is written in parts and has not ended; nil: none
+	counts []int64 // blocks added, by input
+	object []byte  // start of a JSON line
+	long   *carry  // of the JSON line that is written in parts; nil: none
 }
 
-// inputState is what is known of one input.
+// inputState is an input and what of it is unfinished.
 type inputState struct {
 	Input
-	prefix  string // with color and the space behind it, "" if there is none
+	prefix  string // with color and a space; "" for none
 	attempt int
-	carry   [3]carry // by stream: an unfinished line that cannot be shown yet
-	cached  []byte   // prefix and time stamp of the blocks of one time
+	carry   [3]carry // by stream: an unfinished line that cannot be written yet
+	cached  []byte   // prefix and timestamp of blocks with the time at
 	at      time.Time
 }
 
+// carry is an unfinished line.
 type carry struct {
 	data  []byte
-	block backend.Block // the last one that added to it
+	block backend.Block // the last block of the line
 }
 
-// place is the origin of a piece of output.
-type place struct {
+// origin is where a piece of output comes from.
+type origin struct {
 	input   int
 	stream  backend.Stream
 	attempt int
 }
 
 var (
-	nowhere = place{input: -1} // output is at the start of a line
-	closed  = place{input: -2} // an unfinished line that nothing continues
+	lineStart = origin{input: -1} // the output ends with a newline
+	abandoned = origin{input: -2} // an unfinished line that no block continues
 )
 
 func newFormatter(inputs []Input, o Options) *formatter {
-	f := &formatter{o: o, open: nowhere, counts: make([]int64, len(inputs))}
+	f := &formatter{o: o, open: lineStart, counts: make([]int64, len(inputs))}
 	f.lined = o.Prefix || o.Timestamps || o.Regex != nil
 	if o.Regex != nil {
 		f.match = newMatcher(o.Regex)
@@ -85,12 +86,12 @@ func prefixOf(in Input, o Options) string {
 	}
 	h := fnv.New32a()
 	h.Write([]byte(in.Role))
-	// Neighbors within a role differ, whichever of them are shown.
+	// Adjacent replicas of a role have different colors, whatever the selection is.
 	code := palette[(int(h.Sum32()%uint32(len(palette)))+in.ID)%len(palette)]
 	return "\x1b[" + strconv.Itoa(code) + "m" + in.name() + "\x1b[0m "
 }
 
-// add formats a block of input i, or a part of one; last: with it the block is dealt with.
+// add formats a block of input i, or a part of one; last: it completes the block.
 func (f *formatter) add(i int, b backend.Block, last bool) {
 	if last {
 		f.counts[i]++
@@ -110,14 +111,14 @@ func (f *formatter) add(i int, b backend.Block, last bool) {
 	}
 }
 
-// written reports what was added before the last write.
+// written passes on how many blocks were added before the last write.
 func (f *formatter) written(counts []int64) {
 	if f.o.Written != nil {
 		f.o.Written(counts)
 	}
 }
 
-// finish ends what input i has left unfinished.
+// finish ends the unfinished lines of input i.
 func (f *formatter) finish(i int) {
 	for s := range f.inputs[i].carry {
 		c := &f.inputs[i].carry[s]
@@ -128,7 +129,7 @@ func (f *formatter) finish(i int) {
 		}
 	}
 	if f.lined && f.open.input == i {
-		f.open = closed
+		f.open = abandoned
 	}
 }
 
@@ -142,13 +143,13 @@ func (f *formatter) end() {
 	}
 }
 
-// freshLine goes to the start of a line.
+// freshLine ends an unfinished line.
 func (f *formatter) freshLine() {
-	if f.open == nowhere {
+	if f.open == lineStart {
 		return
 	}
 	f.out = append(f.out, '\n')
-	f.open = nowhere
+	f.open = lineStart
 }
 
 func streamIndex(s backend.Stream) int {
@@ -161,27 +162,27 @@ func streamIndex(s backend.Stream) int {
 	return 2
 }
 
-// assemble passes on whole lines only.
+// assemble formats whole lines only and keeps the rest.
 func (f *formatter) assemble(i int, b backend.Block) {
 	c := &f.inputs[i].carry[streamIndex(b.Stream)]
 	data := b.Data
 	if len(c.data) > 0 || f.long == c {
 		n := bytes.IndexByte(data, '\n') + 1
-		goesOn := n == 0 && b.Partial
+		continues := n == 0 && b.Partial
 		if n == 0 {
 			n = len(data)
 		}
 		c.data = append(c.data, data[:n]...)
 		data = data[n:]
-		if goesOn && len(c.data) < f.mostKept() {
+		if continues && len(c.data) < f.keepLimit() {
 			c.block = b
 			c.block.Data = nil // valid for this call only
 			return
 		}
 		part := b
-		part.Partial = goesOn
+		part.Partial = continues
 		f.line(i, part, c)
-		if !goesOn && cap(c.data) > longLine {
+		if !continues && cap(c.data) > longLine {
 			c.data = nil
 		}
 	}
@@ -197,15 +198,15 @@ func (f *formatter) assemble(i int, b backend.Block) {
 	}
 }
 
-// mostKept is how much of an unfinished line is kept.
-func (f *formatter) mostKept() int {
+// keepLimit returns how many bytes of an unfinished line are kept.
+func (f *formatter) keepLimit() int {
 	if f.match == nil {
 		return longLine
 	}
 	return maxLine
 }
 
-// line formats the line that c holds, or a part of it if it goes on.
+// line formats the line in c, or a part of it if b is Partial.
 func (f *formatter) line(i int, b backend.Block, c *carry) {
 	if f.match == nil && (b.Partial || f.long == c) {
 		f.jsonLong(i, b, c)
@@ -215,7 +216,7 @@ func (f *formatter) line(i int, b backend.Block, c *carry) {
 	c.data = c.data[:0]
 }
 
-// whole formats complete lines; the last one may lack its newline.
+// whole formats complete lines; the last may lack its newline.
 func (f *formatter) whole(i int, b backend.Block, data []byte) {
 	b.Partial = false
 	show := func(run []byte) {
@@ -238,16 +239,16 @@ func (f *formatter) text(i int, b backend.Block, data []byte) {
 	if p := f.prefix(i, b.Time); len(p) == 0 {
 		f.out = append(f.out, data...)
 	} else {
-		f.out = appendPrefixed(f.out, p, data, f.open == nowhere)
+		f.out = appendPrefixed(f.out, p, data, f.open == lineStart)
 	}
-	f.went(at, b, data)
+	f.noteShown(at, b, data)
 }
 
 // begin ends an unfinished line that the block does not continue.
-func (f *formatter) begin(i int, b backend.Block) place {
-	at := place{input: i}
+func (f *formatter) begin(i int, b backend.Block) origin {
+	at := origin{input: i}
 	if f.lined {
-		at = place{i, b.Stream, b.Attempt}
+		at = origin{i, b.Stream, b.Attempt}
 	}
 	if f.open != at {
 		f.freshLine()
@@ -255,20 +256,20 @@ func (f *formatter) begin(i int, b backend.Block) place {
 	return at
 }
 
-// went keeps the account of data that were put out.
-func (f *formatter) went(at place, b backend.Block, data []byte) {
+// noteShown updates the state after data was added to the output.
+func (f *formatter) noteShown(at origin, b backend.Block, data []byte) {
 	f.stats.Shown = true
 	switch {
 	case data[len(data)-1] == '\n':
-		f.open = nowhere
+		f.open = lineStart
 	case f.lined && !b.Partial:
-		f.open = closed
+		f.open = abandoned
 	default:
 		f.open = at
 	}
 }
 
-// prefix is what stands before each line of input i at that time.
+// prefix returns the prefix and timestamp of the lines of input i at a time.
 func (f *formatter) prefix(i int, at time.Time) []byte {
 	in := &f.inputs[i]
 	if in.cached == nil || f.o.Timestamps && !at.Equal(in.at) {
@@ -280,9 +281,9 @@ func (f *formatter) prefix(i int, at time.Time) []byte {
 	return in.cached
 }
 
-// appendPrefixed appends data with prefix at the start of each line and after
-// each carriage return. A line that begins with a carriage return has the
-// prefix only behind it. fresh: data begin a line.
+// appendPrefixed appends data with prefix at the start of each line and after each carriage
+// return. A line that begins with a carriage return has the prefix only after it. fresh: data
+// begins a line.
 func appendPrefixed(out, prefix, data []byte, fresh bool) []byte {
 	if bytes.IndexByte(data, '\r') >= 0 {
 		return appendReturns(out, prefix, data, fresh)
@@ -320,19 +321,19 @@ func appendReturns(out, prefix, data []byte, fresh bool) []byte {
 	return out
 }
 
-// gapNotice is how notices begin that tell of missing lines.
+// gapNotice begins notices about missing lines.
 const gapNotice = "gap: "
 
-// notice writes a line about what is missing: `[gap: rotated]`.
+// notice writes a line about missing output: `[gap: rotated]`.
 func (f *formatter) notice(i int, b backend.Block) {
 	in := &f.inputs[i]
 	f.stats.Notices = append(f.stats.Notices, in.name()+": "+b.Notice)
 	if f.o.JSON {
-		return // a line is a line: the caller has the notice in Stats
+		return // the JSON output has only lines; the caller gets the notice in Stats
 	}
 	f.freshLine()
 	f.out = append(f.out, in.prefix...)
-	if strings.HasPrefix(b.Notice, gapNotice) { // it says what it is
+	if strings.HasPrefix(b.Notice, gapNotice) { // needs no [notice]
 		f.out = append(f.out, '[')
 		f.out = append(f.out, b.Notice...)
 		f.out = append(f.out, "]\n"...)

@@ -19,7 +19,7 @@ type jsonLine struct {
 	Line    string         `json:"line"` // without its newline
 }
 
-// json writes an object for each line; what is not UTF-8 becomes U+FFFD.
+// json writes an object for each line; invalid UTF-8 becomes U+FFFD.
 func (f *formatter) json(i int, b backend.Block, data []byte) {
 	f.closeLong()
 	f.jsonBegin(i, b)
@@ -31,8 +31,8 @@ func (f *formatter) json(i int, b backend.Block, data []byte) {
 	}
 }
 
-// jsonBegin sets f.object to the begin of the objects of a block's lines, up to their
-// text, in which alone they differ.
+// jsonBegin sets f.object to the start of the objects of a block's lines, up to their text:
+// the objects differ only in that.
 func (f *formatter) jsonBegin(i int, b backend.Block) {
 	l := jsonLine{Role: f.inputs[i].Role, Replica: f.inputs[i].ID, Attempt: b.Attempt, Stream: b.Stream}
 	if !b.Time.IsZero() {
@@ -47,8 +47,8 @@ func (f *formatter) jsonBegin(i int, b backend.Block) {
 	f.object, f.out = append(f.object[:0], object...), f.out[:begin]
 }
 
-// jsonLong writes what c holds of a line that is too long to be kept until its end. Its
-// object stays open; if another line comes in between, the rest becomes an object of its own.
+// jsonLong writes the part in c of a line that is too long to be kept until its end. Its
+// object stays open; if another line comes between, the rest becomes a separate object.
 func (f *formatter) jsonLong(i int, b backend.Block, c *carry) {
 	if f.long != c {
 		f.closeLong()
@@ -77,7 +77,7 @@ func (f *formatter) closeLong() {
 	}
 }
 
-// wholeRunes is the length of text without a rune at its end that goes on behind it.
+// wholeRunes returns the length of text without an incomplete rune at its end.
 func wholeRunes(text []byte) int {
 	for n := len(text) - 1; n >= 0 && n >= len(text)-utf8.UTFMax; n-- {
 		if utf8.RuneStart(text[n]) {
@@ -90,7 +90,7 @@ func wholeRunes(text []byte) int {
 	return len(text)
 }
 
-// appendEscaped appends text as the inside of a JSON string, as package json escapes it.
+// appendEscaped appends text as the contents of a JSON string, escaped as package json does.
 func appendEscaped(out, text []byte) []byte {
 	for len(text) > 0 {
 		n := 0
@@ -117,8 +117,8 @@ func appendEscaped(out, text []byte) []byte {
 	return out
 }
 
-// encode writes v and a newline. Strings and numbers always encode, and a
-// bytes.Buffer always takes them.
+// encode writes v and a newline. Strings and numbers always encode, and a bytes.Buffer
+// accepts every write.
 func encode(buf *bytes.Buffer, v any) {
 	e := json.NewEncoder(buf)
 	e.SetEscapeHTML(false)

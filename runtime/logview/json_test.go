@@ -28,7 +28,7 @@ func TestEscapedAsPackageJSONDoes(t *testing.T) {
 	}
 }
 
-// jsonLines are the streams and texts of the objects in out.
+// jsonLines returns "stream:line" of each object in out.
 func jsonLines(t *testing.T, out string) (lines []string) {
 	t.Helper()
 	for d := json.NewDecoder(strings.NewReader(out)); ; {
@@ -42,8 +42,8 @@ func jsonLines(t *testing.T, out string) (lines []string) {
 	}
 }
 
-// TestLongJSONLine: a line that is too long to keep is one object, unless another line
-// comes in between; no character is torn.
+// TestLongJSONLine checks that a line that is too long to keep is one object, unless another
+// line comes between, and that no character is split.
 func TestLongJSONLine(t *testing.T) {
 	t.Parallel()
 	piece := strings.Repeat("世", longLine/6) + "\xe4" // ends within a character
@@ -71,9 +71,9 @@ func TestLongJSONLine(t *testing.T) {
 			t.Errorf("%s: got %d lines, shown %v, want %d", name, len(lines), stats.Shown, len(test.want))
 		}
 	}
-	torn := append(blocks[:4:4], errOut(4, "warning\n"))
-	torn = append(append(torn, blocks[4:]...), end)
-	got, _ := copyAll(t, inputsOf(torn), Options{JSON: true})
+	interrupted := append(blocks[:4:4], errOut(4, "warning\n"))
+	interrupted = append(append(interrupted, blocks[4:]...), end)
+	got, _ := copyAll(t, inputsOf(interrupted), Options{JSON: true})
 	var text strings.Builder
 	for _, l := range jsonLines(t, got) {
 		if l != "stderr:warning" && l != "stdout:next" {
@@ -85,9 +85,9 @@ func TestLongJSONLine(t *testing.T) {
 	}
 }
 
-// zeros is a log of one line of NULs.
+// zeros is a log with one line of NULs.
 type zeros struct {
-	left int // blocks, of 16 MiB as logstore has them
+	left int // blocks, of 16 MiB as in logstore
 	data []byte
 }
 
@@ -100,30 +100,30 @@ func (z *zeros) Next(context.Context) (backend.Block, error) {
 	return backend.Block{Stream: backend.Stdout, Data: z.data, Partial: z.left > 0}, nil
 }
 
-// watch is a writer that takes the greatest size of the heap.
-type watch struct{ most uint64 }
+// heapWatcher is a writer that records the greatest size of the heap.
+type heapWatcher struct{ most uint64 }
 
-func (w *watch) Write(p []byte) (int, error) {
+func (w *heapWatcher) Write(p []byte) (int, error) {
 	var m runtime.MemStats
 	runtime.ReadMemStats(&m)
 	w.most = max(w.most, m.HeapAlloc)
 	return len(p), nil
 }
 
-// TestMemoryOfLongLines: what is kept of a line of 32 MiB is bounded.
+// TestMemoryOfLongLines checks that a line of 32 MiB takes bounded memory.
 func TestMemoryOfLongLines(t *testing.T) { //nolint:paralleltest // it measures the heap
 	for name, o := range map[string]Options{
 		"json": {JSON: true}, "text": {}, "prefix": {Prefix: true}, "regex": {Regex: regexp.MustCompile(`^\x00`)},
 		"json and regex": {JSON: true, Regex: regexp.MustCompile(`^\x00`)},
 	} {
 		runtime.GC()
-		w := &watch{}
+		w := &heapWatcher{}
 		if _, err := Copy(t.Context(), w, []Input{{Role: "r", Reader: &zeros{left: 2, data: make([]byte, 16<<20)}}}, o); err != nil {
 			t.Fatal(err)
 		}
 		const most = 256 << 20
 		if w.most == 0 || w.most > most {
-			t.Errorf("%s: the heap has grown to %d MiB, want at most %d", name, w.most>>20, most>>20)
+			t.Errorf("%s: the heap grew to %d MiB, want at most %d", name, w.most>>20, most>>20)
 		}
 	}
 }

@@ -1,5 +1,8 @@
-// Package logview merges the logs of many replicas into one view for people or
-// programs: ordered by time, filtered, with a prefix that says whose line it is.
+// Package logview merges the logs of many replicas into one view for people or programs:
+// ordered by time, filtered, each line with its role and replica.
+//
+// Copy reads Inputs and writes what Options select. A formatter turns blocks into output; merge
+// drives it for finished logs, a follower for growing ones. Notes are messages between lines.
 package logview
 
 import (
@@ -22,46 +25,44 @@ func (in Input) name() string { return in.Role + "/" + strconv.Itoa(in.ID) }
 
 // Options says what the view looks like.
 type Options struct {
-	// Prefix puts `role/id ` before each line and after each carriage return.
+	// Prefix writes `role/id ` before each line and after each carriage return.
 	Prefix bool
 	// Color colors the prefix; the same replica always has the same color.
 	Color bool
-	// Timestamps puts the time of a line's end between prefix and line: RFC
-	// 3339, UTC, nine digits of a second.
+	// Timestamps writes the time of a line's end between prefix and line: RFC 3339, UTC,
+	// with nine digits of a second.
 	Timestamps bool
-	// JSON writes one object a line: time, role, replica, attempt, stream,
-	// line. Prefix, Color and Timestamps do not matter then. A notice is an
-	// object whose stream and line are null, with a member notice.
+	// JSON writes one object a line: time, role, replica, attempt, stream, line. Prefix,
+	// Color and Timestamps then have no effect. Notices are only in Stats.
 	JSON bool
-	// Regex leaves only the lines that it matches somewhere; it sees a line
-	// without its end (\n or \r\n) and without a prefix.
+	// Regex selects the lines in which it matches; it is applied to a line without its end
+	// (\n or \r\n) and without a prefix.
 	Regex *regexp.Regexp
-	// Follow writes lines as they come, not ordered by time.
+	// Follow writes lines as they arrive, not ordered by time.
 	Follow bool
-	// Written is told, after each write and at the end, how many blocks of each
-	// input are dealt with: written, or left out by Regex. With JSON or Regex a
-	// block that is Partial is only kept until its line ends. The slice is valid
-	// during the call; calls do not overlap.
+	// Written is called after each write and at the end with the number of blocks of each
+	// input that are done: written, or left out by Regex. With JSON or Regex a Partial block
+	// counts although it is kept until its line ends. The slice is valid during the call;
+	// calls do not overlap.
 	Written func(blocks []int64)
-	// Notes, with Follow, are made between the lines; nil: there are none. Copy closes them.
+	// Notes are printed between the lines, with Follow; may be nil. Copy closes them.
 	Notes *Notes
 }
 
-// Stats is what Copy has written.
+// Stats describes what Copy has written.
 type Stats struct {
-	Shown   bool     // anything of a log, not only notices
+	Shown   bool     // something of a log was written, not only notices
 	Bytes   int64    // all bytes
 	Notices []string // `role/id: text`
 }
 
-// Copy writes the logs to w until all are at their end, ctx ends or w fails.
-// Without prefix, regex, timestamps and JSON the bytes of one input are written
-// exactly; else the last line always ends with a newline, and a line that is
-// shown in parts is never continued by another one.
+// Copy writes the logs to w until all have ended, ctx ends or w fails. Without prefix, regex,
+// timestamps and JSON the bytes of one input are written unchanged; otherwise the last line
+// always ends with a newline, and a line that is written in parts is never continued by
+// another one.
 //
-// An input that fails does not stop the others; the first such error is
-// returned at the end. Other errors: ctx.Err(), and w's own, wrapped
-// (syscall.EPIPE when its reader is gone).
+// An input that fails does not stop the others; the first such error is returned at the end.
+// Other errors: ctx.Err(), and those of w, wrapped (syscall.EPIPE if its reader is gone).
 func Copy(ctx context.Context, w io.Writer, inputs []Input, o Options) (Stats, error) {
 	f := newFormatter(inputs, o)
 	var err error

@@ -20,7 +20,7 @@ import (
 
 var epoch = time.Unix(1_700_000_000, 123_000_000)
 
-// script is a reader that hands out given blocks.
+// script is a reader that returns given blocks.
 type script struct {
 	blocks []backend.Block
 	err    error         // at the end; nil: io.EOF
@@ -109,17 +109,17 @@ func TestCopy(t *testing.T) {
 			want: "role/1 b0\nrole/0 a1\nrole/0 a3\nrole/1 b3\nrole/1 b4\nrole/0 a5\nrole/0 a5b\n",
 		},
 		{
-			name: "a last line without newline does not glue", o: Options{Prefix: true},
+			name: "a last line without newline is ended", o: Options{Prefix: true},
 			in:   [][]backend.Block{{out(0, "a")}, {out(1, "b\n"), out(2, "c")}},
 			want: "role/0 a\nrole/1 b\nrole/1 c\n",
 		},
 		{
-			name: "two streams and attempts do not glue", o: Options{Prefix: true},
+			name: "two streams and attempts do not share a line", o: Options{Prefix: true},
 			in:   [][]backend.Block{{out(0, "a"), errOut(1, "b"), attempt(errOut(2, "c"), 1)}},
 			want: "role/0 a\nrole/0 b\nrole/0 c\n",
 		},
 		{
-			name: "an unfinished line goes on", o: Options{Prefix: true},
+			name: "an unfinished line continues", o: Options{Prefix: true},
 			in:   [][]backend.Block{{part(out(0, "10%")), part(out(1, "\r20%")), out(2, "\r30%\nend\n")}},
 			want: "role/0 10%\rrole/0 20%\rrole/0 30%\nrole/0 end\n",
 		},
@@ -134,7 +134,7 @@ func TestCopy(t *testing.T) {
 			want: "role/0 a\nrole/1 b\n",
 		},
 		{
-			name: "colour", o: Options{Prefix: true, Color: true},
+			name: "color", o: Options{Prefix: true, Color: true},
 			in:   [][]backend.Block{{out(0, "a\n")}},
 			want: "\x1b[COLORmrole/0\x1b[0m a\n",
 		},
@@ -185,11 +185,11 @@ func TestCopy(t *testing.T) {
 			if stats.Shown != (got != "") {
 				t.Errorf("shown is %v for %q", stats.Shown, got)
 			}
-			if len(tt.in) == 1 { // following one replica gives the same
+			if len(tt.in) == 1 { // following one replica prints the same
 				tt.o.Follow = true
 				followed, _ := copyAll(t, inputsOf(tt.in...), tt.o)
 				if followed != got && !tt.o.Color {
-					t.Errorf("following gives\n%q, not\n%q", followed, got)
+					t.Errorf("following: got\n%q, want\n%q", followed, got)
 				}
 			}
 		})
@@ -227,10 +227,10 @@ func TestPrefixVectors(t *testing.T) {
 			t.Fatal(err)
 		}
 		if row.In[0] == "" {
-			want = "" // no bytes are not a line here
+			want = "" // TorchX prints an empty line
 		}
 		if got := string(appendPrefixed(nil, []byte("role/0 "), []byte(row.In[0]), true)); got != want {
-			t.Errorf("%q gives %q, want %q", row.In[0], got, want)
+			t.Errorf("%q: got %q, want %q", row.In[0], got, want)
 		}
 	}
 }
@@ -259,12 +259,12 @@ func TestSplitVectors(t *testing.T) {
 			want[i] = strings.TrimSuffix(want[i], "\n")
 		}
 		if strings.Join(got, "|") != strings.Join(want, "|") || len(got) != len(want) {
-			t.Errorf("%q gives %q, want %q", row.In[0], got, want)
+			t.Errorf("%q: got %q, want %q", row.In[0], got, want)
 		}
 	}
 }
 
-func TestColoursAreStableAndDiffer(t *testing.T) {
+func TestColorsAreStableAndDiffer(t *testing.T) {
 	t.Parallel()
 	o := Options{Prefix: true, Color: true}
 	seen := map[string]bool{}
@@ -272,12 +272,12 @@ func TestColoursAreStableAndDiffer(t *testing.T) {
 		in := Input{Role: "trainer", ID: id}
 		p := prefixOf(in, o)
 		if p != prefixOf(in, o) {
-			t.Error("not stable")
+			t.Errorf("replica %d: got two colors, want one", id)
 		}
 		seen[p[:strings.Index(p, "m")]] = true
 	}
 	if len(seen) != len(palette) {
-		t.Errorf("%d colours for %d replicas", len(seen), len(palette))
+		t.Errorf("got %d colors, want %d", len(seen), len(palette))
 	}
 }
 
@@ -290,11 +290,11 @@ func TestFailingInputDoesNotStopOthers(t *testing.T) {
 		var b bytes.Buffer
 		_, err := Copy(context.Background(), &b, ins, Options{Follow: followIt, Prefix: true})
 		if !errors.Is(err, broken) || !strings.Contains(err.Error(), "role/0") {
-			t.Errorf("error %v", err)
+			t.Errorf("got error %v, want one of role/0", err)
 		}
 		for _, want := range []string{"role/0 a\n", "role/1 b\n", "role/1 c\n"} {
 			if !strings.Contains(b.String(), want) {
-				t.Errorf("follow %v: %q lacks %q", followIt, b.String(), want)
+				t.Errorf("follow %v: got %q, want %q in it", followIt, b.String(), want)
 			}
 		}
 	}
@@ -318,28 +318,26 @@ func TestClosedPipe(t *testing.T) {
 			ins = append(ins, Input{Role: "idle", Reader: idle})
 		}
 		if _, err = Copy(context.Background(), w, ins, Options{Follow: followIt, Prefix: true}); !errors.Is(err, syscall.EPIPE) {
-			t.Errorf("follow %v: %v", followIt, err)
+			t.Errorf("follow %v: got error %v, want EPIPE", followIt, err)
 		}
 		w.Close()
 	}
 }
 
-// firstWrite tells when something is written.
-type firstWrite struct {
-	got chan string
-}
+// writes receives what is written.
+type writes chan string
 
-func (w firstWrite) Write(p []byte) (int, error) {
-	w.got <- string(p)
+func (w writes) Write(p []byte) (int, error) {
+	w <- string(p)
 	return len(p), nil
 }
 
-func TestFollowWritesAtOnceAndEndsWithContext(t *testing.T) {
+func TestFollowWritesImmediatelyAndEndsWithContext(t *testing.T) {
 	t.Parallel()
 	gate := make(chan struct{})
 	in := Input{Role: "r", Reader: &script{blocks: []backend.Block{part(out(0, "50%")), out(1, "x\n")}, gate: gate}}
 	quiet := Input{Role: "q", Reader: &script{blocks: []backend.Block{out(0, "x")}, gate: make(chan struct{})}}
-	w := firstWrite{make(chan string)}
+	w := make(writes)
 	ctx, cancel := context.WithCancel(context.Background())
 	ended := make(chan error, 1)
 	go func() {
@@ -347,16 +345,16 @@ func TestFollowWritesAtOnceAndEndsWithContext(t *testing.T) {
 		ended <- err
 	}()
 	gate <- struct{}{}
-	if got := <-w.got; got != "50%" {
-		t.Errorf("got %q", got)
+	if got := <-w; got != "50%" {
+		t.Errorf("got %q, want 50%%", got)
 	}
 	cancel()
 	if err := <-ended; !errors.Is(err, context.Canceled) {
-		t.Errorf("ended with %v", err)
+		t.Errorf("got error %v, want context.Canceled", err)
 	}
 }
 
-// TestMatcherAgainstRegexp compares the search by literal with a plain match.
+// TestMatcherAgainstRegexp compares the search by literal with matching every line.
 func TestMatcherAgainstRegexp(t *testing.T) {
 	t.Parallel()
 	lines := []string{"", "error", "an error: 5", "ERROR 12", "step 10 loss 0.5", "x\r", "äö error", "\xff\xfe", "aaa", "a.b", "foobar", "foo", "\u212Aelvin \u017Fign", "\u017F error", "Äö"}
@@ -384,8 +382,7 @@ func TestMatcherAgainstRegexp(t *testing.T) {
 	}
 }
 
-// FuzzPrefix cuts a text into blocks anywhere; the result must be that of the
-// whole, and without its prefixes it must be the text.
+// FuzzPrefix cuts a text into blocks anywhere; the result must be that of the whole text.
 func FuzzPrefix(f *testing.F) {
 	f.Add([]byte("a\rb\r\n\rc\nlast"), []byte{3, 1, 200})
 	f.Add([]byte("\r\r\n\n\n"), []byte{1})
@@ -409,7 +406,7 @@ func FuzzPrefix(f *testing.F) {
 		}
 		got, _ := copyAll(t, inputsOf(blocks), Options{Prefix: true})
 		if got != want {
-			t.Fatalf("%q in pieces %v gives\n%q, want\n%q", text, cuts, got, want)
+			t.Fatalf("%q in pieces %v: got\n%q, want\n%q", text, cuts, got, want)
 		}
 	})
 }
@@ -430,7 +427,8 @@ func naivePrefix(prefix, text string) string {
 	return b.String()
 }
 
-// What is written is told only after the write, and what a pattern leaves out too.
+// TestWritten checks that blocks are reported only after they were written, and also if a
+// pattern left them out.
 func TestWritten(t *testing.T) {
 	t.Parallel()
 	for name, o := range map[string]Options{
@@ -447,7 +445,7 @@ func TestWritten(t *testing.T) {
 			o.Written = func(blocks []int64) {
 				n := blocks[0]
 				if o.Regex == nil && n > 0 && !strings.Contains(w.String(), seen[n]) {
-					t.Errorf("block %d is not written", n)
+					t.Errorf("block %d is reported, but not written", n)
 				}
 				got = append(got, n)
 			}
@@ -455,27 +453,27 @@ func TestWritten(t *testing.T) {
 				t.Fatal(err)
 			}
 			if len(got) == 0 || got[len(got)-1] != 3 || !slices.IsSorted(got) {
-				t.Errorf("told %v", got)
+				t.Errorf("got reports %v, want growing ones up to 3", got)
 			}
 		})
 	}
 }
 
-type noWrite struct{}
+type brokenPipe struct{}
 
-func (noWrite) Write([]byte) (int, error) { return 0, syscall.EPIPE }
+func (brokenPipe) Write([]byte) (int, error) { return 0, syscall.EPIPE }
 
-func TestWrittenNotAfterAFailure(t *testing.T) {
+func TestWrittenNotAfterFailure(t *testing.T) {
 	t.Parallel()
 	for _, follow := range []bool{false, true} {
 		o := Options{Follow: follow, Written: func(blocks []int64) {
 			if blocks[0] != 0 {
-				t.Errorf("told %v, but nothing was written", blocks)
+				t.Errorf("got %v blocks reported, want 0: nothing was written", blocks)
 			}
 		}}
-		_, err := Copy(t.Context(), noWrite{}, inputsOf([]backend.Block{out(1, "a\n")}), o)
+		_, err := Copy(t.Context(), brokenPipe{}, inputsOf([]backend.Block{out(1, "a\n")}), o)
 		if err == nil {
-			t.Error("no error")
+			t.Error("got no error, want EPIPE")
 		}
 	}
 }

@@ -8,16 +8,16 @@ import (
 	"strings"
 )
 
-// matcher finds the lines that a pattern matches. Most patterns hold some
-// literal text; lines without it are passed over at the speed of a search.
+// matcher finds the lines that a pattern matches. Most patterns contain literal text; lines
+// without it are skipped at the speed of a search.
 type matcher struct {
 	re      *regexp.Regexp
-	literal literal // every match holds it; empty: not known
-	only    bool    // whatever holds it matches
+	literal literal // contained in every match; empty: not known
+	isWhole bool    // the pattern is only the literal
 	lower   []byte
 }
 
-// literal is a text in a pattern, in lower case if case does not matter.
+// literal is a text in a pattern; in lower case if fold is set, which ignores case.
 type literal struct {
 	text string
 	fold bool
@@ -28,12 +28,12 @@ func newMatcher(re *regexp.Regexp) *matcher {
 	if tree, err := syntax.Parse(re.String(), syntax.Perl); err == nil {
 		tree = tree.Simplify()
 		m.literal = literalOf(tree)
-		m.only = tree.Op == syntax.OpLiteral && m.literal.text == string(tree.Rune)
+		m.isWhole = tree.Op == syntax.OpLiteral && m.literal.text == string(tree.Rune)
 	}
 	return m
 }
 
-// literalOf returns the longest text that every match of the pattern holds.
+// literalOf returns the longest text that every match of the pattern contains.
 func literalOf(re *syntax.Regexp) literal {
 	switch re.Op {
 	case syntax.OpLiteral:
@@ -62,9 +62,8 @@ func literalOf(re *syntax.Regexp) literal {
 	return literal{}
 }
 
-// foldedText returns, in lower case, the longest piece of a text that is the
-// same in all cases but for ASCII letters. K and S are not: the Kelvin sign and
-// the long s are cases of theirs.
+// foldedText returns, in lower case, the longest piece of a text of which only ASCII letters
+// have other cases. K and S end a piece: the Kelvin sign and the long s fold to them.
 func foldedText(text []rune) string {
 	var best string
 	for piece := range strings.FieldsFuncSeq(string(text), func(r rune) bool {
@@ -77,7 +76,7 @@ func foldedText(text []rune) string {
 	return strings.ToLower(best)
 }
 
-// runs calls show with each run of neighboring lines that match.
+// runs calls show with each run of adjacent lines that match.
 func (m *matcher) runs(data []byte, show func([]byte)) {
 	from, to := 0, 0 // the run so far
 	text := []byte(m.literal.text)
@@ -97,7 +96,7 @@ func (m *matcher) runs(data []byte, show func([]byte)) {
 		if end == at {
 			end = len(data)
 		}
-		if m.line(data[at:end]) {
+		if m.matchLine(data[at:end]) {
 			if at != to {
 				if from < to {
 					show(data[from:to])
@@ -125,9 +124,9 @@ func (m *matcher) lowered(data []byte) []byte {
 	return m.lower
 }
 
-// line tells whether a line, its end included, matches.
-func (m *matcher) line(p []byte) bool {
-	if m.only {
+// matchLine reports whether a line, given with its end, matches.
+func (m *matcher) matchLine(p []byte) bool {
+	if m.isWhole {
 		return true
 	}
 	if n := len(p); p[n-1] == '\n' {

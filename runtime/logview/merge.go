@@ -11,11 +11,11 @@ import (
 	"torchx/runtime/backend"
 )
 
-// batch is how much is gathered for one write; more only makes caches miss.
+// batch is the number of bytes gathered for one write; more only makes caches miss.
 const batch = 128 << 10
 
-// merge writes the inputs' blocks in the order of their times; at the same time
-// in the order of the inputs.
+// merge writes the inputs' blocks in the order of their times; blocks of the same time in the
+// order of the inputs.
 func merge(ctx context.Context, w io.Writer, f *formatter) error {
 	readers := make([]backend.LogReader, len(f.inputs))
 	for i := range f.inputs {
@@ -52,7 +52,7 @@ type merger struct {
 	w io.Writer
 }
 
-// write formats a block, or passes on a large raw one as it is.
+// write formats a block; a large raw one is written without a copy.
 func (m *merger) write(i int, b backend.Block) error {
 	f := m.f
 	if b.Notice == "" && len(b.Data) >= batch/4 && f.raw() {
@@ -60,7 +60,7 @@ func (m *merger) write(i int, b backend.Block) error {
 		if err := m.flush(); err != nil {
 			return err
 		}
-		f.went(at, b, b.Data)
+		f.noteShown(at, b, b.Data)
 		if err := f.writeTo(m.w, b.Data); err != nil {
 			return err
 		}
@@ -79,8 +79,8 @@ func (m *merger) write(i int, b backend.Block) error {
 	return nil
 }
 
-// parts cuts a block into pieces of at most batch bytes, where it can behind a line, and
-// tells which is the last one: what is made of a block before it is written is bounded.
+// parts cuts a block into pieces of at most batch bytes, if possible after a newline, and
+// reports which is the last: this bounds the formatted output of a block.
 func parts(b backend.Block) iter.Seq2[backend.Block, bool] {
 	return func(yield func(backend.Block, bool) bool) {
 		rest, partial := b.Data, b.Partial
@@ -111,7 +111,7 @@ func (m *merger) flush() error {
 	return err
 }
 
-// raw tells whether bytes are passed on as they are.
+// raw reports whether bytes are written unchanged.
 func (f *formatter) raw() bool { return !f.lined && !f.o.JSON }
 
 // writeTo writes p and counts it.

@@ -12,17 +12,17 @@ import (
 	"torchx/runtime/backend"
 )
 
-// Merger hands out the blocks of several logs: in the order of their times, those of
-// the same time in the order of the readers, or as they come.
+// Merger returns the blocks of several logs: in the order of their times (at the same time in
+// the order of the readers), or as they arrive.
 type Merger struct {
 	readers []backend.LogReader
 	heads   heads
 	begun   bool
-	used    bool // the first block was handed out
+	used    bool // the first block was returned
 
-	// When blocks are handed out as they come:
+	// When blocks are returned as they arrive:
 	follow bool
-	left   int // readers that are not at their end
+	left   int // readers that have not ended
 	blocks chan arrival
 	cancel context.CancelFunc
 	begin  sync.Once
@@ -34,17 +34,17 @@ type arrival struct {
 	err    error
 }
 
-// NewMerger returns a merger of logs, which it does not close. follow: blocks are
-// handed out as they come.
+// NewMerger returns a merger of logs, which the caller closes. With follow, blocks are
+// returned as they arrive.
 func NewMerger(readers []backend.LogReader, follow bool) *Merger {
 	m := &Merger{readers: readers, follow: follow, left: len(readers), blocks: make(chan arrival)}
 	m.cancel = func() {}
 	return m
 }
 
-// Next returns the next block and the index of its reader; the block is valid until the
-// next call. A reader that fails is left out from then on, and its error returned with
-// its index. At the end of all readers the index is -1 and the error io.EOF.
+// Next returns the next block and the index of its reader; the block is valid until the next
+// call. The error of a reader that fails is returned with its index, once; the reader is then
+// left out. At the end of all readers the index is -1 and the error io.EOF.
 func (m *Merger) Next(ctx context.Context) (reader int, b backend.Block, err error) {
 	if m.follow {
 		return m.receive(ctx)
@@ -69,7 +69,7 @@ func (m *Merger) Next(ctx context.Context) (reader int, b backend.Block, err err
 			if err != nil {
 				return i, b, err
 			}
-		case !partial: // a line that goes on stays in front
+		case !partial: // an unfinished line stays in front
 			heap.Fix(&m.heads, 0)
 		}
 	}
@@ -80,19 +80,19 @@ func (m *Merger) Next(ctx context.Context) (reader int, b backend.Block, err err
 	return m.heads[0].reader, m.heads[0].block, nil
 }
 
-// fill reads the next block of a reader; false at its end.
+// fill reads the next block of a reader; more is false at its end.
 func (m *Merger) fill(ctx context.Context, h *head) (more bool, err error) {
 	b, err := m.readers[h.reader].Next(ctx)
 	if errors.Is(err, io.EOF) {
 		return false, nil
 	}
 	if h.block = b; !b.Time.IsZero() {
-		h.at = b.Time // a notice may have none: it stays where it is
+		h.at = b.Time // a notice without a time stays where it is
 	}
 	return err == nil, err
 }
 
-// receive hands out blocks as they come.
+// receive returns blocks as they arrive.
 func (m *Merger) receive(ctx context.Context) (int, backend.Block, error) {
 	m.begin.Do(func() {
 		all, cancel := context.WithCancel(context.Background())
@@ -132,7 +132,7 @@ func (m *Merger) send(ctx context.Context, i int) {
 	}
 }
 
-// Stop ends the reading of blocks as they come.
+// Stop ends the goroutines of a merger with follow.
 func (m *Merger) Stop() { m.cancel() }
 
 // head is the next block of a reader.

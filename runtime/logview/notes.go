@@ -5,20 +5,20 @@ import (
 	"time"
 )
 
-// restTime is how long the output must rest before a note is made that no later attempt
-// follows yet: the last lines of an attempt are read a little after its end is known.
-const restTime = 150 * time.Millisecond
+// idleTime is how long the output must be idle before a note is printed that no later
+// attempt follows yet: the last lines of an attempt are read a little after its end is known.
+const idleTime = 150 * time.Millisecond
 
-// Note is something to tell a user between the lines of logs.
+// Note is a message to print between the lines of logs.
 type Note struct {
-	// After is the attempt whose lines come before the note; those of later ones come after.
+	// After is the attempt whose lines precede the note; lines of later attempts follow it.
 	After int
-	// Make makes the note, elsewhere than in the output. midLine: what was written so far
-	// does not end with a newline.
-	Make func(midLine bool)
+	// Print prints the note, outside the output. midLine: the output so far does not end
+	// with a newline.
+	Print func(midLine bool)
 }
 
-// Notes are made at their place while Copy follows logs, and at once when it has ended.
+// Notes are printed at their places while Copy follows logs, and immediately once it has ended.
 type Notes struct {
 	mu      sync.Mutex
 	pending []Note
@@ -26,7 +26,7 @@ type Notes struct {
 	wake    chan struct{}
 }
 
-// NewNotes returns notes that wait for Copy to take them.
+// NewNotes returns notes that wait for Copy to print them.
 func NewNotes() *Notes { return &Notes{wake: make(chan struct{}, 1)} }
 
 // Add adds a note.
@@ -34,7 +34,7 @@ func (n *Notes) Add(note Note) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	if n.closed {
-		note.Make(false)
+		note.Print(false)
 		return
 	}
 	n.pending = append(n.pending, note)
@@ -44,18 +44,18 @@ func (n *Notes) Add(note Note) {
 	}
 }
 
-// Close makes the pending notes; later ones are made at once.
+// Close prints the pending notes; later ones are printed immediately.
 func (n *Notes) Close() {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	n.closed = true
 	for _, note := range n.pending {
-		note.Make(false)
+		note.Print(false)
 	}
 	n.pending = nil
 }
 
-// take returns the notes up to the last one that comes before lines of an attempt.
+// take removes and returns the notes up to the last one that precedes lines of an attempt.
 func (n *Notes) take(attempt int) (due []Note) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
@@ -68,15 +68,15 @@ func (n *Notes) take(attempt int) (due []Note) {
 	return due
 }
 
-// placedNote is a note and where in the buffered output it belongs.
+// placedNote is a note with its place in the buffered output.
 type placedNote struct {
 	Note
 	at      int
 	midLine bool
 }
 
-// place puts the notes before lines of an attempt at the end of the buffered output.
-func (fo *follower) place(attempt int) {
+// placeNotes puts the notes that precede lines of an attempt at the end of the buffered output.
+func (fo *follower) placeNotes(attempt int) {
 	if fo.notes == nil {
 		return
 	}
@@ -84,13 +84,13 @@ func (fo *follower) place(attempt int) {
 		if fo.f.lined {
 			fo.f.freshLine()
 		}
-		fo.placed = append(fo.placed, placedNote{note, len(fo.f.out), fo.f.open != nowhere})
+		fo.placed = append(fo.placed, placedNote{note, len(fo.f.out), fo.f.open != lineStart})
 	}
 }
 
-// rest is how long the output has to rest until pending notes are made.
-func (fo *follower) rest() time.Duration {
+// idleTimeLeft returns how long the output must stay idle until pending notes are printed.
+func (fo *follower) idleTimeLeft() time.Duration {
 	fo.mu.Lock()
 	defer fo.mu.Unlock()
-	return restTime - time.Since(fo.grewAt)
+	return idleTime - time.Since(fo.grewAt)
 }

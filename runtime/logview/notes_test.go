@@ -12,7 +12,7 @@ import (
 type screen struct {
 	mu   sync.Mutex
 	text strings.Builder
-	seen chan struct{} // closed when a note is made; nil: not needed
+	seen chan struct{} // closed when a note is printed; may be nil
 }
 
 func (s *screen) Write(p []byte) (int, error) {
@@ -21,9 +21,9 @@ func (s *screen) Write(p []byte) (int, error) {
 	return s.text.Write(p)
 }
 
-// note is one that writes its name, and a newline before it where it has to.
+// note returns a note that writes its name, after a newline if the output is in a line.
 func (s *screen) note(name string, after int) Note {
-	return Note{After: after, Make: func(midLine bool) {
+	return Note{After: after, Print: func(midLine bool) {
 		if midLine {
 			name = "\n" + name
 		}
@@ -71,8 +71,8 @@ func TestNotesBetweenAttempts(t *testing.T) {
 	}
 }
 
-// A note that no later attempt follows is made when the output rests.
-func TestNoteWhenTheOutputRests(t *testing.T) {
+// A note that no later attempt follows is printed when the output is idle.
+func TestNoteWhenOutputIsIdle(t *testing.T) {
 	t.Parallel()
 	s := &screen{seen: make(chan struct{})}
 	in := &script{blocks: []backend.Block{inAttempt(0, "a0\n"), inAttempt(1, "a1\n")}, gate: make(chan struct{})}

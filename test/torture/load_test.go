@@ -90,7 +90,7 @@ func TestManyReplicasAtOnce(t *testing.T) {
 		t.Fatalf("exit %d\n%s", r.code, r.stderr)
 	}
 	t.Logf("%d replicas ran after %v", manyReplicas, time.Since(begun))
-	if n := strings.Count(h.torchx("", "status", "-").stdout, ":RUNNING"); n != manyReplicas {
+	if n := strings.Count(h.torchx("", "status", "--format", "torchx", "-").stdout, ":RUNNING"); n != manyReplicas {
 		t.Errorf("%d replicas are running, want %d", n, manyReplicas)
 	}
 	h.eventually("the end", func() bool {
@@ -112,7 +112,7 @@ func TestManyReplicasAtOnce(t *testing.T) {
 			}
 		}
 	}
-	if n := strings.Count(h.torchx("", "status", "-").stdout, ":SUCCEEDED"); n != manyReplicas {
+	if n := strings.Count(h.torchx("", "status", "--format", "torchx", "-").stdout, ":SUCCEEDED"); n != manyReplicas {
 		t.Errorf("%d replicas have succeeded, want %d", n, manyReplicas)
 	}
 }

@@ -31,7 +31,7 @@ func forApp(f *program.Factory, run func(ctx context.Context, r *runner.Runner, 
 	}
 }
 
-// canonicalBackend returns the name of a backend that a flag gave, "" for none.
+// canonicalBackend returns the canonical name of the backend in a flag, "" for none.
 func canonicalBackend(f *program.Factory, command, name string) (string, error) {
 	if name == "" {
 		return "", nil
@@ -40,7 +40,7 @@ func canonicalBackend(f *program.Factory, command, name string) (string, error) 
 	return alias.Backend, err
 }
 
-// parseStates reads the values of --state.
+// parseStates parses the values of --state.
 func parseStates(command string, texts []string) ([]spec.State, error) {
 	var states []spec.State
 	for _, name := range backend.SplitCSV(strings.Join(texts, ",")) {

@@ -42,17 +42,17 @@ func cancel(ctx context.Context, f *program.Factory, r *runner.Runner, ref runne
 		if before.State == spec.Failed && before.Msg != "" {
 			why = ": " + before.Msg
 		}
-		f.Say("%s has ended already: %s%s", ref.Handle(), before.State, why)
+		f.Say("%s has already ended: %s%s", ref.Handle(), before.State, why)
 		return nil
 	}
 	if err := r.Cancel(ctx, ref, backend.CancelOptions{Force: o.force}); err != nil {
 		return err
 	}
 	if !o.wait {
-		f.Say("%s is being cancelled", ref.Handle())
+		f.Say("canceling %s", ref.Handle())
 		return nil
 	}
-	stop := f.SayIfSlow("waiting for %s to end (torchx cancel --force %s kills it at once)", ref.Handle(), ref.Handle())
+	stop := f.SayIfSlow("waiting for %s to end (torchx cancel --force %s kills it)", ref.Handle(), ref.Handle())
 	s, err := r.Wait(ctx, ref)
 	stop()
 	if err != nil {

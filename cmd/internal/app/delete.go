@@ -33,7 +33,7 @@ func NewDelete(f *program.Factory) *cli.Command {
 	}
 }
 
-// deleteAll continues after an app that cannot be deleted and fails at the end.
+// deleteAll deletes apps, continues after one that cannot be deleted and fails at the end.
 func deleteAll(ctx context.Context, f *program.Factory, handles []string, o runner.DeleteOptions) error {
 	var failed error
 	for _, h := range handles {
@@ -58,12 +58,12 @@ func deleteApp(ctx context.Context, f *program.Factory, handle string, o runner.
 	if err != nil {
 		return err
 	}
-	stop := f.SayIfSlow("waiting for %s to end (torchx cancel --force %s kills it at once)", ref.Handle(), ref.Handle())
+	stop := f.SayIfSlow("waiting for %s to end (torchx cancel --force %s kills it)", ref.Handle(), ref.Handle())
 	err = r.Delete(ctx, ref, o)
 	stop()
 	if err != nil {
 		return err
 	}
-	f.Say("%s is deleted", ref.Handle())
+	f.Say("deleted %s", ref.Handle())
 	return nil
 }

@@ -2,7 +2,6 @@ package app
 
 import (
 	"context"
-	"encoding/json"
 	"strings"
 	"time"
 
@@ -13,53 +12,76 @@ import (
 	"torchx/runtime/runner"
 )
 
+// describeOptions are the flags of `describe`.
+type describeOptions struct{ full, json bool }
+
 // NewDescribe returns the command `describe`.
 func NewDescribe(f *program.Factory) *cli.Command {
-	var asJSON bool
+	o := describeOptions{}
 	return &cli.Command{
 		Name:      "describe",
 		Usage:     "show what was submitted",
-		UsageText: "HANDLE [--json]\ntorchx describe -",
-		Description: "Show the component, the arguments, the options and the app as it was submitted. " + program.SecretsHelp +
+		UsageText: "HANDLE [--full] [--json]\ntorchx describe -\ntorchx describe --full echo-f3k1",
+		Description: "Show the component with its arguments, the options that differ from the default, and the roles of an app. Long arguments " +
+			"are shortened; --full shows everything that was submitted. " + program.SecretsHelp +
 			" With it the app of --json can be run again. " + program.HandleHelp,
-		Flags: []cli.Flag{program.JSONFlag(&asJSON)},
-		Action: forApp(f, func(ctx context.Context, r *runner.Runner, ref runner.Ref) error {
-			d, err := r.Describe(ctx, ref)
-			if err != nil {
-				return err
-			}
-			if asJSON {
-				return f.PrintMaskedJSON(newDescriptionObject(ref, d))
-			}
-			return printDescription(f, d)
-		}),
+		Flags: []cli.Flag{
+			&cli.BoolFlag{Name: "full", Usage: "show all arguments, variables and options", Destination: &o.full},
+			program.JSONFlag(&o.json),
+		},
+		Action: forApp(f, func(ctx context.Context, r *runner.Runner, ref runner.Ref) error { return describe(ctx, f, r, ref, o) }),
 	}
 }
 
-// descriptionObject is `describe --json`, which `submit` reads; unknown values are null.
-type descriptionObject struct {
-	Handle      string          `json:"handle"`
-	AppID       string          `json:"app_id"`
-	Name        ui.NullString   `json:"name"`
-	SubmittedAt *time.Time      `json:"submitted_at"`
-	App         json.RawMessage `json:"app"`
-	Cfg         json.RawMessage `json:"cfg"`
-	Component   *string         `json:"component"`
-	Args        []string        `json:"args"`
-	Partial     bool            `json:"partial"`
+func describe(ctx context.Context, f *program.Factory, r *runner.Runner, ref runner.Ref, o describeOptions) error {
+	d, err := r.Describe(ctx, ref)
+	switch {
+	case err != nil:
+		return err
+	case o.json:
+		return f.PrintMaskedJSON(newDescriptionObject(ref, d))
+	case o.full:
+		return printDescription(f, d)
+	}
+	page, err := newDescribePage(ctx, f, r, ref, d)
+	if err != nil {
+		return err
+	}
+	return f.Print(page.text())
 }
 
-func newDescriptionObject(ref runner.Ref, d *runner.Description) descriptionObject {
-	o := descriptionObject{
-		Handle: d.Handle, AppID: ref.ID, Name: ui.NullString(d.Name), SubmittedAt: ui.UTC(d.SubmittedAt),
-		App: d.App, Cfg: d.Cfg, Component: d.Component, Args: d.Args, Partial: d.Partial,
+// statusTimeout bounds the wait for the state of a described app: its cluster may be away.
+const statusTimeout = 5 * time.Second
+
+// newDescribePage collects what the page shows beside the description. What cannot be read is
+// left out.
+func newDescribePage(ctx context.Context, f *program.Factory, r *runner.Runner, ref runner.Ref, d *runner.Description) (*describePage, error) {
+	masked, err := f.MaskedJSON(d.App)
+	if err != nil {
+		return nil, err
 	}
-	if o.Component != nil && o.Args == nil {
-		o.Args = []string{}
+	app, err := decodeApp(masked)
+	if err != nil {
+		return nil, err
 	}
-	return o
+	p := &describePage{screen: newScreen(f), description: d, command: commandText(f, d), app: app}
+	if p.options, err = changedOptions(f, r, ref.Backend, d.Cfg); err != nil {
+		return nil, err
+	}
+	if r.History != nil {
+		if record, err := r.History.Get(ctx, ref.Backend, ref.ID); err == nil {
+			p.folder = record.Cwd
+		}
+	}
+	ctx, cancel := context.WithTimeout(ctx, statusTimeout)
+	defer cancel()
+	if p.status, err = r.Status(ctx, ref); err != nil {
+		f.Warn("the state of %s is not known: %v", ref.Handle(), err)
+	}
+	return p, nil
 }
 
+// printDescription prints everything that was submitted, as YAML.
 func printDescription(f *program.Factory, d *runner.Description) error {
 	var b strings.Builder
 	head := struct {

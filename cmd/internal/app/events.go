@@ -32,16 +32,16 @@ func NewEvents(f *program.Factory) *cli.Command {
 }
 
 func events(ctx context.Context, f *program.Factory, r *runner.Runner, ref runner.Ref, asJSON bool) error {
-	// Reading the status records what happened since the previous command.
+	// Reading the status records events since the previous command.
 	if _, err := r.Status(ctx, ref); err != nil {
 		return err
 	}
 	if r.History == nil {
-		return errors.New("there is no history to read events from")
+		return errors.New("events are not available: the history cannot be opened (see torchx doctor)")
 	}
 	events, err := r.History.Events(ctx, ref.Backend, ref.ID)
 	if errors.Is(err, history.ErrNotFound) {
-		return fmt.Errorf("app %s is not in this history, so no events of it are known", ref.Handle())
+		return fmt.Errorf("app %s has no events: it is not in this history", ref.Handle())
 	}
 	if err != nil {
 		return err

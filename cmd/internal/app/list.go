@@ -108,14 +108,14 @@ func (o listOptions) filter(f *program.Factory) (filter runner.Filter, err error
 	return filter, nil
 }
 
-// listCfg reads -cfg. It warns of options that have no effect; an invalid value is an error.
+// listCfg parses -cfg. It warns about options that have no effect; an invalid value is an error.
 func listCfg(f *program.Factory, backendName, cfg string) (backend.Layer, error) {
 	layer, err := backend.CfgLayer(cfg)
 	if err != nil || len(layer) == 0 {
 		return nil, err
 	}
 	if backendName == "" {
-		f.Warn("-cfg is ignored: it tells a backend where to look, and goes with -b")
+		f.Warn("-cfg has no effect without -b: it tells the backend where to look")
 		return layer, nil
 	}
 	reg, err := f.Registry()

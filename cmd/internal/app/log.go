@@ -105,7 +105,7 @@ func log(ctx context.Context, f *program.Factory, text string, o logOptions) err
 	if err != nil {
 		return err
 	}
-	if o.style.json { // else notices are printed where the lines are missing
+	if o.style.json { // otherwise notices are printed in place of the missing lines
 		for _, n := range stats.Notices {
 			f.Warn("%s", n)
 		}
@@ -116,13 +116,13 @@ func log(ctx context.Context, f *program.Factory, text string, o logOptions) err
 	return nil
 }
 
-// sayWaiting says what an app that has not started waits for.
+// sayWaiting prints why an app has not started.
 func sayWaiting(f *program.Factory, s *spec.Status) {
 	if strings.HasPrefix(s.Msg, ui.QueuedMark) {
 		f.Say("%s %s", s.Handle, s.Msg)
 		return
 	}
-	f.Say("%s is %s: its output follows when it starts", s.Handle, s.State)
+	f.Say("waiting for %s to start: it is %s", s.Handle, s.State)
 }
 
 // resolveLog returns the replicas that HANDLE[/ROLE[/ID,...]] names.
@@ -131,8 +131,8 @@ func resolveLog(ctx context.Context, r *runner.Runner, text string) (t follow.Lo
 	return t, err
 }
 
-// printFailed prints the logs of the failed replicas of a target, one after the other, the
-// first to fail first.
+// printFailed prints the logs of the failed replicas of a target, one after the other, in the
+// order in which they failed.
 func printFailed(ctx context.Context, f *program.Factory, p follow.LogPrinter, q follow.LogRequest) (logview.Stats, error) {
 	var all logview.Stats
 	s, err := p.Runner.Status(ctx, q.Target.Ref)
@@ -164,20 +164,20 @@ func printFailed(ctx context.Context, f *program.Factory, p follow.LogPrinter, q
 	return all, unread
 }
 
-// failedReplicas returns the failed replicas of a target, the first to fail first.
+// failedReplicas returns the failed replicas of a target in the order in which they failed.
 func failedReplicas(s *spec.Status, target follow.LogTarget) []spec.ReplicaStatus {
 	return slices.DeleteFunc(s.FailedReplicas(), func(r spec.ReplicaStatus) bool {
 		return target.Role != "" && target.Role != r.Role || len(target.IDs) > 0 && !slices.Contains(target.IDs, r.ID)
 	})
 }
 
-// request returns what the flags select.
+// request returns the lines that the flags select.
 func (o logOptions) request(now time.Time) (q follow.LogRequest, err error) {
 	if o.failed && o.follow {
-		return q, program.Usagef("log", "--failed and --tail cannot be used together: which replicas fail is known at the end")
+		return q, program.Usagef("log", "--failed and --tail cannot be used together: failed replicas are known only at the end")
 	}
 	if o.new && (o.since != "" || o.until != "" || o.line != "" || o.last != nil || o.attempt != nil) {
-		return q, program.Usagef("log", "--new cannot be used with --since, --until, --line, -n or --attempt: it goes on where it was left")
+		return q, program.Usagef("log", "--new cannot be used with --since, --until, --line, -n or --attempt: it continues after the previous --new")
 	}
 	q.New, q.Timestamps, q.JSON = o.new, o.style.timestamps, o.style.json
 	q.Read = backend.LogOptions{Stream: backend.Stream(o.stream), Follow: o.follow, Tail: -1}
@@ -223,7 +223,7 @@ func logTime(flag, text string, now time.Time) (time.Time, error) {
 	return at, nil
 }
 
-// parseLines reads N or N:M; an empty text and an empty M are no bounds.
+// parseLines parses N or N:M; an empty text and an empty M set no limit.
 func parseLines(text string) (from, to int64, err error) {
 	if text == "" {
 		return 0, 0, nil

@@ -24,7 +24,7 @@ func TestLogRequest(t *testing.T) {
 	q, err = logOptions{}.request(now)
 	must(t, err)
 	if q.Read.Tail != -1 || q.Read.Attempt != nil || q.Regex != nil {
-		t.Errorf("defaults: %+v", q)
+		t.Errorf("without flags: got %+v, want all lines of the last attempt", q)
 	}
 	for _, bad := range []logOptions{
 		{regex: "("},

@@ -73,7 +73,7 @@ func prune(ctx context.Context, f *program.Factory, o pruneOptions) error {
 	}
 	asks := !o.force && !o.dryRun
 	if asks && (!tty.IsTerminalInput(f.In) || !ui.IsTerminal(f.Err)) {
-		return program.Usagef("prune", "there is no terminal to ask on: give --force to remove, or --dry-run to look")
+		return program.Usagef("prune", "no terminal to ask on: use --force to remove apps, or --dry-run to list them")
 	}
 	r, err := f.Runner(ctx)
 	if err != nil {
@@ -92,14 +92,14 @@ func prune(ctx context.Context, f *program.Factory, o pruneOptions) error {
 		if yes, err := confirm(ctx, f.Console, fmt.Sprintf("remove %s, %s?", ui.Counted(len(apps), "app"), sizeText(apps))); err != nil {
 			return err
 		} else if !yes {
-			f.Say("nothing is removed")
+			f.Say("nothing removed")
 			return program.QuietError(program.ExitError)
 		}
 	}
 	return pruneAll(ctx, f, r, apps, filter.DeleteOptions, o)
 }
 
-// filter returns what the flags select.
+// filter returns the apps that the flags select.
 func (o pruneOptions) filter(f *program.Factory, now time.Time) (filter runner.PruneFilter, err error) {
 	if err := o.check(); err != nil {
 		return filter, err
@@ -136,19 +136,19 @@ func (o pruneOptions) filter(f *program.Factory, now time.Time) (filter runner.P
 	return filter, nil
 }
 
-// check returns a usage error for flags that select nothing or contradict each other.
+// check returns a usage error if no flag selects apps, or flags contradict each other.
 func (o pruneOptions) check() error {
 	limited := o.olderThan != "" || o.keep != nil || o.maxSize != ""
 	switch {
 	case !limited && len(o.states) == 0 && !o.all:
-		return program.Usagef("prune", "say which apps may go: --older-than AGE, --keep N, --max-size SIZE, --state S, or --all")
+		return program.Usagef("prune", "missing a condition: --older-than AGE, --keep N, --max-size SIZE, --state S or --all")
 	case limited && o.all:
 		return program.Usagef("prune", "--all cannot be used with --older-than, --keep or --max-size")
 	}
 	return nil
 }
 
-// pruneAll removes the apps, continues after one that cannot be removed, and sums up.
+// pruneAll removes apps, continues after one that cannot be removed, and prints a summary.
 func pruneAll(ctx context.Context, f *program.Factory, r *runner.Runner, apps []runner.Prunable, d backend.DeleteOptions, o pruneOptions) error {
 	sum := pruned{DryRun: o.dryRun, Apps: []prunedApp{}}
 	failed, removed := false, 0

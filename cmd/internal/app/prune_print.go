@@ -33,11 +33,11 @@ func printPruned(f *program.Factory, sum pruned, removed int, o pruneOptions) er
 	}
 	switch {
 	case len(sum.Apps) == 0:
-		f.Say("there is nothing to remove")
+		f.Say("nothing to remove")
 	case o.dryRun:
-		f.Say("%s, %s: nothing is removed (dry run)", ui.Counted(len(sum.Apps), "app"), ui.BytesText(sum.Bytes))
+		f.Say("would remove %s, %s (dry run)", ui.Counted(len(sum.Apps), "app"), ui.BytesText(sum.Bytes))
 	default:
-		f.Say("removed %s, %s freed", ui.Counted(removed, "app"), ui.BytesText(sum.Bytes))
+		f.Say("removed %s, freed %s", ui.Counted(removed, "app"), ui.BytesText(sum.Bytes))
 	}
 	return nil
 }
@@ -69,12 +69,12 @@ func printPrunable(f *program.Factory, apps []runner.Prunable, now time.Time) er
 	return f.PrintTable(&tab, func(width int) { tab.Fit(width, "APP NAME", "STATE") })
 }
 
-// confirm asks a question on the terminal; anything but yes, and EOF, is no.
+// confirm asks a question on the terminal; every answer except y and yes, and EOF, means no.
 func confirm(ctx context.Context, c *ui.Console, question string) (bool, error) {
 	fmt.Fprintf(c.Err, "torchx: %s [y/N] ", question)
 	answered := make(chan string, 1)
 	go func() {
-		line, _ := bufio.NewReader(c.In).ReadString('\n') // EOF is no
+		line, _ := bufio.NewReader(c.In).ReadString('\n') // EOF means no
 		answered <- line
 	}()
 	select {

@@ -1,7 +1,9 @@
 package app
 
 import (
+	"cmp"
 	"context"
+	"slices"
 	"strings"
 	"time"
 
@@ -16,20 +18,29 @@ import (
 
 // statusOptions are the flags of `status`.
 type statusOptions struct {
-	roles string // comma list; "" is all
-	json  bool
+	roles  string // comma list; "" is all
+	format string
+	json   bool
 }
+
+// Layouts of --format.
+const (
+	formatJSON   = "json"
+	formatTorchX = "torchx"
+)
 
 // NewStatus returns the command `status`.
 func NewStatus(f *program.Factory) *cli.Command {
 	o := statusOptions{}
 	return &cli.Command{
-		Name:        "status",
-		Usage:       "show the state of an app and its replicas",
-		UsageText:   "HANDLE [--roles A,B] [--json]\ntorchx status -\ntorchx status local://torchx/echo-f3k1 --json",
-		Description: "Show the state of an app. " + program.HandleHelp,
+		Name:      "status",
+		Usage:     "show the state of an app and its replicas",
+		UsageText: "HANDLE [--roles A,B] [--format FORMAT]\ntorchx status -\ntorchx status local://torchx/echo-f3k1 --json",
+		Description: "Show the state of an app and why, when it was submitted, started and ended, and its replicas. Of many replicas " +
+			"those that differ come first and equal ones share a line. " + program.HandleHelp,
 		Flags: []cli.Flag{
 			&cli.StringFlag{Name: "roles", Usage: "only the roles `A,B`", Destination: &o.roles},
+			&cli.StringFlag{Name: "format", Usage: "`FORMAT` json, or torchx for the layout of TorchX", Destination: &o.format},
 			program.JSONFlag(&o.json),
 		},
 		Action: forApp(f, func(ctx context.Context, r *runner.Runner, ref runner.Ref) error { return status(ctx, f, r, ref, o) }),
@@ -37,6 +48,12 @@ func NewStatus(f *program.Factory) *cli.Command {
 }
 
 func status(ctx context.Context, f *program.Factory, r *runner.Runner, ref runner.Ref, o statusOptions) error {
+	if o.json {
+		o.format = cmp.Or(o.format, formatJSON)
+	}
+	if formats := []string{"", formatJSON, formatTorchX}; !slices.Contains(formats, o.format) || o.json && o.format != formatJSON {
+		return program.Usagef("status", "--format %s: want json or torchx, and --json means --format json", ui.QuoteWord(o.format))
+	}
 	s, err := r.Status(ctx, ref)
 	if err != nil {
 		return err
@@ -48,14 +65,18 @@ func status(ctx context.Context, f *program.Factory, r *runner.Runner, ref runne
 		}
 		ui.FilterRoles(s, names)
 	}
-	if o.json {
+	switch o.format {
+	case formatJSON:
 		d, err := r.Describe(ctx, ref)
 		if err != nil {
 			d = nil // all but the name is known
 		}
 		return f.PrintMaskedJSON(newStatusObject(ref, s, d))
+	case formatTorchX:
+		return f.Print(paintStates(f.Masked(ui.TorchXStatus(s, time.Local)), f.OutStyle))
 	}
-	return f.Print(paintStates(f.Masked(ui.StatusText(s, time.Local)), f.OutStyle))
+	page := newStatusPage(ctx, f, r, ref, s)
+	return f.Print(page.text())
 }
 
 // checkRoles returns an error if the app has none of the roles, and warns of each that it

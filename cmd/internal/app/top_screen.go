@@ -20,8 +20,8 @@ import (
 // topInterval is the time between two samples.
 const topInterval = time.Second
 
-// Sequences that take over a terminal and give it back: the alternate screen, no cursor
-// and no wrapping of long lines.
+// ScreenTake switches a terminal to the alternate screen, without a cursor and without wrapping
+// of long lines; ScreenGive restores it.
 const (
 	ScreenTake = "\x1b[?1049h\x1b[?25l\x1b[?7l\x1b[H\x1b[2J"
 	ScreenGive = "\x1b[?7h\x1b[?25h\x1b[?1049l" + ui.AnsiReset
@@ -33,7 +33,7 @@ type topScreen struct {
 	sampler *usage.Sampler
 	screen  *os.File
 	order   string
-	first   int // row at the top
+	first   int // row at the top of the screen
 	apps    []*usage.App
 }
 
@@ -56,13 +56,13 @@ func WatchTop(ctx context.Context, c *ui.Console, s *usage.Sampler, screen *os.F
 	return v.loop(ctx, keys, resized)
 }
 
-// takeScreen takes over the terminal. The caller calls give, which restores it, in any case.
+// takeScreen takes over the terminal and reads keys from it. The caller calls give to restore it.
 func takeScreen(input io.Reader, screen *os.File, keys chan<- byte) (give func() error, err error) {
 	restore := func() error { return nil }
 	if in, ok := input.(*os.File); ok && term.IsTerminal(int(in.Fd())) {
 		before, err := term.MakeRaw(int(in.Fd()))
 		if err != nil {
-			return nil, fmt.Errorf("set the terminal up: %w", err)
+			return nil, fmt.Errorf("set up the terminal: %w", err)
 		}
 		restore = func() error { return term.Restore(int(in.Fd()), before) }
 		go readKeys(in, keys)
@@ -81,7 +81,7 @@ func takeScreen(input io.Reader, screen *os.File, keys chan<- byte) (give func()
 	return give, nil
 }
 
-// readKeys forwards what is typed until the process ends.
+// readKeys forwards typed keys until the process ends.
 func readKeys(in *os.File, keys chan<- byte) {
 	buf := make([]byte, 64)
 	for {
@@ -133,7 +133,7 @@ func (v *topScreen) key(k byte, keys <-chan byte) (quit bool) {
 		v.first--
 	case 'j':
 		v.first++
-	case escape: // the arrows are ESC [ A and so on
+	case escape: // arrow keys send ESC [ A and so on
 		switch sequence(keys) {
 		case "[A", "OA":
 			v.first--
@@ -158,7 +158,7 @@ func (v *topScreen) key(k byte, keys <-chan byte) (quit bool) {
 	return false
 }
 
-// sequence returns the keys that follow an escape; the terminal sends them together.
+// sequence returns the characters after an escape, which the terminal sends together.
 func sequence(keys <-chan byte) string {
 	var b strings.Builder
 	for {
@@ -198,7 +198,7 @@ func (v *topScreen) size() (width, height int) {
 	return width, height
 }
 
-// page returns the number of rows that fit below the two lines of the heading.
+// page returns the number of rows that fit below the two heading lines.
 func (v *topScreen) page() int {
 	_, height := v.size()
 	return max(1, height-2)
@@ -212,7 +212,7 @@ func (v *topScreen) clampFirst() {
 	v.first = max(0, min(v.first, rows-v.page()))
 }
 
-// draw replaces the whole screen in one write.
+// draw redraws the whole screen in one write.
 func (v *topScreen) draw() error {
 	v.clampFirst()
 	width, height := v.size()
@@ -225,7 +225,7 @@ func (v *topScreen) draw() error {
 	lines := strings.Split(strings.TrimSuffix(text.String(), "\n"), "\n")
 	lines = append(lines[:1], lines[1+v.first:]...)
 	if len(v.apps) == 0 {
-		lines = append(lines, "no app runs, and none has ended within the last minute")
+		lines = append(lines, "no app is running, and none has ended within the last minute")
 	}
 	head := fmt.Sprintf("torchx top  %s  %s  by %s (keys: s c m e n, arrows, q)", time.Now().Format(time.TimeOnly), ui.Counted(len(v.apps), "app"), v.order)
 	head = head[:min(len(head), width)]

@@ -12,8 +12,8 @@ import (
 	"torchx/runtime/usage"
 )
 
-// sortTop sorts apps, and the replicas of each: the largest first, names in alphabetical
-// order. What has ended uses nothing: by an amount it comes last.
+// sortTop sorts apps and their replicas: by amount with the largest first and ended ones last,
+// or by name.
 func sortTop(apps []*usage.App, order string) {
 	slices.SortStableFunc(apps, func(a, b *usage.App) int {
 		switch order {
@@ -58,7 +58,7 @@ func compareEnded(a, b spec.State) int {
 	return -1
 }
 
-// compareAmounts compares by the amount that the order names.
+// compareAmounts compares the amounts that an order names.
 func compareAmounts(order string, a, b *usage.Amounts) int {
 	switch order {
 	case "cpu":
@@ -71,7 +71,7 @@ func compareAmounts(order string, a, b *usage.Amounts) int {
 	return 0
 }
 
-// value returns *v, or for an unknown value less than any known one.
+// value returns *v; for nil, less than every known value.
 func value[T int64 | float64](v *T) T {
 	if v == nil {
 		return -1
@@ -79,7 +79,7 @@ func value[T int64 | float64](v *T) T {
 	return *v
 }
 
-// topTable has a row for each app and, below it, one for each of its replicas.
+// topTable returns a row for each app and, below it, one for each of its replicas.
 func topTable(apps []*usage.App) *ui.Table {
 	tab := &ui.Table{Header: []string{"APP / REPLICA", "STATE", "CPU%", "MEMORY", "TIME", "TRY", "LAST LINE"}}
 	for _, a := range apps {
@@ -98,10 +98,10 @@ func topTable(apps []*usage.App) *ui.Table {
 	return tab
 }
 
-// maxTopLines is the number of replicas whose last line is read.
+// maxTopLines is the number of rows whose last line is read.
 const maxTopLines = 200
 
-// cleanLines escapes what would drive a terminal in last lines.
+// cleanLines escapes control characters in last lines.
 func cleanLines(apps []*usage.App) {
 	for _, a := range apps {
 		for i := range a.Replicas {
@@ -112,11 +112,11 @@ func cleanLines(apps []*usage.App) {
 	}
 }
 
-// topName is the number of columns of a name that other columns are shortened for.
+// topName is the width that names keep as long as other columns can be dropped.
 const topName = 20
 
-// cutLines makes the table at most width wide: it shortens the last column, then names,
-// then drops columns.
+// cutLines makes the table at most width columns wide: it shortens the last column, then names,
+// then it drops columns.
 func cutLines(tab *ui.Table, width int) {
 	all := tab.Width()
 	if all <= width {

@@ -39,7 +39,7 @@ func TestTopKeys(t *testing.T) {
 	}
 }
 
-// TestTopWidth: no line is wider than the terminal, however narrow it is.
+// TestTopWidth checks that no line is wider than the terminal.
 func TestTopWidth(t *testing.T) {
 	t.Parallel()
 	line, bytes, percent := strings.Repeat("loss ", 50), int64(900<<20), 99.5
@@ -53,7 +53,7 @@ func TestTopWidth(t *testing.T) {
 		must(t, tab.Write(&text, ui.Style{}))
 		for l := range strings.Lines(text.String()) {
 			if n := utf8.RuneCountInString(strings.TrimSuffix(l, "\n")); n > width {
-				t.Errorf("%d columns where there are %d: %q", n, width, l)
+				t.Errorf("got %d columns, want at most %d: %q", n, width, l)
 			}
 		}
 		if shows := "a-rather-"; width >= 30 && !strings.Contains(text.String(), shows) || width >= 40 && !strings.Contains(text.String(), "CANCELLED") {
@@ -66,7 +66,7 @@ func TestSortTop(t *testing.T) {
 	t.Parallel()
 	f := func(v float64) *float64 { return &v }
 	n := func(v int64) *int64 { return &v }
-	// e has ended: what it used is not in use now.
+	// e has ended, so by an amount it comes last.
 	for order, want := range map[string]string{"cpu": "b a c e", "memory": "a b c e", "elapsed": "c a b e", "name": "a b c e"} {
 		apps := []*usage.App{
 			{Row: runner.Row{AppID: "e", State: spec.Succeeded}, Amounts: usage.Amounts{CPU: f(99), RSS: n(99), Elapsed: f(99)}},
@@ -88,6 +88,6 @@ func TestSortTop(t *testing.T) {
 	}}
 	sortTop([]*usage.App{app}, "cpu")
 	if got := app.Replicas[0].ID; got != 1 {
-		t.Errorf("replicas: got %d first, want 1, which runs", got)
+		t.Errorf("got replica %d first, want 1, which is running", got)
 	}
 }

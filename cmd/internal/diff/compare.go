@@ -11,14 +11,14 @@ import (
 	"torchx/runtime/jsondiff"
 )
 
-// comparison is what `diff --json` prints.
+// comparison is the output of `diff --json`.
 type comparison struct {
 	Equal   bool     `json:"equal"`
 	A       *side    `json:"a"`
 	B       *side    `json:"b"`
 	Changes []change `json:"changes"`
 
-	parts []string // that were compared
+	parts []string // those compared
 }
 
 // change is one difference. A is null if it was added, B if it was removed.
@@ -30,8 +30,8 @@ type change struct {
 	B    any    `json:"b"`
 }
 
-// compare finds the differences of two sides that are planned. Values that look like
-// secrets are compared, but not shown.
+// compare finds the differences of two planned sides. Values that look like secrets are
+// compared, but hidden.
 func compare(f *program.Factory, a, b *side, only string) (*comparison, error) {
 	c := &comparison{A: a, B: b, Changes: []change{}}
 	for _, part := range planParts {
@@ -63,7 +63,7 @@ func compare(f *program.Factory, a, b *side, only string) (*comparison, error) {
 	return c, nil
 }
 
-// maskedTree returns a copy of the parts with what looks like a secret hidden.
+// maskedTree returns a copy of the parts with secrets hidden.
 func maskedTree(f *program.Factory, parts map[string]any) (map[string]any, error) {
 	data, err := f.MaskedJSON(parts)
 	if err != nil {
@@ -91,7 +91,7 @@ func printComparison(f *program.Factory, c *comparison, lines int) error {
 		if a == b { // only secrets differ
 			for _, ch := range c.Changes {
 				if of(ch) {
-					f.Say("%s%s differs, and looks like a secret: --show-secrets shows it", part, ui.OneLine(ch.Path))
+					f.Say("%s%s differs, but looks like a secret (use --show-secrets to see it)", part, ui.OneLine(ch.Path))
 				}
 			}
 			continue

@@ -17,11 +17,11 @@ import (
 	"torchx/starlark/specmodule"
 )
 
-// exitTrouble is the exit code of `diff` when nothing could be compared, as of diff(1);
-// program.ExitError says that there are differences.
+// exitTrouble is the exit code of `diff` if nothing could be compared, as for diff(1);
+// program.ExitError means that there are differences.
 const exitTrouble = 2
 
-// options are those of `diff`.
+// options are the flags of `diff`.
 type options struct {
 	plan    planning.Options
 	json    bool
@@ -29,7 +29,7 @@ type options struct {
 	only    string
 }
 
-// planParts are the parts of a plan that are compared, in the order they are printed.
+// planParts are the parts of a plan that are compared, in their order of output.
 var planParts = []string{"app", "cfg", "request"}
 
 // NewDiff returns the command `diff`.
@@ -67,7 +67,7 @@ func NewDiff(f *program.Factory) *cli.Command {
 	}
 }
 
-// withTrouble ends the command with exitTrouble for every error but a difference.
+// withTrouble replaces the exit code of errors by exitTrouble; a difference is not an error.
 func withTrouble(ctx context.Context, f *program.Factory, err error) error {
 	var quiet program.QuietError
 	if err == nil || errors.As(err, &quiet) || program.Interrupted(ctx, err) || program.IsBrokenPipe(err) {
@@ -89,7 +89,7 @@ func diff(ctx context.Context, f *program.Factory, words []string, o options) er
 		return err
 	}
 	planner := f.With(func(f *program.Factory) {
-		f.Random = func() uint64 { return sharedRandom } // one app id for both
+		f.Random = func() uint64 { return sharedRandom } // the same app id for both
 	})
 	for _, s := range []*side{a, b} {
 		if err := planSide(ctx, planner, s, o.plan); err != nil {
@@ -111,7 +111,7 @@ func diff(ctx context.Context, f *program.Factory, words []string, o options) er
 	return err
 }
 
-// sharedRandom makes the app id that both sides have.
+// sharedRandom is the random part of the app id of both sides.
 const sharedRandom = 0x123456789ABCDEF0
 
 // side is A or B of a comparison.
@@ -122,14 +122,14 @@ type side struct {
 	Args      []string      `json:"args"`
 
 	handle  string // of a past app
-	now     bool   // its component as it is today
-	backend string // that the user named
+	now     bool   // plan its component as it is today
+	backend string // from -b
 	base    []string
 	parts   map[string]any             // by planParts
-	ordered map[string]json.RawMessage // the same, keys in their order
+	ordered map[string]json.RawMessage // the same with keys in their order
 }
 
-// sides reads what is to be compared.
+// sides parses the arguments and -b.
 func (o *options) sides(words []string) (a, b *side, err error) {
 	if len(words) == 0 {
 		return nil, nil, program.Usagef("diff", "missing A: a component, with its arguments in quotes, or the handle of an app")
@@ -164,14 +164,14 @@ func (o *options) sides(words []string) (a, b *side, err error) {
 	return a, b, nil
 }
 
-// readSide reads A: a handle, or a component and its arguments.
+// readSide parses A: a handle, or a component and its arguments.
 func readSide(text string) (*side, error) {
 	words, err := specmodule.SplitWords(text)
 	if err != nil {
 		return nil, program.Usagef("diff", "%s: %v", ui.QuoteWord(text), err)
 	}
 	if len(words) == 0 {
-		return nil, program.Usagef("diff", "there is nothing to compare in %s", ui.QuoteWord(text))
+		return nil, program.Usagef("diff", "%s is neither a component nor a handle", ui.QuoteWord(text))
 	}
 	if isHandle(words[0]) {
 		return &side{handle: words[0], now: len(words) > 1, Args: words[1:]}, nil
@@ -179,7 +179,7 @@ func readSide(text string) (*side, error) {
 	return &side{Component: ui.NullString(words[0]), Args: words[1:]}, nil
 }
 
-// other reads B, which may be arguments for what a is.
+// other parses B, which may be only arguments for the component or app of A.
 func (s *side) other(text string) (*side, error) {
 	if !strings.HasPrefix(text, "-") || text == "-" {
 		return readSide(text)
@@ -194,7 +194,7 @@ func (s *side) other(text string) (*side, error) {
 	return &side{Component: s.Component, Args: args, base: s.Args}, nil
 }
 
-// isHandle tells the handle of an app, or the beginning of an id, from a component.
+// isHandle reports whether a word is the handle of an app or an ID prefix, not a component.
 func isHandle(word string) bool {
 	return word == "-" || strings.Contains(word, "://") || !strings.ContainsAny(word, ".:@")
 }

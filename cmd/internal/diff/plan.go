@@ -11,7 +11,7 @@ import (
 	"torchx/runtime/runner"
 )
 
-// planSide plans a side, with the options that both have.
+// planSide plans a side with the options of both.
 func planSide(ctx context.Context, f *program.Factory, s *side, o planning.Options) error {
 	o.Backend = s.backend
 	var planned *runner.Planned
@@ -57,14 +57,14 @@ func planComponent(ctx context.Context, f *program.Factory, s *side, o planning.
 	return planned, nil
 }
 
-// planPast plans a past app as it was recorded, or what its component gives now.
+// planPast plans a past app as it was recorded, or as its component returns it now.
 func planPast(ctx context.Context, f *program.Factory, s *side, o planning.Options) (*runner.Planned, error) {
 	past, err := planning.Past(ctx, f, s.handle)
 	if err != nil {
 		return nil, err
 	}
 	if s.now && !past.Evaluated() {
-		return nil, fmt.Errorf("%s was submitted from a file, so there is no component to compare it with", past.Ref.Handle())
+		return nil, fmt.Errorf("%s was submitted from a file: it has no component to compare with", past.Ref.Handle())
 	}
 	if f, o, err = planning.Again(f, o, past); err != nil {
 		return nil, err

@@ -16,14 +16,14 @@ import (
 	"torchx/runtime/spec"
 )
 
-// attachment stays with an app that another command started. Unlike a foreground run it
-// asks whether to cancel the app, and leaves it running otherwise.
+// attachment follows an app that another command started. Unlike in a foreground run, Ctrl-C
+// asks whether to cancel the app or to leave it running.
 type attachment struct {
 	app
-	signals *signals // take over once the user chose to cancel
+	signals *signals // handles signals once the user has chosen to cancel
 	answers *bufio.Reader
 	canAsk  bool
-	out     *tty.Gate // closed while the question is on the screen
+	out     *tty.Gate // closed while the question is shown
 
 	restarts *Announcer
 
@@ -32,8 +32,8 @@ type attachment struct {
 	answered bool
 }
 
-// Attach prints what the replicas of a running app write, and reports how it ended. Without
-// a request for logs it only reports the result.
+// Attach prints the output of a running app and then how it ended. Without a request for logs
+// it only prints how the app ended.
 func Attach(ctx context.Context, f *program.Factory, r *runner.Runner, ref runner.Ref, logs *LogRequest) error {
 	ctx, leave := context.WithCancelCause(ctx)
 	defer leave(nil)
@@ -88,7 +88,7 @@ func (a *attachment) handle(s os.Signal) {
 	}
 }
 
-// ask asks whether to cancel or to detach; output waits for the answer.
+// ask asks whether to cancel or to detach; output is held back until the answer.
 func (a *attachment) ask() {
 	for {
 		fmt.Fprintf(a.Err, "\ntorchx: c cancel %s, d detach from it (default): ", a.ref.Handle())
@@ -108,7 +108,7 @@ func (a *attachment) ask() {
 	}
 }
 
-// resume lets the output go on; from now on signals mean what they mean in a run.
+// resume lets the output continue; from now on signals are handled as in a run.
 func (a *attachment) resume() {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -116,8 +116,8 @@ func (a *attachment) resume() {
 	a.out.Open()
 }
 
-// answerDetach detaches, unless the app has ended meanwhile: then the rest of the output
-// and the result follow. openLine says that no ENTER ended the line of the question.
+// answerDetach detaches, unless the app has ended meanwhile: then the remaining output and
+// the result are printed. openLine: the line of the question was not ended by ENTER.
 func (a *attachment) answerDetach(openLine bool) {
 	if s, err := a.runner.Status(context.Background(), a.ref); err == nil && s.State.Terminal() {
 		a.resume()
@@ -133,12 +133,12 @@ func (a *attachment) answerDetach(openLine bool) {
 
 func (a *attachment) detach(exit error) {
 	a.endQuestionLine()
-	a.Say("detached, %s goes on: torchx attach %s", a.ref.Handle(), a.ref.Handle())
+	a.Say("detached, %s keeps running: torchx attach %s", a.ref.Handle(), a.ref.Handle())
 	a.signals.leave(exit)
 	a.out.Fail(context.Canceled)
 }
 
-// endQuestion ends the line of a question that the app's end has made needless.
+// endQuestion ends the line of a question if the app ended before the answer.
 func (a *attachment) endQuestion() {
 	a.mu.Lock()
 	defer a.mu.Unlock()

@@ -1,9 +1,9 @@
-// Package follow stays with an app: it submits it, shows its output or its terminal,
-// forwards Ctrl-C and reports how it ended.
+// Package follow follows an app: it submits it, shows its output or its terminal, handles
+// Ctrl-C and prints how the app ended.
 //
-// SubmitPlanned is what `run` and `submit` do with a plan, Attach and AttachTerminal what
-// `attach` does with a running app. All show output by a LogPrinter or a tty session, turn
-// signals into what they mean for the app (signals) and end with its result (app.result).
+// `run` and `submit` call SubmitPlanned, `attach` calls Attach or AttachTerminal. All print
+// output by a LogPrinter or a tty session, apply signals to the app (signals) and end with the
+// result (app.result).
 package follow
 
 import (
@@ -17,8 +17,7 @@ import (
 	"torchx/runtime/runner"
 )
 
-// Options say when `run` and `submit` start the app and how long they stay
-// with it.
+// Options select how `run` and `submit` start the app and how long they follow it.
 type Options struct {
 	Wait, Log, Detach, queue bool
 	Tty                      TtyOptions
@@ -44,9 +43,9 @@ func (o Options) Check(command string) error {
 	return o.Tty.Check(command)
 }
 
-// SubmitPlanned starts the app, prints its handle and stays with it as o says.
+// SubmitPlanned starts the app, prints its handle and follows it as o selects.
 func SubmitPlanned(ctx context.Context, f *program.Factory, p *runner.Planned, o Options) error {
-	preparing := f.Display.Busy // of the display that the plan reports its steps to
+	preparing := f.Display.Busy // the display shows the steps of the plan
 	var t *terminal
 	if o.Tty.On {
 		if err := prepareTerminal(f, p, o.Detach); err != nil {
@@ -67,30 +66,30 @@ func SubmitPlanned(ctx context.Context, f *program.Factory, p *runner.Planned, o
 			return err
 		}
 	}
-	stays := !o.Detach && backend.RunsHere(b)
+	runsHere := !o.Detach && backend.RunsHere(b)
 	a := app{f.Console, r, p.Ref()}
 	ctx, leave := context.WithCancelCause(ctx)
 	defer leave(nil)
 	fg := &foreground{
 		app: a, backend: b, terminal: t,
 		signals:  &signals{app: a, leave: leave, preparing: preparing, explain: f.Explain, onTerminal: t != nil},
-		showLogs: o.Log || stays, returns: !stays && !o.Wait && !o.Log,
+		showLogs: o.Log || runsHere, returns: !runsHere && !o.Wait && !o.Log,
 	}
 	f.Interrupts.Take(fg.signals.handle)
 	return fg.run(ctx, p)
 }
 
-// requestQueue makes a plan wait until its resources are free, where the backend can do that.
+// requestQueue makes a plan wait until its resources are free, if the backend supports that.
 func requestQueue(b backend.Backend, p *runner.Planned) error {
 	if q, ok := b.(backend.Queuer); !ok || !q.Queues() {
 		return backend.Errorf(backend.ErrUnsupported,
-			"--queue is for backends that run apps on this machine: %s has a scheduler of its own (see torchx runopts %s)", p.Backend, p.Backend)
+			"--queue is for backends that run apps on this machine: %s has its own scheduler (see torchx runopts %s)", p.Backend, p.Backend)
 	}
 	p.Plan.Queue = true
 	return nil
 }
 
-// foreground submits an app and stays with it.
+// foreground submits an app and follows it.
 type foreground struct {
 	app
 	signals  *signals
@@ -104,7 +103,7 @@ type foreground struct {
 func (fg *foreground) run(ctx context.Context, p *runner.Planned) error {
 	if _, err := fg.runner.Submit(ctx, p); err != nil {
 		if failed := new(backend.StartError); errors.As(err, &failed) {
-			// It is on record, and its handle is what a script looks for.
+			// The app is recorded, and scripts read its handle.
 			return errors.Join(err, fg.Printf("%s\n", fg.ref.Handle()))
 		}
 		if cause := context.Cause(ctx); cause != nil {
@@ -112,7 +111,7 @@ func (fg *foreground) run(ctx context.Context, p *runner.Planned) error {
 		}
 		return err
 	}
-	// The app runs: it is followed even if stdout is closed.
+	// The app runs: follow it even if stdout is closed.
 	if err := fg.Printf("%s\n", fg.ref.Handle()); err != nil && !program.IsBrokenPipe(err) {
 		fg.Warn("%s is running, but: %v", fg.ref.Handle(), err)
 	}
@@ -120,7 +119,7 @@ func (fg *foreground) run(ctx context.Context, p *runner.Planned) error {
 	return causeOf(ctx, fg.follow(ctx, p.Plan.Queue))
 }
 
-// follow stays with the submitted app.
+// follow follows the submitted app.
 func (fg *foreground) follow(ctx context.Context, queued bool) error {
 	if !fg.returns {
 		fg.restarts = Announce(fg.Console, fg.runner, LogTarget{Ref: fg.ref}, fg.showLogs && fg.terminal == nil)
@@ -162,8 +161,8 @@ func causeOf(ctx context.Context, err error) error {
 	return err
 }
 
-// logError returns the error of printing logs that ends the command. A log that cannot
-// be read is only a warning: the app is followed all the same.
+// logError returns the error of printing logs if it ends the command. An unreadable log is
+// only a warning: the app is still followed.
 func (a app) logError(ctx context.Context, err error) error {
 	switch {
 	case err == nil || ctx.Err() != nil:

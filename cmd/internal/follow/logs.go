@@ -18,8 +18,8 @@ import (
 // LogTarget selects replicas.
 type LogTarget struct {
 	Ref  runner.Ref
-	Role string // "" is all
-	IDs  []int  // none is all
+	Role string // "" selects all
+	IDs  []int  // empty selects all
 }
 
 // String returns the target as users type it.
@@ -35,7 +35,7 @@ func (t LogTarget) String() string {
 	return text
 }
 
-// LogRequest says which lines of which replicas are printed, and how.
+// LogRequest selects lines of replicas and how they are printed.
 type LogRequest struct {
 	Target LogTarget
 	Read   backend.LogOptions
@@ -51,7 +51,7 @@ type LogPrinter struct {
 	Runner  *runner.Runner
 	Out     io.Writer
 	Color   bool
-	// Restarts announces restarts between the lines; nil: Print makes one where it follows.
+	// Restarts announces restarts between the lines; nil: Print makes one if it follows.
 	Restarts *Announcer
 }
 
@@ -62,7 +62,7 @@ func (p LogPrinter) Print(ctx context.Context, q LogRequest) (logview.Stats, err
 		defer p.Restarts.Stop()
 	}
 	if p.Restarts != nil {
-		defer p.Restarts.notes.Close() // if there is nothing to follow
+		defer p.Restarts.notes.Close() // if Copy was not called
 	}
 	if q.New {
 		return p.printNew(ctx, q)
@@ -93,7 +93,7 @@ func (p LogPrinter) printNew(ctx context.Context, q LogRequest) (logview.Stats, 
 	stop := tracker.KeepSaving()
 	stats, err := p.copy(ctx, open, q, tracker.Written)
 	stop()
-	if !program.IsBrokenPipe(err) { // what a closed pipe held is lost, so it is printed again
+	if !program.IsBrokenPipe(err) { // what was in a closed pipe is lost, so it is printed again
 		tracker.Save(ctx)
 	}
 	return stats, err

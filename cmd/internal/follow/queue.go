@@ -10,18 +10,18 @@ import (
 	"torchx/runtime/spec"
 )
 
-// queueInterval is how often a foreground run checks whether its app still waits.
+// queueInterval is how often a foreground run checks whether its app is still queued.
 const queueInterval = 100 * time.Millisecond
 
-// awaitStart says what a queued app waits for, whenever that changes, and returns when
-// it has started or ended; after the first message if the command returns after the start.
+// awaitStart prints why an app is queued, whenever that changes, and returns when the app has
+// started or ended; after the first message if the command returns after the start.
 func (fg *foreground) awaitStart(ctx context.Context) error {
 	tick := time.NewTicker(queueInterval)
 	defer tick.Stop()
 	for last := ""; ; {
 		s, err := fg.backend.Describe(ctx, fg.ref.ID)
 		if err != nil {
-			return fmt.Errorf("see whether %s still waits: %w", fg.ref.Handle(), err)
+			return fmt.Errorf("check whether %s is still queued: %w", fg.ref.Handle(), err)
 		}
 		if s.State != spec.Pending || !strings.HasPrefix(s.Msg, ui.QueuedMark) {
 			return nil

@@ -12,18 +12,18 @@ import (
 )
 
 const (
-	// maxAnnounced bounds the restarts that are announced together: thousands of replicas
-	// may fail at once.
+	// maxAnnounced limits the restarts that are announced together: thousands of replicas
+	// may fail at the same time.
 	maxAnnounced = 8
-	// oldRestart is the age from which on the announcement of a restart says it.
+	// oldRestart is the age from which an announcement includes the age of the restart.
 	oldRestart = 5 * time.Second
-	// hintTime is how long an app must look as if it would not end before that is said: a
-	// server may take a moment to see that it is no longer needed.
+	// hintTime is how long roles must be left running before the hint about them: a server
+	// may need a moment to notice that it is no longer needed.
 	hintTime = 2 * time.Second
 )
 
-// Announcer says on stderr when an app that the command follows is restarted, once, and
-// hints at roles that keep it from ending.
+// Announcer prints each restart of a followed app on stderr, once, and a hint about roles
+// that keep the app from ending.
 type Announcer struct {
 	console *ui.Console
 	target  LogTarget
@@ -32,7 +32,7 @@ type Announcer struct {
 
 	mu    sync.Mutex
 	known map[restartKey]bool
-	left  *time.Timer // until the hint; nil: not needed
+	left  *time.Timer // until the hint; may be nil
 }
 
 type restartKey struct {
@@ -40,14 +40,14 @@ type restartKey struct {
 	attempt int
 }
 
-// Announce begins to announce the restarts of a target: between the lines of its logs
-// once a LogPrinter has the announcer, or at once if there is none. The caller stops it.
+// Announce begins to announce the restarts of a target: with logs, between the lines that a
+// LogPrinter with the announcer prints, otherwise immediately. The caller stops it.
 func Announce(c *ui.Console, r *runner.Runner, t LogTarget, withLogs bool) *Announcer {
 	a := &Announcer{console: c, target: t, notes: logview.NewNotes(), known: map[restartKey]bool{}}
 	if !withLogs {
 		a.notes.Close()
 	}
-	a.stop = r.Observe(t.Ref, a.see)
+	a.stop = r.Observe(t.Ref, a.observe)
 	return a
 }
 
@@ -62,8 +62,8 @@ func (a *Announcer) Stop() {
 	}
 }
 
-// see takes a status of the app.
-func (a *Announcer) see(s *spec.Status) {
+// observe announces what is new in a status of the app.
+func (a *Announcer) observe(s *spec.Status) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	a.hint(s)
@@ -78,7 +78,7 @@ func (a *Announcer) see(s *spec.Status) {
 		}
 	}
 	if more := len(news) - maxAnnounced; more > 0 {
-		a.say(news[more].Attempt, "%s before these: torchx events %s", ui.Counted(more, "restart"), a.target.Ref.Handle())
+		a.say(news[more].Attempt, "%s earlier: torchx events %s", ui.Counted(more, "restart"), a.target.Ref.Handle())
 		news = news[more:]
 	}
 	for _, r := range news {
@@ -90,7 +90,7 @@ func (a *Announcer) see(s *spec.Status) {
 	}
 }
 
-// concerns reports whether a restart starts a replica of the target again.
+// concerns reports whether a restart restarts a replica of the target.
 func (a *Announcer) concerns(r spec.Restart) bool {
 	if a.target.Role == "" {
 		return true
@@ -107,7 +107,7 @@ func (a *Announcer) concerns(r spec.Restart) bool {
 	return false
 }
 
-// hint says which roles are left running if the app stays so.
+// hint announces which roles are left running, unless that changes within hintTime.
 func (a *Announcer) hint(s *spec.Status) {
 	text := ui.LeftRunning(s)
 	switch {
@@ -119,9 +119,9 @@ func (a *Announcer) hint(s *spec.Status) {
 	}
 }
 
-// say says a line after those of an attempt.
+// say prints a line after those of an attempt.
 func (a *Announcer) say(after int, format string, args ...any) {
-	a.notes.Add(logview.Note{After: after, Make: func(midLine bool) {
+	a.notes.Add(logview.Note{After: after, Print: func(midLine bool) {
 		if midLine && ui.IsTerminal(a.console.Out) && ui.IsTerminal(a.console.Err) {
 			fmt.Fprintln(a.console.Err)
 		}

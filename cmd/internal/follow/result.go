@@ -1,9 +1,9 @@
 package follow
 
 import (
-	"cmp"
 	"context"
 	"fmt"
+	"time"
 
 	"torchx/cmd/internal/program"
 	"torchx/cmd/internal/ui"
@@ -12,7 +12,7 @@ import (
 	"torchx/runtime/spec"
 )
 
-// failureLines is how many lines of a failed replica's output are shown with the failure.
+// failureLines is the number of lines of a failed replica's output that are printed.
 const failureLines = 20
 
 // app is an app that is followed.
@@ -22,8 +22,8 @@ type app struct {
 	ref    runner.Ref
 }
 
-// result waits for the end of the app, reports how it ended and returns its exit code. Of
-// an app that failed it prints the last output, unless that was shown on the terminal.
+// result waits until the app has ended, prints how and returns its exit code as an error. For
+// a failed app it also prints the last output, unless that was shown on the terminal.
 func (a app) result(ctx context.Context, interrupted func() bool, onTerminal bool) error {
 	stop := a.SayIfSlow("waiting for %s to end", a.ref.Handle())
 	s, err := a.runner.Wait(ctx, a.ref)
@@ -32,7 +32,7 @@ func (a app) result(ctx context.Context, interrupted func() bool, onTerminal boo
 	case err != nil:
 		return err
 	case s.State != spec.Failed:
-		a.Say("%s: %s%s", a.ref.Handle(), s.State, ui.After(s))
+		a.Say("%s: %s", a.ref.Handle(), ui.StateLine(s, time.Now()))
 	case onTerminal:
 		why := s.Msg
 		if s.FirstFailure != nil {
@@ -48,38 +48,24 @@ func (a app) result(ctx context.Context, interrupted func() bool, onTerminal boo
 	return program.AppExit(s)
 }
 
-// explainFailure says which replica failed first and how, and prints the end of its
-// output and what to type next.
+// explainFailure prints which replica failed first and how, the end of its output, and what
+// to type next.
 func (a app) explainFailure(ctx context.Context, s *spec.Status) {
+	a.SayError(fmt.Sprintf("%s FAILED: %s", a.ref.Handle(), ui.Failure(s)))
 	first := s.FirstFailure
 	if first == nil {
-		a.SayError(fmt.Sprintf("%s FAILED: %s", a.ref.Handle(), cmp.Or(s.Msg, "no reason is known")))
 		a.Line("", "look closer: torchx status "+a.ref.Handle())
 		return
 	}
 	name := fmt.Sprintf("%s/%d", first.Role, first.ID)
-	a.SayError(fmt.Sprintf("%s FAILED: %s failed first%s: %s", a.ref.Handle(), name, ofReplicas(s), ui.HowItEnded(first)))
 	if report, ok := spec.ParseErrorReport(first.StructuredErrorMsg); ok {
-		a.Line("", name+" says: "+report.Message)
+		a.Line("", name+" error: "+report.Message)
 	}
 	a.printLastLines(ctx, first)
 	a.Line("", fmt.Sprintf("see all of it: torchx log %s/%s", a.ref.Handle(), name))
 }
 
-// ofReplicas returns " of N replicas" for an app with several.
-func ofReplicas(s *spec.Status) string {
-	n := 0
-	for _, role := range s.Roles {
-		n += len(role.Replicas)
-	}
-	if n < 2 {
-		return ""
-	}
-	return fmt.Sprintf(" of %d replicas", n)
-}
-
-// printLastLines prints the end of a replica's output. If that cannot be read, the failure
-// is reported all the same.
+// printLastLines prints the end of a replica's output, or nothing if that cannot be read.
 func (a app) printLastLines(ctx context.Context, r *spec.ReplicaStatus) {
 	out := &ui.Indented{W: a.Err, Title: fmt.Sprintf("torchx: the last lines of %s/%d:\n", ui.OneLine(r.Role), r.ID)}
 	p := LogPrinter{Console: a.Console, Runner: a.runner, Out: out}
@@ -87,7 +73,7 @@ func (a app) printLastLines(ctx context.Context, r *spec.ReplicaStatus) {
 		Target: LogTarget{Ref: a.ref, Role: r.Role, IDs: []int{r.ID}}, Read: backend.LogOptions{Tail: failureLines, Attempt: &r.Attempt},
 	})
 	if err != nil && a.Level == ui.LevelDebug {
-		a.Line("", "its output cannot be read: "+err.Error())
+		a.Line("", "the output cannot be read: "+err.Error())
 	}
 	out.End()
 }

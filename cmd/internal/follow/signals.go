@@ -12,12 +12,12 @@ import (
 	"torchx/runtime/spec"
 )
 
-// signals turns signals to the program into what they mean for its app: Ctrl-C cancels
-// it, a second one kills it, a third leaves it; a hang-up leaves it running.
+// signals applies signals to the app: the first Ctrl-C cancels it, the second kills it, the
+// third ends only this command; a hang-up leaves the app running.
 type signals struct {
 	app
 	leave      context.CancelCauseFunc // ends the command, not the app
-	preparing  func() bool             // nothing runs yet that would have to be cancelled
+	preparing  func() bool             // reports that the app has not been started yet
 	explain    func(error)             // prints an error
 	onTerminal bool                    // the app is shown with --tty
 
@@ -26,7 +26,7 @@ type signals struct {
 	hungUp    bool
 	count     int // of interrupts
 
-	cancelling sync.Mutex
+	canceling sync.Mutex
 }
 
 // handle is called for each signal.
@@ -46,7 +46,7 @@ func (s *signals) handle(sig os.Signal) {
 		return
 	}
 	if s.count == 1 {
-		s.Line("", fmt.Sprintf("cancelling %s (Ctrl-C again kills it at once)", s.ref.Handle()))
+		s.Line("", fmt.Sprintf("canceling %s (Ctrl-C again kills it)", s.ref.Handle()))
 	} else {
 		s.Line("", "killing "+s.ref.Handle())
 	}
@@ -55,7 +55,7 @@ func (s *signals) handle(sig os.Signal) {
 	}
 }
 
-// setSubmitted lets signals reach the app, with those that came during its submission.
+// setSubmitted applies signals to the app from now on, and those received during its submission.
 func (s *signals) setSubmitted() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -68,7 +68,7 @@ func (s *signals) setSubmitted() {
 	}
 }
 
-// interrupted reports whether the user asked for the end of the app.
+// interrupted reports whether the user pressed Ctrl-C.
 func (s *signals) interrupted() bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -80,16 +80,16 @@ func (s *signals) leaveRunning() {
 	if s.onTerminal {
 		reattach = "attach --tty"
 	}
-	s.Say("the terminal is gone, %s goes on: torchx %s %s", s.ref.Handle(), reattach, s.ref.Handle())
+	s.Say("terminal closed, %s keeps running: torchx %s %s", s.ref.Handle(), reattach, s.ref.Handle())
 	s.leave(program.QuietError(program.ExitHangup))
 }
 
-// cancel cancels the app in the background. Requests wait for one another, so that a
-// forced one is never overtaken.
+// cancel cancels the app in the background. Requests wait for each other, so that a forced
+// one is the last.
 func (s *signals) cancel(force bool) {
 	go func() {
-		s.cancelling.Lock()
-		defer s.cancelling.Unlock()
+		s.canceling.Lock()
+		defer s.canceling.Unlock()
 		if err := s.runner.Cancel(context.Background(), s.ref, backend.CancelOptions{Force: force}); err != nil {
 			s.explain(err)
 			s.leave(program.QuietError(spec.ExitCancelled))

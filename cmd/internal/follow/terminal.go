@@ -38,7 +38,7 @@ func DetachKeysFlag(o *TtyOptions) cli.Flag {
 // Check returns a usage error for keys that cannot be used.
 func (o TtyOptions) Check(command string) error {
 	if !o.On && o.keys != "" {
-		return program.Usagef(command, "--detach-keys goes with --tty only")
+		return program.Usagef(command, "--detach-keys requires --tty")
 	}
 	if _, err := tty.ParseDetachKeys(o.keys); err != nil {
 		return program.Usagef(command, "--detach-keys: %v", err)
@@ -46,7 +46,7 @@ func (o TtyOptions) Check(command string) error {
 	return nil
 }
 
-// CheckTerminal returns an error for a plan that cannot run on a terminal.
+// CheckTerminal returns an error if a plan cannot run on a terminal.
 func CheckTerminal(f *program.Factory, command string, p *runner.Planned) error {
 	r, err := f.Planner()
 	if err != nil {
@@ -59,7 +59,7 @@ func CheckTerminal(f *program.Factory, command string, p *runner.Planned) error 
 	return err
 }
 
-// prepareTerminal makes a plan run on a terminal of the size of the user's.
+// prepareTerminal makes a plan run on a terminal as large as the user's.
 func prepareTerminal(f *program.Factory, p *runner.Planned, detached bool) error {
 	if err := CheckTerminal(f, "run", p); err != nil {
 		return err
@@ -72,28 +72,28 @@ func prepareTerminal(f *program.Factory, p *runner.Planned, detached bool) error
 	return nil
 }
 
-// Causes of a context that ended while a terminal was shown.
+// Causes of a context that was canceled while a terminal was shown.
 var (
 	errDetached  = fmt.Errorf("detached: %w", program.QuietError(program.ExitOK))
 	errSignalled = fmt.Errorf("detached by a signal: %w", program.QuietError(spec.ExitCancelled))
 )
 
-// terminal is the user's terminal, on which that of an app is shown.
+// terminal is the user's terminal, which shows the terminal of an app.
 type terminal struct {
 	keys     string
 	screen   *tty.Screen
-	out      io.Writer // where the app's output goes
+	out      io.Writer // for the app's output
 	attached bool      // to a running app
 }
 
-// newTerminal returns a terminal whose output goes to stderr, and a factory whose messages
-// go there, too.
+// newTerminal returns a terminal that prints to stderr, and a factory that prints messages
+// there.
 func newTerminal(f *program.Factory, o TtyOptions) (*terminal, *program.Factory) {
 	screen := &tty.Screen{W: f.Err}
 	return &terminal{keys: o.keys, screen: screen, out: f.Err}, f.With(func(c *program.Factory) { c.Err = screen })
 }
 
-// show shows the output and forwards input until the app has ended or the user left it.
+// show prints the output and forwards input until the app has ended or the user detaches.
 func (t *terminal) show(ctx context.Context, a app, leave context.CancelCauseFunc, all bool) error {
 	conn, err := a.runner.OpenTerminal(ctx, a.ref, tty.OutputOptions(t.out, all))
 	if err == nil {
@@ -107,13 +107,13 @@ func (t *terminal) show(ctx context.Context, a app, leave context.CancelCauseFun
 	}
 	cause := causeOf(ctx, err)
 	if errors.Is(cause, errDetached) || errors.Is(cause, errSignalled) {
-		a.Say("detached, it goes on: torchx attach --tty %s", a.ref.Handle())
+		a.Say("detached, the app keeps running: torchx attach --tty %s", a.ref.Handle())
 	}
 	return cause
 }
 
-// AttachTerminal shows the terminal of a running app; with all, from its first output on.
-// What is typed goes to the app, Ctrl-C too. Signals leave it running.
+// AttachTerminal shows the terminal of a running app; with all, from its first output. Input
+// goes to the app, including Ctrl-C. Signals leave the app running.
 func AttachTerminal(ctx context.Context, f *program.Factory, ref runner.Ref, st *spec.Status, all bool, o TtyOptions) error {
 	out := f.Out
 	t, f := newTerminal(f, o)

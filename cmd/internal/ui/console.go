@@ -1,7 +1,7 @@
-// Package ui renders what commands print: Console has the streams, the level of
-// messages and hides secrets, Table lines up columns by their width on a terminal,
-// Display shows the progress of slow steps, StatusText describes an app. Text from
-// outside goes through Clean or OneLine, so that it cannot drive the terminal.
+// Package ui renders the output of commands: Console has the streams and the level of messages
+// and hides secrets, Table aligns columns, Fields aligns labels with values, Display shows the
+// progress of slow steps, StateLine describes an app in one line. Text from outside goes through
+// Clean or OneLine, so that it cannot control the terminal.
 package ui
 
 import (
@@ -29,16 +29,15 @@ const (
 	LevelError
 )
 
-// Console prints output and messages: it has the three streams, their colors, the
-// level of messages and the rules for secrets.
+// Console prints output and messages.
 type Console struct {
 	Streams
 	OutStyle    Style
 	ErrStyle    Style
 	Level       int
 	ShowSecrets bool
-	Rules       func() (*secrets.Rules, error) // what a secret looks like; never nil rules
-	warned      *sync.Map                      // lines of WarnOnce
+	Rules       func() (*secrets.Rules, error) // that recognize secrets; rules are never nil
+	warned      *sync.Map                      // lines printed by WarnOnce
 }
 
 // NewConsole returns a console without colors that hides secrets by the built-in rules.
@@ -49,7 +48,7 @@ func NewConsole(s Streams) *Console {
 	}
 }
 
-// Clone returns a copy that remembers with c which lines WarnOnce has printed.
+// Clone returns a copy that shares with c which lines WarnOnce has printed.
 func (c *Console) Clone() *Console {
 	clone := *c
 	return &clone
@@ -72,8 +71,8 @@ func (c *Console) Warn(format string, args ...any) {
 	}
 }
 
-// WarnOnce warns unless the same line was printed before: each query of an app may
-// meet the same trouble.
+// WarnOnce warns unless the same line was printed before: each query of an app may have the
+// same problem.
 func (c *Console) WarnOnce(line string) {
 	if _, again := c.warned.LoadOrStore(line, true); !again {
 		c.Warn("%s", line)
@@ -83,17 +82,17 @@ func (c *Console) WarnOnce(line string) {
 // SayError prints an error on stderr.
 func (c *Console) SayError(text string) { c.Line(c.ErrStyle.Paint(AnsiRed, "error: "), text) }
 
-// maxLine bounds a message in bytes, whatever it quotes.
+// maxLine is the maximum length of a message in bytes.
 const maxLine = 4096
 
-// Line prints one line on stderr; what it says cannot drive the terminal, has no
-// secrets and is not endless.
+// Line prints one line on stderr: control characters escaped, secrets hidden, at most maxLine
+// bytes.
 func (c *Console) Line(mark, text string) {
 	text = OneLine(c.Masked(text))
 	if len(text) > maxLine {
 		text = strings.ToValidUTF8(text[:maxLine], "") + "…"
 	}
-	fmt.Fprintf(c.Err, "torchx: %s%s\n", mark, text) // nowhere to report an error of stderr to
+	fmt.Fprintf(c.Err, "torchx: %s%s\n", mark, text) // an error of stderr cannot be reported
 }
 
 // Print writes to stdout.
@@ -108,7 +107,7 @@ func (c *Console) Printf(format string, args ...any) error {
 	return err
 }
 
-// PrintJSON prints a value as indented JSON; < > & stay as they are.
+// PrintJSON prints a value as indented JSON; < > & are not escaped.
 func (c *Console) PrintJSON(v any) error {
 	e := json.NewEncoder(c.Out)
 	e.SetIndent("", "  ")
@@ -116,7 +115,7 @@ func (c *Console) PrintJSON(v any) error {
 	return e.Encode(v)
 }
 
-// Masked returns text with what looks like a secret hidden.
+// Masked returns text with secrets hidden.
 func (c *Console) Masked(text string) string {
 	if c.ShowSecrets {
 		return text
@@ -125,7 +124,7 @@ func (c *Console) Masked(text string) string {
 	return r.Text(text)
 }
 
-// MaskedArgs returns arguments with what looks like a secret hidden.
+// MaskedArgs returns arguments with secrets hidden.
 func (c *Console) MaskedArgs(args []string) []string {
 	if c.ShowSecrets {
 		return args
@@ -134,7 +133,7 @@ func (c *Console) MaskedArgs(args []string) []string {
 	return r.Args(args)
 }
 
-// MaskedJSON returns the JSON form of v with what looks like a secret hidden.
+// MaskedJSON returns the JSON form of v with secrets hidden.
 func (c *Console) MaskedJSON(v any) (json.RawMessage, error) {
 	data, err := encodeJSON(v)
 	if err != nil || c.ShowSecrets {
@@ -147,7 +146,7 @@ func (c *Console) MaskedJSON(v any) (json.RawMessage, error) {
 	return r.JSON(data)
 }
 
-// MaskedYAML returns a value as YAML with what looks like a secret hidden.
+// MaskedYAML returns a value as YAML with secrets hidden.
 func (c *Console) MaskedYAML(v any) (string, error) {
 	data, err := c.MaskedJSON(v)
 	if err != nil {
@@ -156,7 +155,7 @@ func (c *Console) MaskedYAML(v any) (string, error) {
 	return yamlText(data)
 }
 
-// PrintMaskedJSON is PrintJSON with what looks like a secret hidden.
+// PrintMaskedJSON is PrintJSON with secrets hidden.
 func (c *Console) PrintMaskedJSON(v any) error {
 	data, err := c.MaskedJSON(v)
 	if err != nil {
@@ -165,7 +164,7 @@ func (c *Console) PrintMaskedJSON(v any) error {
 	return c.PrintJSON(data)
 }
 
-// RequestYAML returns the request of a plan as YAML, in the documents it consists of.
+// RequestYAML returns the request of a plan as YAML, one document for each of its manifests.
 func (c *Console) RequestYAML(request any) (string, error) {
 	m, ok := request.(backend.ManifestLister)
 	if !ok {

@@ -5,13 +5,12 @@ import (
 	"io"
 )
 
-// Indented writes lines to w, each two columns in, after a title that is
-// written with the first of them.
+// Indented writes lines to W, indented by two columns. Title is written before the first line.
 type Indented struct {
 	W     io.Writer
 	Title string
 	begun bool
-	open  bool // the last line has no newline yet
+	open  bool // the last line has no newline
 }
 
 func (i *Indented) Write(p []byte) (int, error) {
@@ -36,7 +35,7 @@ func (i *Indented) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// End ends a last line that lacks its newline.
+// End writes the newline that the last line lacks.
 func (i *Indented) End() {
 	if i.open {
 		_, _ = io.WriteString(i.W, "\n") // as for all messages

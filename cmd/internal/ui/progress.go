@@ -15,27 +15,26 @@ const (
 	barColumns  = 20
 )
 
-// Display shows the steps before an app starts: on a terminal one line each, which
-// is drawn again in place, elsewhere a line every ten seconds.
+// Display shows the steps before an app starts: on a terminal one line each, which is updated
+// in place, elsewhere one line every ten seconds.
 type Display struct {
 	*Console
-	width func() int       // columns of the terminal; 0: there is none
-	now   func() time.Time // the clock
+	width func() int // columns of the terminal; 0: not a terminal
+	now   func() time.Time
 
 	mu     sync.Mutex
-	steps  []*shownStep // that go on, in the order they began
-	lines  int          // drawn on the terminal, to be drawn again
-	redraw time.Time    // of the last drawing
+	steps  []*shownStep // not ended, in the order of their start
+	lines  int          // now drawn on the terminal
+	redraw time.Time    // time of the last drawing
 }
 
-// shownStep is a step, when it began and when it was last reported.
+// shownStep is a step with the times of its start and its last report.
 type shownStep struct {
 	backend.Step
 	began, reported time.Time
 }
 
-// NewDisplay returns a display on the console's stderr; dumb is a terminal on which
-// nothing can be drawn again.
+// NewDisplay returns a display on the console's stderr. dumb: the terminal cannot move its cursor.
 func NewDisplay(c *Console, dumb bool) *Display {
 	width := func() int {
 		if dumb {
@@ -46,13 +45,13 @@ func NewDisplay(c *Console, dumb bool) *Display {
 	return &Display{Console: c, width: width, now: time.Now}
 }
 
-// Tell shows news of a step; it is a backend.Progress.
+// Tell shows the progress of a step; it is a backend.Progress.
 func (d *Display) Tell(news backend.Step) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	if news.Warning != "" {
 		d.erase()
-		d.Warn("%s", news.Warning) // the bars come back with the next news
+		d.Warn("%s", news.Warning) // the next news draws the bars again
 		return
 	}
 	if d.Level > LevelInfo {
@@ -80,7 +79,7 @@ func (d *Display) Busy() bool {
 	return len(d.steps) > 0
 }
 
-// find returns the step that the news is about, with the news in it.
+// find returns the step of the news, updated with it.
 func (d *Display) find(news backend.Step) (s *shownStep, fresh bool) {
 	for _, at := range d.steps {
 		if at.Name == news.Name {
@@ -107,12 +106,12 @@ func (d *Display) end(s *shownStep, failed bool) {
 		}
 	}
 	d.erase()
-	if !failed { // an error says the rest
+	if !failed { // an error explains a failure
 		d.Say("%s: done after %s", s.Name, Age(d.now().Sub(s.began)))
 	}
 }
 
-// report prints how far a step is, off a terminal.
+// report prints the progress of a step if stderr is not a terminal.
 func (d *Display) report(s *shownStep, fresh bool) {
 	if s.Ended || !fresh && d.now().Sub(s.reported) < reportEvery {
 		return
@@ -121,7 +120,7 @@ func (d *Display) report(s *shownStep, fresh bool) {
 	d.Say("%s", strings.Join(s.parts(false), "  "))
 }
 
-// parts returns the words that describe a step, with a bar or without.
+// parts returns the parts of a step's line, with a progress bar or without.
 func (s *shownStep) parts(bar bool) []string {
 	parts := []string{s.Name + ":"}
 	if s.Total > 0 {
@@ -142,9 +141,9 @@ func (s *shownStep) parts(bar bool) []string {
 	return parts
 }
 
-// draw shows all steps on the terminal, at once or if the last drawing is old enough.
-func (d *Display) draw(atOnce bool) {
-	if !atOnce && d.now().Sub(d.redraw) < redrawEvery {
+// draw shows all steps on the terminal, unless the last drawing is recent and now is false.
+func (d *Display) draw(now bool) {
+	if !now && d.now().Sub(d.redraw) < redrawEvery {
 		return
 	}
 	d.erase()

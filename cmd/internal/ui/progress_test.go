@@ -9,8 +9,8 @@ import (
 	"torchx/runtime/backend"
 )
 
-// screenOf shows steps, each some time after the one before, on a terminal of a
-// width (0: none) and returns what was printed.
+// screenOf shows steps at intervals on a terminal of a width (0: not a terminal) and returns
+// what was printed.
 func screenOf(width, level int, every time.Duration, steps ...backend.Step) string {
 	var b bytes.Buffer
 	c := NewConsole(Streams{nil, &b, &b})
@@ -37,15 +37,15 @@ func TestProgressOffTerminal(t *testing.T) {
 	t.Parallel()
 	want := "torchx: pull a:1:  asking docker.io\ntorchx: pull b:1:\n"
 	if got := screenOf(0, LevelInfo, time.Second, pulling...); got != want+"torchx: pull a:1: done after 5s\n" {
-		t.Errorf("quick\n%s", got)
+		t.Errorf("steps of one second: got\n%s", got)
 	}
 	slow := want + "torchx: pull a:1:  25% of 200 B  1 of 2 layers\ntorchx: pull a:1:  95% of 200 B  1 of 2 layers\ntorchx: pull a:1: done after 50s\n"
 	if got := screenOf(0, LevelInfo, reportEvery, pulling...); got != slow {
-		t.Errorf("slow\n%s", got)
+		t.Errorf("steps of ten seconds: got\n%s", got)
 	}
 	quiet := append(pulling[:3:3], backend.Step{Warning: "look out"})
 	if got := screenOf(0, LevelWarning, time.Second, quiet...); got != "torchx: warning: look out\n" {
-		t.Errorf("with --log_level warning: %q", got)
+		t.Errorf("with --log_level warning: got %q, want only the warning", got)
 	}
 }
 
@@ -54,10 +54,10 @@ func TestProgressOnTerminal(t *testing.T) {
 	got := screenOf(40, LevelInfo, time.Second, append(pulling[:3:3], backend.Step{Name: "pull a:1", Output: "a \x1b[2Jline"})...)
 	for line := range strings.Lines(got) {
 		if plain := line[strings.LastIndex(line, "\x1b[J")+1:]; len(plain) > 40+len("[J") {
-			t.Errorf("it is %d columns and the newline: %q", len(plain)-1, line)
+			t.Errorf("got %d columns, want at most 40: %q", len(plain)-1, line)
 		}
 	}
-	// The bars were taken away, the output stays, and the bars stand below it.
+	// The output stays and the bars are drawn again below it.
 	if want := "\r\x1b[2A\x1b[J  a \\x1b[2Jline\ntorchx: pull a:1: [=====               \ntorchx: pull b:1:\n"; !strings.HasSuffix(got, want) {
 		t.Errorf("got %q, want %q at its end", got, want)
 	}
@@ -66,6 +66,6 @@ func TestProgressOnTerminal(t *testing.T) {
 		t.Errorf("got %q, want %q at its end", got, want)
 	}
 	if got := screenOf(80, LevelInfo, redrawEvery/10, pulling[:4]...); strings.Count(got, "pull a:1") != 2 {
-		t.Errorf("drawn too often: %q", got)
+		t.Errorf("got %q, want each step drawn once", got)
 	}
 }

@@ -2,12 +2,12 @@ package ui
 
 import "time"
 
-// slowTime is after what time a command says what it waits for.
+// slowTime is the time after which a command prints what it waits for.
 const slowTime = 2 * time.Second
 
 // SayIfSlow prints a line on stderr, once, unless stop is called within two seconds.
 func (c *Console) SayIfSlow(format string, args ...any) (stop func()) {
-	over, done := make(chan struct{}), make(chan struct{})
+	stopped, done := make(chan struct{}), make(chan struct{})
 	go func() {
 		defer close(done)
 		timer := time.NewTimer(slowTime)
@@ -15,11 +15,11 @@ func (c *Console) SayIfSlow(format string, args ...any) (stop func()) {
 		select {
 		case <-timer.C:
 			c.Say(format, args...)
-		case <-over:
+		case <-stopped:
 		}
 	}()
 	return func() {
-		close(over)
+		close(stopped)
 		<-done
 	}
 }

@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-// lines passes on what is written.
+// lines receives what is written.
 type lines chan string
 
 func (l lines) Write(p []byte) (int, error) {
@@ -22,11 +22,11 @@ func TestSayIfSlow(t *testing.T) {
 	}
 	stop()
 	if len(got) > 0 {
-		t.Errorf("got another line %q, want one", <-got)
+		t.Errorf("got a second line %q, want one", <-got)
 	}
 	var quick bytes.Buffer
 	NewConsole(Streams{Err: &quick}).SayIfSlow("waiting")()
 	if quick.Len() > 0 {
-		t.Errorf("of what is over at once: got %q, want nothing", &quick)
+		t.Errorf("stopped immediately: got %q, want nothing", &quick)
 	}
 }

@@ -1,6 +1,7 @@
 package ui
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -12,7 +13,7 @@ import (
 // QueuedMark begins the message of a queued app.
 const QueuedMark = "queued: "
 
-// StateText returns a state for a table, which has no room for why an app waits.
+// StateText returns a state for a table, without the reason.
 func StateText(s spec.State, msg string) string {
 	if s == spec.Pending && strings.HasPrefix(msg, QueuedMark) {
 		return s.String() + " queued"
@@ -20,19 +21,52 @@ func StateText(s spec.State, msg string) string {
 	return s.String()
 }
 
-// After returns how long an app ran, if that is known, and how often it was restarted.
-func After(s *spec.Status) (text string) {
+// StateLine returns the state of an app with its reason and how long it took, as `status`,
+// `run`, `wait` and `attach` show it: "SUCCEEDED after 3.2s and 1 restart".
+func StateLine(s *spec.Status, now time.Time) string {
+	text := s.State.String()
+	if s.State == spec.Failed {
+		return text + ": " + Failure(s)
+	}
 	if s.StartedAt != nil && s.FinishedAt != nil {
-		text = fmt.Sprintf(" after %s", s.FinishedAt.Sub(*s.StartedAt).Round(time.Millisecond))
+		text += " after " + Took(s.FinishedAt.Sub(*s.StartedAt))
+	} else if s.StartedAt != nil && s.State == spec.Running {
+		text += " for " + Took(now.Sub(*s.StartedAt).Truncate(time.Second))
 	}
 	if s.NumRestarts > 0 {
 		text += " and " + Counted(s.NumRestarts, "restart")
 	}
+	if why := cmp.Or(s.Msg, LeftRunning(s)); why != "" && why != canceledMsg {
+		text += ": " + why
+	}
 	return text
 }
 
-// LeftRunning says which roles keep an app from ending and what to do about it, "" if
-// there are none.
+// canceledMsg is the message of a canceled app, which says no more than its state.
+const canceledMsg = "cancelled"
+
+// Failure returns why an app failed: which replica failed first, and how.
+func Failure(s *spec.Status) string {
+	first := s.FirstFailure
+	if first == nil {
+		return cmp.Or(s.Msg, "the reason is not known")
+	}
+	n := 0
+	for _, role := range s.Roles {
+		n += len(role.Replicas)
+	}
+	of := ""
+	if n > 1 {
+		of = fmt.Sprintf(" of %d replicas", n)
+	}
+	if first.StartedAt == nil && first.Msg != "" {
+		return fmt.Sprintf("%s/%d could not start: %s", first.Role, first.ID, first.Msg)
+	}
+	return fmt.Sprintf("%s/%d failed first%s: %s", first.Role, first.ID, of, HowItEnded(first))
+}
+
+// LeftRunning names the roles that keep an app from ending and says what to do, "" if the
+// app has none.
 func LeftRunning(s *spec.Status) string {
 	if len(s.LeftRunning) == 0 {
 		return ""
@@ -47,7 +81,7 @@ func LeftRunning(s *spec.Status) string {
 
 // HowItEnded returns how the last attempt of a replica ended, and after what time.
 func HowItEnded(r *spec.ReplicaStatus) string {
-	how := "how is not known"
+	how := ""
 	switch {
 	case r.Signal != "" && r.ExitCode != nil:
 		how = fmt.Sprintf("killed by %s (exit code %d)", r.Signal, *r.ExitCode)
@@ -55,12 +89,15 @@ func HowItEnded(r *spec.ReplicaStatus) string {
 		how = "killed by " + r.Signal
 	case r.ExitCode != nil:
 		how = fmt.Sprintf("exit code %d", *r.ExitCode)
+	case r.Msg == "":
+		how = "exit code not known"
 	}
-	if r.Msg != "" {
-		how += ", " + r.Msg
+	if how != "" && r.Msg != "" {
+		how += ", "
 	}
+	how += r.Msg
 	if r.StartedAt != nil && r.FinishedAt != nil {
-		how += " after " + r.FinishedAt.Sub(*r.StartedAt).Round(time.Millisecond).String()
+		how += " after " + Took(r.FinishedAt.Sub(*r.StartedAt))
 	}
 	if r.Attempt > 0 {
 		how += fmt.Sprintf(" in the last of %d attempts", r.Attempt+1)
@@ -68,7 +105,7 @@ func HowItEnded(r *spec.ReplicaStatus) string {
 	return how
 }
 
-// FilterRoles removes all but the named roles from a status.
+// FilterRoles leaves only the named roles in a status.
 func FilterRoles(s *spec.Status, names []string) {
 	s.Roles = slices.DeleteFunc(s.Roles, func(r spec.RoleStatus) bool { return !slices.Contains(names, r.Role) })
 }

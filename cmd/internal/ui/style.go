@@ -8,14 +8,13 @@ import (
 	"golang.org/x/term"
 )
 
-// DefaultWidth is the number of columns that help and tables are made for when
-// the terminal does not tell its own.
+// DefaultWidth is the number of columns of help and tables if the terminal's width is not known.
 const DefaultWidth = 80
 
-// Style colors text for one output; the zero value leaves it plain.
+// Style colors text for one output; the zero value uses no colors.
 type Style struct{ Color bool }
 
-// ANSI colors, the same eight that every terminal has.
+// ANSI colors that every terminal has.
 const (
 	AnsiRed    = "\x1b[31m"
 	AnsiGreen  = "\x1b[32m"
@@ -26,7 +25,7 @@ const (
 	AnsiReset  = "\x1b[0m"
 )
 
-// Paint returns text in a color, or as it is without colors.
+// Paint returns text in a color, or unchanged without colors.
 func (s Style) Paint(code, text string) string {
 	if !s.Color || code == "" || text == "" {
 		return text
@@ -40,7 +39,7 @@ func IsTerminal(w io.Writer) bool {
 	return ok && term.IsTerminal(int(f.Fd()))
 }
 
-// ScreenWidth returns the width of a terminal in columns, 0 if w is none.
+// ScreenWidth returns the width of a terminal in columns, 0 if w is not a terminal.
 func ScreenWidth(w io.Writer) int {
 	f, ok := w.(*os.File)
 	if !ok {

@@ -12,20 +12,29 @@ type Cell struct{ Text, Color string }
 // NewCell returns a cell with a color, "" for none.
 func NewCell(text, color string) Cell { return Cell{text, color} }
 
-// Table prints rows in columns that line up.
+// Table prints rows in aligned columns.
 type Table struct {
 	Header []string
 	Rows   [][]Cell
 }
 
-// Fit leaves columns out, in the order given, until a line has at most width columns:
-// a broken line cannot be read, and other commands show what is left out.
+// Fit drops the columns in spare, in that order, until a line has at most width columns: a
+// wrapped line is hard to read, and other commands show the dropped values.
 func (t *Table) Fit(width int, spare ...string) {
 	for _, name := range spare {
 		if t.Width() <= width {
 			return
 		}
 		t.drop(slices.Index(t.Header, name))
+	}
+}
+
+// DropEmpty leaves out the columns that have no text in any row.
+func (t *Table) DropEmpty() {
+	for column := len(t.Header) - 1; column >= 0; column-- {
+		if !slices.ContainsFunc(t.Rows, func(r []Cell) bool { return column < len(r) && r[column].Text != "" }) {
+			t.drop(column)
+		}
 	}
 }
 
@@ -41,8 +50,8 @@ func (t *Table) drop(column int) {
 	}
 }
 
-// Cut shortens the cells of the last column until a line has at most width
-// columns, but keeps ten columns of them.
+// Cut shortens the cells of the last column, to ten columns at least, so that a line has at
+// most width columns.
 func (t *Table) Cut(width int) {
 	last := len(t.Header) - 1
 	head := Table{Header: t.Header[:last]}
@@ -52,8 +61,8 @@ func (t *Table) Cut(width int) {
 	t.cutColumn(last, max(10, width-head.Width()-2))
 }
 
-// Shorten cuts the texts of one column, at least columns wide, so that a line has
-// at most width columns; an ellipsis stands for what is left out.
+// Shorten cuts the texts of one column, to least columns at least, so that a line has at most
+// width columns. An ellipsis marks a cut.
 func (t *Table) Shorten(name string, width, least int) {
 	column := slices.Index(t.Header, name)
 	over := t.Width() - width

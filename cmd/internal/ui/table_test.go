@@ -25,7 +25,7 @@ func TestTable(t *testing.T) {
 	b.Reset()
 	must(t, tab.Write(&b, Style{Color: true}))
 	if !strings.Contains(b.String(), AnsiRed+"FAILED"+AnsiReset+"   1") {
-		t.Errorf("no colours: %q", b.String())
+		t.Errorf("got no colors: %q", b.String())
 	}
 }
 

@@ -14,9 +14,8 @@ import (
 	"github.com/clipperhouse/displaywidth"
 )
 
-// Clean makes text from outside harmless for a terminal: control characters,
-// direction overrides and invalid UTF-8 are written as escapes. Newlines stay
-// if lines is set.
+// Clean escapes what could control a terminal in text from outside: control characters,
+// direction overrides and invalid UTF-8. With lines, newlines are kept.
 func Clean(s string, lines bool) string {
 	if !strings.ContainsFunc(s, needsEscape) && utf8.ValidString(s) {
 		return s
@@ -37,7 +36,7 @@ func Clean(s string, lines bool) string {
 	return b.String()
 }
 
-// CleanStyled is Clean for several lines with emphasized parts: colors stay.
+// CleanStyled is Clean for several lines that keeps the colors of help.
 func CleanStyled(s string) string {
 	var b strings.Builder
 	for {
@@ -50,10 +49,10 @@ func CleanStyled(s string) string {
 	}
 }
 
-// colors matches what turns emphasis on and off.
+// colors matches the sequences that switch emphasis on and off.
 var colors = lazyregexp.New(`\x1b\[(?:0|1|32)m`)
 
-// needsEscape reports whether a terminal acts on a character instead of showing it.
+// needsEscape reports whether a terminal acts on a character instead of displaying it.
 func needsEscape(r rune) bool {
 	return r != '\t' && unicode.IsControl(r) || unicode.Is(unicode.Bidi_Control, r) ||
 		r == '\u2028' || r == '\u2029'
@@ -73,17 +72,17 @@ func QuoteWord(s string) string {
 // Keys returns the keys of a map in order.
 func Keys[V any](m map[string]V) []string { return slices.Sorted(maps.Keys(m)) }
 
-// TextWidth returns how many columns a line takes on a terminal: CJK characters and
-// emoji take two, combining characters none.
+// TextWidth returns the number of columns of a line on a terminal: CJK characters and emoji
+// take two, combining characters none.
 func TextWidth(line string) int { return displaywidth.String(line) }
 
-// CutText shortens a line to at most width columns, with tail for what is left out.
+// CutText shortens a line to at most width columns; tail marks a cut.
 func CutText(line string, width int, tail string) string {
 	return displaywidth.TruncateString(line, width, tail)
 }
 
-// WrapText breaks text at spaces so that no line is wider than width, where a
-// word allows it. Lines of the text stay apart.
+// WrapText breaks text at spaces so that no line is wider than width, unless a word is. It
+// keeps newlines and the spaces within a line.
 func WrapText(text string, width int) []string {
 	var out []string
 	for _, line := range strings.Split(text, "\n") {
@@ -94,19 +93,37 @@ func WrapText(text string, width int) []string {
 
 func wrapLine(line string, width int) []string {
 	var out []string
-	current := ""
-	for _, word := range strings.Fields(line) {
-		switch {
-		case current == "":
-			current = word
-		case TextWidth(current)+1+TextWidth(word) <= width:
+	words := strings.Split(strings.TrimRight(line, " "), " ")
+	current := words[0]
+	for _, word := range words[1:] {
+		if TextWidth(current)+1+TextWidth(word) <= width {
 			current += " " + word
-		default:
-			out = append(out, current)
-			current = word
+			continue
 		}
+		out = append(out, strings.TrimRight(current, " "))
+		current = word
 	}
 	return append(out, current)
+}
+
+// Bounds of a text that FoldText leaves alone, and of what it shows of others.
+const (
+	maxUnfolded = 200 // columns
+	foldedHead  = 40
+)
+
+// FoldText returns a text, quoted where QuoteWord does; of a long one or one with several
+// lines, the beginning and how long it is: 'set -e…' (180 lines, 5.2 KiB).
+func FoldText(text string) string {
+	head, _, several := strings.Cut(text, "\n")
+	if !several && TextWidth(text) <= maxUnfolded {
+		return QuoteWord(text)
+	}
+	size := BytesText(int64(len(text)))
+	if lines := strings.Count(strings.TrimRight(text, "\n"), "\n") + 1; lines > 1 {
+		size = Counted(lines, "line") + ", " + size
+	}
+	return fmt.Sprintf("%s (%s)", QuoteWord(strings.TrimRight(CutText(head, foldedHead-1, ""), " ")+"…"), size)
 }
 
 // Counted returns a number with its noun: "1 file", "2 files", "3 libraries".

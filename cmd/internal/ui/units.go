@@ -4,25 +4,26 @@ import (
 	"errors"
 	"fmt"
 	"strconv"
+	"strings"
 	"time"
 
 	"torchx/runtime/spec"
 	"torchx/runtime/units"
 )
 
-// usageNotes tell what an ended attempt used, where that is known.
+// usageNotes returns the peak memory and CPU time of an ended attempt, where known.
 func usageNotes(r *spec.ReplicaStatus) []string {
 	var notes []string
 	if r.MaxRSSBytes != nil {
 		notes = append(notes, BytesText(*r.MaxRSSBytes)+" peak")
 	}
 	if r.CPUSeconds != nil {
-		notes = append(notes, secondsText(*r.CPUSeconds)+" CPU")
+		notes = append(notes, SecondsText(*r.CPUSeconds)+" CPU")
 	}
 	return notes
 }
 
-// BytesText writes a number of bytes with three digits or so: 512 B, 12.3 MiB.
+// BytesText returns a number of bytes with about three digits: 512 B, 12.3 MiB.
 func BytesText(n int64) string {
 	const unit = 1024
 	if n < unit {
@@ -40,18 +41,30 @@ func BytesText(n int64) string {
 	return fmt.Sprintf("%.*f %ciB", digits, value, binaryPrefixes[prefix])
 }
 
-// binaryPrefixes are those of 1024, 1024² and so on.
+// binaryPrefixes are the prefixes of 1024, 1024² and so on.
 const binaryPrefixes = "KMGTPE"
 
-// secondsText writes a time that something took, to the hundredth below a minute.
-func secondsText(s float64) string {
+// SecondsText returns a CPU time, to the hundredth of a second below a minute.
+func SecondsText(s float64) string {
 	if s < 60 {
 		return strconv.FormatFloat(s, 'f', 2, 64) + " s"
 	}
 	return Clock(int64(s))
 }
 
-// Clock writes seconds as M:SS, H:MM:SS, or days before that.
+// Took returns a duration: in milliseconds below a minute, in seconds below a day.
+func Took(d time.Duration) string {
+	const day = 24 * time.Hour
+	switch {
+	case d < time.Minute:
+		return d.Round(time.Millisecond).String()
+	case d < day:
+		return d.Round(time.Second).String()
+	}
+	return fmt.Sprintf("%dd%s", d/day, strings.TrimSuffix((d%day).Truncate(time.Minute).String(), "0s"))
+}
+
+// Clock returns seconds as M:SS or H:MM:SS, with days if any.
 func Clock(s int64) string {
 	if s < 0 {
 		s = 0
@@ -66,7 +79,7 @@ func Clock(s int64) string {
 	return fmt.Sprintf("%d:%02d", minutes, s%60)
 }
 
-// Age returns how long ago something was, in the largest unit that fits.
+// Age returns a duration in the largest unit that fits: 5m.
 func Age(d time.Duration) string {
 	switch {
 	case d < 0:
@@ -81,19 +94,19 @@ func Age(d time.Duration) string {
 	return fmt.Sprintf("%dd", int(d.Hours()/24))
 }
 
-// ParseBytes reads an amount of bytes that the user typed: 500, 10M, 10GB.
+// ParseBytes parses a number of bytes as users type it: 500, 10M, 10GB.
 func ParseBytes(text string) (int64, error) {
 	n, err := units.ParseBytes(text)
 	switch {
 	case errors.Is(err, units.ErrRange):
 		return 0, fmt.Errorf("invalid size %s: it is too large", QuoteWord(text))
 	case err != nil:
-		return 0, fmt.Errorf("invalid size %s: write bytes, or a number with K, M, G or T (10G)", QuoteWord(text))
+		return 0, fmt.Errorf("invalid size %s: want bytes, or a number with K, M, G or T (10G)", QuoteWord(text))
 	}
 	return n, nil
 }
 
-// ParseTime reads a moment that the user typed: RFC 3339, unix seconds or an age.
+// ParseTime parses a time as users type it: RFC 3339, unix seconds or an age.
 func ParseTime(text string, now time.Time) (time.Time, error) {
 	t, err := units.ParseTime(text, now)
 	if err != nil {

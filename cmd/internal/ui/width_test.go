@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-// wideNames are names of which the number of characters is not the width.
+// wideNames are names and their widths, which differ from their numbers of characters.
 var wideNames = map[string]int{
 	"plain":              5,
 	"訓練モデル":              10,
@@ -47,8 +47,7 @@ func TestCutText(t *testing.T) {
 	}
 }
 
-// TestTableOfWideNames checks that the second column begins at the same column of the
-// screen in all lines.
+// TestTableOfWideNames checks that the second column is aligned.
 func TestTableOfWideNames(t *testing.T) {
 	t.Parallel()
 	tab := Table{Header: []string{"NAME", "STATE"}}
@@ -66,7 +65,7 @@ func TestTableOfWideNames(t *testing.T) {
 	tab.Cut(18)
 	tab.Shorten("NAME", 14, 4)
 	if got := tab.Width(); got > 14 {
-		t.Errorf("shortened to 14 columns it has %d", got)
+		t.Errorf("got %d columns, want at most 14", got)
 	}
 }
 

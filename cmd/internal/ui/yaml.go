@@ -10,8 +10,8 @@ import (
 	"torchx/runtime/lazyregexp"
 )
 
-// yamlText shows a value as YAML made from its JSON form, keys in their order:
-// what people read in a dry run. Control characters are escaped.
+// yamlText returns a value as YAML, made from its JSON form with keys in their order. Control
+// characters are escaped.
 func yamlText(v any) (string, error) {
 	data, err := encodeJSON(v)
 	if err != nil {
@@ -26,7 +26,7 @@ func yamlText(v any) (string, error) {
 	return strings.TrimPrefix(strings.TrimPrefix(w.b.String(), "\n"), " "), nil
 }
 
-// encodeJSON is json.Marshal with < > & as they are.
+// encodeJSON is json.Marshal without escapes for < > &.
 func encodeJSON(v any) ([]byte, error) {
 	var data bytes.Buffer
 	e := json.NewEncoder(&data)
@@ -42,9 +42,9 @@ type yamlWriter struct {
 	b   strings.Builder
 }
 
-// value writes the next value behind its key or dash: a scalar on the same
-// line, the items of a map or list below it, each after indent; behind a dash
-// the first item is on the same line.
+// value writes the next value after its key or dash: a scalar on the same line, the items of a
+// map or list on lines below it, each after indent; after a dash the first item is on the same
+// line.
 func (w *yamlWriter) value(indent string, dash bool) error {
 	token, err := w.dec.Token()
 	if err != nil {
@@ -93,7 +93,7 @@ func (w *yamlWriter) items(indent, empty string, dash bool, label func() (string
 	return err
 }
 
-// yamlPlain matches texts that YAML reads as themselves without quotes.
+// yamlPlain matches texts that need no quotes in YAML.
 var yamlPlain = lazyregexp.New(`^[A-Za-z_/][A-Za-z0-9_./@+=-]*$`)
 
 func yamlScalar(token json.Token) string {
@@ -109,7 +109,7 @@ func yamlScalar(token json.Token) string {
 	return fmt.Sprint(token)
 }
 
-// yamlWord holds for words that YAML takes for something else than a text.
+// yamlWord reports whether YAML reads a word as something other than a text.
 func yamlWord(s string) bool {
 	switch strings.ToLower(s) {
 	case "true", "false", "null", "yes", "no", "on", "off", "y", "n":

@@ -37,7 +37,7 @@ m:
 	}
 }
 
-// documents is a request that others take apart.
+// documents is a request with two manifests.
 type documents struct{}
 
 func (documents) Manifests() []any {

@@ -2,7 +2,7 @@
 //
 // A Tracker belongs to one reading of one app. It selects what to read of a replica
 // by the recorded Position (Options), wraps the replica's log in a Reader, which
-// leaves out what was shown, and records the new positions as logview reports
+// skips what was printed, and records the new positions as logview reports
 // blocks to be written (Written, Save). A position is recorded for each replica and stream.
 package position
 
@@ -13,7 +13,7 @@ import (
 	"torchx/runtime/backend"
 )
 
-// Position is how far the log of one replica was shown.
+// Position is how far the log of one replica was printed.
 type Position struct {
 	Attempt int   `json:"attempt"`
 	Lines   int64 `json:"lines"` // ended lines of that attempt
@@ -21,7 +21,7 @@ type Position struct {
 	Open map[backend.Stream]int64 `json:"open,omitempty"`
 }
 
-// without returns a copy with the bytes in held not counted as shown.
+// without returns a copy in which the bytes in held do not count as printed.
 func (p *Position) without(held map[backend.Stream]int64) Position {
 	c := Position{Attempt: p.Attempt, Lines: p.Lines}
 	for s, n := range p.Open {

@@ -9,7 +9,7 @@ import (
 	"torchx/runtime/backend"
 )
 
-// Lines is how a view shows lines.
+// Lines describes how a view prints lines.
 type Lines struct {
 	Whole    bool // only ended lines: JSON, or a regex
 	Prefixed bool // each line has a prefix
@@ -56,8 +56,8 @@ func (r *Reader) Next(ctx context.Context) (backend.Block, error) {
 	}
 }
 
-// accept moves the position past a block and trims it; it reports whether
-// anything is left to show.
+// accept moves the position past a block and trims it; it reports whether something is left
+// to print.
 func (r *Reader) accept(b *backend.Block) bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -98,7 +98,7 @@ func (r *Reader) advance(b *backend.Block) bool {
 	return true
 }
 
-// countHeld counts what the formatter keeps until the line ends.
+// countHeld counts the bytes that the formatter keeps until the line ends.
 func (r *Reader) countHeld(b *backend.Block) {
 	last := bytes.LastIndexByte(b.Data, '\n')
 	if last >= 0 || !b.Partial {
@@ -110,7 +110,7 @@ func (r *Reader) countHeld(b *backend.Block) {
 }
 
 // trimShown removes the part of a line that was shown. If only the line's end is
-// left, that is removed, too, where it would get a prefix of its own.
+// left, that is removed, too, where it would get its own prefix.
 func (r *Reader) trimShown(b *backend.Block) {
 	shown := r.skip[b.Stream]
 	if shown == 0 {
@@ -131,7 +131,7 @@ func (r *Reader) trimShown(b *backend.Block) {
 	}
 }
 
-// Written notes how many of the returned blocks are written, in all.
+// Written records how many of the returned blocks are written, in total.
 func (r *Reader) Written(count int64) {
 	r.mu.Lock()
 	defer r.mu.Unlock()

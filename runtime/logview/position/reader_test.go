@@ -10,7 +10,7 @@ import (
 	"torchx/runtime/backend"
 )
 
-// blocks is a log made of blocks.
+// blocks is a log of given blocks.
 type blocks struct{ next []backend.Block }
 
 func (b *blocks) Next(context.Context) (backend.Block, error) {

@@ -15,14 +15,14 @@ import (
 )
 
 const (
-	// saveInterval is how often positions are recorded while following: after a kill
-	// at most so much is printed again.
+	// saveInterval is how often positions are recorded while following: after a kill, at most
+	// the output of this time is printed again.
 	saveInterval = time.Second
-	// saveTimeout bounds the last recording after Ctrl-C.
+	// saveTimeout limits the last recording after Ctrl-C.
 	saveTimeout = 5 * time.Second
 )
 
-// Config says what a Tracker tracks.
+// Config describes what a Tracker tracks.
 type Config struct {
 	History history.Store // nil: none, everything is printed
 	App     history.AppKey
@@ -34,10 +34,10 @@ type Config struct {
 }
 
 // Tracker finds and records the positions of one app's replicas in one stream. Each
-// stream (stdout, stderr, combined) has positions of its own.
+// stream (stdout, stderr, combined) has its own positions.
 type Tracker struct {
 	Config
-	disabled bool // positions can be neither read nor recorded
+	disabled bool // positions cannot be read or recorded
 	warned   bool
 	start    map[spec.Replica]Position
 	logs     []*tracked
@@ -59,7 +59,7 @@ func NewTracker(c Config) *Tracker {
 	t := &Tracker{Config: c, start: map[spec.Replica]Position{}}
 	switch {
 	case c.History == nil:
-		t.disable(errors.New("there is no history"))
+		t.disable(errors.New("no history"))
 	case c.History.ReadOnly():
 		t.disable(errors.New("the history cannot be written"))
 	}
@@ -68,7 +68,7 @@ func NewTracker(c Config) *Tracker {
 
 func (t *Tracker) disable(cause error) {
 	t.disabled = true
-	t.warnOnce("what was seen before is not known, so everything is printed: %v", cause)
+	t.warnOnce("the previous position is not known, so all lines are printed: %v", cause)
 }
 
 func (t *Tracker) warnOnce(format string, cause error) {
@@ -118,7 +118,7 @@ func (t *Tracker) growing(r spec.Replica) int {
 	return 0
 }
 
-// Written notes how many blocks of each reader, in their order, are written.
+// Written records how many blocks of each reader are written, in the order of the readers.
 func (t *Tracker) Written(blocks []int64) {
 	for i, n := range blocks {
 		t.logs[i].Written(n)
@@ -178,7 +178,7 @@ func (t *Tracker) save(ctx context.Context) {
 		return
 	}
 	if err := t.History.SetPositions(ctx, t.App.Backend, t.App.ID, texts); err != nil {
-		t.warnOnce("what was seen now will be printed again by the next --new: %v", err)
+		t.warnOnce("the next --new prints these lines again: %v", err)
 		return
 	}
 	for l, p := range changed {

@@ -79,10 +79,10 @@ func TestTrackerWithoutPositions(t *testing.T) {
 		printed string
 		warning string
 	}{
-		"no history":        {nil, "one\n", "what was seen before is not known, so everything is printed: there is no history"},
-		"read-only":         {&store{positions: seen, readOnly: true}, "one\n", "what was seen before is not known, so everything is printed: the history cannot be written"},
-		"damaged":           {&store{positions: map[string]string{"log-new/a/1/combined": "{"}}, "one\n", "what was seen before is not known, so everything is printed: unexpected end of JSON input"},
-		"not to be written": {&store{positions: map[string]string{}, err: errors.New("full")}, "one\n", "what was seen now will be printed again by the next --new: full"},
+		"no history":        {nil, "one\n", "the previous position is not known, so all lines are printed: no history"},
+		"read-only":         {&store{positions: seen, readOnly: true}, "one\n", "the previous position is not known, so all lines are printed: the history cannot be written"},
+		"damaged":           {&store{positions: map[string]string{"log-new/a/1/combined": "{"}}, "one\n", "the previous position is not known, so all lines are printed: unexpected end of JSON input"},
+		"not to be written": {&store{positions: map[string]string{}, err: errors.New("full")}, "one\n", "the next --new prints these lines again: full"},
 	} {
 		var warned []string
 		if got := printNew(t, c.h, &warned, "one\n"); got != c.printed {

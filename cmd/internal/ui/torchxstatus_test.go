@@ -43,11 +43,11 @@ func (v statusVector) status(t *testing.T) *spec.Status {
 	return s
 }
 
-func TestStatusTextGoldens(t *testing.T) {
+func TestTorchXStatusGoldens(t *testing.T) {
 	t.Parallel()
 	for i, v := range readVectors[statusVector](t, "status_format") {
 		s := v.status(t)
-		got, want := StatusText(s, time.UTC), strings.TrimRight(v.Out.Format, " ")
+		got, want := TorchXStatus(s, time.UTC), strings.TrimRight(v.Out.Format, " ")
 		if raw := rawErrorFile(s); raw != "" {
 			// An error file that is neither form is printed as it is, but below its
 			// replica: the vectors lose the replica's own line.
@@ -70,7 +70,7 @@ func rawErrorFile(s *spec.Status) string {
 	return ""
 }
 
-func TestStatusTextNotes(t *testing.T) {
+func TestTorchXStatusNotes(t *testing.T) {
 	t.Parallel()
 	code := 137
 	r := &spec.ReplicaStatus{ID: 1, Role: "a\x1b[2J", State: spec.Failed, ExitCode: &code, Signal: "SIGKILL", Attempt: 2}
@@ -86,8 +86,8 @@ func TestStatusTextNotes(t *testing.T) {
 	}
 }
 
-// TestStatusTextOfReports has every shape of an error file, in TorchX's layout.
-func TestStatusTextOfReports(t *testing.T) {
+// TestTorchXStatusOfReports has every shape of an error file.
+func TestTorchXStatusOfReports(t *testing.T) {
 	t.Parallel()
 	const na = "FAILED (exitcode: <N/A>)\n        timestamp: <N/A>\n        hostname: h0\n        error_msg: "
 	for file, want := range map[string]string{
@@ -119,7 +119,7 @@ func TestStatusTextOfReports(t *testing.T) {
 		{Role: "b", Replicas: []spec.ReplicaStatus{{ID: 0, Role: "b", State: spec.Failed, StructuredErrorMsg: json.RawMessage(`{"message":"x"}`)}}},
 	}}
 	want := "\n *a[0]:SUCCEEDED\n  a[1]:CANCELLED (no reply file)\n *b[0]:FAILED (exitcode: <N/A>)\n        timestamp: <N/A>\n        hostname: \n        error_msg: x\n    Msg:"
-	if got := StatusText(s, time.UTC); !strings.Contains(got, want) {
+	if got := TorchXStatus(s, time.UTC); !strings.Contains(got, want) {
 		t.Errorf("got\n%s\nwant in it\n%s", got, want)
 	}
 }

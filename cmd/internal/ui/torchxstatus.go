@@ -11,15 +11,15 @@ import (
 	"torchx/runtime/spec"
 )
 
-// Widths of the text form of a status, as TorchX users know it.
+// Widths of TorchX's layout.
 const (
 	errorIndent  = "        "
 	errorColumns = 80
 )
 
-// StatusText is the readable form of a status: TorchX's layout, to which exit
-// codes and attempts are added where they are known. Times are shown in loc.
-func StatusText(s *spec.Status, loc *time.Location) string {
+// TorchXStatus returns a status in TorchX's layout, with exit codes and attempts added where
+// they are known. Times are shown in loc.
+func TorchXStatus(s *spec.Status, loc *time.Location) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "AppStatus:\n    State: %s\n    Num Restarts: %d\n    Roles: ", s.State, s.NumRestarts)
 	for _, role := range s.Roles {
@@ -33,10 +33,10 @@ func StatusText(s *spec.Status, loc *time.Location) string {
 	return b.String()
 }
 
-// shownRestarts is how many restarts a status text has.
+// shownRestarts is the number of restarts that are listed.
 const shownRestarts = 10
 
-// restartsText lists the latest restarts; it is empty without one.
+// restartsText lists the latest restarts.
 func restartsText(s *spec.Status, loc *time.Location) string {
 	if len(s.Restarts) == 0 {
 		return ""
@@ -44,7 +44,7 @@ func restartsText(s *spec.Status, loc *time.Location) string {
 	var b strings.Builder
 	b.WriteString("    Restarts:\n")
 	if more := len(s.Restarts) - shownRestarts; more > 0 {
-		fmt.Fprintf(&b, "%s%d before these: torchx events %s\n", errorIndent, more, OneLine(s.Handle))
+		fmt.Fprintf(&b, "%s%d earlier: torchx events %s\n", errorIndent, more, OneLine(s.Handle))
 	}
 	for _, r := range s.Restarts[max(0, len(s.Restarts)-shownRestarts):] {
 		fmt.Fprintf(&b, "%s%s %s\n", errorIndent, r.Time.In(loc).Format(time.DateTime), OneLine(r.String()))
@@ -66,8 +66,8 @@ func deref(s *string, otherwise string) string {
 	return OneLine(*s)
 }
 
-// replicaText is one replica's line, the first of a role starred, and what its
-// error file says below it.
+// replicaText returns a replica's line, starred for the first replica of a role, and below it
+// the contents of its error file.
 func replicaText(r *spec.ReplicaStatus, loc *time.Location) string {
 	star := " "
 	if r.ID == 0 {
@@ -89,13 +89,13 @@ func replicaText(r *spec.ReplicaStatus, loc *time.Location) string {
 	return head + replicaNotes(r, "")
 }
 
-// replicaNotes tells what the layout of TorchX has no place for; said is the
-// exit code that stands there already.
-func replicaNotes(r *spec.ReplicaStatus, said string) string {
+// replicaNotes returns what TorchX's layout has no field for. shownCode is the exit code that
+// the line already has, "" for none.
+func replicaNotes(r *spec.ReplicaStatus, shownCode string) string {
 	var notes []string
 	if r.Signal != "" {
 		notes = append(notes, OneLine(r.Signal))
-	} else if r.ExitCode != nil && *r.ExitCode != 0 && strconv.Itoa(*r.ExitCode) != said {
+	} else if r.ExitCode != nil && *r.ExitCode != 0 && strconv.Itoa(*r.ExitCode) != shownCode {
 		notes = append(notes, fmt.Sprintf("exit code %d", *r.ExitCode))
 	}
 	if r.Attempt > 0 {
@@ -114,7 +114,8 @@ func replicaNotes(r *spec.ReplicaStatus, said string) string {
 	return " " + strings.Join(notes, ", ")
 }
 
-// reportText is the report behind and below a replica's line; notes end that line.
+// reportText returns an error report: the end of a replica's line, closed by notes, and the
+// lines below it.
 func reportText(r spec.ErrorReport, notes, hostname string, loc *time.Location) string {
 	at := notAvailable
 	if !r.Timestamp.IsZero() {
@@ -124,11 +125,11 @@ func reportText(r spec.ErrorReport, notes, hostname string, loc *time.Location) 
 		errorIndent, at, errorIndent, OneLine(hostname), errorIndent, messageText(Clean(innerMessage(r.Message), true)))
 }
 
-// notAvailable stands for what an error file does not say.
+// notAvailable stands for a value that an error file does not have.
 const notAvailable = "<N/A>"
 
-// messageText is the message of a report. As in TorchX a line ends at the first space behind 80
-// characters, and the message's own line ends stay as they are.
+// messageText returns the message of a report. As in TorchX, a line breaks at the first space
+// after 80 characters, and the message's own newlines are kept.
 func messageText(text string) string {
 	const head = "error_msg: "
 	var b strings.Builder
@@ -146,9 +147,9 @@ func messageText(text string) string {
 }
 
 var (
-	// rpcError is an error of another worker, which torch.distributed.rpc wraps.
+	// rpcError matches another worker's error, as torch.distributed.rpc wraps it.
 	rpcError = lazyregexp.New(`\w*\('On WorkerInfo\(.+\):\n(?:.*\n)*'\)`)
-	// embedded is a message with an exception in it, such as those of c10::Error.
+	// embedded matches a message that contains an exception, such as those of c10::Error.
 	embedded = lazyregexp.New(`(.+)\nException.*`)
 )
 
